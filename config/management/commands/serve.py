@@ -1,0 +1,135 @@
+"""`manage.py serve`: bring the database up to date, then serve in this process until a signal ends it."""
+
+import fcntl
+import secrets
+import socket
+from argparse import ArgumentParser
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, cast
+
+from daphne.endpoints import build_endpoint_description_strings
+from daphne.management.commands.runserver import get_default_application
+from daphne.server import Server
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.core.management import call_command
+from django.core.management.base import BaseCommand, CommandError
+from django.db import DEFAULT_DB_ALIAS, connection, connections, transaction
+from django.db.backends.postgresql.base import DatabaseWrapper
+
+from config.lifespan import stop_on_signals
+
+LOCK = 0x6F70656E  # "open": PostgreSQL's advisory locks are known by number
+
+
+class Command(BaseCommand):
+    help = "Serve Openbook: migrations, first superuser, then HTTP and WebSocket on one port."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--host", default="127.0.0.1")
+        parser.add_argument(
+            "--port", type=int, default=settings.PORT, help="0: one that is free (default: $PORT or 8000)"
+        )
+
+    def handle(self, *args: Any, host: str, port: int, **options: Any) -> None:
+        check_static_files()
+        check_port(host, port)
+        with counted(settings.LOCAL_DIR / "serve.lock") as alone:
+            if not alone and not settings.REDIS_URL:
+                self.stderr.write(
+                    "Another server of this folder runs: set REDIS_URL for all, or they don't hear of each other."
+                )
+            with one_at_a_time():
+                call_command("migrate", interactive=False, verbosity=0)
+            try:
+                self.serve(host, port)
+            finally:
+                cast(DatabaseWrapper, connections[DEFAULT_DB_ALIAS]).close_pool()
+
+    def serve(self, host: str, port: int) -> None:
+        def ready() -> None:
+            stop_on_signals()
+            address = url(host, server.listening_addresses[0][1])
+            self.stdout.write(f"Openbook is ready: {address} - sign in as {first_superuser()}")
+            self.stdout.flush()
+
+        server = Server(
+            application=get_default_application(),
+            endpoints=build_endpoint_description_strings(host=host, port=port),
+            websocket_max_message_size=settings.DATA_UPLOAD_MAX_MEMORY_SIZE,
+            websocket_max_frame_size=settings.DATA_UPLOAD_MAX_MEMORY_SIZE,
+            signal_handlers=False,
+            ready_callable=ready,
+            server_name="openbook",
+            verbosity=0,
+        )
+        server.run()
+        if not server.listening_addresses:
+            raise CommandError(f"Cannot listen on {host} port {port}.")
+
+
+def url(host: str, port: int) -> str:
+    """What to type into a browser on this machine."""
+    name = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104
+    return f"http://[{name}]:{port}/" if ":" in name else f"http://{name}:{port}/"
+
+
+def check_static_files() -> None:
+    if not (Path(settings.STATIC_ROOT) / "admin").is_dir():
+        raise CommandError("The static files are missing. Run `make run`, or: python manage.py collectstatic --noinput")
+
+
+def check_port(host: str, port: int) -> None:
+    """Fail before anything is done, and in words."""
+    try:
+        with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as listener:
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.bind((host, port))
+            listener.listen()
+    except OSError as error:
+        raise CommandError(
+            f"Cannot listen on {host} port {port}: {error.strerror}. "
+            f"Choose another port, for example: make run PORT={port + 1}"
+        ) from error
+
+
+@contextmanager
+def counted(path: Path) -> Iterator[bool]:
+    """Be known to the other servers of this folder while the block runs; tells whether this is the first."""
+    with path.open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            alone = True
+        except BlockingIOError:
+            alone = False
+        fcntl.flock(file, fcntl.LOCK_SH)
+        yield alone
+
+
+@contextmanager
+def one_at_a_time() -> Iterator[None]:
+    """Several processes may start at once, and Django's migrations don't know of each other."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_lock(%s)", [LOCK])
+        try:
+            yield
+        finally:
+            cursor.execute("SELECT pg_advisory_unlock(%s)", [LOCK])
+
+
+def first_superuser() -> str:
+    """Create one where there is none. Gives the words that say how to sign in."""
+    with transaction.atomic():
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_advisory_xact_lock(%s)", [LOCK])
+        if user := User.objects.filter(is_superuser=True).order_by("pk").first():
+            return f"{user.username} (password set at the first start; change it with: make password)"
+        username, password = settings.DJANGO_SUPERUSER_USERNAME, settings.DJANGO_SUPERUSER_PASSWORD
+        if password:
+            User.objects.create_superuser(username, password=password)
+            return f"{username} with the password in DJANGO_SUPERUSER_PASSWORD"
+        password = secrets.token_urlsafe(12)
+        User.objects.create_superuser(username, password=password)
+        return f"{username} with password {password}"

@@ -1,0 +1,228 @@
+"""The settings, and the only reader of the environment. What each name means to an operator stands in the README."""
+
+import os
+import secrets
+from pathlib import Path
+from typing import Any
+
+from django.core.exceptions import ImproperlyConfigured
+from django.utils.csp import CSP
+from psycopg.conninfo import conninfo_to_dict
+
+from config import embedded_postgres
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+LOCAL_DIR = BASE_DIR / ".local"
+
+
+def env(name: str, default: str = "") -> str:
+    return os.environ.get(name, "").strip() or default
+
+
+def env_list(name: str, default: str = "") -> list[str]:
+    return [item.strip() for item in env(name, default).split(",") if item.strip()]
+
+
+def env_switch(name: str, *, default: bool = False) -> bool:
+    value = env(name).lower()
+    if value not in {"", "0", "1", "off", "on", "no", "yes", "false", "true"}:
+        raise ImproperlyConfigured(f"{name} is {value!r}; set it to on or off.")
+    return value in {"1", "on", "yes", "true"} if value else default
+
+
+def generated_secret_key() -> str:
+    """A key of this checkout's own, made once and kept readable by its owner alone."""
+    path = LOCAL_DIR / "secret_key"
+    LOCAL_DIR.mkdir(exist_ok=True)
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        return path.read_text()
+    with os.fdopen(descriptor, "w") as file:
+        file.write(key := secrets.token_urlsafe(50))
+    return key
+
+
+def database(url: str) -> dict[str, Any]:
+    """Django's settings for a libpq URL or DSN; parameters that Django has no name for go to libpq as they are."""
+    parts = dict(conninfo_to_dict(url))
+    return {
+        "ENGINE": "django.db.backends.postgresql",
+        "NAME": parts.pop("dbname", "openbook"),
+        "USER": parts.pop("user", ""),
+        "PASSWORD": parts.pop("password", ""),
+        "HOST": parts.pop("host", ""),
+        "PORT": parts.pop("port", ""),
+        # A connection goes back to the pool after each request or database step; a pool and CONN_MAX_AGE exclude each other.
+        "CONN_MAX_AGE": 0,
+        "CONN_HEALTH_CHECKS": True,
+        "OPTIONS": {
+            "pool": {"min_size": 1, "max_size": OPENBOOK_DATABASE_CONNECTIONS, "timeout": 10},
+            # Django switches prepared statements off unless both are said. Not 0: migrations send several commands at once,
+            # which a prepared statement can't hold.
+            "server_side_binding": True,
+            "prepare_threshold": 2,
+            "application_name": "openbook",
+            "connect_timeout": 5,
+            **parts,
+        },
+    }
+
+
+DEBUG = env_switch("DEBUG")
+SECRET_KEY = env("SECRET_KEY") or generated_secret_key()
+ALLOWED_HOSTS = env_list("ALLOWED_HOSTS", "localhost,127.0.0.1,[::1]")
+CSRF_TRUSTED_ORIGINS = env_list("CSRF_TRUSTED_ORIGINS")
+# Behind a proxy that ends TLS (any https origin is trusted): cookies for https only, and the proxy's word for the scheme.
+SERVED_OVER_HTTPS = any(origin.startswith("https://") for origin in CSRF_TRUSTED_ORIGINS)
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SERVED_OVER_HTTPS
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if SERVED_OVER_HTTPS else None
+
+OPENBOOK_DATABASE_CONNECTIONS = int(env("OPENBOOK_DATABASE_CONNECTIONS", "12"))
+DATABASE_URL = env("DATABASE_URL")
+DATABASES = {"default": database(DATABASE_URL or embedded_postgres.url(LOCAL_DIR / "postgres"))}
+
+REDIS_URL = env("REDIS_URL")
+CHANNEL_LAYERS: dict[str, Any] = {
+    # The PubSub layer survives a restart of Redis, which the core layer does not. Only small notes go through it.
+    "default": {"BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer", "CONFIG": {"hosts": [REDIS_URL]}}
+    if REDIS_URL
+    else {"BACKEND": "channels.layers.InMemoryChannelLayer"}
+}
+
+# The model
+ANTHROPIC_API_KEY = env("ANTHROPIC_API_KEY")
+ANTHROPIC_BASE_URL = env("ANTHROPIC_BASE_URL")
+OPENBOOK_PROVIDER = env("OPENBOOK_PROVIDER") or ("anthropic" if ANTHROPIC_API_KEY else "offline")
+OPENBOOK_MODEL = env("OPENBOOK_MODEL")
+OPENBOOK_CLAUDE_CLI = env("OPENBOOK_CLAUDE_CLI", "claude")
+OPENBOOK_FIRST_TOKEN_SECONDS = float(env("OPENBOOK_FIRST_TOKEN_SECONDS", "60"))
+OPENBOOK_STALL_SECONDS = float(env("OPENBOOK_STALL_SECONDS", "60"))
+OPENBOOK_REPLY_SECONDS = float(env("OPENBOOK_REPLY_SECONDS", "900"))
+OPENBOOK_OFFLINE_WORD_SECONDS = float(env("OPENBOOK_OFFLINE_WORD_SECONDS", "0.02"))
+
+# People and limits
+OPENBOOK_SIGNUP = env_switch("OPENBOOK_SIGNUP")
+OPENBOOK_MAX_MESSAGE_CHARS = int(env("OPENBOOK_MAX_MESSAGE_CHARS", "100000"))
+OPENBOOK_TOKEN_DAYS = int(env("OPENBOOK_TOKEN_DAYS", "90"))
+# A character takes at most 12 bytes of JSON (an escaped surrogate pair); the rest is the envelope.
+DATA_UPLOAD_MAX_MEMORY_SIZE = OPENBOOK_MAX_MESSAGE_CHARS * 12 + 65_536
+DJANGO_SUPERUSER_USERNAME = env("DJANGO_SUPERUSER_USERNAME", "admin")
+DJANGO_SUPERUSER_PASSWORD = env("DJANGO_SUPERUSER_PASSWORD")
+PORT = int(env("PORT", "8000"))
+
+INSTALLED_APPS = [
+    "daphne",
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "django.contrib.humanize",
+    "channels",
+    "rest_framework",
+    "drf_spectacular",
+    "config",  # its management commands
+    "conversations",
+    "artifacts",
+    "memory",
+]
+
+MIDDLEWARE = [
+    "config.middleware.request_id",
+    "django.middleware.security.SecurityMiddleware",
+    "django.middleware.csp.ContentSecurityPolicyMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+]
+
+ROOT_URLCONF = "config.urls"
+ASGI_APPLICATION = "config.asgi.application"
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.template.context_processors.csp",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ]
+        },
+    }
+]
+
+# No inline script and nothing from elsewhere. The nonce is for the import map, which browsers take inline only.
+SECURE_CSP = {
+    "default-src": [CSP.SELF],
+    "script-src": [CSP.SELF, CSP.NONCE],
+    "style-src": [CSP.SELF],
+    "img-src": [CSP.SELF, "data:"],
+    "connect-src": [CSP.SELF],
+    "object-src": [CSP.NONE],
+    "base-uri": [CSP.NONE],
+    "form-action": [CSP.SELF],
+    "frame-ancestors": [CSP.NONE],
+}
+
+LOGIN_URL = "login"
+LOGIN_REDIRECT_URL = "chat"
+LOGOUT_REDIRECT_URL = "login"
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in ("UserAttributeSimilarityValidator", "MinimumLengthValidator", "CommonPasswordValidator")
+]
+
+LANGUAGE_CODE = "en"
+TIME_ZONE = "UTC"
+USE_TZ = True
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+STATIC_URL = "/static/"
+STATIC_ROOT = LOCAL_DIR / "static"
+STATICFILES_DIRS = [
+    (f"vendor/{package}", str(BASE_DIR / "node_modules" / folder))
+    for package, folder in {
+        "marked": "marked/lib",
+        "dompurify": "dompurify/dist",
+        "highlight": "@highlightjs/cdn-assets/es",
+    }.items()
+]
+
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "conversations.api.authentication.TokenAuthentication",
+        "rest_framework.authentication.SessionAuthentication",
+    ],
+    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_PAGINATION_CLASS": "conversations.api.pagination.CursorPagination",
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "EXCEPTION_HANDLER": "conversations.api.errors.exception_handler",
+    "PAGE_SIZE": 50,
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Openbook",
+    "VERSION": "1",
+    "OAS_VERSION": "3.1.1",
+    "DESCRIPTION": "Threads, messages, replies and, for every model request, exactly what the model was given.",
+    "SERVE_INCLUDE_SCHEMA": False,
+}
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"json": {"()": "config.logs.JsonFormatter"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "json"}},
+    "root": {"handlers": ["stderr"], "level": "WARNING"},
+    "loggers": {"openbook": {"level": "INFO"}, "django.request": {"level": "ERROR"}},
+}

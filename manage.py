@@ -1,0 +1,36 @@
+#!/usr/bin/env python
+"""Django's commands. Without DATABASE_URL, the embedded PostgreSQL server runs while a command does."""
+
+import os
+import signal
+import sys
+from contextlib import AbstractContextManager, nullcontext
+
+from django.conf import settings
+from django.core.management import execute_from_command_line
+
+from config import embedded_postgres
+
+WITHOUT_DATABASE = {"check", "collectstatic", "help", "version", "--help", "--version", "-h"}
+
+
+def database(command: str) -> AbstractContextManager[object]:
+    if command in WITHOUT_DATABASE or settings.DATABASE_URL:
+        return nullcontext()
+    return embedded_postgres.running(settings.LOCAL_DIR / "postgres")
+
+
+def main() -> None:
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+    # Both end a process without a word to Python; as SystemExit they run what stops the database.
+    for name in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(name, lambda number, frame: sys.exit(128 + number))
+    try:
+        with database(sys.argv[1] if len(sys.argv) > 1 else "help"):
+            execute_from_command_line(sys.argv)
+    except embedded_postgres.EmbeddedPostgresError as error:
+        sys.exit(str(error))
+
+
+if __name__ == "__main__":
+    main()

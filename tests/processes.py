@@ -1,0 +1,98 @@
+"""Real server processes for tests that kill them, restart them, or drive them from a browser."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+READY_SECONDS = 60
+READY = re.compile(r"Openbook is ready: (\S+) - sign in as (.*)")
+
+
+class ServerFailedError(AssertionError):
+    """The server ended or said nothing; the text holds all that it wrote."""
+
+
+@dataclass
+class ServerProcess:
+    """A running `manage.py serve`. Its standard output and error are read all the time and kept."""
+
+    process: subprocess.Popen[str]
+    lines: list[str] = field(default_factory=list)
+    url: str = ""  # with a slash at its end
+    sign_in: str = ""
+    settled: threading.Event = field(default_factory=threading.Event)
+
+    @property
+    def pid(self) -> int:
+        return self.process.pid
+
+    @property
+    def websocket_url(self) -> str:
+        return self.url.replace("http://", "ws://", 1)
+
+    @property
+    def output(self) -> str:
+        return "".join(self.lines)
+
+    def kill(self) -> int:
+        """SIGKILL: what a crash or a power failure does."""
+        return self._end(signal.SIGKILL)
+
+    def terminate(self, number: signal.Signals = signal.SIGTERM) -> int:
+        """Ask it to end; gives its exit code."""
+        return self._end(number)
+
+    def wait_until_ready(self) -> None:
+        if not self.settled.wait(READY_SECONDS) or not self.url:
+            self.kill()
+            raise ServerFailedError(f"The server was not ready within {READY_SECONDS} s. It wrote:\n{self.output}")
+
+    def read(self) -> None:
+        assert self.process.stdout
+        for line in self.process.stdout:
+            self.lines.append(line)
+            if match := READY.match(line):
+                self.url, self.sign_in = match.groups()
+                self.settled.set()
+        self.settled.set()
+
+    def _end(self, number: signal.Signals) -> int:
+        self.process.send_signal(number)  # does nothing when the process has ended and was waited for
+        return self.process.wait(30)
+
+
+@contextmanager
+def server(database_url: str, **environment: str) -> Iterator[ServerProcess]:
+    """Start `manage.py serve` on a free port and wait until it is ready; it is killed at the end if it still runs."""
+    with started("serve", "--port", "0", DATABASE_URL=database_url, **environment) as running:
+        running.wait_until_ready()
+        yield running
+
+
+@contextmanager
+def started(*arguments: str, **environment: str) -> Iterator[ServerProcess]:
+    with subprocess.Popen(
+        [sys.executable, "manage.py", *arguments],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONUNBUFFERED": "1", **environment},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    ) as process:
+        running = ServerProcess(process)
+        reader = threading.Thread(target=running.read, daemon=True)
+        reader.start()
+        try:
+            yield running
+        finally:
+            running.kill()
+            reader.join(10)

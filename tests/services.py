@@ -1,0 +1,115 @@
+"""The pytest plugin with the real services. Loaded by name: it must come before Django's settings are read."""
+
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import uuid
+from collections.abc import Generator, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from urllib.parse import urlsplit, urlunsplit
+
+import psycopg
+import pytest
+
+# A developer's own settings and keys must not leak into the tests.
+FOREIGN = re.compile(
+    r"(ANTHROPIC_|OPENBOOK_(?!TEST_)|DJANGO_SUPERUSER_|PG).*|DATABASE_URL|REDIS_URL|SECRET_KEY|ALLOWED_HOSTS|CSRF_TRUSTED_ORIGINS|DEBUG|PORT"
+)
+POSTGRES_15 = "/usr/lib/postgresql/15/bin"
+CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_load_initial_conftests(early_config: pytest.Config) -> Generator[None]:
+    for name in filter(FOREIGN.fullmatch, list(os.environ)):
+        del os.environ[name]
+    stack = ExitStack()
+    early_config.add_cleanup(stack.close)
+    os.environ["DATABASE_URL"] = os.environ.get("OPENBOOK_TEST_DATABASE_URL") or stack.enter_context(postgres())
+    return (yield)
+
+
+@pytest.fixture
+def empty_database() -> Iterator[str]:
+    """The URL of a database of its own without any table, for tests that start whole servers."""
+    server = os.environ["DATABASE_URL"]
+    name = f"openbook_{uuid.uuid4().hex}"
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute(f'CREATE DATABASE "{name}"')
+        yield urlunsplit(urlsplit(server)._replace(path=f"/{name}"))
+        connection.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
+
+
+@pytest.fixture(scope="session")
+def redis_url() -> Iterator[str]:
+    with redis() as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def chromium_path() -> str:
+    return program("OPENBOOK_TEST_CHROMIUM", *CHROMIUM)
+
+
+@contextmanager
+def postgres() -> Iterator[str]:
+    binaries = {"": [], "18": [], "15": [os.environ.get("OPENBOOK_TEST_POSTGRES15_BIN", POSTGRES_15)]}
+    arguments = binaries[os.environ.get("OPENBOOK_TEST_POSTGRES", "")]
+    with until_left([sys.executable, "-m", "tests.postgres", *arguments]) as process:
+        assert process.stdout
+        url = process.stdout.readline().strip()
+        if not url:
+            pytest.exit("The tests' PostgreSQL server did not start; the lines above say why.", returncode=1)
+        yield url
+
+
+@contextmanager
+def redis() -> Iterator[str]:
+    port = free_port()
+    options = ["--bind", "127.0.0.1", "--port", str(port), "--save", "", "--appendonly", "no", "--dir", "/tmp"]  # noqa: S108
+    # The shell waits for the end of its input, which comes even when the test run is killed.
+    command = [
+        "/bin/sh",
+        "-c",
+        '"$@" & read -r line; kill $!; wait',
+        "sh",
+        program("OPENBOOK_TEST_REDIS", "redis-server"),
+    ]
+    with until_left([*command, *options]) as process:
+        assert process.stdout
+        if not any("Ready to accept connections" in line for line in process.stdout):
+            pytest.fail(f"redis-server did not start on port {port}")
+        yield f"redis://127.0.0.1:{port}/0"
+
+
+@contextmanager
+def until_left(command: list[str]) -> Iterator[subprocess.Popen[str]]:
+    """Run a command that ends when its standard input does, out of reach of the terminal's Ctrl-C."""
+    with subprocess.Popen(
+        command,
+        cwd=Path(__file__).resolve().parent.parent,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.communicate()
+
+
+def program(variable: str, *names: str) -> str:
+    found = os.environ.get(variable) or next(filter(None, map(shutil.which, names)), None)
+    if found is None:
+        pytest.fail(f"None of {', '.join(names)} is on PATH. Run `sh tests/services.sh`, or name it in {variable}.")
+    return found
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return int(listener.getsockname()[1])

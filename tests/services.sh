@@ -1,0 +1,36 @@
+#!/bin/sh
+# What the tests need beside Python: Redis, Chromium, and the server programs of PostgreSQL 15. As root on Debian they are
+# installed; elsewhere the lines at the end say what is missing.
+set -eu
+
+has() { command -v "$1" >/dev/null 2>&1; }
+
+missing() {
+	[ -n "${OPENBOOK_TEST_REDIS:-}" ] || has redis-server || echo redis-server
+	[ -n "${OPENBOOK_TEST_CHROMIUM:-}" ] || has chromium || has chromium-browser || has google-chrome || echo chromium
+	[ -x "${OPENBOOK_TEST_POSTGRES15_BIN:-/usr/lib/postgresql/15/bin}/initdb" ] || echo postgresql-15
+}
+
+packages=$(missing)
+[ -n "$packages" ] || exit 0
+
+if [ "$(id -u)" = 0 ] && has apt-get; then
+	echo "Installing for the tests:" $packages
+	export DEBIAN_FRONTEND=noninteractive
+	apt-get update -qq
+	# shellcheck disable=SC2086
+	apt-get install -qq -y --no-install-recommends $packages >/dev/null
+	packages=$(missing)
+	[ -n "$packages" ] || exit 0
+fi
+
+cat >&2 <<END
+The tests need what is not here:
+$packages
+
+Debian, Ubuntu: sudo apt-get install redis-server chromium postgresql-15
+macOS:          brew install redis postgresql@15 && brew install --cask chromium
+Programs in other places are named by OPENBOOK_TEST_REDIS, OPENBOOK_TEST_CHROMIUM (the programs) and
+OPENBOOK_TEST_POSTGRES15_BIN (the folder that holds initdb).
+END
+exit 1
