@@ -1,0 +1,76 @@
+"""Errors that people and programs are told. One shape on every door: REST, SSE and WebSocket (shared by all of them)."""
+
+from typing import Any
+
+from conversations.request_ids import current_request_id
+
+
+class OpenbookError(Exception):
+    """Something that the caller can be told. ``message`` says what to do; ``code`` is stable."""
+
+    type = "invalid_request"
+    code = "invalid"
+    status = 400
+    message = "The request can't be carried out."
+
+    def __init__(self, message: str = "", **details: Any) -> None:
+        super().__init__(message or self.message)
+        self.message = message or self.message
+        self.details = details
+
+
+class InvalidMessage(OpenbookError):
+    code = "invalid_message"
+
+
+class MessageTooLong(OpenbookError):
+    type, code, status = "invalid_request", "message_too_long", 413
+
+
+class NotFound(OpenbookError):
+    """Unknown, or another user's: the two can't be told apart from outside."""
+
+    type, code, status = "not_found", "not_found", 404
+    message = "There is no such thing here, or it isn't yours. Check the id."
+
+
+class ThreadNotFound(NotFound):
+    code = "thread_not_found"
+    message = "There is no such thread, or it isn't yours. Check the id; the literal id `new` opens a thread."
+
+
+class ReplyNotFound(NotFound):
+    code = "reply_not_found"
+    message = "There is no such reply, or it isn't yours. Check the id."
+
+
+class ReplyInProgress(OpenbookError):
+    type, code, status = "conflict", "reply_in_progress", 409
+    message = "A reply is still running in this thread. Wait for it to end or stop it, then send again."
+
+
+class CannotRetry(OpenbookError):
+    type, code, status = "conflict", "cannot_retry", 409
+    message = "Only the reply to the newest message can be retried."
+
+
+class Unavailable(OpenbookError):
+    type, code, status = "unavailable", "unavailable", 503
+    message = "The server can't reach its database. Nothing was stored; try again in a moment."
+
+
+def error_object(
+    *, type: str, code: str, message: str, details: dict[str, Any] | None = None, request_id: str = ""
+) -> dict[str, Any]:
+    """The error object of the contract."""
+    return {
+        "type": type,
+        "code": code,
+        "message": message,
+        "details": details or {},
+        "request_id": request_id or current_request_id.get(),
+    }
+
+
+def describe(error: OpenbookError) -> dict[str, Any]:
+    return error_object(type=error.type, code=error.code, message=error.message, details=error.details)

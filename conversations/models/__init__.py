@@ -1,0 +1,17 @@
+from conversations.models.assistants import Assistant
+from conversations.models.replies import Reply, ReplyEvent
+from conversations.models.snapshots import ContextBlock, ContextSnapshot
+from conversations.models.threads import Message, Thread, text_blocks
+from conversations.models.tokens import ApiToken
+
+__all__ = [
+    "ApiToken",
+    "Assistant",
+    "ContextBlock",
+    "ContextSnapshot",
+    "Message",
+    "Reply",
+    "ReplyEvent",
+    "Thread",
+    "text_blocks",
+]

@@ -1,0 +1,52 @@
+from django.core.validators import MinValueValidator
+from django.db import models
+from django.db.models import F, Q
+
+
+class Assistant(models.Model):
+    """Who replies: its prompt, its model and how much context it is given. Staff edit it in the admin.
+
+    All sizes are in estimated tokens (requirement W2).
+    """
+
+    slug = models.SlugField(unique=True, help_text="Its name in the API.")
+    name = models.CharField(max_length=80)
+    description = models.CharField(max_length=200, blank=True, help_text="One line that people choose it by.")
+    system_prompt = models.TextField()
+    provider = models.CharField(max_length=40, blank=True, help_text="Empty: the server's default provider.")
+    model = models.CharField(max_length=80, blank=True, help_text="Empty: the provider's default model.")
+    max_output_tokens = models.PositiveIntegerField(default=2_048, validators=[MinValueValidator(1)])
+    history_tokens_high = models.PositiveIntegerField(
+        default=3_000, help_text="History never takes more than this many tokens."
+    )
+    history_tokens_low = models.PositiveIntegerField(
+        default=1_500, help_text="What the history drops to in one step when it passes the high mark."
+    )
+    history_turns_min = models.PositiveIntegerField(default=30, help_text="Kept in such a drop while they fit.")
+    history_turns_max = models.PositiveIntegerField(default=80, help_text="Never more turns than this.")
+    total_tokens = models.PositiveIntegerField(default=4_100, help_text="What the whole context should take.")
+    hard_cap_tokens = models.PositiveIntegerField(default=6_150, help_text="What the whole context never exceeds.")
+    is_default = models.BooleanField(default=False, help_text="Takes the threads that name no assistant.")
+    is_active = models.BooleanField(default=True, help_text="Offered for new threads.")
+    order = models.PositiveSmallIntegerField(default=0)
+
+    class Meta:
+        ordering = ["order", "name"]
+        constraints = [
+            models.UniqueConstraint(fields=["is_default"], condition=Q(is_default=True), name="one_default_assistant"),
+            models.CheckConstraint(
+                condition=Q(history_tokens_low__lte=F("history_tokens_high"))
+                & Q(history_tokens_high__lte=F("total_tokens"))
+                & Q(total_tokens__lte=F("hard_cap_tokens")),
+                name="assistant_budgets_in_order",
+                violation_error_message="Keep low mark ≤ high mark ≤ total ≤ hard cap.",
+            ),
+            models.CheckConstraint(
+                condition=Q(history_turns_max__gte=2) & Q(history_turns_min__lte=F("history_turns_max")),
+                name="assistant_turns_in_order",
+                violation_error_message="Keep at least 2 turns, and the smallest number of turns below the largest.",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name

@@ -1,0 +1,74 @@
+from django.db import models
+from django.db.models import Q
+
+from conversations.ids import uuid7
+
+
+class Reply(models.Model):
+    """One attempt of the model to answer a user turn. A retry is another Reply for the same turn, never another turn."""
+
+    class Status(models.TextChoices):
+        RUNNING = "running"
+        COMPLETED = "completed"
+        STOPPED = "stopped"
+        INTERRUPTED = "interrupted"
+        FAILED = "failed"
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    thread = models.ForeignKey("conversations.Thread", models.DB_CASCADE, related_name="replies")
+    user_message = models.ForeignKey("conversations.Message", models.DB_CASCADE, related_name="replies")
+    status = models.CharField(max_length=11, choices=Status, default=Status.RUNNING)
+    owner = models.CharField(max_length=100, help_text="The server process that runs it.")
+    lease_until = models.DateTimeField(help_text="Renewed while the process lives; a reply past it was left behind.")
+    stop_requested_at = models.DateTimeField(null=True)
+    stop_reason = models.CharField(max_length=60, blank=True)
+    usage = models.JSONField(default=dict)
+    error = models.JSONField(null=True)
+    created_at = models.DateTimeField()
+    ended_at = models.DateTimeField(null=True)
+
+    class Meta:
+        verbose_name_plural = "replies"
+        indexes = [
+            models.Index(fields=["thread", "-created_at"], name="reply_newest"),
+            # Not on lease_until: that column is renewed all the time, and an index on it would make each renewal dear.
+            models.Index(fields=["created_at"], condition=Q(status="running"), name="reply_running"),
+            models.Index(fields=["ended_at"], name="reply_ended"),
+        ]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["thread"], condition=Q(status="running"), name="one_running_reply_per_thread"
+            ),
+            models.CheckConstraint(
+                condition=Q(status__in=["running", "completed", "stopped", "interrupted", "failed"]),
+                name="reply_status_known",
+            ),
+            models.CheckConstraint(
+                condition=Q(status="running", ended_at__isnull=True)
+                | (~Q(status="running") & Q(ended_at__isnull=False)),
+                name="reply_ended_or_running",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.status} reply {self.id}"
+
+
+class ReplyEvent(models.Model):
+    """What happened in a reply, numbered from 1 without a hole. The only source of what sockets and SSE streams send.
+
+    Kept for an hour after the end; then the stored turn says the same.
+    """
+
+    pk = models.CompositePrimaryKey("reply", "seq")
+    reply = models.ForeignKey(Reply, models.DB_CASCADE, related_name="events", db_index=False)
+    seq = models.PositiveIntegerField()
+    type = models.CharField(max_length=40)
+    data = models.JSONField()
+    at = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.CheckConstraint(condition=Q(seq__gte=1), name="event_seq_counts_from_one")]
+
+    def __str__(self) -> str:
+        return f"{self.reply_id} {self.seq} {self.type}"

@@ -1,0 +1,84 @@
+from django.db import models
+from django.db.models import Q
+
+from conversations.ids import uuid7
+
+
+class ContextBlock(models.Model):
+    """A text that was part of a request, stored once a thread and found by its digest.
+
+    Staff-written texts belong to no thread. What a user wrote or caused belongs to the thread and goes with it.
+    """
+
+    thread = models.ForeignKey("conversations.Thread", models.DB_CASCADE, null=True, related_name="context_blocks")
+    sha256 = models.BinaryField(max_length=32)
+    text = models.TextField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["thread", "sha256"], nulls_distinct=False, name="context_block_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{bytes(self.sha256).hex()[:12]} ({len(self.text)} characters)"
+
+
+class ContextSnapshot(models.Model):
+    """What one model request was given, what was left out and why. Recorded before the model is called (S1).
+
+    Turns are named by their place in the thread – they never change –, all other texts by the digest of their block, so a
+    snapshot of a long request takes a few hundred bytes and the exact request can be rebuilt from it (S4).
+    """
+
+    class Status(models.TextChoices):
+        PENDING = "pending"
+        COMPLETED = "completed"
+        FAILED = "failed"
+        STOPPED = "stopped"
+        INTERRUPTED = "interrupted"
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    thread = models.ForeignKey("conversations.Thread", models.DB_CASCADE, related_name="snapshots")
+    reply = models.ForeignKey("conversations.Reply", models.DB_CASCADE, related_name="snapshots", db_index=False)
+    message = models.ForeignKey("conversations.Message", models.DB_CASCADE, related_name="snapshots", db_index=False)
+    round = models.PositiveSmallIntegerField(default=1, help_text="Which model request of the reply this is.")
+    created_at = models.DateTimeField()
+    provider = models.CharField(max_length=40)
+    model = models.CharField(max_length=80)
+    max_tokens = models.PositiveIntegerField()
+    digest = models.BinaryField(max_length=32, help_text="SHA-256 of the request as canonical JSON.")
+    budget = models.PositiveIntegerField()
+    hard_cap = models.PositiveIntegerField()
+    total_tokens = models.PositiveIntegerField()
+    message_history_count = models.PositiveIntegerField()
+    message_history_tokens = models.PositiveIntegerField()
+    today_summary_present = models.BooleanField(default=False)
+    open_threads_count = models.PositiveSmallIntegerField(default=0)
+    last_conversation_present = models.BooleanField(default=False)
+    sections = models.JSONField(help_text="The parts of the system text, in order: name, sha256 of the block, tokens.")
+    runs = models.JSONField(help_text="Every turn of the thread exactly once, as runs: first, last, included, reason.")
+    timings_ms = models.JSONField(default=dict)
+    status = models.CharField(max_length=11, choices=Status, default=Status.PENDING)
+    stop_reason = models.CharField(max_length=60, blank=True)
+    provider_request_id = models.CharField(max_length=100, blank=True)
+    usage = models.JSONField(default=dict)
+    error = models.JSONField(null=True)
+    first_token_ms = models.PositiveIntegerField(null=True)
+    ended_at = models.DateTimeField(null=True)
+
+    class Meta:
+        verbose_name = "model request"
+        indexes = [
+            models.Index(fields=["thread", "-created_at"], name="snapshot_by_thread"),
+            models.Index(fields=["-created_at"], name="snapshot_newest"),
+        ]
+        constraints = [
+            models.UniqueConstraint(fields=["reply", "round"], name="one_snapshot_per_round"),
+            models.CheckConstraint(
+                condition=Q(status__in=["pending", "completed", "failed", "stopped", "interrupted"]),
+                name="snapshot_status_known",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"request {self.id}"

@@ -1,0 +1,104 @@
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+from conversations.ids import uuid7
+
+
+class Thread(models.Model):
+    """One conversation of one user. Ask for it through ``conversations.threads``, which knows whose it is."""
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.DB_CASCADE, related_name="threads")
+    assistant = models.ForeignKey("conversations.Assistant", models.DO_NOTHING, related_name="threads")
+    title = models.CharField(max_length=200, blank=True)
+    created_at = models.DateTimeField()
+    updated_at = models.DateTimeField()
+    message_count = models.PositiveIntegerField(default=0, help_text="Turns on the active path.")
+    last_position = models.PositiveIntegerField(default=0)
+    # The client_message_id that created it. Absent, not empty: the constraint lets any number of threads have none.
+    opened_by = models.CharField(max_length=100, null=True, editable=False)  # noqa: DJ001
+
+    class Meta:
+        indexes = [models.Index(fields=["user", "-updated_at", "-id"], name="thread_list")]
+        constraints = [
+            models.UniqueConstraint(fields=["user", "opened_by"], name="thread_opened_once"),
+            models.CheckConstraint(condition=Q(message_count__lte=models.F("last_position")), name="thread_count_sane"),
+        ]
+
+    def __str__(self) -> str:
+        return self.title or "New thread"
+
+
+class Message(models.Model):
+    """One turn. Written once: a trigger lets nothing change but the mark of the active path (requirement T3).
+
+    ``position`` is the order in which the thread's turns were stored, ``depth`` and ``token_total`` count the turns and
+    tokens of the path that ends here, so that a window can be cut without reading what lies before it.
+    """
+
+    class Role(models.TextChoices):
+        USER = "user"
+        ASSISTANT = "assistant"
+
+    class Status(models.TextChoices):
+        COMPLETE = "complete"
+        INCOMPLETE = "incomplete", "incomplete (the model stopped early)"
+        REFUSED = "refused", "refused by the model"
+        STOPPED = "stopped", "stopped by the user"
+        INTERRUPTED = "interrupted", "interrupted by a restart"
+        FAILED = "failed", "failed in the middle"
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    thread = models.ForeignKey(Thread, models.DB_CASCADE, related_name="messages")
+    position = models.PositiveIntegerField()
+    depth = models.PositiveIntegerField()
+    role = models.CharField(max_length=9, choices=Role)
+    content = models.JSONField(help_text="Content blocks of the Messages API.")
+    text = models.TextField(help_text="The text of the blocks, for people and for search.")
+    status = models.CharField(max_length=11, choices=Status, default=Status.COMPLETE)
+    token_count = models.PositiveIntegerField(help_text="Estimated tokens of this turn.")
+    token_total = models.PositiveBigIntegerField(help_text="Estimated tokens of the path up to and with this turn.")
+    created_at = models.DateTimeField()
+    client_message_id = models.CharField(max_length=100, null=True)  # noqa: DJ001
+    parent = models.ForeignKey("self", models.DB_CASCADE, null=True, related_name="children")
+    is_active = models.BooleanField(default=True, help_text="On the path that the chat shows and the model is given.")
+    reply = models.OneToOneField("conversations.Reply", models.DB_CASCADE, null=True, related_name="assistant_message")
+
+    class Meta:
+        indexes = [
+            models.Index(
+                fields=["thread", "-position"],
+                include=["token_total", "token_count"],
+                condition=Q(is_active=True),
+                name="message_window",
+            )
+        ]
+        constraints = [
+            models.UniqueConstraint(fields=["thread", "position"], name="message_position_once"),
+            models.UniqueConstraint(fields=["thread", "client_message_id"], name="message_sent_once"),
+            models.UniqueConstraint(
+                fields=["thread", "depth"], condition=Q(is_active=True), name="message_one_active_path"
+            ),
+            models.CheckConstraint(condition=Q(role__in=["user", "assistant"]), name="message_role_known"),
+            models.CheckConstraint(
+                condition=Q(position__gte=1) & Q(depth__gte=1) & Q(depth__lte=models.F("position")),
+                name="message_position_counts_from_one",
+            ),
+            models.CheckConstraint(
+                condition=Q(token_total__gte=models.F("token_count")), name="message_total_holds_count"
+            ),
+            models.CheckConstraint(condition=Q(content__0__isnull=False), name="message_has_a_block"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.role} {self.position}: {self.text[:60]}"
+
+
+def text_blocks(text: str) -> list[dict[str, Any]]:
+    """Plain text as content blocks."""
+    return [{"type": "text", "text": text}]

@@ -1,0 +1,30 @@
+"""Text as PostgreSQL and JSON can hold it."""
+
+import re
+
+REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
+UNSTORABLE = re.compile("[\0\ud800-\udfff]")
+
+
+def clean(text: str) -> str:
+    """Replace NUL and lone surrogates, visibly; a pair of surrogates becomes the character that it stands for."""
+    if not UNSTORABLE.search(text):
+        return text
+    joined = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return joined.replace("\0", REPLACEMENT)
+
+
+class StreamCleaner:
+    """``clean`` for text that comes in pieces: a surrogate pair may be cut in two."""
+
+    def __init__(self) -> None:
+        self._held = ""
+
+    def feed(self, piece: str) -> str:
+        piece = self._held + piece
+        self._held = piece[-1] if piece and "\ud800" <= piece[-1] <= "\udbff" else ""
+        return clean(piece[: len(piece) - len(self._held)])
+
+    def end(self) -> str:
+        held, self._held = self._held, ""
+        return clean(held)

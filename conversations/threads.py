@@ -1,0 +1,77 @@
+"""The one way to ask for a user's rows. What isn't the user's is not found."""
+
+import uuid
+
+from django.contrib.auth.models import User
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from conversations.errors import InvalidMessage, NotFound, ReplyNotFound, ThreadNotFound
+from conversations.models import Assistant, ContextSnapshot, Message, Reply, Thread
+from conversations.text import clean
+
+TITLE_CHARS = 60
+
+
+def of(user: User) -> QuerySet[Thread]:
+    return Thread.objects.filter(user=user)
+
+
+def get(user: User, thread_id: str | uuid.UUID) -> Thread:
+    """Raises ``ThreadNotFound`` where the id is malformed, unknown or another user's."""
+    found = of(user).select_related("assistant").filter(id=_uuid(thread_id, ThreadNotFound)).first()
+    if found is None:
+        raise ThreadNotFound
+    return found
+
+
+def messages_of(thread: Thread) -> QuerySet[Message]:
+    """The turns on the active path, oldest first."""
+    return Message.objects.filter(thread=thread, is_active=True).order_by("position")
+
+
+def reply_of(user: User, reply_id: str | uuid.UUID) -> Reply:
+    found = Reply.objects.filter(thread__user=user, id=_uuid(reply_id, ReplyNotFound)).first()
+    if found is None:
+        raise ReplyNotFound
+    return found
+
+
+def requests_of(user: User) -> QuerySet[ContextSnapshot]:
+    return ContextSnapshot.objects.filter(thread__user=user).order_by("-created_at")
+
+
+def offered_assistants() -> QuerySet[Assistant]:
+    return Assistant.objects.filter(is_active=True)
+
+
+def assistant_named(slug: str | None) -> Assistant:
+    """The active assistant of that name, or the default one for ``None``."""
+    offered = offered_assistants()
+    found = offered.filter(slug=slug).first() if slug else offered.order_by("-is_default", "order").first()
+    if found is None:
+        names = ", ".join(offered.values_list("slug", flat=True)) or "none; staff can activate one in the admin"
+        raise InvalidMessage(f"There is no such assistant. Offered are: {names}.", field="assistant")
+    return found
+
+
+def create(*, user: User, assistant: Assistant, title: str = "", opened_by: str | None = None) -> Thread:
+    now = timezone.now()
+    return Thread.objects.create(
+        user=user, assistant=assistant, title=clean(title), opened_by=opened_by, created_at=now, updated_at=now
+    )
+
+
+def title_from(text: str) -> str:
+    """The first words of a thread's first message, on one line."""
+    line = " ".join(text.split())
+    if len(line) <= TITLE_CHARS:
+        return line
+    return line[:TITLE_CHARS].rsplit(" ", 1)[0].rstrip(",.;:") + "…"
+
+
+def _uuid(value: str | uuid.UUID, otherwise: type[NotFound]) -> uuid.UUID:
+    try:
+        return value if isinstance(value, uuid.UUID) else uuid.UUID(value)
+    except ValueError:
+        raise otherwise from None

@@ -1,0 +1,71 @@
+"""The objects that REST, SSE and WebSocket share. Names are those of the contract."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from conversations.models import ContextSnapshot, Message, Reply, Thread
+
+
+def moment(at: datetime | None) -> str | None:
+    """ISO 8601 in UTC."""
+    return at.astimezone(UTC).isoformat().replace("+00:00", "Z") if at else None
+
+
+def thread_object(thread: Thread, running: Reply | None) -> dict[str, Any]:
+    return {
+        "id": str(thread.id),
+        "title": thread.title,
+        "assistant": thread.assistant.slug,
+        "created_at": moment(thread.created_at),
+        "updated_at": moment(thread.updated_at),
+        "message_count": thread.message_count,
+        "running_reply": str(running.id) if running else None,
+    }
+
+
+def message_object(message: Message, reply: dict[str, Any] | None = None) -> dict[str, Any]:
+    """``reply``: on a user turn its newest reply, on an assistant turn the reply that wrote it."""
+    return {
+        "id": str(message.id),
+        "position": message.position,
+        "role": str(message.role),
+        "content": message.content,
+        "text": message.text,
+        "status": str(message.status),
+        "created_at": moment(message.created_at),
+        "token_count": message.token_count,
+        "client_message_id": message.client_message_id,
+        "reply": reply,
+    }
+
+
+def reply_object(reply: Reply, request: ContextSnapshot | None = None) -> dict[str, Any]:
+    return {
+        "id": str(reply.id),
+        "status": str(reply.status),
+        "error": reply.error,
+        "request": str(request.id) if request else None,
+    }
+
+
+def messages_with_replies(messages: list[Message]) -> list[dict[str, Any]]:
+    """Message objects with their replies, in two statements however many there are."""
+    turns = [message.id for message in messages if message.role == Message.Role.USER]
+    wrote = [message.reply_id for message in messages if message.reply_id]
+    replies = list(
+        Reply.objects.filter(user_message__in=turns).order_by("created_at")
+        if not wrote
+        else (Reply.objects.filter(user_message__in=turns) | Reply.objects.filter(id__in=wrote)).order_by("created_at")
+    )
+    requests = {
+        snapshot.reply_id: snapshot
+        for snapshot in ContextSnapshot.objects.filter(reply__in=replies).order_by("round").only("id", "reply_id")
+    }
+    newest = {reply.user_message_id: reply for reply in replies}
+    by_id = {reply.id: reply for reply in replies}
+
+    def reply_of(message: Message) -> dict[str, Any] | None:
+        reply = by_id.get(message.reply_id) if message.reply_id else newest.get(message.id)
+        return reply_object(reply, requests.get(reply.id)) if reply else None
+
+    return [message_object(message, reply_of(message)) for message in messages]

@@ -1,0 +1,90 @@
+"""Rows for tests, with every count as the application would have stored it."""
+
+import uuid
+from collections.abc import Sequence
+from itertools import accumulate, count
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.utils import timezone
+
+from conversations.context import snapshots
+from conversations.context.budget import turn_tokens
+from conversations.context.builder import build_context
+from conversations.context.windowing import Turn
+from conversations.ids import uuid7
+from conversations.models import Assistant, ContextSnapshot, Message, Reply, Thread, text_blocks
+from conversations.providers.offline import OfflineProvider
+
+numbers = count(1)
+
+
+def make_user(username: str = "", **values: Any) -> User:
+    return User.objects.create_user(username or f"user{next(numbers)}", **values)
+
+
+def make_thread(user: User | None = None, turns: Sequence[str] = (), **values: Any) -> Thread:
+    """A thread with turns of these texts, the user's and the assistant's in turn, beginning with the user's."""
+    now = timezone.now()
+    values = {"assistant": Assistant.objects.get(slug="companion"), "created_at": now, "updated_at": now} | values
+    thread = Thread.objects.create(
+        user=user or make_user(), message_count=len(turns), last_position=len(turns), **values
+    )
+    Message.objects.bulk_create(chain(thread, turns))
+    return thread
+
+
+def chain(thread: Thread, texts: Sequence[str]) -> list[Message]:
+    """Turns that follow one another, not stored yet."""
+    tokens = [turn_tokens(text_blocks(text)) for text in texts]
+    ids = [uuid7() for _ in texts]
+    parents: list[uuid.UUID | None] = [None, *ids]
+    return [
+        Message(
+            id=ids[index],
+            thread=thread,
+            parent_id=parents[index],
+            position=index + 1,
+            depth=index + 1,
+            role=[Message.Role.USER, Message.Role.ASSISTANT][index % 2],
+            content=text_blocks(text),
+            text=text,
+            token_count=tokens[index],
+            token_total=total,
+            created_at=thread.created_at,
+        )
+        for index, (text, total) in enumerate(zip(texts, accumulate(tokens), strict=True))
+    ]
+
+
+def make_reply(thread: Thread | None = None, *, status: str = "completed", **values: Any) -> Reply:
+    """A reply to the newest user turn of the thread."""
+    thread = thread or make_thread(turns=["Hello?"])
+    now = timezone.now()
+    ended = None if status == Reply.Status.RUNNING else now
+    question = thread.messages.filter(role=Message.Role.USER, is_active=True).latest("position")
+    values = {"owner": "test", "lease_until": now, "created_at": now, "ended_at": ended} | values
+    return Reply.objects.create(thread=thread, user_message=question, status=status, **values)
+
+
+def make_snapshot(
+    thread: Thread | None = None, *, reply: Reply | None = None, round: int = 1, **end: Any
+) -> ContextSnapshot:
+    """The model request of a reply, built and recorded as the application does it, and ended with these values."""
+    reply = reply or make_reply(thread)
+    question = reply.user_message
+    newest = Turn(
+        id=question.id,
+        position=question.position,
+        depth=question.depth,
+        role=question.role,
+        content=question.content,
+        token_count=question.token_count,
+    )
+    context = build_context(
+        assistant=reply.thread.assistant, provider=OfflineProvider(), thread_id=reply.thread_id, newest=newest
+    )
+    snapshot = snapshots.record(context, reply, round=round)
+    end = {"status": ContextSnapshot.Status.COMPLETED, "ended_at": timezone.now()} | end
+    ContextSnapshot.objects.filter(pk=snapshot.pk).update(**end)
+    return ContextSnapshot.objects.get(pk=snapshot.pk)
