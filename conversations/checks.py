@@ -1,0 +1,33 @@
+"""Numbered checks of the configuration, run by every management command before it starts."""
+
+from typing import Any
+
+from django.conf import settings
+from django.core.checks import CheckMessage, Error, register
+
+from conversations.providers import PLANNED, PROVIDERS, usable_key
+
+
+@register()
+def provider_is_configured(**kwargs: Any) -> list[CheckMessage]:
+    name = settings.OPENBOOK_PROVIDER
+    choices = f"Set OPENBOOK_PROVIDER to one of: {', '.join(PROVIDERS)}."
+    if name in PLANNED:
+        return [Error(f"The provider {name!r} arrives later.", hint=choices, id="openbook.E001")]
+    if name not in PROVIDERS:
+        return [Error(f"The provider {name!r} is not known.", hint=choices, id="openbook.E001")]
+    return anthropic_problems() if name == "anthropic" else []
+
+
+def anthropic_problems() -> list[CheckMessage]:
+    problems: list[CheckMessage] = []
+    if not settings.ANTHROPIC_API_KEY:
+        hint = "Set ANTHROPIC_API_KEY, or OPENBOOK_PROVIDER=offline."
+        problems.append(Error("The provider 'anthropic' has no API key.", hint=hint, id="openbook.E002"))
+    elif not usable_key(settings.ANTHROPIC_API_KEY):
+        hint = "Copy ANTHROPIC_API_KEY again, without spaces or line breaks."
+        problems.append(Error("The API key holds characters that no key has.", hint=hint, id="openbook.E003"))
+    if settings.ANTHROPIC_BASE_URL and not settings.ANTHROPIC_BASE_URL.startswith(("http://", "https://")):
+        hint = "Set ANTHROPIC_BASE_URL to a URL that starts with https://, or leave it out."
+        problems.append(Error("ANTHROPIC_BASE_URL is not an HTTP URL.", hint=hint, id="openbook.E004"))
+    return problems

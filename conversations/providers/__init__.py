@@ -1,0 +1,36 @@
+"""The model providers, chosen by name."""
+
+from functools import cache
+
+from django.utils.module_loading import import_string
+
+from conversations.providers.base import Provider, ProviderError
+
+# By dotted name, because importing the SDK takes seconds that only those who use it should spend.
+PROVIDERS = {
+    "anthropic": "conversations.providers.anthropic.AnthropicProvider",
+    "offline": "conversations.providers.offline.OfflineProvider",
+}
+PLANNED = frozenset({"claude_cli"})
+
+
+@cache
+def get_provider(name: str) -> Provider:
+    """The provider of this name, one instance a process; it may be used from any event loop."""
+    if name in PROVIDERS:
+        provider: Provider = import_string(PROVIDERS[name])()
+        return provider
+    problem = "arrives later" if name in PLANNED else "is not known"
+    raise ProviderError(
+        "misconfigured",
+        f"The provider “{name}” {problem}. Whoever runs this Openbook can choose one of: {', '.join(PROVIDERS)}.",
+        retryable=False,
+    )
+
+
+def usable_key(key: str) -> bool:
+    """Whether it can stand in a header at all; what the service thinks of it is another matter."""
+    return bool(key) and key.isascii() and key.isprintable() and " " not in key
+
+
+__all__ = ["PLANNED", "PROVIDERS", "Provider", "ProviderError", "get_provider", "usable_key"]

@@ -1,0 +1,91 @@
+"""What the reply engine and a model provider say to each other.
+
+A provider turns a rendered request into a stream of events. It knows nothing of threads, snapshots or sockets, and the
+reply engine knows nothing of HTTP: a new provider is one file that fulfils ``Provider`` and a line in
+``providers/__init__.py``.
+"""
+
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+Payload = dict[str, Any]
+"""The exact request as JSON: what the snapshot stores, its digest proves and the provider is given."""
+
+
+class ProviderError(Exception):
+    """A model call that did not end well. Says whether trying the same again can help.
+
+    ``code`` is stable and machine-readable, ``message`` is for the person who reads it and says what to do.
+    """
+
+    def __init__(self, code: str, message: str, *, retryable: bool, status: int | None = None) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.retryable = retryable
+        self.status = status
+
+
+@dataclass(frozen=True, kw_only=True)
+class Usage:
+    """Tokens as the provider reports them."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cache_read_input_tokens: int = 0
+    cache_creation_input_tokens: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class TextDelta:
+    """The next piece of the reply's text, never empty."""
+
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finished:
+    """The last event of every stream that ended well; a stream without it was cut off.
+
+    ``stop_reason`` is the Messages API's own word; one that Openbook doesn't know means "incomplete", not success.
+    """
+
+    stop_reason: str
+    usage: Usage = field(default_factory=Usage)
+    request_id: str = ""
+
+
+ProviderEvent = TextDelta | Finished
+
+
+class Provider(Protocol):
+    name: str
+
+    def default_model(self) -> str: ...
+
+    def render(
+        self, *, model: str, max_tokens: int, system: Sequence[Mapping[str, Any]], messages: Sequence[Mapping[str, Any]]
+    ) -> Payload:
+        """The exact request for this context. Pure: the same input gives the same bytes."""
+        ...
+
+    def stream(self, payload: Payload) -> AsyncGenerator[ProviderEvent]:
+        """Call the model once. Yields deltas, then exactly one ``Finished``; raises ``ProviderError`` and nothing else.
+
+        Closing the iterator, or cancelling the task that reads it, ends the call at once.
+        """
+        ...
+
+
+def messages_api_payload(
+    *, model: str, max_tokens: int, system: Sequence[Mapping[str, Any]], messages: Sequence[Mapping[str, Any]]
+) -> Payload:
+    """The request in the shape of the Messages API, shared by every provider that speaks it."""
+    return {
+        "model": model,
+        "max_tokens": max_tokens,
+        "system": [dict(block) for block in system],
+        "messages": [dict(message) for message in messages],
+        "stream": True,
+    }

@@ -1,0 +1,180 @@
+"""The offline responder: no key, no network, no model. It answers from the context that it was given and says so.
+
+It makes Openbook usable and testable before a model is connected. What it answers stands or falls with the context: if
+a turn is missing from the request, the answer that rests on it is missing too.
+"""
+
+import asyncio
+import re
+from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from django.conf import settings
+
+from conversations.providers.base import Finished, Payload, ProviderEvent, TextDelta, Usage, messages_api_payload
+from conversations.providers.matching import Match, Sentence, best_match, has_content, words
+
+MARK = "*Offline responder, no model connected.*"
+"""Every answer starts with it, which is also how its former answers are known and never quoted."""
+
+CONNECT = "I know only what stands in this conversation. Set `ANTHROPIC_API_KEY` and restart to connect a model."
+NOTED = "Noted: it stands in this conversation now. Ask me about it and I will quote it."
+
+LONGEST_QUOTE = 300
+LONGEST_REMINDER = 120
+MOST_REMINDERS = 3
+SHORT_REPLY_WORDS = 4
+LEAST_COVERAGE = 0.08
+SURE_COVERAGE = 0.3
+TRUST = {"user": 1.0, "notes": 0.9, "assistant": 0.8}
+QUESTION_TRUST = 0.5
+
+SENTENCE_END = re.compile(r"(?<=[.!?…])[\"'”’»)*_]*\s+|(?<=[。！？])|\n+")
+LIST_MARK = re.compile(r"^\s*(?:[-*+>]|\d+[.)])\s+")
+QUESTION_MARKS = ("?", "？", "؟", "\u037e", "吗", "呢")
+NAME = re.compile(r"\d|[^\W\d_][A-Z]|(?<=[\w,;] )[A-Z]\w+")
+REQUEST = re.compile(
+    r"(?:please |and |so )*(?:tell me|remind me|name|list|show me|repeat|summari[sz]e)\b", re.IGNORECASE
+)
+INTERROGATIVE = re.compile(
+    r"(?:and |but |so |ok |okay )*(?:who|whom|whose|what|when|where|which|why|how|is|are|am|was|were|do|does|did|can"
+    r"|could|will|would|should|shall|has|have)\b|.*(?:什么|什麼|谁|誰|哪|怎么|怎麼|多少|どこ|いつ|なぜ|어디|누구|무엇|언제)",
+    re.IGNORECASE,
+)
+
+
+class OfflineProvider:
+    name = "offline"
+    render = staticmethod(messages_api_payload)
+
+    def default_model(self) -> str:
+        return "offline"
+
+    async def stream(self, payload: Payload) -> AsyncGenerator[ProviderEvent]:
+        """The answer word by word. The usage counts words, as an estimate: there is no tokenizer without a model."""
+        text = await asyncio.to_thread(answer, payload)  # a long context takes a moment, and others are being served
+        for piece in re.findall(r"\S+\s*", text):
+            yield TextDelta(text=piece)
+            await asyncio.sleep(settings.OPENBOOK_OFFLINE_WORD_SECONDS)
+        usage = Usage(input_tokens=count_words(payload), output_tokens=len(text.split()))
+        yield Finished(stop_reason="end_turn", usage=usage)
+
+
+def answer(payload: Payload) -> str:
+    """What the context says about the newest message, in Markdown. Pure."""
+    *earlier, newest = [(turn["role"], text_of(turn["content"])) for turn in payload["messages"]]
+    message = newest[1].strip()
+    previous = next((text.strip() for role, text in reversed(earlier) if role == "user" and text.strip()), "")
+    questions = [sentence for sentence in sentences_of(message) if is_question(sentence)]
+    if not questions:
+        return f"{MARK} {acknowledged(message, previous)}"
+    told = [sentence for sentence in sentences_of(message) if not is_question(sentence)]
+    question, context = " ".join(questions), [*known(payload["system"], earlier), *spoken("user", told)]
+    match = best_match(question, context)
+    if match is None or match.coverage < LEAST_COVERAGE:
+        return f"{MARK} {unanswered(previous, told_so_far(context) if has_content(question) else [])}"
+    return f"{MARK} {quoted(match)}"
+
+
+def quoted(match: Match) -> str:
+    sure = match.coverage >= SURE_COVERAGE
+    if match.sentence.is_question and match.sentence.speaker == "user":
+        return f"You asked earlier: “{match.sentence.text}” Nothing in this conversation tells more about it. {CONNECT}"
+    opening = {
+        ("user", True): "You said:",
+        ("user", False): "The closest thing that you said is:",
+        ("assistant", True): "An earlier reply says:",
+        ("assistant", False): "The closest thing in an earlier reply is:",
+        ("notes", True): "The notes that I was given say:",
+        ("notes", False): "The closest thing in the notes that I was given is:",
+    }[match.sentence.speaker, sure]
+    return f"{opening} “{match.sentence.text}”"
+
+
+def unanswered(previous: str, told: Sequence[str]) -> str:
+    if not previous:
+        return f"Nothing here answers this. {CONNECT}"
+    if not told:
+        return f"{reminder(previous)} Nothing in this conversation answers your new question. {CONNECT}"
+    quotes = " ".join(f"“{text}”" for text in told)
+    return f"{reminder(previous)} No sentence here clearly answers your new question. You told me: {quotes} {CONNECT}"
+
+
+def told_so_far(context: Sequence[Sentence]) -> list[str]:
+    """The user's newest statements, those with names or numbers first: what a question with other words may mean."""
+    stated = [s.text for s in context if s.speaker == "user" and not s.is_question and has_content(s.text)]
+    newest_first = list(dict.fromkeys(reversed(stated)))
+    return sorted(newest_first, key=lambda text: not NAME.search(text))[:MOST_REMINDERS]
+
+
+def acknowledged(message: str, previous: str) -> str:
+    if not previous:
+        return f"{NOTED} {CONNECT}"
+    if len(message.split()) <= SHORT_REPLY_WORDS:
+        return f"{reminder(previous)} I read “{shortened(message)}” as belonging to that."
+    return NOTED
+
+
+def reminder(previous: str) -> str:
+    verb = "asked" if is_question(previous) else "said"
+    return f"You last {verb}: “{shortened(previous)}”"
+
+
+def known(system: Iterable[Mapping[str, Any]], earlier: Iterable[tuple[str, str]]) -> Iterator[Sentence]:
+    """What the context holds, oldest first. The first system block is the base prompt, which tells of no user."""
+    _base, *notes = [*system] or [{}]
+    for block in notes:
+        yield from spoken("notes", sentences_of(block["text"]))
+    for role, text in earlier:
+        if not (role == "assistant" and is_own_answer(text)):
+            yield from spoken(role, sentences_of(text))
+
+
+def spoken(speaker: str, sentences: Sequence[str]) -> list[Sentence]:
+    return [
+        Sentence(text=text, speaker=speaker, trust=TRUST[speaker] * (QUESTION_TRUST if asked else 1), is_question=asked)
+        for text, asked in ((text, is_question(text)) for text in sentences)
+    ]
+
+
+def is_own_answer(text: str) -> bool:
+    """Also one that was stopped within its first words."""
+    return text.startswith(MARK) or MARK.startswith(text.strip())
+
+
+def is_question(text: str) -> bool:
+    """By its mark, or by its first words: people leave the mark out, but then they write no full stop either."""
+    bare = text.strip("\"'“”‘’«»()*_ \n")
+    if bare.endswith(QUESTION_MARKS) or REQUEST.match(bare):
+        return True
+    return bool(INTERROGATIVE.match(bare)) and not bare.endswith((".", "!", "。"))
+
+
+def sentences_of(text: str) -> list[str]:
+    """Headings are left out; what has no end in sight is cut, so that a quote stays short."""
+    lines = (LIST_MARK.sub("", part).strip() for part in SENTENCE_END.split(text))
+    return [piece for line in lines if line and not line.startswith("#") for piece in pieces(line) if words(piece)]
+
+
+def pieces(line: str) -> Iterator[str]:
+    while len(line) > LONGEST_QUOTE:
+        cut = line.rfind(" ", 0, LONGEST_QUOTE) + 1 or LONGEST_QUOTE
+        yield line[:cut].strip()
+        line = line[cut:]
+    yield line
+
+
+def text_of(content: str | Sequence[Mapping[str, Any]]) -> str:
+    if isinstance(content, str):
+        return content
+    return "\n".join(block["text"] for block in content if block.get("type") == "text")
+
+
+def shortened(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= LONGEST_REMINDER else line[: LONGEST_REMINDER - 1] + "…"
+
+
+def count_words(payload: Payload) -> int:
+    told = [block["text"] for block in payload["system"]] + [text_of(turn["content"]) for turn in payload["messages"]]
+    return sum(len(text.split()) for text in told)

@@ -1,0 +1,28 @@
+from typing import Any
+
+import pytest
+from django.test import override_settings
+
+from conversations.checks import provider_is_configured
+
+KEY = "sk-local"
+
+
+@pytest.mark.parametrize(
+    ("changed", "numbers"),
+    [
+        ({"OPENBOOK_PROVIDER": "offline", "ANTHROPIC_API_KEY": ""}, []),
+        ({"OPENBOOK_PROVIDER": "anthropic", "ANTHROPIC_API_KEY": KEY, "ANTHROPIC_BASE_URL": ""}, []),
+        ({"OPENBOOK_PROVIDER": "gpt"}, ["openbook.E001"]),
+        ({"OPENBOOK_PROVIDER": "claude_cli"}, ["openbook.E001"]),
+        ({"OPENBOOK_PROVIDER": "anthropic", "ANTHROPIC_API_KEY": ""}, ["openbook.E002"]),
+        ({"OPENBOOK_PROVIDER": "anthropic", "ANTHROPIC_API_KEY": "two words"}, ["openbook.E003"]),
+        (
+            {"OPENBOOK_PROVIDER": "anthropic", "ANTHROPIC_API_KEY": KEY, "ANTHROPIC_BASE_URL": "example"},
+            ["openbook.E004"],
+        ),
+    ],
+)
+def test_a_provider_that_cannot_work_is_told_before_the_start(changed: dict[str, Any], numbers: list[str]) -> None:
+    with override_settings(**changed):
+        assert [problem.id for problem in provider_is_configured()] == numbers

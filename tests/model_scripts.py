@@ -1,0 +1,211 @@
+"""What the local model server is told to answer: an error before the stream, or a stream made of steps."""
+
+import asyncio
+import json
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+Event = dict[str, Any]
+USAGE = {
+    "input_tokens": 12,
+    "cache_creation_input_tokens": 3,
+    "cache_read_input_tokens": 5,
+    "output_tokens": 1,
+    "service_tier": "standard",
+}
+TYPES = {
+    400: "invalid_request_error",
+    401: "authentication_error",
+    402: "billing_error",
+    403: "permission_error",
+    404: "not_found_error",
+    413: "request_too_large",
+    429: "rate_limit_error",
+    500: "api_error",
+    504: "timeout_error",
+    529: "overloaded_error",
+}
+
+
+class Gate:
+    """A place in a stream where the server waits until the test lets it go on."""
+
+    def __init__(self) -> None:
+        self.reached = threading.Event()
+        self._opened = False
+        self._lock = threading.Lock()
+        self._wakers: list[Callable[[], object]] = []
+
+    def wait_until_reached(self, seconds: float = 10) -> None:
+        assert self.reached.wait(seconds), "the server never came to this gate"
+
+    def open(self) -> None:
+        """From any thread; streams that come later pass without a stop."""
+        with self._lock:
+            self._opened = True
+            wakers = self._wakers[:]
+        for wake in wakers:
+            wake()
+
+    async def passed(self) -> None:
+        loop, opened = asyncio.get_running_loop(), asyncio.Event()
+        with self._lock:
+            if not self._opened:
+                self._wakers.append(lambda: loop.call_soon_threadsafe(opened.set))
+            else:
+                opened.set()
+        self.reached.set()
+        await opened.wait()
+
+
+@dataclass(frozen=True)
+class Raw:
+    """Bytes of the body as they are."""
+
+    data: bytes
+
+
+@dataclass(frozen=True)
+class Delay:
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Stall:
+    """Nothing more comes, except pings where an interval is given."""
+
+    ping_seconds: float | None = None
+
+
+@dataclass(frozen=True)
+class Cut:
+    """The connection breaks off in the middle of the body."""
+
+
+Step = Event | Raw | Delay | Gate | Stall | Cut
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stream:
+    steps: tuple[Step, ...]
+    headers: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Refused:
+    """An answer without a stream."""
+
+    status: int
+    body: bytes
+    headers: dict[str, str] = field(default_factory=dict)
+
+
+Script = Stream | Refused
+Responder = Callable[[dict[str, Any]], Script]
+
+
+def error_body(error_type: str, message: str) -> Event:
+    return {"type": "error", "error": {"type": error_type, "message": message}, "request_id": "req_local"}
+
+
+def error(status: int, message: str = "", *, error_type: str = "", headers: dict[str, str] | None = None) -> Refused:
+    body = error_body(error_type or TYPES[status], message or f"Local error {status}")
+    return Refused(status=status, body=json.dumps(body).encode(), headers=headers or {})
+
+
+def message_start(usage: dict[str, Any] | None = None) -> Event:
+    message: dict[str, Any] = {
+        "id": "msg_local",
+        "type": "message",
+        "role": "assistant",
+        "model": "local",
+        "content": [],
+        "stop_reason": None,
+        "stop_sequence": None,
+        "usage": USAGE if usage is None else usage,
+    }
+    return {"type": "message_start", "message": message}
+
+
+def block_start(index: int = 0, block: Event | None = None) -> Event:
+    content_block = {"type": "text", "text": ""} if block is None else block
+    return {"type": "content_block_start", "index": index, "content_block": content_block}
+
+
+def block_delta(index: int, delta: Event) -> Event:
+    return {"type": "content_block_delta", "index": index, "delta": delta}
+
+
+def text_delta(text: str, index: int = 0) -> Event:
+    return block_delta(index, {"type": "text_delta", "text": text})
+
+
+def block_stop(index: int = 0) -> Event:
+    return {"type": "content_block_stop", "index": index}
+
+
+def message_delta(stop_reason: str | None = "end_turn", output_tokens: int = 7) -> Event:
+    delta = {"stop_reason": stop_reason, "stop_sequence": None}
+    return {"type": "message_delta", "delta": delta, "usage": {"output_tokens": output_tokens}}
+
+
+def message_stop() -> Event:
+    return {"type": "message_stop"}
+
+
+def ping() -> Event:
+    return {"type": "ping"}
+
+
+def stream(*steps: Step, headers: dict[str, str] | None = None) -> Stream:
+    return Stream(steps=steps, headers=headers or {})
+
+
+def opened() -> tuple[Step, ...]:
+    """How the API opens a stream whose first block is text."""
+    return (message_start(), block_start(), ping())
+
+
+def closed(stop_reason: str | None = "end_turn", index: int = 0) -> tuple[Step, ...]:
+    return (block_stop(index), message_delta(stop_reason), message_stop())
+
+
+def text(*deltas: str | Gate, stop_reason: str | None = "end_turn", delay: float = 0) -> Stream:
+    """A whole reply of text. A gate among the deltas waits there; a delay comes before each delta."""
+    steps: list[Step] = []
+    for delta in deltas:
+        steps.extend([delta] if isinstance(delta, Gate) else [*pause(delay), text_delta(delta)])
+    return stream(*opened(), *steps, *closed(stop_reason))
+
+
+def tool_use(name: str, tool_input: dict[str, Any], *, tool_id: str = "toolu_local", before: str = "") -> Stream:
+    """A reply that calls a tool, its input in two pieces, after an optional text."""
+    index = 1 if before else 0
+    said = [block_start(), text_delta(before), block_stop()] if before else []
+    written = json.dumps(tool_input)
+    half = len(written) // 2
+    parts = [
+        block_delta(index, {"type": "input_json_delta", "partial_json": part})
+        for part in ("", written[:half], written[half:])
+    ]
+    block = {"type": "tool_use", "id": tool_id, "name": name, "input": {}}
+    return stream(message_start(), *said, block_start(index, block), *parts, *closed("tool_use", index))
+
+
+def pause(seconds: float) -> Iterable[Delay]:
+    return [Delay(seconds)] if seconds else []
+
+
+def newest_user_text(messages: Sequence[dict[str, Any]]) -> str:
+    content = messages[-1]["content"]
+    if isinstance(content, str):
+        return content
+    return " ".join(block["text"] for block in content if block["type"] == "text")
+
+
+def echo(body: dict[str, Any], *, delay: float = 0) -> Stream:
+    """The default: says how much it was given and quotes the newest user text, word by word."""
+    reply = f"I was given {len(body['messages'])} messages. The newest says: “{newest_user_text(body['messages'])}”"
+    return text(*(word + " " for word in reply.split(" ")[:-1]), reply.split(" ")[-1], delay=delay)
