@@ -1,0 +1,12 @@
+from django.db import models
+
+
+class Reason(models.TextChoices):
+    """Why a turn is in a context or not. The admin, the API and the snapshots share these codes."""
+
+    NEWEST = "newest", "The message to answer"
+    RECENT = "recent", "Recent enough for the window"
+    SHORTENED = "shortened", "Shortened to fit the hard cap"
+    OVER_BUDGET = "over_budget", "Older than what the token budget holds"
+    TURN_LIMIT = "turn_limit", "Older than the largest number of turns"
+    SUPERSEDED = "superseded", "Replaced by a later attempt"
