@@ -1,0 +1,185 @@
+"""The replies that this process runs: what they say is written to PostgreSQL first and shown to readers then."""
+
+import asyncio
+import logging
+import uuid
+import weakref
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.db import DatabaseError
+from django.utils import timezone
+
+from conversations.db import in_database
+from conversations.replies import events as eventlog
+from conversations.replies import store
+from conversations.replies.doorbell import Doorbell, owner_key, reply_key, rung, thread_key
+from conversations.replies.events import OWNER, Event
+
+log = logging.getLogger("openbook.replies")
+
+REST_SECONDS = 0.04
+"""Between two writes. What the model says meanwhile becomes one delta."""
+RENEW_SECONDS = 2.0
+"""Between two renewals of the leases, when there is nothing to write."""
+RETRY_SECONDS = 0.2
+CLOSE_PAUSES = (0.2, 0.5, 1, 2, 2, 2, 5, 5, 5, 10, 10)
+"""Between the attempts to store the end of a reply while the database is away."""
+
+
+@dataclass(eq=False)
+class LiveReply:
+    """A reply that this process runs.
+
+    ``events`` are stored and may be shown. ``unwritten`` ones are numbered; whether they are stored is not known yet, so
+    they are written again as they are. ``pending`` is what comes after them.
+    """
+
+    id: uuid.UUID
+    thread_id: uuid.UUID
+    events: list[Event]
+    unwritten: list[Event] = field(default_factory=list)
+    pending: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
+    text: list[str] = field(default_factory=list)
+    task: asyncio.Task[None] | None = None
+    end_with: store.Outcome | None = None
+    lost: bool = False
+    closing: bool = False
+
+    def say(self, text: str) -> None:
+        """The next piece of the reply; joined with what is not written yet."""
+        self.text.append(text)
+        if self.pending and self.pending[-1][0] == "reply.delta":
+            self.pending[-1][1]["text"] += text
+        else:
+            self.pending.append(("reply.delta", {"text": text}))
+
+    def to_write(self) -> list[Event]:
+        """Everything that is not known to be stored, numbered."""
+        first = (self.unwritten or self.events)[-1].seq + 1
+        now = timezone.now()
+        self.unwritten += [
+            Event(reply=self.id, seq=first + offset, type=type, data=data, at=now)
+            for offset, (type, data) in enumerate(self.pending)
+        ]
+        self.pending = []
+        return self.unwritten
+
+    def written(self) -> None:
+        self.events += self.unwritten
+        self.unwritten = []
+
+    def end(self, outcome: store.Outcome) -> None:
+        """End it from outside, with this outcome; the text so far is kept. The first one to ask decides."""
+        if self.end_with is None and not self.closing and self.task is not None:
+            self.end_with = outcome
+            self.task.cancel()
+
+
+class Journal:
+    """Writes for all running replies of a process together, one statement a beat, and renews their leases with it.
+
+    An event is shown only once it is stored, so that a reader who comes back to another process after a crash never knows
+    more than the log.
+    """
+
+    def __init__(self) -> None:
+        self.live: dict[uuid.UUID, LiveReply] = {}
+        self.doorbell = Doorbell()
+        self._wake = asyncio.Event()
+        self._writing = asyncio.Lock()
+        self._task: asyncio.Task[None] | None = None
+        self.draining = False
+        self.keeper: asyncio.Task[None] | None = None
+
+    def add(self, live: LiveReply) -> None:
+        self.live[live.id] = live
+        self.doorbell.ring(thread_key(live.thread_id))
+        if self._task is None or self._task.done():
+            self._task = asyncio.create_task(self._run())
+
+    def append(self, live: LiveReply, type: str, data: dict[str, Any]) -> None:
+        live.pending.append((type, data))
+        self._wake.set()
+
+    def say(self, live: LiveReply, text: str) -> None:
+        live.say(text)
+        self._wake.set()
+
+    async def close(self, live: LiveReply, outcome: store.Outcome) -> None:
+        """Write the end. While the database is away this waits for it, as long as the reply is still ours."""
+        live.closing = True
+        async with self._writing:
+            events = live.to_write()
+        live.events += await self._store_end(live, outcome, events)
+        self.let_go(live)
+
+    def let_go(self, live: LiveReply) -> None:
+        """It runs here no longer. Readers who have not seen its end look for it in the database."""
+        live.lost = not live.events[-1].is_last
+        self.live.pop(live.id, None)
+        self.doorbell.ring(reply_key(live.id))
+
+    async def _store_end(self, live: LiveReply, outcome: store.Outcome, events: list[Event]) -> list[Event]:
+        for pause in CLOSE_PAUSES:
+            try:
+                return await in_database(store.close)(
+                    reply_id=live.id, owner=OWNER, outcome=outcome, text="".join(live.text), events=events
+                )
+            except DatabaseError as error:
+                log.warning("can't store the end of a reply yet", extra={"reply": str(live.id), "cause": str(error)})
+                await asyncio.sleep(pause)
+        return []  # whichever process is up when the database is back finds it left behind
+
+    async def stop(self) -> None:
+        tasks = [task for task in (self._task, self.keeper) if task is not None]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await self.doorbell.close()
+
+    async def _run(self) -> None:
+        with self.doorbell.listen(owner_key(OWNER), self._wake):
+            while self.live:
+                await rung(self._wake, RENEW_SECONDS)
+                self._wake.clear()
+                await self._beat()
+                await asyncio.sleep(REST_SECONDS)
+
+    async def _beat(self) -> None:
+        async with self._writing:
+            live = [reply for reply in self.live.values() if not reply.closing]
+            if not live:
+                return
+            events = [event for reply in live for event in reply.to_write()]
+            try:
+                mine = await in_database(eventlog.beat)(replies=[reply.id for reply in live], events=events)
+            except DatabaseError as error:
+                log.warning("can't write events yet", extra={"replies": len(live), "cause": str(error)})
+                self._wake.set()
+                await asyncio.sleep(RETRY_SECONDS)
+                return
+        for reply in live:
+            self._settle(reply, mine)
+
+    def _settle(self, live: LiveReply, mine: dict[uuid.UUID, bool]) -> None:
+        """``mine``: the replies that are still this process's, and whether they are asked to stop."""
+        if live.id not in mine:
+            live.end(store.interruption())
+            return
+        if live.unwritten:
+            live.written()
+            self.doorbell.ring(reply_key(live.id))
+        if mine[live.id]:
+            live.end(store.stopped())
+
+
+_journals: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, Journal] = weakref.WeakKeyDictionary()
+
+
+def journal() -> Journal:
+    """This process's journal, of the running event loop."""
+    loop = asyncio.get_running_loop()
+    if loop not in _journals:
+        _journals[loop] = Journal()
+    return _journals[loop]

@@ -1,0 +1,56 @@
+"""What all tests share. The services themselves – PostgreSQL, Redis, the browser – come from the plugin ``tests.services``."""
+
+import importlib
+from collections.abc import AsyncIterator
+
+import pytest
+from asgiref.sync import sync_to_async
+from django.apps import apps
+from django.contrib.auth.models import User
+from django.db import connections
+from pytest_django import Settings
+
+from conversations import replies
+from conversations.models import Assistant
+from tests.conversations.factories import make_user
+from tests.model_server import ModelServer, model_server
+
+__all__ = ["model_server"]
+
+
+@pytest.fixture(autouse=True)
+def _shipped_assistants(request: pytest.FixtureRequest) -> None:
+    """Tests that commit leave the tables empty, also of what the migrations put there."""
+    marker = request.node.get_closest_marker("django_db")
+    if marker is None:
+        return
+    request.getfixturevalue("transactional_db" if marker.kwargs.get("transaction") else "db")
+    if not Assistant.objects.exists():
+        importlib.import_module("conversations.migrations.0003_shipped_assistants").ship(apps, None)
+
+
+@pytest.fixture
+def user(_shipped_assistants: None) -> User:
+    return make_user("ada")
+
+
+@pytest.fixture
+def other_user(_shipped_assistants: None) -> User:
+    return make_user("bob")
+
+
+@pytest.fixture
+def model(model_server: ModelServer, settings: Settings) -> ModelServer:
+    """A local model behind the real SDK; it quotes the newest message unless a test scripts it."""
+    settings.OPENBOOK_PROVIDER = "anthropic"
+    settings.ANTHROPIC_API_KEY = "key-of-the-tests"
+    settings.ANTHROPIC_BASE_URL = model_server.url
+    return model_server
+
+
+@pytest.fixture
+async def engine() -> AsyncIterator[None]:
+    """Whatever replies a test leaves running end with it, and so does the connection of its own asynchronous queries."""
+    yield
+    await replies.drain()
+    await sync_to_async(connections.close_all)()

@@ -1,0 +1,195 @@
+"""Reading along: from any point, by any number of readers, to the same bytes."""
+
+import asyncio
+import uuid
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import connection
+from django.utils import timezone
+
+from conversations import replies
+from conversations.db import in_database
+from conversations.deletion import door
+from conversations.models import Message, Reply, ReplyEvent
+from conversations.replies import events, leases, store
+from conversations.replies.journal import journal
+from tests import model_scripts as scripts
+from tests.conversations.factories import make_reply, make_thread
+from tests.model_server import ModelServer
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("engine")]
+
+WORDS = [f"word{n} " for n in range(40)]
+
+
+async def read(reply_id: uuid.UUID, after: int = 0) -> list[dict[str, Any]]:
+    return [event.envelope() async for event in replies.follow(reply_id, after)]
+
+
+async def test_readers_see_the_same_from_any_point(user: User, model: ModelServer) -> None:
+    gate = scripts.Gate()
+    model.script(scripts.text(*WORDS[:20], gate, *WORDS[20:]))
+    opened = await replies.start(user=user, thread_id=None, content="Count")
+    early = asyncio.create_task(read(opened.reply.id))
+    await asyncio.to_thread(gate.wait_until_reached)
+    midway = asyncio.create_task(read(opened.reply.id, 3))
+    gate.open()
+    whole = await early
+
+    assert [event["seq"] for event in whole] == list(range(1, len(whole) + 1))
+    assert [event["type"] for event in whole[:3]] == ["message.saved", "context.built", "reply.started"]
+    assert {event["type"] for event in whole[3:-1]} == {"reply.delta"}
+    assert whole[-1]["type"] == "reply.completed"
+    assert await midway == whole[3:]
+    for after in range(len(whole)):
+        assert await read(opened.reply.id, after) == whole[after:]
+    assert await read(opened.reply.id, len(whole)) == []
+    answer = await Message.objects.aget(reply=opened.reply)
+    assert "".join(event["data"]["text"] for event in whole[3:-1]) == answer.text == "".join(WORDS)
+    assert whole[-1]["data"]["message"]["text"] == answer.text
+
+
+async def test_words_that_come_fast_become_few_deltas(user: User, model: ModelServer) -> None:
+    model.script(scripts.text(*(f"{n} " for n in range(2_000))))
+    opened = await replies.start(user=user, thread_id=None, content="Fast")
+    deltas = [event for event in await read(opened.reply.id) if event["type"] == "reply.delta"]
+    assert "".join(event["data"]["text"] for event in deltas) == "".join(f"{n} " for n in range(2_000))
+    assert len(deltas) < 200
+
+
+async def test_once_purged_the_whole_text_comes_as_one_delta(user: User, model: ModelServer) -> None:
+    model.script(scripts.text("all ", "of ", "it"))
+    opened = await replies.start(user=user, thread_id=None, content="Say")
+    before = await read(opened.reply.id)
+    assert await in_database(events.purge)() == 0
+
+    def two_hours_later() -> int:
+        with door():
+            Reply.objects.filter(id=opened.reply.id).update(ended_at=timezone.now() - timedelta(hours=2))
+        return events.purge()
+
+    assert await in_database(two_hours_later)() == len(before)
+    after = await read(opened.reply.id)
+    assert [(event["seq"], event["type"]) for event in after] == [(1, "reply.delta"), (2, "reply.completed")]
+    assert after[0]["data"] == {"text": "all of it", "whole": True}
+    assert after[1]["data"] == before[-1]["data"]
+
+
+async def test_a_reply_left_behind_is_interrupted_with_its_text_kept(user: User) -> None:
+    reply = await in_database(left_behind)(user, lease_in=timedelta(seconds=-1))
+    assert await in_database(leases.sweep)() == 1
+
+    reply = await Reply.objects.aget(id=reply.id)
+    assert (reply.status, reply.error["code"], reply.error["details"]) == (
+        "interrupted",
+        "interrupted",
+        {"retryable": True},
+    )
+    answer = await Message.objects.aget(reply=reply)
+    assert (answer.text, answer.status, answer.position) == ("half a sentence", "interrupted", 2)
+    assert [event["type"] for event in await read(reply.id)] == [
+        "message.saved",
+        "reply.delta",
+        "reply.delta",
+        "reply.interrupted",
+    ]
+    assert await in_database(leases.sweep)() == 0
+
+
+async def test_a_living_process_keeps_its_reply(user: User) -> None:
+    reply = await in_database(left_behind)(user, lease_in=timedelta(seconds=5))
+    assert await in_database(leases.sweep)() == 0
+    assert (await Reply.objects.aget(id=reply.id)).status == "running"
+
+
+async def test_sending_again_does_not_wait_for_a_dead_process(user: User, model: ModelServer) -> None:
+    dead = await in_database(left_behind)(user, lease_in=timedelta(seconds=-1))
+    opened = await replies.start(user=user, thread_id=dead.thread_id, content="Still there?")
+    assert (await read(opened.reply.id))[-1]["type"] == "reply.completed"
+    assert [message["content"] for message in model.bodies[0]["messages"]] == [
+        [{"type": "text", "text": "Hello?"}],
+        [{"type": "text", "text": "half a sentence"}],
+        [{"type": "text", "text": "Still there?"}],
+    ]
+
+
+async def test_a_reply_that_was_taken_away_is_not_written_any_more(user: User, model: ModelServer) -> None:
+    """As after a long pause of the process: another one has ended the reply, and that end stands."""
+    gate = scripts.Gate()
+    model.script(scripts.text("before ", gate, "after"))
+    opened = await replies.start(user=user, thread_id=None, content="Go")
+    async for event in replies.follow(opened.reply.id):
+        if event.type == "reply.delta":
+            break
+    reader = asyncio.create_task(read(opened.reply.id))
+
+    def take() -> None:
+        Reply.objects.filter(id=opened.reply.id).update(owner="another", lease_until=timezone.now())
+        store.interrupt(opened.reply.id)
+
+    await in_database(take)()
+    gate.open()
+    seen = await reader
+    assert (seen[-1]["type"], seen[-1]["data"]["message"]["text"]) == ("reply.interrupted", "before ")
+    assert [event["seq"] for event in seen] == list(range(1, len(seen) + 1))
+    assert await ReplyEvent.objects.filter(reply=opened.reply).acount() == len(seen)
+    assert (await Message.objects.aget(reply=opened.reply)).text == "before "
+
+
+async def test_a_server_that_ends_interrupts_its_replies_at_once(user: User, model: ModelServer) -> None:
+    gate = scripts.Gate()
+    model.script(scripts.text("said ", gate, "unsaid"))
+    opened = await replies.start(user=user, thread_id=None, content="Go")
+    async for event in replies.follow(opened.reply.id):
+        if event.type == "reply.delta":
+            break
+    await replies.drain()
+    reply = await Reply.objects.aget(id=opened.reply.id)
+    assert (reply.status, (await Message.objects.aget(reply=reply)).text) == ("interrupted", "said ")
+    assert journal().live == {}
+
+
+@pytest.fixture
+def no_connection_of_the_test(user: User) -> None:
+    connection.close()
+
+
+@pytest.mark.usefixtures("no_connection_of_the_test")
+async def test_a_database_that_is_away_for_a_moment_loses_nothing(user: User, model: ModelServer) -> None:
+    """The connections are really cut, by the server, while deltas are being written."""
+    gate = scripts.Gate()
+    model.script(scripts.text(*WORDS[:10], gate, *WORDS[10:]))
+    opened = await replies.start(user=user, thread_id=None, content="Go")
+    await asyncio.to_thread(gate.wait_until_reached)
+    await in_database(cut_all_connections)()
+    gate.open()
+    seen = await read(opened.reply.id)
+    assert seen[-1]["type"] == "reply.completed"
+    assert "".join(event["data"]["text"] for event in seen if event["type"] == "reply.delta") == "".join(WORDS)
+    assert [event["seq"] for event in seen] == list(range(1, len(seen) + 1))
+
+
+def cut_all_connections() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+            "WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        )
+
+
+def left_behind(user: User, *, lease_in: timedelta) -> Reply:
+    """A running reply of a process that is not this one."""
+    thread = make_thread(user, ["Hello?"])
+    reply = make_reply(thread, status="running", owner="another", lease_until=timezone.now() + lease_in)
+    now = timezone.now()
+    events.append(
+        [
+            events.Event(reply=reply.id, seq=1, type="message.saved", data={}, at=now),
+            events.Event(reply=reply.id, seq=2, type="reply.delta", data={"text": "half a "}, at=now),
+            events.Event(reply=reply.id, seq=3, type="reply.delta", data={"text": "sentence"}, at=now),
+        ]
+    )
+    return reply
