@@ -34,8 +34,10 @@ def delete_thread(thread: Thread) -> None:
 
 
 def delete_user(user: User) -> None:
-    """With all of the user's threads."""
+    """With all of the user's threads. Raises ``ReplyInProgress`` while a reply is running in one."""
     with door():
-        for thread in Thread.objects.filter(user=user):
-            thread.delete()
+        threads = Thread.objects.select_for_update().filter(user=user)
+        if Reply.objects.filter(thread__in=list(threads), status=Reply.Status.RUNNING).exists():
+            raise ReplyInProgress("A reply is still running for this user. Wait for it to end, then delete.")
+        threads.delete()
         user.delete()

@@ -14,7 +14,7 @@ from conversations.context.builder import Context, api_messages, canonical, sha2
 from conversations.context.reasons import Reason
 from conversations.context.windowing import Run, Turn
 from conversations.models import ContextBlock, ContextSnapshot, Message, Reply, text_blocks
-from conversations.providers import get_provider
+from conversations.providers import ProviderError, get_provider
 from conversations.providers.base import Payload
 
 NEAR = 20
@@ -22,7 +22,7 @@ NEAR = 20
 
 
 class NotRebuildable(Exception):
-    """A text that the request was made of has been deleted since."""
+    """A text that the request was made of has been deleted since, or the provider has been removed."""
 
 
 def record(context: Context, reply: Reply, *, round: int = 1) -> ContextSnapshot:
@@ -147,7 +147,11 @@ def _request(snapshot: ContextSnapshot, texts: dict[str, str], turns: Sequence[T
     expected = sum(run.count for run in runs_of(snapshot) if run.included)
     if None in sections or len(turns) != expected:
         raise NotRebuildable
-    return get_provider(snapshot.provider).render(
+    try:
+        provider = get_provider(snapshot.provider)
+    except ProviderError as error:  # it was removed since
+        raise NotRebuildable from error
+    return provider.render(
         model=snapshot.model,
         max_tokens=snapshot.max_tokens,
         system=system_blocks([text for text in sections if text is not None]),

@@ -24,7 +24,10 @@ class Thread(models.Model):
     opened_by = models.CharField(max_length=100, null=True, editable=False)  # noqa: DJ001
 
     class Meta:
-        indexes = [models.Index(fields=["user", "-updated_at", "-id"], name="thread_list")]
+        indexes = [
+            models.Index(fields=["user", "-updated_at", "-id"], name="thread_list"),
+            models.Index(fields=["-updated_at"], name="thread_newest"),
+        ]
         constraints = [
             models.UniqueConstraint(fields=["user", "opened_by"], name="thread_opened_once"),
             models.CheckConstraint(condition=Q(message_count__lte=models.F("last_position")), name="thread_count_sane"),
