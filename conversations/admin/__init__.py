@@ -1,0 +1,23 @@
+"""What support staff meet: Django's admin, with pages of its own for threads and for what the model was given."""
+
+from django.contrib import admin
+
+from conversations.admin.assistants import AssistantAdmin
+from conversations.admin.replies import MessageAdmin, ReplyAdmin
+from conversations.admin.snapshots import ContextSnapshotAdmin
+from conversations.admin.threads import ThreadAdmin
+from conversations.admin.tokens import ApiTokenAdmin
+from conversations.admin.users import UserAdmin
+
+admin.site.site_header = admin.site.site_title = "Openbook for staff"
+admin.site.index_title = "Who talked, what the model was given, and who replies"
+
+__all__ = [
+    "ApiTokenAdmin",
+    "AssistantAdmin",
+    "ContextSnapshotAdmin",
+    "MessageAdmin",
+    "ReplyAdmin",
+    "ThreadAdmin",
+    "UserAdmin",
+]

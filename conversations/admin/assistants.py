@@ -1,0 +1,105 @@
+from typing import TYPE_CHECKING, Any
+
+from django import forms
+from django.contrib import admin
+from django.db import transaction
+from django.http import HttpRequest
+from django.utils.safestring import SafeString
+
+from conversations.admin import display
+from conversations.admin.base import PageAdmin
+from conversations.models import Assistant, Thread
+from conversations.providers import PROVIDERS
+
+if TYPE_CHECKING:
+    ModelForm = forms.ModelForm[Assistant]
+else:
+    ModelForm = forms.ModelForm
+
+
+class AssistantForm(ModelForm):
+    provider = forms.ChoiceField(
+        required=False,
+        choices=lambda: [("", "The server's default"), *((name, name) for name in PROVIDERS)],
+        help_text="Who is asked. The default follows the server's setting.",
+    )
+
+    class Meta:
+        model = Assistant
+        exclude: list[str] = []
+        help_texts = {"is_active": "Offered for new threads. Threads forbid a delete: untick this instead."}
+        widgets = {"system_prompt": forms.Textarea(attrs={"rows": 20, "class": "vLargeTextField ob-prompt"})}
+
+    def clean_is_default(self) -> bool:
+        chosen: bool = self.cleaned_data["is_default"]
+        if self.initial.get("is_default") and not chosen:
+            raise forms.ValidationError("One assistant must be the default: mark another one instead.")
+        return chosen
+
+    def clean(self) -> dict[str, Any] | None:
+        values = super().clean() or self.cleaned_data
+        if values.get("is_default") and not values.get("is_active"):
+            self.add_error("is_active", "The default assistant can't be inactive: make another one the default first.")
+        return values
+
+    def validate_constraints(self) -> None:
+        # A second default is no mistake: saving it takes the mark from the first.
+        chosen, self.instance.is_default = self.instance.is_default, False
+        super().validate_constraints()
+        self.instance.is_default = chosen
+
+
+@admin.register(Assistant)
+class AssistantAdmin(PageAdmin[Assistant]):
+    form = AssistantForm
+    list_display = ["name", "slug", "provider_name", "model_name", "total", "is_default", "is_active", "threads"]
+    search_fields = ["name", "slug"]
+    prepopulated_fields = {"slug": ["name"]}
+    readonly_fields = ["threads"]
+    actions = None
+    empty_text = "No assistants. Add one: without it nobody can open a thread."
+    fieldsets = [
+        (None, {"fields": ["name", "slug", "description", ("is_active", "is_default"), "order", "threads"]}),
+        ("What it is told", {"fields": ["system_prompt"]}),
+        ("Which model replies", {"fields": ["provider", "model", "max_output_tokens"]}),
+        (
+            "How much context it is given",
+            {
+                "fields": [
+                    ("total_tokens", "hard_cap_tokens"),
+                    ("history_tokens_high", "history_tokens_low"),
+                    ("history_turns_max", "history_turns_min"),
+                ],
+                "description": "In estimated tokens, per model request. Keep low mark ≤ high mark ≤ total ≤ hard cap. "
+                "A change holds from the next message on; what was recorded stays as it is.",
+            },
+        ),
+    ]
+
+    def has_delete_permission(self, request: HttpRequest, obj: Assistant | None = None) -> bool:
+        allowed = super().has_delete_permission(request, obj)
+        return allowed and (obj is None or not (obj.is_default or obj.threads.exists()))
+
+    @transaction.atomic
+    def save_model(self, request: HttpRequest, obj: Assistant, form: AssistantForm, change: bool) -> None:
+        if obj.is_default:
+            Assistant.objects.filter(is_default=True).exclude(pk=obj.pk).update(is_default=False)
+        super().save_model(request, obj, form, change)
+
+    @admin.display(description="provider", ordering="provider", empty_value="server's default")
+    def provider_name(self, assistant: Assistant) -> str | None:
+        return assistant.provider or None
+
+    @admin.display(description="model", ordering="model", empty_value="provider's default")
+    def model_name(self, assistant: Assistant) -> str | None:
+        return assistant.model or None
+
+    @admin.display(description="context tokens", ordering="total_tokens")
+    def total(self, assistant: Assistant) -> str:
+        return display.number(assistant.total_tokens)
+
+    @admin.display(description="threads")
+    def threads(self, assistant: Assistant) -> SafeString | str:
+        if assistant.pk is None:
+            return display.NOTHING
+        return display.list_link(Thread, "its threads", assistant__id__exact=assistant.pk)

@@ -1,0 +1,112 @@
+"""Values as support staff read them: times with their zone, ids to copy, numbers with separators, links, small bars."""
+
+import json
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Model
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.formats import date_format
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+from django.utils.text import Truncator
+
+NOTHING = "–"
+TITLE_CHARS = 40
+"""So much of a title fits into a list."""
+
+
+def change_url(model: type[Model], pk: object) -> str:
+    return reverse(f"admin:{model._meta.app_label}_{model._meta.model_name}_change", args=[pk])
+
+
+def link(model: type[Model], pk: object, label: object) -> SafeString:
+    return format_html('<a href="{}">{}</a>', change_url(model, pk), label)
+
+
+def links(items: Iterable[SafeString]) -> SafeString | str:
+    return format_html_join(", ", "{}", ((item,) for item in items)) or NOTHING
+
+
+def list_link(model: type[Model], label: str, **filters: object) -> SafeString:
+    """To the list of a model, filtered."""
+    url = reverse(f"admin:{model._meta.app_label}_{model._meta.model_name}_changelist", query=filters)
+    return format_html('<a href="{}">{}</a>', url, label)
+
+
+def when(value: datetime | None) -> SafeString | str:
+    if value is None:
+        return NOTHING
+    local = timezone.localtime(value)
+    return format_html(
+        '<time class="ob-time" datetime="{}"><span>{}</span> <span>{}</span></time>',
+        value.isoformat(),
+        date_format(local, "Y-m-d"),
+        date_format(local, "H:i:s T"),
+    )
+
+
+def took(start: datetime, end: datetime | None) -> str:
+    return NOTHING if end is None else milliseconds((end - start).total_seconds() * 1000)
+
+
+def milliseconds(value: float | None) -> str:
+    if value is None:
+        return NOTHING
+    if value < 10:
+        return f"{value:.1f} ms"
+    return f"{value:,.0f} ms" if value < 1000 else f"{value / 1000:,.1f} s"
+
+
+def mono(value: object) -> SafeString:
+    return format_html('<code class="ob-id">{}</code>', value)
+
+
+def number(value: int | None) -> str:
+    return NOTHING if value is None else f"{value:,}"
+
+
+def short(value: object) -> str:
+    return Truncator(str(value)).chars(TITLE_CHARS)
+
+
+def with_note(main: object, note: object) -> SafeString:
+    """A cell of a list with a smaller second line."""
+    return format_html('{}<span class="ob-second">{}</span>', main, note)
+
+
+def counted(count: int, noun: str) -> str:
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def pretty(value: Any) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False)
+
+
+def folded_json(value: Any) -> SafeString | str:
+    return format_html('<pre class="ob-text">{}</pre>', pretty(value)) if value else NOTHING
+
+
+def status(value: str) -> SafeString:
+    return format_html('<span class="ob-status ob-{}">{}</span>', value, value)
+
+
+def error_code(error: dict[str, Any] | None) -> str:
+    return error.get("code", "unknown") if error else ""
+
+
+def tokens_bar(total: int, budget: int, hard_cap: int) -> SafeString:
+    """Tokens against the budget; the bar's full width is the hard cap."""
+    scale = 90 / max(total, hard_cap, 1)
+    return format_html(
+        '<span class="ob-tokens">{} / {}</span>'
+        '<svg class="ob-bar{}" width="90" height="6" aria-hidden="true"><rect class="ob-track" width="90" height="6"/>'
+        '<rect class="ob-fill" width="{}" height="6"/><rect class="ob-mark" x="{}" width="1" height="6"/></svg>',
+        number(total),
+        number(budget),
+        " ob-over" if total > budget else "",
+        round(total * scale, 1),
+        round(min(budget * scale, 89), 1),
+    )

@@ -1,0 +1,152 @@
+"""Replies and single turns: recorded, so read-only."""
+
+from django.contrib import admin
+from django.contrib.auth.models import User
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from conversations.admin import display
+from conversations.admin.base import InspectionAdmin
+from conversations.models import ContextSnapshot, Message, Reply, Thread
+
+
+def request_links(snapshots: QuerySet[ContextSnapshot]) -> SafeString | str:
+    return display.links(
+        display.link(ContextSnapshot, pk, f"round {number} ({status})")
+        for pk, number, status in snapshots.order_by("id").values_list("id", "round", "status")
+    )
+
+
+@admin.register(Reply)
+class ReplyAdmin(InspectionAdmin[Reply]):
+    list_display = ["created", "owner_of_thread", "thread_link", "state", "problem", "duration"]
+    list_filter = ["status", "created_at"]
+    list_select_related = ["thread__user"]
+    search_fields = ["id__exact", "thread__id__exact", "thread__user__username"]
+    search_help_text = "The id of a reply or thread, or a user name."
+    ordering = ["-id"]
+    empty_text = "No replies. Each message that somebody sends starts one."
+    fields = [
+        ("state", "duration", "stop_reason"), "error_object", ("thread_link", "owner_of_thread"), "question", "answer",
+        "model_requests", ("created", "ended", "stop_requested"), "reported_usage", ("owner", "lease"), "identifier",
+    ]  # fmt: skip
+
+    @admin.display(description="id")
+    def identifier(self, reply: Reply) -> SafeString:
+        return display.mono(reply.id)
+
+    @admin.display(description="time", ordering="created_at")
+    def created(self, reply: Reply) -> SafeString | str:
+        return display.when(reply.created_at)
+
+    @admin.display(description="user", ordering="thread__user__username")
+    def owner_of_thread(self, reply: Reply) -> SafeString:
+        return display.link(User, reply.thread.user_id, reply.thread.user)
+
+    @admin.display(description="thread")
+    def thread_link(self, reply: Reply) -> SafeString:
+        return display.link(Thread, reply.thread_id, display.short(reply.thread))
+
+    @admin.display(description="status", ordering="status")
+    def state(self, reply: Reply) -> SafeString:
+        return display.status(reply.status)
+
+    @admin.display(description="error")
+    def problem(self, reply: Reply) -> str:
+        return display.error_code(reply.error)
+
+    @admin.display
+    def duration(self, reply: Reply) -> str:
+        return display.took(reply.created_at, reply.ended_at)
+
+    @admin.display(description="user turn")
+    def question(self, reply: Reply) -> SafeString:
+        return display.link(Message, reply.user_message_id, reply.user_message)
+
+    @admin.display(description="assistant turn")
+    def answer(self, reply: Reply) -> SafeString | str:
+        return display.links(display.link(Message, m.id, m) for m in Message.objects.filter(reply=reply))
+
+    @admin.display
+    def model_requests(self, reply: Reply) -> SafeString | str:
+        return request_links(ContextSnapshot.objects.filter(reply=reply))
+
+    @admin.display
+    def ended(self, reply: Reply) -> SafeString | str:
+        return display.when(reply.ended_at)
+
+    @admin.display
+    def stop_requested(self, reply: Reply) -> SafeString | str:
+        return display.when(reply.stop_requested_at)
+
+    @admin.display(description="lease until")
+    def lease(self, reply: Reply) -> SafeString | str:
+        return display.when(reply.lease_until)
+
+    @admin.display(description="usage (reported)")
+    def reported_usage(self, reply: Reply) -> SafeString | str:
+        return display.folded_json(reply.usage)
+
+    @admin.display(description="error")
+    def error_object(self, reply: Reply) -> SafeString | str:
+        return display.folded_json(reply.error)
+
+
+@admin.register(Message)
+class MessageAdmin(InspectionAdmin[Message]):
+    list_display = ["created", "thread_link", "position", "role", "status", "tokens"]
+    search_fields = ["id__exact", "thread__id__exact"]
+    search_help_text = "The id of a turn or thread."
+    ordering = ["-id"]
+    empty_text = "No turns. They appear here when somebody sends a message."
+    fields = [
+        ("thread_link", "position", "role", "status"), "text_block", "other_blocks", ("created", "tokens", "is_active"),
+        "replies_to_it", "model_requests", "reply_link", ("parent_link", "depth"), "client_message_id", "identifier",
+    ]  # fmt: skip
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Message]:
+        # A page of the list would otherwise load fifty whole texts to show none.
+        return super().get_queryset(request).select_related("thread").defer("content", "text")
+
+    @admin.display(description="id")
+    def identifier(self, message: Message) -> SafeString:
+        return display.mono(message.id)
+
+    @admin.display(description="time", ordering="created_at")
+    def created(self, message: Message) -> SafeString | str:
+        return display.when(message.created_at)
+
+    @admin.display(description="thread")
+    def thread_link(self, message: Message) -> SafeString:
+        return display.link(Thread, message.thread_id, display.short(message.thread))
+
+    @admin.display(description="tokens (estimated)", ordering="token_count")
+    def tokens(self, message: Message) -> str:
+        return display.number(message.token_count)
+
+    @admin.display(description="follows")
+    def parent_link(self, message: Message) -> SafeString | str:
+        return display.link(Message, message.parent_id, message.parent) if message.parent_id else display.NOTHING
+
+    @admin.display(description="came from reply")
+    def reply_link(self, message: Message) -> SafeString | str:
+        return display.link(Reply, message.reply_id, message.reply_id) if message.reply_id else display.NOTHING
+
+    @admin.display(description="replies to it")
+    def replies_to_it(self, message: Message) -> SafeString | str:
+        found = Reply.objects.filter(user_message=message).order_by("id").values_list("id", "status")
+        return display.links(display.link(Reply, pk, status) for pk, status in found)
+
+    @admin.display
+    def model_requests(self, message: Message) -> SafeString | str:
+        return request_links(ContextSnapshot.objects.filter(reply__user_message=message))
+
+    @admin.display(description="text")
+    def text_block(self, message: Message) -> SafeString:
+        return format_html('<div class="ob-text">{}</div>', message.text)
+
+    @admin.display(description="blocks that are no text")
+    def other_blocks(self, message: Message) -> SafeString | str:
+        return display.folded_json([block for block in message.content if block.get("type") != "text"])

@@ -1,0 +1,230 @@
+"""What the page of one model request shows: the answer first, the evidence below, the raw request last."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Q
+from django.db.models.functions import Left, Length
+
+from conversations.admin import display
+from conversations.context import snapshots
+from conversations.context.reasons import Reason
+from conversations.models import ContextSnapshot, Message
+
+SENT_SHOWN = 100
+SENT_OPEN = 10
+EXCERPT_CHARS = 1_000
+SECTION_CHARS = 20_000
+INLINE_CHARS = 200_000
+BAR_WIDTH = 1_000
+SECTION_LABELS = {
+    "base": "System prompt",
+    "memory": "Memory",
+    "today": "Today",
+    "open_threads": "Open threads",
+    "last_conversation": "Last conversation",
+    "history": "Earlier turns",
+    "message": "The message to answer",
+}
+SPOKEN_SECTIONS = {"history", "message"}
+"""Sections made of turns, which are listed one by one."""
+
+Item = dict[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Segment:
+    """A section of the context and its place in the token bar, in units of ``BAR_WIDTH``."""
+
+    name: str
+    label: str
+    tokens: int
+    percent: str
+    x: float
+    width: float
+    text: str
+    is_cut: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class SentTurn:
+    id: str
+    position: int
+    role: str
+    tokens: int
+    reason: str
+    excerpt: str
+    is_cut: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class LeftOut:
+    what: str
+    message: str | None
+    count: int
+    tokens: int | None
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Figure:
+    """Two numbers for one thing, always labelled and side by side."""
+
+    label: str
+    estimated: int | None
+    reported: int | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class SnapshotPage:
+    verdict: str
+    proven: bool
+    digest: str
+    segments: Sequence[Segment]
+    budget_x: float
+    sent: Sequence[SentTurn]
+    sent_folded: Sequence[SentTurn]
+    sent_hidden: int
+    sent_before: int
+    left_out_counts: Sequence[tuple[str, int]]
+    left_out: Sequence[LeftOut]
+    request: str
+    request_chars: int
+    figures: Sequence[Figure]
+    timings: Sequence[tuple[str, str]]
+    error: str
+    previous: ContextSnapshot | None
+    next: ContextSnapshot | None
+    requests_of_reply: int
+
+
+def snapshot_page(snapshot: ContextSnapshot) -> SnapshotPage:
+    body = snapshots.body(snapshot)
+    included = [item for item in body["items"] if item["included"]]
+    sent = sent_turns(included[-SENT_SHOWN:])
+    request = display.pretty(body["request"]) if body["request"] is not None else ""
+    return SnapshotPage(
+        verdict=verdict(snapshot),
+        proven=snapshots.proof(snapshot),
+        digest=body["digest"],
+        segments=segments(body["sections"], scale=bar_scale(snapshot)),
+        budget_x=round(snapshot.budget * bar_scale(snapshot), 1),
+        sent=sent[-SENT_OPEN:],
+        sent_folded=sent[:-SENT_OPEN],
+        sent_hidden=max(0, len(included) - SENT_SHOWN),
+        sent_before=sent[0].position if sent else 1,
+        left_out_counts=[(Reason(code).label, count) for code, count in left_out(snapshot).most_common()],
+        left_out=[left_out_row(item) for item in body["items"] if not item["included"]],
+        request=request if len(request) <= INLINE_CHARS else "",
+        request_chars=len(request),
+        figures=figures(snapshot),
+        timings=timings(snapshot),
+        error=display.pretty(snapshot.error) if snapshot.error else "",
+        previous=neighbour(snapshot, later=False),
+        next=neighbour(snapshot, later=True),
+        requests_of_reply=ContextSnapshot.objects.filter(reply=snapshot.reply_id).count(),
+    )
+
+
+def left_out(snapshot: ContextSnapshot) -> Counter[str]:
+    """How many turns were left out, by reason."""
+    counts: Counter[str] = Counter()
+    for run in snapshots.runs_of(snapshot):
+        if not run.included:
+            counts[run.reason.value] += run.count
+    return counts
+
+
+def verdict(snapshot: ContextSnapshot) -> str:
+    sent = display.counted(snapshot.message_history_count, "earlier turn")
+    counts = left_out(snapshot)
+    why = ", ".join(f"{count:,} {reason.replace('_', ' ')}" for reason, count in counts.most_common())
+    missing = f"{counts.total():,} left out: {why}" if counts else "none left out"
+    return f"{sent} sent, {missing}; {snapshot.total_tokens:,} of {snapshot.budget:,} tokens"
+
+
+def bar_scale(snapshot: ContextSnapshot) -> float:
+    return BAR_WIDTH / max(snapshot.total_tokens, snapshot.budget, 1)
+
+
+def segments(sections: Sequence[Item], *, scale: float) -> list[Segment]:
+    total = sum(section["tokens"] for section in sections) or 1
+    placed, before = [], 0
+    for section in sections:
+        name: str = section["name"]
+        text = "" if name in SPOKEN_SECTIONS else section["text"] or ""
+        placed.append(
+            Segment(
+                name=name,
+                label=SECTION_LABELS.get(name, name),
+                tokens=section["tokens"],
+                percent=f"{section['tokens'] / total:.0%}",
+                x=round(before * scale, 1),
+                width=round(section["tokens"] * scale, 1),
+                text=text[:SECTION_CHARS],
+                is_cut=len(text) > SECTION_CHARS,
+            )
+        )
+        before += section["tokens"]
+    return placed
+
+
+def sent_turns(items: Sequence[Item]) -> list[SentTurn]:
+    """The turns of these items, in the order sent. What a page does not show is cut off in the database."""
+    found = Message.objects.filter(id__in=[item["id"] for item in items])
+    cut = found.annotate(excerpt=Left("text", EXCERPT_CHARS), length=Length("text"))
+    rows = {str(row[0]): row[1:] for row in cut.values_list("id", "role", "excerpt", "length")}
+    return [
+        SentTurn(
+            id=item["id"],
+            position=item["position"],
+            role=rows[item["id"]][0],
+            tokens=item["tokens"],
+            reason=Reason(item["reason"]).label,
+            excerpt=rows[item["id"]][1],
+            is_cut=rows[item["id"]][2] > EXCERPT_CHARS,
+        )
+        for item in items
+    ]
+
+
+def left_out_row(item: Item) -> LeftOut:
+    reason = Reason(item["reason"]).label
+    if item["kind"] == "range":
+        first, last = item["first"], item["last"]
+        what = f"turns {first:,} to {last:,}" if first < last else f"turn {first:,}"
+        return LeftOut(what=what, message=None, count=item["count"], tokens=None, reason=reason)
+    what = f"turn {item['position']:,}"
+    return LeftOut(what=what, message=item["id"], count=1, tokens=item["tokens"], reason=reason)
+
+
+def figures(snapshot: ContextSnapshot) -> list[Figure]:
+    usage = snapshot.usage
+    read, written = usage.get("cache_read_input_tokens"), usage.get("cache_creation_input_tokens")
+    given = usage.get("input_tokens")
+    # The provider counts what it took from or put into its cache apart from the rest of the input.
+    reported = None if given is None else given + (read or 0) + (written or 0)
+    return [
+        Figure(label="Input tokens", estimated=snapshot.total_tokens, reported=reported),
+        Figure(label="of these read from the prompt cache", estimated=None, reported=read),
+        Figure(label="of these written to the prompt cache", estimated=None, reported=written),
+        Figure(label="Output tokens", estimated=None, reported=usage.get("output_tokens")),
+    ]
+
+
+def timings(snapshot: ContextSnapshot) -> list[tuple[str, str]]:
+    total_last = sorted(snapshot.timings_ms.items(), key=lambda timing: timing[0] == "total")
+    built = [(f"Context: {name}", display.milliseconds(value)) for name, value in total_last]
+    first = ("First token", display.milliseconds(snapshot.first_token_ms))
+    return [*built, first, ("From the record to the end", display.took(snapshot.created_at, snapshot.ended_at))]
+
+
+def neighbour(snapshot: ContextSnapshot, *, later: bool) -> ContextSnapshot | None:
+    """The next or previous model request of the thread."""
+    compare = "gt" if later else "lt"
+    beyond = Q(**{f"created_at__{compare}": snapshot.created_at})
+    beyond |= Q(**{"created_at": snapshot.created_at, f"id__{compare}": snapshot.id})
+    order = ["created_at", "id"] if later else ["-created_at", "-id"]
+    return ContextSnapshot.objects.filter(beyond, thread=snapshot.thread_id).only("id").order_by(*order).first()

@@ -1,0 +1,92 @@
+from typing import Any
+from uuid import UUID
+
+from django.contrib import admin
+from django.contrib.auth.models import User
+from django.core.exceptions import PermissionDenied
+from django.db.models import QuerySet
+from django.forms.widgets import Script
+from django.http import Http404, HttpRequest, HttpResponse
+from django.urls import URLPattern, path
+from django.utils.safestring import SafeString
+
+from conversations.admin import display
+from conversations.admin.base import STYLES, InspectionAdmin
+from conversations.admin.snapshot_page import left_out, snapshot_page
+from conversations.context import snapshots
+from conversations.context.builder import canonical
+from conversations.models import ContextSnapshot, Thread
+
+
+@admin.register(ContextSnapshot)
+class ContextSnapshotAdmin(InspectionAdmin[ContextSnapshot]):
+    """The open book: what each model request was given, what was left out and why."""
+
+    list_display = ["created", "owner", "thread_link", "state", "tokens", "turns"]
+    list_filter = ["status", "provider", "model", "created_at"]
+    search_fields = ["id__exact", "thread__id__exact", "thread__user__username"]
+    search_help_text = "The id of a model request or thread, or a user name."
+    ordering = ["-created_at", "-id"]
+    fields = ()
+    empty_text = "No model requests. Each message that somebody sends makes one, recorded before the model is called."
+
+    class Media:
+        css = STYLES
+        js = [Script(f"conversations/admin/{name}.js", type="module") for name in ("keys", "copy")]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[ContextSnapshot]:
+        return super().get_queryset(request).select_related("thread__user", "thread__assistant")
+
+    def get_urls(self) -> list[URLPattern]:
+        raw = self.admin_site.admin_view(self.raw_request)
+        return [path("<uuid:id>/request.json", raw, name="conversations_contextsnapshot_request"), *super().get_urls()]
+
+    def raw_request(self, request: HttpRequest, id: UUID) -> HttpResponse:
+        """The exact request as the bytes that the digest is taken of, so that any ``sha256sum`` can prove it."""
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        snapshot = self.get_object(request, str(id))
+        if snapshot is None:
+            raise Http404
+        try:
+            content = canonical(snapshots.rebuild(snapshot))
+        except snapshots.NotRebuildable:
+            return HttpResponse("A text of this request has been deleted since.\n", "text/plain", status=410)
+        headers = {"Content-Disposition": f'attachment; filename="request-{id}.json"'}
+        return HttpResponse(content, "application/json", headers=headers)
+
+    def render_change_form(
+        self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
+    ) -> HttpResponse:
+        context["page"] = snapshot_page(context["original"])
+        context |= {"title": "Model request", "subtitle": None}
+        return super().render_change_form(request, context, *args, **kwargs)
+
+    @admin.display(description="time", ordering="created_at")
+    def created(self, snapshot: ContextSnapshot) -> SafeString | str:
+        return display.when(snapshot.created_at)
+
+    @admin.display(description="user", ordering="thread__user__username")
+    def owner(self, snapshot: ContextSnapshot) -> SafeString:
+        return display.link(User, snapshot.thread.user_id, snapshot.thread.user)
+
+    @admin.display(description="thread")
+    def thread_link(self, snapshot: ContextSnapshot) -> SafeString:
+        thread = snapshot.thread
+        return display.with_note(
+            display.link(Thread, thread.pk, display.short(thread)), f"{thread.assistant}, {snapshot.model}"
+        )
+
+    @admin.display(description="status", ordering="status")
+    def state(self, snapshot: ContextSnapshot) -> SafeString:
+        took = display.took(snapshot.created_at, snapshot.ended_at)
+        return display.with_note(display.status(snapshot.status), took)
+
+    @admin.display(description="est. tokens", ordering="total_tokens")
+    def tokens(self, snapshot: ContextSnapshot) -> SafeString:
+        return display.tokens_bar(snapshot.total_tokens, snapshot.budget, snapshot.hard_cap)
+
+    @admin.display(description="turns", ordering="message_history_count")
+    def turns(self, snapshot: ContextSnapshot) -> SafeString:
+        sent = display.number(snapshot.message_history_count)
+        return display.with_note(f"{sent} sent", f"{left_out(snapshot).total():,} left out")

@@ -1,0 +1,84 @@
+"""What the page of one thread shows: its newest turns, or those before a given one, with replies and model requests."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from uuid import UUID
+
+from django.db.models.functions import Left, Length
+
+from conversations.models import ContextSnapshot, Message, Reply, Thread
+
+TURNS_SHOWN = 50
+EXCERPT_CHARS = 2_000
+FOLD_CHARS = 400
+POSITION_MAX = 2**31 - 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Attempt:
+    reply: Reply
+    requests: list[ContextSnapshot]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Turn:
+    message: Message
+    excerpt: str
+    length: int
+    attempts: list[Attempt] = field(default_factory=list)
+
+    @property
+    def is_long(self) -> bool:
+        return self.length > FOLD_CHARS
+
+    @property
+    def is_cut(self) -> bool:
+        return self.length > EXCERPT_CHARS
+
+
+@dataclass(frozen=True, kw_only=True)
+class ThreadPage:
+    turns: list[Turn]
+    older: int | None
+    is_newest: bool
+
+
+def thread_page(thread: Thread, *, before: str) -> ThreadPage:
+    end = position(before)
+    found = newest(thread, end)
+    shown = found[:TURNS_SHOWN][::-1]
+    tried = attempts(turn.message.id for turn in shown)
+    return ThreadPage(
+        turns=[replace(turn, attempts=tried[turn.message.id]) for turn in shown],
+        older=shown[0].message.position if len(found) > TURNS_SHOWN else None,
+        is_newest=end is None,
+    )
+
+
+def position(text: str) -> int | None:
+    """A position that PostgreSQL can hold, or ``None``."""
+    return min(int(text), POSITION_MAX) if text.isascii() and text.isdecimal() and len(text) < 20 else None
+
+
+def newest(thread: Thread, before: int | None) -> list[Turn]:
+    """One more than is shown, so that the page knows whether there are older ones."""
+    found = Message.objects.filter(thread=thread)
+    if before is not None:
+        found = found.filter(position__lt=before)
+    cut = found.defer("content", "text").annotate(excerpt=Left("text", EXCERPT_CHARS), length=Length("text"))
+    newest_first = cut.order_by("-position")[: TURNS_SHOWN + 1]
+    return [Turn(message=message, excerpt=message.excerpt, length=message.length) for message in newest_first]
+
+
+def attempts(message_ids: Iterable[UUID]) -> defaultdict[UUID, list[Attempt]]:
+    """The replies to these turns with their model requests, oldest first."""
+    replies = list(Reply.objects.filter(user_message__in=list(message_ids)).order_by("id"))
+    requests = defaultdict(list)
+    recorded = ContextSnapshot.objects.filter(reply__in=replies).defer("sections", "runs")
+    for request in recorded.order_by("reply", "round"):
+        requests[request.reply_id].append(request)
+    grouped = defaultdict(list)
+    for reply in replies:
+        grouped[reply.user_message_id].append(Attempt(reply=reply, requests=requests[reply.id]))
+    return grouped

@@ -1,0 +1,100 @@
+from collections.abc import Iterable
+from typing import Any
+
+from django.contrib import admin, messages
+from django.contrib.admin.models import LogEntry
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.utils.safestring import SafeString
+
+from conversations import deletion
+from conversations.admin import deleting, display
+from conversations.admin.base import ReadOnlyAdmin, TypedAdmin
+from conversations.admin.thread_page import thread_page
+from conversations.errors import ReplyInProgress
+from conversations.models import Reply, Thread
+
+
+@admin.register(Thread)
+class ThreadAdmin(ReadOnlyAdmin[Thread]):
+    """Read-only, but a thread can be deleted for its user: with all that belongs to it, through the one door."""
+
+    list_display = ["thread", "owner", "assistant", "turns", "updated", "identifier"]
+    list_filter = ["assistant", "updated_at"]
+    list_select_related = ["user", "assistant"]
+    search_fields = ["id__exact", "title", "user__username"]
+    search_help_text = "A thread id, a word of the title or a user name."
+    ordering = ["-updated_at", "-id"]
+    fields = ()
+    empty_text = "No threads. One appears here when somebody sends a first message."
+
+    def has_delete_permission(self, request: HttpRequest, obj: Thread | None = None) -> bool:
+        return TypedAdmin.has_delete_permission(self, request, obj)
+
+    @admin.display(ordering="title")
+    def thread(self, thread: Thread) -> str:
+        return display.short(thread)
+
+    @admin.display(description="id")
+    def identifier(self, thread: Thread) -> SafeString:
+        return display.mono(thread.id)
+
+    @admin.display(description="user", ordering="user__username")
+    def owner(self, thread: Thread) -> SafeString:
+        return display.link(User, thread.user_id, thread.user)
+
+    @admin.display(ordering="message_count")
+    def turns(self, thread: Thread) -> str:
+        return display.number(thread.message_count)
+
+    @admin.display(ordering="updated_at")
+    def updated(self, thread: Thread) -> SafeString | str:
+        return display.when(thread.updated_at)
+
+    def render_change_form(
+        self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
+    ) -> HttpResponse:
+        context["page"] = thread_page(context["original"], before=request.GET.get("before", ""))
+        context["title"] = "Thread"
+        return super().render_change_form(request, context, *args, **kwargs)
+
+    def get_deleted_objects(
+        self, objs: Iterable[Thread], request: HttpRequest
+    ) -> tuple[list[Any], dict[str, int], set[str], list[Any]]:
+        threads = Thread.objects.filter(pk__in=[thread.pk for thread in objs])
+        running = Reply.objects.filter(thread__in=threads, status=Reply.Status.RUNNING)
+        protected = [display.link(Reply, reply.pk, f"{reply}: stop it first, then delete") for reply in running]
+        return [display.link(Thread, t.pk, t) for t in threads], deleting.goes_with(threads), set(), protected
+
+    def log_deletions(self, request: HttpRequest, queryset: Iterable[Thread]) -> list[LogEntry]:
+        return deleting.log_thread_deletions(request.user.pk, queryset)
+
+    def delete_model(self, request: HttpRequest, obj: Thread) -> None:
+        deletion.delete_thread(obj)
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Thread]) -> None:
+        for thread in queryset:
+            deletion.delete_thread(thread)
+
+    def delete_view(
+        self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        try:
+            return super().delete_view(request, object_id, extra_context)
+        except ReplyInProgress as error:
+            return self.refuse(request, error)
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        try:
+            # Whole or not at all: Django logs the deletions before it makes them.
+            with transaction.atomic():
+                return super().changelist_view(request, extra_context)
+        except ReplyInProgress as error:
+            return self.refuse(request, error)
+
+    def refuse(self, request: HttpRequest, error: ReplyInProgress) -> HttpResponse:
+        """A reply may start between the page that asks whether to delete and the delete."""
+        self.message_user(request, error.message, messages.ERROR)
+        return HttpResponseRedirect(request.path)

@@ -1,0 +1,22 @@
+"""The admin's ways to show a value, for its templates."""
+
+from django import template
+from django.utils.safestring import SafeString
+
+from conversations.admin import display
+from conversations.models import ContextSnapshot, Reply
+
+register = template.Library()
+
+for show in (display.when, display.mono, display.number, display.status, display.error_code):
+    register.filter(show.__name__, show)
+
+
+@register.filter
+def took(reply: Reply) -> str:
+    return display.took(reply.created_at, reply.ended_at)
+
+
+@register.filter
+def tokens_bar(snapshot: ContextSnapshot) -> SafeString:
+    return display.tokens_bar(snapshot.total_tokens, snapshot.budget, snapshot.hard_cap)

@@ -1,0 +1,46 @@
+from collections.abc import Callable
+from urllib.parse import urlencode
+
+import pytest
+from django.contrib.auth.models import Permission, User
+from django.test import Client
+from django.urls import reverse
+
+from tests.conversations.factories import make_user
+
+SignIn = Callable[..., Client]
+
+
+@pytest.fixture
+def root(db: None) -> User:
+    return User.objects.create_superuser("root")
+
+
+@pytest.fixture
+def staff(root: User) -> Client:
+    """A browser with a superuser signed in."""
+    client = Client()
+    client.force_login(root)
+    return client
+
+
+@pytest.fixture
+def signed_in(db: None) -> SignIn:
+    """A browser with a new user signed in, who has the permissions named."""
+
+    def sign_in(*permissions: str, is_staff: bool = True) -> Client:
+        user = make_user(is_staff=is_staff)
+        user.user_permissions.set(Permission.objects.filter(codename__in=permissions))
+        client = Client()
+        client.force_login(user)
+        return client
+
+    return sign_in
+
+
+def list_url(model: str, **query: str) -> str:
+    return reverse(f"admin:conversations_{model}_changelist") + (f"?{urlencode(query)}" if query else "")
+
+
+def page_url(model: str, pk: object, page: str = "change") -> str:
+    return reverse(f"admin:conversations_{model}_{page}", args=[pk])

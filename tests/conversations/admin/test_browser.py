@@ -1,0 +1,134 @@
+"""The admin in a real browser, under the site's own Content-Security-Policy."""
+
+import json
+
+import pytest
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.test import Client
+from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
+from pytest_django.live_server_helper import LiveServer
+
+from conversations.context import snapshots
+from conversations.models import Assistant
+from conversations.tokens import issue
+from tests.conversations.admin.conftest import list_url, page_url
+from tests.conversations.factories import make_snapshot, make_thread
+
+# The shipped assistants come back after the flush that a live server needs.
+pytestmark = pytest.mark.django_db(transaction=True, serialized_rollback=True)
+
+SIZES = [(1280, "light"), (390, "dark")]
+
+
+class Staff:
+    """A superuser at a browser. Collects every complaint of the browser."""
+
+    def __init__(
+        self, browser: Browser, address: str, session: str, *, width: int = 1280, scheme: str = "light"
+    ) -> None:
+        self.address = address
+        context = browser.new_context(
+            viewport={"width": width, "height": 900},
+            color_scheme="dark" if scheme == "dark" else "light",
+            permissions=["clipboard-read", "clipboard-write"],
+        )
+        context.add_cookies([{"name": settings.SESSION_COOKIE_NAME, "value": session, "url": address}])
+        self.page: Page = context.new_page()
+        self.complaints: list[str] = []
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.on("console", self.listen)
+        # Which icon the site has is not the admin's business.
+        self.page.route("**/favicon.ico", lambda route: route.fulfill(status=204))
+
+    def listen(self, message: ConsoleMessage) -> None:
+        if message.type == "error":
+            self.complaints.append(message.text)
+
+    def open(self, path: str) -> None:
+        self.page.goto(self.address + path)
+
+    def sideways(self) -> int:
+        """By how many pixels the page is wider than the window."""
+        return int(self.page.evaluate("document.documentElement.scrollWidth - innerWidth"))
+
+
+@pytest.fixture
+def session(staff: Client) -> str:
+    """The session of a superuser who has signed in."""
+    return staff.cookies[settings.SESSION_COOKIE_NAME].value
+
+
+def paths(user: User) -> list[str]:
+    """Every page of the admin that is ours or that we changed."""
+    thread = make_thread(user, ["Hello?", "word " * 3_000, "Who?"], title="A title of many words " * 6)
+    snapshot = make_snapshot(thread)
+    issue(user=user, name="script")
+    models = ["thread", "reply", "message", "contextsnapshot", "apitoken", "assistant"]
+    rows = [
+        page_url("thread", thread.pk),
+        page_url("thread", thread.pk, "delete"),
+        page_url("reply", snapshot.reply_id),
+        page_url("message", snapshot.message_id),
+        page_url("contextsnapshot", snapshot.pk),
+        page_url("apitoken", user.api_tokens.get().pk),
+        page_url("assistant", Assistant.objects.get(slug="companion").pk),
+    ]
+    users = ["/admin/auth/user/", f"/admin/auth/user/{user.pk}/change/", f"/admin/auth/user/{user.pk}/delete/"]
+    return ["/admin/", *map(list_url, models), *rows, *users]
+
+
+@pytest.mark.parametrize(("width", "scheme"), SIZES)
+def test_no_page_breaks_the_policy_or_grows_sideways(
+    width: int, scheme: str, chromium_path: str, session: str, root: User, live_server: LiveServer
+) -> None:
+    urls = paths(root)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium_path, args=["--no-sandbox"])
+        staff = Staff(browser, live_server.url, session, width=width, scheme=scheme)
+        found = {}
+        for url in urls:
+            staff.open(url)
+            found[url] = (staff.sideways(), list(staff.complaints))
+    assert found == dict.fromkeys(urls, (0, []))
+
+
+def test_keys_lead_through_the_requests_of_a_thread(chromium_path: str, session: str, live_server: LiveServer) -> None:
+    thread = make_thread(turns=["Hello?"])
+    first, second = (page_url("contextsnapshot", make_snapshot(thread).pk) for _ in range(2))
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium_path, args=["--no-sandbox"])
+        staff = Staff(browser, live_server.url, session)
+        page = staff.page
+        staff.open(first)
+        page.keyboard.press("k")
+        page.keyboard.press("j")
+        page.wait_for_url(live_server.url + second)
+        page.keyboard.press("?")
+        page.get_by_role("dialog", name="Keys").wait_for()
+        page.keyboard.press("k")
+        page.keyboard.press("Escape")
+        page.get_by_role("dialog", name="Keys").wait_for(state="hidden")
+        assert page.url == live_server.url + second
+        page.keyboard.press("k")
+        page.wait_for_url(live_server.url + first)
+        assert staff.complaints == []
+
+
+def test_the_exact_request_can_be_copied_and_downloaded(chromium_path: str, session: str, live_server: LiveServer) -> None:
+    snapshot = make_snapshot(make_thread(turns=["<b>Hello?</b>"]))
+    exact = snapshots.rebuild(snapshot)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium_path, args=["--no-sandbox"])
+        staff = Staff(browser, live_server.url, session)
+        page = staff.page
+        staff.open(page_url("contextsnapshot", snapshot.pk))
+        page.get_by_role("button", name="Copy").click()
+        page.get_by_text("Copied.").wait_for()
+        copied = page.evaluate("navigator.clipboard.readText()")
+        with page.expect_download() as download:
+            page.get_by_role("button", name="Download JSON").click()
+        downloaded = download.value.path().read_bytes()
+        assert (json.loads(copied), json.loads(downloaded)) == (exact, exact)
+        assert download.value.suggested_filename == f"request-{snapshot.pk}.json"
+        assert staff.complaints == []

@@ -1,0 +1,88 @@
+"""The lists: what they cost, how they are searched, and what they say while they are empty."""
+
+from datetime import UTC, datetime
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from conversations.models import Assistant
+from conversations.tokens import issue
+from tests.conversations.admin.conftest import list_url, page_url
+from tests.conversations.factories import make_snapshot, make_thread, make_user
+
+pytestmark = pytest.mark.django_db
+
+LISTS = ["thread", "reply", "message", "contextsnapshot", "apitoken", "assistant"]
+AT = datetime(2026, 11, 20, 23, 59, 1, tzinfo=UTC)
+
+
+def make_rows() -> None:
+    user = make_user()
+    issue(user=user, name="script")
+    make_snapshot(make_thread(user, ["Hello?", "Hello.", "Who are you?"]))
+
+
+def queries(client: Client, url: str) -> int:
+    with CaptureQueriesContext(connection) as captured:
+        assert client.get(url).status_code == 200
+    return len(captured)
+
+
+@pytest.mark.parametrize("model", [*LISTS, "user"])
+def test_a_list_of_three_costs_as_many_queries_as_a_list_of_one(model: str, staff: Client) -> None:
+    url = "/admin/auth/user/" if model == "user" else list_url(model)
+    make_rows()
+    queries(staff, url)  # content types are read once a process
+    one = queries(staff, url)
+    make_rows()
+    make_rows()
+    assert queries(staff, url) == one
+
+
+@pytest.mark.parametrize(
+    ("model", "words"),
+    [
+        ("thread", "No threads. One appears here when somebody sends a first message."),
+        ("reply", "No replies. Each message that somebody sends starts one."),
+        ("message", "No turns. They appear here when somebody sends a message."),
+        ("contextsnapshot", "No model requests. Each message that somebody sends makes one"),
+        ("apitoken", "No tokens. A program gets one from the API: POST /api/v1/auth/token/"),
+        ("assistant", "No assistants. Add one: without it nobody can open a thread."),
+    ],
+)
+def test_an_empty_list_says_how_it_fills(model: str, words: str, staff: Client) -> None:
+    Assistant.objects.all().delete()
+    assert words in staff.get(list_url(model)).text
+
+
+def found(client: Client, model: str, query: str) -> int:
+    count: int = client.get(list_url(model, q=query)).context["cl"].result_count
+    return count
+
+
+@pytest.mark.parametrize("model", ["thread", "reply", "contextsnapshot"])
+def test_staff_find_rows_by_id_by_thread_and_by_user(model: str, staff: Client) -> None:
+    make_rows()
+    snapshot = make_snapshot(make_thread(make_user("ada"), ["Hello?"]))
+    own = {"thread": snapshot.thread_id, "reply": snapshot.reply_id, "contextsnapshot": snapshot.pk}[model]
+    searches = [str(own), str(snapshot.thread_id), "ada", "nobody", "01a1fba9"]
+    assert [found(staff, model, query) for query in searches] == [1, 1, 1, 0, 0]
+
+
+def test_a_search_without_a_hit_offers_the_whole_list(staff: Client) -> None:
+    make_rows()
+    assert "Nothing matches. <a href=\"?\">Show all</a>." in staff.get(list_url("thread", q="nobody")).text
+
+
+def test_times_are_shown_with_their_zone(staff: Client) -> None:
+    thread = make_thread(created_at=AT, updated_at=AT)
+    page = staff.get(list_url("thread", q=str(thread.pk))).text
+    assert 'datetime="2026-11-20T23:59:01+00:00"><span>2026-11-20</span> <span>23:59:01 UTC</span></time>' in page
+
+
+def test_a_long_title_is_cut_in_a_list_and_whole_on_the_page(staff: Client) -> None:
+    thread = make_thread(title="word " * 39 + "end")
+    assert "word word word word word word word word…</a>" in staff.get(list_url("thread")).text
+    assert "word end</h2>" in staff.get(page_url("thread", thread.pk)).text

@@ -1,0 +1,202 @@
+"""The page of one model request: the open book."""
+
+import hashlib
+import json
+import re
+
+import pytest
+from django.test import Client
+
+from conversations.admin import snapshot_page
+from conversations.admin.snapshot_page import Figure, LeftOut
+from conversations.context import snapshots
+from conversations.context.builder import canonical
+from conversations.deletion import door
+from conversations.models import Assistant, ContextBlock, ContextSnapshot
+from tests.conversations.admin.conftest import page_url
+from tests.conversations.factories import make_snapshot, make_thread
+
+pytestmark = pytest.mark.django_db
+
+TRUMP = ["Who is Donald Trump?", "A former president.", "who are his children"]
+
+
+def page_of(snapshot: ContextSnapshot) -> snapshot_page.SnapshotPage:
+    return snapshot_page.snapshot_page(snapshot)
+
+
+def small_assistant(**changes: int) -> Assistant:
+    budget = {"history_tokens_low": 0, "history_tokens_high": 60, "total_tokens": 100, "hard_cap_tokens": 150}
+    return Assistant.objects.create(slug="small", name="Small", system_prompt="Be brief.", **budget | changes)
+
+
+def test_the_verdict_comes_first(staff: Client) -> None:
+    page = staff.get(page_url("contextsnapshot", make_snapshot(make_thread(turns=TRUMP)).pk)).text
+    [verdict] = re.findall(r'<p class="ob-verdict">(.*?)</p>', page)
+    tokens = ContextSnapshot.objects.get().total_tokens
+    assert verdict == f"2 earlier turns sent, none left out; {tokens} of 4,100 tokens"
+    assert page.index(verdict) < page.index('id="tokens"') < page.index('id="sent"') < page.index('id="left-out"')
+    assert page.index('id="left-out"') < page.index('id="response"') < page.index('id="request"')
+
+
+def test_the_verdict_counts_what_was_left_out_by_reason() -> None:
+    snapshot = make_snapshot(make_thread(turns=[f"turn {n}" for n in range(1, 122)], assistant=small_assistant()))
+    sent = snapshot.message_history_count
+    missing = 120 - sent
+    assert snapshot_page.verdict(snapshot) == (
+        f"{sent} earlier turns sent, {missing} left out: {missing} over budget; {snapshot.total_tokens} of 100 tokens"
+    )
+
+
+def test_the_turns_are_listed_in_the_order_sent() -> None:
+    page = page_of(make_snapshot(make_thread(turns=TRUMP)))
+    assert [(turn.position, turn.role, turn.excerpt, turn.reason) for turn in page.sent] == [
+        (1, "user", "Who is Donald Trump?", "Recent enough for the window"),
+        (2, "assistant", "A former president.", "Recent enough for the window"),
+        (3, "user", "who are his children", "The message to answer"),
+    ]
+
+
+def test_of_many_turns_the_newest_stand_open_and_the_others_are_folded_or_linked() -> None:
+    room = {"history_tokens_high": 9_000, "total_tokens": 9_100, "hard_cap_tokens": 9_200, "history_turns_max": 150}
+    assistant = small_assistant(**room)
+    page = page_of(make_snapshot(make_thread(turns=["text"] * 161, assistant=assistant)))
+    assert [turn.position for turn in page.sent] == [*range(152, 162)]
+    assert [turn.position for turn in page.sent_folded] == [*range(62, 152)]
+    assert (page.sent_hidden, page.sent_before) == (51, 62)
+
+
+def test_every_turn_that_was_left_out_has_its_reason_in_words() -> None:
+    snapshot = make_snapshot(make_thread(turns=["text"] * 121, assistant=small_assistant()))
+    page = page_of(snapshot)
+    left = 120 - snapshot.message_history_count
+    words = "Older than what the token budget holds"
+    assert page.left_out_counts == [(words, left)]
+    assert sum(row.count for row in page.left_out) == left
+    assert page.left_out[0] == LeftOut(
+        what=f"turns 1 to {left - 20}", message=None, count=left - 20, tokens=None, reason=words
+    )
+
+
+def test_the_bar_and_the_table_show_the_same_numbers(staff: Client) -> None:
+    snapshot = make_snapshot(make_thread(turns=TRUMP))
+    text = staff.get(page_url("contextsnapshot", snapshot.pk)).text
+    drawn = dict(re.findall(r"<title>([^<:]+): ([\d,]+)</title>", text))
+    rows = re.findall(r'</svg>([^<]+)</th>\s*<td class="ob-number">([\d,]+)</td>', text)
+    assert drawn == dict(rows) | {"Budget": "4,100"}
+    assert sum(int(tokens) for _, tokens in rows) == snapshot.total_tokens
+
+
+def test_the_segments_follow_one_another_within_the_bar() -> None:
+    page = page_of(make_snapshot(make_thread(turns=TRUMP)))
+    ends = [round(segment.x + segment.width, 1) for segment in page.segments]
+    starts = [segment.x for segment in page.segments]
+    assert starts == pytest.approx([0, *ends[:-1]], abs=0.2)
+    assert ends[-1] <= page.budget_x == 1000
+
+
+def test_the_download_is_what_the_digest_is_taken_of(staff: Client) -> None:
+    snapshot = make_snapshot(make_thread(turns=TRUMP))
+    response = staff.get(page_url("contextsnapshot", snapshot.pk, "request"))
+    assert hashlib.sha256(response.content).digest() == bytes(snapshot.digest)
+    assert json.loads(response.content) == snapshots.rebuild(snapshot)
+    assert response["Content-Type"] == "application/json"
+    assert response["Content-Disposition"] == f'attachment; filename="request-{snapshot.pk}.json"'
+    assert page_url("contextsnapshot", snapshot.pk, "request").endswith(f"contextsnapshot/{snapshot.pk}/request.json")
+
+
+def test_a_request_that_can_be_rebuilt_is_proven(staff: Client) -> None:
+    page = staff.get(page_url("contextsnapshot", make_snapshot(make_thread(turns=TRUMP)).pk)).text
+    assert "proven ✓" in page
+    assert "not proven" not in page
+    assert "who are his children" in page
+
+
+def test_a_request_whose_text_is_gone_says_so(staff: Client) -> None:
+    snapshot = make_snapshot(make_thread(turns=TRUMP))
+    with door():
+        ContextBlock.objects.all().delete()
+    page = staff.get(page_url("contextsnapshot", snapshot.pk)).text
+    raw = staff.get(page_url("contextsnapshot", snapshot.pk, "request"))
+    assert "not proven ✗" in page
+    assert "a text that it was made of has been deleted since" in page
+    assert (raw.status_code, raw.text) == (410, "A text of this request has been deleted since.\n")
+
+
+def test_a_huge_request_is_offered_as_a_download_only(staff: Client) -> None:
+    turns = ["word " * 4_000] * 31
+    snapshot = make_snapshot(make_thread(turns=turns, assistant=Assistant.objects.get(slug="analyst")))
+    page = staff.get(page_url("contextsnapshot", snapshot.pk)).text
+    assert len(canonical(snapshots.rebuild(snapshot))) > 500_000
+    assert len(page) < 100_000
+    assert "characters are too many to show here: download them." in page
+
+
+def test_estimated_and_reported_tokens_stand_side_by_side() -> None:
+    usage = {"input_tokens": 100, "cache_read_input_tokens": 30, "cache_creation_input_tokens": 20, "output_tokens": 7}
+    snapshot = make_snapshot(make_thread(turns=TRUMP), usage=usage)
+    assert page_of(snapshot).figures == [
+        Figure(label="Input tokens", estimated=snapshot.total_tokens, reported=150),
+        Figure(label="of these read from the prompt cache", estimated=None, reported=30),
+        Figure(label="of these written to the prompt cache", estimated=None, reported=20),
+        Figure(label="Output tokens", estimated=None, reported=7),
+    ]
+
+
+def test_a_failed_request_shows_its_error(staff: Client) -> None:
+    error = {"type": "model", "code": "overloaded", "message": "<b>Busy</b>", "details": {}, "request_id": ""}
+    snapshot = make_snapshot(make_thread(turns=TRUMP), status="failed", error=error)
+    page = staff.get(page_url("contextsnapshot", snapshot.pk)).text
+    assert "&lt;b&gt;Busy&lt;/b&gt;" in page
+    assert '<span class="ob-error">overloaded</span>' in page
+
+
+def test_a_system_prompt_is_never_markup(staff: Client) -> None:
+    assistant = small_assistant()
+    Assistant.objects.filter(pk=assistant.pk).update(system_prompt="</pre></div><script>alert(1)</script>")
+    assistant.refresh_from_db()
+    page = staff.get(page_url("contextsnapshot", make_snapshot(make_thread(turns=TRUMP, assistant=assistant)).pk)).text
+    assert "<script>alert(1)" not in page
+    assert "&lt;script&gt;alert(1)" in page
+
+
+def test_the_requests_of_a_thread_lead_to_one_another(staff: Client) -> None:
+    thread = make_thread(turns=TRUMP)
+    make_snapshot(make_thread(turns=TRUMP))
+    first, second, third = (make_snapshot(thread) for _ in range(3))
+    neighbours = [(page.previous, page.next) for page in map(page_of, (first, second, third))]
+    assert neighbours == [(None, second), (first, third), (second, None)]
+    page = staff.get(page_url("contextsnapshot", second.pk)).text
+    assert f'<a rel="prev" href="{page_url("contextsnapshot", first.pk)}">' in page
+    assert f'<a rel="next" href="{page_url("contextsnapshot", third.pk)}">' in page
+
+
+def test_requests_of_the_same_instant_keep_their_order() -> None:
+    thread = make_thread(turns=TRUMP)
+    first, second = make_snapshot(thread), make_snapshot(thread)
+    with door():
+        ContextSnapshot.objects.filter(pk=second.pk).update(created_at=first.created_at)
+    second.refresh_from_db()
+    assert (page_of(first).next, page_of(second).previous) == (second, first)
+
+
+def test_a_request_leads_to_its_thread_turn_reply_user_and_assistant(staff: Client) -> None:
+    snapshot = make_snapshot(make_thread(turns=TRUMP))
+    page = staff.get(page_url("contextsnapshot", snapshot.pk)).text
+    targets = [
+        page_url("thread", snapshot.thread_id),
+        page_url("message", snapshot.message_id),
+        page_url("reply", snapshot.reply_id),
+        page_url("assistant", snapshot.thread.assistant_id),
+        f"/admin/auth/user/{snapshot.thread.user_id}/change/",
+    ]
+    assert [f'href="{target}"' in page for target in targets] == [True] * 5
+    back = [staff.get(url).text for url in targets[:3]]
+    assert [page_url("contextsnapshot", snapshot.pk) in text for text in back] == [True] * 3
+
+
+def test_the_page_has_no_inline_script_or_style(staff: Client) -> None:
+    snapshot = make_snapshot(make_thread(turns=TRUMP), ended_at=None)
+    page = staff.get(page_url("contextsnapshot", snapshot.pk)).text
+    assert re.findall(r"<style|\sstyle=|\son\w+=", page) == []
+    assert re.findall(r"<script(?![^>]*\ssrc=)", page) == []
