@@ -1,0 +1,12 @@
+from django.contrib.auth.views import LogoutView
+from django.urls import path
+
+from conversations.chat import views
+
+urlpatterns = [
+    path("", views.chat, name="chat"),
+    path("threads/<uuid:thread_id>/", views.chat, name="thread"),
+    path("accounts/login/", views.login, name="login"),
+    path("accounts/logout/", LogoutView.as_view(), name="logout"),
+    path("accounts/signup/", views.signup, name="signup"),
+]

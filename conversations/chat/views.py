@@ -1,0 +1,69 @@
+"""The pages that people meet. What moves on them comes over REST and the WebSocket."""
+
+import uuid
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth import login as sign_in
+from django.contrib.auth.decorators import login_required
+from django.contrib.auth.forms import BaseUserCreationForm, UserCreationForm
+from django.contrib.auth.models import User
+from django.contrib.auth.views import LoginView
+from django.http import Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect, render
+from django.views.decorators.cache import never_cache
+
+from conversations import threads
+from conversations.errors import ThreadNotFound
+from conversations.models import Assistant, Thread
+
+
+class SignedInRequest(HttpRequest):
+    user: User
+
+
+@never_cache
+@login_required
+def chat(request: SignedInRequest, thread_id: uuid.UUID | None = None) -> HttpResponse:
+    """The chat, empty or at one thread. Answers 404 where the thread is unknown or another user's."""
+    try:
+        thread = threads.get(request.user, thread_id) if thread_id else None
+    except ThreadNotFound as error:
+        raise Http404(error.message) from error
+    return render(request, "conversations/chat.html", {"page": _page(request.user, thread), "thread": thread})
+
+
+def login(request: HttpRequest) -> HttpResponseBase:
+    context = {"signup_open": settings.OPENBOOK_SIGNUP}
+    return LoginView.as_view(redirect_authenticated_user=True, extra_context=context)(request)
+
+
+@never_cache
+def signup(request: HttpRequest) -> HttpResponse:
+    """An account of one's own, where the operator allows it (OPENBOOK_SIGNUP)."""
+    if not settings.OPENBOOK_SIGNUP:
+        raise Http404("Signing up is off. Ask the people who run this server for an account.")
+    if request.user.is_authenticated:
+        return redirect("chat")
+    form: BaseUserCreationForm[User] = UserCreationForm(request.POST or None)
+    if not form.is_valid():
+        return render(request, "registration/signup.html", {"form": form})
+    sign_in(request, form.save())
+    return redirect("chat")
+
+
+def _page(user: User, thread: Thread | None) -> dict[str, Any]:
+    """What the page's script is told, as JSON."""
+    offered = Assistant.objects.filter(is_active=True).order_by("-is_default", "order", "name")
+    return {
+        "user": {"id": user.pk, "name": user.get_username(), "staff": user.is_staff},
+        "assistants": list(offered.values("slug", "name", "description")),
+        "thread": _thread(thread) if thread else None,
+        "limits": {"message_chars": settings.OPENBOOK_MAX_MESSAGE_CHARS},
+        "provider": settings.OPENBOOK_PROVIDER,
+    }
+
+
+def _thread(thread: Thread) -> dict[str, Any]:
+    return {"id": str(thread.id), "title": thread.title, "assistant": thread.assistant.slug}

@@ -1,0 +1,52 @@
+/** Tells screen readers what streams in, a sentence at a time, and states in a few words. */
+
+import { h } from "./dom.js";
+
+const SENTENCE = /[^.!?。！？\n]+(?:[.!?]+(?=\s)|[。！？]+|\n+)/gu;
+const KEPT = 12;
+
+/** Markdown's signs say nothing aloud; code is named, not spelled. */
+export function spoken(text) {
+  return text
+    .replace(/```[\s\S]*?(?:```|$)/g, " Code block. ")
+    .replace(/!?\[([^\]]*)\]\([^)]*\)/g, "$1")
+    .replace(/[*_`#>|]+/g, "")
+    .replace(/\s+/g, " ")
+    .trim();
+}
+
+export class Announcer {
+  #done = 0;
+
+  constructor(region) {
+    this.region = region;
+  }
+
+  say(words) {
+    if (!words) return;
+    this.region.append(h("p", {}, words));
+    while (this.region.children.length > KEPT) this.region.firstElementChild.remove();
+  }
+
+  begin() {
+    this.#done = 0;
+  }
+
+  /** @param {string} text everything so far */
+  follow(text) {
+    if (text.length < this.#done) this.#done = 0;
+    if ((text.split("```").length - 1) % 2 === 1) return; // within a code block
+    const rest = text.slice(this.#done);
+    const sentences = rest.match(SENTENCE);
+    if (!sentences) return;
+    const length = rest.lastIndexOf(sentences.at(-1)) + sentences.at(-1).length;
+    this.#done += length;
+    this.say(spoken(rest.slice(0, length)));
+  }
+
+  finish(text, words) {
+    this.say(spoken(text.slice(this.#done)));
+    this.#done = text.length;
+    this.say(words);
+  }
+}

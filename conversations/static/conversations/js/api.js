@@ -1,0 +1,44 @@
+/** The REST API with the session's cookie. Every failure is an ApiError whose message can be shown to people. */
+
+const ROOT = "/api/v1/";
+
+export class ApiError extends Error {
+  /** @param {{code: string, message: string, details?: object}} error */
+  constructor(status, error) {
+    super(error.message);
+    this.status = status;
+    this.code = error.code;
+    this.details = error.details ?? {};
+  }
+
+  get signedOut() {
+    return this.status === 401 || (this.status === 403 && ["not_authenticated", "authentication_failed"].includes(this.code));
+  }
+}
+
+function csrfToken() {
+  return document.cookie.match(/(?:^|; )csrftoken=([^;]+)/)?.[1] ?? "";
+}
+
+/** @returns {Promise<any>} the answer's JSON; `null` for 204 */
+async function call(method, path, body) {
+  const headers = { Accept: "application/json" };
+  if (method !== "GET") headers["X-CSRFToken"] = csrfToken();
+  if (body !== undefined) headers["Content-Type"] = "application/json";
+  const url = new URL(path, new URL(ROOT, location.origin));
+  // A `next` link carries the host that the server believes it has, which behind a proxy may not be this one.
+  const response = await fetch(url.pathname + url.search, { method, headers, body: body && JSON.stringify(body) }).catch(() => {
+    throw new ApiError(0, { code: "unreachable", message: "The server can't be reached. Check the connection and try again." });
+  });
+  if (response.status === 204) return null;
+  const answer = await response.json().catch(() => null);
+  if (response.ok && answer !== null) return answer;
+  throw new ApiError(response.status, answer?.error ?? { code: "unexpected", message: `The server answered with status ${response.status}. Try again.` });
+}
+
+export const api = {
+  get: (path) => call("GET", path),
+  post: (path, body = {}) => call("POST", path, body),
+  patch: (path, body) => call("PATCH", path, body),
+  delete: (path) => call("DELETE", path),
+};

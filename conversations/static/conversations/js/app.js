@@ -1,0 +1,200 @@
+/** Puts the page together. */
+
+import { Announcer } from "./announce.js";
+import { api } from "./api.js";
+import { Book } from "./book.js";
+import { Composer } from "./composer.js";
+import { ConnectionBar } from "./connection.js";
+import { confirmed, openMenu } from "./dialogs.js";
+import { byId, h } from "./dom.js";
+import { Drawer } from "./drawer.js";
+import { Log } from "./log.js";
+import { Scroll } from "./scroll.js";
+import { wireShortcuts } from "./shortcuts.js";
+import { storeOf } from "./storage.js";
+import { wireTheme } from "./theme.js";
+import { OpenThread } from "./thread.js";
+import { ThreadList } from "./threads.js";
+import { Welcome } from "./welcome.js";
+
+const page = JSON.parse(byId("page").textContent);
+const NEW = { id: "new", title: "", assistant: null };
+
+const store = storeOf(page.user.id);
+const announcer = new Announcer(byId("announcer"));
+const book = new Book(page.user);
+const drawer = new Drawer();
+const scroll = new Scroll(byId("scroller"), byId("newest"));
+const log = new Log(byId("log"), scroll, {
+  onRetry: (replyId) => open.retry(replyId),
+  onBook: (request) => book.open(request),
+  onText: (turn) => announcer.follow(turn.text),
+});
+const composer = new Composer(store, page.limits.message_chars, { onSend: send, onStop: () => open.stop() });
+const connection = new ConnectionBar(byId("connection"), () => open.socket.reconnect());
+const welcome = new Welcome(byId("welcome"), page.assistants, (text) => composer.put(text));
+const list = new ThreadList({
+  onOpen: (thread) => go(thread),
+  onMenu: threadMenu,
+  onRenamed: (thread) => thread.id === open.thread.id && showTitle(thread),
+  onError: (words) => composer.say(words),
+});
+
+/** @type {OpenThread} */
+let open;
+
+/** Near the top the turns before load by themselves; looked at anew after each page, as one may not fill the window. */
+const nearTop = new IntersectionObserver(([entry]) => entry.isIntersecting && open.earlier(), {
+  root: byId("scroller"),
+  rootMargin: "600px 0px 0px",
+});
+
+function show(thread) {
+  open?.close();
+  log.clear();
+  book.gauge(null);
+  composer.setRunning(false);
+  composer.open(thread.id);
+  showEarlier(false);
+  if (thread.id === "new") welcome.show();
+  else welcome.hide();
+  showTitle(thread);
+  list.select(thread.id);
+  scroll.following = thread.id !== "new"; // the empty state is read from its top
+  open = new OpenThread(thread, { log, store, book, announcer }, {
+    onNamed: named,
+    onTouched: (touched) => list.touch({ ...touched, title: touched.title ?? open.thread.title }),
+    onRunning: (running) => composer.setRunning(running),
+    onEnded: (turn) => readWindow(turn.request),
+    onState: (state) => connection.show(state),
+    onRefused: (text) => composer.put(text),
+    onError: (words) => composer.say(words),
+    onEarlier: showEarlier,
+    onLoaded: loaded,
+    onLoadFailed: (error) => loadFailed(error, thread),
+  });
+}
+
+/** Opens a thread without loading the page anew. */
+function go(thread) {
+  history.pushState(null, "", thread.id === "new" ? "/" : `/threads/${thread.id}/`);
+  show(thread);
+  drawer.close();
+  composer.focus();
+}
+
+function send(text) {
+  const { assistant } = welcome;
+  welcome.hide();
+  showTitle({ ...open.thread, assistant: open.thread.assistant ?? assistant });
+  open.send(text, assistant);
+}
+
+function named(thread) {
+  thread.assistant ??= welcome.assistant;
+  history.replaceState(null, "", `/threads/${thread.id}/`);
+  composer.renamed(thread.id);
+  showTitle(thread);
+  list.touch(thread);
+  list.select(thread.id);
+}
+
+function loaded() {
+  if (log.empty) return;
+  welcome.hide();
+  scroll.toEnd();
+  readWindow(log.newestRequest);
+}
+
+function loadFailed(error, thread) {
+  const again = h("button", { type: "button", class: "button", onclick: () => show(thread) }, "Try again");
+  log.element.replaceChildren(h("div", { class: "turn-note warning" }, h("p", {}, `This thread can't be shown. ${error.message}`), again));
+}
+
+/** The gauge and the quiet line where the window begins, from the newest recorded request. */
+async function readWindow(request) {
+  if (!request) return;
+  const reader = open;
+  const snapshot = await book.read(request).catch((error) => composer.say(error.message));
+  if (!snapshot || reader !== open) return;
+  book.gauge(request, snapshot);
+  log.turnOf(request)?.setFacts(snapshot);
+  const leftOut = snapshot.items.some(({ included, kind }) => !included && (kind === "message" || kind === "range"));
+  const first = snapshot.items.find(({ included, kind }) => included && kind === "message");
+  log.markWindow(leftOut ? first?.id : null);
+}
+
+function showTitle({ id, title, assistant }) {
+  const name = page.assistants.find(({ slug }) => slug === assistant)?.name ?? assistant ?? "";
+  byId("title").textContent = title || "New thread";
+  byId("assistant-name").textContent = name;
+  byId("thread-menu").hidden = id === "new";
+  log.assistantName = name || "Assistant";
+  document.title = title ? `${title} · Openbook` : "Openbook";
+}
+
+function threadMenu(thread, button) {
+  openMenu(button, [
+    { label: "Rename", run: () => rename(thread) },
+    { label: "Delete…", danger: true, run: () => remove(thread) },
+  ]);
+}
+
+function rename(thread) {
+  drawer.open();
+  byId("search").value = "";
+  if (!list.find(thread.id)) list.touch(thread);
+  list.rename(thread.id);
+}
+
+async function remove(thread) {
+  const title = thread.title || "New thread";
+  const text = `“${title}” and all its turns are deleted, with what was recorded about its requests. This can't be undone.`;
+  if (!(await confirmed({ title: "Delete this thread?", text, yes: "Delete thread" }))) return;
+  try {
+    await api.delete(`threads/${thread.id}/`);
+  } catch (error) {
+    composer.say(error.message);
+    return;
+  }
+  list.remove(thread.id);
+  announcer.say(`“${title}” is deleted.`);
+  if (thread.id === open.thread.id) go(NEW);
+}
+
+/** Back and forward. */
+function followAddress() {
+  const id = location.pathname.match(/^\/threads\/([0-9a-f-]+)\//)?.[1];
+  show(id ? (list.find(id) ?? { id, title: "", assistant: null }) : NEW);
+}
+
+byId("earlier").addEventListener("click", () => open.earlier());
+
+function showEarlier(more) {
+  const button = byId("earlier");
+  nearTop.unobserve(button);
+  button.hidden = !more;
+  if (more) nearTop.observe(button);
+}
+
+addEventListener("popstate", followAddress);
+byId("new-thread").addEventListener("click", (event) => {
+  if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
+  go(NEW);
+});
+byId("thread-menu").addEventListener("click", (event) => threadMenu(list.find(open.thread.id) ?? open.thread, event.currentTarget));
+byId("sign-out").addEventListener("submit", () => store.forgetAll());
+wireTheme(byId("me-menu"));
+wireShortcuts({
+  search: () => {
+    drawer.open();
+    list.search.focus();
+  },
+  create: () => go(NEW),
+  stop: () => composer.stop(),
+});
+show(page.thread ?? NEW);
+list.load();
+byId("conversation").removeAttribute("aria-busy");
+if (!matchMedia("(pointer: coarse)").matches) composer.focus();

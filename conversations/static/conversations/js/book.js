@@ -1,0 +1,138 @@
+/** The book: what the model was given for a reply. The gauge by the composer and the panel, both from the recorded request. */
+
+import { api } from "./api.js";
+import { byId, h } from "./dom.js";
+import { count, number, reasonOf, sectionOf, short } from "./words.js";
+
+const NOUNS = { message: "turn", artifact: "document", memory: "memory", topic: "topic", summary: "summary" };
+const PLURALS = { memory: "memories", summary: "summaries" };
+
+/** @returns {{kind: string, included: boolean, reason: string, count: number}[]} items with the same fate, counted */
+export function tally(items) {
+  const groups = new Map();
+  for (const item of items) {
+    const kind = item.kind === "range" ? "message" : item.kind;
+    const key = [kind, item.included, item.reason].join(" ");
+    const group = groups.get(key) ?? { kind, included: item.included, reason: item.reason, count: 0 };
+    groups.set(key, { ...group, count: group.count + (item.count ?? 1) });
+  }
+  return [...groups.values()];
+}
+
+export class Book {
+  #known = new Map(); // request id → snapshot
+  #newest = null;
+
+  constructor({ staff }) {
+    this.staff = staff;
+    this.dialog = byId("book");
+    this.body = byId("book-body");
+    this.button = byId("gauge");
+    this.button.addEventListener("click", () => this.open(this.#newest));
+    this.dialog.addEventListener("click", (event) => event.target === this.dialog && this.dialog.close());
+  }
+
+  /** @param {string | null} request @param {{total_tokens: number, budget: number}} [facts] */
+  gauge(request, facts) {
+    this.#newest = request;
+    this.button.hidden = !request || !facts;
+    if (this.button.hidden) return;
+    const part = Math.min(1, facts.total_tokens / facts.budget);
+    byId("gauge-fill").style.inlineSize = `${part * 100}%`;
+    byId("gauge-words").textContent = `${short(facts.total_tokens)} of ${short(facts.budget)}`;
+    const words = `The last request held ${number(facts.total_tokens)} of ${number(facts.budget)} tokens. Open the book.`;
+    this.button.setAttribute("aria-label", words);
+    this.button.title = words;
+  }
+
+  async read(request) {
+    const known = this.#known.get(request);
+    if (known) return known;
+    const snapshot = await api.get(`requests/${request}/`);
+    if (snapshot.status !== "pending") this.#known.set(request, snapshot);
+    return snapshot;
+  }
+
+  async open(request) {
+    this.body.replaceChildren(h("p", { class: "quiet" }, "Opening the book…"));
+    if (!this.dialog.open) this.dialog.showModal();
+    try {
+      this.body.replaceChildren(...this.#pages(request, await this.read(request)));
+    } catch (error) {
+      const again = h("button", { type: "button", class: "button", onclick: () => this.open(request) }, "Try again");
+      this.body.replaceChildren(h("p", { class: "warning-words" }, error.message), again);
+    }
+  }
+
+  #pages(request, snapshot) {
+    return [summary(snapshot), bar(snapshot), fates(snapshot), texts(snapshot), facts(snapshot), this.staff && evidence(request)].filter(Boolean);
+  }
+}
+
+function summary({ message_history_count: turns, total_tokens: total, budget, hard_cap: cap }) {
+  return h(
+    "p",
+    { class: "book-summary" },
+    turns ? "The model was given your message and " : "The model was given your message alone, ",
+    turns ? h("strong", {}, count(turns, "earlier turn")) : "without earlier turns",
+    `: about ${number(total)} tokens of a budget of ${number(budget)} (never more than ${number(cap)}).`,
+  );
+}
+
+function bar({ sections, budget, total_tokens: total }) {
+  const shown = sections.filter(({ tokens }) => tokens > 0);
+  const part = (tokens) => `${(tokens / Math.max(budget, total)) * 100}%`;
+  const segments = shown.map(({ name, tokens }) => {
+    const segment = h("span", { class: `segment section-${name}` });
+    segment.style.inlineSize = part(tokens);
+    return segment;
+  });
+  const legend = shown.map(({ name, tokens }) =>
+    h("li", {}, h("span", { class: `swatch section-${name}` }), h("span", {}, sectionOf(name)), h("span", { class: "figure" }, number(tokens))),
+  );
+  const room = Math.max(0, budget - total);
+  return h(
+    "figure",
+    { class: "stack-bar" },
+    h("div", { class: "track", "aria-hidden": "true" }, ...segments),
+    h("ul", {}, ...legend, h("li", {}, h("span", { class: "swatch room" }), h("span", {}, "Room left"), h("span", { class: "figure" }, number(room)))),
+    h("figcaption", {}, "Estimated tokens by part"),
+  );
+}
+
+function fates({ items }) {
+  const line = ({ kind, count: many, reason }) =>
+    h("li", {}, h("strong", {}, count(many, NOUNS[kind] ?? kind, PLURALS[kind])), ` – ${reasonOf(reason)}`);
+  const groups = tally(items);
+  const list = (title, included, none) => {
+    const lines = groups.filter((group) => group.included === included).map(line);
+    return h("section", { class: included ? "fate included" : "fate left-out" }, h("h3", {}, title), lines.length ? h("ul", {}, ...lines) : h("p", {}, none));
+  };
+  return h("div", { class: "fates" }, list("Included", true, "Nothing."), list("Left out", false, "Nothing was left out."));
+}
+
+function texts({ sections }) {
+  const readable = sections.filter(({ text }) => text);
+  const fold = ({ name, tokens, text }) =>
+    h(
+      "details",
+      {},
+      h("summary", {}, h("span", {}, sectionOf(name)), h("span", { class: "figure" }, count(tokens, "token"))),
+      h("pre", { tabindex: 0, dir: "auto" }, text),
+    );
+  return readable.length ? h("section", { class: "texts" }, h("h3", {}, "Read it"), ...readable.map(fold)) : null;
+}
+
+function facts({ provider, model, usage, status, timings_ms: timings }) {
+  const rows = [
+    ["Model", `${model} (${provider})`],
+    usage?.input_tokens && ["Reported by the model", `${count(usage.input_tokens, "token")} in, ${number(usage.output_tokens ?? 0)} out`],
+    timings?.total !== undefined && ["Built in", `${timings.total} ms`],
+    ["State", status],
+  ].filter(Boolean);
+  return h("dl", { class: "facts" }, ...rows.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))));
+}
+
+function evidence(request) {
+  return h("p", {}, h("a", { href: `/admin/conversations/contextsnapshot/${request}/change/` }, "Open the exact request in the administration"));
+}

@@ -1,0 +1,52 @@
+/** The quiet bar that says when the server is away, and what happens with what is typed meanwhile. */
+
+import { h } from "./dom.js";
+
+/** A short loss is repaired before anybody needs to read about it. */
+const PATIENCE = 1200;
+
+const FINAL = {
+  signed_out: "You have been signed out. What you typed is kept here.",
+  forbidden: "You no longer have access to this thread.",
+  gone: "This thread no longer exists.",
+};
+
+export class ConnectionBar {
+  #timer = 0;
+
+  constructor(element, onReconnect) {
+    this.element = element;
+    this.onReconnect = onReconnect;
+  }
+
+  /** @param {string} state of the socket */
+  show(state) {
+    if (state === "open") {
+      clearTimeout(this.#timer);
+      this.#timer = 0;
+      this.element.hidden = true;
+    } else if (FINAL[state]) {
+      clearTimeout(this.#timer);
+      this.#say(FINAL[state], wayOut(state));
+    } else if (!this.#timer) {
+      this.#timer = setTimeout(() => this.#sayAway(), PATIENCE);
+    }
+  }
+
+  #sayAway() {
+    const words = navigator.onLine
+      ? "The server can't be reached. Keep writing: what you send is kept here and goes out when it is back."
+      : "You are offline. Keep writing: what you send is kept here and goes out when you are back.";
+    this.#say(words, h("button", { type: "button", class: "button small", onclick: this.onReconnect }, "Try now"));
+  }
+
+  #say(words, action) {
+    this.element.replaceChildren(h("span", {}, words), action);
+    this.element.hidden = false;
+  }
+}
+
+function wayOut(state) {
+  const href = state === "signed_out" ? `/accounts/login/?next=${encodeURIComponent(location.pathname)}` : "/";
+  return h("a", { class: "button small", href }, state === "signed_out" ? "Sign in again" : "Open a new thread");
+}

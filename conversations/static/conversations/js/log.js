@@ -1,0 +1,202 @@
+/** The turns on the page, in order. Knows nothing of sockets: it is told what was loaded, saved and streamed. */
+
+import { AssistantTurn, UserTurn } from "./turn.js";
+
+/** Imported turns have no reply. */
+const COMPLETED = { id: null, status: "completed", error: null, request: null };
+
+export class Log {
+  /** @type {Map<string, UserTurn | AssistantTurn>} by message id */
+  #byMessage = new Map();
+  /** @type {Map<string, UserTurn>} sent, not confirmed, by client_message_id */
+  #pending = new Map();
+  #windowStart = null;
+  /** @type {AssistantTurn | null} */
+  live = null;
+
+  /**
+   * @param {HTMLElement} element
+   * @param {import("./scroll.js").Scroll} scroll
+   * @param {{onRetry: Function, onBook: Function, onText: (turn: AssistantTurn) => void}} listeners
+   */
+  constructor(element, scroll, listeners) {
+    this.element = element;
+    this.scroll = scroll;
+    this.listeners = listeners;
+    this.assistantName = "Assistant";
+  }
+
+  get empty() {
+    return this.element.childElementCount === 0;
+  }
+
+  clear() {
+    this.#byMessage.clear();
+    this.#pending.clear();
+    this.#windowStart = null;
+    this.live = null;
+    this.element.replaceChildren();
+  }
+
+  /** Turns older than those shown. */
+  prepend(messages) {
+    const turns = this.#turnsOf(messages);
+    this.scroll.keepPlace(this.element.firstElementChild, () => {
+      this.element.prepend(...turns.map((turn) => turn.element));
+      this.markWindow();
+    });
+  }
+
+  /** The newest turns, at the start and after every reconnection: drops what is gone, adds what is missing. */
+  merge(messages) {
+    this.#dropGone(messages);
+    for (const message of messages.filter(({ id }) => !this.#byMessage.has(id))) {
+      if (message.role === "user") this.saved(message);
+      else this.settled(message, message.reply ?? COMPLETED);
+    }
+    const question = messages.findLast(({ role }) => role === "user");
+    const { reply } = question ?? {};
+    if (!reply) return;
+    const answered = messages.at(-1).reply?.id === reply.id && messages.at(-1) !== question;
+    if (reply.status === "running") this.begin(reply.id, question.id);
+    else if (!answered && reply.status !== "completed") this.settled(null, reply);
+  }
+
+  /** A message on its way. */
+  pending(entry, note) {
+    const turn = new UserTurn({ content: entry.content, clientMessageId: entry.client_message_id });
+    turn.say(note);
+    this.#pending.set(entry.client_message_id, turn);
+    this.element.append(turn.element);
+    this.scroll.toEnd();
+  }
+
+  /** What is said below messages on their way. */
+  sayPending(noteFor) {
+    for (const [id, turn] of this.#pending) turn.say(noteFor(id));
+  }
+
+  /** The server refused it: it goes back to the composer. */
+  withdraw(clientMessageId) {
+    this.#pending.get(clientMessageId)?.element.remove();
+    this.#pending.delete(clientMessageId);
+  }
+
+  /** A user turn is stored. */
+  saved(message) {
+    if (this.#byMessage.has(message.id)) return;
+    const mine = this.#pending.get(message.client_message_id);
+    const turn = (mine ?? new UserTurn({ content: message.text })).saved(message);
+    this.#pending.delete(message.client_message_id);
+    this.#byMessage.set(message.id, turn);
+    if (!mine) this.#insert(turn);
+    this.scroll.grown();
+  }
+
+  /** A reply begins: whatever answered that turn before is superseded. */
+  begin(replyId, userMessageId) {
+    if (this.live?.replyId === replyId) return this.live;
+    const superseded = this.#takeAfter(userMessageId);
+    this.live = this.#assistantTurn(replyId);
+    this.live.superseded = superseded;
+    this.#insert(this.live);
+    this.scroll.grown();
+    return this.live;
+  }
+
+  /** A reply has ended; `message` is null where nothing was stored. */
+  settled(message, reply) {
+    const turn = this.live?.replyId === reply.id && reply.id ? this.live : this.#assistantTurn(reply.id);
+    if (turn === this.live) this.live = null;
+    turn.settle(message, reply);
+    if (message) this.#byMessage.set(message.id, turn);
+    else this.#bringBack(turn);
+    if (!turn.element.isConnected) this.#insert(turn);
+    this.scroll.grown();
+    return turn;
+  }
+
+  /** The reply that this request was made for. */
+  turnOf(request) {
+    return [...this.#byMessage.values()].find((turn) => turn.request === request);
+  }
+
+  /** The newest recorded request that a shown reply carries. */
+  get newestRequest() {
+    return [...this.#byMessage.values()].findLast((turn) => turn.request)?.request ?? null;
+  }
+
+  /** Marks quietly where the window of the newest request begins, also when that turn is loaded later. */
+  markWindow(messageId = this.#windowStart) {
+    this.#windowStart = messageId;
+    this.element.querySelector(".window-start")?.classList.remove("window-start");
+    this.#byMessage.get(messageId)?.element.classList.add("window-start");
+  }
+
+  #turnsOf(messages) {
+    return messages
+      .filter(({ id }) => !this.#byMessage.has(id))
+      .map((message) => {
+        const turn =
+          message.role === "user"
+            ? new UserTurn({ content: message.text }).saved(message)
+            : this.#assistantTurn(message.reply?.id).settle(message, message.reply ?? COMPLETED);
+        this.#byMessage.set(message.id, turn);
+        return turn;
+      });
+  }
+
+  #assistantTurn(replyId) {
+    const turn = new AssistantTurn({
+      name: this.assistantName,
+      replyId,
+      onRetry: this.listeners.onRetry,
+      onBook: this.listeners.onBook,
+      onShown: () => {
+        this.scroll.grown();
+        this.listeners.onText(turn);
+      },
+    });
+    return turn;
+  }
+
+  /** Before the messages that the server does not have yet. */
+  #insert(turn) {
+    const firstPending = this.#pending.values().next().value;
+    this.element.insertBefore(turn.element, firstPending?.element ?? null);
+  }
+
+  /** Answers that a later attempt superseded elsewhere, and notes of replies that left no turn. */
+  #dropGone(messages) {
+    const stored = new Set(messages.map(({ id }) => id));
+    const first = messages[0]?.position ?? Infinity;
+    for (const [id, turn] of this.#byMessage) {
+      if (turn.message.position < first || stored.has(id)) continue;
+      turn.element.remove();
+      this.#byMessage.delete(id);
+    }
+    for (const note of this.element.querySelectorAll(".turn.assistant:not(.live, [data-message])")) note.remove();
+  }
+
+  /** @returns {AssistantTurn[]} the stored answers below that turn, which leave the page */
+  #takeAfter(messageId) {
+    const taken = [];
+    const question = this.#byMessage.get(messageId)?.element;
+    while (question?.nextElementSibling && !question.nextElementSibling.classList.contains("pending")) {
+      const next = question.nextElementSibling;
+      const turn = this.#byMessage.get(next.dataset.message);
+      if (turn) taken.push(turn);
+      this.#byMessage.delete(next.dataset.message);
+      next.remove();
+    }
+    return taken;
+  }
+
+  /** An attempt that left nothing supersedes nothing. */
+  #bringBack(attempt) {
+    for (const turn of attempt.superseded ?? []) {
+      this.#byMessage.set(turn.message.id, turn);
+      attempt.element.before(turn.element);
+    }
+  }
+}

@@ -1,0 +1,77 @@
+/** Sends the messages of a thread one at a time: the next one when its reply has ended. Each stays until it is confirmed. */
+
+import { Outbox } from "./outbox.js";
+
+export class Sending {
+  #flying = null; // client_message_id of the message that went out and is not confirmed
+
+  /** @param {object} store @param {string} threadId @param {import("./log.js").Log} log */
+  constructor(store, threadId, log) {
+    this.outbox = new Outbox(store, threadId);
+    this.log = log;
+    this.connected = false;
+  }
+
+  /** What an earlier visit left. */
+  showAll() {
+    for (const entry of this.outbox.entries) this.#show(entry);
+  }
+
+  add(content, assistant) {
+    this.#show(this.outbox.add(content, assistant));
+  }
+
+  moved(threadId) {
+    this.outbox.move(threadId);
+  }
+
+  setConnected(connected) {
+    this.connected = connected;
+    this.#say();
+  }
+
+  /** The connection is a new one: whatever was on its way has to go again. */
+  again() {
+    this.#flying = null;
+  }
+
+  /** @param {(frame: object) => boolean} send */
+  pump(send) {
+    const { head } = this.outbox;
+    if (!head || this.#flying) return;
+    if (send({ type: "message.send", ...head })) this.#flying = head.client_message_id;
+    this.#say();
+  }
+
+  /** The server has it. @returns {boolean} whether it was ours and not known to be there */
+  confirmed(clientMessageId) {
+    if (this.#flying === clientMessageId) this.#flying = null;
+    return Boolean(this.outbox.remove(clientMessageId));
+  }
+
+  /** The server can't take it yet; it stays for later. */
+  postponed(clientMessageId) {
+    if (this.#flying === clientMessageId) this.#flying = null;
+  }
+
+  /** @returns {string | undefined} the text of a message that the server refused */
+  refused(clientMessageId) {
+    this.postponed(clientMessageId);
+    const entry = this.outbox.remove(clientMessageId);
+    if (entry) this.log.withdraw(clientMessageId);
+    return entry?.content;
+  }
+
+  #show(entry) {
+    this.log.pending(entry, this.#note(entry.client_message_id));
+  }
+
+  #say() {
+    this.log.sayPending((id) => this.#note(id));
+  }
+
+  #note(id) {
+    if (!this.connected) return "Kept here. It is sent as soon as the server is back.";
+    return id === this.#flying ? "Sending…" : "Kept here. It is sent after the reply before it.";
+  }
+}

@@ -1,0 +1,34 @@
+/** What this browser keeps for one user: drafts, and messages that the server has not confirmed yet. */
+
+const warned = new Set();
+
+function guarded(action, otherwise) {
+  try {
+    return action();
+  } catch (error) {
+    // Private windows and full disks refuse; the page then works without drafts.
+    if (!warned.has(error.name)) console.info("This browser keeps no drafts.", error);
+    warned.add(error.name);
+    return otherwise;
+  }
+}
+
+/** @param {number} userId */
+export function storeOf(userId) {
+  const prefix = `openbook:${userId}:`;
+  return {
+    read: (key, fallback) => guarded(() => JSON.parse(localStorage.getItem(prefix + key)) ?? fallback, fallback),
+    write: (key, value) =>
+      guarded(() => {
+        const empty = value === "" || (Array.isArray(value) && value.length === 0);
+        if (empty) localStorage.removeItem(prefix + key);
+        else localStorage.setItem(prefix + key, JSON.stringify(value));
+      }),
+    forgetAll: () =>
+      guarded(() =>
+        Object.keys(localStorage)
+          .filter((key) => key.startsWith(prefix))
+          .forEach((key) => localStorage.removeItem(key)),
+      ),
+  };
+}

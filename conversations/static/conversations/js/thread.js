@@ -1,0 +1,225 @@
+/** One open thread: loads its turns, follows its socket, sends and retries. The one place where events become changes. */
+
+import { api, ApiError } from "./api.js";
+import { Sending } from "./sending.js";
+import { ThreadSocket } from "./socket.js";
+import { noteOf } from "./words.js";
+
+const PAGE = 40;
+const ACCESS_LOST = new Set(["not_authenticated", "thread_not_found", "not_found"]);
+const ENDINGS = new Set(["reply.completed", "reply.stopped", "reply.interrupted", "reply.failed"]);
+
+export class OpenThread {
+  #seen = new Map(); // reply id → newest seq
+  #ended = new Set(); // reply ids
+  #previous = null;
+  #queue = Promise.resolve();
+  #loaded = false;
+  #failed = false;
+
+  /**
+   * @param {{id: string, title: string, assistant: string | null}} thread `id` may be "new"
+   * @param {object} parts log, store, book, announcer
+   * @param {object} on onNamed, onTouched, onRunning, onState, onRefused, onError, onEarlier, onLoaded
+   */
+  constructor(thread, parts, on) {
+    Object.assign(this, { thread, on, ...parts });
+    this.sending = new Sending(this.store, thread.id, this.log);
+    this.running = null;
+    this.#queue = thread.id === "new" ? this.#afterLoad() : this.#load();
+    this.socket = new ThreadSocket(thread.id, {
+      onFrame: (frame) => this.#enqueue(() => this.#apply(frame)),
+      onOpen: () => {
+        const complete = !this.#loaded; // what is being loaded now will hold all that was said before
+        this.#enqueue(() => this.#resume(complete));
+      },
+      onState: (state) => this.#state(state),
+    });
+  }
+
+  close() {
+    this.closed = true;
+    this.socket.close();
+  }
+
+  // What the reader does
+
+  send(content, assistant) {
+    this.sending.add(content, this.thread.id === "new" ? assistant : undefined);
+    this.#pump();
+  }
+
+  stop() {
+    if (!this.running) return;
+    if (!this.socket.send({ type: "reply.stop", reply: this.running })) {
+      api.post(`replies/${this.running}/stop/`).catch((error) => this.on.onError(error.message));
+    }
+  }
+
+  retry(replyId) {
+    if (!this.socket.send({ type: "reply.retry", reply: replyId })) {
+      this.on.onError("There is no connection to the server yet. Retry as soon as it is back.");
+    }
+  }
+
+  async earlier() {
+    if (!this.#previous || this.loadingEarlier) return;
+    this.loadingEarlier = true;
+    try {
+      const page = await api.get(this.#previous);
+      if (this.closed) return;
+      this.#remember(page);
+      this.log.prepend(page.results);
+    } catch (error) {
+      this.on.onError(error.message);
+    } finally {
+      this.loadingEarlier = false;
+    }
+    this.on.onEarlier(Boolean(this.#previous));
+  }
+
+  // Loading and reconnecting
+
+  async #load() {
+    try {
+      const page = await this.#newest();
+      if (this.closed) return;
+      this.#remember(page);
+      this.log.merge(page.results);
+      this.on.onEarlier(Boolean(this.#previous));
+    } catch (error) {
+      this.#failed = true;
+      if (!this.closed) this.on.onLoadFailed(error);
+    }
+    await this.#afterLoad();
+  }
+
+  async #afterLoad() {
+    this.#loaded = true;
+    if (this.closed) return;
+    this.#setRunning(this.log.live?.replyId ?? null);
+    this.sending.showAll();
+    this.on.onLoaded();
+  }
+
+  #newest() {
+    return api.get(`threads/${this.thread.id}/messages/?before=end&page_size=${PAGE}`);
+  }
+
+  #remember({ previous, results }) {
+    this.#previous = previous;
+    this.#take(results);
+  }
+
+  /** What the store says counts: replies that have ended, messages that did arrive although nobody heard of it. */
+  #take(messages) {
+    for (const { reply, client_message_id: id } of messages) {
+      if (reply && reply.status !== "running") this.#ended.add(reply.id);
+      if (id && this.sending.confirmed(id)) this.log.withdraw(id);
+    }
+  }
+
+  /** After every opening: what was missed is read from the store, a running reply is followed from where it was. */
+  async #resume(complete) {
+    this.sending.again();
+    if (!complete && this.thread.id !== "new") {
+      const { results } = await this.#newest().catch((error) => {
+        this.socket.drop();
+        throw error;
+      });
+      if (this.closed) return;
+      if (this.#failed) this.log.clear();
+      this.#failed = false;
+      this.#take(results);
+      this.log.merge(results);
+      this.#setRunning(this.log.live?.replyId ?? null);
+    }
+    if (this.running) {
+      this.socket.send({ type: "reply.resume", reply: this.running, after: this.#seen.get(this.running) ?? 0 });
+      this.socket.expect();
+    }
+    this.#pump();
+  }
+
+  /** Frames wait for the load, so that nothing is shown out of order. */
+  #enqueue(task) {
+    this.#queue = this.#queue
+      .then(() => (this.closed ? undefined : task()))
+      .catch((error) => {
+        if (error instanceof ApiError) this.on.onError(error.message);
+        else reportError(error); // one broken frame must not end the queue
+      });
+  }
+
+  #state(state) {
+    this.sending.setConnected(state === "open");
+    this.on.onState(state);
+  }
+
+  #pump() {
+    if (!this.running) this.sending.pump((frame) => this.socket.send(frame));
+  }
+
+  // Events
+
+  #apply({ type, reply, seq, data }) {
+    if (type === "error") return this.#refused(data);
+    if (!reply || this.#ended.has(reply) || seq <= (this.#seen.get(reply) ?? 0)) return undefined;
+    this.#seen.set(reply, seq);
+    if (ENDINGS.has(type)) return this.#end(reply, type.slice("reply.".length), data);
+    this.socket.expect();
+    if (type === "message.saved") return this.#saved(reply, data);
+    const turn = this.log.live?.replyId === reply ? this.log.live : this.log.begin(reply, null);
+    if (this.running !== reply) this.#setRunning(reply);
+    if (type === "context.built") {
+      turn.setRequest(data.request, data);
+      this.book.gauge(data.request, data);
+    } else if (type === "reply.delta") {
+      turn.delta(data.text, { whole: data.whole });
+    }
+    return undefined;
+  }
+
+  #saved(reply, { thread, title, message }) {
+    if (this.thread.id === "new") this.#named(thread, title);
+    this.sending.confirmed(message.client_message_id);
+    this.log.saved(message);
+    this.log.begin(reply, message.id);
+    this.#setRunning(reply);
+    this.announcer.begin();
+    this.on.onTouched({ id: thread, title });
+  }
+
+  #named(id, title) {
+    this.thread = { ...this.thread, id, title };
+    this.sending.moved(id);
+    this.socket.threadId = id;
+    this.on.onNamed(this.thread);
+  }
+
+  #end(reply, status, { message, request, error = null }) {
+    this.#ended.add(reply);
+    const turn = this.log.settled(message, { id: reply, status, error, request });
+    this.announcer.finish(turn.text, noteOf(message?.status ?? status, error));
+    this.#setRunning(null);
+    this.on.onEnded(turn);
+    this.#pump();
+  }
+
+  #refused({ code, message, details }) {
+    if (ACCESS_LOST.has(code)) return; // the connection's own bar says it, with a way out
+    const id = details?.client_message_id;
+    if (id && code === "reply_in_progress") {
+      this.sending.postponed(id); // the end of that reply sends it
+      return;
+    }
+    const text = id && this.sending.refused(id);
+    if (text) this.on.onRefused(text);
+    this.on.onError(message);
+  }
+
+  #setRunning(reply) {
+    this.running = reply;
+    this.on.onRunning(Boolean(reply));
+  }
+}

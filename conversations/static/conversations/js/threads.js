@@ -1,0 +1,147 @@
+/** The list of threads: by day, searched by title, renamed in place, deleted after a question. */
+
+import { api } from "./api.js";
+import { byDay } from "./days.js";
+import { byId, h, iconButton } from "./dom.js";
+
+export class ThreadList {
+  #threads = [];
+  #next = null;
+  #current = null;
+  #renaming = null;
+
+  /** @param {{onOpen: (thread: object) => void, onMenu: (thread: object, button: HTMLElement) => void, onRenamed: (thread: object) => void, onError: (words: string) => void}} on */
+  constructor(on) {
+    this.on = on;
+    this.element = byId("threads");
+    this.search = byId("search");
+    this.search.addEventListener("input", () => this.#show());
+    this.search.addEventListener("keydown", (event) => {
+      if (event.key === "Enter") this.element.querySelector("a")?.click();
+      if (event.key === "ArrowDown") this.element.querySelector("a")?.focus();
+    });
+    this.element.addEventListener("keydown", (event) => this.#arrows(event));
+  }
+
+  async load(path = "threads/?page_size=50") {
+    try {
+      const { results, next } = await api.get(path);
+      const known = new Set(this.#threads.map(({ id }) => id));
+      this.#threads.push(...results.filter(({ id }) => !known.has(id)));
+      this.#next = next;
+      this.#show();
+    } catch (error) {
+      const again = h("button", { type: "button", class: "button", onclick: () => this.load(path) }, "Try again");
+      this.element.replaceChildren(h("div", { class: "list-note" }, h("p", {}, error.message), again));
+    }
+  }
+
+  find(id) {
+    return this.#threads.find((thread) => thread.id === id);
+  }
+
+  /** New, or active again: to the top. */
+  touch(thread) {
+    const known = this.find(thread.id);
+    this.#threads = this.#threads.filter(({ id }) => id !== thread.id);
+    this.#threads.unshift({ ...known, ...thread, updated_at: new Date().toISOString() });
+    this.#show();
+  }
+
+  select(id) {
+    this.#current = id;
+    this.#show();
+  }
+
+  remove(id) {
+    this.#threads = this.#threads.filter((thread) => thread.id !== id);
+    this.#show();
+  }
+
+  rename(id) {
+    this.#renaming = id;
+    this.#show();
+    this.element.querySelector("input")?.select();
+  }
+
+  #show() {
+    const wanted = this.search.value.trim().toLocaleLowerCase();
+    const found = this.#threads.filter(({ title }) => title.toLocaleLowerCase().includes(wanted));
+    const focused = document.activeElement?.closest?.("[data-thread]")?.dataset.thread;
+    this.element.replaceChildren(
+      ...byDay(found).map(([day, threads]) =>
+        h("section", { class: "day" }, h("h2", {}, day), h("ul", {}, ...threads.map((thread) => this.#row(thread)))),
+      ),
+      ...this.#foot(found, wanted),
+    );
+    if (focused) this.element.querySelector(`[data-thread="${focused}"] a`)?.focus();
+  }
+
+  #foot(found, wanted) {
+    if (!found.length && !this.#next) {
+      return [h("p", { class: "list-note" }, wanted ? "No title holds these words." : "Your threads will be listed here.")];
+    }
+    return this.#next ? [h("button", { type: "button", class: "button quiet", onclick: () => this.load(this.#next) }, "Show older threads")] : [];
+  }
+
+  #row(thread) {
+    if (thread.id === this.#renaming) return h("li", { "data-thread": thread.id }, this.#input(thread));
+    const link = h(
+      "a",
+      {
+        href: `/threads/${thread.id}/`,
+        "aria-current": thread.id === this.#current && "page",
+        onclick: (event) => this.#follow(event, thread),
+        onkeydown: (event) => event.key === "F2" && this.rename(thread.id),
+      },
+      h("span", { class: "title", dir: "auto" }, thread.title || "New thread"),
+    );
+    const more = iconButton("more", `Rename or delete “${thread.title || "New thread"}”`, () => this.on.onMenu(thread, more), { "aria-haspopup": "menu" });
+    return h("li", { "data-thread": thread.id }, link, more);
+  }
+
+  #follow(event, thread) {
+    if (event.ctrlKey || event.metaKey || event.shiftKey || event.button) return; // a new tab or window
+    event.preventDefault();
+    this.on.onOpen(thread);
+  }
+
+  #input(thread) {
+    const input = h("input", { type: "text", value: thread.title, maxlength: 200, "aria-label": "New title" });
+    const leave = () => {
+      this.#renaming = null;
+      this.#show();
+      this.element.querySelector(`[data-thread="${thread.id}"] a`)?.focus();
+    };
+    const save = async () => {
+      if (this.#renaming !== thread.id) return;
+      const title = input.value.trim();
+      leave();
+      if (!title || title === thread.title) return;
+      try {
+        Object.assign(thread, await api.patch(`threads/${thread.id}/`, { title }));
+        this.on.onRenamed(thread);
+        this.#show();
+      } catch (error) {
+        this.on.onError(error.message);
+      }
+    };
+    input.addEventListener("blur", save);
+    input.addEventListener("keydown", (event) => {
+      event.stopPropagation(); // Esc here must not stop a reply
+      if (event.key === "Enter") save();
+      if (event.key === "Escape") leave();
+    });
+    return input;
+  }
+
+  #arrows(event) {
+    if (event.key !== "ArrowDown" && event.key !== "ArrowUp") return;
+    const links = [...this.element.querySelectorAll("a")];
+    const index = links.indexOf(document.activeElement);
+    if (index < 0) return;
+    event.preventDefault();
+    const next = links[index + (event.key === "ArrowDown" ? 1 : -1)];
+    (next ?? (event.key === "ArrowUp" ? this.search : links[index])).focus();
+  }
+}

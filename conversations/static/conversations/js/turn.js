@@ -1,0 +1,147 @@
+/** One turn in the log: what the user wrote, or a reply that streams in, settles and may carry a note with Retry. */
+
+import { copyFrom, h, icon, iconButton } from "./dom.js";
+import { Prose } from "./prose.js";
+import { clock, count, fullTime, noteOf, short } from "./words.js";
+
+function timeOf(iso) {
+  return h("time", { datetime: iso, title: fullTime(iso) }, clock(iso));
+}
+
+export class UserTurn {
+  /** @param {{content: string, clientMessageId?: string}} turn */
+  constructor({ content, clientMessageId }) {
+    this.text = content;
+    this.clientMessageId = clientMessageId;
+    this.note = h("p", { class: "turn-note quiet", hidden: true });
+    this.actions = h("div", { class: "turn-actions" });
+    this.element = h(
+      "article",
+      { class: "turn user" },
+      h("h2", { class: "visually-hidden" }, "You"),
+      h("div", { class: "bubble", dir: "auto" }, content),
+      this.actions,
+      this.note,
+    );
+  }
+
+  /** The server has it. @param {object} message */
+  saved(message) {
+    this.message = message;
+    this.say("");
+    this.element.dataset.message = message.id;
+    this.actions.replaceChildren(
+      timeOf(message.created_at),
+      iconButton("copy", "Copy your message", (event) => copyFrom(event.currentTarget, message.text)),
+    );
+    return this;
+  }
+
+  say(words) {
+    this.note.textContent = words;
+    this.note.hidden = !words;
+    this.element.classList.toggle("pending", Boolean(words));
+  }
+}
+
+export class AssistantTurn {
+  #text = "";
+
+  /**
+   * @param {{name: string, replyId: string, onRetry: (replyId: string) => void, onBook: (requestId: string) => void, onShown: () => void}} options
+   */
+  constructor({ name, replyId, onRetry, onBook, onShown }) {
+    Object.assign(this, { replyId, onRetry, onBook, onShown, request: null });
+    this.body = h("div", { class: "prose", dir: "auto" });
+    this.prose = new Prose(this.body);
+    this.note = h("div", { class: "turn-note", hidden: true });
+    this.actions = h("div", { class: "turn-actions" });
+    this.waiting = h("p", { class: "waiting" }, h("span", { class: "dots", "aria-hidden": "true" }, h("i"), h("i"), h("i")), "Reading the context");
+    this.element = h(
+      "article",
+      { class: "turn assistant live", "aria-busy": "true" },
+      h("h2", { class: "visually-hidden" }, name),
+      this.body,
+      this.waiting,
+      this.note,
+      this.actions,
+    );
+  }
+
+  get text() {
+    return this.#text;
+  }
+
+  /** What the book mark says, once it is known. */
+  setFacts(facts) {
+    this.facts = facts;
+    this.#showActions();
+  }
+
+  /** @param {string} id of the recorded request @param {{message_history_count?: number, total_tokens?: number}} [facts] */
+  setRequest(id, facts) {
+    this.request = id;
+    this.facts = facts ?? this.facts;
+    this.waiting.lastChild.textContent = "Waiting for the model";
+  }
+
+  delta(text, { whole = false } = {}) {
+    this.#text = whole ? text : this.#text + text;
+    this.waiting.hidden = true;
+    this.prose.grow(this.#text, this.onShown);
+  }
+
+  /**
+   * The reply has ended.
+   * @param {object | null} message the stored turn, if there is one
+   * @param {{id: string, status: string, error: object | null, request: string | null}} reply
+   */
+  settle(message, reply) {
+    this.message = message;
+    this.reply = reply;
+    this.request = reply.request ?? this.request;
+    this.#text = message?.text ?? "";
+    this.element.classList.remove("live");
+    this.element.removeAttribute("aria-busy");
+    if (message) this.element.dataset.message = message.id;
+    this.waiting.remove();
+    this.prose.finish(this.#text);
+    this.body.hidden = !this.#text.trim();
+    this.#showNote(message && message.status !== "complete" ? message.status : reply.status);
+    this.#showActions();
+    return this;
+  }
+
+  #showNote(status) {
+    const words = noteOf(status, this.reply.error);
+    this.note.hidden = !words;
+    if (!words) return;
+    const failed = status === "failed" || status === "interrupted";
+    const reassure = failed && !this.#text && !words.includes("saved");
+    const text = h("p", {}, words, reassure ? " Your message is saved." : "");
+    this.note.classList.toggle("warning", failed);
+    this.note.replaceChildren(...(failed ? [icon("warn")] : []), text, this.#retryButton("button retry", "Retry"));
+  }
+
+  #retryButton(className, label) {
+    return h("button", { type: "button", class: className, onclick: () => this.onRetry(this.replyId) }, icon("retry"), label);
+  }
+
+  #showActions() {
+    const { message, request, facts } = this;
+    this.actions.replaceChildren(
+      ...[
+        message && timeOf(message.created_at),
+        message?.text && iconButton("copy", "Copy this reply", (event) => copyFrom(event.currentTarget, message.text)),
+        request &&
+          h(
+            "button",
+            { type: "button", class: "book-mark", title: "Open the book: what the model was given", onclick: () => this.onBook(request) },
+            icon("book"),
+            facts ? `${count(facts.message_history_count, "earlier turn")} · ${short(facts.total_tokens)} tokens` : "Book",
+            h("span", { class: "visually-hidden" }, " – open what the model was given for this reply"),
+          ),
+      ].filter(Boolean),
+    );
+  }
+}

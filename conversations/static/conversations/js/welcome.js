@@ -1,0 +1,63 @@
+/** The empty state: what to try first, and who shall answer. */
+
+import { h } from "./dom.js";
+
+const EXAMPLES = [
+  {
+    text: "By the way, we're building a FastAPI app for a bakery.",
+    hint: "Mention it in passing. Ask much later, in other words, which framework it was.",
+  },
+  {
+    text: "Who was Ada Lovelace?",
+    hint: "Then ask only “who was her father?”: a short question is read with what came before it.",
+  },
+  {
+    text: "What were you given to write this answer?",
+    hint: "Then open the book below the reply and compare.",
+  },
+];
+
+export class Welcome {
+  /** @param {HTMLElement} element @param {{slug: string, name: string, description: string}[]} assistants @param {(text: string) => void} onExample */
+  constructor(element, assistants, onExample) {
+    this.element = element;
+    this.assistants = assistants;
+    this.onExample = onExample;
+  }
+
+  get assistant() {
+    return this.element.querySelector("input:checked")?.value ?? this.assistants[0]?.slug;
+  }
+
+  hide() {
+    this.element.hidden = true;
+  }
+
+  show() {
+    this.element.replaceChildren(
+      h("h2", {}, "What is on your mind?"),
+      h("p", { class: "lead" }, "Every reply is written from a context you can open and read. Look for the book mark below it."),
+      ...(this.assistants.length > 1 ? [this.#chooser()] : []),
+      h("h3", { class: "visually-hidden" }, "Examples"),
+      h("ul", { class: "examples" }, ...EXAMPLES.map((example) => this.#example(example))),
+    );
+    this.element.hidden = false;
+  }
+
+  #example({ text, hint }) {
+    const content = [h("span", {}, text), h("span", { class: "example-hint" }, hint)];
+    return h("li", {}, h("button", { type: "button", onclick: () => this.onExample(text) }, ...content));
+  }
+
+  #chooser() {
+    const option = ({ slug, name, description }, index) =>
+      h(
+        "label",
+        { class: "assistant-option" },
+        h("input", { type: "radio", name: "assistant", value: slug, checked: index === 0 }),
+        h("span", { class: "assistant-name" }, name),
+        h("span", { class: "assistant-text" }, description),
+      );
+    return h("fieldset", { class: "assistants" }, h("legend", {}, "Who answers"), ...this.assistants.map(option));
+  }
+}

@@ -1,0 +1,74 @@
+/** What the page says, where a code alone would say nothing to the reader. */
+
+const STATUS = {
+  stopped: "You stopped this reply here.",
+  interrupted: "The server restarted before this reply was finished. What had arrived is kept.",
+  incomplete: "The model stopped before the end.",
+  refused: "The model declined to go on.",
+  failed: "The reply failed here.",
+};
+
+/** @returns {string} the note below a turn; empty for a complete one */
+export function noteOf(status, error) {
+  if (status === "complete" || status === "completed") return "";
+  if (error?.message && status !== "stopped") return error.message;
+  return STATUS[status] ?? `This reply ended as “${status}”.`;
+}
+
+const REASONS = {
+  newest: "the message to answer",
+  recent: "recent enough for the window",
+  shortened: "shortened to fit",
+  over_budget: "older than what the budget holds",
+  turn_limit: "older than the largest number of turns",
+  superseded: "replaced by a later attempt",
+  fulfilled_artifact: "already done: its document exists",
+  orphan_tool: "part of a tool call whose other half is gone",
+  recalled: "recalled from memory",
+};
+
+export function reasonOf(code) {
+  return REASONS[code] ?? code.replaceAll("_", " ");
+}
+
+const SECTIONS = {
+  base: "Instructions",
+  memory: "Memory",
+  today: "Today",
+  open_threads: "Open topics",
+  last_conversation: "Last conversation",
+  history: "Earlier turns",
+  message: "Your message",
+};
+
+export function sectionOf(name) {
+  return SECTIONS[name] ?? name.replaceAll("_", " ");
+}
+
+const whole = new Intl.NumberFormat("en");
+
+export function count(number, one, many = `${one}s`) {
+  return `${whole.format(number)} ${number === 1 ? one : many}`;
+}
+
+export function number(value) {
+  return whole.format(value);
+}
+
+/** 2937 → "2.9k" */
+export function short(value) {
+  if (value < 1000) return String(value);
+  const thousands = value / 1000;
+  return `${thousands < 100 ? thousands.toFixed(1).replace(/\.0$/, "") : Math.round(thousands)}k`;
+}
+
+const time = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" });
+const moment = new Intl.DateTimeFormat(undefined, { dateStyle: "full", timeStyle: "short" });
+
+export function clock(iso) {
+  return time.format(new Date(iso));
+}
+
+export function fullTime(iso) {
+  return moment.format(new Date(iso));
+}

@@ -1,0 +1,100 @@
+"""A real browser against a real server process, with a database and a model server of their own."""
+
+import os
+import subprocess
+import sys
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from playwright.sync_api import Browser, sync_playwright
+from psycopg import sql
+from psycopg.conninfo import make_conninfo
+
+from tests.browser.pages import Chat, chat_page, launch
+from tests.browser.rows import add_reader
+from tests.model_server import ModelServer
+from tests.processes import server
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="session")
+def browser_database() -> Iterator[str]:
+    base = os.environ["DATABASE_URL"]
+    name = f"browser_{uuid.uuid4().hex[:12]}"
+    with psycopg.connect(base, autocommit=True) as connection:
+        connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
+        yield make_conninfo(base, dbname=name)
+        connection.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
+
+
+@pytest.fixture(scope="session")
+def static_files() -> None:
+    subprocess.run(
+        [sys.executable, "manage.py", "collectstatic", "--noinput"], cwd=ROOT, check=True, capture_output=True
+    )
+
+
+@pytest.fixture(scope="session")
+def shared_model() -> Iterator[ModelServer]:
+    with ModelServer() as model:
+        yield model
+
+
+@pytest.fixture
+def model(shared_model: ModelServer) -> ModelServer:
+    """The model behind the server; it quotes the newest message unless a test scripts it."""
+    return shared_model
+
+
+@pytest.fixture(scope="session")
+def server_environment(static_files: None, shared_model: ModelServer) -> dict[str, str]:
+    return {
+        "ANTHROPIC_API_KEY": "key-of-the-tests",
+        "ANTHROPIC_BASE_URL": shared_model.url,
+        "DJANGO_SUPERUSER_PASSWORD": "correct-horse-battery-9",
+        "OPENBOOK_SIGNUP": "on",
+    }
+
+
+@pytest.fixture(scope="session")
+def server_url(browser_database: str, server_environment: dict[str, str]) -> Iterator[str]:
+    with server(browser_database, **server_environment) as running:
+        yield running.url.rstrip("/")
+
+
+@pytest.fixture(scope="session")
+def browser(chromium_path: str) -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        browser = launch(playwright, chromium_path)
+        yield browser
+        browser.close()
+
+
+Reader = Callable[..., AbstractContextManager[Chat]]
+
+
+@pytest.fixture
+def reader(browser: Browser, server_url: str, browser_database: str) -> Reader:
+    """Opens the chat as somebody new who is signed in. The browser must have nothing to complain about in the end."""
+
+    @contextmanager
+    def opened(url: str = server_url, **options: Any) -> Iterator[Chat]:
+        with chat_page(browser, url, **options) as chat:
+            chat.bring_session(add_reader(browser_database))
+            chat.open()
+            yield chat
+            assert chat.problems == []
+
+    return opened
+
+
+@pytest.fixture
+def chat(reader: Reader) -> Iterator[Chat]:
+    with reader() as chat:
+        yield chat

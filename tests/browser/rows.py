@@ -1,0 +1,55 @@
+"""What would take a browser too long to do by hand, written straight into the server's database."""
+
+import uuid
+
+import psycopg
+from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
+from django.contrib.auth.models import User
+from django.contrib.sessions.backends.db import SessionStore
+
+ADD_READER = """
+INSERT INTO auth_user (username, password, is_superuser, is_staff, is_active, first_name, last_name, email, date_joined)
+VALUES (%s, %s, false, false, true, '', '', '', now()) RETURNING id
+"""
+ADD_SESSION = (
+    "INSERT INTO django_session (session_key, session_data, expire_date) VALUES (%s, %s, now() + interval '1 day')"
+)
+ADD_TURNS = """
+INSERT INTO conversations_message (id, thread_id, position, depth, role, content, text, status, token_count, token_total,
+    created_at, is_active, parent_id)
+SELECT gen_random_uuid(), last.thread_id, last.position + n, last.depth + n,
+    CASE mod(n, 2) WHEN 1 THEN 'user' ELSE 'assistant' END,
+    jsonb_build_array(jsonb_build_object('type', 'text', 'text', 'Turn number ' || n)), 'Turn number ' || n,
+    'complete', 4, last.token_total + 4 * n, now(), true, last.id
+FROM generate_series(1, %(count)s) AS n,
+    (SELECT * FROM conversations_message WHERE thread_id = %(thread)s ORDER BY position DESC LIMIT 1) AS last
+"""
+COUNT_TURNS = """
+UPDATE conversations_thread SET last_position = last_position + %(count)s, message_count = message_count + %(count)s
+WHERE id = %(thread)s
+"""
+
+
+def add_reader(database: str) -> str:
+    """Somebody without a password; returns the key of a session. Hashing a password takes a second."""
+    user = User(username=f"reader-{uuid.uuid4().hex[:10]}")
+    user.set_unusable_password()
+    key = uuid.uuid4().hex
+    with psycopg.connect(database) as connection:
+        row = connection.execute(ADD_READER, (user.username, user.password)).fetchone()
+        assert row is not None
+        data = {
+            SESSION_KEY: str(row[0]),
+            BACKEND_SESSION_KEY: "django.contrib.auth.backends.ModelBackend",
+            HASH_SESSION_KEY: user.get_session_auth_hash(),
+        }
+        connection.execute(ADD_SESSION, (key, SessionStore().encode(data)))
+    return key
+
+
+def add_turns(database: str, thread: str, count: int) -> None:
+    """Complete, numbered turns at the end of a thread, as if they had been said."""
+    values = {"count": count, "thread": thread}
+    with psycopg.connect(database) as connection:
+        connection.execute(ADD_TURNS, values)
+        connection.execute(COUNT_TURNS, values)

@@ -1,0 +1,158 @@
+"""`python -m tests.browser.screenshots FOLDER`: pictures of the running product, the README's among them."""
+
+import argparse
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import product
+from pathlib import Path
+
+import psycopg
+from playwright.sync_api import Browser, expect, sync_playwright
+
+from tests.browser.pages import PASSWORD, Chat, chat_page, launch
+from tests.model_scripts import Gate, error, text
+from tests.model_server import ModelServer
+from tests.processes import server
+from tests.services import CHROMIUM, postgres, program
+
+DESKTOP = {"viewport": {"width": 1280, "height": 820}, "device_scale_factor": 2}
+PHONE = {"viewport": {"width": 390, "height": 844}, "device_scale_factor": 2, "has_touch": True, "is_mobile": True}
+EARLIER = [
+    ("Weekend in Lisbon", 1),
+    ("Explain monads without burritos", 1),
+    ("Rye sourdough, second try", 4),
+    ("Letter to the landlord", 6),
+    ("Reading list on typography", 40),
+]
+PASSING = "By the way, we're building a FastAPI app for a small bakery. What should we test first?"
+ADVICE = """Start where a mistake would cost bread or money:
+
+1. **Placing an order**: totals, sold-out items, the cut-off time.
+2. **The oven plan**: two orders must never share one tray.
+3. **Paying**: a repeated request must not charge twice.
+
+The second is the one people forget. A first test could look like this:
+
+```python
+def test_two_orders_never_share_a_tray(client, oven):
+    first = client.post("/orders", json={"loaves": 12})
+    second = client.post("/orders", json={"loaves": 12})
+
+    assert first.json()["tray"] != second.json()["tray"]
+    assert oven.free_trays() == 2  # of 4
+```
+
+`client` is FastAPI's own test client, so nothing needs to listen on a port."""
+FOLLOW_UP = "why the second?"
+WHY = """Because it fails quietly. A wrong total is noticed at the counter, and a double charge by the bank; two orders on one \
+tray are noticed at five in the morning, when nothing can be done.
+
+| What breaks | Who notices | When |
+|---|---|---|
+| Total | the customer | at once |
+| Payment | the bank | within days |
+| Tray | the baker | too late |"""
+
+
+class Album:
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        folder.mkdir(parents=True, exist_ok=True)
+
+    def take(self, chat: Chat, name: str) -> None:
+        chat.page.evaluate("document.fonts.ready")
+        chat.page.screenshot(path=self.folder / f"{name}.png", animations="disabled", caret="hide")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path)
+    album = Album(parser.parse_args().folder)
+    with served() as (url, model, database), sync_playwright() as playwright:
+        browser = launch(playwright, program("OPENBOOK_TEST_CHROMIUM", *CHROMIUM))
+        address = talk(browser, url, model, database)
+        for scene in (rest, motion):
+            for theme, (size, options) in product(("light", "dark"), (("desktop", DESKTOP), ("phone", PHONE))):
+                with chat_page(browser, url, color_scheme=theme, reduced_motion="reduce", **options) as chat:
+                    scene(chat, model, album, address, f"{size}-{theme}")
+        browser.close()
+    for made, wanted in (("desktop-light", "chat"), ("phone-dark", "chat-dark-phone")):
+        (album.folder / f"thread-{made}.png").replace(album.folder / f"{wanted}.png")
+    (album.folder / "book-desktop-light.png").replace(album.folder / "book.png")
+
+
+@contextmanager
+def served() -> Iterator[tuple[str, ModelServer, str]]:
+    """Nothing of the caller's own environment reaches the pictures."""
+    with postgres() as database, ModelServer() as model:
+        environment = {
+            "ANTHROPIC_API_KEY": "key-of-the-tests",
+            "ANTHROPIC_BASE_URL": model.url,
+            "DJANGO_SUPERUSER_PASSWORD": PASSWORD,
+            "OPENBOOK_SIGNUP": "on",
+            "OPENBOOK_PROVIDER": "anthropic",
+        }
+        with server(database, **environment) as running:
+            yield running.url.rstrip("/"), model, database
+
+
+def talk(browser: Browser, url: str, model: ModelServer, database: str) -> str:
+    """A few days of somebody's threads; returns the path of the newest."""
+    with chat_page(browser, url) as chat:
+        chat.sign_up("Mira")
+        for title, _ in EARLIER:
+            chat.open()
+            chat.ask(title)
+        with psycopg.connect(database) as connection:
+            for title, days in EARLIER:
+                moved = (
+                    "UPDATE conversations_thread SET updated_at = now() - make_interval(days => %s) WHERE title = %s"
+                )
+                connection.execute(moved, (days, title))
+        model.script(text(ADVICE), text(WHY))
+        chat.open()
+        chat.ask(PASSING)
+        chat.ask(FOLLOW_UP)
+        return chat.page.url.removeprefix(url)
+
+
+def rest(chat: Chat, model: ModelServer, album: Album, address: str, suffix: str) -> None:
+    """What is there before anything else is said."""
+    chat.open()
+    album.take(chat, f"sign-in-{suffix}")
+    chat.sign_in("Mira", PASSWORD)
+    expect(chat.page.locator("#threads a")).not_to_have_count(0)
+    album.take(chat, f"empty-{suffix}")
+    chat.open(address)
+    expect(chat.replies).to_have_count(2)
+    expect(chat.page.locator("#gauge")).to_be_visible()
+    album.take(chat, f"thread-{suffix}")
+    if "phone" in suffix:
+        chat.page.get_by_role("button", name="Show the threads").click()
+        album.take(chat, f"drawer-{suffix}")
+        chat.page.keyboard.press("Escape")
+    chat.replies.last.get_by_role("button", name="open what the model was given").click()
+    expect(chat.page.locator(".stack-bar")).to_be_visible()
+    album.take(chat, f"book-{suffix}")
+
+
+def motion(chat: Chat, model: ModelServer, album: Album, address: str, suffix: str) -> None:
+    """A reply that streams, and one that fails."""
+    chat.sign_in("Mira", PASSWORD)
+    gate = Gate()
+    model.script(text("Two orders on one tray are noticed at five in the morning, when ", gate, "nothing can be done."))
+    chat.send("Remind me: why the oven plan?")
+    expect(chat.live.locator(".prose")).to_contain_text("when")
+    album.take(chat, f"streaming-{suffix}")
+    gate.open()
+    expect(chat.replies).to_have_count(1)
+    model.script(*[error(529)] * 3)
+    chat.open()
+    chat.ask("What did we say about trays?")
+    album.take(chat, f"error-{suffix}")
+
+
+if __name__ == "__main__":
+    os.environ.pop("DATABASE_URL", None)
+    main()

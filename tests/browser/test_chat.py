@@ -1,0 +1,337 @@
+"""What the chat page promises, in a real browser."""
+
+import re
+import uuid
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Locator, expect
+
+from tests.browser.conftest import Reader
+from tests.browser.pages import PASSWORD, Chat, chat_page
+from tests.browser.rows import add_turns
+from tests.model_scripts import Cut, Gate, error, opened, stream, text, text_delta
+from tests.model_server import ModelServer
+
+TRUMP = "Who is Donald Trump?"
+CHILDREN = "who are his children"
+TAGS = "element => [...new Set([...element.querySelectorAll('*')].map((e) => e.tagName))].sort()"
+LINKS = "element => [...element.querySelectorAll('a')].map((a) => [a.textContent, a.getAttribute('href')])"
+
+
+def test_somebody_signs_up_signs_out_and_signs_in_again(browser: Browser, server_url: str) -> None:
+    with chat_page(browser, server_url) as chat:
+        name = f"reader-{uuid.uuid4().hex[:10]}"
+        chat.sign_up(name)
+        chat.page.locator("#me").click()
+        chat.page.get_by_role("button", name="Sign out").click()
+        expect(chat.page).to_have_url(re.compile("/accounts/login/$"))
+        chat.sign_in(name, PASSWORD)
+        assert chat.problems == []
+
+
+def test_a_reply_streams_in_and_is_complete_after_the_tab_was_closed_in_mid_reply(
+    chat: Chat, model: ModelServer
+) -> None:
+    gate = Gate()
+    model.script(text("He was the 45th ", gate, "president of the United States."))
+    chat.send(TRUMP)
+    expect(chat.live.locator(".prose")).to_have_text("He was the 45th")
+    expect(chat.page).to_have_url(re.compile(r"/threads/[0-9a-f-]{36}/$"))
+    address = chat.page.url
+    context = chat.page.context
+    chat.page.close()
+    gate.open()
+    chat.reopen(context.new_page(), address)
+    expect(chat.replies).to_have_count(1)
+    assert chat.said() == [TRUMP, "He was the 45th president of the United States."]
+
+
+def test_a_page_opened_in_mid_reply_follows_it_to_the_end(chat: Chat, model: ModelServer) -> None:
+    gate = Gate()
+    model.script(text("One ", gate, "two."))
+    chat.send("Count")
+    expect(chat.live.locator(".prose")).to_have_text("One")
+    chat.page.reload()
+    expect(chat.live.locator(".prose")).to_have_text("One")
+    gate.open()
+    expect(chat.replies).to_have_count(1)
+    assert chat.said() == ["Count", "One two."]
+
+
+def test_a_follow_up_is_answered_with_both_earlier_turns_before_it(chat: Chat, model: ModelServer) -> None:
+    model.script(text("The 45th president."), text("Donald Jr., Ivanka, Eric, Tiffany and Barron."))
+    chat.ask(TRUMP)
+    chat.ask(CHILDREN)
+    assert chat.said() == [TRUMP, "The 45th president.", CHILDREN, "Donald Jr., Ivanka, Eric, Tiffany and Barron."]
+    assert [(turn["role"], plain(turn)) for turn in model.bodies[-1]["messages"]] == [
+        ("user", TRUMP),
+        ("assistant", "The 45th president."),
+        ("user", CHILDREN),
+    ]
+
+
+def test_stop_keeps_the_text_so_far(chat: Chat, model: ModelServer) -> None:
+    model.script(text("Some words", Gate(), " never said."))
+    chat.send("Talk")
+    expect(chat.live.locator(".prose")).to_have_text("Some words")
+    chat.page.keyboard.press("Escape")
+    expect(chat.replies).to_have_count(1)
+    expect(chat.replies.locator(".turn-note")).to_contain_text("You stopped this reply here.")
+    chat.page.reload()
+    expect(chat.replies.locator(".turn-note")).to_contain_text("You stopped this reply here.")
+    assert chat.said() == ["Talk", "Some words"]
+
+
+def test_an_error_stays_on_the_message_in_words_and_retry_answers_it(chat: Chat, model: ModelServer) -> None:
+    model.script(*[error(529)] * 3, text("Here I am."))
+    chat.send("Are you there?")
+    note = chat.replies.locator(".turn-note.warning")
+    expect(note).to_contain_text("Your message is saved")
+    chat.page.reload()
+    expect(note).to_contain_text("Your message is saved")
+    note.get_by_role("button", name="Retry").click()
+    expect(chat.replies.locator(".prose")).to_have_text("Here I am.")
+    expect(note).to_have_count(0)
+    assert chat.said() == ["Are you there?", "Here I am."]
+
+
+def test_a_retry_takes_the_place_of_the_partial_answer(chat: Chat, model: ModelServer) -> None:
+    model.script(stream(*opened(), text_delta("Half an ans"), Cut()), text("A whole answer."))
+    chat.send("Answer me")
+    expect(chat.replies.locator(".prose")).to_have_text("Half an ans")
+    chat.replies.get_by_role("button", name="Retry").click()
+    expect(chat.replies.locator(".prose")).to_have_text("A whole answer.")
+    chat.page.reload()
+    expect(chat.replies.locator(".prose")).to_have_text("A whole answer.")
+    assert chat.said() == ["Answer me", "A whole answer."]
+
+
+def test_a_hostile_reply_does_nothing(chat: Chat, model: ModelServer) -> None:
+    model.script(
+        text(
+            "<script>document.title = 'taken'</script>\n\n<img src=x onerror=\"document.title = 'taken'\">\n\n"
+            "[click](javascript:document.title='taken') ![track](http://192.0.2.1/pixel.png) "
+            "[fine](https://example.org/) <a href='/accounts/logout/' onclick='x()'>mine</a>\n\n"
+            "<style>body { display: none }</style>\n\n<iframe src='//192.0.2.1'></iframe>"
+        )
+    )
+    asked: list[str] = []
+    chat.page.on("request", lambda request: asked.append(request.url))
+    chat.send("Be evil")
+    prose = chat.replies.locator(".prose")
+    expect(prose).to_be_visible()
+    assert prose.evaluate(TAGS) == ["A", "P"]
+    assert prose.evaluate(LINKS) == [
+        ["click", None],
+        ["track (image)", "http://192.0.2.1/pixel.png"],
+        ["fine", "https://example.org/"],
+    ]
+    assert prose.locator("a").last.get_attribute("rel") == "noopener noreferrer"
+    assert chat.page.title() == "Be evil · Openbook"
+    assert [url for url in asked if not url.startswith(chat.url)] == []
+
+
+def test_markdown_becomes_headings_tables_and_coloured_code_that_can_be_copied(chat: Chat, model: ModelServer) -> None:
+    model.script(
+        text("# Plan\n\n| a | b |\n|---|--:|\n| 1 | 2 |\n\n", "```python\ndef f(x):\n", "    return x\n```\n\nDone.")
+    )
+    chat.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    chat.ask("Show me")
+    prose = chat.replies.locator(".prose")
+    expect(prose.locator("h3")).to_have_text("Plan")
+    expect(prose.locator("td")).to_have_text(["1", "2"])
+    expect(prose.locator(".hljs-keyword")).to_have_text(["def", "return"])
+    prose.get_by_role("button", name="Copy").click()
+    expect(prose.get_by_role("button", name="Copied")).to_be_visible()
+    assert chat.page.evaluate("navigator.clipboard.readText()") == "def f(x):\n    return x\n"
+
+
+def test_the_draft_of_each_thread_survives_a_reload(chat: Chat) -> None:
+    chat.ask("First")
+    chat.box.fill("half a thought")
+    chat.page.get_by_role("link", name="New thread").click()
+    expect(chat.box).to_have_value("")
+    chat.box.fill("another one")
+    chat.page.reload()
+    expect(chat.box).to_have_value("another one")
+    chat.threads.get_by_role("link", name="First").click()
+    expect(chat.box).to_have_value("half a thought")
+
+
+def test_older_turns_load_on_scroll_without_a_jump(chat: Chat, browser_database: str) -> None:
+    chat.ask("The newest question")
+    add_turns(browser_database, chat.thread_id, 120)
+    chat.page.reload()
+    expect(chat.turns).to_have_count(40)
+    watched = chat.turns.nth(3).locator(".bubble, .prose")
+    words = watched.inner_text()
+    same = chat.page.get_by_text(words, exact=True)
+    chat.page.evaluate("document.getElementById('scroller').scrollTop = 300")
+    before = top_of(same)
+    expect(chat.turns).to_have_count(80)
+    assert top_of(same) == pytest.approx(before, abs=1)
+    for count in (120, 122):
+        chat.page.evaluate("document.getElementById('scroller').scrollTop = 0")
+        expect(chat.turns).to_have_count(count)
+    expect(chat.page.get_by_role("button", name="Show earlier turns")).to_be_hidden()
+
+
+def test_the_view_follows_the_end_only_for_those_who_are_there(chat: Chat, model: ModelServer) -> None:
+    gate = Gate()
+    model.script(text("line\n\n" * 60, gate, "line\n\n" * 60))
+    chat.send("Write a lot")
+    expect(chat.live).to_contain_text("line")
+    scroller = chat.page.locator("#scroller")
+    chat.page.wait_for_function("() => scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight < 2")
+    scroller.hover()
+    chat.page.mouse.wheel(0, -900)
+    newest = chat.page.get_by_role("button", name="Newest")
+    expect(newest).to_be_visible()
+    place = scroller.evaluate("element => element.scrollTop")
+    gate.open()
+    expect(chat.replies).to_have_count(1)
+    assert scroller.evaluate("element => element.scrollTop") == place
+    newest.click()
+    expect(newest).to_be_hidden()
+
+
+def test_the_book_says_what_the_model_was_given(chat: Chat) -> None:
+    chat.ask("We are building a FastAPI app.")
+    chat.ask("Which framework?")
+    chat.replies.last.get_by_role("button", name="open what the model was given").click()
+    book = chat.page.get_by_role("dialog", name="The book of this reply")
+    expect(book.locator(".book-summary")).to_contain_text("your message and 2 earlier turns")
+    expect(book.locator(".fate.included li")).to_have_text(
+        ["2 turns – recent enough for the window", "1 turn – the message to answer"]
+    )
+    expect(book.locator(".fate.left-out")).to_contain_text("Nothing was left out.")
+    book.locator("summary", has_text="Earlier turns").click()
+    expect(book.locator("details[open] pre")).to_contain_text("user: We are building a FastAPI app.")
+    chat.page.keyboard.press("Escape")
+    expect(book).to_be_hidden()
+
+
+def test_everything_works_by_keyboard(chat: Chat) -> None:
+    keys = chat.page.keyboard
+    keys.type("By hand only")
+    keys.press("Shift+Enter")
+    keys.type("in two lines")
+    keys.press("Enter")
+    expect(chat.replies).to_have_count(1)
+    assert chat.said()[0] == "By hand only\nin two lines"
+    keys.press("Control+k")
+    keys.type("by hand")
+    keys.press("ArrowDown")
+    keys.press("F2")
+    keys.press("Control+a")
+    keys.type("A new name")
+    keys.press("Enter")
+    expect(chat.page.get_by_role("heading", level=1)).to_have_text("A new name")
+    keys.press("Control+/")
+    expect(chat.page.get_by_role("dialog", name="Keyboard shortcuts")).to_be_visible()
+    keys.press("Escape")
+    keys.press("Control+k")
+    keys.press("Control+a")
+    keys.press("Delete")
+    keys.press("Tab")
+    keys.press("Tab")
+    keys.press("Enter")
+    keys.press("ArrowDown")
+    keys.press("Enter")
+    question = chat.page.get_by_role("dialog", name="Delete this thread?")
+    expect(question).to_be_visible()
+    keys.press("Tab")
+    keys.press("Enter")
+    expect(question).to_be_hidden()
+    expect(chat.threads).to_contain_text("Your threads will be listed here.")
+    expect(chat.page).to_have_url(chat.url + "/")
+
+
+def test_on_a_phone_the_list_is_a_drawer_that_gives_the_focus_back(reader: Reader) -> None:
+    with reader(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True) as chat:
+        chat.ask("On the way")
+        show = chat.page.get_by_role("button", name="Show the threads")
+        expect(chat.threads).to_be_hidden()
+        show.click()
+        expect(chat.threads.get_by_role("link", name="On the way")).to_be_visible()
+        expect(chat.page.get_by_role("button", name="Hide the threads")).to_be_focused()
+        chat.page.keyboard.press("Escape")
+        expect(chat.threads).to_be_hidden()
+        expect(show).to_be_focused()
+        expect(chat.page.get_by_role("button", name="Send")).to_be_in_viewport(ratio=1)
+        expect(chat.page.get_by_role("button", name="Rename or delete this thread")).to_be_in_viewport(ratio=1)
+        assert chat.too_small_targets() == []
+
+
+def test_a_second_tab_sees_the_same_reply(chat: Chat, model: ModelServer) -> None:
+    chat.ask("Hello")
+    other = Chat(chat.page.context.new_page(), chat.url)
+    other.page.goto(chat.page.url)
+    expect(other.replies).to_have_count(1)
+    gate = Gate()
+    model.script(text("Both ", gate, "see this."))
+    chat.send("Look")
+    expect(other.live.locator(".prose")).to_have_text("Both")
+    gate.open()
+    expect(other.replies).to_have_count(2)
+    assert other.said() == chat.said()
+    assert other.problems == []
+
+
+def test_a_message_over_the_limit_is_not_sent_and_not_lost(chat: Chat) -> None:
+    long = "x" * 100_001
+    chat.box.fill(long)
+    expect(chat.page.get_by_text("1 characters too long")).to_be_visible()
+    chat.box.press("Enter")
+    expect(chat.box).to_have_value(long)
+    expect(chat.page.get_by_role("button", name="Send")).to_be_disabled()
+    assert chat.said() == []
+
+
+def test_a_thread_may_be_opened_with_another_assistant(chat: Chat) -> None:
+    chat.page.get_by_role("radio", name="Analyst").check()
+    chat.ask("Look at our numbers")
+    expect(chat.page.locator("#assistant-name")).to_have_text("Analyst")
+    chat.page.reload()
+    expect(chat.page.locator("#assistant-name")).to_have_text("Analyst")
+
+
+@pytest.mark.parametrize(("choice", "paper"), [("Dark", "rgb(25, 24, 22)"), ("Light", "rgb(253, 252, 250)")])
+def test_the_chosen_appearance_lasts(chat: Chat, choice: str, paper: str) -> None:
+    chat.page.locator("#me").click()
+    chat.page.get_by_role("radio", name=choice).check(force=True)
+    chat.page.reload()
+    expect(chat.page.locator("html")).to_have_css("background-color", paper)
+
+
+def test_threads_of_others_are_not_found(chat: Chat, reader: Reader) -> None:
+    chat.ask("Private")
+    with reader() as stranger:
+        answer = stranger.page.goto(chat.page.url)
+        assert answer is not None
+        assert answer.status == 404
+        stranger.problems.clear()  # the browser reports the status
+
+
+def test_signing_out_elsewhere_is_said_and_what_was_typed_stays(chat: Chat) -> None:
+    chat.ask("Hello")
+    other = chat.page.context.new_page()
+    other.goto(chat.url)
+    other.locator("#me").click()
+    other.get_by_role("button", name="Sign out").click()
+    chat.box.fill("not sent yet")
+    expect(chat.page.get_by_text("You have been signed out.")).to_be_visible(timeout=15_000)
+    expect(chat.page.get_by_role("link", name="Sign in again")).to_be_visible()
+    expect(chat.box).to_have_value("not sent yet")
+
+
+def top_of(element: Locator) -> float:
+    box = element.bounding_box()
+    assert box is not None
+    return box["y"]
+
+
+def plain(turn: dict[str, Any]) -> str:
+    content = turn["content"]
+    return content if isinstance(content, str) else "".join(block["text"] for block in content)

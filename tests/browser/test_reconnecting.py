@@ -1,0 +1,84 @@
+"""What the page does when the server goes away and comes back."""
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import Reader
+from tests.browser.pages import Chat
+from tests.model_scripts import Gate, text
+from tests.model_server import ModelServer
+from tests.processes import ServerProcess, started
+from tests.services import free_port
+
+AWAY = "The server can't be reached. Keep writing"
+
+
+Serve = Callable[[], AbstractContextManager[ServerProcess]]
+
+
+@pytest.fixture
+def serve(browser_database: str, server_environment: dict[str, str]) -> Serve:
+    """A server that can be started again at the same address."""
+    port = free_port()
+
+    @contextmanager
+    def serving() -> Iterator[ServerProcess]:
+        with started("serve", "--port", str(port), DATABASE_URL=browser_database, **server_environment) as running:
+            running.wait_until_ready()
+            yield running
+
+    return serving
+
+
+def test_a_reply_cut_off_by_a_killed_server_keeps_its_text_and_can_be_retried(
+    reader: Reader, serve: Serve, model: ModelServer
+) -> None:
+    model.script(text("The first half", Gate(), " never came."), text("A whole answer."))
+    with serve() as running, reader(running.url.rstrip("/")) as chat:
+        chat.send("Tell me")
+        expect(chat.live.locator(".prose")).to_have_text("The first half")
+        running.kill()
+        expect(chat.page.get_by_text(AWAY)).to_be_visible()
+        with serve():
+            note = chat.replies.locator(".turn-note.warning")
+            expect(note).to_contain_text("The server was restarted", timeout=30_000)
+            expect(chat.page.get_by_text(AWAY)).to_be_hidden()
+            assert chat.said() == ["Tell me", "The first half"]
+            note.get_by_role("button", name="Retry").click()
+            expect(chat.replies.locator(".prose")).to_have_text("A whole answer.")
+            assert chat.said() == ["Tell me", "A whole answer."]
+        chat.problems.clear()  # the browser itself reports the connections that it could not make
+
+
+def test_what_is_sent_while_the_server_is_away_goes_out_once_when_it_is_back(reader: Reader, serve: Serve) -> None:
+    with serve() as running, reader(running.url.rstrip("/")) as chat:
+        chat.ask("Before")
+        running.kill()
+        expect(chat.page.get_by_text(AWAY)).to_be_visible()
+        chat.send("Meanwhile")
+        chat.send("And this too")
+        expect(chat.page.get_by_text("Kept here. It is sent as soon as the server is back.")).to_have_count(2)
+        with serve():
+            expect(chat.replies).to_have_count(3, timeout=30_000)
+            chat.page.reload()
+            expect(chat.replies).to_have_count(3)
+            assert chat.said()[::2] == ["Before", "Meanwhile", "And this too"]
+        chat.problems.clear()
+
+
+def test_a_reply_that_went_on_while_the_page_was_offline_is_whole_afterwards(chat: Chat, model: ModelServer) -> None:
+    gate = Gate()
+    model.script(text("Before the tunnel, ", gate, "in the tunnel, ", "and after it."))
+    chat.send("Where are you?")
+    expect(chat.live.locator(".prose")).to_have_text("Before the tunnel,")
+    chat.page.context.set_offline(True)
+    expect(chat.page.get_by_text("You are offline.")).to_be_visible()
+    gate.open()
+    chat.page.context.set_offline(False)
+    expect(chat.replies).to_have_count(1)
+    expect(chat.page.get_by_text("You are offline.")).to_be_hidden()
+    assert chat.said() == ["Where are you?", "Before the tunnel, in the tunnel, and after it."]
+    chat.problems.clear()  # the browser itself reports the connections that it could not make
