@@ -15,7 +15,7 @@ WITHOUT_DATABASE = {"check", "collectstatic", "help", "version", "--help", "--ve
 
 
 def database(command: str) -> AbstractContextManager[object]:
-    if command in WITHOUT_DATABASE or settings.DATABASE_URL:
+    if command in WITHOUT_DATABASE or not settings.DATABASE_IS_EMBEDDED:
         return nullcontext()
     return embedded_postgres.running(settings.LOCAL_DIR / "postgres")
 

@@ -28,5 +28,7 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 def server_error(request: HttpRequest) -> HttpResponse:
     if request.path.startswith(API):
-        return json_error(500, "internal", "Something went wrong on the server. It is in the log under this request_id.")
+        return json_error(
+            500, "internal", "Something went wrong on the server. It is in the log under this request_id."
+        )
     return defaults.server_error(request)

@@ -1,14 +1,23 @@
 """The objects that REST, SSE and WebSocket share. Names are those of the contract."""
 
+import json
 from datetime import UTC, datetime
 from typing import Any
 
 from conversations.models import ContextSnapshot, Message, Reply, Thread
 
+REQUEST_FIELDS = ("id", "reply_id", "message_history_count", "total_tokens")
+"""Of a snapshot, for ``reply_object``."""
+
 
 def moment(at: datetime | None) -> str | None:
     """ISO 8601 in UTC."""
     return at.astimezone(UTC).isoformat().replace("+00:00", "Z") if at else None
+
+
+def frame(envelope: dict[str, Any]) -> str:
+    """The JSON of one event, the same whether it comes from memory or from PostgreSQL, which orders keys its own way."""
+    return json.dumps(envelope, sort_keys=True)
 
 
 def thread_object(thread: Thread, running: Reply | None) -> dict[str, Any]:
@@ -45,6 +54,8 @@ def reply_object(reply: Reply, request: ContextSnapshot | None = None) -> dict[s
         "status": str(reply.status),
         "error": reply.error,
         "request": str(request.id) if request else None,
+        "message_history_count": request.message_history_count if request else None,
+        "total_tokens": request.total_tokens if request else None,
     }
 
 
@@ -59,7 +70,7 @@ def messages_with_replies(messages: list[Message]) -> list[dict[str, Any]]:
     )
     requests = {
         snapshot.reply_id: snapshot
-        for snapshot in ContextSnapshot.objects.filter(reply__in=replies).order_by("round").only("id", "reply_id")
+        for snapshot in ContextSnapshot.objects.filter(reply__in=replies).order_by("round").only(*REQUEST_FIELDS)
     }
     newest = {reply.user_message_id: reply for reply in replies}
     by_id = {reply.id: reply for reply in replies}

@@ -35,6 +35,12 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> Generator[None
 
 @pytest.fixture
 def empty_database() -> Iterator[str]:
+    with fresh_database() as url:
+        yield url
+
+
+@contextmanager
+def fresh_database() -> Iterator[str]:
     """The URL of a database of its own without any table, for tests that start whole servers."""
     server = os.environ["DATABASE_URL"]
     name = f"openbook_{uuid.uuid4().hex}"

@@ -118,9 +118,10 @@ def last_seq(reply_id: uuid.UUID) -> int:
 
 def ending(reply: Reply, message: Message | None, *, seq: int) -> Event:
     """The last event of a reply that has ended; ``message`` is the assistant turn, where there is one."""
-    request = ContextSnapshot.objects.filter(reply=reply).order_by("-round").only("id").first()
+    request = ContextSnapshot.objects.filter(reply=reply).order_by("-round").only(*wire.REQUEST_FIELDS).first()
     described = wire.reply_object(reply, request)
     data = {
+        "thread": str(reply.thread_id),
         "message": wire.message_object(message, described) if message else None,
         "user_message": str(reply.user_message_id),
         "usage": reply.usage,

@@ -10,6 +10,7 @@ from typing import Any
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
+from django.db.models.functions import Now
 from django.utils import timezone
 
 from conversations import threads, wire
@@ -102,9 +103,8 @@ def refuse_while_running(thread: Thread) -> None:
     running = Reply.objects.filter(thread=thread, status=Reply.Status.RUNNING).first()
     if running is None:
         return
-    if running.lease_until > timezone.now():
+    if not interrupt(running.id):
         raise ReplyInProgress(reply=str(running.id))
-    interrupt(running.id)
     thread.refresh_from_db(fields=["last_position", "message_count"])
 
 
@@ -166,7 +166,7 @@ def close(
     thread = _locked(Reply.objects.values_list("thread_id", flat=True).get(id=reply_id))
     now = timezone.now()
     mine = Reply.objects.select_for_update().filter(id=reply_id, status=Reply.Status.RUNNING)
-    reply = (mine.filter(owner=owner) if owner else mine.filter(lease_until__lte=now)).first()
+    reply = (mine.filter(owner=owner) if owner else mine.filter(lease_until__lte=Now())).first()
     if reply is None:
         return []
     reply.status, reply.stop_reason, reply.ended_at = outcome.status, outcome.stop_reason, now
@@ -210,7 +210,7 @@ def interruption() -> Outcome:
 
 def left_behind() -> list[uuid.UUID]:
     """Running replies whose lease has run out."""
-    running = Reply.objects.filter(status=Reply.Status.RUNNING, lease_until__lte=timezone.now())
+    running = Reply.objects.filter(status=Reply.Status.RUNNING, lease_until__lte=Now())
     return list(running.values_list("id", flat=True))
 
 
@@ -294,7 +294,7 @@ def _append(
 def _open_reply(thread: Thread, message: Message) -> tuple[Reply, Event]:
     now = timezone.now()
     reply = Reply.objects.create(
-        thread=thread, user_message=message, owner=OWNER, lease_until=now + LEASE, created_at=now
+        thread=thread, user_message=message, owner=OWNER, lease_until=Now() + LEASE, created_at=now
     )
     data = {
         "thread": str(thread.id),

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, cast
 
+import psycopg
 from daphne.endpoints import build_endpoint_description_strings
 from daphne.management.commands.runserver import get_default_application
 from daphne.server import Server
@@ -36,6 +37,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, host: str, port: int, **options: Any) -> None:
         check_static_files()
         check_port(host, port)
+        check_database()
         with counted(settings.LOCAL_DIR / "serve.lock") as alone:
             if not alone and not settings.REDIS_URL:
                 self.stderr.write(
@@ -93,6 +95,14 @@ def check_port(host: str, port: int) -> None:
             f"Cannot listen on {host} port {port}: {error.strerror}. "
             f"Choose another port, for example: make run PORT={port + 1}"
         ) from error
+
+
+def check_database() -> None:
+    """One connection without the pool, whose own error says why; the pool's would only say that it waited."""
+    try:
+        psycopg.connect(settings.DATABASE_URL, connect_timeout=5).close()
+    except psycopg.OperationalError as error:
+        raise CommandError(f"PostgreSQL can't be reached: {error}\nStart it, or correct DATABASE_URL.") from error
 
 
 @contextmanager

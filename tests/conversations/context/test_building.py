@@ -187,7 +187,9 @@ def test_the_same_texts_are_stored_once(user: User) -> None:
     for _ in range(3):
         make_snapshot(thread, reply=make_reply(thread))
     make_snapshot(make_thread(user, ["other"]))
-    assert list(ContextBlock.objects.values_list("thread", "text")) == [(None, thread.assistant.system_prompt)]
+    assert [(block.thread_id is None, block.text) for block in ContextBlock.objects.all()] == [
+        (True, thread.assistant.system_prompt)
+    ]
 
 
 def test_the_body_accounts_for_each_turn_exactly_once(user: User) -> None:

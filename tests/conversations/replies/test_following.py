@@ -25,6 +25,11 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("
 WORDS = [f"word{n} " for n in range(40)]
 
 
+def error_of(reply: Reply) -> dict[str, Any]:
+    assert reply.error is not None
+    return dict(reply.error)
+
+
 async def read(reply_id: uuid.UUID, after: int = 0) -> list[dict[str, Any]]:
     return [event.envelope() async for event in replies.follow(reply_id, after)]
 
@@ -83,7 +88,7 @@ async def test_a_reply_left_behind_is_interrupted_with_its_text_kept(user: User)
     assert await in_database(leases.sweep)() == 1
 
     reply = await Reply.objects.aget(id=reply.id)
-    assert (reply.status, reply.error["code"], reply.error["details"]) == (
+    assert (reply.status, error_of(reply)["code"], error_of(reply)["details"]) == (
         "interrupted",
         "interrupted",
         {"retryable": True},

@@ -19,6 +19,11 @@ from tests.model_server import ModelServer
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("engine")]
 
 
+def error_of(reply: Reply) -> dict[str, Any]:
+    assert reply.error is not None
+    return dict(reply.error)
+
+
 async def ended(opened: Opened) -> Reply:
     """The reply once its last event is stored."""
     async for _ in replies.follow(opened.reply.id):
@@ -77,7 +82,7 @@ async def test_a_failed_call_leaves_its_snapshot_and_the_turn(user: User, model:
     opened = await replies.start(user=user, thread_id=None, content="Hello")
     reply = await ended(opened)
 
-    assert (reply.status, reply.error["code"], reply.error["details"]) == (
+    assert (reply.status, error_of(reply)["code"], error_of(reply)["details"]) == (
         "failed",
         "authentication",
         {"retryable": False},
@@ -91,7 +96,11 @@ async def test_a_model_server_that_is_down_is_said_in_words(user: User, model: M
     settings.ANTHROPIC_BASE_URL = "http://127.0.0.1:9"  # the discard port, where nothing listens
     opened = await replies.start(user=user, thread_id=None, content="Hello")
     reply = await ended(opened)
-    assert (reply.status, reply.error["code"], reply.error["details"]["retryable"]) == ("failed", "unreachable", True)
+    assert (reply.status, error_of(reply)["code"], error_of(reply)["details"]["retryable"]) == (
+        "failed",
+        "unreachable",
+        True,
+    )
 
 
 async def test_a_cut_in_the_middle_keeps_the_text_and_a_retry_replaces_it(user: User, model: ModelServer) -> None:
@@ -207,7 +216,7 @@ async def test_only_a_known_good_stop_reason_makes_a_whole_turn(
 async def test_an_answer_without_text_is_a_failure(user: User, model: ModelServer, stop_reason: str, code: str) -> None:
     model.script(scripts.text(stop_reason=stop_reason))
     reply = await ended(await replies.start(user=user, thread_id=None, content="Go"))
-    assert (reply.status, reply.error["code"]) == ("failed", code)
+    assert (reply.status, error_of(reply)["code"]) == ("failed", code)
 
 
 @pytest.mark.parametrize("thread_id", ["00000000-0000-7000-8000-000000000000", "nonsense", "../etc", ""])

@@ -8,6 +8,13 @@ function timeOf(iso) {
   return h("time", { datetime: iso, title: fullTime(iso) }, clock(iso));
 }
 
+/** Another answer to the same message; the style sheet shows it on the newest turn alone. */
+function again(onClick) {
+  const button = iconButton("retry", "Answer again", onClick);
+  button.classList.add("again");
+  return button;
+}
+
 export class UserTurn {
   /** @param {{content: string, clientMessageId?: string}} turn */
   constructor({ content, clientMessageId }) {
@@ -100,6 +107,7 @@ export class AssistantTurn {
     this.message = message;
     this.reply = reply;
     this.request = reply.request ?? this.request;
+    if (reply.total_tokens != null) this.facts = reply;
     this.#text = message?.text ?? "";
     this.element.classList.remove("live");
     this.element.removeAttribute("aria-busy");
@@ -133,6 +141,7 @@ export class AssistantTurn {
       ...[
         message && timeOf(message.created_at),
         message?.text && iconButton("copy", "Copy this reply", (event) => copyFrom(event.currentTarget, message.text)),
+        message?.status === "complete" && again(() => this.onRetry(this.replyId)),
         request &&
           h(
             "button",

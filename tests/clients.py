@@ -1,0 +1,64 @@
+"""A program that talks to a real server over HTTP and WebSocket, as an integrator's would."""
+
+import json
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from websockets.sync.client import ClientConnection, connect
+
+Json = dict[str, Any]
+
+
+class ApiError(Exception):
+    def __init__(self, status: int, error: Json) -> None:
+        super().__init__(f"{status} {error}")
+        self.status, self.error = status, error
+
+
+@dataclass
+class Client:
+    """``url`` ends with a slash."""
+
+    url: str
+    token: str = ""
+
+    @classmethod
+    def signed_in(cls, url: str, username: str = "admin", password: str = "") -> "Client":
+        answer = cls(url).call("POST", "auth/token/", {"username": username, "password": password})
+        return cls(url, answer["token"])
+
+    def call(self, method: str, path: str, body: Json | None = None, seconds: float = 30) -> Json:
+        with self._open(method, path, body, seconds) as response:
+            return json.loads(response.read() or b"{}")  # type: ignore[no-any-return]
+
+    def events(self, path: str, body: Json | None = None, seconds: float = 30) -> Iterator[Json]:
+        """The envelopes of a Server-Sent Events stream."""
+        with self._open("POST" if body is not None else "GET", path, body, seconds) as response:
+            for line in response:
+                if line.startswith(b"data: "):
+                    yield json.loads(line[6:])
+
+    def messages(self, thread: str) -> list[Json]:
+        found: list[Json] = self.call("GET", f"threads/{thread}/messages/?page_size=200")["results"]
+        return found
+
+    @contextmanager
+    def socket(self, thread: str = "new") -> Iterator[ClientConnection]:
+        address = f"{self.url.replace('http', 'ws', 1)}ws/threads/{thread}/"
+        with connect(address, subprotocols=["Token", self.token], open_timeout=20) as connection:  # type: ignore[list-item]
+            yield connection
+
+    def _open(self, method: str, path: str, body: Json | None, seconds: float) -> Any:
+        headers = {"Content-Type": "application/json"}
+        if self.token:
+            headers["Authorization"] = f"Token {self.token}"
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(f"{self.url}api/v1/{path}", data, headers, method=method)  # noqa: S310
+        try:
+            return urllib.request.urlopen(request, timeout=seconds)  # noqa: S310
+        except urllib.error.HTTPError as error:
+            raise ApiError(error.code, json.loads(error.read())["error"]) from error
