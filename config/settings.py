@@ -57,7 +57,7 @@ def database(url: str) -> dict[str, Any]:
         "CONN_MAX_AGE": 0,
         "CONN_HEALTH_CHECKS": True,
         "OPTIONS": {
-            "pool": {"min_size": 1, "max_size": OPENBOOK_DATABASE_CONNECTIONS, "timeout": 10},
+            "pool": {"min_size": 1, "max_size": OPENBOOK_DATABASE_CONNECTIONS, "timeout": 3},
             # Django switches prepared statements off unless both are said. Not 0: migrations send several commands at once,
             # which a prepared statement can't hold.
             "server_side_binding": True,

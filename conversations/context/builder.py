@@ -107,9 +107,11 @@ def fit(sections: Sequence[Section], history: list[Turn], newest: Turn, budget: 
     if fixed + sum(tokens) <= budget.hard_cap:
         return history, newest
     room = max(budget.hard_cap - sum(section.tokens for section in sections), SMALLEST_SHARE * (len(history) + 1))
-    newest = shortened(newest, room - min(sum(tokens), room // 4))
-    share = (room - newest.token_count) // max(1, len(history))
-    return [shortened(turn, share) for turn in history], newest
+    newest = shortened(newest, room - min(sum(tokens), max(room // 4, SMALLEST_SHARE * len(history))))
+    left = room - newest.token_count
+    if sum(tokens) <= left:
+        return history, newest
+    return [shortened(turn, left // len(history)) for turn in history], newest
 
 
 def shortened(turn: Turn, tokens: int) -> Turn:

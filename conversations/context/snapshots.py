@@ -15,10 +15,13 @@ from conversations.context.reasons import Reason
 from conversations.context.windowing import Run, Turn
 from conversations.models import ContextBlock, ContextSnapshot, Message, Reply, text_blocks
 from conversations.providers import ProviderError, get_provider
-from conversations.providers.base import Payload
+from conversations.providers.base import Payload, Usage
 
 NEAR = 20
 """How many of the turns that were left out are named one by one, next to those that were included."""
+
+
+NO_TIMINGS = dict.fromkeys(("history", "memory", "rewrite", "tokens", "total"), 0)
 
 
 class NotRebuildable(Exception):
@@ -134,8 +137,8 @@ def _body(snapshot: ContextSnapshot, texts: dict[str, str], turns: Sequence[Turn
         "sections": list(_sections(snapshot, texts, turns)),
         "items": list(_items(snapshot, turns)),
         "request": request,
-        "timings_ms": snapshot.timings_ms,
-        "usage": snapshot.usage,
+        "timings_ms": NO_TIMINGS | snapshot.timings_ms,
+        "usage": asdict(Usage(**snapshot.usage)),
         "stop_reason": snapshot.stop_reason,
         "status": snapshot.status,
         "error": snapshot.error,

@@ -99,8 +99,8 @@ def read(reply_id: uuid.UUID, after: int) -> list[Event]:
     events = [Event(reply=reply_id, seq=row.seq, type=row.type, data=row.data, at=row.at) for row in stored]
     if events:
         return events
-    reply = Reply.objects.get(id=reply_id)
-    if reply.status == Reply.Status.RUNNING or ReplyEvent.objects.filter(reply_id=reply_id).exists():
+    reply = Reply.objects.filter(id=reply_id).first()
+    if reply is None or reply.status == Reply.Status.RUNNING or ReplyEvent.objects.filter(reply_id=reply_id).exists():
         return []
     return _summary(reply)
 

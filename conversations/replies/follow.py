@@ -1,5 +1,6 @@
 """Reading along: from any point, for any number of readers, in whatever process the reply runs."""
 
+import asyncio
 import uuid
 from collections.abc import AsyncGenerator
 
@@ -7,7 +8,7 @@ from conversations.db import in_database
 from conversations.replies import events, store
 from conversations.replies.doorbell import reply_key, rung, thread_key
 from conversations.replies.events import Event
-from conversations.replies.journal import journal
+from conversations.replies.journal import LiveReply, journal
 
 LOOK_AGAIN_SECONDS = 1.0
 """How long a reader of another process's reply trusts the doorbell."""
@@ -18,30 +19,42 @@ WATCH_AGAIN_SECONDS = 10.0
 async def follow(reply_id: uuid.UUID, after: int = 0) -> AsyncGenerator[Event]:
     """The events of a reply after ``after``, as they come, to the end: from memory where this process runs it, else from
     PostgreSQL. Works from any point, for any number of readers, also long after the end."""
-    seq = after
     book = journal()
     with book.doorbell.listen(reply_key(reply_id)) as bell:
         live = book.live.get(reply_id)
-        while True:
-            bell.clear()
-            if live is not None and not live.lost:
-                found = live.events[seq:]
-            else:
-                found = await in_database(events.read)(reply_id, seq)
-            for event in found:
-                seq = event.seq
+        if live is not None:
+            async for event in _from_memory(live, after, bell):
+                after = event.seq
                 yield event
-                if event.is_last:
-                    return
-            if live is None or live.lost:
-                if not found and await in_database(store.has_ended)(reply_id):
-                    # The end may have been written between the two looks.
-                    if not await in_database(events.read)(reply_id, seq):
-                        return
-                    continue
-                await rung(bell, LOOK_AGAIN_SECONDS)
-            elif not found:
-                await bell.wait()
+        if live is None or live.lost:
+            async for event in _from_database(reply_id, after, bell):
+                yield event
+
+
+async def _from_memory(live: LiveReply, after: int, bell: asyncio.Event) -> AsyncGenerator[Event]:
+    """To the end, or to the point where it turns out that the end is written elsewhere."""
+    while True:
+        bell.clear()
+        found = live.events[after:]
+        for event in found:
+            after = event.seq
+            yield event
+        if live.lost or live.events[-1].is_last:
+            return
+        if not found:
+            await bell.wait()
+
+
+async def _from_database(reply_id: uuid.UUID, after: int, bell: asyncio.Event) -> AsyncGenerator[Event]:
+    while True:
+        bell.clear()
+        ended = await in_database(store.has_ended)(reply_id)  # asked first: what is read next holds the end then
+        for event in await in_database(events.read)(reply_id, after):
+            after = event.seq
+            yield event
+        if ended:
+            return
+        await rung(bell, LOOK_AGAIN_SECONDS)
 
 
 async def watch(thread_id: uuid.UUID) -> AsyncGenerator[uuid.UUID]:

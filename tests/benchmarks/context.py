@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable
+from functools import partial
 
 import psycopg
 from django.contrib.auth.models import User
@@ -41,18 +42,18 @@ def main() -> None:
         raw.prepare_threshold = 0
         candidates: dict[str, Callable[[], object]] = {}
         for length, thread in threads.items():
-            candidates[f"raw prepared binary statement, {length:>7,} turns"] = lambda t=thread, n=length: raw.execute(
-                RAW, (t.id, n), prepare=True, binary=True
-            ).fetchall()
+            candidates[f"raw prepared binary statement, {length:>7,} turns"] = partial(read_raw, raw, thread, length)
         for length, thread in threads.items():
-            candidates[f"whole context build, Django's connection, {length:>7,} turns"] = lambda t=thread, n=length: (
-                build(t, n)
-            )
+            candidates[f"whole context build, {length:>7,} turns"] = partial(build, thread, length)
         table(
             "one context of 80 turns, in a table of 500,000",
             side_by_side(candidates),
             limit=f"raw prepared binary statement, {LENGTHS[0]:>7,} turns",
         )
+
+
+def read_raw(raw: psycopg.Connection, thread: Thread, length: int) -> None:
+    raw.execute(RAW, (thread.id, length), prepare=True, binary=True).fetchall()
 
 
 def build(thread: Thread, length: int) -> Context:

@@ -35,9 +35,7 @@ def main() -> None:
         before = written(raw)
         for _ in range(100):
             whole_turn(user, thread)
-        print(
-            f"  WAL of a whole turn (user turn, snapshot, answer, reply, events): {(written(raw) - before) / 100 / 1024:.1f} KiB"
-        )
+        print(f"  WAL of a whole turn, its reply, snapshot and events: {(written(raw) - before) / 100 / 1024:.1f} KiB")
 
 
 def whole_turn(user: User, thread: Thread) -> None:

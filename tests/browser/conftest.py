@@ -68,7 +68,8 @@ def server_url(browser_database: str, server_environment: dict[str, str]) -> Ite
         yield running.url.rstrip("/")
 
 
-@pytest.fixture(scope="session")
+# Not for the session: while Playwright runs, no other test of this process can have an event loop.
+@pytest.fixture(scope="module")
 def browser(chromium_path: str) -> Iterator[Browser]:
     with sync_playwright() as playwright:
         browser = launch(playwright, chromium_path)

@@ -12,6 +12,7 @@ from tests.conversations.factories import make_thread
 
 pytestmark = pytest.mark.django_db
 
+
 def named(slug: str) -> Assistant:
     return Assistant.objects.get(slug=slug)
 

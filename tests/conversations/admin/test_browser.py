@@ -115,7 +115,9 @@ def test_keys_lead_through_the_requests_of_a_thread(chromium_path: str, session:
         assert staff.complaints == []
 
 
-def test_the_exact_request_can_be_copied_and_downloaded(chromium_path: str, session: str, live_server: LiveServer) -> None:
+def test_the_exact_request_can_be_copied_and_downloaded(
+    chromium_path: str, session: str, live_server: LiveServer
+) -> None:
     snapshot = make_snapshot(make_thread(turns=["<b>Hello?</b>"]))
     exact = snapshots.rebuild(snapshot)
     with sync_playwright() as playwright:

@@ -85,7 +85,9 @@ def test_a_thread_whose_reply_is_running_can_not_be_deleted(staff: Client) -> No
     assert rows()[:3] == [1, 1, 1]
 
 
-def test_a_reply_that_starts_after_the_question_stops_the_delete(staff: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_reply_that_starts_after_the_question_stops_the_delete(
+    staff: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
     thread = make_thread(turns=["Hello?"])
     make_reply(thread, status="running")
     nothing_runs: tuple[list[str], dict[str, int], set[str], list[str]] = ([], {}, set(), [])

@@ -73,7 +73,7 @@ def test_staff_find_rows_by_id_by_thread_and_by_user(model: str, staff: Client) 
 
 def test_a_search_without_a_hit_offers_the_whole_list(staff: Client) -> None:
     make_rows()
-    assert "Nothing matches. <a href=\"?\">Show all</a>." in staff.get(list_url("thread", q="nobody")).text
+    assert 'Nothing matches. <a href="?">Show all</a>.' in staff.get(list_url("thread", q="nobody")).text
 
 
 def test_times_are_shown_with_their_zone(staff: Client) -> None:

@@ -1,0 +1,102 @@
+"""What all API views share."""
+
+import asyncio
+import io
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from typing import IO, Any
+
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.core.exceptions import RequestDataTooBig
+from django.http import HttpRequest, HttpResponseBase, StreamingHttpResponse
+from rest_framework import parsers, views
+from rest_framework.negotiation import DefaultContentNegotiation
+from rest_framework.request import Request
+
+from conversations import wire
+from conversations.db import in_database
+from conversations.replies.events import Event
+
+KEEP_ALIVE_SECONDS = 15.0
+"""Proxies close a stream that is silent for long."""
+
+
+class JSONParser(parsers.JSONParser):
+    """Django checks the announced size of a body; one that comes in chunks has none."""
+
+    def parse(
+        self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
+    ) -> dict[str, Any]:
+        limit: int = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
+        body = stream.read(limit + 1)
+        if len(body) > limit:
+            raise RequestDataTooBig
+        return super().parse(io.BytesIO(body), media_type, parser_context)
+
+
+class OnlyJSON(DefaultContentNegotiation):
+    """Whatever ``Accept`` says: a browser's EventSource accepts streams only, and must be told its errors too."""
+
+    def select_renderer(self, request: Request, renderers: Any, format_suffix: str | None = None) -> Any:
+        return renderers[0], renderers[0].media_type
+
+
+class APIView(views.APIView):
+    parser_classes = [JSONParser]
+    content_negotiation_class = OnlyJSON
+    http_method_names = ["get", "head", "post", "patch", "delete"]
+
+    def initialize_request(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Request:
+        asked = super().initialize_request(request, *args, **kwargs)
+        if "Transfer-Encoding" in request.headers:
+            asked._stream = request  # type: ignore[assignment]  # DRF takes a body of unknown length for none
+        return asked
+
+
+class AsyncAPIView(APIView):
+    """An ``APIView`` whose handlers are coroutines. What DRF does before them may read the database, so it runs in a thread."""
+
+    async def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:  # type: ignore[override]
+        self.args, self.kwargs = args, kwargs
+        self.request = self.initialize_request(request, *args, **kwargs)
+        self.headers = self.default_response_headers
+        try:
+            await in_database(self.initial)(self.request, *args, **kwargs)
+            name = self.request.method.lower()  # type: ignore[union-attr]
+            handler = getattr(self, name, None) if name in self.http_method_names else None
+            if handler is None:
+                self.http_method_not_allowed(self.request)
+            response = await handler(self.request, *args, **kwargs)  # type: ignore[misc]
+        except Exception as error:  # DRF's own border: it turns what it knows into an answer and raises the rest
+            response = self.handle_exception(error)
+        self.response = self.finalize_response(self.request, response, *args, **kwargs)
+        return self.response
+
+
+def caller(request: Request) -> User:
+    """The authenticated user; permissions have seen to it that there is one."""
+    assert isinstance(request.user, User)
+    return request.user
+
+
+def event_stream(events: AsyncGenerator[Event]) -> StreamingHttpResponse:
+    """Server-Sent Events. The database connection of the request has gone back to the pool before the first one."""
+    response = StreamingHttpResponse(_frames(events), content_type="text/event-stream")
+    response["Cache-Control"] = "no-store"
+    response["X-Accel-Buffering"] = "no"
+    return response
+
+
+async def _frames(events: AsyncGenerator[Event]) -> AsyncIterator[bytes]:
+    """The events as they come, and a comment whenever none came for a while."""
+    while True:
+        upcoming = asyncio.ensure_future(anext(events, None))
+        try:
+            while not (await asyncio.wait([upcoming], timeout=KEEP_ALIVE_SECONDS))[0]:
+                yield b": nothing new\n\n"
+        finally:
+            upcoming.cancel()  # no more than a formality, unless the reader has left
+        event = upcoming.result()
+        if event is None:
+            return
+        yield f"id: {event.seq}\nevent: {event.type}\ndata: {wire.frame(event.envelope())}\n\n".encode()

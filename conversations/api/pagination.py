@@ -1,0 +1,77 @@
+from typing import Any, NoReturn
+
+from django.core.exceptions import ValidationError
+from django.db.models import QuerySet
+from rest_framework.exceptions import NotFound
+from rest_framework.pagination import CursorPagination as BaseCursorPagination
+from rest_framework.request import Request
+from rest_framework.utils.urls import replace_query_param
+
+from conversations.errors import OpenbookError
+from conversations.models import Message
+
+MOST = 200
+SIZES = f"`page_size` must be a number from 1 to {MOST}."
+
+
+class InvalidPage(OpenbookError):
+    code = "invalid_page"
+
+
+class CursorPagination(BaseCursorPagination):
+    """``{"next", "previous", "results"}``; ``?page_size=`` up to 200. Raises ``InvalidPage``."""
+
+    ordering: Any = "-created_at"
+    page_size = 50
+    page_size_query_param = "page_size"
+    max_page_size = MOST
+
+    def paginate_queryset(self, queryset: Any, request: Request, view: Any = None) -> list[Any]:
+        try:
+            return super().paginate_queryset(queryset, request, view) or []
+        except (NotFound, ValidationError, ValueError):  # no cursor, or one that holds no position of this list
+            raise InvalidPage("The cursor can't be read. Use `next` and `previous` as they are given.") from None
+
+    def get_page_size(self, request: Request) -> int:
+        return page_size(request, self.page_size)
+
+
+class ThreadPagination(CursorPagination):
+    ordering = ("-updated_at", "-id")
+
+
+class RequestPagination(CursorPagination):
+    page_size = 10  # each brings its whole context
+
+
+class AssistantPagination(CursorPagination):
+    ordering = ("order", "name")
+
+
+class TurnPagination(CursorPagination):
+    ordering = "position"
+
+
+def turns_before(request: Request, turns: QuerySet[Message]) -> tuple[list[Message], str | None]:
+    """The newest turns before a position, oldest first, and the address of those before them."""
+    before, count = request.query_params["before"], page_size(request, TurnPagination.page_size)
+    if before != "end":
+        turns = turns.filter(position__lt=_number(before, "`before` must be `end` or a position."))
+    newest = list(turns.order_by("-position")[: count + 1])
+    shown = newest[:count][::-1]
+    if len(newest) <= count:
+        return shown, None
+    return shown, replace_query_param(request.build_absolute_uri(), "before", str(shown[0].position))
+
+
+def page_size(request: Request, default: int) -> int:
+    size = _number(request.query_params.get("page_size", str(default)), SIZES)
+    return min(size, MOST) or _refuse(SIZES)
+
+
+def _number(value: str, otherwise: str) -> int:
+    return int(value) if value.isascii() and value.isdecimal() and len(value) <= 9 else _refuse(otherwise)
+
+
+def _refuse(message: str) -> NoReturn:
+    raise InvalidPage(message)

@@ -1,0 +1,32 @@
+from django.urls import path, re_path
+from drf_spectacular.views import SpectacularAPIView
+from rest_framework.renderers import JSONRenderer
+
+from conversations.api import docs, errors, views
+from conversations.api.base import OnlyJSON
+
+
+class Schema(SpectacularAPIView):
+    """This API in OpenAPI 3.1."""
+
+    renderer_classes = [JSONRenderer]
+    content_negotiation_class = OnlyJSON
+
+
+urlpatterns = [
+    path("auth/token/", views.TokenView.as_view()),
+    path("assistants/", views.AssistantList.as_view()),
+    path("threads/", views.ThreadList.as_view()),
+    path("threads/<str:thread_id>/", views.ThreadDetail.as_view()),
+    path("threads/<str:thread_id>/messages/", views.MessageList.as_view()),
+    path("threads/<str:thread_id>/messages/stream/", views.MessageStream.as_view()),
+    path("threads/<str:thread_id>/context/", views.ContextPreview.as_view()),
+    path("threads/<str:thread_id>/requests/", views.RequestList.as_view()),
+    path("requests/<str:request_id>/", views.RequestDetail.as_view()),
+    path("replies/<str:reply_id>/stop/", views.ReplyStop.as_view()),
+    path("replies/<str:reply_id>/retry/", views.ReplyRetry.as_view()),
+    path("replies/<str:reply_id>/events/", views.ReplyEvents.as_view()),
+    path("schema/", Schema.as_view(), name="schema"),
+    path("docs/", docs.page, name="api_docs"),
+    re_path("^.*$", errors.unknown_call),
+]

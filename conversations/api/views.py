@@ -1,0 +1,271 @@
+"""The REST API. Each view asks ``conversations.threads`` for the caller's rows and ``conversations.replies`` for replies."""
+
+from typing import Any
+
+from django.contrib.auth import authenticate
+from django.contrib.auth.models import User
+from django.core.exceptions import ValidationError
+from django.http import HttpResponseBase
+from django.utils.cache import patch_cache_control
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import exceptions
+from rest_framework.permissions import AllowAny
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from conversations import deletion, replies, threads, tokens, wire
+from conversations.api import serializers
+from conversations.api.base import APIView, AsyncAPIView, caller, event_stream
+from conversations.api.errors import ReplyFailed
+from conversations.api.pagination import (
+    AssistantPagination,
+    RequestPagination,
+    ThreadPagination,
+    TurnPagination,
+    turns_before,
+)
+from conversations.context import snapshots
+from conversations.db import in_database
+from conversations.errors import InvalidMessage, NotFound
+from conversations.models import ContextSnapshot, Message, Reply, Thread
+from conversations.replies import store
+from conversations.replies.content import user_blocks
+from conversations.replies.store import Opened
+
+NEW = "new"
+
+
+class TokenView(APIView):
+    authentication_classes = []
+    permission_classes = [AllowAny]
+
+    def get_authenticate_header(self, request: Request) -> str:
+        return "Token"  # or else DRF makes a 403 of a wrong password
+
+    @extend_schema(request=serializers.TokenRequest, responses=serializers.TokenAnswer)
+    def post(self, request: Request) -> Response:
+        """Exchange a username and a password for a token."""
+        asked = _valid(serializers.TokenRequest, request)
+        user = authenticate(request._request, username=asked["username"], password=asked["password"])
+        if user is None:
+            raise exceptions.AuthenticationFailed("The username or the password is wrong.")
+        response = Response({"token": tokens.issue(user=user, name=asked["name"])})
+        patch_cache_control(response, no_store=True)
+        return response
+
+
+class ThreadList(APIView):
+    pagination_class = ThreadPagination
+
+    @extend_schema(responses=serializers.ThreadAnswer(many=True))
+    def get(self, request: Request) -> Response:
+        """The threads of the caller, the one that was active last first."""
+        paginator = self.pagination_class()
+        page = paginator.paginate_queryset(threads.of(caller(request)).select_related("assistant"), request)
+        return paginator.get_paginated_response(_thread_objects(page))
+
+    @extend_schema(request=serializers.ThreadFields, responses={201: serializers.ThreadAnswer})
+    def post(self, request: Request) -> Response:
+        """Open an empty thread."""
+        asked = _valid(serializers.ThreadFields, request)
+        assistant = threads.assistant_named(asked.get("assistant"))
+        thread = threads.create(user=caller(request), assistant=assistant, title=asked.get("title", ""))
+        return Response(wire.thread_object(thread, None), status=201)
+
+
+class ThreadDetail(APIView):
+    @extend_schema(responses=serializers.ThreadAnswer)
+    def get(self, request: Request, thread_id: str) -> Response:
+        """One thread."""
+        return Response(_thread_objects([threads.get(caller(request), thread_id)])[0])
+
+    @extend_schema(request=serializers.ThreadFields, responses=serializers.ThreadAnswer)
+    def patch(self, request: Request, thread_id: str) -> Response:
+        """Rename a thread, or give it another assistant."""
+        thread = threads.get(caller(request), thread_id)
+        asked = _valid(serializers.ThreadFields, request)
+        if "assistant" in asked:
+            asked["assistant"] = threads.assistant_named(asked["assistant"])
+        if asked:
+            threads.of(caller(request)).filter(id=thread.id).update(**asked)
+        return Response(_thread_objects([threads.get(caller(request), thread_id)])[0])
+
+    @extend_schema(responses={204: None})
+    def delete(self, request: Request, thread_id: str) -> Response:
+        """Delete a thread with all that belongs to it, for good."""
+        deletion.delete_thread(threads.get(caller(request), thread_id))
+        return Response(status=204)
+
+
+class MessageList(AsyncAPIView):
+    pagination_class = TurnPagination
+
+    @extend_schema(
+        responses=serializers.MessageAnswer(many=True),
+        parameters=[
+            OpenApiParameter(
+                "before",
+                OpenApiTypes.STR,
+                description="`end`, or a position: the newest turns before it, oldest first.",
+            )
+        ],
+    )
+    async def get(self, request: Request, thread_id: str) -> Response:
+        """The turns of a thread, oldest first."""
+        return await in_database(self._list)(request, thread_id)
+
+    def _list(self, request: Request, thread_id: str) -> Response:
+        turns = threads.messages_of(threads.get(caller(request), thread_id))
+        if "before" in request.query_params:
+            messages, previous = turns_before(request, turns)
+            return Response({"next": None, "previous": previous, "results": wire.messages_with_replies(messages)})
+        paginator = self.pagination_class()
+        page = paginator.paginate_queryset(turns, request)
+        return paginator.get_paginated_response(wire.messages_with_replies(page))
+
+    @extend_schema(request=serializers.MessageRequest, responses={201: serializers.ExchangeAnswer})
+    async def post(self, request: Request, thread_id: str) -> Response:
+        """Send a message and wait for the whole reply."""
+        opened = await _start(request, thread_id)
+        async for _ in replies.follow(opened.reply.id):
+            pass
+        return Response(await in_database(_exchange)(caller(request), opened), status=201)
+
+
+class MessageStream(AsyncAPIView):
+    @extend_schema(request=serializers.MessageRequest, responses={(200, "text/event-stream"): OpenApiTypes.STR})
+    async def post(self, request: Request, thread_id: str) -> HttpResponseBase:
+        """Send a message and read the reply as Server-Sent Events."""
+        opened = await _start(request, thread_id)
+        return event_stream(replies.follow(opened.reply.id))
+
+
+class ContextPreview(APIView):
+    @extend_schema(request=serializers.MessageRequest, responses=serializers.SnapshotAnswer)
+    def post(self, request: Request, thread_id: str) -> Response:
+        """The context that a message would get. Calls no model and writes nothing."""
+        asked = _valid(serializers.MessageRequest, request)
+        return Response(
+            store.preview_context(
+                user=caller(request),
+                thread_id=None if thread_id == NEW else thread_id,
+                assistant=asked["assistant"],
+                blocks=user_blocks(asked["content"]),
+            )
+        )
+
+
+class RequestList(APIView):
+    pagination_class = RequestPagination
+
+    @extend_schema(responses=serializers.SnapshotAnswer(many=True))
+    def get(self, request: Request, thread_id: str) -> Response:
+        """The model requests of a thread, newest first."""
+        thread = threads.get(caller(request), thread_id)
+        paginator = self.pagination_class()
+        page: list[ContextSnapshot] = paginator.paginate_queryset(thread.snapshots.all(), request)
+        return paginator.get_paginated_response([snapshots.body(snapshot) for snapshot in page])
+
+
+class RequestDetail(APIView):
+    @extend_schema(responses=serializers.SnapshotAnswer)
+    def get(self, request: Request, request_id: str) -> Response:
+        """One model request: what it was given, what was left out and why."""
+        try:
+            snapshot = threads.requests_of(caller(request)).get(id=request_id)
+        except (ContextSnapshot.DoesNotExist, ValidationError):  # the latter where it is no id at all
+            raise NotFound("There is no such model request, or it isn't yours. Check the id.") from None
+        return Response(snapshots.body(snapshot))
+
+
+class ReplyStop(AsyncAPIView):
+    @extend_schema(request=None, responses={202: serializers.ReplyAnswer})
+    async def post(self, request: Request, reply_id: str) -> Response:
+        """Stop a running reply; the text so far is kept. Follow its events to see the end."""
+        reply = await replies.stop(user=caller(request), reply_id=reply_id)
+        return Response(wire.reply_object(reply), status=202)
+
+
+class ReplyRetry(AsyncAPIView):
+    @extend_schema(request=None, responses={202: serializers.ReplyAnswer})
+    async def post(self, request: Request, reply_id: str) -> Response:
+        """Let the model answer the same message again. Follow the new reply's events."""
+        opened = await replies.retry(user=caller(request), reply_id=reply_id)
+        return Response(wire.reply_object(opened.reply), status=202)
+
+
+class ReplyEvents(AsyncAPIView):
+    @extend_schema(
+        parameters=[
+            OpenApiParameter("after", OpenApiTypes.INT, description="The last `seq` that you have; 0 for all.")
+        ],
+        responses={(200, "text/event-stream"): OpenApiTypes.STR},
+    )
+    async def get(self, request: Request, reply_id: str) -> HttpResponseBase:
+        """Resume a stream from any point, also after its end."""
+        reply = await in_database(threads.reply_of)(caller(request), reply_id)
+        return event_stream(replies.follow(reply.id, after=_after(request)))
+
+
+class AssistantList(APIView):
+    pagination_class = AssistantPagination
+
+    @extend_schema(responses=serializers.AssistantAnswer(many=True))
+    def get(self, request: Request) -> Response:
+        """The assistants that a thread may be opened with."""
+        paginator = self.pagination_class()
+        page = paginator.paginate_queryset(threads.offered_assistants(), request)
+        return paginator.get_paginated_response(serializers.AssistantAnswer(page, many=True).data)
+
+
+async def _start(request: Request, thread_id: str) -> Opened:
+    asked = _valid(serializers.MessageRequest, request)
+    return await replies.start(
+        user=caller(request),
+        thread_id=None if thread_id == NEW else thread_id,
+        content=asked["content"],
+        client_message_id=asked["client_message_id"],
+        assistant=asked["assistant"],
+    )
+
+
+def _exchange(user: User, opened: Opened) -> dict[str, Any]:
+    """The stored turns of a reply that has ended. Raises ``ReplyFailed`` where it failed, ``ReplyNotFound`` where its thread
+    was deleted right after."""
+    reply = threads.reply_of(user, opened.reply.id)
+    request = ContextSnapshot.objects.filter(reply=reply).order_by("-round").only(*wire.REQUEST_FIELDS).first()
+    message = opened.message
+    answer = Message.objects.filter(reply=reply).first()
+    described = wire.reply_object(reply, request)
+    if reply.status in (Reply.Status.FAILED, Reply.Status.INTERRUPTED):
+        raise ReplyFailed(
+            reply.error or {}, thread=str(reply.thread_id), user_message=str(message.id), reply=str(reply.id)
+        )
+    return {
+        "thread": str(reply.thread_id),
+        "user_message": wire.message_object(message, described),
+        "reply": described,
+        "assistant_message": wire.message_object(answer, described) if answer else None,
+        "request": described["request"],
+    }
+
+
+def _thread_objects(page: list[Thread]) -> list[dict[str, Any]]:
+    running = {reply.thread_id: reply for reply in Reply.objects.filter(thread__in=page, status=Reply.Status.RUNNING)}
+    return [wire.thread_object(thread, running.get(thread.id)) for thread in page]
+
+
+def _valid(shape: type[Any], request: Request) -> dict[str, Any]:
+    serializer = shape(data=request.data)
+    serializer.is_valid(raise_exception=True)
+    valid: dict[str, Any] = serializer.validated_data
+    return valid
+
+
+def _after(request: Request) -> int:
+    """From the header that browsers send when they reconnect, to the same address as before, or from ``?after=``."""
+    given = request.headers.get("Last-Event-ID") or request.query_params.get("after") or "0"
+    if not (given.isascii() and given.isdecimal()) or len(given) > 9:
+        raise InvalidMessage("`after` must be the last `seq` that you have, 0 or greater.")
+    return int(given)

@@ -1,0 +1,68 @@
+"""Who may open a socket, and who still may."""
+
+import importlib
+from collections.abc import Callable
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth import get_user
+from django.contrib.auth.models import User
+from django.http import HttpRequest, parse_cookie
+from django.http.request import split_domain_port, validate_host
+from django.utils.http import is_same_domain
+
+from conversations import tokens
+
+Scope = dict[str, Any]
+TOKEN_PROTOCOL = "Token"  # noqa: S105  (the name of the subprotocol, not a token)
+
+
+def header(scope: Scope, name: bytes) -> str:
+    return next((value.decode("latin-1") for key, value in scope["headers"] if key == name), "")
+
+
+def offered_token(scope: Scope) -> str | None:
+    """The token of ``Sec-WebSocket-Protocol: Token, <token>``."""
+    match scope.get("subprotocols"):
+        case [protocol, token] if protocol == TOKEN_PROTOCOL:
+            return str(token)
+    return None
+
+
+def same_origin(scope: Scope) -> bool:
+    """Whether the page that opens the socket is ours. A browser always says where the page is from; a program that brings a
+    token need not."""
+    origin, host = header(scope, b"origin"), header(scope, b"host")
+    if not origin:
+        return offered_token(scope) is not None
+    if any(_matches(origin, trusted) for trusted in settings.CSRF_TRUSTED_ORIGINS):
+        return True
+    scheme = "https" if scope.get("scheme") == "wss" else "http"
+    # The host is checked too: a page of a foreign name that resolves to this machine has an origin equal to its own host.
+    known = validate_host(split_domain_port(host.lower())[0], settings.ALLOWED_HOSTS)
+    return known and origin.lower() == f"{scheme}://{host.lower()}"
+
+
+def _matches(origin: str, trusted: str) -> bool:
+    """``https://*.example.com`` stands for its subdomains, as it does for Django."""
+    scheme, _, host = origin.lower().partition("://")
+    trusted_scheme, _, pattern = trusted.lower().partition("://")
+    return scheme == trusted_scheme and is_same_domain(host, pattern.removeprefix("*"))
+
+
+def identify(scope: Scope) -> Callable[[], User | None]:
+    """A function that tells, now and whenever it is called again, whose socket this is. It reads the database."""
+    if token := offered_token(scope):
+        return lambda: tokens.user_of(token)
+    key = parse_cookie(header(scope, b"cookie")).get(settings.SESSION_COOKIE_NAME)
+    return lambda: session_user(key)
+
+
+def session_user(key: str | None) -> User | None:
+    """The active user of a session; ``None`` after sign-out, a changed password or deactivation."""
+    if not key:
+        return None
+    request = HttpRequest()
+    request.session = importlib.import_module(settings.SESSION_ENGINE).SessionStore(key)
+    user = get_user(request)
+    return user if isinstance(user, User) else None

@@ -1,0 +1,235 @@
+"""The WebSocket of a thread. It passes frames on and events back; replies run without it."""
+
+import asyncio
+import json
+import logging
+import uuid
+from typing import Any
+
+from channels.generic.websocket import AsyncWebsocketConsumer
+from django.contrib.auth.models import User
+from django.db import DatabaseError, InterfaceError, OperationalError
+from django.utils import timezone
+
+from conversations import errors, replies, threads, wire
+from conversations.chat import access
+from conversations.db import in_database
+from conversations.errors import OpenbookError
+from conversations.request_ids import request_scope
+
+log = logging.getLogger("openbook.chat")
+
+SIGN_IN, FORBIDDEN, GONE = 4401, 4403, 4404
+CHECK_ACCESS_SECONDS = 5.0
+LOOK_AGAIN_SECONDS = 1.0
+NEW = "new"
+
+
+class InvalidFrame(OpenbookError):
+    code = "invalid_frame"
+
+
+class InternalError(OpenbookError):
+    type, code, status = "internal", "internal", 500
+    message = "Something went wrong on the server. Try again."
+
+
+class SignInNeeded(OpenbookError):
+    type, code, status = "authentication", "not_authenticated", 401
+    message = "Sign in, or offer a valid token, then connect again."
+
+
+class ThreadConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels is untyped
+    # Not one of its own: this process has a doorbell that all its sockets share.
+    channel_layer_alias = None
+
+    async def connect(self) -> None:
+        self.tasks: set[asyncio.Task[None]] = set()
+        self.following: dict[uuid.UUID, asyncio.Task[None]] = {}
+        self.shown: set[uuid.UUID] = set()
+        self.thread_id: uuid.UUID | None = None
+        self.user: User | None = None
+        self.whose = access.identify(self.scope)
+        if not access.same_origin(self.scope):
+            await self.close(FORBIDDEN)  # before it is accepted: the handshake is refused
+            return
+        await self.accept(access.TOKEN_PROTOCOL if access.offered_token(self.scope) else None)
+        with request_scope():
+            await self._open()
+
+    async def disconnect(self, code: int) -> None:
+        self._end_tasks()
+
+    async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
+        with request_scope():
+            frame: dict[str, Any] = {}
+            try:
+                frame = _parsed(text_data)
+                await self._handle(frame)
+            except OpenbookError as error:
+                await self._tell(error, frame)
+            except (OperationalError, InterfaceError):
+                await self._tell(errors.Unavailable(), frame)
+            except Exception:  # whatever it is, the person is told and the socket stays open
+                log.exception("frame failed")
+                await self._tell(InternalError(), frame)
+
+    async def _open(self) -> None:
+        try:
+            self.user = await in_database(self.whose)()
+            if self.user is None:
+                await self._leave(SIGN_IN, SignInNeeded())
+                return
+            asked = self.scope["url_route"]["kwargs"]["thread_id"]
+            if asked != NEW:
+                await self._belong_to((await in_database(threads.get)(self.user, asked)).id)
+            self._spawn(self._keep_checking())
+        except errors.NotFound as error:
+            await self._leave(GONE, error)
+        except (OperationalError, InterfaceError):
+            await self._leave(1013, errors.Unavailable())  # "try again later"
+
+    async def _handle(self, frame: dict[str, Any]) -> None:
+        user = self._user()
+        match frame.get("type"):
+            case "message.send":
+                opened = await replies.start(
+                    user=user,
+                    thread_id=self.thread_id,
+                    content=frame.get("content"),
+                    client_message_id=frame.get("client_message_id"),
+                    assistant=_optional_text(frame, "assistant"),
+                )
+                await self._belong_to(opened.thread.id)
+                self._follow(opened.reply.id)
+            case "reply.stop":
+                await replies.stop(user=user, reply_id=_text(frame, "reply"))
+            case "reply.retry":
+                opened = await replies.retry(user=user, reply_id=_text(frame, "reply"))
+                self._follow(opened.reply.id)
+            case "reply.resume":
+                reply = await in_database(threads.reply_of)(user, _text(frame, "reply"))
+                self._follow(reply.id, after=_seq(frame), again=True)
+            case other:
+                known = "message.send, reply.stop, reply.retry or reply.resume"
+                given = f"not {other[:40]!r}" if isinstance(other, str) else "as text"
+                raise InvalidFrame(f"A frame's type must be {known}, {given}.")
+
+    async def _belong_to(self, thread_id: uuid.UUID) -> None:
+        if self.thread_id is None:
+            self.thread_id = thread_id
+            self._spawn(self._watch(thread_id))
+
+    async def _watch(self, thread_id: uuid.UUID) -> None:
+        """Follow every reply of the thread, also those that another tab or program starts."""
+        while True:
+            try:
+                async for reply_id in replies.watch(thread_id):
+                    if reply_id not in self.shown:
+                        self._follow(reply_id)
+            except DatabaseError:
+                await asyncio.sleep(LOOK_AGAIN_SECONDS)
+
+    def _follow(self, reply_id: uuid.UUID, *, after: int = 0, again: bool = False) -> None:
+        running = self.following.get(reply_id)
+        if running is not None and not again:
+            return
+        if running is not None:
+            running.cancel()
+        self.shown.add(reply_id)
+        task = asyncio.create_task(self._forward(reply_id, after))
+        self.following[reply_id] = task
+        task.add_done_callback(lambda done: self._followed(reply_id, done))
+
+    def _followed(self, reply_id: uuid.UUID, done: asyncio.Task[None]) -> None:
+        if self.following.get(reply_id) is done:
+            del self.following[reply_id]
+
+    async def _forward(self, reply_id: uuid.UUID, after: int) -> None:
+        while True:
+            try:
+                async for event in replies.follow(reply_id, after):
+                    await self.send(wire.frame(event.envelope()))
+                    after = event.seq
+            except DatabaseError:
+                await asyncio.sleep(LOOK_AGAIN_SECONDS)
+            else:
+                return
+
+    async def _keep_checking(self) -> None:
+        """Access is checked at the handshake and then again and again: people sign out, are deactivated, delete threads."""
+        while True:
+            await asyncio.sleep(CHECK_ACCESS_SECONDS)
+            try:
+                user = await in_database(self.whose)()
+                if user is None or user != self.user:
+                    await self._leave(SIGN_IN, SignInNeeded())
+                    return
+                if self.thread_id is not None:
+                    await in_database(threads.get)(user, self.thread_id)
+            except errors.NotFound as error:
+                await self._leave(GONE, error)
+                return
+            except DatabaseError:
+                continue  # the database is away; who was let in stays until it says otherwise
+
+    async def _tell(self, error: OpenbookError, frame: dict[str, Any] | None = None) -> None:
+        described = errors.describe(error)
+        if frame and isinstance(frame.get("client_message_id"), str):
+            described["details"] = {**described["details"], "client_message_id": frame["client_message_id"]}
+        await self.send(wire.frame({"type": "error", "reply": None, "seq": 0, "at": _now(), "data": described}))
+
+    async def _leave(self, code: int, error: OpenbookError) -> None:
+        """Nothing is heard or said after this, also while the other end takes its time to hang up."""
+        self.user = None
+        self._end_tasks()
+        await self._tell(error)
+        await self.close(code)
+
+    def _end_tasks(self) -> None:
+        for task in {*self.tasks, *self.following.values()} - {asyncio.current_task()}:
+            task.cancel()
+
+    def _spawn(self, work: Any) -> None:
+        task = asyncio.create_task(work)
+        self.tasks.add(task)
+        task.add_done_callback(self.tasks.discard)
+
+    def _user(self) -> User:
+        if self.user is None:
+            raise SignInNeeded
+        return self.user
+
+
+def _parsed(text: str | None) -> dict[str, Any]:
+    if text is None:
+        raise InvalidFrame("Frames are text, not binary: send one JSON object a frame.")
+    try:
+        frame = json.loads(text)
+    except (ValueError, RecursionError):
+        raise InvalidFrame("The frame is not JSON. Send one JSON object a frame.") from None
+    if not isinstance(frame, dict):
+        raise InvalidFrame('A frame is a JSON object such as {"type": "message.send", "content": "…"}.')
+    return frame
+
+
+def _text(frame: dict[str, Any], name: str) -> str:
+    value = frame.get(name)
+    if not isinstance(value, str):
+        raise InvalidFrame(f"`{name}` must be an id, as text.")
+    return value
+
+
+def _optional_text(frame: dict[str, Any], name: str) -> str | None:
+    return _text(frame, name) if frame.get(name) is not None else None
+
+
+def _seq(frame: dict[str, Any]) -> int:
+    value = frame.get("after", 0)
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 2**31:
+        raise InvalidFrame("`after` must be the last `seq` that you have, 0 or greater.")
+    return value
+
+
+def _now() -> str | None:
+    return wire.moment(timezone.now())

@@ -1,0 +1,79 @@
+"""The API's description of itself: complete, valid, and readable by people."""
+
+import re
+
+import pytest
+from django.core.management import call_command
+from django.urls import URLPattern
+from drf_spectacular.generators import SchemaGenerator
+
+from conversations.api import docs, urls
+from tests.conversations.api.client import Api
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("engine")]
+
+OF_THE_CONTRACT = {
+    "POST auth/token/",
+    "GET threads/",
+    "POST threads/",
+    "GET threads/{thread_id}/",
+    "PATCH threads/{thread_id}/",
+    "DELETE threads/{thread_id}/",
+    "GET threads/{thread_id}/messages/",
+    "POST threads/{thread_id}/messages/",
+    "POST threads/{thread_id}/messages/stream/",
+    "POST threads/{thread_id}/context/",
+    "GET threads/{thread_id}/requests/",
+    "GET requests/{request_id}/",
+    "POST replies/{reply_id}/stop/",
+    "POST replies/{reply_id}/retry/",
+    "GET replies/{reply_id}/events/",
+    "GET assistants/",
+}
+
+
+def described() -> list[docs.Call]:
+    return list(docs.calls(SchemaGenerator().get_schema(request=None, public=True)))  # type: ignore[no-untyped-call]
+
+
+def test_the_schema_is_valid_and_nothing_in_it_is_guessed(capsys: pytest.CaptureFixture[str]) -> None:
+    call_command("spectacular", "--validate", "--fail-on-warn")
+    assert capsys.readouterr().out.startswith("openapi: 3.1")
+
+
+def test_every_call_is_described() -> None:
+    calls = described()
+    assert {f"{call.method} {call.path.removeprefix('/api/v1/')}" for call in calls} == OF_THE_CONTRACT
+    assert [call.path for call in calls if not call.about] == []
+    paths = {
+        re.sub(r"<\w+:(\w+)>", r"{\1}", str(each.pattern)) for each in urls.urlpatterns if isinstance(each, URLPattern)
+    }
+    assert {call.path.removeprefix("/api/v1/") for call in calls} == paths - {"schema/", "docs/", "^.*$"}
+
+
+def test_a_call_is_described_with_its_body_and_its_answers() -> None:
+    call = next(call for call in described() if call.path.endswith("/messages/") and call.method == "POST")
+    assert [(field.name, field.required) for field in call.body] == [
+        ("content", True),
+        ("client_message_id", False),
+        ("assistant", False),
+    ]
+    assert [(answer.status, answer.type, [field.name for field in answer.fields]) for answer in call.answers] == [
+        ("201", "ExchangeAnswer", ["thread", "user_message", "reply", "assistant_message", "request"]),
+    ]
+    assert call.needs_token
+
+
+async def test_the_schema_is_served_to_anybody(_shipped_assistants: None) -> None:
+    answer = await Api().get("schema/", Accept="text/html")
+    assert (answer.status, answer.body["openapi"]) == (200, "3.1.1")
+
+
+async def test_the_page_lists_every_call_and_runs_no_inline_script(_shipped_assistants: None) -> None:
+    answer = await Api().get("docs/")
+    assert answer.status == 200
+    listed = re.findall(r'<code class="method">(\w+)</code> <code>/api/v1/([^<]+)</code>', answer.body)
+    assert {f"{method} {path}" for method, path in listed} == OF_THE_CONTRACT
+    assert "curl http://testserver/api/v1/auth/token/" in answer.body
+    assert re.findall(r"<script(?![^>]*\bsrc=)", answer.body) == []
+    assert "style=" not in answer.body

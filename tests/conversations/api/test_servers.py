@@ -1,0 +1,139 @@
+"""The API of a real server process: with a small pool, with a database that goes away, with a Redis that isn't there."""
+
+import http.client
+import json
+import os
+from collections.abc import Iterator
+from contextlib import ExitStack, closing
+from typing import Any
+from urllib.parse import urlsplit
+
+import psycopg
+import pytest
+
+from tests import model_scripts as scripts
+from tests.clients import ApiError, Client
+from tests.model_server import ModelServer
+from tests.processes import ServerProcess, server
+from tests.services import free_port
+
+PASSWORD = "correct-horse-battery-9"
+
+
+@pytest.fixture
+def environment(model_server: ModelServer) -> dict[str, str]:
+    return {
+        "ANTHROPIC_API_KEY": "key-of-the-tests",
+        "ANTHROPIC_BASE_URL": model_server.url,
+        "DJANGO_SUPERUSER_PASSWORD": PASSWORD,
+        "OPENBOOK_DATABASE_CONNECTIONS": "2",
+    }
+
+
+@pytest.fixture
+def running(empty_database: str, environment: dict[str, str]) -> Iterator[ServerProcess]:
+    with server(empty_database, **environment) as process:
+        yield process
+
+
+def ask(url: str, path: str, method: str = "GET", **options: Any) -> tuple[int, Any]:
+    """Status and body, decoded where it is JSON."""
+    with closing(http.client.HTTPConnection(urlsplit(url).netloc, timeout=30)) as connection:
+        connection.request(method, path, **options)
+        response = connection.getresponse()
+        body = response.read().decode()
+        is_json = response.headers.get_content_type() == "application/json"
+        return response.status, json.loads(body) if is_json else body
+
+
+def test_open_streams_hold_no_database_connection(running: ServerProcess, model_server: ModelServer) -> None:
+    client = Client.signed_in(running.url, password=PASSWORD)
+    gate = scripts.Gate()
+    model_server.script(*(scripts.text("before ", gate, "after") for _ in range(4)))
+    with ExitStack() as stack:
+        streams = [client.events("threads/new/messages/stream/", {"content": f"Stream {n}"}) for n in range(4)]
+        for stream in streams:
+            stack.callback(stream.close)  # type: ignore[attr-defined]
+            assert "reply.delta" in (event["type"] for event in stream)
+        sockets = [stack.enter_context(client.socket()) for _ in range(4)]
+        assert len(client.call("GET", "threads/", seconds=5)["results"]) == 4
+        assert len(sockets) == 4
+        gate.open()
+        assert [list(stream)[-1]["type"] for stream in streams] == ["reply.completed"] * 4
+
+
+def test_a_body_in_chunks_is_read(running: ServerProcess) -> None:
+    client = Client.signed_in(running.url, password=PASSWORD)
+    headers = {"Authorization": f"Token {client.token}", "Content-Type": "application/json"}
+
+    def sent(body: bytes) -> tuple[int, Any]:
+        return ask(running.url, "/api/v1/threads/", "POST", body=iter([body]), headers=headers, encode_chunked=True)
+
+    status, thread = sent(b'{"title": "In pieces"}')
+    assert (status, thread["title"]) == (201, "In pieces")
+    status, refused = sent(b'{"title": "' + b"x" * 1_300_000 + b'"}')
+    assert (status, refused["error"]["code"]) == (413, "message_too_long")
+
+
+def test_a_database_that_goes_away_is_named_by_every_door_and_so_is_its_return(
+    running: ServerProcess, empty_database: str
+) -> None:
+    client = Client.signed_in(running.url, password=PASSWORD)
+    assert ask(running.url, "/health/")[0] == 200
+    name = urlsplit(empty_database).path[1:]
+    with psycopg.connect(os.environ["DATABASE_URL"], autocommit=True) as administration:
+        administration.execute(f'ALTER DATABASE "{name}" ALLOW_CONNECTIONS false')
+        administration.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s", [name])
+        try:
+            status, health = ask(running.url, "/health/")
+            assert (status, health["status"], health["checks"]["database"]) == (
+                503,
+                "unavailable",
+                "unreachable: check DATABASE_URL and that PostgreSQL runs",
+            )
+            with pytest.raises(ApiError) as caught:
+                client.call("POST", "threads/new/messages/", {"content": "Hello"})
+            error = caught.value.error
+            assert error.pop("request_id")
+            assert (caught.value.status, error) == (
+                503,
+                {
+                    "type": "unavailable",
+                    "code": "unavailable",
+                    "message": "The server can't reach its database. Nothing was stored; try again in a moment.",
+                    "details": {},
+                },
+            )
+        finally:
+            administration.execute(f'ALTER DATABASE "{name}" ALLOW_CONNECTIONS true')
+    assert client.call("POST", "threads/new/messages/", {"content": "Hello"})["reply"]["status"] == "completed"
+    assert ask(running.url, "/health/")[0] == 200
+
+
+def test_without_the_redis_that_is_configured_everything_still_works(
+    empty_database: str, environment: dict[str, str], model_server: ModelServer
+) -> None:
+    with server(empty_database, **environment, REDIS_URL=f"redis://127.0.0.1:{free_port()}/0") as running:
+        status, health = ask(running.url, "/health/")
+        assert (status, health) == (
+            200,
+            {
+                "status": "ok",
+                "checks": {
+                    "database": "ok",
+                    "provider": "ok",
+                    "redis": "unreachable: start Redis or correct REDIS_URL; readers in other processes are slower until then",
+                },
+            },
+        )
+        client = Client.signed_in(running.url, password=PASSWORD)
+        events = list(client.events("threads/new/messages/stream/", {"content": "Hello"}))
+        assert [event["seq"] for event in events] == list(range(1, len(events) + 1))
+        assert events[-1]["type"] == "reply.completed"
+        with client.socket(events[0]["data"]["thread"]) as socket:
+            socket.send(json.dumps({"type": "message.send", "content": "And again?"}))
+            frames = [json.loads(socket.recv(10))]
+            while not frames[-1]["type"].startswith("reply.completed"):
+                frames.append(json.loads(socket.recv(10)))
+        assert [frame["seq"] for frame in frames] == list(range(1, len(frames) + 1))
+        assert "Traceback" not in running.output
