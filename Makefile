@@ -18,7 +18,11 @@ run: .venv/run.stamp .local/static.stamp ## set up what is missing, then serve o
 
 test: .venv/dev.stamp .local/static.stamp ## the whole suite, on a real PostgreSQL, Redis and browser
 	@sh tests/services.sh
-	@exec "$(PYTHON)" -m pytest
+	@exec "$(PYTHON)" -m pytest --numprocesses 2 --dist worksteal
+
+soak: .venv/dev.stamp .local/static.stamp ## kill a server a hundred times
+	@sh tests/services.sh
+	@OPENBOOK_TEST_KILLS=100 exec "$(PYTHON)" -m pytest --timeout 3000 tests/test_processes.py
 
 check: .venv/dev.stamp node_modules/.stamp ## style, types, imports, migrations, Django's checks, JavaScript syntax
 	"$(PYTHON)" -m ruff check .
@@ -82,4 +86,4 @@ node_modules/.stamp: package.json package-lock.json .npmrc | .venv/run.stamp
 	@"$(PYTHON)" manage.py collectstatic --noinput --verbosity 0
 	@touch $@
 
-.PHONY: help run test check bench password lock clean
+.PHONY: help run test soak check bench password lock clean

@@ -72,6 +72,8 @@ def main() -> None:
     with served() as (url, model, database), sync_playwright() as playwright:
         browser = launch(playwright, program("OPENBOOK_TEST_CHROMIUM", *CHROMIUM))
         address = talk(browser, url, model, database)
+        with chat_page(browser, url, color_scheme="light", **DESKTOP) as chat:
+            inspect(chat, album)
         for scene in (rest, motion):
             for theme, (size, options) in product(("light", "dark"), (("desktop", DESKTOP), ("phone", PHONE))):
                 with chat_page(browser, url, color_scheme=theme, reduced_motion="reduce", **options) as chat:
@@ -151,6 +153,15 @@ def motion(chat: Chat, model: ModelServer, album: Album, address: str, suffix: s
     chat.open()
     chat.ask("What did we say about trays?")
     album.take(chat, f"error-{suffix}")
+
+
+def inspect(chat: Chat, album: Album) -> None:
+    """What support staff see of the newest request of the thread."""
+    chat.sign_in("admin", PASSWORD)
+    chat.page.goto(f"{chat.url}/admin/conversations/contextsnapshot/?q=Mira")
+    chat.page.locator("#result_list tbody a:visible[href*=contextsnapshot]").first.click()
+    chat.page.set_viewport_size({"width": 1280, "height": 1100})
+    album.take(chat, "admin")
 
 
 if __name__ == "__main__":
