@@ -9,7 +9,7 @@ from django.db.models import Q
 from django.db.models.functions import Left, Length
 
 from conversations.admin import display
-from conversations.context import snapshots
+from conversations.context import factors, snapshots
 from conversations.context.reasons import Reason
 from conversations.models import ContextSnapshot, Message
 
@@ -93,6 +93,7 @@ class SnapshotPage:
     request: str
     request_chars: int
     figures: Sequence[Figure]
+    factor: str
     timings: Sequence[tuple[str, str]]
     error: str
     previous: ContextSnapshot | None
@@ -120,6 +121,7 @@ def snapshot_page(snapshot: ContextSnapshot) -> SnapshotPage:
         request=request if len(request) <= INLINE_CHARS else "",
         request_chars=len(request),
         figures=figures(snapshot),
+        factor=factor(snapshot),
         timings=timings(snapshot),
         error=display.pretty(snapshot.error) if snapshot.error else "",
         previous=neighbour(snapshot, later=False),
@@ -203,15 +205,21 @@ def left_out_row(item: Item) -> LeftOut:
 def figures(snapshot: ContextSnapshot) -> list[Figure]:
     usage = snapshot.usage
     read, written = usage.get("cache_read_input_tokens"), usage.get("cache_creation_input_tokens")
-    given = usage.get("input_tokens")
-    # The provider counts what it took from or put into its cache apart from the rest of the input.
-    reported = None if given is None else given + (read or 0) + (written or 0)
     return [
-        Figure(label="Input tokens", estimated=snapshot.total_tokens, reported=reported),
+        Figure(label="Input tokens", estimated=snapshot.total_tokens, reported=factors.reported_input(usage)),
         Figure(label="of these read from the prompt cache", estimated=None, reported=read),
         Figure(label="of these written to the prompt cache", estimated=None, reported=written),
         Figure(label="Output tokens", estimated=None, reported=usage.get("output_tokens")),
     ]
+
+
+def factor(snapshot: ContextSnapshot) -> str:
+    """What is known by now of the model's count beside the estimate."""
+    found = factors.factor_of(provider=snapshot.provider, model=snapshot.model)
+    requests = display.counted(found.samples, "request")
+    if found.samples < factors.FEWEST:
+        return f"No factor for {snapshot.model} yet: {requests} of the {factors.FEWEST} that it takes."
+    return f"{snapshot.model} reports {found.value:.2f} tokens for each estimated one, by its newest {requests}."
 
 
 def timings(snapshot: ContextSnapshot) -> list[tuple[str, str]]:

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from conversations.context import budget as budgets
-from conversations.context.budget import Budget
+from conversations.context.budget import Budget, shorten
 from conversations.context.sources import read_history
+from conversations.context.tokens import TURN_OVERHEAD, estimate_tokens, text_of, turn_tokens
 from conversations.context.windowing import LAST_PAIR, Run, Turn, account, window
 from conversations.models import Assistant, text_blocks
 from conversations.providers.base import Payload, Provider
@@ -117,9 +117,11 @@ def fit(sections: Sequence[Section], history: list[Turn], newest: Turn, budget: 
 def shortened(turn: Turn, tokens: int) -> Turn:
     if turn.token_count <= tokens:
         return turn
-    text = budgets.shorten(budgets.text_of(turn.content), tokens - budgets.TURN_OVERHEAD)
+    text = shorten(text_of(turn.content), tokens - TURN_OVERHEAD)
     content = text_blocks(text)
-    return replace(turn, content=content, token_count=budgets.turn_tokens(content), shortened=text)
+    count = turn_tokens(content)
+    # The mark itself takes some tokens, more than the shortest turns have.
+    return replace(turn, content=content, token_count=count, shortened=text) if count < turn.token_count else turn
 
 
 def stand_ins(history: Sequence[Turn], newest: Turn) -> dict[int, str]:
@@ -154,7 +156,7 @@ def sha256(text: str) -> bytes:
 
 
 def _section(name: str, text: str) -> Section:
-    return Section(name=name, text=text, tokens=budgets.estimate_tokens(text))
+    return Section(name=name, text=text, tokens=estimate_tokens(text))
 
 
 def _milliseconds_since(start: float) -> float:

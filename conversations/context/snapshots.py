@@ -9,9 +9,9 @@ from typing import Any
 from django.db.models import Q
 from django.utils import timezone
 
-from conversations.context.budget import text_of
 from conversations.context.builder import Context, api_messages, canonical, sha256, system_blocks
 from conversations.context.reasons import Reason
+from conversations.context.tokens import text_of
 from conversations.context.windowing import Run, Turn
 from conversations.models import ContextBlock, ContextSnapshot, Message, Reply, text_blocks
 from conversations.providers import ProviderError, get_provider

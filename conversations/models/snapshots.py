@@ -71,6 +71,9 @@ class ContextSnapshot(models.Model):
         indexes = [
             models.Index(fields=["thread", "-created_at"], name="snapshot_by_thread"),
             models.Index(fields=["-created_at"], name="snapshot_newest"),
+            models.Index(
+                fields=["provider", "model", "-created_at"], condition=Q(status="completed"), name="snapshot_by_model"
+            ),
         ]
         constraints = [
             models.UniqueConstraint(fields=["reply", "round"], name="one_snapshot_per_round"),

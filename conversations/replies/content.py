@@ -4,7 +4,7 @@ from typing import Any
 
 from django.conf import settings
 
-from conversations.context.budget import text_of
+from conversations.context.tokens import text_of
 from conversations.errors import InvalidMessage, MessageTooLong
 from conversations.models import text_blocks
 from conversations.text import clean

@@ -15,8 +15,8 @@ from django.utils import timezone
 
 from conversations import threads, wire
 from conversations.context import snapshots
-from conversations.context.budget import text_of, turn_tokens
 from conversations.context.builder import Context, build_context
+from conversations.context.tokens import text_of, turn_tokens
 from conversations.context.windowing import Turn
 from conversations.db import read_only
 from conversations.errors import CannotRetry, ReplyInProgress, ThreadNotFound, error_object

@@ -17,9 +17,10 @@ def run() -> None:
     import django  # noqa: PLC0415
 
     django.setup()
-    from tests.benchmarks import context, replies  # noqa: PLC0415
+    from tests.benchmarks import context, replies, tokens  # noqa: PLC0415
     from tests.benchmarks.measuring import database  # noqa: PLC0415
 
+    tokens.main()
     with database():
         context.main()
         replies.main()

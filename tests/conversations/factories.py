@@ -9,8 +9,8 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 
 from conversations.context import snapshots
-from conversations.context.budget import turn_tokens
 from conversations.context.builder import build_context
+from conversations.context.tokens import turn_tokens
 from conversations.context.windowing import Turn
 from conversations.ids import uuid7
 from conversations.models import Assistant, ContextSnapshot, Message, Reply, Thread, text_blocks

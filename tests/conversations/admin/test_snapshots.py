@@ -143,6 +143,16 @@ def test_estimated_and_reported_tokens_stand_side_by_side() -> None:
     ]
 
 
+def test_the_factor_between_estimated_and_reported_tokens_is_shown(staff: Client) -> None:
+    first = make_snapshot(make_thread(turns=TRUMP))
+    page = staff.get(page_url("contextsnapshot", first.pk)).text
+    assert f"No factor for {first.model} yet: 0 requests of the 5 that it takes." in page
+    for number in range(2, 7):
+        make_snapshot(reply=first.reply, round=number, usage={"input_tokens": round(first.total_tokens * 1.2)})
+    page = staff.get(page_url("contextsnapshot", first.pk)).text
+    assert f"{first.model} reports 1.20 tokens for each estimated one, by its newest 5 requests." in page
+
+
 def test_a_failed_request_shows_its_error(staff: Client) -> None:
     error = {"type": "model", "code": "overloaded", "message": "<b>Busy</b>", "details": {}, "request_id": ""}
     snapshot = make_snapshot(make_thread(turns=TRUMP), status="failed", error=error)

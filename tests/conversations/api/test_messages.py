@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
-from conversations.context.budget import turn_tokens
+from conversations.context.tokens import turn_tokens
 from conversations.db import in_database
 from conversations.models import ContextSnapshot, Message, Reply, Thread
 from conversations.wire import messages_with_replies
