@@ -4,6 +4,8 @@ import json
 from datetime import UTC, datetime
 from typing import Any
 
+from django.db.models import Q
+
 from conversations.models import ContextSnapshot, Message, Reply, Thread
 
 REQUEST_FIELDS = ("id", "reply_id", "message_history_count", "total_tokens")
@@ -63,11 +65,7 @@ def messages_with_replies(messages: list[Message]) -> list[dict[str, Any]]:
     """Message objects with their replies, in two statements however many there are."""
     turns = [message.id for message in messages if message.role == Message.Role.USER]
     wrote = [message.reply_id for message in messages if message.reply_id]
-    replies = list(
-        Reply.objects.filter(user_message__in=turns).order_by("created_at")
-        if not wrote
-        else (Reply.objects.filter(user_message__in=turns) | Reply.objects.filter(id__in=wrote)).order_by("created_at")
-    )
+    replies = list(Reply.objects.filter(Q(user_message__in=turns) | Q(id__in=wrote)).order_by("created_at"))
     requests = {
         snapshot.reply_id: snapshot
         for snapshot in ContextSnapshot.objects.filter(reply__in=replies).order_by("round").only(*REQUEST_FIELDS)

@@ -1,15 +1,14 @@
 """How a model's own count of tokens compares with the estimate, learnt from what it reported.
 
-Stored counts and ``total_tokens`` of snapshots stay plain estimates, or the factor would learn from itself. It is applied
-to the budget: an estimated token is worth ``factor`` reported ones, so a cap of 6,150 has room for 6,150 / factor.
+Shown to staff beside the figures of a request. Stored counts and ``total_tokens`` of snapshots are plain estimates, or the
+factor would learn from itself.
 """
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from statistics import median
 
-from conversations.context.budget import Budget
 from conversations.models import ContextSnapshot
 
 NEWEST = 50
@@ -58,13 +57,3 @@ def reported_input(usage: Mapping[str, int]) -> int | None:
         return None
     cached = usage.get("cache_read_input_tokens", 0) + usage.get("cache_creation_input_tokens", 0)
     return usage["input_tokens"] + cached
-
-
-def in_estimated_tokens(budget: Budget, factor: Factor) -> Budget:
-    """The budget, which people give in the model's tokens, in estimated ones. Rounded down, so that the cap holds."""
-    return replace(
-        budget,
-        history_tokens=int(budget.history_tokens / factor.value),
-        total_tokens=int(budget.total_tokens / factor.value),
-        hard_cap=int(budget.hard_cap / factor.value),
-    )

@@ -109,7 +109,10 @@ def refuse_while_running(thread: Thread) -> None:
 
 
 def build_and_record(*, message_id: uuid.UUID, reply_id: uuid.UUID) -> tuple[ContextSnapshot, Context]:
-    """The context of the reply's request, recorded before the model is called (S1)."""
+    """The context of the reply's request, recorded before the model is called (S1).
+
+    Raises ``Reply.DoesNotExist`` where the reply has ended.
+    """
     message = Message.objects.select_related("thread__assistant").get(id=message_id)
     assistant = message.thread.assistant
     newest = Turn(
@@ -123,8 +126,11 @@ def build_and_record(*, message_id: uuid.UUID, reply_id: uuid.UUID) -> tuple[Con
     provider = get_provider(assistant.provider or settings.OPENBOOK_PROVIDER)
     with read_only():
         context = build_context(assistant=assistant, provider=provider, thread_id=message.thread_id, newest=newest)
-    reply = Reply.objects.get(id=reply_id)
-    return snapshots.record(context, reply), context
+    # The task that asked for this may have been stopped meanwhile, while this thread went on: no snapshot after the end.
+    with transaction.atomic():
+        _locked(message.thread_id)
+        reply = Reply.objects.get(id=reply_id, status=Reply.Status.RUNNING)
+        return snapshots.record(context, reply), context
 
 
 def preview_context(

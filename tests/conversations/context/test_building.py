@@ -207,6 +207,18 @@ def test_the_body_accounts_for_each_turn_exactly_once(user: User) -> None:
     assert body["message_history_tokens"] == body["sections"][1]["tokens"]
 
 
+def test_no_snapshot_is_recorded_once_the_reply_has_ended(user: User, settings: Any) -> None:
+    """A stop may come while the context is being built, and that step can't be called back."""
+    settings.OPENBOOK_PROVIDER = "offline"
+    opened = store.open_turn(
+        user=user, thread_id=None, assistant=None, blocks=text_blocks("Hi"), client_message_id=None
+    )
+    store.close(reply_id=opened.reply.id, owner=opened.reply.owner, outcome=store.stopped())
+    with pytest.raises(Reply.DoesNotExist):
+        store.build_and_record(message_id=opened.message.id, reply_id=opened.reply.id)
+    assert ContextSnapshot.objects.count() == 0
+
+
 def test_a_preview_is_what_the_request_then_gets(user: User, settings: Any) -> None:
     settings.OPENBOOK_PROVIDER = "offline"
     thread = make_thread(user, talk(8))

@@ -9,8 +9,7 @@ from django.utils import timezone
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conversations.context.budget import Budget
-from conversations.context.factors import NEWEST, Factor, factor_of, in_estimated_tokens, learnt, reported_input
+from conversations.context.factors import NEWEST, Factor, factor_of, learnt, reported_input
 from conversations.ids import uuid7
 from conversations.models import ContextSnapshot
 from tests.conversations.factories import make_snapshot, make_thread
@@ -43,16 +42,6 @@ def test_a_request_without_a_count_teaches_nothing() -> None:
 @given(pairs)
 def test_the_order_of_requests_does_not_matter(found: list[tuple[int, int]]) -> None:
     assert learnt(found) == learnt(sorted(found))
-
-
-@given(pairs, st.integers(100, 200_000))
-def test_a_context_within_the_estimated_cap_is_within_the_real_one(found: list[tuple[int, int]], cap: int) -> None:
-    factor = learnt(found)
-    budget = Budget(history_tokens=cap // 2, history_turns=80, total_tokens=cap * 2 // 3, hard_cap=cap)
-    scaled = in_estimated_tokens(budget, factor)
-    assert scaled.hard_cap * factor.value <= cap < (scaled.hard_cap + 1) * factor.value + 1e-6
-    assert scaled.history_turns == budget.history_turns
-    assert in_estimated_tokens(budget, Factor()) == budget
 
 
 def test_tokens_read_from_and_written_to_the_cache_were_given_too() -> None:
