@@ -33,6 +33,7 @@ from conversations.providers.base import (
 )
 
 DEFAULT_MODEL = "claude-sonnet-5-5"
+SMALL_MODEL = "claude-haiku-5-5"
 BACKOFF_SECONDS = (0.4, 1.2)
 """Before the second and the third attempt, give or take a half."""
 LONGEST_WAIT_SECONDS = 10.0
@@ -121,6 +122,7 @@ class Deadline:
 
 class AnthropicProvider:
     name = "anthropic"
+    rewrites = True
     render = staticmethod(messages_api_payload)
 
     def __init__(self) -> None:
@@ -128,6 +130,9 @@ class AnthropicProvider:
 
     def default_model(self) -> str:
         return settings.OPENBOOK_MODEL or DEFAULT_MODEL
+
+    def small_model(self) -> str:
+        return SMALL_MODEL
 
     async def stream(self, payload: Payload) -> AsyncGenerator[ProviderEvent]:
         deadline = Deadline()

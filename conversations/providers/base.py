@@ -13,6 +13,12 @@ Payload = dict[str, Any]
 """The exact request as JSON: what the snapshot stores, its digest proves and the provider is given."""
 
 
+CONTEXTUALISED = (
+    "[Contextualised query, written by Openbook and not by the person; it says what the text above refers to]"
+)
+"""What the block of a user message begins with that Openbook added (Q2)."""
+
+
 class ProviderError(Exception):
     """A model call that did not end well. Says whether trying the same again can help.
 
@@ -61,8 +67,14 @@ ProviderEvent = TextDelta | Finished
 
 class Provider(Protocol):
     name: str
+    rewrites: bool
+    """Whether a model stands behind it that can put a query into other words."""
 
     def default_model(self) -> str: ...
+
+    def small_model(self) -> str:
+        """A fast and cheap one, for helping tasks such as the contextualised query."""
+        ...
 
     def render(
         self, *, model: str, max_tokens: int, system: Sequence[Mapping[str, Any]], messages: Sequence[Mapping[str, Any]]

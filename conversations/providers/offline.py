@@ -11,7 +11,15 @@ from typing import Any
 
 from django.conf import settings
 
-from conversations.providers.base import Finished, Payload, ProviderEvent, TextDelta, Usage, messages_api_payload
+from conversations.providers.base import (
+    CONTEXTUALISED,
+    Finished,
+    Payload,
+    ProviderEvent,
+    TextDelta,
+    Usage,
+    messages_api_payload,
+)
 from conversations.providers.matching import Match, Sentence, best_match, has_content, words
 
 MARK = "*Offline responder, no model connected.*"
@@ -45,9 +53,13 @@ INTERROGATIVE = re.compile(
 
 class OfflineProvider:
     name = "offline"
+    rewrites = False
     render = staticmethod(messages_api_payload)
 
     def default_model(self) -> str:
+        return "offline"
+
+    def small_model(self) -> str:
         return "offline"
 
     async def stream(self, payload: Payload) -> AsyncGenerator[ProviderEvent]:
@@ -71,6 +83,8 @@ def answer(payload: Payload) -> str:
     told = [sentence for sentence in sentences_of(message) if not is_question(sentence)]
     question, context = " ".join(questions), [*known(payload["system"], earlier), *spoken("user", told)]
     match = best_match(question, context)
+    if match is None or match.coverage < LEAST_COVERAGE:
+        match = best_match(contextualised(payload["messages"][-1]["content"]), context)
     if match is None or match.coverage < LEAST_COVERAGE:
         return f"{MARK} {unanswered(previous, told_so_far(context) if has_content(question) else [])}"
     return f"{MARK} {quoted(match)}"
@@ -165,9 +179,20 @@ def pieces(line: str) -> Iterator[str]:
 
 
 def text_of(content: str | Sequence[Mapping[str, Any]]) -> str:
+    """What was said; a query that Openbook added is nobody's words."""
     if isinstance(content, str):
         return content
-    return "\n".join(block["text"] for block in content if block.get("type") == "text")
+    return "\n".join(text for text in texts_of(content) if not text.startswith(CONTEXTUALISED))
+
+
+def contextualised(content: str | Sequence[Mapping[str, Any]]) -> str:
+    """The query that was added to a message, or nothing."""
+    texts = [] if isinstance(content, str) else texts_of(content)
+    return "".join(text.removeprefix(CONTEXTUALISED) for text in texts if text.startswith(CONTEXTUALISED))
+
+
+def texts_of(content: Sequence[Mapping[str, Any]]) -> list[str]:
+    return [block["text"] for block in content if block.get("type") == "text"]
 
 
 def shortened(text: str) -> str:

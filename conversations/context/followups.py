@@ -1,0 +1,134 @@
+"""Whether a message leans on earlier turns: a local rule, pure, without a model (Q4).
+
+It is careful: what may stand by itself is taken to, because a query that was rewritten for nothing costs time and can mislead.
+"""
+
+import re
+from collections.abc import Sequence
+from enum import Enum
+from itertools import pairwise
+
+from conversations.context.languages import (
+    CHINESE_ELLIPSIS,
+    CHINESE_EMPTY,
+    CHINESE_POINTING,
+    JAPANESE_ELLIPSIS,
+    JAPANESE_EMPTY,
+    JAPANESE_POINTING,
+    KANA,
+    LANGUAGES,
+    OWN,
+    SOCIAL,
+    Language,
+)
+from conversations.context.tokens import text_of
+from conversations.context.windowing import Turn
+from conversations.providers.matching import UNSPACED
+
+LONGEST = 160
+"""Characters. A longer message brings its own context."""
+LONGEST_UNSPACED = 24
+LONGEST_POINTING = 14
+LONGEST_ELLIPSIS = 6
+FULL_CLAUSE = 3
+
+WORD = re.compile(r"\w+")
+CLAUSE_END = re.compile(r"[,.;:!?…–—]")
+OWN_MATERIAL = re.compile(r"\n|`|://|[\[{<]")
+QUESTION_END = re.compile(r"[?？؟]\W*$")
+EDGES = re.compile(r"^\W+|\W+$")
+
+
+class Reference(Enum):
+    """How a message leans on what was said before: with a word that points there, or by leaving out what it is about."""
+
+    NONE = "none"
+    POINTING = "pointing"
+    ELLIPSIS = "ellipsis"
+
+
+def worth_rewriting(text: str, turns: Sequence[Turn]) -> bool:
+    """Whether a contextualised query can help: there is something earlier, and the message leans on it."""
+    something_was_said = any(text_of(turn.content).strip() for turn in turns)
+    return something_was_said and reference(text, last_question(turns)) is not Reference.NONE
+
+
+def last_question(turns: Sequence[Turn]) -> str:
+    """What the user said last."""
+    return next((text_of(turn.content) for turn in reversed(turns) if turn.role == "user"), "")
+
+
+def reference(text: str, previous: str = "") -> Reference:
+    """``previous`` helps to tell the language of a short message."""
+    text = text.strip()
+    if not text or len(text) > LONGEST or OWN_MATERIAL.search(text):
+        return Reference.NONE
+    if UNSPACED.search(text):
+        return _unspaced_reference(text)
+    words = WORD.findall(text.casefold())
+    if is_social(text):
+        return Reference.NONE
+    language = language_of(words, WORD.findall(previous[:LONGEST].casefold()))
+    if len(words) <= LONGEST_POINTING and (place := _pointing_at(text, language)) is not None:
+        return Reference.NONE if _names_whom(text[:place], language) else Reference.POINTING
+    return Reference.ELLIPSIS if _is_ellipsis(text, words, language) else Reference.NONE
+
+
+def is_social(text: str) -> bool:
+    """Greetings, thanks, yes and no; also what has no word at all."""
+    return SOCIAL.issuperset(WORD.findall(text.casefold()))
+
+
+def language_of(words: Sequence[str], previous: Sequence[str]) -> Language:
+    """Whose small words are the most in the message, and where that is even, in the one before."""
+    return max(LANGUAGES, key=lambda language: (_small_words(words, language), _small_words(previous, language)))
+
+
+def _small_words(words: Sequence[str], language: Language) -> int:
+    return sum(word in language.known for word in words)
+
+
+def _pointing_at(text: str, language: Language) -> int | None:
+    """Where the first word that points back begins."""
+    text = language.empty.sub(lambda found: " " * len(found.group()), text)
+    words = list(WORD.finditer(text))
+    places = [found.start() for found in words if found.group().casefold() in language.pointing]
+    places += [found.start() for found in words[-1:] if found.group().casefold() in language.final]
+    places += [found.start() for found in language.special.finditer(text)]
+    return min(places, default=None)
+
+
+def _names_whom(before: str, language: Language) -> bool:
+    """Whether what stands before the pointing word in the message itself tells whom or what it means."""
+    *clauses, _open_clause = CLAUSE_END.split(before)
+    if sum(len(WORD.findall(clause)) for clause in clauses) >= FULL_CLAUSE:
+        return True
+    words = WORD.findall(before)
+    if any(word.casefold() in OWN for word in words[:-1]):
+        return True
+    large = [len(word) > 1 and word[0].isupper() and not before.isupper() for word in words[1:]]
+    if language.writes_nouns_large:  # one capital is any noun there, two in a row are a name
+        return any(first and second for first, second in pairwise(large))
+    return any(large)
+
+
+def _is_ellipsis(text: str, words: Sequence[str], language: Language) -> bool:
+    if len(words) <= LONGEST_ELLIPSIS and any(tuple(words[: len(o)]) == o for o in language.openers):
+        return True
+    if len(words) <= FULL_CLAUSE and language.questions.issuperset(words):
+        return True
+    return len(words) <= 2 and bool(QUESTION_END.search(text))
+
+
+def _unspaced_reference(text: str) -> Reference:
+    bare = EDGES.sub("", text)
+    if len(bare) > LONGEST_UNSPACED:
+        return Reference.NONE
+    empty, pointing, ellipsis = (
+        (JAPANESE_EMPTY, JAPANESE_POINTING, JAPANESE_ELLIPSIS)
+        if KANA.search(text)
+        else (CHINESE_EMPTY, CHINESE_POINTING, CHINESE_ELLIPSIS)
+    )
+    if ellipsis.search(bare):
+        return Reference.ELLIPSIS
+    return Reference.POINTING if pointing.search(empty.sub("", bare)) else Reference.NONE
