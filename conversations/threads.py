@@ -10,6 +10,8 @@ from conversations.errors import InvalidMessage, NotFound, ReplyNotFound, Thread
 from conversations.models import Assistant, ContextSnapshot, Message, Reply, Thread
 from conversations.text import clean
 
+NEW = "new"
+"""The one literal id that opens a thread (T5)."""
 TITLE_CHARS = 60
 
 

@@ -61,6 +61,12 @@ def reply_object(reply: Reply, request: ContextSnapshot | None = None) -> dict[s
     }
 
 
+def reply_with_request(reply: Reply) -> dict[str, Any]:
+    """The reply object with the newest model request of the reply."""
+    newest = ContextSnapshot.objects.filter(reply=reply).order_by("-round").only(*REQUEST_FIELDS).first()
+    return reply_object(reply, newest)
+
+
 def messages_with_replies(messages: list[Message]) -> list[dict[str, Any]]:
     """Message objects with their replies, in two statements however many there are."""
     turns = [message.id for message in messages if message.role == Message.Role.USER]

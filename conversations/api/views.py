@@ -33,8 +33,6 @@ from conversations.replies import store
 from conversations.replies.content import user_blocks
 from conversations.replies.store import Opened
 
-NEW = "new"
-
 
 class TokenView(APIView):
     authentication_classes = []
@@ -149,7 +147,7 @@ class ContextPreview(APIView):
         return Response(
             store.preview_context(
                 user=caller(request),
-                thread_id=None if thread_id == NEW else thread_id,
+                thread_id=None if thread_id == threads.NEW else thread_id,
                 assistant=asked["assistant"],
                 blocks=user_blocks(asked["content"]),
             )
@@ -223,7 +221,7 @@ async def _start(request: Request, thread_id: str) -> Opened:
     asked = _valid(serializers.MessageRequest, request)
     return await replies.start(
         user=caller(request),
-        thread_id=None if thread_id == NEW else thread_id,
+        thread_id=None if thread_id == threads.NEW else thread_id,
         content=asked["content"],
         client_message_id=asked["client_message_id"],
         assistant=asked["assistant"],
@@ -234,10 +232,9 @@ def _exchange(user: User, opened: Opened) -> dict[str, Any]:
     """The stored turns of a reply that has ended. Raises ``ReplyFailed`` where it failed, ``ReplyNotFound`` where its thread
     was deleted right after."""
     reply = threads.reply_of(user, opened.reply.id)
-    request = ContextSnapshot.objects.filter(reply=reply).order_by("-round").only(*wire.REQUEST_FIELDS).first()
     message = opened.message
     answer = Message.objects.filter(reply=reply).first()
-    described = wire.reply_object(reply, request)
+    described = wire.reply_with_request(reply)
     if reply.status in (Reply.Status.FAILED, Reply.Status.INTERRUPTED):
         raise ReplyFailed(
             reply.error or {}, thread=str(reply.thread_id), user_message=str(message.id), reply=str(reply.id)

@@ -22,7 +22,6 @@ log = logging.getLogger("openbook.chat")
 SIGN_IN, FORBIDDEN, GONE = 4401, 4403, 4404
 CHECK_ACCESS_SECONDS = 5.0
 LOOK_AGAIN_SECONDS = 1.0
-NEW = "new"
 
 
 class InvalidFrame(OpenbookError):
@@ -81,7 +80,7 @@ class ThreadConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
                 await self._leave(SIGN_IN, SignInNeeded())
                 return
             asked = self.scope["url_route"]["kwargs"]["thread_id"]
-            if asked != NEW:
+            if asked != threads.NEW:
                 await self._belong_to((await in_database(threads.get)(self.user, asked)).id)
             self._spawn(self._keep_checking())
         except errors.NotFound as error:

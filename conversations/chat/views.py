@@ -16,7 +16,7 @@ from django.views.decorators.cache import never_cache
 
 from conversations import threads
 from conversations.errors import ThreadNotFound
-from conversations.models import Assistant, Thread
+from conversations.models import Thread
 
 
 class SignedInRequest(HttpRequest):
@@ -55,7 +55,7 @@ def signup(request: HttpRequest) -> HttpResponse:
 
 def _page(user: User, thread: Thread | None) -> dict[str, Any]:
     """What the page's script is told, as JSON."""
-    offered = Assistant.objects.filter(is_active=True).order_by("-is_default", "order", "name")
+    offered = threads.offered_assistants().order_by("-is_default", "order", "name")
     return {
         "user": {"id": user.pk, "name": user.get_username(), "staff": user.is_staff},
         "assistants": list(offered.values("slug", "name", "description")),

@@ -17,7 +17,7 @@ from conversations.context.tokens import text_of
 from conversations.context.topics import resolve
 from conversations.context.windowing import Turn
 from conversations.models import text_blocks
-from conversations.providers.base import CONTEXTUALISED, Finished, Payload, Provider, ProviderError, TextDelta
+from conversations.providers.base import CONTEXTUALISED, WHOLE, Finished, Payload, Provider, ProviderError, TextDelta
 from conversations.text import clean
 
 __all__ = ["OFF", "Rewriting", "RewritingOutcome", "marked", "resolve", "rewrite_query", "worth_rewriting"]
@@ -30,7 +30,6 @@ ALWAYS_ALLOWED = 240
 """Characters that a query may have even where the message is one word."""
 MAX_TOKENS = 300
 DEADLINE_SECONDS = 2.0
-WHOLE = {"end_turn", "stop_sequence"}
 
 INSTRUCTIONS = """\
 You rewrite the newest message of a conversation so that it can be understood without the conversation.

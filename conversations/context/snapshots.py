@@ -3,7 +3,7 @@
 import hashlib
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from django.db.models import Q
@@ -240,16 +240,12 @@ def _turns_of(snapshot: ContextSnapshot, texts: dict[str, str]) -> list[Turn]:
 
 
 def _turn(message: Message, stand_in: Run | None, texts: dict[str, str]) -> Turn:
-    shortened = texts.get(stand_in.sha256, "") if stand_in else ""
-    return Turn(
-        id=message.id,
-        position=message.position,
-        depth=message.depth,
-        role=message.role,
-        content=text_blocks(shortened) if shortened else message.content,
-        token_count=stand_in.tokens if stand_in else message.token_count,
-        shortened=shortened,
-    )
+    turn = Turn.of(message)
+    if stand_in is None:
+        return turn
+    shortened = texts.get(stand_in.sha256, "")
+    content = text_blocks(shortened) if shortened else message.content
+    return replace(turn, content=content, token_count=stand_in.tokens, shortened=shortened)
 
 
 def _texts_of(snapshot: ContextSnapshot) -> dict[str, str]:

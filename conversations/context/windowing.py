@@ -7,6 +7,7 @@ from typing import Any
 
 from conversations.context.budget import Budget
 from conversations.context.reasons import Reason
+from conversations.models import Message
 
 LAST_PAIR = 2
 
@@ -22,6 +23,17 @@ class Turn:
     token_count: int
     id: uuid.UUID | None = None
     shortened: str = ""
+
+    @classmethod
+    def of(cls, message: Message) -> "Turn":
+        return cls(
+            id=message.id,
+            position=message.position,
+            depth=message.depth,
+            role=message.role,
+            content=message.content,
+            token_count=message.token_count,
+        )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

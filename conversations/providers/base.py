@@ -33,6 +33,10 @@ class ProviderError(Exception):
         self.status = status
 
 
+WHOLE = frozenset({"end_turn", "stop_sequence"})
+"""Stop reasons that mean that the model said all it wanted. A word that isn't known means that it did not."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Usage:
     """Tokens as the provider reports them."""

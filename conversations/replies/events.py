@@ -14,7 +14,7 @@ from django.db import connection
 from django.utils import timezone
 
 from conversations import wire
-from conversations.models import ContextSnapshot, Message, Reply, ReplyEvent
+from conversations.models import Message, Reply, ReplyEvent
 
 OWNER = f"{socket.gethostname()[:60]}.{os.getpid()}.{secrets.token_hex(4)}"
 """This process, as the owner of the replies that it runs."""
@@ -118,8 +118,7 @@ def last_seq(reply_id: uuid.UUID) -> int:
 
 def ending(reply: Reply, message: Message | None, *, seq: int) -> Event:
     """The last event of a reply that has ended; ``message`` is the assistant turn, where there is one."""
-    request = ContextSnapshot.objects.filter(reply=reply).order_by("-round").only(*wire.REQUEST_FIELDS).first()
-    described = wire.reply_object(reply, request)
+    described = wire.reply_with_request(reply)
     data = {
         "thread": str(reply.thread_id),
         "message": wire.message_object(message, described) if message else None,

@@ -15,7 +15,7 @@ from conversations.db import in_database
 from conversations.errors import Unavailable, error_object
 from conversations.models import ContextSnapshot, Message, Reply
 from conversations.providers import ProviderError, get_provider
-from conversations.providers.base import Finished, TextDelta
+from conversations.providers.base import WHOLE, Finished, TextDelta
 from conversations.replies import store
 from conversations.replies.content import client_id, user_blocks
 from conversations.replies.doorbell import owner_key
@@ -24,9 +24,6 @@ from conversations.replies.store import Opened, Outcome
 from conversations.text import StreamCleaner, clean
 
 log = logging.getLogger("openbook.replies")
-
-WHOLE = {"end_turn", "stop_sequence"}
-"""Stop reasons that mean that the model said all it wanted. A word that isn't known means that it did not."""
 
 
 async def start(
@@ -90,7 +87,8 @@ def _ended(book: Journal, live: LiveReply, task: asyncio.Task[None]) -> None:
     """A reply whose end could not be written is let go: its lease runs out, and the sweep ends it."""
     if not task.cancelled() and (error := task.exception()):
         log.critical("reply task failed", exc_info=error, extra={"reply": str(live.id)})
-    book.let_go(live)
+    if live.id in book.live:
+        book.let_go(live)
 
 
 async def _run(book: Journal, live: LiveReply, opened: Opened) -> None:

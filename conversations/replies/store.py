@@ -20,9 +20,9 @@ from conversations.context.tokens import text_of, turn_tokens
 from conversations.context.windowing import Turn
 from conversations.db import read_only
 from conversations.errors import CannotRetry, ReplyInProgress, ThreadNotFound, error_object
-from conversations.models import ContextSnapshot, Message, Reply, Thread, text_blocks
+from conversations.models import Assistant, ContextSnapshot, Message, Reply, Thread, text_blocks
 from conversations.providers import get_provider
-from conversations.providers.base import Usage
+from conversations.providers.base import Provider, Usage
 from conversations.replies import events as eventlog
 from conversations.replies.events import LEASE, OWNER, Event
 
@@ -115,17 +115,13 @@ def build_and_record(*, message_id: uuid.UUID, reply_id: uuid.UUID) -> tuple[Con
     """
     message = Message.objects.select_related("thread__assistant").get(id=message_id)
     assistant = message.thread.assistant
-    newest = Turn(
-        id=message.id,
-        position=message.position,
-        depth=message.depth,
-        role=message.role,
-        content=message.content,
-        token_count=message.token_count,
-    )
-    provider = get_provider(assistant.provider or settings.OPENBOOK_PROVIDER)
     with read_only():
-        context = build_context(assistant=assistant, provider=provider, thread_id=message.thread_id, newest=newest)
+        context = build_context(
+            assistant=assistant,
+            provider=_provider_of(assistant),
+            thread_id=message.thread_id,
+            newest=Turn.of(message),
+        )
     # The task that asked for this may have been stopped meanwhile, while this thread went on: no snapshot after the end.
     with transaction.atomic():
         _locked(message.thread_id)
@@ -147,9 +143,11 @@ def preview_context(
             content=blocks,
             token_count=turn_tokens(blocks),
         )
-        provider = get_provider(chosen.provider or settings.OPENBOOK_PROVIDER)
         context = build_context(
-            assistant=chosen, provider=provider, thread_id=thread.id if thread else None, newest=newest
+            assistant=chosen,
+            provider=_provider_of(chosen),
+            thread_id=thread.id if thread else None,
+            newest=newest,
         )
         return snapshots.preview(context, thread.id if thread else None)
 
@@ -235,6 +233,10 @@ def newest_reply(thread_id: uuid.UUID) -> tuple[uuid.UUID, bool] | None:
     """Id of the thread's newest reply, and whether it is running."""
     found = Reply.objects.filter(thread_id=thread_id).order_by("-created_at").values_list("id", "status").first()
     return (found[0], found[1] == Reply.Status.RUNNING) if found else None
+
+
+def _provider_of(assistant: Assistant) -> Provider:
+    return get_provider(assistant.provider or settings.OPENBOOK_PROVIDER)
 
 
 def _new_thread(user: User, assistant: str | None, text: str, opened_by: str | None) -> tuple[Thread, bool]:

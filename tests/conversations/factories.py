@@ -73,16 +73,11 @@ def make_snapshot(
     """The model request of a reply, built and recorded as the application does it, and ended with these values."""
     reply = reply or make_reply(thread)
     question = reply.user_message
-    newest = Turn(
-        id=question.id,
-        position=question.position,
-        depth=question.depth,
-        role=question.role,
-        content=question.content,
-        token_count=question.token_count,
-    )
     context = build_context(
-        assistant=reply.thread.assistant, provider=OfflineProvider(), thread_id=reply.thread_id, newest=newest
+        assistant=reply.thread.assistant,
+        provider=OfflineProvider(),
+        thread_id=reply.thread_id,
+        newest=Turn.of(question),
     )
     snapshot = snapshots.record(context, reply, round=round)
     end = {"status": ContextSnapshot.Status.COMPLETED, "ended_at": timezone.now()} | end

@@ -27,14 +27,7 @@ def build(thread: Thread) -> Context:
             assistant=thread.assistant,
             provider=OfflineProvider(),
             thread_id=thread.id,
-            newest=Turn(
-                id=newest.id,
-                position=newest.position,
-                depth=newest.depth,
-                role=newest.role,
-                content=newest.content,
-                token_count=newest.token_count,
-            ),
+            newest=Turn.of(newest),
         )
 
 
