@@ -6,6 +6,7 @@ import time
 import uuid
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any
 
 from conversations.context.budget import Budget, shorten
@@ -14,6 +15,7 @@ from conversations.context.tokens import TURN_OVERHEAD, estimate_tokens, text_of
 from conversations.context.windowing import LAST_PAIR, Run, Turn, account, window
 from conversations.models import Assistant, text_blocks
 from conversations.providers.base import Payload, Provider
+from conversations.sessions import Session
 
 SMALLEST_SHARE = 32
 """Estimated tokens that even a shortened turn keeps."""
@@ -62,8 +64,20 @@ class Context:
         return counts
 
 
-def build_context(*, assistant: Assistant, provider: Provider, thread_id: uuid.UUID | None, newest: Turn) -> Context:
-    """The context of the request that answers ``newest``, which may not be stored yet; ``None`` is a thread to come."""
+def build_context(
+    *,
+    assistant: Assistant,
+    provider: Provider,
+    user_id: int,
+    thread_id: uuid.UUID | None,
+    newest: Turn,
+    session: Session,
+    at: datetime,
+) -> Context:
+    """The context of the request that answers ``newest``, which may not be stored yet; ``None`` is a thread to come.
+
+    ``at`` is the time of the request: the same rows at the same time give the same bytes.
+    """
     started = time.perf_counter()
     budget = Budget.of(assistant)
     sections = [_section("base", assistant.system_prompt)]

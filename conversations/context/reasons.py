@@ -2,7 +2,7 @@ from django.db import models
 
 
 class Reason(models.TextChoices):
-    """Why a turn is in a context or not. The admin, the API and the snapshots share these codes."""
+    """Why a turn, memory, topic or summary is in a context or not. The admin, the API and the snapshots share these codes."""
 
     NEWEST = "newest", "The message to answer"
     RECENT = "recent", "Recent enough for the window"
@@ -10,3 +10,8 @@ class Reason(models.TextChoices):
     OVER_BUDGET = "over_budget", "Older than what the token budget holds"
     TURN_LIMIT = "turn_limit", "Older than the largest number of turns"
     SUPERSEDED = "superseded", "Replaced by a later attempt"
+    FULFILLED_ARTIFACT = "fulfilled_artifact", "Its artifact was made"
+    ORPHAN_TOOL = "orphan_tool", "Half of a tool call: its other half is missing"
+    REMEMBERED = "remembered", "What is known of the person in this session"
+    RECALLED = "recalled", "Recalled for this message"
+    EXPIRED = "expired", "No longer true, or switched off"

@@ -3,6 +3,7 @@
 import uuid
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from conversations.context.budget import Budget
@@ -22,6 +23,8 @@ class Turn:
     content: list[dict[str, Any]]
     token_count: int
     id: uuid.UUID | None = None
+    created_at: datetime | None = None
+    reply: uuid.UUID | None = None
     shortened: str = ""
 
     @classmethod
@@ -33,6 +36,8 @@ class Turn:
             role=message.role,
             content=message.content,
             token_count=message.token_count,
+            created_at=message.created_at,
+            reply=message.reply_id,
         )
 
 

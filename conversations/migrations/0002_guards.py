@@ -43,7 +43,8 @@ CREATE TRIGGER keep_snapshots BEFORE DELETE ON conversations_contextsnapshot
     FOR EACH ROW EXECUTE FUNCTION openbook_refuse();
 CREATE TRIGGER keep_snapshots_as_they_are BEFORE UPDATE ON conversations_contextsnapshot
     FOR EACH ROW EXECUTE FUNCTION openbook_refuse_change(
-        'status', 'stop_reason', 'provider_request_id', 'usage', 'error', 'first_token_ms', 'ended_at');
+        'status', 'stop_reason', 'provider_request_id', 'provider_message_id', 'diagnostics', 'usage', 'error', 'first_token_ms',
+        'ended_at');
 CREATE TRIGGER keep_snapshots_once_ended BEFORE UPDATE ON conversations_contextsnapshot
     FOR EACH ROW WHEN (OLD.status <> 'pending' AND NOT openbook_door_is_open()) EXECUTE FUNCTION openbook_refuse_end();
 CREATE TRIGGER keep_blocks BEFORE UPDATE OR DELETE ON conversations_contextblock

@@ -9,6 +9,13 @@ class Assistant(models.Model):
     All sizes are in estimated tokens (requirement W2).
     """
 
+    class Rewriting(models.TextChoices):
+        """How a message that leans on earlier turns gets its contextualised query (Q1–Q4)."""
+
+        OFF = "off", "not at all"
+        LOCAL = "local", "by rules, at once"
+        MODEL = "model", "by a small model, within two seconds"
+
     slug = models.SlugField(unique=True, help_text="Its name in the API.")
     name = models.CharField(max_length=80)
     description = models.CharField(max_length=200, blank=True, help_text="One line that people choose it by.")
@@ -26,6 +33,23 @@ class Assistant(models.Model):
     history_turns_max = models.PositiveIntegerField(default=80, help_text="Never more turns than this.")
     total_tokens = models.PositiveIntegerField(default=4_100, help_text="What the whole context should take.")
     hard_cap_tokens = models.PositiveIntegerField(default=6_150, help_text="What the whole context never exceeds.")
+    memory_tokens = models.PositiveIntegerField(default=500, help_text="What the memory snippet may take.")
+    today_tokens = models.PositiveIntegerField(default=500, help_text="What today's summary may take.")
+    open_threads_tokens = models.PositiveIntegerField(default=400, help_text="What unresolved topics may take.")
+    last_conversation_tokens = models.PositiveIntegerField(
+        default=300, help_text="What the summary of the last conversation may take, after a day away."
+    )
+    recall_tokens = models.PositiveIntegerField(
+        default=400, help_text="What may be recalled for one message, beside it."
+    )
+    uses_memory = models.BooleanField(default=True, help_text="Off: no memory, summaries, topics or recall.")
+    filters_artifacts = models.BooleanField(
+        default=True, help_text="Leave out requests whose artifact was made, so that it is not made again."
+    )
+    rewriting = models.CharField(max_length=5, choices=Rewriting, default=Rewriting.LOCAL)
+    rewriting_model = models.CharField(
+        max_length=80, blank=True, help_text="Empty: the provider's small model. Used only where a model rewrites."
+    )
     is_default = models.BooleanField(default=False, help_text="Takes the threads that name no assistant.")
     is_active = models.BooleanField(default=True, help_text="Offered for new threads.")
     order = models.PositiveSmallIntegerField(default=0)
@@ -33,6 +57,9 @@ class Assistant(models.Model):
     class Meta:
         ordering = ["order", "name"]
         constraints = [
+            models.CheckConstraint(
+                condition=Q(rewriting__in=["off", "local", "model"]), name="assistant_rewriting_known"
+            ),
             models.UniqueConstraint(fields=["is_default"], condition=Q(is_default=True), name="one_default_assistant"),
             models.CheckConstraint(
                 condition=Q(history_tokens_low__lte=F("history_tokens_high"))

@@ -30,6 +30,10 @@ class ContextSnapshot(models.Model):
     snapshot of a long request takes a few hundred bytes and the exact request can be rebuilt from it (S4).
     """
 
+    class Purpose(models.TextChoices):
+        REPLY = "reply"
+        REWRITE = "rewrite", "contextualised query"
+
     class Status(models.TextChoices):
         PENDING = "pending"
         COMPLETED = "completed"
@@ -41,6 +45,7 @@ class ContextSnapshot(models.Model):
     thread = models.ForeignKey("conversations.Thread", models.DB_CASCADE, related_name="snapshots")
     reply = models.ForeignKey("conversations.Reply", models.DB_CASCADE, related_name="snapshots", db_index=False)
     message = models.ForeignKey("conversations.Message", models.DB_CASCADE, related_name="snapshots", db_index=False)
+    purpose = models.CharField(max_length=10, choices=Purpose, default=Purpose.REPLY)
     round = models.PositiveSmallIntegerField(default=1, help_text="Which model request of the reply this is.")
     created_at = models.DateTimeField()
     provider = models.CharField(max_length=40)
@@ -57,10 +62,20 @@ class ContextSnapshot(models.Model):
     last_conversation_present = models.BooleanField(default=False)
     sections = models.JSONField(help_text="The parts of the system text, in order: name, sha256 of the block, tokens.")
     runs = models.JSONField(help_text="Every turn of the thread exactly once, as runs: first, last, included, reason.")
+    # Absent where there is nothing to tell, which is most of the time and then takes no room.
+    items = models.JSONField(null=True, help_text="Memories, topics and summaries: kind, id, included, reason, tokens.")
+    additions = models.JSONField(
+        null=True, help_text="What stands beside the message: name, sha256 of the block, tokens."
+    )
+    rewriting = models.JSONField(null=True, help_text="What became of the contextualised query: outcome.")
+    problems = models.JSONField(null=True, help_text="Sources that failed and were left out: source, kind, message.")
+    cache = models.JSONField(null=True, help_text="Prompt cache: breakpoints, tokens expected from it, and why.")
     timings_ms = models.JSONField(default=dict)
     status = models.CharField(max_length=11, choices=Status, default=Status.PENDING)
     stop_reason = models.CharField(max_length=60, blank=True)
     provider_request_id = models.CharField(max_length=100, blank=True)
+    provider_message_id = models.CharField(max_length=100, blank=True, help_text="The provider's id of its answer.")
+    diagnostics = models.JSONField(null=True, help_text="What the provider says about its prompt cache.")
     usage = models.JSONField(default=dict)
     error = models.JSONField(null=True)
     first_token_ms = models.PositiveIntegerField(null=True)
@@ -76,7 +91,7 @@ class ContextSnapshot(models.Model):
             ),
         ]
         constraints = [
-            models.UniqueConstraint(fields=["reply", "round"], name="one_snapshot_per_round"),
+            models.UniqueConstraint(fields=["reply", "round", "purpose"], name="one_snapshot_per_round"),
             models.CheckConstraint(
                 condition=Q(status__in=["pending", "completed", "failed", "stopped", "interrupted"]),
                 name="snapshot_status_known",

@@ -17,7 +17,13 @@ class Thread(models.Model):
     assistant = models.ForeignKey("conversations.Assistant", models.DO_NOTHING, related_name="threads")
     title = models.CharField(max_length=200, blank=True)
     created_at = models.DateTimeField()
-    updated_at = models.DateTimeField()
+    updated_at = models.DateTimeField(help_text="Of its last turn.")
+    session_started_at = models.DateTimeField(
+        null=True, help_text="Start of the user's session that its last user turn belongs to."
+    )
+    away_since = models.DateTimeField(
+        null=True, help_text="End of the user's session before that one, if there was one."
+    )
     message_count = models.PositiveIntegerField(default=0, help_text="Turns on the active path.")
     last_position = models.PositiveIntegerField(default=0)
     # The client_message_id that created it. Absent, not empty: the constraint lets any number of threads have none.

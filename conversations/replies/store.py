@@ -5,6 +5,7 @@ Locks are taken in one order everywhere: the thread's row, then the reply's.
 
 import uuid
 from dataclasses import asdict, dataclass, field
+from datetime import datetime
 from typing import Any
 
 from django.conf import settings
@@ -25,6 +26,7 @@ from conversations.providers import get_provider
 from conversations.providers.base import Provider, Usage
 from conversations.replies import events as eventlog
 from conversations.replies.events import LEASE, OWNER, Event
+from conversations.sessions import Session, session_at
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,8 +121,11 @@ def build_and_record(*, message_id: uuid.UUID, reply_id: uuid.UUID) -> tuple[Con
         context = build_context(
             assistant=assistant,
             provider=_provider_of(assistant),
+            user_id=message.thread.user_id,
             thread_id=message.thread_id,
             newest=Turn.of(message),
+            session=_session_of(message.thread),
+            at=timezone.now(),
         )
     # The task that asked for this may have been stopped meanwhile, while this thread went on: no snapshot after the end.
     with transaction.atomic():
@@ -136,18 +141,23 @@ def preview_context(
     with read_only():
         thread = threads.get(user, thread_id) if thread_id else None
         chosen = thread.assistant if thread else threads.assistant_named(assistant)
+        now = timezone.now()
         newest = Turn(
             position=thread.last_position + 1 if thread else 1,
             depth=thread.message_count + 1 if thread else 1,
             role=Message.Role.USER.value,
             content=blocks,
             token_count=turn_tokens(blocks),
+            created_at=now,
         )
         context = build_context(
             assistant=chosen,
             provider=_provider_of(chosen),
+            user_id=user.id,
             thread_id=thread.id if thread else None,
             newest=newest,
+            session=_next_session(user.id, now),
+            at=now,
         )
         return snapshots.preview(context, thread.id if thread else None)
 
@@ -239,6 +249,19 @@ def _provider_of(assistant: Assistant) -> Provider:
     return get_provider(assistant.provider or settings.OPENBOOK_PROVIDER)
 
 
+def _session_of(thread: Thread) -> Session:
+    """The session of the thread's newest user turn."""
+    return Session(started_at=thread.session_started_at or thread.updated_at, away_since=thread.away_since)
+
+
+def _next_session(user_id: int, now: datetime) -> Session:
+    """The session that a turn of the user at ``now`` belongs to."""
+    last = Thread.objects.filter(user_id=user_id, message_count__gt=0).order_by("-updated_at", "-id").first()
+    if last is None:
+        return session_at(now, last_active=None, last_session=None)
+    return session_at(now, last_active=last.updated_at, last_session=_session_of(last))
+
+
 def _new_thread(user: User, assistant: str | None, text: str, opened_by: str | None) -> tuple[Thread, bool]:
     if opened_by and (known := threads.of(user).filter(opened_by=opened_by).first()):
         return known, False
@@ -292,10 +315,13 @@ def _append(
         parent=parent,
         reply=reply,
     )
+    if role == Message.Role.USER:
+        session = _next_session(thread.user_id, now)
+        thread.session_started_at, thread.away_since = session.started_at, session.away_since
     thread.last_position = message.position
     thread.message_count = message.depth
     thread.updated_at = now
-    thread.save(update_fields=["last_position", "message_count", "updated_at"])
+    thread.save(update_fields=["last_position", "message_count", "updated_at", "session_started_at", "away_since"])
     return message
 
 

@@ -12,6 +12,7 @@ from conversations.context.builder import Context, build_context
 from conversations.context.windowing import Turn
 from conversations.models import Assistant, Message, Thread, text_blocks
 from conversations.providers.offline import OfflineProvider
+from conversations.sessions import Session
 from tests.benchmarks.measuring import side_by_side, table
 from tests.conversations.factories import make_thread, make_user
 
@@ -58,7 +59,15 @@ def read_raw(raw: psycopg.Connection, thread: Thread, length: int) -> None:
 
 def build(thread: Thread, length: int) -> Context:
     newest = Turn(position=length, depth=length, role="user", content=text_blocks("And now?"), token_count=8)
-    return build_context(assistant=thread.assistant, provider=OfflineProvider(), thread_id=thread.id, newest=newest)
+    return build_context(
+        assistant=thread.assistant,
+        provider=OfflineProvider(),
+        user_id=thread.user_id,
+        thread_id=thread.id,
+        newest=newest,
+        session=Session(started_at=thread.created_at),
+        at=thread.created_at,
+    )
 
 
 def filled(user: User, turns: int) -> Thread:

@@ -15,6 +15,7 @@ from conversations.context.windowing import Turn
 from conversations.ids import uuid7
 from conversations.models import Assistant, ContextSnapshot, Message, Reply, Thread, text_blocks
 from conversations.providers.offline import OfflineProvider
+from conversations.sessions import Session
 
 numbers = count(1)
 
@@ -76,8 +77,11 @@ def make_snapshot(
     context = build_context(
         assistant=reply.thread.assistant,
         provider=OfflineProvider(),
+        user_id=reply.thread.user_id,
         thread_id=reply.thread_id,
         newest=Turn.of(question),
+        session=Session(started_at=question.created_at),
+        at=question.created_at,
     )
     snapshot = snapshots.record(context, reply, round=round)
     end = {"status": ContextSnapshot.Status.COMPLETED, "ended_at": timezone.now()} | end

@@ -15,6 +15,7 @@ from conversations.db import read_only
 from conversations.models import Assistant, ContextBlock, ContextSnapshot, Message, Reply, Thread, text_blocks
 from conversations.providers.offline import OfflineProvider
 from conversations.replies import store
+from conversations.sessions import Session
 from tests.conversations.factories import make_reply, make_snapshot, make_thread
 
 pytestmark = [pytest.mark.django_db, pytest.mark.oldest_postgres]
@@ -28,6 +29,9 @@ def build(thread: Thread) -> Context:
             provider=OfflineProvider(),
             thread_id=thread.id,
             newest=Turn.of(newest),
+            user_id=thread.user_id,
+            session=Session(started_at=thread.created_at),
+            at=thread.created_at,
         )
 
 

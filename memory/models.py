@@ -1,0 +1,94 @@
+import uuid
+
+from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+
+
+class Preferences(models.Model):
+    """What a user has decided about memory. Without a row, the defaults hold."""
+
+    user = models.OneToOneField(settings.AUTH_USER_MODEL, models.DB_CASCADE, primary_key=True, related_name="+")
+    time_zone = models.CharField(max_length=64, default="UTC", help_text="IANA name: what “today” means to the user.")
+    remembers = models.BooleanField(default=True, help_text="Off: no tier of memory is given to any request.")
+
+    class Meta:
+        verbose_name_plural = "preferences"
+
+    def __str__(self) -> str:
+        return f"preferences of {self.user_id}"
+
+
+class Memory(models.Model):
+    """A short fact about a user, with the turn that it comes from. ``tags`` say whom it is about: ``user:{id}``,
+    ``thread:{id}`` (C4)."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.DB_CASCADE, related_name="+", db_index=False)
+    content = models.TextField()
+    tags = ArrayField(models.CharField(max_length=100), default=list)
+    source = models.ForeignKey("conversations.Message", models.DB_SET_NULL, null=True, related_name="+")
+    created_at = models.DateTimeField()
+    valid_until = models.DateTimeField(null=True, help_text="From then on it is no longer true, or was replaced.")
+
+    class Meta:
+        verbose_name_plural = "memories"
+        indexes = [models.Index(fields=["user", "-created_at"], name="memory_newest")]
+
+    def __str__(self) -> str:
+        return self.content[:80]
+
+
+class DailySummary(models.Model):
+    """What a user talked about on one day of the user's own time zone (C5)."""
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.DB_CASCADE, related_name="+", db_index=False)
+    day = models.DateField()
+    text = models.TextField()
+    key_moments = models.JSONField(default=list, help_text="Short sentences, in order.")
+    updated_at = models.DateTimeField()
+
+    class Meta:
+        verbose_name_plural = "daily summaries"
+        constraints = [models.UniqueConstraint(fields=["user", "day"], name="one_summary_a_day")]
+
+    def __str__(self) -> str:
+        return f"{self.day}: {self.text[:60]}"
+
+
+class ThreadSummary(models.Model):
+    """What was said in a thread from ``started_at`` to ``ended_at``, the times of the first and the last turn it covers."""
+
+    thread = models.ForeignKey("conversations.Thread", models.DB_CASCADE, related_name="+")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.DB_CASCADE, related_name="+", db_index=False)
+    text = models.TextField()
+    started_at = models.DateTimeField()
+    ended_at = models.DateTimeField()
+
+    class Meta:
+        verbose_name_plural = "thread summaries"
+        indexes = [models.Index(fields=["user", "-ended_at"], name="thread_summary_newest")]
+
+    def __str__(self) -> str:
+        return self.text[:80]
+
+
+class Topic(models.Model):
+    """An open thread in the sense of C6: something that was begun and not resolved. Named so because Thread is taken."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.DB_CASCADE, related_name="+", db_index=False)
+    thread = models.ForeignKey("conversations.Thread", models.DB_CASCADE, null=True, related_name="+")
+    title = models.CharField(max_length=200)
+    opened_at = models.DateTimeField()
+    resolved_at = models.DateTimeField(null=True)
+
+    class Meta:
+        indexes = [
+            models.Index(
+                fields=["user", "-opened_at"], condition=models.Q(resolved_at__isnull=True), name="topic_unresolved"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.title
