@@ -1,0 +1,104 @@
+"""What belongs together in a thread: a tool call and its result, a question and all that answers it. Pure."""
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+Block = dict[str, Any]
+NONE: frozenset[str] = frozenset()
+USUAL_PAIR = 4
+"""Among so many of the newest turns the last pair is looked for first."""
+
+IDS = {"tool_use": "id", "tool_result": "tool_use_id"}
+
+
+class Said(Protocol):
+    """A turn, as far as its place in an exchange needs it."""
+
+    @property
+    def role(self) -> str: ...
+    @property
+    def content(self) -> Sequence[Block]: ...
+
+
+def uses_tools(turns: Sequence[Said]) -> bool:
+    return any(block["type"] in IDS for turn in turns for block in turn.content)
+
+
+def calls(turns: Sequence[Said]) -> list[frozenset[str]]:
+    """For each turn the ids of the tool calls in it whose results stand in the turn that directly follows (W4)."""
+    if not uses_tools(turns):
+        return [NONE] * len(turns)
+    return [*map(_answered, turns, turns[1:]), NONE]
+
+
+def exchanges(turns: Sequence[Said]) -> list[range]:
+    """The places of the turns of each exchange: the question, if there is one, the tool calls, their results, the answer."""
+    answered = calls(turns)
+    found: list[range] = []
+    index = 0
+    while index < len(turns):
+        if turns[index].role == "assistant":
+            first = index - 1 if index and is_question(turns[index - 1]) else index
+            while answered[index]:
+                index += 1
+                if index + 1 < len(turns) and turns[index + 1].role == "assistant":
+                    index += 1
+            found.append(range(first, index + 1))
+        index += 1
+    return found
+
+
+def last_pair(turns: Sequence[Said]) -> int:
+    """How many of the newest turns it takes to hold the last question with its whole answer; 0 where there is none (W3)."""
+    if len(turns) > USUAL_PAIR and (found := last_pair(turns[-USUAL_PAIR:])):
+        return found
+    for exchange in reversed(exchanges(turns)):
+        if is_question(turns[exchange[0]]) and turns[exchange[-1]].role == "assistant":
+            return len(turns) - exchange[0]
+    return 0
+
+
+def is_question(turn: Said) -> bool:
+    """Whether a person says something in it; results of tools are user turns too."""
+    return turn.role == "user" and any(block["type"] != "tool_result" for block in turn.content)
+
+
+def whole_blocks(turns: Sequence[Said]) -> list[Sequence[Block]]:
+    """The content of each turn without tool calls or results whose other half is missing. Results come first."""
+    if not uses_tools(turns):
+        return [turn.content for turn in turns]
+    answered = calls(turns)
+    return [
+        _whole(turn.content, calls=mine, results=before)
+        for turn, mine, before in zip(turns, answered, [NONE, *answered], strict=False)
+    ]
+
+
+def _answered(turn: Said, following: Said) -> frozenset[str]:
+    if turn.role != "assistant" or following.role != "user":
+        return NONE
+    called = _ids(turn.content, "tool_use")
+    return called & _ids(following.content, "tool_result") if called else NONE
+
+
+def _ids(content: Sequence[Block], kind: str) -> frozenset[str]:
+    return frozenset([_id(block) for block in content if block["type"] == kind]) - {""}
+
+
+def _id(block: Block) -> str:
+    """Imported blocks may have anything there."""
+    value = block.get(IDS[block["type"]])
+    return value if isinstance(value, str) else ""
+
+
+def _whole(content: Sequence[Block], *, calls: frozenset[str], results: frozenset[str]) -> list[Block]:
+    missing = {"tool_use": set(calls), "tool_result": set(results)}
+    kept: list[Block] = []
+    for block in content:
+        if block["type"] in IDS:
+            # Each id counts once: the API takes neither two calls nor two results of one id.
+            if _id(block) not in missing[block["type"]]:
+                continue
+            missing[block["type"]].remove(_id(block))
+        kept.append(block)
+    return sorted(kept, key=lambda block: block["type"] != "tool_result")
