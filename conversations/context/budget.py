@@ -12,10 +12,15 @@ SMALLEST_MARK = " […] "
 
 @dataclass(frozen=True, kw_only=True)
 class Budget:
-    """What a context may take, in estimated tokens and turns."""
+    """What a context may take, in estimated tokens and turns.
+
+    The history grows up to ``history_tokens`` or ``history_turns``, then drops in one step to the two others.
+    """
 
     history_tokens: int
+    history_tokens_low: int
     history_turns: int
+    history_turns_min: int
     total_tokens: int
     hard_cap: int
 
@@ -23,7 +28,9 @@ class Budget:
     def of(cls, assistant: Assistant) -> "Budget":
         return cls(
             history_tokens=assistant.history_tokens_high,
+            history_tokens_low=assistant.history_tokens_low,
             history_turns=assistant.history_turns_max,
+            history_turns_min=assistant.history_turns_min,
             total_tokens=assistant.total_tokens,
             hard_cap=assistant.hard_cap_tokens,
         )

@@ -83,7 +83,7 @@ def build_context(
     sections = [_section("base", assistant.system_prompt)]
     candidates = read_history(thread_id, before=newest.position, budget=budget) if thread_id else []
     history_ms = _milliseconds_since(started)
-    kept, left_out = window(candidates, budget)
+    kept, left_out = window(candidates, budget, begin_at=None)
     kept, newest = fit(sections, kept, newest, budget)
     model = assistant.model or provider.default_model()
     payload = provider.render(

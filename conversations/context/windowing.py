@@ -1,16 +1,22 @@
 """Which turns fit, and what became of the others. Pure: the same turns and budget give the same window."""
 
 import uuid
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from bisect import bisect_left, bisect_right
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import accumulate
+from operator import attrgetter
 from typing import Any
 
 from conversations.context.budget import Budget
+from conversations.context.exchanges import calls, is_question, last_pair, uses_tools, whole_blocks
 from conversations.context.reasons import Reason
 from conversations.models import Message
 
 LAST_PAIR = 2
+FURTHEST_PAIR = 40
+"""How many turns back the last pair is looked for at least: tool calls make an answer long, unanswered turns push it back."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -57,73 +63,199 @@ class Run:
     sha256: str = ""
 
 
-def window(turns: Sequence[Turn], budget: Budget) -> tuple[list[Turn], Reason]:
-    """The newest turns that fit, in order, and why the one before them does not (W1).
+def window(turns: Sequence[Turn], budget: Budget, *, begin_at: int | None) -> tuple[list[Turn], Reason]:
+    """The newest turns that fit, in order, and why those before them do not (W1).
 
-    ``turns`` are neighbours on the path, oldest first. The last pair stays whatever it takes.
+    While the provider's cache is warm the window begins at ``begin_at``, the position at which the request before began.
+    When that would pass the high mark or the largest number of turns, when filtering has left too little of it, or when the
+    cache is cold (``None``), it begins at the low mark. The last pair stays whatever it takes (W3).
+
+    ``turns`` are the candidates on the path, oldest first, without those that were filtered out.
     """
-    tokens = 0
-    for kept, turn in enumerate(reversed(turns)):
-        tokens += turn.token_count
-        if kept < LAST_PAIR:
-            continue
-        if kept >= budget.history_turns:
-            return list(turns[-kept:]), Reason.TURN_LIMIT
-        if tokens > budget.history_tokens:
-            return list(turns[-kept:]), Reason.OVER_BUDGET
-    return list(turns), Reason.OVER_BUDGET
+    marks = _marks(turns, budget)
+    kept = marks.low
+    if begin_at is not None:
+        before = _unsplit(turns, _since(turns, begin_at))
+        if before <= marks.high and not _starved(turns, before, marks, budget):
+            kept = before
+    return list(turns[len(turns) - kept :]), marks.reason
 
 
-def account(history: Sequence[Turn], newest: Turn, left_out: Reason, digests: dict[int, str]) -> list[Run]:
+def needs_older(turns: Sequence[Turn], budget: Budget, *, begin_at: int | None) -> bool:
+    """Whether turns older than these candidates could change the window. Ask again after reading on, up to the first turn."""
+    if len(turns) > budget.history_turns + FURTHEST_PAIR:
+        return False
+    # What comes before the first question is the end of an exchange, which may have to be filtered out once it is read.
+    sure = turns[next((index for index, turn in enumerate(turns) if is_question(turn)), len(turns)) :]
+    if not sure or (len(turns) < _reach(budget) and not last_pair(sure)):
+        return True
+    if len(sure) > budget.history_turns or sum(turn.token_count for turn in sure) > budget.history_tokens:
+        return False
+    began_before = begin_at is not None and begin_at < sure[0].position
+    return began_before or _marks(turns, budget).low >= len(sure)
+
+
+def least_kept(turns: Sequence[Turn], budget: Budget) -> int:
+    """How many of the newest turns stay whatever it takes: the last whole pair, and two turns where there are two (W3)."""
+    return max(_unsplit(turns, min(LAST_PAIR, len(turns))), last_pair(turns[-_reach(budget) :]))
+
+
+def whole(turns: Sequence[Turn]) -> tuple[list[Turn], list[Turn]]:
+    """The turns without those that are nothing but halves of tool calls, and these (W4).
+
+    Results that come first among the candidates are in neither where their call lies before what was read.
+    """
+    if not uses_tools(turns):
+        return list(turns), []
+    contents = whole_blocks(turns)
+    kept = [turn for turn, content in zip(turns, contents, strict=True) if content]
+    halves = [turn for turn, content in zip(turns, contents, strict=True) if not content]
+    unread = halves[:1] == list(turns[:1]) and turns[0].role == "user" and turns[0].depth > 1
+    return kept, halves[1:] if unread else halves
+
+
+def without_orphans(turns: Sequence[Turn]) -> list[Turn]:
+    """The turns as they can be sent: without any half of a tool call, and without turns that were nothing else (W4)."""
+    contents = zip(turns, whole_blocks(turns), strict=True)
+    return [
+        turn if turn.content == content else replace(turn, content=list(content))
+        for turn, content in contents
+        if content
+    ]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Marks:
+    """How many of the newest turns a window has whatever it takes, how many after it dropped, and how many at most.
+
+    ``reason`` tells what limits it; ``totals`` are the tokens of the newest 0, 1, 2 … turns.
+    """
+
+    least: int
+    low: int
+    high: int
+    reason: Reason
+    totals: Sequence[int]
+
+
+def _marks(turns: Sequence[Turn], budget: Budget) -> Marks:
+    totals = [0, *accumulate(turn.token_count for turn in reversed(turns))]
+    fitting = bisect_right(totals, budget.history_tokens) - 1
+    by_turns = fitting >= budget.history_turns
+    most = min(fitting, budget.history_turns)
+    high = most - (_unsplit(turns, most) > most)
+    least = least_kept(turns, budget)
+    low = max(least, _low(turns, totals, high, budget, by_turns=by_turns))
+    if low < high and not is_question(turns[-low]) and is_question(turns[-low - 1]):
+        low += 1
+    reason = Reason.TURN_LIMIT if by_turns else Reason.OVER_BUDGET
+    return Marks(least=least, low=low, high=high, reason=reason, totals=totals)
+
+
+def _low(turns: Sequence[Turn], totals: Sequence[int], high: int, budget: Budget, *, by_turns: bool) -> int:
+    """The fewest turns that hold the tokens of the low mark and the smallest number of turns, as far as both can be had."""
+    enough_tokens = bisect_left(totals, budget.history_tokens_low)
+    enough = _unsplit(turns, max(enough_tokens, budget.history_turns_min))
+    if enough <= high:
+        return enough
+    if high == len(turns):
+        return high
+    if enough_tokens <= high:  # the smallest number of turns does not fit
+        return _unsplit(turns, enough_tokens)
+    return min(high, _unsplit(turns, _half_way(budget))) if by_turns else high
+
+
+def _starved(turns: Sequence[Turn], kept: int, marks: Marks, budget: Budget) -> bool:
+    """Whether the newest ``kept`` turns are too little, while there are more.
+
+    New turns alone never make it so. Whether the smallest number of turns fits can change with each of them; the window is
+    not moved back for that, or it would move all the time.
+    """
+    if kept >= marks.low:
+        return False
+    if kept < marks.least or turns[-1].depth - turns[-kept].depth >= kept:  # the second: some were taken out of it
+        return True
+    return marks.totals[kept] < budget.history_tokens_low and kept < _half_way(budget)
+
+
+def _since(turns: Sequence[Turn], position: int) -> int:
+    return len(turns) - bisect_left(turns, position, key=attrgetter("position"))
+
+
+def _unsplit(turns: Sequence[Turn], kept: int) -> int:
+    """One turn more where the newest ``kept`` would begin between a tool call and its result (W4)."""
+    if not 0 < kept < len(turns):
+        return kept
+    return kept + bool(calls(turns[-kept - 1 :][:2])[0])
+
+
+def _half_way(budget: Budget) -> int:
+    return (budget.history_turns_min + budget.history_turns) // 2
+
+
+def _reach(budget: Budget) -> int:
+    return max(budget.history_turns, FURTHEST_PAIR)
+
+
+def account(
+    history: Sequence[Turn],
+    newest: Turn,
+    left_out: Reason,
+    digests: dict[int, str],
+    *,
+    fulfilled: Collection[Turn] = (),
+    orphans: Collection[Turn] = (),
+) -> list[Run]:
     """Every position of the thread up to the newest message exactly once (S3).
 
-    What lies before the window is one run, however long the thread is. A position missing between turns of the path
-    belongs to an attempt that a retry replaced. ``digests``: position to SHA-256 of a shortened turn's stand-in.
+    What lies before the oldest candidate is one run, however long the thread is. A position missing between turns of the
+    path belongs to an attempt that a retry replaced. ``digests``: position to SHA-256 of a shortened turn's stand-in.
     """
-    return list(_joined(_runs(history, newest, left_out, digests)))
+    named = [
+        *((turn, Reason.FULFILLED_ARTIFACT) for turn in fulfilled),
+        *((turn, Reason.ORPHAN_TOOL) for turn in orphans),
+        *((turn, Reason.SHORTENED if turn.position in digests else Reason.RECENT) for turn in history),
+        (newest, Reason.SHORTENED if newest.position in digests else Reason.NEWEST),
+    ]
+    named.sort(key=lambda one: one[0].position)
+    return list(_runs(named, left_out, digests))
 
 
-def _runs(history: Sequence[Turn], newest: Turn, left_out: Reason, digests: dict[int, str]) -> Iterator[Run]:
-    expected = 1
-    start = history[0] if history else newest
-    if start.depth > 1:
-        yield Run(first=1, last=start.position - 1, count=start.depth - 1, included=False, reason=left_out)
-        expected = start.position
-    for turn in [*history, newest]:
-        if turn.position > expected:
-            count = turn.position - expected
-            yield Run(first=expected, last=turn.position - 1, count=count, included=False, reason=Reason.SUPERSEDED)
-        reason = Reason.NEWEST if turn is newest else Reason.RECENT
-        if turn.position in digests:
-            reason = Reason.SHORTENED
-        yield Run(
-            first=turn.position,
-            last=turn.position,
-            count=1,
-            included=True,
-            reason=reason,
-            tokens=turn.token_count,
-            sha256=digests.get(turn.position, ""),
-        )
-        expected = turn.position + 1
-
-
-def _joined(runs: Iterator[Run]) -> Iterator[Run]:
-    """Neighbouring runs of recent turns as one."""
-    last: Run | None = None
-    for run in runs:
-        if last is not None and last.reason == run.reason == Reason.RECENT:
-            last = Run(
-                first=last.first,
-                last=run.last,
-                count=last.count + run.count,
-                included=True,
-                reason=run.reason,
-                tokens=last.tokens + run.tokens,
+def _runs(named: Sequence[tuple[Turn, Reason]], left_out: Reason, digests: dict[int, str]) -> Iterator[Run]:
+    position = depth = 0
+    for turns, reason in _neighbours(named):
+        first, last = turns[0], turns[-1]
+        if between := first.position - position - 1:
+            of_path = first.depth - depth - 1
+            yield Run(
+                first=position + 1,
+                last=first.position - 1,
+                count=of_path or between,
+                included=False,
+                reason=left_out if of_path else Reason.SUPERSEDED,
             )
-            continue
-        if last is not None:
-            yield last
-        last = run
-    if last is not None:
-        yield last
+        included = reason not in (Reason.FULFILLED_ARTIFACT, Reason.ORPHAN_TOOL)
+        yield Run(
+            first=first.position,
+            last=last.position,
+            count=len(turns),
+            included=included,
+            reason=reason,
+            tokens=sum(turn.token_count for turn in turns) if included else 0,
+            sha256=digests.get(first.position, "") if reason is Reason.SHORTENED else "",
+        )
+        position, depth = last.position, last.depth
+
+
+def _neighbours(named: Sequence[tuple[Turn, Reason]]) -> Iterator[tuple[list[Turn], Reason]]:
+    """Turns that follow one another and share a reason. A shortened one stands alone: its run names its stand-in."""
+    group: list[Turn] = []
+    common = Reason.NEWEST
+    for turn, reason in named:
+        joins = group and reason is common is not Reason.SHORTENED and turn.position == group[-1].position + 1
+        if group and not joins:
+            yield group, common
+            group = []
+        group.append(turn)
+        common = reason
+    yield group, common

@@ -17,10 +17,11 @@ def run() -> None:
     import django  # noqa: PLC0415
 
     django.setup()
-    from tests.benchmarks import context, replies, tokens  # noqa: PLC0415
+    from tests.benchmarks import cache, context, replies, tokens  # noqa: PLC0415
     from tests.benchmarks.measuring import database  # noqa: PLC0415
 
     tokens.main()
+    cache.main()
     with database():
         context.main()
         replies.main()
