@@ -27,6 +27,22 @@ class MessageTooLong(OpenbookError):
     type, code, status = "invalid_request", "message_too_long", 413
 
 
+class InvalidImport(OpenbookError):
+    """``details["place"]`` is where in the document, for example ``threads[3].messages[17].content``."""
+
+    code = "invalid_import"
+
+
+class ImportTooLarge(OpenbookError):
+    code, status = "import_too_large", 413
+
+
+class AlreadyExists(OpenbookError):
+    """An id of an import is taken, by whomever. ``details`` holds what it is of and the id."""
+
+    type, code, status = "conflict", "already_exists", 409
+
+
 class NotFound(OpenbookError):
     """Unknown, or another user's: the two can't be told apart from outside."""
 

@@ -4,6 +4,7 @@ import re
 
 REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 UNSTORABLE = re.compile("[\0\ud800-\udfff]")
+CONTROL_CHARACTERS = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
 
 
 def clean(text: str) -> str:
@@ -12,6 +13,11 @@ def clean(text: str) -> str:
         return text
     joined = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     return joined.replace("\0", REPLACEMENT)
+
+
+def one_line(text: str) -> str:
+    """Without control characters and line breaks, as a title is shown."""
+    return " ".join(CONTROL_CHARACTERS.sub(" ", text).split())
 
 
 class StreamCleaner:

@@ -1,13 +1,11 @@
 """What the API takes. What it gives is in ``conversations.wire``, shared with the socket."""
 
-import re
 from typing import Any
 
 from rest_framework import serializers
 
 from conversations.models import Assistant
-
-CONTROL_CHARACTERS = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
+from conversations.text import one_line
 
 
 class TokenRequest(serializers.Serializer[Any]):
@@ -27,7 +25,7 @@ class ThreadFields(serializers.Serializer[Any]):
     )
 
     def validate_title(self, title: str) -> str:
-        return " ".join(CONTROL_CHARACTERS.sub(" ", title).split())
+        return one_line(title)
 
 
 class MessageRequest(serializers.Serializer[Any]):
@@ -116,3 +114,72 @@ class AssistantAnswer(serializers.ModelSerializer[Assistant]):
     class Meta:
         model = Assistant
         fields = ["slug", "name", "description"]
+
+
+class ImportedMessage(serializers.Serializer[Any]):
+    """The order of the list is the order of the turns."""
+
+    id = serializers.UUIDField(required=False)
+    role = serializers.ChoiceField(["user", "assistant"])
+    content = serializers.JSONField(help_text="A text, or a list of content blocks of the Messages API.")
+    created_at = serializers.DateTimeField(
+        required=False, help_text="Without it: as the message before; without a time zone: UTC."
+    )
+    status = serializers.ChoiceField(
+        ["complete", "incomplete", "refused", "stopped", "interrupted", "failed"], default="complete"
+    )
+
+
+class ImportedArtifact(serializers.Serializer[Any]):
+    id = serializers.UUIDField(required=False)
+    title = serializers.CharField(max_length=200)
+    kind = serializers.ChoiceField(["document", "code", "html", "svg", "mermaid", "table"], default="document")
+    content = serializers.CharField()
+    created_at = serializers.DateTimeField(required=False)
+    message = serializers.JSONField(
+        required=False, help_text="The assistant's message that made it: its id, or its place in the list from 1 on."
+    )
+
+
+class ImportedThread(serializers.Serializer[Any]):
+    id = serializers.UUIDField(required=False)
+    title = serializers.CharField(
+        max_length=200, required=False, allow_blank=True, help_text="Without it: from the first message of the user."
+    )
+    assistant = serializers.SlugField(required=False, help_text="Without it: the default one.")
+    created_at = serializers.DateTimeField(required=False, help_text="Without it: that of the first message.")
+    messages = ImportedMessage(many=True, required=False)
+    artifacts = ImportedArtifact(many=True, required=False)
+
+
+class ImportedMemory(serializers.Serializer[Any]):
+    id = serializers.UUIDField(required=False)
+    content = serializers.CharField(max_length=10_000)
+    tags = serializers.ListField(
+        child=serializers.CharField(max_length=100),
+        required=False,
+        help_text="`user:…` becomes the caller's own; `thread:…` stays where the thread is in the document.",
+    )
+    source = serializers.UUIDField(  # type: ignore[assignment]  # DRF moves fields out of the class, so nothing is hidden
+        required=False, help_text="The message of the document that it comes from."
+    )
+    created_at = serializers.DateTimeField(required=False)
+    valid_until = serializers.DateTimeField(required=False)
+
+
+class Book(serializers.Serializer[Any]):
+    """A document of the format `openbook/1`. What it holds beyond these fields is ignored."""
+
+    format = serializers.ChoiceField(["openbook/1"])
+    threads = ImportedThread(many=True, required=False)
+    memories = ImportedMemory(many=True, required=False)
+
+
+class ImportedThreadAnswer(serializers.Serializer[Any]):
+    id = serializers.UUIDField()
+    message_count = serializers.IntegerField()
+
+
+class ImportAnswer(serializers.Serializer[Any]):
+    threads = ImportedThreadAnswer(many=True, help_text="In the order of the document.")
+    memories = serializers.IntegerField(help_text="How many were stored.")

@@ -2,7 +2,7 @@ from django.urls import path, re_path
 from drf_spectacular.views import SpectacularAPIView
 from rest_framework.renderers import JSONRenderer
 
-from conversations.api import docs, errors, views
+from conversations.api import docs, errors, exchange, views
 from conversations.api.base import OnlyJSON
 
 
@@ -26,6 +26,8 @@ urlpatterns = [
     path("replies/<str:reply_id>/stop/", views.ReplyStop.as_view()),
     path("replies/<str:reply_id>/retry/", views.ReplyRetry.as_view()),
     path("replies/<str:reply_id>/events/", views.ReplyEvents.as_view()),
+    path("import/", exchange.Import.as_view()),
+    path("export/", exchange.Export.as_view()),
     path("schema/", Schema.as_view(), name="schema"),
     path("docs/", docs.page, name="api_docs"),
     re_path("^.*$", errors.unknown_call),

@@ -29,6 +29,8 @@ OF_THE_CONTRACT = {
     "POST replies/{reply_id}/retry/",
     "GET replies/{reply_id}/events/",
     "GET assistants/",
+    "POST import/",
+    "GET export/",
 }
 
 

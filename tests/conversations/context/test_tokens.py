@@ -1,5 +1,6 @@
 """The estimate beside real tokenizers, and what holds for every text (W6)."""
 
+import json
 from collections.abc import Callable
 from functools import cache
 from statistics import mean
@@ -120,7 +121,25 @@ def test_the_number_of_passes_does_not_grow_with_the_text(unit: str, monkeypatch
 
 
 def test_a_turn_counts_its_texts_and_its_envelope() -> None:
-    blocks = [{"type": "text", "text": "Good morning!"}, {"type": "image"}, {"type": "text", "text": "And good night."}]
+    blocks = [{"type": "text", "text": "Good morning!"}, {"type": "text", "text": "And good night."}]
     assert text_of(blocks) == "Good morning!\n\nAnd good night."
     assert turn_tokens(blocks) == tokens.TURN_OVERHEAD + estimate_tokens("Good morning!\n\nAnd good night.")
     assert turn_tokens([]) == tokens.TURN_OVERHEAD
+
+
+CALL = {
+    "type": "tool_use",
+    "id": "toolu_1",
+    "name": "search_documents",
+    "input": {"query": "погода завтра", "limit": 3},
+}
+RESULT = {"type": "tool_result", "tool_use_id": "toolu_1", "content": [{"type": "text", "text": "Rain, then sun."}]}
+IMAGE = {"type": "image", "source": {"type": "url", "url": "https://example.org/a.png"}}
+
+
+@pytest.mark.parametrize("block", [CALL, RESULT, IMAGE, {"type": "text"}, {}], ids=str)
+def test_a_block_that_is_no_text_counts_as_its_json(block: dict[str, object]) -> None:
+    said = {"type": "text", "text": "Let me look."}
+    assert text_of([said, block]) == "Let me look."
+    counted = estimate_tokens(json.dumps(block, ensure_ascii=False))
+    assert turn_tokens([said, block]) == tokens.TURN_OVERHEAD + estimate_tokens("Let me look.") + counted

@@ -1,0 +1,177 @@
+"""A document as records: everything is checked before anything is stored. Pure but for the ids that it draws.
+
+Threads and memories are read one by one, so that a document need not be in memory as a whole.
+"""
+
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from itertools import islice
+from typing import Any
+
+from artifacts.models import Artifact
+from conversations.context.tokens import text_of
+from conversations.errors import InvalidImport
+from conversations.exchange import FORMAT
+from conversations.exchange.blocks import blocks_of
+from conversations.exchange.records import ArtifactRecord, Book, MemoryRecord, ThreadRecord, TurnRecord
+from conversations.exchange.values import at, choice, elements, identifier, mapping, moment, refuse, text, title
+from conversations.ids import uuid7
+from conversations.models import Message
+from conversations.threads import title_from
+
+ASSISTANT_CHARS, MEMORY_CHARS, TAG_CHARS = 50, 10_000, 100
+Ids = dict[str, uuid.UUID]
+"""An id that the document gives, and the one that is stored for it."""
+
+
+def read_book(document: Any, *, user_id: int, now: datetime, new_ids: bool = False) -> Book:
+    """The whole document. Raises ``InvalidImport``, which names the first place that is wrong.
+
+    Ids that it gives are kept, or with ``new_ids`` replaced wherever they stand.
+    """
+    if not isinstance(document, dict):
+        raise InvalidImport(f'The document must be an object with `"format": "{FORMAT}"`.', place="")
+    if document.get("format") != FORMAT:
+        refuse("format", f'must be "{FORMAT}".')
+    reader = Reader(user_id=user_id, now=now, new_ids=new_ids)
+    threads, memories = elements(document, "threads", ""), elements(document, "memories", "")
+    return Book(
+        threads=[reader.thread(value, f"threads[{index}]") for index, value in enumerate(threads)],
+        memories=[reader.memory(value, f"memories[{index}]") for index, value in enumerate(memories)],
+    )
+
+
+class Reader:
+    """Reads the parts of one document and knows the ids so far. Memories come after the threads that they refer to."""
+
+    def __init__(self, *, user_id: int, now: datetime, new_ids: bool) -> None:
+        self._user_id, self._now, self._new_ids = user_id, now, new_ids
+        self._threads: Ids = {}
+        self._turns: Ids = {}
+        self._artifacts: Ids = {}
+        self._memories: Ids = {}
+
+    def thread(self, value: Any, place: str) -> ThreadRecord:
+        thread = mapping(value, place)
+        name, assistant = thread.get("title"), thread.get("assistant")
+        created_at = moment(thread.get("created_at"), at(place, "created_at"))
+        messages = elements(thread, "messages", place)
+        turns = self._read_turns(messages, at(place, "messages"), created_at or self._now)
+        makers = {turn.id: turn for turn in turns}
+        return ThreadRecord(
+            id=self._id(self._threads, thread, place),
+            place=place,
+            title=_title_of(turns) if name is None else title(name, at(place, "title")),
+            assistant=None if assistant is None else text(assistant, at(place, "assistant"), most=ASSISTANT_CHARS),
+            created_at=created_at or (turns[0].created_at if turns else self._now),
+            turns=turns,
+            artifacts=[
+                self._artifact(each, f"{place}.artifacts[{index}]", makers, created_at or self._now)
+                for index, each in enumerate(elements(thread, "artifacts", place))
+            ],
+        )
+
+    def memory(self, value: Any, place: str) -> MemoryRecord:
+        memory = mapping(value, place)
+        content = text(memory.get("content"), at(place, "content"), most=MEMORY_CHARS)
+        if not content.strip():
+            refuse(at(place, "content"), "is empty.")
+        tags = [
+            text(tag, f"{place}.tags[{index}]", most=TAG_CHARS)
+            for index, tag in enumerate(elements(memory, "tags", place))
+        ]
+        source = identifier(memory.get("source"), at(place, "source"))
+        return MemoryRecord(
+            id=self._id(self._memories, memory, place),
+            content=content,
+            tags=tags_here(tags, user_id=self._user_id, threads=self._threads),
+            source=self._turns.get(str(source)),
+            created_at=moment(memory.get("created_at"), at(place, "created_at")) or self._now,
+            valid_until=moment(memory.get("valid_until"), at(place, "valid_until")),
+        )
+
+    def _read_turns(self, messages: list[Any], place: str, start: datetime) -> list[TurnRecord]:
+        places = [f"{place}[{index}]" for index in range(len(messages))]
+        turns = [mapping(value, each) for value, each in zip(messages, places, strict=True)]
+        given = [
+            moment(turn.get("created_at"), at(each, "created_at")) for turn, each in zip(turns, places, strict=True)
+        ]
+        return [
+            TurnRecord(
+                id=self._id(self._turns, turn, each),
+                role=choice(turn.get("role"), Message.Role.values, at(each, "role")),
+                content=blocks_of(turn.get("content"), at(each, "content")),
+                created_at=time,
+                status=choice(turn.get("status", Message.Status.COMPLETE), Message.Status.values, at(each, "status")),
+            )
+            for turn, each, time in zip(turns, places, filled(given, start), strict=True)
+        ]
+
+    def _artifact(
+        self, value: Any, place: str, turns: Mapping[uuid.UUID, TurnRecord], start: datetime
+    ) -> ArtifactRecord:
+        artifact = mapping(value, place)
+        maker = self._maker(artifact.get("message"), at(place, "message"), turns)
+        created_at = moment(artifact.get("created_at"), at(place, "created_at"))
+        return ArtifactRecord(
+            id=self._id(self._artifacts, artifact, place),
+            title=title(artifact.get("title"), at(place, "title")),
+            kind=choice(artifact.get("kind", Artifact.Kind.DOCUMENT), Artifact.Kind.values, at(place, "kind")),
+            content=text(artifact.get("content"), at(place, "content")),
+            created_at=created_at or (maker.created_at if maker else start),
+            message=maker.id if maker else None,
+        )
+
+    def _maker(self, value: Any, place: str, turns: Mapping[uuid.UUID, TurnRecord]) -> TurnRecord | None:
+        """The turn that made an artifact, by its id or by its place in the thread, from 1."""
+        if value is None:
+            return None
+        if type(value) is int:
+            maker = next(islice(turns.values(), value - 1, None), None) if value >= 1 else None
+        else:
+            known = self._turns.get(str(identifier(value, place)))
+            maker = turns.get(known) if known else None
+        if maker is None or maker.role != Message.Role.ASSISTANT:
+            refuse(place, "must be the `id`, or the place from 1 on, of an assistant's message of this thread.")
+        return maker
+
+    def _id(self, ids: Ids, values: dict[str, Any], place: str) -> uuid.UUID:
+        """The id that is stored; one that is given stands only once in a document."""
+        given = identifier(values.get("id"), at(place, "id"))
+        if given is None:
+            return uuid7()
+        if str(given) in ids:
+            refuse(at(place, "id"), f"stands twice in the document: {given}.")
+        ids[str(given)] = uuid7() if self._new_ids else given
+        return ids[str(given)]
+
+
+def filled(given: Sequence[datetime | None], start: datetime) -> Iterator[datetime]:
+    """Times where some are missing: that of the turn before, and for the first ones ``start``, or what comes next if that is
+    earlier. Times that are given stay, even where they go back."""
+    known = next((time for time in given if time), start)
+    last = min(start, known)
+    for time in given:
+        last = time or last
+        yield last
+
+
+def tags_here(tags: Sequence[str], *, user_id: int, threads: Ids) -> list[str]:
+    """Tags of another installation as tags of this one: about this user, and about those threads that came along (C4)."""
+    mine = f"user:{user_id}"
+    here = [mine if tag.startswith("user:") else _thread_tag(tag, threads) for tag in tags]
+    return list(dict.fromkeys([*([] if mine in here else [mine]), *filter(None, here)]))
+
+
+def _thread_tag(tag: str, threads: Ids) -> str:
+    """The tag under the thread's id of here; empty where the thread did not come along."""
+    kind, _, name = tag.partition(":")
+    if kind != "thread":
+        return tag
+    return f"thread:{threads[name]}" if name in threads else ""
+
+
+def _title_of(turns: Sequence[TurnRecord]) -> str:
+    first = next((turn for turn in turns if turn.role == Message.Role.USER), None)
+    return title_from(text_of(first.content)) if first else ""

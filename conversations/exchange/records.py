@@ -1,0 +1,59 @@
+"""What a document holds once it has been read: checked, cleaned, every id and time decided. Nothing here is stored yet."""
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TurnRecord:
+    id: uuid.UUID
+    role: str
+    content: list[dict[str, Any]]
+    created_at: datetime
+    status: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ArtifactRecord:
+    """``message`` is the turn that made it, where the document says so."""
+
+    id: uuid.UUID
+    title: str
+    kind: str
+    content: str
+    created_at: datetime
+    message: uuid.UUID | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ThreadRecord:
+    """``assistant`` is a slug, ``None`` for the default one; ``place`` is where the thread stands in the document."""
+
+    id: uuid.UUID
+    place: str
+    title: str
+    assistant: str | None
+    created_at: datetime
+    turns: Sequence[TurnRecord]
+    artifacts: Sequence[ArtifactRecord]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MemoryRecord:
+    """``source`` is the turn that it comes from, where the document holds that turn."""
+
+    id: uuid.UUID
+    content: str
+    tags: Sequence[str]
+    source: uuid.UUID | None
+    created_at: datetime
+    valid_until: datetime | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Book:
+    threads: Sequence[ThreadRecord]
+    memories: Sequence[MemoryRecord]

@@ -1,0 +1,87 @@
+"""Records as the rows that would be there if their turns had been sent one after another. Pure."""
+
+import json
+import uuid
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import Any
+
+from artifacts.models import Artifact, ArtifactVersion
+from conversations.context.tokens import text_of, turn_tokens
+from conversations.exchange.records import ArtifactRecord, MemoryRecord, ThreadRecord, TurnRecord
+from conversations.models import Assistant, Message, Thread
+from conversations.sessions import Session, session_at
+from memory.models import Memory
+
+TURN_COLUMNS = (
+    *("id", "thread_id", "parent_id", "position", "depth", "role", "content", "text", "status"),
+    *("token_count", "token_total", "created_at", "is_active"),
+)
+
+
+def thread_row(thread: ThreadRecord, *, user_id: int, assistant: Assistant) -> Thread:
+    session = last_session(thread.turns)
+    return Thread(
+        id=thread.id,
+        user_id=user_id,
+        assistant=assistant,
+        title=thread.title,
+        created_at=thread.created_at,
+        updated_at=thread.turns[-1].created_at if thread.turns else thread.created_at,
+        session_started_at=session.started_at if session else None,
+        away_since=session.away_since if session else None,
+        message_count=len(thread.turns),
+        last_position=len(thread.turns),
+    )
+
+
+def turn_rows(thread: ThreadRecord) -> Iterator[tuple[Any, ...]]:
+    """The thread's turns as ``TURN_COLUMNS``: each follows the one before."""
+    parent: uuid.UUID | None = None
+    total = 0
+    for position, turn in enumerate(thread.turns, 1):
+        text, tokens = text_of(turn.content), turn_tokens(turn.content)
+        total += tokens
+        yield (
+            *(turn.id, thread.id, parent, position, position, turn.role, json.dumps(turn.content), text, turn.status),
+            *(tokens, total, turn.created_at, True),
+        )
+        parent = turn.id
+
+
+def artifact_row(artifact: ArtifactRecord, thread_id: uuid.UUID) -> Artifact:
+    return Artifact(
+        id=artifact.id,
+        thread_id=thread_id,
+        title=artifact.title,
+        kind=artifact.kind,
+        message_id=artifact.message,
+        created_at=artifact.created_at,
+    )
+
+
+def version_row(artifact: ArtifactRecord) -> ArtifactVersion:
+    return ArtifactVersion(artifact_id=artifact.id, content=artifact.content, created_at=artifact.created_at)
+
+
+def memory_row(memory: MemoryRecord, user_id: int) -> Memory:
+    return Memory(
+        id=memory.id,
+        user_id=user_id,
+        content=memory.content,
+        tags=list(memory.tags),
+        source_id=memory.source,
+        created_at=memory.created_at,
+        valid_until=memory.valid_until,
+    )
+
+
+def last_session(turns: Sequence[TurnRecord]) -> Session | None:
+    """The session of the thread's last user turn, as far as this thread tells."""
+    session: Session | None = None
+    last_active: datetime | None = None
+    for turn in turns:
+        if turn.role == Message.Role.USER:
+            session = session_at(turn.created_at, last_active=last_active, last_session=session)
+        last_active = turn.created_at
+    return session
