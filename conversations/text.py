@@ -1,6 +1,7 @@
 """Text as PostgreSQL and JSON can hold it."""
 
 import re
+from typing import Any
 
 REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 UNSTORABLE = re.compile("[\0\ud800-\udfff]")
@@ -18,6 +19,18 @@ def clean(text: str) -> str:
 def one_line(text: str) -> str:
     """Without control characters and line breaks, as a title is shown."""
     return " ".join(CONTROL_CHARACTERS.sub(" ", text).split())
+
+
+def clean_deep(value: Any) -> Any:
+    """``clean`` for every text of a JSON value."""
+    match value:
+        case str():
+            return clean(value)
+        case dict():
+            return {clean(name): clean_deep(part) for name, part in value.items()}
+        case list():
+            return [clean_deep(part) for part in value]
+    return value
 
 
 class StreamCleaner:

@@ -21,7 +21,7 @@ def of(user: User) -> QuerySet[Thread]:
 
 def get(user: User, thread_id: str | uuid.UUID) -> Thread:
     """Raises ``ThreadNotFound`` where the id is malformed, unknown or another user's."""
-    found = of(user).select_related("assistant").filter(id=_uuid(thread_id, ThreadNotFound)).first()
+    found = of(user).select_related("assistant").filter(id=identifier(thread_id, ThreadNotFound)).first()
     if found is None:
         raise ThreadNotFound
     return found
@@ -33,7 +33,7 @@ def messages_of(thread: Thread) -> QuerySet[Message]:
 
 
 def reply_of(user: User, reply_id: str | uuid.UUID) -> Reply:
-    found = Reply.objects.filter(thread__user=user, id=_uuid(reply_id, ReplyNotFound)).first()
+    found = Reply.objects.filter(thread__user=user, id=identifier(reply_id, ReplyNotFound)).first()
     if found is None:
         raise ReplyNotFound
     return found
@@ -57,9 +57,15 @@ def assistant_named(slug: str | None) -> Assistant:
     return found
 
 
-def create(*, user: User, assistant: Assistant, title: str = "", opened_by: str | None = None) -> Thread:
+def create(*, user: User, assistant: Assistant, title: str = "") -> Thread:
+    thread = unsaved(user=user, assistant=assistant, title=title)
+    thread.save(force_insert=True)
+    return thread
+
+
+def unsaved(*, user: User, assistant: Assistant, title: str = "", opened_by: str | None = None) -> Thread:
     now = timezone.now()
-    return Thread.objects.create(
+    return Thread(
         user=user, assistant=assistant, title=clean(title), opened_by=opened_by, created_at=now, updated_at=now
     )
 
@@ -72,7 +78,7 @@ def title_from(text: str) -> str:
     return line[:TITLE_CHARS].rsplit(" ", 1)[0].rstrip(",.;:") + "…"
 
 
-def _uuid(value: str | uuid.UUID, otherwise: type[NotFound]) -> uuid.UUID:
+def identifier(value: str | uuid.UUID, otherwise: type[NotFound]) -> uuid.UUID:
     try:
         return value if isinstance(value, uuid.UUID) else uuid.UUID(value)
     except ValueError:

@@ -4,7 +4,7 @@ import json
 from datetime import UTC, datetime
 from typing import Any
 
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 
 from conversations.models import ContextSnapshot, Message, Reply, Thread
 
@@ -63,8 +63,16 @@ def reply_object(reply: Reply, request: ContextSnapshot | None = None) -> dict[s
 
 def reply_with_request(reply: Reply) -> dict[str, Any]:
     """The reply object with the newest model request of the reply."""
-    newest = ContextSnapshot.objects.filter(reply=reply).order_by("-round").only(*REQUEST_FIELDS).first()
-    return reply_object(reply, newest)
+    return reply_object(reply, newest_request(reply))
+
+
+def newest_request(reply: Reply) -> ContextSnapshot | None:
+    return (
+        ContextSnapshot.objects.filter(reply=reply, purpose=ContextSnapshot.Purpose.REPLY)
+        .order_by("-round")
+        .only(*REQUEST_FIELDS)
+        .first()
+    )
 
 
 def messages_with_replies(messages: list[Message]) -> list[dict[str, Any]]:
@@ -72,10 +80,7 @@ def messages_with_replies(messages: list[Message]) -> list[dict[str, Any]]:
     turns = [message.id for message in messages if message.role == Message.Role.USER]
     wrote = [message.reply_id for message in messages if message.reply_id]
     replies = list(Reply.objects.filter(Q(user_message__in=turns) | Q(id__in=wrote)).order_by("created_at"))
-    requests = {
-        snapshot.reply_id: snapshot
-        for snapshot in ContextSnapshot.objects.filter(reply__in=replies).order_by("round").only(*REQUEST_FIELDS)
-    }
+    requests = {snapshot.reply_id: snapshot for snapshot in _answering().filter(reply__in=replies).order_by("round")}
     newest = {reply.user_message_id: reply for reply in replies}
     by_id = {reply.id: reply for reply in replies}
 
@@ -84,3 +89,8 @@ def messages_with_replies(messages: list[Message]) -> list[dict[str, Any]]:
         return reply_object(reply, requests.get(reply.id)) if reply else None
 
     return [message_object(message, reply_of(message)) for message in messages]
+
+
+def _answering() -> QuerySet[ContextSnapshot]:
+    """The requests that replies are made of; a reply may also have asked a model for a contextualised query."""
+    return ContextSnapshot.objects.filter(purpose=ContextSnapshot.Purpose.REPLY).only(*REQUEST_FIELDS)

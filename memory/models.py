@@ -1,8 +1,12 @@
 import uuid
 
 from django.conf import settings
-from django.contrib.postgres.fields import ArrayField
 from django.db import models
+from django.db.models import F, Func, Q
+
+CONFINED_TO = """\
+left(CASE WHEN jsonb_path_exists(%(expressions)s, '$[*] ? (@ starts with "user:")') THEN ''
+     ELSE coalesce(jsonb_path_query_first(%(expressions)s, '$[*] ? (@ starts with "thread:")') #>> '{}', '') END, 100)"""
 
 
 class Preferences(models.Model):
@@ -20,20 +24,45 @@ class Preferences(models.Model):
 
 
 class Memory(models.Model):
-    """A short fact about a user, with the turn that it comes from. ``tags`` say whom it is about: ``user:{id}``,
-    ``thread:{id}`` (C4)."""
+    """A short fact about a user, with the turn that it comes from.
+
+    ``tags`` say whom it is about: ``user:{id}``, ``thread:{id}`` (C4). With a thread's tag and no user's it belongs to that
+    thread alone; all others belong to the user everywhere.
+    """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.DB_CASCADE, related_name="+", db_index=False)
     content = models.TextField()
-    tags = ArrayField(models.CharField(max_length=100), default=list)
+    tags = models.JSONField(default=list, blank=True, help_text="A list of texts.")
+    # For the index: what belongs to one thread must not be waded through for another.
+    confined_to = models.GeneratedField(
+        expression=Func(F("tags"), template=CONFINED_TO, output_field=models.CharField(max_length=100)),
+        output_field=models.CharField(max_length=100),
+        db_persist=True,
+    )
     source = models.ForeignKey("conversations.Message", models.DB_SET_NULL, null=True, related_name="+")
     created_at = models.DateTimeField()
-    valid_until = models.DateTimeField(null=True, help_text="From then on it is no longer true, or was replaced.")
+    valid_until = models.DateTimeField(
+        null=True, blank=True, help_text="Known beforehand: no session that begins then or later is given it."
+    )
+    ended_at = models.DateTimeField(
+        null=True, blank=True, help_text="When it was replaced or called untrue: no request is given it from then on."
+    )
 
     class Meta:
         verbose_name_plural = "memories"
-        indexes = [models.Index(fields=["user", "-created_at"], name="memory_newest")]
+        indexes = [
+            models.Index(
+                fields=["user", "confined_to", "-created_at", "-id"],
+                condition=Q(ended_at=None, valid_until=None),
+                name="memory_lasting",
+            ),
+            models.Index(
+                fields=["user", "confined_to", "-valid_until", "-id"],
+                condition=Q(ended_at=None, valid_until__isnull=False),
+                name="memory_passing",
+            ),
+        ]
 
     def __str__(self) -> str:
         return self.content[:80]
@@ -42,6 +71,7 @@ class Memory(models.Model):
 class DailySummary(models.Model):
     """What a user talked about on one day of the user's own time zone (C5)."""
 
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.DB_CASCADE, related_name="+", db_index=False)
     day = models.DateField()
     text = models.TextField()
@@ -59,6 +89,7 @@ class DailySummary(models.Model):
 class ThreadSummary(models.Model):
     """What was said in a thread from ``started_at`` to ``ended_at``, the times of the first and the last turn it covers."""
 
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     thread = models.ForeignKey("conversations.Thread", models.DB_CASCADE, related_name="+")
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.DB_CASCADE, related_name="+", db_index=False)
     text = models.TextField()
@@ -67,7 +98,7 @@ class ThreadSummary(models.Model):
 
     class Meta:
         verbose_name_plural = "thread summaries"
-        indexes = [models.Index(fields=["user", "-ended_at"], name="thread_summary_newest")]
+        indexes = [models.Index(fields=["user", "-ended_at", "-id"], name="thread_summary_newest")]
 
     def __str__(self) -> str:
         return self.text[:80]
@@ -85,9 +116,7 @@ class Topic(models.Model):
 
     class Meta:
         indexes = [
-            models.Index(
-                fields=["user", "-opened_at"], condition=models.Q(resolved_at__isnull=True), name="topic_unresolved"
-            )
+            models.Index(fields=["user", "-opened_at", "-id"], condition=Q(resolved_at=None), name="topic_unresolved")
         ]
 
     def __str__(self) -> str:

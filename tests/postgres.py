@@ -1,4 +1,4 @@
-"""`python -m tests.postgres [FOLDER OF THE PROGRAMS]`: a PostgreSQL server that ends with its standard input.
+"""`python -m tests.postgres [--durable] [FOLDER OF THE PROGRAMS]`: a PostgreSQL server that ends with its standard input.
 
 It is a process of its own so that a killed test run leaves neither a server nor a folder behind.
 """
@@ -10,16 +10,29 @@ from pathlib import Path
 
 from config import embedded_postgres
 
-# Nothing here has to survive a power failure.
-OPTIONS = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
+# Nothing of a test has to survive a power failure.
+VOLATILE = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
+# A benchmark pays for durability as the application does, on a server with the memory of a small machine.
+DURABLE = {
+    "fsync": "on",
+    "synchronous_commit": "on",
+    "full_page_writes": "on",
+    "shared_buffers": "512MB",
+    "effective_cache_size": "2GB",
+    "max_wal_size": "4GB",
+    "random_page_cost": "1.1",
+}
 
 
 def main() -> None:
-    binaries = Path(sys.argv[1]) if len(sys.argv) > 1 else None
+    arguments = sys.argv[1:]
+    options = DURABLE if arguments[:1] == ["--durable"] else VOLATILE
+    programs = arguments[1:] if options is DURABLE else arguments
+    binaries = Path(programs[0]) if programs else None
     folder = Path(tempfile.mkdtemp(prefix="openbook-test-"))
     try:
         with embedded_postgres.running(
-            folder / "postgres", binaries=binaries, options=OPTIONS, initdb=["--no-sync"]
+            folder / "postgres", binaries=binaries, options=options, initdb=["--no-sync"]
         ) as url:
             print(url, flush=True)  # noqa: T201
             sys.stdin.read()

@@ -62,10 +62,13 @@ def chromium_path() -> str:
 
 
 @contextmanager
-def postgres() -> Iterator[str]:
+def postgres(*, durable: bool = False) -> Iterator[str]:
+    """``durable``: as the application's own, which waits for the disk; what a test stores may be lost with the machine."""
     binaries = {"": [], "18": [], "15": [os.environ.get("OPENBOOK_TEST_POSTGRES15_BIN", POSTGRES_15)]}
     arguments = binaries[os.environ.get("OPENBOOK_TEST_POSTGRES", "")]
-    with until_left([sys.executable, "-m", "tests.postgres", *arguments]) as process:
+    with until_left(
+        [sys.executable, "-m", "tests.postgres", *(["--durable"] if durable else []), *arguments]
+    ) as process:
         assert process.stdout
         url = process.stdout.readline().strip()
         if not url:

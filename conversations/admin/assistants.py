@@ -63,12 +63,23 @@ class AssistantAdmin(PageAdmin[Assistant]):
         ("What it is told", {"fields": ["system_prompt"]}),
         ("Which model replies", {"fields": ["provider", "model", "max_output_tokens"]}),
         (
+            "What it is given beside the conversation",
+            {
+                "fields": ["uses_memory", "filters_artifacts", ("rewriting", "rewriting_model")],
+                "description": "A message that leans on earlier turns (“who are his children?”) can get a contextualised query "
+                "beside it. By rules it costs nothing; a model understands more, and takes up to two seconds before the reply.",
+            },
+        ),
+        (
             "How much context it is given",
             {
                 "fields": [
                     ("total_tokens", "hard_cap_tokens"),
                     ("history_tokens_high", "history_tokens_low"),
                     ("history_turns_max", "history_turns_min"),
+                    ("memory_tokens", "today_tokens"),
+                    ("open_threads_tokens", "last_conversation_tokens"),
+                    "recall_tokens",
                 ],
                 "description": "In estimated tokens, per model request. Keep low mark ≤ high mark ≤ total ≤ hard cap. "
                 "A change holds from the next message on; what was recorded stays as it is.",

@@ -9,8 +9,9 @@ from django.db.models import Q
 from django.db.models.functions import Left, Length
 
 from conversations.admin import display
-from conversations.context import factors, snapshots
+from conversations.context import describing, factors, snapshots
 from conversations.context.reasons import Reason
+from conversations.context.rewriting import RewritingOutcome
 from conversations.models import ContextSnapshot, Message
 
 SENT_SHOWN = 100
@@ -28,6 +29,9 @@ SECTION_LABELS = {
     "history": "Earlier turns",
     "message": "The message to answer",
 }
+TURN_KINDS = ("message", "range")
+FAILURES = {"error": "failed", "timed_out": "timed out", "garbage": "could not be used"}
+MARK_LABELS = {"system": "the system text", "message": "the person's own words"}
 SPOKEN_SECTIONS = {"history", "message"}
 """Sections made of turns, which are listed one by one."""
 
@@ -69,6 +73,26 @@ class LeftOut:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Known:
+    """A memory, topic or summary that was given or might have been."""
+
+    what: str
+    id: str
+    included: bool
+    tokens: int
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Problem:
+    """A source that failed, and was left out."""
+
+    source: str
+    kind: str
+    message: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class Figure:
     """Two numbers for one thing, always labelled and side by side."""
 
@@ -92,6 +116,12 @@ class SnapshotPage:
     left_out: Sequence[LeftOut]
     request: str
     request_chars: int
+    known: Sequence[Known]
+    query: str
+    query_outcome: str
+    problems: Sequence[Problem]
+    cache: str
+    diagnostics: str
     figures: Sequence[Figure]
     factor: str
     timings: Sequence[tuple[str, str]]
@@ -102,8 +132,9 @@ class SnapshotPage:
 
 
 def snapshot_page(snapshot: ContextSnapshot) -> SnapshotPage:
-    body = snapshots.body(snapshot)
-    included = [item for item in body["items"] if item["included"]]
+    body = describing.body(snapshot)
+    turns = [item for item in body["items"] if item["kind"] in TURN_KINDS]
+    included = [item for item in turns if item["included"]]
     sent = sent_turns(included[-SENT_SHOWN:])
     request = display.pretty(body["request"]) if body["request"] is not None else ""
     return SnapshotPage(
@@ -117,9 +148,15 @@ def snapshot_page(snapshot: ContextSnapshot) -> SnapshotPage:
         sent_hidden=max(0, len(included) - SENT_SHOWN),
         sent_before=sent[0].position if sent else 1,
         left_out_counts=[(Reason(code).label, count) for code, count in left_out(snapshot).most_common()],
-        left_out=[left_out_row(item) for item in body["items"] if not item["included"]],
+        left_out=[left_out_row(item) for item in turns if not item["included"]],
         request=request if len(request) <= INLINE_CHARS else "",
         request_chars=len(request),
+        known=[known_row(item) for item in body["items"] if item["kind"] not in TURN_KINDS],
+        query=body["rewriting"]["query"] or "",
+        query_outcome=RewritingOutcome(snapshot.rewriting).label if snapshot.rewriting else "",
+        problems=[Problem(**problem) for problem in body["problems"]],
+        cache=cache(snapshot),
+        diagnostics=display.pretty(snapshot.diagnostics) if snapshot.diagnostics else "",
         figures=figures(snapshot),
         factor=factor(snapshot),
         timings=timings(snapshot),
@@ -144,7 +181,8 @@ def verdict(snapshot: ContextSnapshot) -> str:
     counts = left_out(snapshot)
     why = ", ".join(f"{count:,} {reason.replace('_', ' ')}" for reason, count in counts.most_common())
     missing = f"{counts.total():,} left out: {why}" if counts else "none left out"
-    return f"{sent} sent, {missing}; {snapshot.total_tokens:,} of {snapshot.budget:,} tokens"
+    failed = "".join(f"; {problem['source']} {FAILURES[problem['kind']]}" for problem in snapshot.problems or [])
+    return f"{sent} sent, {missing}; {snapshot.total_tokens:,} of {snapshot.budget:,} tokens{failed}"
 
 
 def bar_scale(snapshot: ContextSnapshot) -> float:
@@ -202,12 +240,34 @@ def left_out_row(item: Item) -> LeftOut:
     return LeftOut(what=what, message=item["id"], count=1, tokens=item["tokens"], reason=reason)
 
 
+def known_row(item: Item) -> Known:
+    what = "recalled memory" if item["reason"] == Reason.RECALLED else item["kind"]
+    return Known(
+        what=what,
+        id=item["id"],
+        included=item["included"],
+        tokens=item["tokens"],
+        reason=Reason(item["reason"]).label,
+    )
+
+
+def cache(snapshot: ContextSnapshot) -> str:
+    """What was expected of the prompt cache, in a sentence."""
+    plan = snapshots.cache_of(snapshot)
+    marks = f" Marks end {' and '.join(MARK_LABELS[mark] for mark in plan.marks)}." if plan.marks else ""
+    return f"{plan.state.label}.{marks}"
+
+
 def figures(snapshot: ContextSnapshot) -> list[Figure]:
     usage = snapshot.usage
     read, written = usage.get("cache_read_input_tokens"), usage.get("cache_creation_input_tokens")
     return [
         Figure(label="Input tokens", estimated=snapshot.total_tokens, reported=factors.reported_input(usage)),
-        Figure(label="of these read from the prompt cache", estimated=None, reported=read),
+        Figure(
+            label="of these read from the prompt cache",
+            estimated=snapshot.cache["expected"] if snapshot.cache else None,
+            reported=read,
+        ),
         Figure(label="of these written to the prompt cache", estimated=None, reported=written),
         Figure(label="Output tokens", estimated=None, reported=usage.get("output_tokens")),
     ]

@@ -14,7 +14,7 @@ from conversations.admin import display
 from conversations.admin.base import STYLES, InspectionAdmin
 from conversations.admin.snapshot_page import left_out, snapshot_page
 from conversations.context import snapshots
-from conversations.context.builder import canonical
+from conversations.context.rendering import canonical
 from conversations.models import ContextSnapshot, Thread
 
 
@@ -26,7 +26,7 @@ class ContextSnapshotAdmin(InspectionAdmin[ContextSnapshot]):
     list_filter = ["status", "provider", "model", "created_at"]
     search_fields = ["id__exact", "thread__id__exact", "thread__user__username"]
     search_help_text = "The id of a model request or thread, or a user name."
-    ordering = ["-created_at", "-id"]
+    ordering = ["-id"]
     fields = ()
     empty_text = "No model requests. Each message that somebody sends makes one, recorded before the model is called."
 

@@ -25,7 +25,7 @@ from conversations.api.pagination import (
     TurnPagination,
     turns_before,
 )
-from conversations.context import snapshots
+from conversations.context import describing
 from conversations.db import in_database
 from conversations.errors import InvalidMessage, NotFound
 from conversations.models import ContextSnapshot, Message, Reply, Thread
@@ -163,7 +163,7 @@ class RequestList(APIView):
         thread = threads.get(caller(request), thread_id)
         paginator = self.pagination_class()
         page: list[ContextSnapshot] = paginator.paginate_queryset(thread.snapshots.all(), request)
-        return paginator.get_paginated_response([snapshots.body(snapshot) for snapshot in page])
+        return paginator.get_paginated_response([describing.body(snapshot) for snapshot in page])
 
 
 class RequestDetail(APIView):
@@ -174,7 +174,7 @@ class RequestDetail(APIView):
             snapshot = threads.requests_of(caller(request)).get(id=request_id)
         except (ContextSnapshot.DoesNotExist, ValidationError):  # the latter where it is no id at all
             raise NotFound("There is no such model request, or it isn't yours. Check the id.") from None
-        return Response(snapshots.body(snapshot))
+        return Response(describing.body(snapshot))
 
 
 class ReplyStop(AsyncAPIView):

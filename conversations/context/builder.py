@@ -1,58 +1,72 @@
-"""What a model request is given: gather, window, fit, assemble. Reads, never writes (requirement C2)."""
+"""What a model request is given: gather, filter, window, fit, assemble. Reads, never writes (requirement C2)."""
 
-import hashlib
-import json
 import time
 import uuid
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any
 
-from conversations.context.budget import Budget, shorten
-from conversations.context.sources import read_history
-from conversations.context.tokens import TURN_OVERHEAD, estimate_tokens, text_of, turn_tokens
-from conversations.context.windowing import LAST_PAIR, Run, Turn, account, window
-from conversations.models import Assistant, text_blocks
+from conversations.context import caching, rewriting
+from conversations.context.budget import Budget
+from conversations.context.caching import CachePlan, CacheState, Previous
+from conversations.context.fitting import Parts, Section, fit, history_room, standing_room
+from conversations.context.problems import Problem
+from conversations.context.reasons import Reason
+from conversations.context.recalling import recall
+from conversations.context.rendering import render, sha256
+from conversations.context.rewriting import Rewriting
+from conversations.context.sources import Candidates, read_candidates
+from conversations.context.standing import read_standing
+from conversations.context.tiers import Standing, TierItem, build_tiers, cut
+from conversations.context.tokens import text_of
+from conversations.context.windowing import Run, Turn, account, window
+from conversations.models import Assistant, ContextSnapshot
 from conversations.providers.base import Payload, Provider
 from conversations.sessions import Session
-
-SMALLEST_SHARE = 32
-"""Estimated tokens that even a shortened turn keeps."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Section:
-    """A part of the system text."""
-
-    name: str
-    text: str
-    tokens: int
 
 
 @dataclass(frozen=True, kw_only=True)
 class Context:
     """Everything that one model request is given, and the account of what it is not."""
 
+    purpose: ContextSnapshot.Purpose = ContextSnapshot.Purpose.REPLY
     provider: str
     model: str
     max_tokens: int
-    sections: Sequence[Section]
-    history: Sequence[Turn]
-    newest: Turn
+    parts: Parts
     runs: Sequence[Run]
     turns_loaded: int
     budget: Budget
+    items: Sequence[TierItem] = ()
+    recalled: Sequence[TierItem] = ()
+    problems: Sequence[Problem] = ()
+    rewriting: Rewriting = rewriting.OFF
+    cache: CachePlan = field(default_factory=CachePlan)
     payload: Payload
-    timings_ms: dict[str, float]
+    timings_ms: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def sections(self) -> list[Section]:
+        """The parts of the system text, in order (C1)."""
+        return self.parts.system
+
+    @property
+    def history(self) -> Sequence[Turn]:
+        return self.parts.history
+
+    @property
+    def newest(self) -> Turn:
+        return self.parts.newest
 
     @property
     def history_tokens(self) -> int:
-        return sum(turn.token_count for turn in self.history)
+        return self.parts.history_tokens
 
     @property
     def total_tokens(self) -> int:
-        return sum(section.tokens for section in self.sections) + self.history_tokens + self.newest.token_count
+        if self.purpose is ContextSnapshot.Purpose.REWRITE:  # there the turns stand within the material
+            return self.parts.standing_tokens + sum(addition.tokens for addition in self.parts.additions)
+        return self.parts.total_tokens
 
     @property
     def left_out(self) -> dict[str, int]:
@@ -64,6 +78,23 @@ class Context:
         return counts
 
 
+class Stopwatch:
+    """Milliseconds by step, and in all since it was started."""
+
+    def __init__(self) -> None:
+        self._started = self._lap = time.perf_counter()
+        self._laps: dict[str, float] = {}
+
+    def lap(self, name: str) -> None:
+        """What has been done since the last lap was this."""
+        now = time.perf_counter()
+        self._laps[name] = round(self._laps.get(name, 0) + (now - self._lap) * 1000, 3)
+        self._lap = now
+
+    def read(self) -> dict[str, float]:
+        return self._laps | {"total": round((time.perf_counter() - self._started) * 1000, 3)}
+
+
 def build_context(
     *,
     assistant: Assistant,
@@ -73,105 +104,132 @@ def build_context(
     newest: Turn,
     session: Session,
     at: datetime,
+    query: Rewriting | None = None,
 ) -> Context:
     """The context of the request that answers ``newest``, which may not be stored yet; ``None`` is a thread to come.
 
-    ``at`` is the time of the request: the same rows at the same time give the same bytes.
+    ``at`` is the time of the request: the same rows at the same time give the same bytes. ``query`` is what a model made of
+    the message. Without it the assistant's rules decide; where a model has to be asked first, ``rewriting`` says so.
     """
-    started = time.perf_counter()
-    budget = Budget.of(assistant)
-    sections = [_section("base", assistant.system_prompt)]
-    candidates = read_history(thread_id, before=newest.position, budget=budget) if thread_id else []
-    history_ms = _milliseconds_since(started)
-    kept, left_out = window(candidates, budget, begin_at=None)
-    kept, newest = fit(sections, kept, newest, budget)
+    watch = Stopwatch()
     model = assistant.model or provider.default_model()
-    payload = provider.render(
+    base = Section.of("base", assistant.system_prompt)
+    budget = Budget.of(assistant)
+    standing = Standing(began_at=session.started_at)
+    if assistant.uses_memory:
+        standing = read_standing(user_id=user_id, thread_id=thread_id, session=session)
+    tiers = cut(build_tiers(standing, assistant), standing_room(base, budget))
+    watch.lap("memory")
+
+    parts = Parts(base=base, tiers=tiers, newest=newest)
+    budget = history_room(parts.standing_tokens, budget)
+    digests = [sha256(section.text).hex() for section in parts.system]
+
+    def before(previous: Previous | None) -> CacheState:
+        return caching.state_before(previous, at=at, provider=provider.name, model=model, sections=digests)
+
+    def begin_at(previous: Previous | None) -> int | None:
+        return previous.began_at if previous and before(previous) is CacheState.WARM else None
+
+    candidates = Candidates()
+    if thread_id:
+        candidates = read_candidates(
+            thread_id,
+            before=newest.position,
+            budget=budget,
+            filtering=assistant.filters_artifacts,
+            begin_at=begin_at,
+        )
+    kept, left_out = window(candidates.turns, budget, begin_at=begin_at(candidates.previous))
+    watch.lap("history")
+
+    query = query or rewriting.decide(assistant, provider, text_of(newest.content), kept)
+    watch.lap("rewrite")
+    parts = replace(parts, history=kept, additions=_query_sections(query))
+    recalled = recall(
+        user_id=user_id,
+        thread_id=thread_id,
+        text=query.query or text_of(newest.content),
+        at=at,
+        tiers=tiers,
+        room=min(assistant.recall_tokens, budget.total_tokens - parts.total_tokens),
+    )
+    watch.lap("memory")
+
+    parts = fit(replace(parts, additions=[*parts.additions, *recalled.sections]), budget)
+    cache = caching.plan(
+        before(candidates.previous),
+        candidates.previous,
+        cacheable_from=provider.cacheable_from(model),
+        system_tokens=parts.standing_tokens,
+        turns=[(-turn.position if turn.shortened else turn.position, turn.token_count) for turn in parts.turns],
+    )
+    payload = render(
+        provider,
         model=model,
         max_tokens=assistant.max_output_tokens,
-        system=system_blocks(section.text for section in sections),
-        messages=api_messages([*kept, newest]),
+        system=[section.text for section in parts.system],
+        turns=parts.turns,
+        additions=[addition.text for addition in parts.additions],
+        cache=cache,
     )
+    runs = account(
+        parts.history,
+        parts.newest,
+        left_out,
+        _stand_ins(parts.turns),
+        fulfilled=candidates.fulfilled,
+        orphans=candidates.orphans,
+    )
+    watch.lap("tokens")
     return Context(
         provider=provider.name,
         model=model,
         max_tokens=assistant.max_output_tokens,
-        sections=sections,
-        history=kept,
-        newest=newest,
-        runs=account(kept, newest, left_out, stand_ins(kept, newest)),
-        turns_loaded=len(candidates),
-        budget=budget,
+        parts=parts,
+        runs=runs,
+        turns_loaded=candidates.loaded,
+        budget=Budget.of(assistant),
+        items=[item for tier in parts.tiers for item in tier.items],
+        recalled=recalled.items,
+        problems=[*standing.problems, *recalled.problems],
+        rewriting=query,
+        cache=cache,
         payload=payload,
-        timings_ms={"history": history_ms, "total": _milliseconds_since(started)},
+        timings_ms=watch.read(),
     )
 
 
-def fit(sections: Sequence[Section], history: list[Turn], newest: Turn, budget: Budget) -> tuple[list[Turn], Turn]:
-    """Bring the whole within its budget by dropping the oldest turns, and within the hard cap whatever it takes (W5, W6).
-
-    Under the cap nothing is shortened. Above it the last pair and the newest message are, with a visible mark, and the
-    message gets at least three quarters of the room.
-    """
-    fixed = sum(section.tokens for section in sections) + newest.token_count
-    tokens = [turn.token_count for turn in history]
-    while len(tokens) > LAST_PAIR and fixed + sum(tokens) > budget.total_tokens:
-        tokens.pop(0)
-    history = history[len(history) - len(tokens) :]
-    if fixed + sum(tokens) <= budget.hard_cap:
-        return history, newest
-    room = max(budget.hard_cap - sum(section.tokens for section in sections), SMALLEST_SHARE * (len(history) + 1))
-    newest = shortened(newest, room - min(sum(tokens), max(room // 4, SMALLEST_SHARE * len(history))))
-    left = room - newest.token_count
-    if sum(tokens) <= left:
-        return history, newest
-    return [shortened(turn, left // len(history)) for turn in history], newest
-
-
-def shortened(turn: Turn, tokens: int) -> Turn:
-    if turn.token_count <= tokens:
-        return turn
-    text = shorten(text_of(turn.content), tokens - TURN_OVERHEAD)
-    content = text_blocks(text)
-    count = turn_tokens(content)
-    # The mark itself takes some tokens, more than the shortest turns have.
-    return replace(turn, content=content, token_count=count, shortened=text) if count < turn.token_count else turn
+def rewriting_context(context: Context, *, assistant: Assistant, provider: Provider) -> Context:
+    """The request that asks a small model for the contextualised query of this context's message (Q1)."""
+    watch = Stopwatch()
+    told = rewriting.told_turns(context.history)
+    snippet = next((tier.text for tier in context.parts.tiers if tier.name == "memory"), "")
+    material = Section.of("material", rewriting.material(told, snippet, text_of(context.newest.content)))
+    parts = Parts(
+        base=Section.of("base", rewriting.INSTRUCTIONS), history=told, newest=context.newest, additions=[material]
+    )
+    model = assistant.rewriting_model or provider.small_model()
+    return Context(
+        purpose=ContextSnapshot.Purpose.REWRITE,
+        provider=provider.name,
+        model=model,
+        max_tokens=rewriting.MAX_TOKENS,
+        parts=parts,
+        runs=account(told, context.newest, Reason.TURN_LIMIT, {}),
+        turns_loaded=context.turns_loaded,
+        budget=context.budget,
+        payload=rewriting.rewriting_payload(
+            provider, model=model, instructions=parts.base.text, material=material.text
+        ),
+        timings_ms=watch.read(),
+    )
 
 
-def stand_ins(history: Sequence[Turn], newest: Turn) -> dict[int, str]:
+def _query_sections(query: Rewriting) -> list[Section]:
+    return [Section.of("query", rewriting.marked(query.query))] if query.query else []
+
+
+def _stand_ins(turns: Sequence[Turn]) -> dict[int, str]:
     """Position to digest of the turns that are sent shortened."""
-    return {turn.position: sha256(turn.shortened).hex() for turn in [*history, newest] if turn.shortened}
-
-
-def system_blocks(texts: Iterable[str]) -> list[dict[str, Any]]:
-    return [block for text in texts for block in text_blocks(text)]
-
-
-def api_messages(turns: Sequence[Turn]) -> list[dict[str, Any]]:
-    """Turns as the API wants them: roles alternate and the first is the user's, so neighbours of one role are joined."""
-    messages: list[dict[str, Any]] = []
-    for turn in turns:
-        if not messages and turn.role == "assistant":
-            messages.append({"role": "user", "content": text_blocks("[Earlier turns are left out.]")})
-        if messages and messages[-1]["role"] == turn.role:
-            messages[-1]["content"] = [*messages[-1]["content"], *turn.content]
-        else:
-            messages.append({"role": turn.role, "content": list(turn.content)})
-    return messages
-
-
-def canonical(payload: Payload) -> bytes:
-    """The request as JSON with sorted keys, without spaces, in UTF-8: what the digest is taken of (S4)."""
-    return json.dumps(payload, ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode()
-
-
-def sha256(text: str) -> bytes:
-    return hashlib.sha256(text.encode()).digest()
-
-
-def _section(name: str, text: str) -> Section:
-    return Section(name=name, text=text, tokens=estimate_tokens(text))
-
-
-def _milliseconds_since(start: float) -> float:
-    return round((time.perf_counter() - start) * 1000, 3)
+    return {turn.position: sha256(turn.shortened).hex() for turn in turns if turn.shortened}

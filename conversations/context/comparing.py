@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from conversations.context.builder import canonical
 from conversations.context.reasons import Reason
+from conversations.context.rendering import canonical
 from conversations.context.snapshots import NotRebuildable, rebuild, runs_of
 from conversations.context.tokens import TURN_OVERHEAD, estimate_tokens
 from conversations.context.windowing import Run

@@ -5,6 +5,8 @@ from typing import Any, Protocol
 
 Block = dict[str, Any]
 NONE: frozenset[str] = frozenset()
+SENDABLE = frozenset({"text", "tool_use", "tool_result", "image", "document"})
+"""What a model takes from elsewhere; a thinking block, say, only where it comes from itself with its signature."""
 USUAL_PAIR = 4
 """Among so many of the newest turns the last pair is looked for first."""
 
@@ -20,13 +22,14 @@ class Said(Protocol):
     def content(self) -> Sequence[Block]: ...
 
 
-def uses_tools(turns: Sequence[Said]) -> bool:
-    return any(block["type"] in IDS for turn in turns for block in turn.content)
+def only_texts(turns: Sequence[Said]) -> bool:
+    """Most threads: nothing in them has another half, and all of it can be sent."""
+    return all(block["type"] == "text" for turn in turns for block in turn.content)
 
 
 def calls(turns: Sequence[Said]) -> list[frozenset[str]]:
     """For each turn the ids of the tool calls in it whose results stand in the turn that directly follows (W4)."""
-    if not uses_tools(turns):
+    if only_texts(turns):
         return [NONE] * len(turns)
     return [*map(_answered, turns, turns[1:]), NONE]
 
@@ -64,8 +67,9 @@ def is_question(turn: Said) -> bool:
 
 
 def whole_blocks(turns: Sequence[Said]) -> list[Sequence[Block]]:
-    """The content of each turn without tool calls or results whose other half is missing. Results come first."""
-    if not uses_tools(turns):
+    """The content of each turn without what can't be sent: tool calls or results whose other half is missing, and blocks of
+    kinds that no model takes. Results come first."""
+    if only_texts(turns):
         return [turn.content for turn in turns]
     answered = calls(turns)
     return [
@@ -100,5 +104,6 @@ def _whole(content: Sequence[Block], *, calls: frozenset[str], results: frozense
             if _id(block) not in missing[block["type"]]:
                 continue
             missing[block["type"]].remove(_id(block))
-        kept.append(block)
+        if block["type"] in SENDABLE:
+            kept.append(block)
     return sorted(kept, key=lambda block: block["type"] != "tool_result")

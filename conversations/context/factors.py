@@ -14,6 +14,10 @@ from conversations.models import ContextSnapshot
 NEWEST = 50
 """Requests that are learnt from. A model's tokenizer doesn't change, what is talked about does."""
 
+LOOKED_AT = 2_000
+"""The newest requests of all models, among which they are looked for. No index leads to them: it would be written anew
+with every answer."""
+
 FEWEST = 5
 """Below so many, one odd request would decide."""
 
@@ -44,9 +48,10 @@ def learnt(pairs: Sequence[tuple[int, int]]) -> Factor:
 
 def factor_of(*, provider: str, model: str) -> Factor:
     """The factor of a model behind a provider, which may add a prompt of its own. One statement."""
+    newest = ContextSnapshot.objects.order_by("-id").values("id")[:LOOKED_AT]
     completed = ContextSnapshot.objects.filter(
-        provider=provider, model=model, status=ContextSnapshot.Status.COMPLETED
-    ).order_by("-created_at")
+        id__in=newest, provider=provider, model=model, status=ContextSnapshot.Status.COMPLETED
+    ).order_by("-id")
     rows = completed.values_list("total_tokens", "usage")[:NEWEST]
     return learnt([(estimated, reported_input(usage) or 0) for estimated, usage in rows])
 

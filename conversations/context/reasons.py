@@ -11,7 +11,7 @@ class Reason(models.TextChoices):
     TURN_LIMIT = "turn_limit", "Older than the largest number of turns"
     SUPERSEDED = "superseded", "Replaced by a later attempt"
     FULFILLED_ARTIFACT = "fulfilled_artifact", "Its artifact was made"
-    ORPHAN_TOOL = "orphan_tool", "Half of a tool call: its other half is missing"
+    ORPHAN_TOOL = "orphan_tool", "Nothing to send: half of a tool call, or of a kind that models don't take"
     REMEMBERED = "remembered", "What is known of the person in this session"
     RECALLED = "recalled", "Recalled for this message"
     EXPIRED = "expired", "No longer true, or switched off"

@@ -7,8 +7,7 @@ import re
 import time
 from collections.abc import Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
 from django.db import models
 
@@ -16,11 +15,9 @@ from conversations.context.followups import worth_rewriting
 from conversations.context.tokens import text_of
 from conversations.context.topics import resolve
 from conversations.context.windowing import Turn
-from conversations.models import text_blocks
+from conversations.models import Assistant, text_blocks
 from conversations.providers.base import CONTEXTUALISED, WHOLE, Finished, Payload, Provider, ProviderError, TextDelta
 from conversations.text import clean
-
-__all__ = ["OFF", "Rewriting", "RewritingOutcome", "marked", "resolve", "rewrite_query", "worth_rewriting"]
 
 MOST_TURNS = 8
 LONGEST_TURN = 1_200
@@ -62,6 +59,7 @@ class RewritingOutcome(models.TextChoices):
     REWRITTEN = "rewritten", "A contextualised query was added"
     NOT_NEEDED = "not_needed", "The message stands by itself"
     OFF = "off", "Switched off for this assistant"
+    NOT_ASKED = "not_asked", "A model is asked when the message is sent"
     FAILED = "failed", "The model failed or gave no usable query"
     TIMED_OUT = "timed_out", "The model took too long"
     EMPTY = "empty", "Nothing came of it"
@@ -78,48 +76,72 @@ class Rewriting:
 
 
 OFF = Rewriting(outcome=RewritingOutcome.OFF)
+NOT_ASKED = Rewriting(outcome=RewritingOutcome.NOT_ASKED)
 
 
-async def rewrite_query(
-    *,
-    provider: Provider,
-    model: str,
-    turns: Sequence[Turn],
-    snippet: str,
-    text: str,
-    deadline_seconds: float = DEADLINE_SECONDS,
-) -> Rewriting:
-    """The contextualised query of a message, or why there is none; then the message goes alone (Q3).
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """What came of asking a model: how the call ended well, or what went wrong with it."""
 
-    An empty ``model`` is the provider's small one. Raises nothing; being cancelled ends the call at once.
-    """
+    rewriting: Rewriting
+    end: Finished | ProviderError
+
+
+def decide(assistant: Assistant, provider: Provider, text: str, turns: Sequence[Turn]) -> Rewriting:
+    """The query by the assistant's rules, or that a model has to be asked for it."""
+    if assistant.rewriting == Assistant.Rewriting.OFF:
+        return OFF
+    if assistant.rewriting == Assistant.Rewriting.MODEL and provider.rewrites and worth_rewriting(text, turns):
+        return NOT_ASKED
+    return rewrite_locally(text, turns)
+
+
+def rewrite_locally(text: str, turns: Sequence[Turn]) -> Rewriting:
+    """The query by rules alone: at once, the same for the same turns, and none where the rules can't tell."""
     started = time.perf_counter()
     if not worth_rewriting(text, turns):
         query, outcome = "", RewritingOutcome.NOT_NEEDED
-    elif provider.rewrites:
-        query, outcome = await _asked(provider, model, turns, snippet, text, deadline_seconds)
     else:
         query = resolve(text, turns)
         outcome = RewritingOutcome.REWRITTEN if query else RewritingOutcome.EMPTY
-    milliseconds = round((time.perf_counter() - started) * 1000, 3)
-    return Rewriting(query=query, outcome=outcome, milliseconds=milliseconds)
+    return Rewriting(query=query, outcome=outcome, milliseconds=_milliseconds_since(started))
 
 
-def marked(query: str) -> dict[str, Any]:
-    """The block that follows the person's own words in the current user message (Q2)."""
-    return text_blocks(f"{CONTEXTUALISED} {query}")[0]
+async def ask_model(
+    *, provider: Provider, payload: Payload, text: str, deadline_seconds: float = DEADLINE_SECONDS
+) -> Asked:
+    """The query by a model, in time or never: otherwise the message goes alone (Q3).
+
+    Raises nothing; being cancelled ends the call at once.
+    """
+    started = time.perf_counter()
+    asked = await _asked(provider, payload, text, deadline_seconds)
+    return replace(asked, rewriting=replace(asked.rewriting, milliseconds=_milliseconds_since(started)))
 
 
-def rewriting_request(provider: Provider, model: str, turns: Sequence[Turn], snippet: str, text: str) -> Payload:
-    """What the model is asked (Q1). As JSON, because no text of a turn can pass for the end of it."""
-    told = [{"role": turn.role, "text": excerpt(text_of(turn.content), LONGEST_TURN)} for turn in turns[-MOST_TURNS:]]
-    material = {"memory": excerpt(snippet, LONGEST_SNIPPET), "turns": told, "message": text}
+def marked(query: str) -> str:
+    """What follows the person's own words in the current user message (Q2)."""
+    return f"{CONTEXTUALISED} {query}"
+
+
+def rewriting_payload(provider: Provider, *, model: str, instructions: str, material: str) -> Payload:
+    """The exact request of ``ask_model``. Pure."""
     return provider.render(
-        model=model or provider.small_model(),
+        model=model,
         max_tokens=MAX_TOKENS,
-        system=text_blocks(INSTRUCTIONS),
-        messages=[{"role": "user", "content": text_blocks(json.dumps(material, ensure_ascii=False))}],
+        system=text_blocks(instructions),
+        messages=[{"role": "user", "content": text_blocks(material)}],
     )
+
+
+def material(turns: Sequence[Turn], snippet: str, text: str) -> str:
+    """What the model is told (Q1). As JSON, because no text of a turn can pass for the end of it."""
+    told = [{"role": turn.role, "text": excerpt(text_of(turn.content), LONGEST_TURN)} for turn in told_turns(turns)]
+    return json.dumps({"memory": excerpt(snippet, LONGEST_SNIPPET), "turns": told, "message": text}, ensure_ascii=False)
+
+
+def told_turns(turns: Sequence[Turn]) -> Sequence[Turn]:
+    return turns[-MOST_TURNS:]
 
 
 def judged(answer: str, text: str) -> tuple[str, RewritingOutcome]:
@@ -146,27 +168,27 @@ def excerpt(text: str, longest: int) -> str:
     return text if len(text) <= longest else f"{text[:half]} […] {text[-half:]}"
 
 
-async def _asked(
-    provider: Provider, model: str, turns: Sequence[Turn], snippet: str, text: str, deadline_seconds: float
-) -> tuple[str, RewritingOutcome]:
+async def _asked(provider: Provider, payload: Payload, text: str, deadline_seconds: float) -> Asked:
     try:
         async with asyncio.timeout(deadline_seconds):
-            payload = rewriting_request(provider, model, turns, snippet, text)
-            answer, stop_reason = await _answer(provider, payload, longest_query(text))
+            answer, finished = await _answer(provider, payload, longest_query(text))
     except TimeoutError:
-        return _reported(RewritingOutcome.TIMED_OUT, "deadline")
+        return _failed(RewritingOutcome.TIMED_OUT, ProviderError("timeout", "It took too long.", retryable=True))
     except ProviderError as error:
-        return _reported(RewritingOutcome.FAILED, error.code)
+        return _failed(RewritingOutcome.FAILED, error)
     except Exception:  # a query is a help only: whatever is wrong with it must not cost the reply (C9)
         logger.exception("rewriting broke")
-        return "", RewritingOutcome.FAILED
-    if stop_reason not in WHOLE:
-        return _reported(RewritingOutcome.FAILED, stop_reason or "too_long")
-    return judged(answer, text)
+        return _failed(RewritingOutcome.FAILED, ProviderError("internal", "Something went wrong.", retryable=False))
+    if finished is None:
+        return _failed(RewritingOutcome.FAILED, ProviderError("too_long", "No query is that long.", retryable=False))
+    if finished.stop_reason not in WHOLE:
+        return Asked(rewriting=Rewriting(outcome=RewritingOutcome.FAILED), end=finished)
+    query, outcome = judged(answer, text)
+    return Asked(rewriting=Rewriting(query=query, outcome=outcome), end=finished)
 
 
-async def _answer(provider: Provider, payload: Payload, longest: int) -> tuple[str, str]:
-    """The text and its stop reason, which is empty where reading was given up because no query is that long."""
+async def _answer(provider: Provider, payload: Payload, longest: int) -> tuple[str, Finished | None]:
+    """The text and how it ended; ``None`` where reading was given up because no query is that long."""
     answer = ""
     async with aclosing(provider.stream(payload)) as events:
         async for event in events:
@@ -174,15 +196,19 @@ async def _answer(provider: Provider, payload: Payload, longest: int) -> tuple[s
                 case TextDelta(text=piece):
                     answer += piece
                     if len(answer.strip()) > longest + len("“”"):
-                        return "", ""
-                case Finished(stop_reason=stop_reason):
-                    return answer, stop_reason
-    return "", "cut_off"
+                        return "", None
+                case Finished():
+                    return answer, event
+    raise ProviderError("cut_off", "The answer was cut off.", retryable=True)
 
 
-def _reported(outcome: RewritingOutcome, reason: str) -> tuple[str, RewritingOutcome]:
-    logger.warning("no contextualised query", extra={"outcome": outcome.value, "reason": reason})
-    return "", outcome
+def _failed(outcome: RewritingOutcome, error: ProviderError) -> Asked:
+    logger.warning("no contextualised query", extra={"outcome": outcome.value, "reason": error.code})
+    return Asked(rewriting=Rewriting(outcome=outcome), end=error)
+
+
+def _milliseconds_since(start: float) -> float:
+    return round((time.perf_counter() - start) * 1000, 3)
 
 
 def _plain(text: str) -> str:

@@ -1,46 +1,59 @@
-"""The recorded context of a model request: written before the call, read back whole, proven by its digest (S1–S4)."""
+"""The recorded context of a model request: written before the call, rebuilt byte for byte, proven by its digest (S1–S4)."""
 
 import hashlib
+import json
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from django.db.models import Q
 from django.utils import timezone
 
-from conversations.context.builder import Context, api_messages, canonical, sha256, system_blocks
+from conversations.context.builder import Context
+from conversations.context.caching import CachePlan, CacheState
+from conversations.context.fitting import Section
 from conversations.context.reasons import Reason
-from conversations.context.tokens import text_of
+from conversations.context.rendering import canonical, render, sha256
+from conversations.context.rewriting import rewriting_payload
+from conversations.context.tiers import TierItem
 from conversations.context.windowing import Run, Turn
 from conversations.models import ContextBlock, ContextSnapshot, Message, Reply, text_blocks
 from conversations.providers import ProviderError, get_provider
-from conversations.providers.base import Payload, Usage
+from conversations.providers.base import Payload
 
-NEAR = 20
-"""How many of the turns that were left out are named one by one, next to those that were included."""
-
-
-NO_TIMINGS = dict.fromkeys(("history", "memory", "rewrite", "tokens", "total"), 0)
+STAFF_WRITTEN = "base"
+"""The section whose text belongs to no thread."""
 
 
 class NotRebuildable(Exception):
     """A text that the request was made of has been deleted since, or the provider has been removed."""
 
 
-def record(context: Context, reply: Reply, *, round: int = 1) -> ContextSnapshot:
-    """Store what the model is about to be given."""
-    store_blocks(reply.thread_id, context)
+@dataclass(frozen=True, kw_only=True)
+class Material:
+    """What a snapshot refers to, read back: texts by their digest in hex, and the turns that were sent, oldest first.
+
+    What has been deleted since is missing.
+    """
+
+    texts: dict[str, str]
+    turns: Sequence[Turn]
+
+
+def of_reply(context: Context, reply: Reply, *, round: int = 1) -> ContextSnapshot:
+    """The snapshot of a request that a reply makes, not stored yet."""
     snapshot = draft(context)
     snapshot.thread_id, snapshot.reply_id, snapshot.message_id = reply.thread_id, reply.id, reply.user_message_id
     snapshot.round = round
-    snapshot.save(force_insert=True)
     return snapshot
 
 
 def draft(context: Context) -> ContextSnapshot:
     """The snapshot of a context, not stored and of no reply yet."""
+    present = {section.name for section in context.sections}
     return ContextSnapshot(
+        purpose=context.purpose,
         created_at=timezone.now(),
         provider=context.provider,
         model=context.model,
@@ -51,34 +64,72 @@ def draft(context: Context) -> ContextSnapshot:
         total_tokens=context.total_tokens,
         message_history_count=len(context.history),
         message_history_tokens=context.history_tokens,
-        sections=[
-            {"name": section.name, "sha256": sha256(section.text).hex(), "tokens": section.tokens}
-            for section in context.sections
-        ],
+        today_summary_present="today" in present,
+        open_threads_count=sum(item.kind == "topic" and item.included for item in context.items),
+        last_conversation_present="last_conversation" in present,
+        sections=[_named(section) for section in context.sections],
+        additions=[_named(addition) for addition in context.parts.additions] or None,
         runs=[_packed(run) for run in context.runs],
-        timings_ms=context.timings_ms,
+        items=_items_sha(context),
+        recalled=[asdict(item) for item in context.recalled] or None,
+        rewriting=context.rewriting.outcome,
+        problems=[asdict(problem) for problem in context.problems] or None,
+        cache=context.cache.stored(),
+        timings_ms=dict(context.timings_ms),
     )
 
 
-def store_blocks(thread_id: uuid.UUID, context: Context) -> None:
-    """Each text once: what staff wrote belongs to no thread, what a user wrote or caused to the thread."""
-    texts = [(None if section.name == "base" else thread_id, section.text) for section in context.sections]
-    texts += [(thread_id, turn.shortened) for turn in [*context.history, context.newest] if turn.shortened]
-    known = _texts(thread_id, [sha256(text).hex() for _, text in texts])
-    ContextBlock.objects.bulk_create(
-        (
-            ContextBlock(thread_id=owner, sha256=sha256(text), text=text)
-            for owner, text in texts
-            if sha256(text).hex() not in known
-        ),
-        ignore_conflicts=True,
-    )
+def texts_of(context: Context) -> Iterator[tuple[bool, str]]:
+    """Every text that the snapshot refers to, and whether the user wrote or caused it: then it goes with the thread."""
+    for section in context.sections:
+        yield section.name != STAFF_WRITTEN, section.text
+    for text in (
+        *(addition.text for addition in context.parts.additions),
+        *(turn.shortened for turn in context.parts.turns),
+    ):
+        if text:
+            yield True, text
+    if context.items:
+        yield True, packed_items(context.items)
+
+
+def blocks(context: Context, thread_id: uuid.UUID) -> list[ContextBlock]:
+    """The texts that the snapshot names: what staff wrote belongs to no thread, what a user wrote or caused to the thread."""
+    return [
+        ContextBlock(thread_id=thread_id if users else None, sha256=sha256(text), text=text)
+        for users, text in texts_of(context)
+    ]
 
 
 def rebuild(snapshot: ContextSnapshot) -> Payload:
     """The exact request. Raises ``NotRebuildable`` where a text of it has been deleted since."""
-    texts = _texts_of(snapshot)
-    return _request(snapshot, texts, _turns_of(snapshot, texts))
+    return rebuild_from(snapshot, material_of(snapshot))
+
+
+def rebuild_from(snapshot: ContextSnapshot, material: Material) -> Payload:
+    """``rebuild`` with what it needs at hand. Pure but for looking up the provider."""
+    system = [material.texts.get(section["sha256"]) for section in snapshot.sections]
+    additions = [material.texts.get(addition["sha256"]) for addition in snapshot.additions or []]
+    expected = sum(run.count for run in runs_of(snapshot) if run.included)
+    if None in system or None in additions or len(material.turns) != expected:
+        raise NotRebuildable
+    try:
+        provider = get_provider(snapshot.provider)
+    except ProviderError as error:  # it was removed since
+        raise NotRebuildable from error
+    if snapshot.purpose == ContextSnapshot.Purpose.REWRITE:
+        return rewriting_payload(
+            provider, model=snapshot.model, instructions=str(system[0]), material=str(additions[0])
+        )
+    return render(
+        provider,
+        model=snapshot.model,
+        max_tokens=snapshot.max_tokens,
+        system=[text for text in system if text is not None],
+        turns=material.turns,
+        additions=[text for text in additions if text is not None],
+        cache=cache_of(snapshot),
+    )
 
 
 def proof(snapshot: ContextSnapshot) -> bool:
@@ -89,140 +140,48 @@ def proof(snapshot: ContextSnapshot) -> bool:
         return False
 
 
-def body(snapshot: ContextSnapshot) -> dict[str, Any]:
-    """The snapshot body of the contract."""
-    texts = _texts_of(snapshot)
-    return _body(snapshot, texts, _turns_of(snapshot, texts))
-
-
-def preview(context: Context, thread_id: uuid.UUID | None) -> dict[str, Any]:
-    """The snapshot body of a request that is not made: nothing is stored, no model is called."""
-    snapshot = draft(context)
-    snapshot.thread_id = thread_id  # type: ignore[assignment]  # a thread to come has none
-    texts = {sha256(section.text).hex(): section.text for section in context.sections}
-    return _body(snapshot, texts, [*context.history, context.newest]) | {"id": None, "reply": None}
-
-
 def runs_of(snapshot: ContextSnapshot) -> list[Run]:
     return [Run(**{**run, "reason": Reason(run["reason"])}) for run in snapshot.runs]
 
 
-def _packed(run: Run) -> dict[str, Any]:
-    return {name: value for name, value in asdict(run).items() if value or name == "included"}
-
-
-def _body(snapshot: ContextSnapshot, texts: dict[str, str], turns: Sequence[Turn]) -> dict[str, Any]:
-    try:
-        request: Payload | None = _request(snapshot, texts, turns)
-    except NotRebuildable:
-        request = None
-    return {
-        "id": str(snapshot.id),
-        "thread": str(snapshot.thread_id) if snapshot.thread_id else None,
-        "message": str(snapshot.message_id) if snapshot.message_id else None,
-        "reply": str(snapshot.reply_id),
-        "round": snapshot.round,
-        "created_at": snapshot.created_at,
-        "provider": snapshot.provider,
-        "model": snapshot.model,
-        "digest": bytes(snapshot.digest).hex(),
-        "message_history_count": snapshot.message_history_count,
-        "message_history_tokens": snapshot.message_history_tokens,
-        "today_summary_present": snapshot.today_summary_present,
-        "open_threads_count": snapshot.open_threads_count,
-        "last_conversation_present": snapshot.last_conversation_present,
-        "total_tokens": snapshot.total_tokens,
-        "budget": snapshot.budget,
-        "hard_cap": snapshot.hard_cap,
-        "sections": list(_sections(snapshot, texts, turns)),
-        "items": list(_items(snapshot, turns)),
-        "request": request,
-        "timings_ms": NO_TIMINGS | snapshot.timings_ms,
-        "usage": asdict(Usage(**snapshot.usage)),
-        "stop_reason": snapshot.stop_reason,
-        "status": snapshot.status,
-        "error": snapshot.error,
-    }
-
-
-def _request(snapshot: ContextSnapshot, texts: dict[str, str], turns: Sequence[Turn]) -> Payload:
-    sections = [texts.get(section["sha256"]) for section in snapshot.sections]
-    expected = sum(run.count for run in runs_of(snapshot) if run.included)
-    if None in sections or len(turns) != expected:
-        raise NotRebuildable
-    try:
-        provider = get_provider(snapshot.provider)
-    except ProviderError as error:  # it was removed since
-        raise NotRebuildable from error
-    return provider.render(
-        model=snapshot.model,
-        max_tokens=snapshot.max_tokens,
-        system=system_blocks([text for text in sections if text is not None]),
-        messages=api_messages(turns),
+def cache_of(snapshot: ContextSnapshot) -> CachePlan:
+    told = snapshot.cache
+    if told is None:
+        return CachePlan()
+    return CachePlan(
+        state=CacheState(told["state"]),
+        marks=tuple(told["marks"]),
+        expected=told["expected"],
+        previous_message_id=told.get("previous", ""),
     )
 
 
-def _sections(snapshot: ContextSnapshot, texts: dict[str, str], turns: Sequence[Turn]) -> Iterator[dict[str, Any]]:
-    for section in snapshot.sections:
-        yield {"name": section["name"], "tokens": section["tokens"], "text": texts.get(section["sha256"])}
-    newest = runs_of(snapshot)[-1].last
-    for name, part in (
-        ("history", [turn for turn in turns if turn.position != newest]),
-        ("message", [turn for turn in turns if turn.position == newest]),
-    ):
-        yield {
-            "name": name,
-            "tokens": sum(turn.token_count for turn in part),
-            "text": "\n\n".join(f"{turn.role}: {text_of(turn.content)}" for turn in part),
-        }
+def items_of(snapshot: ContextSnapshot, material: Material) -> list[dict[str, Any]]:
+    """Memories, topics and summaries, each once: that it was recalled says more than that its tier had no place."""
+    standing = json.loads(material.texts.get(snapshot.items, "[]")) if snapshot.items else []
+    return list({(item["kind"], item["id"]): item for item in [*standing, *(snapshot.recalled or [])]}.values())
 
 
-def _items(snapshot: ContextSnapshot, turns: Sequence[Turn]) -> Iterator[dict[str, Any]]:
-    """Each turn exactly once: those around the window one by one, what lies far before it as a range."""
-    sent = {turn.position: turn for turn in turns}
-    near = _near(snapshot)
-    for run in runs_of(snapshot):
-        if run.included:
-            for position in range(run.first, run.last + 1):
-                if turn := sent.get(position):
-                    yield _item(turn.id, position, run, turn.token_count)
-            continue
-        listed = [message for message in near if run.first <= message.position <= run.last]
-        first_listed = listed[0].position if listed else run.last + 1
-        if run.first < first_listed:
-            count = run.count - sum(message.is_active or run.reason == Reason.SUPERSEDED for message in listed)
-            yield {
-                "kind": "range",
-                "first": run.first,
-                "last": first_listed - 1,
-                "count": count,
-                "included": False,
-                "reason": run.reason.value,
-            }
-        for message in listed:
-            yield _item(message.id, message.position, run, message.token_count)
+def material_of(snapshot: ContextSnapshot) -> Material:
+    texts = _texts(snapshot.thread_id, list(_digests(snapshot)))
+    return Material(texts=texts, turns=_turns_of(snapshot, texts))
 
 
-def _item(id: uuid.UUID | None, position: int, run: Run, tokens: int) -> dict[str, Any]:
-    return {
-        "kind": "message",
-        "id": str(id) if id else None,
-        "position": position,
-        "included": run.included,
-        "reason": run.reason.value,
-        "tokens": tokens,
-    }
+def packed_items(items: Sequence[TierItem]) -> str:
+    """The account of the tiers as a text of its own: it is the same all session long, and so is stored once."""
+    return json.dumps([asdict(item) for item in items], separators=(",", ":"))
 
 
-def _near(snapshot: ContextSnapshot) -> list[Message]:
-    ranges = Q()
-    for run in runs_of(snapshot):
-        if not run.included:
-            ranges |= Q(position__range=(max(run.first, run.last - NEAR + 1), run.last))
-    if not ranges:
-        return []
-    listed = Message.objects.filter(ranges, thread_id=snapshot.thread_id).order_by("position")
-    return list(listed.only("id", "position", "token_count", "is_active"))
+def _items_sha(context: Context) -> str:
+    return sha256(packed_items(context.items)).hex() if context.items else ""
+
+
+def _named(section: Section) -> dict[str, Any]:
+    return {"name": section.name, "sha256": sha256(section.text).hex(), "tokens": section.tokens}
+
+
+def _packed(run: Run) -> dict[str, Any]:
+    return {name: value for name, value in asdict(run).items() if value or name == "included"}
 
 
 def _turns_of(snapshot: ContextSnapshot, texts: dict[str, str]) -> list[Turn]:
@@ -233,10 +192,7 @@ def _turns_of(snapshot: ContextSnapshot, texts: dict[str, str]) -> list[Turn]:
         ranges |= Q(position__range=(run.first, run.last))
     stand_ins = {run.first: run for run in runs if run.sha256}
     messages = Message.objects.filter(ranges, thread_id=snapshot.thread_id).order_by("position")
-    return [
-        _turn(message, stand_ins.get(message.position), texts)
-        for message in messages.only("id", "position", "depth", "role", "content", "token_count")
-    ]
+    return [_turn(message, stand_ins.get(message.position), texts) for message in messages.defer("text")]
 
 
 def _turn(message: Message, stand_in: Run | None, texts: dict[str, str]) -> Turn:
@@ -248,9 +204,11 @@ def _turn(message: Message, stand_in: Run | None, texts: dict[str, str]) -> Turn
     return replace(turn, content=content, token_count=stand_in.tokens, shortened=shortened)
 
 
-def _texts_of(snapshot: ContextSnapshot) -> dict[str, str]:
-    named = [section["sha256"] for section in snapshot.sections]
-    return _texts(snapshot.thread_id, named + [run.sha256 for run in runs_of(snapshot) if run.sha256])
+def _digests(snapshot: ContextSnapshot) -> Iterator[str]:
+    yield from (part["sha256"] for part in [*snapshot.sections, *(snapshot.additions or [])])
+    yield from (run.sha256 for run in runs_of(snapshot) if run.sha256)
+    if snapshot.items:
+        yield snapshot.items
 
 
 def _texts(thread_id: uuid.UUID, digests: Iterable[str]) -> dict[str, str]:

@@ -1,45 +1,181 @@
-"""What a context is made of, read from PostgreSQL. Reads only, one statement each."""
+"""What a context is made of, read from PostgreSQL. Reads only; the cost does not grow with the thread."""
 
 import json
 import uuid
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import connection
+from psycopg.pq import Format
 
 from conversations.context.budget import Budget
-from conversations.context.windowing import Turn
+from conversations.context.caching import Previous
+from conversations.context.filtering import MadeArtifact, identify_fulfilled_pairs
+from conversations.context.windowing import Turn, needs_older, whole
 
-# The newest turns of the path before a position: an index range, whatever the length of the thread. The running total tells
-# where the budget ends before any text is read; one turn more than fits is read, to know that something was left out.
+LONGEST_REPLY = timedelta(hours=1)
+"""An artifact may be saved in the middle of a reply, and so be older than the turn that made it, by this much at most."""
+
+READ_ON = 4
+"""By how much the reach grows where filtering left too few turns."""
+
+# The newest turns of the path before a position: an index range, whatever the length of the thread. The index alone tells
+# by the running total where the budget ends, among so many turns and no more; then the rows from there on are read. One turn
+# more than fits is read, to know that something was left out. Beside the oldest row stands what is read once: the artifacts
+# that one of the turns may have made, and the request before this one.
 HISTORY = """
 WITH newest AS (
-    SELECT token_total FROM conversations_message
+    SELECT position, token_total FROM conversations_message
     WHERE thread_id = %(thread)s AND is_active AND position < %(before)s
-    ORDER BY position DESC LIMIT 1
+    ORDER BY position DESC LIMIT %(turns)s
+), oldest AS (
+    SELECT least(min(position) FILTER (WHERE token_total > (SELECT max(token_total) FROM newest) - %(tokens)s),
+                 coalesce((array_agg(position ORDER BY position DESC))[3], min(position))) AS position
+    FROM newest
 )
-SELECT id, position, depth, role, content, token_count
+SELECT id, position, depth, role, content::text, token_count, created_at, reply_id,
+       CASE WHEN position = (SELECT position FROM oldest) THEN (
+           SELECT json_agg(json_build_array(made.created_at, made.message_id, made.reply_id))::text
+           FROM artifacts_artifact AS made
+           WHERE %(filtering)s AND made.thread_id = %(thread)s AND made.deleted_at IS NULL
+             AND made.created_at >= (SELECT turn.created_at FROM conversations_message AS turn
+                                     WHERE turn.thread_id = %(thread)s AND turn.position = (SELECT position FROM oldest))
+                                    - %(longest_reply)s
+       ) END,
+       CASE WHEN position = (SELECT position FROM oldest) THEN (
+           SELECT json_build_array(last.created_at, last.provider, last.model, last.sections, last.runs, last.cache,
+                                   last.provider_message_id)::text
+           FROM conversations_contextsnapshot AS last
+           WHERE last.thread_id = %(thread)s AND last.purpose = 'reply' ORDER BY last.created_at DESC LIMIT 1
+       ) END
 FROM conversations_message
-WHERE thread_id = %(thread)s AND is_active AND position < %(before)s
-  AND (token_total > (SELECT token_total FROM newest) - %(tokens)s
-       OR position IN (SELECT position FROM conversations_message
-                       WHERE thread_id = %(thread)s AND is_active AND position < %(before)s
-                       ORDER BY position DESC LIMIT 3))
-ORDER BY position DESC LIMIT %(turns)s
+WHERE thread_id = %(thread)s AND is_active
+  AND position < %(before)s AND position >= (SELECT position FROM oldest)
+ORDER BY position
 """
 
 
-def read_history(thread_id: uuid.UUID, *, before: int, budget: Budget) -> list[Turn]:
-    """The turns that may fit, oldest first, and one more where there is one."""
+@dataclass(frozen=True, kw_only=True)
+class History:
+    """What is read of a thread at once, turns oldest first."""
+
+    turns: Sequence[Turn] = ()
+    made: Sequence[MadeArtifact] = ()
+    previous: Previous | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Candidates:
+    """The turns that the window is cut from, oldest first, and those that were taken out before."""
+
+    turns: Sequence[Turn] = ()
+    fulfilled: Sequence[Turn] = ()
+    orphans: Sequence[Turn] = ()
+    previous: Previous | None = None
+    loaded: int = 0
+
+
+def read_candidates(
+    thread_id: uuid.UUID,
+    *,
+    before: int,
+    budget: Budget,
+    filtering: bool,
+    begin_at: Callable[[Previous | None], int | None],
+) -> Candidates:
+    """Filter first, window second: reads on until the window can be filled with turns that are not filtered (F6).
+
+    ``begin_at`` tells from the request before where the window is to begin, as ``window`` takes it.
+    """
+    reach = 1
+    while True:
+        history = read_history(thread_id, before=before, budget=budget, filtering=filtering, reach=reach)
+        turns = history.turns
+        gone = identify_fulfilled_pairs(turns, history.made) if history.made else set()
+        usable, orphans = whole([turn for turn in turns if turn.id not in gone] if gone else turns)
+        if not turns or turns[0].depth == 1 or not needs_older(usable, budget, begin_at=begin_at(history.previous)):
+            return Candidates(
+                turns=usable,
+                fulfilled=[turn for turn in turns if turn.id in gone],
+                orphans=orphans,
+                previous=history.previous,
+                loaded=len(turns),
+            )
+        reach *= READ_ON
+
+
+def read_history(
+    thread_id: uuid.UUID, *, before: int, budget: Budget, filtering: bool = True, reach: int = 1
+) -> History:
+    """The turns that may fit and one more where there is one; ``reach`` times as many to look further back."""
     values: dict[str, Any] = {
         "thread": thread_id,
         "before": before,
-        "tokens": budget.history_tokens,
-        "turns": budget.history_turns + 1,
+        "tokens": budget.history_tokens * reach,
+        "turns": (budget.history_turns + 1) * reach,
+        "filtering": filtering,
+        "longest_reply": LONGEST_REPLY,
     }
     with connection.cursor() as cursor:
+        cursor.cursor.format = Format.BINARY  # ids and times are not spelled out and read again
         cursor.execute(HISTORY, values)
         rows = cursor.fetchall()
-    return [
-        Turn(id=id, position=position, depth=depth, role=role, content=json.loads(content), token_count=token_count)
-        for id, position, depth, role, content, token_count in reversed(rows)
-    ]
+    if not rows:
+        return History()
+    # One JSON array for all: a call of the decoder for each turn takes as long as the statement.
+    contents = json.loads(f"[{','.join(row[4] for row in rows)}]")
+    *_, made, previous = rows[0]
+    return History(
+        turns=[
+            Turn(
+                id=id,
+                position=position,
+                depth=depth,
+                role=role,
+                content=content,
+                token_count=token_count,
+                created_at=created_at,
+                reply=reply,
+            )
+            for (id, position, depth, role, _, token_count, created_at, reply, _, _), content in zip(
+                rows, contents, strict=True
+            )
+        ],
+        made=[made_artifact(*row) for row in json.loads(made)] if made else (),
+        previous=previous_request(*json.loads(previous)) if previous else None,
+    )
+
+
+def made_artifact(created_at: str, message: str | None, reply: str | None) -> MadeArtifact:
+    return MadeArtifact(
+        created_at=datetime.fromisoformat(created_at),
+        message=uuid.UUID(message) if message else None,
+        reply=uuid.UUID(reply) if reply else None,
+    )
+
+
+def previous_request(
+    at: str,
+    provider: str,
+    model: str,
+    sections: list[dict[str, Any]],
+    runs: list[dict[str, Any]],
+    cache: dict[str, Any] | None,
+    provider_message_id: str,
+) -> Previous:
+    return Previous(
+        at=datetime.fromisoformat(at),
+        provider=provider,
+        model=model,
+        sections=tuple(section["sha256"] for section in sections),
+        positions=tuple(
+            -position if run.get("sha256") else position
+            for run in runs
+            if run["included"]
+            for position in range(run["first"], run["last"] + 1)
+        ),
+        marks=tuple(cache["marks"]) if cache else (),
+        provider_message_id=provider_message_id,
+    )

@@ -10,7 +10,7 @@ from operator import attrgetter
 from typing import Any
 
 from conversations.context.budget import Budget
-from conversations.context.exchanges import calls, is_question, last_pair, uses_tools, whole_blocks
+from conversations.context.exchanges import calls, is_question, last_pair, only_texts, whole_blocks
 from conversations.context.reasons import Reason
 from conversations.models import Message
 
@@ -19,7 +19,7 @@ FURTHEST_PAIR = 40
 """How many turns back the last pair is looked for at least: tool calls make an answer long, unanswered turns push it back."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(kw_only=True, slots=True)  # not frozen: that would make 80 of them three times as dear
 class Turn:
     """A stored turn as the context needs it. ``shortened`` is the text that stands in for it where it could not fit."""
 
@@ -105,7 +105,7 @@ def whole(turns: Sequence[Turn]) -> tuple[list[Turn], list[Turn]]:
 
     Results that come first among the candidates are in neither where their call lies before what was read.
     """
-    if not uses_tools(turns):
+    if only_texts(turns):
         return list(turns), []
     contents = whole_blocks(turns)
     kept = [turn for turn, content in zip(turns, contents, strict=True) if content]

@@ -15,8 +15,10 @@ class Reply(models.Model):
         FAILED = "failed"
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
-    thread = models.ForeignKey("conversations.Thread", models.DB_CASCADE, related_name="replies")
-    user_message = models.ForeignKey("conversations.Message", models.DB_CASCADE, related_name="replies")
+    thread = models.ForeignKey("conversations.Thread", models.DB_CASCADE, related_name="replies", db_index=False)
+    user_message = models.ForeignKey(
+        "conversations.Message", models.DO_NOTHING, related_name="replies", db_constraint=False
+    )
     status = models.CharField(max_length=11, choices=Status, default=Status.RUNNING)
     owner = models.CharField(max_length=100, help_text="The server process that runs it.")
     lease_until = models.DateTimeField(help_text="Renewed while the process lives; a reply past it was left behind.")
@@ -29,12 +31,9 @@ class Reply(models.Model):
 
     class Meta:
         verbose_name_plural = "replies"
-        indexes = [
-            models.Index(fields=["thread", "-created_at"], name="reply_newest"),
-            # Not on lease_until: that column is renewed all the time, and an index on it would make each renewal dear.
-            models.Index(fields=["created_at"], condition=Q(status="running"), name="reply_running"),
-            models.Index(fields=["ended_at"], name="reply_ended"),
-        ]
+        # None on what changes while it runs – the lease is renewed all the time – or when it ends. Those that run are found by
+        # the constraint below.
+        indexes = [models.Index(fields=["thread", "created_at"], name="reply_newest")]
         constraints = [
             models.UniqueConstraint(
                 fields=["thread"], condition=Q(status="running"), name="one_running_reply_per_thread"
@@ -55,9 +54,10 @@ class Reply(models.Model):
 
 
 class ReplyEvent(models.Model):
-    """What happened in a reply, numbered from 1 without a hole. The only source of what sockets and SSE streams send.
+    """What happened in a reply, numbered without a hole from 2 on. The only source of what sockets and SSE streams send.
 
-    Kept for an hour after the end; then the stored turn says the same.
+    The first event, that the user turn is saved, is told by the turn itself; the last has no data, for the reply and its turn
+    say it all. Kept for an hour after the end; then the stored turn says the same.
     """
 
     pk = models.CompositePrimaryKey("reply", "seq")

@@ -10,7 +10,9 @@ class ContextBlock(models.Model):
     Staff-written texts belong to no thread. What a user wrote or caused belongs to the thread and goes with it.
     """
 
-    thread = models.ForeignKey("conversations.Thread", models.DB_CASCADE, null=True, related_name="context_blocks")
+    thread = models.ForeignKey(
+        "conversations.Thread", models.DB_CASCADE, null=True, related_name="context_blocks", db_index=False
+    )
     sha256 = models.BinaryField(max_length=32)
     text = models.TextField()
 
@@ -42,9 +44,13 @@ class ContextSnapshot(models.Model):
         INTERRUPTED = "interrupted"
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
-    thread = models.ForeignKey("conversations.Thread", models.DB_CASCADE, related_name="snapshots")
-    reply = models.ForeignKey("conversations.Reply", models.DB_CASCADE, related_name="snapshots", db_index=False)
-    message = models.ForeignKey("conversations.Message", models.DB_CASCADE, related_name="snapshots", db_index=False)
+    thread = models.ForeignKey("conversations.Thread", models.DB_CASCADE, related_name="snapshots", db_index=False)
+    reply = models.ForeignKey(
+        "conversations.Reply", models.DO_NOTHING, related_name="snapshots", db_constraint=False, db_index=False
+    )
+    message = models.ForeignKey(
+        "conversations.Message", models.DO_NOTHING, related_name="snapshots", db_constraint=False, db_index=False
+    )
     purpose = models.CharField(max_length=10, choices=Purpose, default=Purpose.REPLY)
     round = models.PositiveSmallIntegerField(default=1, help_text="Which model request of the reply this is.")
     created_at = models.DateTimeField()
@@ -62,14 +68,19 @@ class ContextSnapshot(models.Model):
     last_conversation_present = models.BooleanField(default=False)
     sections = models.JSONField(help_text="The parts of the system text, in order: name, sha256 of the block, tokens.")
     runs = models.JSONField(help_text="Every turn of the thread exactly once, as runs: first, last, included, reason.")
+    items = models.CharField(
+        max_length=64, blank=True, help_text="sha256 of the block that tells of memories and topics."
+    )
+    rewriting = models.CharField(max_length=10, blank=True, help_text="What became of the contextualised query.")
     # Absent where there is nothing to tell, which is most of the time and then takes no room.
-    items = models.JSONField(null=True, help_text="Memories, topics and summaries: kind, id, included, reason, tokens.")
     additions = models.JSONField(
         null=True, help_text="What stands beside the message: name, sha256 of the block, tokens."
     )
-    rewriting = models.JSONField(null=True, help_text="What became of the contextualised query: outcome.")
+    recalled = models.JSONField(
+        null=True, help_text="What was found for this message: kind, id, included, reason, tokens."
+    )
     problems = models.JSONField(null=True, help_text="Sources that failed and were left out: source, kind, message.")
-    cache = models.JSONField(null=True, help_text="Prompt cache: breakpoints, tokens expected from it, and why.")
+    cache = models.JSONField(null=True, help_text="Prompt cache: state, where marks stand, tokens expected from it.")
     timings_ms = models.JSONField(default=dict)
     status = models.CharField(max_length=11, choices=Status, default=Status.PENDING)
     stop_reason = models.CharField(max_length=60, blank=True)
@@ -83,13 +94,9 @@ class ContextSnapshot(models.Model):
 
     class Meta:
         verbose_name = "model request"
-        indexes = [
-            models.Index(fields=["thread", "-created_at"], name="snapshot_by_thread"),
-            models.Index(fields=["-created_at"], name="snapshot_newest"),
-            models.Index(
-                fields=["provider", "model", "-created_at"], condition=Q(status="completed"), name="snapshot_by_model"
-            ),
-        ]
+        # None on what the end of a request changes, so that storing the end touches no index. The newest of all are found
+        # by their ids, which are ordered by time.
+        indexes = [models.Index(fields=["thread", "created_at"], name="snapshot_by_thread")]
         constraints = [
             models.UniqueConstraint(fields=["reply", "round", "purpose"], name="one_snapshot_per_round"),
             models.CheckConstraint(

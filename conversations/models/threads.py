@@ -13,8 +13,9 @@ class Thread(models.Model):
     """One conversation of one user. Ask for it through ``conversations.threads``, which knows whose it is."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
-    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.DB_CASCADE, related_name="threads")
-    assistant = models.ForeignKey("conversations.Assistant", models.DO_NOTHING, related_name="threads")
+    # Each turn updates its thread and thereby every index of it, so there is none that another one can serve.
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.DB_CASCADE, related_name="threads", db_index=False)
+    assistant = models.ForeignKey("conversations.Assistant", models.DO_NOTHING, related_name="threads", db_index=False)
     title = models.CharField(max_length=200, blank=True)
     created_at = models.DateTimeField()
     updated_at = models.DateTimeField(help_text="Of its last turn.")
@@ -30,12 +31,15 @@ class Thread(models.Model):
     opened_by = models.CharField(max_length=100, null=True, editable=False)  # noqa: DJ001
 
     class Meta:
+        # Ascending, though they are read backwards: new entries then come at the end, where pages fill up.
         indexes = [
-            models.Index(fields=["user", "-updated_at", "-id"], name="thread_list"),
-            models.Index(fields=["-updated_at"], name="thread_newest"),
+            models.Index(fields=["user", "updated_at"], name="thread_list"),
+            models.Index(fields=["updated_at"], name="thread_newest"),
         ]
         constraints = [
-            models.UniqueConstraint(fields=["user", "opened_by"], name="thread_opened_once"),
+            models.UniqueConstraint(
+                fields=["user", "opened_by"], condition=Q(opened_by__isnull=False), name="thread_opened_once"
+            ),
             models.CheckConstraint(condition=Q(message_count__lte=models.F("last_position")), name="thread_count_sane"),
         ]
 
@@ -63,7 +67,7 @@ class Message(models.Model):
         FAILED = "failed", "failed in the middle"
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
-    thread = models.ForeignKey(Thread, models.DB_CASCADE, related_name="messages")
+    thread = models.ForeignKey(Thread, models.DB_CASCADE, related_name="messages", db_index=False)
     position = models.PositiveIntegerField()
     depth = models.PositiveIntegerField()
     role = models.CharField(max_length=9, choices=Role)
@@ -74,22 +78,35 @@ class Message(models.Model):
     token_total = models.PositiveBigIntegerField(help_text="Estimated tokens of the path up to and with this turn.")
     created_at = models.DateTimeField()
     client_message_id = models.CharField(max_length=100, null=True)  # noqa: DJ001
-    parent = models.ForeignKey("self", models.DB_CASCADE, null=True, related_name="children")
+    # Turns, replies and snapshots name each other without a constraint: they only leave together, with their thread, and each
+    # constraint would lock the named row, write that to the WAL, and need an index for a cascade that deletes row by row.
+    parent = models.ForeignKey(
+        "self", models.DO_NOTHING, null=True, related_name="children", db_constraint=False, db_index=False
+    )
     is_active = models.BooleanField(default=True, help_text="On the path that the chat shows and the model is given.")
-    reply = models.OneToOneField("conversations.Reply", models.DB_CASCADE, null=True, related_name="assistant_message")
+    reply = models.ForeignKey(
+        "conversations.Reply",
+        models.DO_NOTHING,
+        null=True,
+        related_name="assistant_messages",
+        db_constraint=False,
+        db_index=False,
+    )
 
     class Meta:
-        indexes = [
-            models.Index(
-                fields=["thread", "-position"],
-                include=["token_total", "token_count"],
-                condition=Q(is_active=True),
-                name="message_window",
-            )
-        ]
         constraints = [
-            models.UniqueConstraint(fields=["thread", "position"], name="message_position_once"),
-            models.UniqueConstraint(fields=["thread", "client_message_id"], name="message_sent_once"),
+            # Also the index that a window is cut with, before any text is read.
+            models.UniqueConstraint(
+                fields=["thread", "position"],
+                include=["token_total", "token_count", "is_active"],
+                name="message_position_once",
+            ),
+            models.UniqueConstraint(
+                fields=["thread", "client_message_id"],
+                condition=Q(client_message_id__isnull=False),
+                name="message_sent_once",
+            ),
+            models.UniqueConstraint(fields=["reply"], condition=Q(reply__isnull=False), name="message_of_reply_once"),
             models.UniqueConstraint(
                 fields=["thread", "depth"], condition=Q(is_active=True), name="message_one_active_path"
             ),

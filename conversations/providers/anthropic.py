@@ -1,6 +1,7 @@
 """Claude over the Messages API, by the official SDK."""
 
 import asyncio
+import json
 import logging
 import random
 import time
@@ -31,13 +32,27 @@ from conversations.providers.base import (
     Usage,
     messages_api_payload,
 )
+from conversations.text import clean, clean_deep
 
 DEFAULT_MODEL = "claude-sonnet-5-5"
 SMALL_MODEL = "claude-haiku-5-5"
 BACKOFF_SECONDS = (0.4, 1.2)
 """Before the second and the third attempt, give or take a half."""
+# The smallest prefix that the prompt cache takes, in tokens, by what a model's name begins with; the most telling first.
+CACHEABLE_FROM = {
+    "claude-3": 2_048,
+    "claude-haiku-3": 2_048,
+    "claude-haiku-4": 4_096,
+    "claude-opus-4-1": 1_024,
+    "claude-opus-4-2": 1_024,
+    "claude-opus-4": 4_096,
+    "claude-sonnet-4-6": 2_048,
+}
+CACHEABLE_FROM_ELSE = 1_024
 LONGEST_WAIT_SECONDS = 10.0
 DRAIN_SECONDS = 0.5
+MESSAGE_ID_CHARS = 100
+DIAGNOSTICS_CHARS = 4_000
 
 logger = logging.getLogger("openbook.providers")
 
@@ -56,6 +71,8 @@ class Reading:
     usage: dict[str, int] = field(default_factory=dict)
     begun: bool = False
     complete: bool = False
+    message_id: str = ""
+    diagnostics: dict[str, Any] | None = None
 
     def take(self, event: object) -> TextDelta | Progress | None:
         """Note one event of the stream; kinds that are not known are passed over, as the API asks of its clients."""
@@ -63,6 +80,8 @@ class Reading:
             case {"type": "message_start", "message": dict(message)}:
                 self.begun = True
                 self.note_usage(message.get("usage"))
+                self.message_id = clean(str(message.get("id") or ""))[:MESSAGE_ID_CHARS]
+                self.note_diagnostics(message.get("diagnostics"))
             case {"type": "content_block_start", "content_block": {"type": "text", "text": str(text)}} | {
                 "type": "content_block_delta",
                 "delta": {"type": "text_delta", "text": str(text)},
@@ -75,6 +94,7 @@ class Reading:
             case {"type": "message_delta", "delta": dict(delta), **rest}:
                 self.stop_reason = delta.get("stop_reason") or self.stop_reason
                 self.note_usage(rest.get("usage"))
+                self.note_diagnostics(rest.get("diagnostics"))
             case {"type": "message_stop"}:
                 self.complete = True
             case {"type": "error", "error": {"type": error_type, "message": str(message)}}:
@@ -93,12 +113,23 @@ class Reading:
             known = Usage.__dataclass_fields__
             self.usage |= {name: n for name, n in usage.items() if name in known and isinstance(n, int)}
 
+    def note_diagnostics(self, said: object) -> None:
+        """Shown to staff as it came, so only what can be stored and is short enough to read."""
+        if isinstance(said, dict) and said and len(json.dumps(said)) <= DIAGNOSTICS_CHARS:
+            self.diagnostics = clean_deep(said)
+
     def finished(self, request_id: str) -> Finished:
         if not self.begun:
             raise StreamError("bad_stream")
         if not (self.complete and isinstance(self.stop_reason, str)):
             raise StreamError("cut_off")
-        return Finished(stop_reason=self.stop_reason, usage=Usage(**self.usage), request_id=request_id)
+        return Finished(
+            stop_reason=self.stop_reason,
+            usage=Usage(**self.usage),
+            request_id=request_id,
+            message_id=self.message_id,
+            diagnostics=self.diagnostics,
+        )
 
 
 class Deadline:
@@ -133,6 +164,10 @@ class AnthropicProvider:
 
     def small_model(self) -> str:
         return SMALL_MODEL
+
+    def cacheable_from(self, model: str) -> int | None:
+        known = (tokens for name, tokens in CACHEABLE_FROM.items() if model.startswith(name))
+        return next(known, CACHEABLE_FROM_ELSE)
 
     async def stream(self, payload: Payload) -> AsyncGenerator[ProviderEvent]:
         deadline = Deadline()

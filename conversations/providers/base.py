@@ -18,6 +18,9 @@ CONTEXTUALISED = (
 )
 """What the block of a user message begins with that Openbook added (Q2)."""
 
+RECALLED = "[Recalled from earlier for this message, by Openbook and not by the person]"
+"""What the block begins with that holds what was recalled for one message (C3)."""
+
 
 class ProviderError(Exception):
     """A model call that did not end well. Says whether trying the same again can help.
@@ -59,11 +62,14 @@ class Finished:
     """The last event of every stream that ended well; a stream without it was cut off.
 
     ``stop_reason`` is the Messages API's own word; one that Openbook doesn't know means "incomplete", not success.
+    ``diagnostics`` is what the provider says about its prompt cache, in its own words.
     """
 
     stop_reason: str
     usage: Usage = field(default_factory=Usage)
     request_id: str = ""
+    message_id: str = ""
+    diagnostics: Mapping[str, Any] | None = None
 
 
 ProviderEvent = TextDelta | Finished
@@ -80,10 +86,23 @@ class Provider(Protocol):
         """A fast and cheap one, for helping tasks such as the contextualised query."""
         ...
 
+    def cacheable_from(self, model: str) -> int | None:
+        """The smallest prefix in tokens that its prompt cache takes; ``None`` where it has none to be told about."""
+        ...
+
     def render(
-        self, *, model: str, max_tokens: int, system: Sequence[Mapping[str, Any]], messages: Sequence[Mapping[str, Any]]
+        self,
+        *,
+        model: str,
+        max_tokens: int,
+        system: Sequence[Mapping[str, Any]],
+        messages: Sequence[Mapping[str, Any]],
+        previous_message_id: str = "",
     ) -> Payload:
-        """The exact request for this context. Pure: the same input gives the same bytes."""
+        """The exact request for this context. Pure: the same input gives the same bytes.
+
+        ``previous_message_id`` is the provider's id of its answer before, so that it can say why its cache missed.
+        """
         ...
 
     def stream(self, payload: Payload) -> AsyncGenerator[ProviderEvent]:
@@ -95,13 +114,21 @@ class Provider(Protocol):
 
 
 def messages_api_payload(
-    *, model: str, max_tokens: int, system: Sequence[Mapping[str, Any]], messages: Sequence[Mapping[str, Any]]
+    *,
+    model: str,
+    max_tokens: int,
+    system: Sequence[Mapping[str, Any]],
+    messages: Sequence[Mapping[str, Any]],
+    previous_message_id: str = "",
 ) -> Payload:
     """The request in the shape of the Messages API, shared by every provider that speaks it."""
-    return {
+    payload: Payload = {
         "model": model,
         "max_tokens": max_tokens,
         "system": [dict(block) for block in system],
         "messages": [dict(message) for message in messages],
         "stream": True,
     }
+    if previous_message_id:
+        payload["diagnostics"] = {"previous_message_id": previous_message_id}
+    return payload

@@ -13,6 +13,7 @@ from django.conf import settings
 
 from conversations.providers.base import (
     CONTEXTUALISED,
+    RECALLED,
     Finished,
     Payload,
     ProviderEvent,
@@ -62,6 +63,9 @@ class OfflineProvider:
     def small_model(self) -> str:
         return "offline"
 
+    def cacheable_from(self, model: str) -> int | None:
+        return None
+
     async def stream(self, payload: Payload) -> AsyncGenerator[ProviderEvent]:
         """The answer word by word. The usage counts words, as an estimate: there is no tokenizer without a model."""
         text = await asyncio.to_thread(answer, payload)  # a long context takes a moment, and others are being served
@@ -81,10 +85,12 @@ def answer(payload: Payload) -> str:
     if not questions:
         return f"{MARK} {acknowledged(message, previous)}"
     told = [sentence for sentence in sentences_of(message) if not is_question(sentence)]
-    question, context = " ".join(questions), [*known(payload["system"], earlier), *spoken("user", told)]
+    content = payload["messages"][-1]["content"]
+    recalled = spoken("notes", sentences_of(added(content, RECALLED)))
+    question, context = " ".join(questions), [*known(payload["system"], earlier), *recalled, *spoken("user", told)]
     match = best_match(question, context)
     if match is None or match.coverage < LEAST_COVERAGE:
-        match = best_match(contextualised(payload["messages"][-1]["content"]), context)
+        match = best_match(added(content, CONTEXTUALISED), context)
     if match is None or match.coverage < LEAST_COVERAGE:
         return f"{MARK} {unanswered(previous, told_so_far(context) if has_content(question) else [])}"
     return f"{MARK} {quoted(match)}"
@@ -179,16 +185,16 @@ def pieces(line: str) -> Iterator[str]:
 
 
 def text_of(content: str | Sequence[Mapping[str, Any]]) -> str:
-    """What was said; a query that Openbook added is nobody's words."""
+    """What was said; what Openbook added is nobody's words."""
     if isinstance(content, str):
         return content
-    return "\n".join(text for text in texts_of(content) if not text.startswith(CONTEXTUALISED))
+    return "\n".join(text for text in texts_of(content) if not text.startswith((CONTEXTUALISED, RECALLED)))
 
 
-def contextualised(content: str | Sequence[Mapping[str, Any]]) -> str:
-    """The query that was added to a message, or nothing."""
+def added(content: str | Sequence[Mapping[str, Any]], mark: str) -> str:
+    """What Openbook added to a message under this mark, or nothing."""
     texts = [] if isinstance(content, str) else texts_of(content)
-    return "".join(text.removeprefix(CONTEXTUALISED) for text in texts if text.startswith(CONTEXTUALISED))
+    return "".join(text.removeprefix(mark) for text in texts if text.startswith(mark))
 
 
 def texts_of(content: Sequence[Mapping[str, Any]]) -> list[str]:

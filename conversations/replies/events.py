@@ -5,8 +5,7 @@ import os
 import secrets
 import socket
 import uuid
-from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -14,7 +13,8 @@ from django.db import connection
 from django.utils import timezone
 
 from conversations import wire
-from conversations.models import Message, Reply, ReplyEvent
+from conversations.models import ContextSnapshot, Message, Reply, ReplyEvent, Thread
+from conversations.providers.base import Usage
 
 OWNER = f"{socket.gethostname()[:60]}.{os.getpid()}.{secrets.token_hex(4)}"
 """This process, as the owner of the replies that it runs."""
@@ -84,25 +84,20 @@ def beat(*, replies: list[uuid.UUID], events: list[Event]) -> dict[uuid.UUID, bo
         return dict(cursor.fetchall())
 
 
-def append(events: Iterable[Event]) -> None:
-    """Those that are stored already – a write whose answer got lost – stay as they are."""
-    rows = [
-        ReplyEvent(reply_id=event.reply, seq=event.seq, type=event.type, data=event.data, at=event.at)
-        for event in events
-    ]
-    ReplyEvent.objects.bulk_create(rows, ignore_conflicts=True)
-
-
 def read(reply_id: uuid.UUID, after: int) -> list[Event]:
-    """The events after ``after`` that are stored. Once they are purged, the whole text as one delta and the ending."""
-    stored = ReplyEvent.objects.filter(reply_id=reply_id, seq__gt=after).order_by("seq")
-    events = [Event(reply=reply_id, seq=row.seq, type=row.type, data=row.data, at=row.at) for row in stored]
-    if events:
+    """The events after ``after`` that there are. Once they are purged, the whole text as one delta and the ending."""
+    rows = list(ReplyEvent.objects.filter(reply_id=reply_id, seq__gt=after).order_by("seq"))
+    events = [Event(reply=row.reply_id, seq=row.seq, type=row.type, data=row.data, at=row.at) for row in rows]
+    if after > 0 and events and not events[-1].is_last:
         return events
-    reply = Reply.objects.filter(id=reply_id).first()
-    if reply is None or reply.status == Reply.Status.RUNNING or ReplyEvent.objects.filter(reply_id=reply_id).exists():
+    reply = Reply.objects.select_related("thread", "user_message").filter(id=reply_id).first()
+    if reply is None:
         return []
-    return _summary(reply)
+    if events and events[-1].is_last:
+        events[-1] = _ending(reply, seq=events[-1].seq)
+    elif reply.status != Reply.Status.RUNNING and not ReplyEvent.objects.filter(reply_id=reply_id).exists():
+        return _summary(reply)
+    return [saved(reply, reply.user_message, reply.thread), *events] if after < 1 else events
 
 
 def text_of(reply_id: uuid.UUID) -> str:
@@ -111,19 +106,21 @@ def text_of(reply_id: uuid.UUID) -> str:
     return "".join(data["text"] for data in deltas.values_list("data", flat=True))
 
 
-def last_seq(reply_id: uuid.UUID) -> int:
-    last = ReplyEvent.objects.filter(reply_id=reply_id).order_by("-seq").values_list("seq", flat=True).first()
-    return last or 0
+def saved(reply: Reply, message: Message, thread: Thread) -> Event:
+    """The first event of a reply: the user turn that it answers. It isn't stored; the turn says it."""
+    fresh = wire.reply_object(Reply(id=reply.id))
+    data = {"thread": str(thread.id), "title": thread.title, "message": wire.message_object(message, fresh)}
+    return Event(reply=reply.id, seq=1, type="message.saved", data=data, at=reply.created_at)
 
 
-def ending(reply: Reply, message: Message | None, *, seq: int) -> Event:
-    """The last event of a reply that has ended; ``message`` is the assistant turn, where there is one."""
-    described = wire.reply_with_request(reply)
+def ending(reply: Reply, message: Message | None, request: ContextSnapshot | None, *, seq: int) -> Event:
+    """The last event of a reply: the assistant turn, where there is one, and the newest model request. Stored without data."""
+    described = wire.reply_object(reply, request)
     data = {
         "thread": str(reply.thread_id),
         "message": wire.message_object(message, described) if message else None,
         "user_message": str(reply.user_message_id),
-        "usage": reply.usage,
+        "usage": asdict(Usage(**reply.usage)),
         "stop_reason": reply.stop_reason,
         "request": described["request"],
     }
@@ -136,17 +133,21 @@ def ending(reply: Reply, message: Message | None, *, seq: int) -> Event:
 
 def purge() -> int:
     """Forget the events of replies that ended long enough ago; the stored turn says the same. Returns how many."""
-    ended = Reply.objects.filter(ended_at__lt=timezone.now() - KEPT, events__seq=1).values_list("id", flat=True)
+    ended = ReplyEvent.objects.filter(type__in=ENDINGS, at__lt=timezone.now() - KEPT).values_list("reply_id", flat=True)
     deleted, _ = ReplyEvent.objects.filter(reply_id__in=list(ended[:PURGED_AT_ONCE])).delete()
     return deleted
+
+
+def _ending(reply: Reply, *, seq: int) -> Event:
+    return ending(reply, Message.objects.filter(reply=reply).first(), wire.newest_request(reply), seq=seq)
 
 
 def _summary(reply: Reply) -> list[Event]:
     message = Message.objects.filter(reply=reply).first()
     if message is None:
-        return [ending(reply, None, seq=1)]
+        return [_ending(reply, seq=1)]
     data = {"text": message.text, "whole": True}
     return [
         Event(reply=reply.id, seq=1, type="reply.delta", data=data, at=message.created_at),
-        ending(reply, message, seq=2),
+        _ending(reply, seq=2),
     ]

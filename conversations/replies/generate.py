@@ -11,6 +11,9 @@ from django.contrib.auth.models import User
 from django.db import DatabaseError
 
 from conversations.context.builder import Context
+from conversations.context.invariants import BrokenInvariant, check
+from conversations.context.rewriting import Rewriting, ask_model
+from conversations.context.tokens import text_of
 from conversations.db import in_database
 from conversations.errors import Unavailable, error_object
 from conversations.models import ContextSnapshot, Message, Reply
@@ -97,10 +100,12 @@ async def _run(book: Journal, live: LiveReply, opened: Opened) -> None:
     except asyncio.CancelledError:
         outcome = live.end_with or store.interruption()
     except ProviderError as error:
+        outcome = _failed(_model_error(error))
+    except BrokenInvariant as error:
+        log.error("request not sent", extra={"reply": str(live.id), "rule": error.rule})
+        details = {"rule": error.rule, "retryable": False}
         outcome = _failed(
-            error_object(
-                type="model", code=error.code, message=clean(error.message), details={"retryable": error.retryable}
-            )
+            error_object(type="context", code="context_invariant", message=error.message, details=details)
         )
     except DatabaseError as error:
         log.exception("database failed in a reply", extra={"reply": str(live.id)})
@@ -122,12 +127,23 @@ async def _run(book: Journal, live: LiveReply, opened: Opened) -> None:
 
 
 async def _answer(book: Journal, live: LiveReply, opened: Opened) -> Outcome:
-    snapshot, context = await in_database(store.build_and_record)(
+    snapshot, context = opened.recorded or await in_database(store.build_and_record)(
         message_id=opened.message.id, reply_id=opened.reply.id
     )
+    if context.purpose is ContextSnapshot.Purpose.REWRITE:
+        query = await _ask_for_query(snapshot, context)
+        snapshot, context = await in_database(store.build_and_record)(
+            message_id=opened.message.id, reply_id=opened.reply.id, query=query
+        )
     _log_request(opened, snapshot, context)
     book.append(live, "context.built", _context_built(snapshot, context))
     book.append(live, "reply.started", {"provider": context.provider, "model": context.model})
+    check(
+        context.payload,
+        newest=text_of(context.newest.content),
+        total_tokens=context.total_tokens,
+        hard_cap=context.budget.hard_cap,
+    )
     began = time.perf_counter()
     first_token_ms: int | None = None
     cleaner = StreamCleaner()
@@ -149,6 +165,17 @@ async def _answer(book: Journal, live: LiveReply, opened: Opened) -> Outcome:
     return _outcome(finished, has_text=bool("".join(live.text).strip()), first_token_ms=first_token_ms)
 
 
+async def _ask_for_query(snapshot: ContextSnapshot, context: Context) -> Rewriting:
+    """What a small model makes of the message. Whatever goes wrong, the message goes alone (Q3), and staff can see why."""
+    asked = await ask_model(
+        provider=get_provider(context.provider), payload=context.payload, text=text_of(context.newest.content)
+    )
+    ended = asked.end
+    outcome = _failed(_model_error(ended)) if isinstance(ended, ProviderError) else Outcome.of(ended)
+    await in_database(store.end_request)(snapshot, outcome)
+    return asked.rewriting
+
+
 def _outcome(finished: Finished, *, has_text: bool, first_token_ms: int | None) -> Outcome:
     if not has_text and finished.stop_reason == "refusal":
         raise ProviderError("refused", "The model declined to answer this. Put it another way.", retryable=False)
@@ -160,18 +187,17 @@ def _outcome(finished: Finished, *, has_text: bool, first_token_ms: int | None) 
         status = Message.Status.REFUSED
     else:
         status = Message.Status.INCOMPLETE
-    return Outcome(
-        status=Reply.Status.COMPLETED,
-        message_status=status,
-        stop_reason=finished.stop_reason,
-        usage=finished.usage,
-        provider_request_id=finished.request_id,
-        first_token_ms=first_token_ms,
-    )
+    return Outcome.of(finished, message_status=status, first_token_ms=first_token_ms)
 
 
 def _failed(error: dict[str, Any]) -> Outcome:
     return Outcome(status=Reply.Status.FAILED, message_status=Message.Status.FAILED, error=error)
+
+
+def _model_error(error: ProviderError) -> dict[str, Any]:
+    return error_object(
+        type="model", code=error.code, message=clean(error.message), details={"retryable": error.retryable}
+    )
 
 
 def _internal_error(code: str, message: str, error: Exception) -> dict[str, Any]:

@@ -1,42 +1,56 @@
-"""The database steps of a reply. Each is one short transaction; the model is called between them, never within.
+"""The database steps of a reply: what is stored when, and by whom. The model is called between them, never within.
 
-Locks are taken in one order everywhere: the thread's row, then the reply's.
+Nothing is locked while a context is built. What is written rests on the thread as it was looked at; where somebody else was
+faster, nothing is stored and it is looked at again. Rows are locked in one order: the thread's, then the reply's.
 """
 
+import logging
 import uuid
-from dataclasses import asdict, dataclass, field
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.models import User
-from django.db import IntegrityError, transaction
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from conversations import threads, wire
-from conversations.context import snapshots
-from conversations.context.builder import Context, build_context
+from conversations import threads
+from conversations.context import describing, snapshots
+from conversations.context.builder import Context, build_context, rewriting_context
+from conversations.context.rewriting import NOT_ASKED, Rewriting
 from conversations.context.tokens import text_of, turn_tokens
 from conversations.context.windowing import Turn
 from conversations.db import read_only
 from conversations.errors import CannotRetry, ReplyInProgress, ThreadNotFound, error_object
-from conversations.models import Assistant, ContextSnapshot, Message, Reply, Thread, text_blocks
+from conversations.models import ContextSnapshot, Message, Reply, Thread, text_blocks
 from conversations.providers import get_provider
-from conversations.providers.base import Provider, Usage
+from conversations.providers.base import Finished, Provider, Usage
 from conversations.replies import events as eventlog
+from conversations.replies import steps
 from conversations.replies.events import LEASE, OWNER, Event
+from conversations.replies.steps import Place
 from conversations.sessions import Session, session_at
+
+log = logging.getLogger("openbook.replies")
+
+LOOKS = 5
+"""How often a thread is looked at before a sender hears that others are writing to it."""
+
+Recorded = tuple[ContextSnapshot, Context]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Opened:
-    """A user turn that is stored, and the reply that it gets."""
+    """A user turn that is stored, and the reply that it gets. ``recorded`` is its first request, ``None`` where that is
+    still to be built."""
 
     thread: Thread
     message: Message
     reply: Reply
     saved: Event | None
+    recorded: Recorded | None = None
     created_thread: bool = False
     repeated: bool = False
 
@@ -51,10 +65,33 @@ class Outcome:
     usage: Usage = field(default_factory=Usage)
     error: dict[str, Any] | None = None
     provider_request_id: str = ""
+    provider_message_id: str = ""
+    diagnostics: Mapping[str, Any] | None = None
     first_token_ms: int | None = None
 
+    @classmethod
+    def of(cls, finished: Finished, **values: Any) -> "Outcome":
+        return cls(
+            status=Reply.Status.COMPLETED,
+            stop_reason=finished.stop_reason,
+            usage=finished.usage,
+            provider_request_id=finished.request_id,
+            provider_message_id=finished.message_id,
+            diagnostics=finished.diagnostics,
+            **values,
+        )
 
-@transaction.atomic
+    @property
+    def response(self) -> dict[str, Any]:
+        """What the provider told beside the answer, by column of the snapshot."""
+        return {
+            "provider_request_id": self.provider_request_id,
+            "provider_message_id": self.provider_message_id,
+            "diagnostics": self.diagnostics,
+            "first_token_ms": self.first_token_ms,
+        }
+
+
 def open_turn(
     *,
     user: User,
@@ -63,106 +100,74 @@ def open_turn(
     blocks: list[dict[str, Any]],
     client_message_id: str | None,
 ) -> Opened:
-    """Store the user turn and its reply (T4). ``None`` creates a thread; no other id ever does (T5).
+    """Store the user turn, its reply and its first request (T4, S1). ``None`` creates a thread; no other id ever does (T5).
 
     A ``client_message_id`` that is known answers with what it made then. Raises ``ThreadNotFound``, ``ReplyInProgress``.
     """
-    created = False
-    if thread_id is None:
-        thread, created = _new_thread(user, assistant, text_of(blocks), client_message_id)
-    else:
-        thread = threads.get(user, thread_id)
-    thread = _locked(thread.id)
-    if client_message_id and (
-        known := Message.objects.filter(thread=thread, client_message_id=client_message_id).first()
-    ):
-        reply = Reply.objects.filter(user_message=known).latest("created_at")
-        return Opened(thread=thread, message=known, reply=reply, saved=None, repeated=True)
-    refuse_while_running(thread)
-    message = _append(
-        thread, role=Message.Role.USER, blocks=blocks, parent=_last_turn(thread), client_message_id=client_message_id
-    )
-    reply, saved = _open_reply(thread, message)
-    return Opened(thread=thread, message=message, reply=reply, saved=saved, created_thread=created)
+    for _ in range(LOOKS):
+        place = _place(user, thread_id, assistant, text_of(blocks), client_message_id)
+        if place.known:
+            return _repeated(place, place.known)
+        if place.running:
+            _end_left_behind(place.running)
+        elif opened := _open(place, _next_turn(place, blocks, client_message_id)):
+            return opened
+    raise ReplyInProgress
 
 
-@transaction.atomic
 def open_retry(*, user: User, reply_id: uuid.UUID | str) -> Opened:
     """Another reply for the same user turn. Raises ``ReplyNotFound``, ``ReplyInProgress``, ``CannotRetry``."""
     before = threads.reply_of(user, reply_id)
-    thread = _locked(before.thread_id)
-    refuse_while_running(thread)
-    message = Message.objects.get(id=before.user_message_id)
-    last = _last_turn(thread)
-    if last is None or message.id not in (last.id, last.parent_id):
-        raise CannotRetry
-    reply, saved = _open_reply(thread, message)
-    return Opened(thread=thread, message=message, reply=reply, saved=saved)
+    for _ in range(LOOKS):
+        place = _place_in(user, before.thread_id)
+        if place.running:
+            _end_left_behind(place.running)
+        elif place.question != before.user_message_id:
+            raise CannotRetry
+        elif opened := _open(place, Message.objects.get(id=place.question), is_stored=True):
+            return opened
+    raise ReplyInProgress
 
 
-def refuse_while_running(thread: Thread) -> None:
-    """At most one reply runs in a thread, which must be locked. One that a dead process left behind is ended here."""
-    running = Reply.objects.filter(thread=thread, status=Reply.Status.RUNNING).first()
-    if running is None:
-        return
-    if not interrupt(running.id):
-        raise ReplyInProgress(reply=str(running.id))
-    thread.refresh_from_db(fields=["last_position", "message_count"])
-
-
-def build_and_record(*, message_id: uuid.UUID, reply_id: uuid.UUID) -> tuple[ContextSnapshot, Context]:
-    """The context of the reply's request, recorded before the model is called (S1).
+def build_and_record(*, message_id: uuid.UUID, reply_id: uuid.UUID, query: Rewriting | None = None) -> Recorded:
+    """The next request of a reply, recorded before the model is called (S1): the one that asks for a contextualised query
+    where a model has to be asked first, else the one that is to be answered, with the ``query`` that came of the former.
 
     Raises ``Reply.DoesNotExist`` where the reply has ended.
     """
     message = Message.objects.select_related("thread__assistant").get(id=message_id)
-    assistant = message.thread.assistant
-    with read_only():
-        context = build_context(
-            assistant=assistant,
-            provider=_provider_of(assistant),
-            user_id=message.thread.user_id,
-            thread_id=message.thread_id,
-            newest=Turn.of(message),
-            session=_session_of(message.thread),
-            at=timezone.now(),
-        )
+    place = Place(thread=message.thread)
+    context = _next_request(place, Turn.of(message), session=_session_of(message.thread), query=query)
     # The task that asked for this may have been stopped meanwhile, while this thread went on: no snapshot after the end.
-    with transaction.atomic():
-        _locked(message.thread_id)
-        reply = Reply.objects.get(id=reply_id, status=Reply.Status.RUNNING)
-        return snapshots.record(context, reply), context
+    reply = Reply(id=reply_id, thread_id=message.thread_id, user_message_id=message_id)
+    snapshot = snapshots.of_reply(context, reply)
+    if not steps.record(snapshot=snapshot, blocks=snapshots.blocks(context, reply.thread_id), lease=LEASE):
+        raise Reply.DoesNotExist
+    return snapshot, context
 
 
 def preview_context(
     *, user: User, thread_id: uuid.UUID | str | None, assistant: str | None, blocks: list[dict[str, Any]]
 ) -> dict[str, Any]:
     """The snapshot that a message would get. Calls no model and writes nothing."""
-    with read_only():
-        thread = threads.get(user, thread_id) if thread_id else None
-        chosen = thread.assistant if thread else threads.assistant_named(assistant)
-        now = timezone.now()
-        newest = Turn(
-            position=thread.last_position + 1 if thread else 1,
-            depth=thread.message_count + 1 if thread else 1,
-            role=Message.Role.USER.value,
-            content=blocks,
-            token_count=turn_tokens(blocks),
-            created_at=now,
-        )
-        context = build_context(
-            assistant=chosen,
-            provider=_provider_of(chosen),
-            user_id=user.id,
-            thread_id=thread.id if thread else None,
-            newest=newest,
-            session=_next_session(user.id, now),
-            at=now,
-        )
-        return snapshots.preview(context, thread.id if thread else None)
+    place = _place(user, thread_id, assistant, text_of(blocks), None)
+    message = _next_turn(place, blocks, None)
+    context = _built(place, replace(Turn.of(message), id=None), session=_session_after(place, message.created_at))
+    return describing.preview(context, None if place.is_new else place.thread.id)
 
 
-@transaction.atomic
+def end_request(snapshot: ContextSnapshot, outcome: Outcome) -> None:
+    """Store how a request ended whose reply goes on."""
+    ContextSnapshot.objects.filter(id=snapshot.id, status=ContextSnapshot.Status.PENDING).update(
+        status=outcome.status.value,
+        stop_reason=outcome.stop_reason,
+        usage=_told(outcome.usage),
+        error=outcome.error,
+        ended_at=timezone.now(),
+        **outcome.response,
+    )
+
+
 def close(
     *,
     reply_id: uuid.UUID,
@@ -177,30 +182,32 @@ def close(
     where it isn't given. Returns the events that were appended, the ending last; none when the reply had ended already or
     belongs to somebody else.
     """
-    thread = _locked(Reply.objects.values_list("thread_id", flat=True).get(id=reply_id))
     now = timezone.now()
-    mine = Reply.objects.select_for_update().filter(id=reply_id, status=Reply.Status.RUNNING)
-    reply = (mine.filter(owner=owner) if owner else mine.filter(lease_until__lte=Now())).first()
-    if reply is None:
-        return []
-    reply.status, reply.stop_reason, reply.ended_at = outcome.status, outcome.stop_reason, now
-    reply.usage, reply.error = asdict(outcome.usage), outcome.error
     said = eventlog.text_of(reply_id) if text is None else text
-    message = _store_answer(thread, reply, said, outcome) if said else None
-    last = events[-1].seq if events else eventlog.last_seq(reply_id)
-    ending = eventlog.ending(reply, message, seq=last + 1)
-    eventlog.append([*events, ending])
-    reply.save(update_fields=["status", "stop_reason", "ended_at", "usage", "error"])
-    ContextSnapshot.objects.filter(reply=reply, status=ContextSnapshot.Status.PENDING).update(
+    answer = _turn(Message.Role.ASSISTANT, text_blocks(said), now) if said else None
+    reply = Reply(
+        id=reply_id,
         status=outcome.status.value,
         stop_reason=outcome.stop_reason,
-        usage=reply.usage,
+        usage=_told(outcome.usage),
         error=outcome.error,
         ended_at=now,
-        provider_request_id=outcome.provider_request_id,
-        first_token_ms=outcome.first_token_ms,
     )
-    return [*events, ending]
+    if answer:
+        answer.reply, answer.status = reply, outcome.message_status.value
+    closed = steps.close(
+        reply=reply,
+        owner=owner,
+        answer=answer,
+        events=events,
+        response=outcome.response,
+    )
+    if closed is None:
+        return []
+    reply.thread_id, reply.user_message_id = closed.thread, closed.user_message
+    if answer and closed.position:
+        answer.position = closed.position
+    return [*events, eventlog.ending(reply, answer, closed.request, seq=closed.seq)]
 
 
 def interrupt(reply_id: uuid.UUID) -> list[Event]:
@@ -245,8 +252,131 @@ def newest_reply(thread_id: uuid.UUID) -> tuple[uuid.UUID, bool] | None:
     return (found[0], found[1] == Reply.Status.RUNNING) if found else None
 
 
-def _provider_of(assistant: Assistant) -> Provider:
-    return get_provider(assistant.provider or settings.OPENBOOK_PROVIDER)
+def _place(
+    user: User, thread_id: uuid.UUID | str | None, assistant: str | None, text: str, client_message_id: str | None
+) -> Place:
+    """Where the next turn goes. Raises ``ThreadNotFound``."""
+    if thread_id is not None:
+        return _place_in(user, threads.identifier(thread_id, ThreadNotFound), client_message_id)
+    if client_message_id and (known := threads.of(user).filter(opened_by=client_message_id).first()):
+        return _place_in(user, known.id, client_message_id)
+    thread = threads.unsaved(
+        user=user,
+        assistant=threads.assistant_named(assistant),
+        title=threads.title_from(text),
+        opened_by=client_message_id,
+    )
+    last = threads.of(user).filter(message_count__gt=0).order_by("-updated_at", "-id").first()
+    if last is None:
+        return Place(thread=thread, is_new=True)
+    return Place(thread=thread, is_new=True, last_active=last.updated_at, last_session=_session_of(last))
+
+
+def _place_in(user: User, thread_id: uuid.UUID, client_message_id: str | None = None) -> Place:
+    place = steps.look(user_id=user.id, thread_id=thread_id, client_message_id=client_message_id)
+    if place is None:
+        raise ThreadNotFound
+    return place
+
+
+def _repeated(place: Place, message_id: uuid.UUID) -> Opened:
+    """What the same message made when it came first."""
+    message = Message.objects.get(id=message_id)
+    reply = Reply.objects.filter(user_message=message).latest("created_at")
+    return Opened(thread=place.thread, message=message, reply=reply, saved=None, repeated=True)
+
+
+def _end_left_behind(reply_id: uuid.UUID) -> None:
+    """At most one reply runs in a thread. One that a dead process left behind is ended here."""
+    if not interrupt(reply_id):
+        raise ReplyInProgress(reply=str(reply_id))
+
+
+def _open(place: Place, message: Message, *, is_stored: bool = False) -> Opened | None:
+    """The turn with a reply and, where it can be built at once, the first request; ``None`` where others were faster."""
+    thread, last_position, now = place.thread, place.thread.last_position, timezone.now()
+    session = _session_of(thread) if is_stored else _session_after(place, now)
+    context = _built_if_possible(place, message, session)
+    if not is_stored:
+        thread.last_position, thread.message_count, thread.updated_at = message.position, message.depth, now
+        thread.session_started_at, thread.away_since = session.started_at, session.away_since
+    reply = Reply(thread=thread, user_message=message, owner=OWNER, created_at=now)
+    snapshot = snapshots.of_reply(context, reply) if context else None
+    stored = steps.open_reply(
+        place=place,
+        last_position=last_position,
+        message=None if is_stored else message,
+        reply=reply,
+        lease=LEASE,
+        snapshot=snapshot,
+        blocks=snapshots.blocks(context, thread.id) if context else [],
+    )
+    if not stored:
+        return None
+    return Opened(
+        thread=thread,
+        message=message,
+        reply=reply,
+        saved=eventlog.saved(reply, message, thread),
+        recorded=(snapshot, context) if snapshot and context else None,
+        created_thread=place.is_new,
+    )
+
+
+def _next_turn(place: Place, blocks: list[dict[str, Any]], client_message_id: str | None) -> Message:
+    """The user turn at the end of the thread, not stored yet."""
+    message = _turn(Message.Role.USER, blocks, timezone.now())
+    message.thread, message.parent_id, message.client_message_id = place.thread, place.before, client_message_id
+    message.position, message.depth = place.thread.last_position + 1, place.thread.message_count + 1
+    message.token_total = place.token_total + message.token_count
+    return message
+
+
+def _turn(role: Message.Role, blocks: list[dict[str, Any]], at: datetime) -> Message:
+    """A turn that has no place yet."""
+    return Message(
+        role=role.value, content=blocks, text=text_of(blocks), token_count=turn_tokens(blocks), created_at=at
+    )
+
+
+def _built_if_possible(place: Place, message: Message, session: Session) -> Context | None:
+    """Whatever is wrong with its context, the user turn is stored. ``build_and_record`` tries again, and tells of it."""
+    try:
+        return _next_request(place, Turn.of(message), session=session)
+    except Exception:
+        log.exception("can't build the context yet", extra={"thread_id": str(place.thread.id)})
+        return None
+
+
+def _next_request(place: Place, newest: Turn, *, session: Session, query: Rewriting | None = None) -> Context:
+    context = _built(place, newest, session=session, query=query)
+    if context.rewriting != NOT_ASKED:
+        return context
+    return rewriting_context(context, assistant=place.thread.assistant, provider=_provider_of(place))
+
+
+def _built(place: Place, newest: Turn, *, session: Session, query: Rewriting | None = None) -> Context:
+    thread = place.thread
+    with read_only():
+        return build_context(
+            assistant=thread.assistant,
+            provider=_provider_of(place),
+            user_id=thread.user_id,
+            thread_id=None if place.is_new else thread.id,
+            newest=newest,
+            session=session,
+            at=timezone.now(),
+            query=query,
+        )
+
+
+def _provider_of(place: Place) -> Provider:
+    return get_provider(place.thread.assistant.provider or settings.OPENBOOK_PROVIDER)
+
+
+def _told(usage: Usage) -> dict[str, int]:
+    """What is not there takes no room."""
+    return {name: tokens for name, tokens in asdict(usage).items() if tokens}
 
 
 def _session_of(thread: Thread) -> Session:
@@ -254,101 +384,6 @@ def _session_of(thread: Thread) -> Session:
     return Session(started_at=thread.session_started_at or thread.updated_at, away_since=thread.away_since)
 
 
-def _next_session(user_id: int, now: datetime) -> Session:
+def _session_after(place: Place, now: datetime) -> Session:
     """The session that a turn of the user at ``now`` belongs to."""
-    last = Thread.objects.filter(user_id=user_id, message_count__gt=0).order_by("-updated_at", "-id").first()
-    if last is None:
-        return session_at(now, last_active=None, last_session=None)
-    return session_at(now, last_active=last.updated_at, last_session=_session_of(last))
-
-
-def _new_thread(user: User, assistant: str | None, text: str, opened_by: str | None) -> tuple[Thread, bool]:
-    if opened_by and (known := threads.of(user).filter(opened_by=opened_by).first()):
-        return known, False
-    chosen = threads.assistant_named(assistant)
-    try:
-        with transaction.atomic():
-            title = threads.title_from(text)
-            return threads.create(user=user, assistant=chosen, title=title, opened_by=opened_by), True
-    except IntegrityError:
-        # The same message was sent twice at the same time; the other one was first.
-        return threads.of(user).get(opened_by=opened_by), False
-
-
-def _locked(thread_id: uuid.UUID) -> Thread:
-    """The thread, locked: one writer at a time, so that order is total (T2)."""
-    found = Thread.objects.select_for_update(of=("self",)).select_related("assistant").filter(id=thread_id).first()
-    if found is None:
-        raise ThreadNotFound
-    return found
-
-
-def _last_turn(thread: Thread) -> Message | None:
-    return Message.objects.filter(thread=thread, is_active=True).order_by("-position").first()
-
-
-def _append(
-    thread: Thread,
-    *,
-    role: Message.Role,
-    blocks: list[dict[str, Any]],
-    parent: Message | None,
-    status: Message.Status = Message.Status.COMPLETE,
-    client_message_id: str | None = None,
-    reply: Reply | None = None,
-) -> Message:
-    """One row at the end of the thread, which must be locked."""
-    now = timezone.now()
-    tokens = turn_tokens(blocks)
-    message = Message.objects.create(
-        thread=thread,
-        position=thread.last_position + 1,
-        depth=parent.depth + 1 if parent else 1,
-        role=role,
-        content=blocks,
-        text=text_of(blocks),
-        status=status,
-        token_count=tokens,
-        token_total=tokens + (parent.token_total if parent else 0),
-        created_at=now,
-        client_message_id=client_message_id,
-        parent=parent,
-        reply=reply,
-    )
-    if role == Message.Role.USER:
-        session = _next_session(thread.user_id, now)
-        thread.session_started_at, thread.away_since = session.started_at, session.away_since
-    thread.last_position = message.position
-    thread.message_count = message.depth
-    thread.updated_at = now
-    thread.save(update_fields=["last_position", "message_count", "updated_at", "session_started_at", "away_since"])
-    return message
-
-
-def _open_reply(thread: Thread, message: Message) -> tuple[Reply, Event]:
-    now = timezone.now()
-    reply = Reply.objects.create(
-        thread=thread, user_message=message, owner=OWNER, lease_until=Now() + LEASE, created_at=now
-    )
-    data = {
-        "thread": str(thread.id),
-        "title": thread.title,
-        "message": wire.message_object(message, wire.reply_object(reply)),
-    }
-    saved = Event(reply=reply.id, seq=1, type="message.saved", data=data, at=now)
-    eventlog.append([saved])
-    return reply, saved
-
-
-def _store_answer(thread: Thread, reply: Reply, text: str, outcome: Outcome) -> Message:
-    """The assistant turn. It takes the place of what an earlier attempt left."""
-    question = Message.objects.get(id=reply.user_message_id)
-    Message.objects.filter(parent=question, is_active=True).update(is_active=False)
-    return _append(
-        thread,
-        role=Message.Role.ASSISTANT,
-        blocks=text_blocks(text),
-        parent=question,
-        status=outcome.message_status,
-        reply=reply,
-    )
+    return session_at(now, last_active=place.last_active, last_session=place.last_session)

@@ -1,29 +1,41 @@
 """``make bench``: a throw-away PostgreSQL, every benchmark, tables on standard output."""
 
 import os
+from importlib.util import find_spec
+
+from psycopg.conninfo import make_conninfo
 
 from tests.services import postgres
 
 
 def main() -> None:
-    with postgres() as url:
+    with postgres(durable=True) as url:
         os.environ["DATABASE_URL"] = url
         os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
-        run()
+        run(url)
 
 
-def run() -> None:
+def run(url: str) -> None:
     # Django reads its settings when it is set up, so it and everything that needs it come only now.
     import django  # noqa: PLC0415
 
     django.setup()
-    from tests.benchmarks import cache, context, replies, tokens  # noqa: PLC0415
+    from tests.benchmarks import cache, context, corpus, replies, standing, tokens  # noqa: PLC0415
     from tests.benchmarks.measuring import database  # noqa: PLC0415
 
     tokens.main()
     cache.main()
-    with database():
-        context.main()
+    with database() as name:
+        here = make_conninfo(url, dbname=name)
+        threads = corpus.fill()
+        context.main(here, threads)
+        if find_spec("agents"):
+            from tests.benchmarks.peers import reading  # noqa: PLC0415
+
+            reading.main(here, threads, context.build_read_only)
+        else:
+            print("\n== no peers here: `make bench` installs them in an environment of its own")
+        standing.main()
         replies.main()
 
 

@@ -1,79 +1,136 @@
 """Building a context: flat in the thread's length, beside a raw prepared statement that reads the same rows."""
 
-import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
 from functools import partial
 
 import psycopg
-from django.contrib.auth.models import User
 from django.db import connection
 
+from conversations.context.budget import Budget
 from conversations.context.builder import Context, build_context
+from conversations.context.sources import read_history
+from conversations.context.standing import read_standing
+from conversations.context.tiers import Standing
 from conversations.context.windowing import Turn
-from conversations.models import Assistant, Message, Thread, text_blocks
+from conversations.db import read_only
+from conversations.models import Thread, text_blocks
 from conversations.providers.offline import OfflineProvider
 from conversations.sessions import Session
-from tests.benchmarks.measuring import side_by_side, table
-from tests.conversations.factories import make_thread, make_user
+from tests.benchmarks.corpus import LENGTHS
+from tests.benchmarks.measuring import p50_p95, side_by_side, table
+from tests.conversations.factories import make_snapshot
+from tests.memory.factories import make_daily_summary, make_memory, make_thread_summary, make_topic
 
-LENGTHS = (100, 1_000, 10_000, 100_000)
+# One statement for the same rows: the turns, the request before, and what is known of the person.
 RAW = """
-SELECT id, position, depth, role, content, token_count FROM conversations_message
-WHERE thread_id = %s AND is_active AND position < %s ORDER BY position DESC LIMIT 81
+(SELECT id, position, depth, role, content::text, token_count, created_at, reply_id FROM conversations_message
+ WHERE thread_id = %(thread)s AND is_active AND position < %(before)s ORDER BY position DESC LIMIT %(turns)s)
+UNION ALL
+(SELECT id, 0, 0, provider, runs::text, total_tokens, created_at, reply_id FROM conversations_contextsnapshot
+ WHERE thread_id = %(thread)s ORDER BY created_at DESC LIMIT 1)
+UNION ALL
+(SELECT id, 0, 0, '', content, 0, created_at, NULL FROM memory_memory
+ WHERE user_id = %(user)s ORDER BY created_at DESC LIMIT 40)
+UNION ALL
+(SELECT id, 0, 0, '', title, 0, opened_at, NULL FROM memory_topic
+ WHERE user_id = %(user)s AND resolved_at IS NULL ORDER BY opened_at DESC LIMIT 10)
+UNION ALL
+(SELECT id, 0, 0, '', text, 0, updated_at, NULL FROM memory_dailysummary
+ WHERE user_id = %(user)s AND day = %(day)s)
+UNION ALL
+(SELECT id, 0, 0, '', text, 0, ended_at, NULL FROM memory_threadsummary
+ WHERE user_id = %(user)s ORDER BY ended_at DESC LIMIT 1)
 """
-
-# Turns like those of real chats: about 37 tokens, and so 80 of them fill the Companion's window.
-FILL = """
-INSERT INTO conversations_message (id, thread_id, position, depth, role, content, text, status, token_count, token_total,
-                                   created_at, is_active)
-SELECT gen_random_uuid(), %(thread)s, n, n, CASE WHEN n %% 2 = 1 THEN 'user' ELSE 'assistant' END,
-       jsonb_build_array(jsonb_build_object('type', 'text', 'text', body)), body, 'complete', 37, 37 * n, now(), true
-FROM generate_series(1, %(turns)s) AS n,
-     LATERAL (SELECT 'Turn ' || n || ': ' || repeat('the harbour lay quiet. ', 6) AS body) AS texts
-"""
+LIMIT = "raw prepared binary statement"
 
 
-def main() -> None:
-    user = make_user("bench")
-    threads = {length: filled(user, length) for length in LENGTHS}
-    filled(user, 500_000 - sum(LENGTHS))
-    with connection.cursor() as cursor:
-        cursor.execute("VACUUM ANALYZE conversations_message")
-    with psycopg.connect(os.environ["DATABASE_URL"], dbname=connection.settings_dict["NAME"], autocommit=True) as raw:
+NOW = datetime(2026, 11, 1, 12, tzinfo=UTC)
+SESSION = Session(started_at=NOW, away_since=NOW - timedelta(days=3))
+
+
+def main(url: str, threads: Mapping[int, Thread]) -> None:
+    remember(list(threads.values()))
+    with psycopg.connect(url, autocommit=True) as raw:
         raw.prepare_threshold = 0
-        candidates: dict[str, Callable[[], object]] = {}
+        ways: dict[str, Callable[[Thread], object]] = {
+            "source: history, artifacts, the request before": read_turns,
+            "source: what is known of the person": read_known,
+            "the whole context": build_read_only,
+        }
+        candidates: dict[tuple[str, int], Callable[[], object]] = {}
         for length, thread in threads.items():
-            candidates[f"raw prepared binary statement, {length:>7,} turns"] = partial(read_raw, raw, thread, length)
-        for length, thread in threads.items():
-            candidates[f"whole context build, {length:>7,} turns"] = partial(build, thread, length)
-        table(
-            "one context of 80 turns, in a table of 500,000",
-            side_by_side(candidates),
-            limit=f"raw prepared binary statement, {LENGTHS[0]:>7,} turns",
-        )
+            candidates[LIMIT, length] = raw_reader(raw, thread)
+            candidates |= {(name, length): partial(way, thread) for name, way in ways.items()}
+        taken = side_by_side(candidates)
+    for length in threads:
+        values = {name: taken[name, length] for name in [LIMIT, *ways]}
+        table(f"the context of a thread of {length:,} turns", values, limit=LIMIT)
+    flat({name: {length: p50_p95(taken[name, length])[0] for length in threads} for name in [LIMIT, *ways]})
 
 
-def read_raw(raw: psycopg.Connection, thread: Thread, length: int) -> None:
-    raw.execute(RAW, (thread.id, length), prepare=True, binary=True).fetchall()
+def flat(p50: Mapping[str, Mapping[int, float]]) -> None:
+    """p50 of each way by the length of the thread, and how much more the longest costs than the shortest."""
+    print("\n== p50 in ms by the length of the thread, in a table of 500,000 turns")
+    print(f"  {'':<52}" + "".join(f"{length:>10,}" for length in LENGTHS) + "    growth")
+    for name, values in p50.items():
+        cells = "".join(f"{values[length]:>10.3f}" for length in LENGTHS)
+        print(f"  {name:<52}{cells}  {values[LENGTHS[-1]] / values[LENGTHS[0]]:7.2f}x")
 
 
-def build(thread: Thread, length: int) -> Context:
-    newest = Turn(position=length, depth=length, role="user", content=text_blocks("And now?"), token_count=8)
-    return build_context(
-        assistant=thread.assistant,
-        provider=OfflineProvider(),
-        user_id=thread.user_id,
-        thread_id=thread.id,
-        newest=newest,
-        session=Session(started_at=thread.created_at),
-        at=thread.created_at,
+def remember(threads: Sequence[Thread]) -> None:
+    """As much of everything that is known of a person as ever matters, and a request before in each thread."""
+    first = threads[0]
+    for n in range(40):
+        at = NOW - timedelta(days=1, minutes=n)
+        make_memory(first.user, f"Fact {n}: the harbour master writes it all down in his book.", created_at=at)
+        make_topic(first.user, f"Topic {n}: the mooring", opened_at=at)
+    make_daily_summary(
+        first.user, str(NOW.date()), "They talked about boats. " * 20, key_moments=["A boat was bought."]
     )
-
-
-def filled(user: User, turns: int) -> Thread:
-    thread = make_thread(user, assistant=Assistant.objects.get(slug="companion"), title=f"{turns} turns")
+    make_thread_summary(first, NOW - timedelta(days=3), "They planned a trip to Rome by sea. " * 8)
+    for thread in threads:
+        make_snapshot(thread)
     with connection.cursor() as cursor:
-        cursor.execute(FILL, {"thread": thread.id, "turns": turns})
-    Thread.objects.filter(id=thread.id).update(message_count=turns, last_position=turns)
-    assert Message.objects.filter(thread=thread).count() == turns
-    return Thread.objects.select_related("assistant").get(id=thread.id)
+        for name in ("memory", "topic", "dailysummary", "threadsummary"):
+            cursor.execute(f"VACUUM ANALYZE memory_{name}")
+
+
+def raw_reader(raw: psycopg.Connection, thread: Thread) -> Callable[[], object]:
+    values = {
+        "thread": thread.id,
+        "before": thread.last_position + 1,
+        "turns": len(read_turns(thread)),
+        "user": thread.user_id,
+        "day": NOW.date(),
+    }
+    return lambda: raw.execute(RAW, values, prepare=True, binary=True).fetchall()
+
+
+def read_turns(thread: Thread) -> Sequence[Turn]:
+    return read_history(thread.id, before=thread.last_position + 1, budget=Budget.of(thread.assistant)).turns
+
+
+def read_known(thread: Thread) -> Standing:
+    with read_only():
+        return read_standing(user_id=thread.user_id, thread_id=thread.id, session=SESSION)
+
+
+def build_read_only(thread: Thread) -> Context:
+    newest = Turn(
+        position=thread.last_position + 1,
+        depth=thread.message_count + 1,
+        role="user",
+        content=text_blocks("The weather is fine."),
+        token_count=8,
+    )
+    with read_only():
+        return build_context(
+            assistant=thread.assistant,
+            provider=OfflineProvider(),
+            user_id=thread.user_id,
+            thread_id=thread.id,
+            newest=newest,
+            session=SESSION,
+            at=NOW,
+        )

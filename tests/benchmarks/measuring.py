@@ -1,5 +1,8 @@
 """Timing side by side: the candidates take turns in blocks, so that a drifting machine drifts for all."""
 
+import gc
+import math
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -8,36 +11,68 @@ from statistics import quantiles
 from django.db import connection
 
 BLOCK = 8
+LEAST_VALUES = 5
 
 
 @contextmanager
-def database() -> Iterator[None]:
-    """A migrated database of its own for the run."""
-    connection.creation.create_test_db(verbosity=0)
+def doing(what: str) -> Iterator[None]:
+    """Say what takes a while, and how long it took, apart from the tables."""
+    print(f"  {what} ...", end="", file=sys.stderr, flush=True)
+    started = time.perf_counter()
+    yield
+    print(f" {time.perf_counter() - started:.1f} s", file=sys.stderr, flush=True)
+
+
+@contextmanager
+def database() -> Iterator[str]:
+    """The name of a migrated database of its own for the run."""
+    with doing("making a database"):
+        name = connection.creation.create_test_db(verbosity=0)
     try:
-        yield
+        yield name
     finally:
         connection.creation.destroy_test_db(connection.settings_dict["NAME"], verbosity=0)
 
 
-def side_by_side(candidates: Mapping[str, Callable[[], object]], rounds: int = 40) -> dict[str, list[float]]:
-    """Milliseconds of each call, sorted, by candidate. The first block warms up and doesn't count."""
-    taken: dict[str, list[float]] = {name: [] for name in candidates}
+def side_by_side[Name](
+    candidates: Mapping[Name, Callable[[], object]], rounds: int = 40, seconds: float = math.inf
+) -> dict[Name, list[float]]:
+    """Milliseconds of each call, sorted, by candidate. The first block warms up and doesn't count.
+
+    Given seconds, a candidate that has taken them rests while the others go on, and a slow one has shorter blocks.
+    """
+    gc.collect()
+    taken: dict[Name, list[float]] = {name: [] for name in candidates}
     for number in range(rounds + 1):
         for name, call in candidates.items():
-            for _ in range(BLOCK):
-                started = time.perf_counter()
-                call()
-                elapsed = (time.perf_counter() - started) * 1000
-                if number:
-                    taken[name].append(elapsed)
+            if len(taken[name]) >= LEAST_VALUES and sum(taken[name]) >= seconds * 1000:
+                continue
+            block = list(_block(call, seconds / rounds))
+            if number:
+                taken[name] += block
     return {name: sorted(values) for name, values in taken.items()}
+
+
+def _block(call: Callable[[], object], seconds: float) -> Iterator[float]:
+    end = time.perf_counter() + seconds
+    for _ in range(BLOCK):
+        started = time.perf_counter()
+        call()
+        stopped = time.perf_counter()
+        yield (stopped - started) * 1000
+        if stopped > end:
+            return
+
+
+def p50_p95(values: list[float]) -> tuple[float, float]:
+    cuts = quantiles(values, n=20, method="inclusive")
+    return cuts[9], cuts[18]
 
 
 def table(title: str, taken: Mapping[str, list[float]], *, limit: str) -> None:
     """p50 and p95 of each, and p50 as a multiple of the limit's."""
-    base = quantiles(taken[limit], n=20)[9]
+    base, _ = p50_p95(taken[limit])
     print(f"\n== {title}")
     for name, values in taken.items():
-        cuts = quantiles(values, n=20)
-        print(f"  {name:<62} p50 {cuts[9]:8.3f}  p95 {cuts[18]:8.3f} ms  {cuts[9] / base:6.2f}x")
+        p50, p95 = p50_p95(values)
+        print(f"  {name:<62} p50 {p50:9.3f}  p95 {p95:9.3f} ms  {p50 / base:8.2f}x")

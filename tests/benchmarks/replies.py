@@ -1,53 +1,152 @@
-"""A turn from question to stored answer: its three database steps, beside the least that any store must do."""
+"""A turn from question to stored answer: its two database steps, beside the least that any store must do."""
 
 import os
 import uuid
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from unittest.mock import patch
 
 import psycopg
-from django.contrib.auth.models import User
 from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
-from conversations.models import Message, Reply, Thread, text_blocks
+from conversations.models import Reply, Thread, text_blocks
 from conversations.providers.base import Usage
 from conversations.replies import store
 from conversations.replies.events import OWNER
-from tests.benchmarks.measuring import side_by_side, table
+from conversations.replies.store import Opened
+from tests.benchmarks.measuring import BLOCK, side_by_side, table
 from tests.conversations.factories import make_thread, make_user
 
 TINY = "INSERT INTO bench_tiny (id, body) VALUES (%s, %s)"
+LIMIT = "one tiny INSERT and commit"
+TURNS = [f"Turn {n}: the harbour lay quiet, and nobody had yet come down to the boats." for n in range(80)]
+QUESTION = "And when did they come down to the boats?"
+ANSWER = "They came at first light. The harbour master wrote it down in his book, as every morning."
+USAGE = Usage(input_tokens=2_900, output_tokens=80, cache_read_input_tokens=2_400)
+REQUESTS = 600
 
 
 def main() -> None:
-    user = make_user("writer")
-    thread = make_thread(user, [f"turn {n} of a thread that has some history" for n in range(80)])
-    with psycopg.connect(os.environ["DATABASE_URL"], dbname=connection.settings_dict["NAME"], autocommit=True) as raw:
-        raw.execute("CREATE TABLE bench_tiny (id uuid PRIMARY KEY, body text)")
-        raw.prepare_threshold = 0
-        candidates = {
-            "one tiny INSERT and commit": lambda: raw.execute(TINY, (uuid.uuid4(), "x" * 200), prepare=True),
-            "a whole turn: user turn, context, snapshot, answer": lambda: whole_turn(user, thread),
+    with raw() as floor:
+        sizes(floor)
+        floor.execute("CREATE TABLE bench_tiny (id uuid PRIMARY KEY, body text)")
+        candidates: dict[str, Callable[[], object]] = {
+            LIMIT: lambda: floor.execute(TINY, (uuid.uuid4(), "x" * 200), prepare=True)
         }
-        table(
-            "storing a turn, its snapshot and its answer",
-            side_by_side(candidates, 20),
-            limit="one tiny INSERT and commit",
-        )
-        before = written(raw)
-        for _ in range(100):
-            whole_turn(user, thread)
-        print(f"  WAL of a whole turn, its reply, snapshot and events: {(written(raw) - before) / 100 / 1024:.1f} KiB")
+        candidates |= recording_candidates()
+        floor.execute("VACUUM ANALYZE")  # as autovacuum does; until then PostgreSQL keeps plans for empty tables
+        table("storing a turn of 80 turns", side_by_side(candidates), limit=LIMIT)
+    statements()
 
 
-def whole_turn(user: User, thread: Thread) -> None:
-    opened = store.open_turn(
-        user=user, thread_id=thread.id, assistant=None, blocks=text_blocks("And now?"), client_message_id=None
+def recording_candidates() -> dict[str, Callable[[], object]]:
+    """The two steps of a turn, and the first without building its context, which no other store does.
+
+    They take turns in blocks: what a block of the first step opens, a block of the second ends.
+    """
+    user = make_user("writer")
+    free = deque(make_thread(user, TURNS) for _ in range(BLOCK))
+    opened: deque[Opened] = deque()
+    spare = deque(make_thread(user) for _ in range(BLOCK * 60))
+    recorded = opening(make_thread(user, TURNS)).recorded
+    assert recorded is not None
+    context = recorded[1]
+
+    def ask() -> None:
+        opened.append(opening(free.popleft()))
+
+    def answer() -> None:
+        one = opened.popleft()
+        ending(one)
+        free.append(one.thread)
+
+    def record() -> None:
+        with patch("conversations.replies.store.build_context", lambda **values: context):
+            opening(spare.popleft())
+
+    return {
+        "recording a user turn with its reply and snapshot": record,
+        "the same, and building its context of 80 turns": ask,
+        "recording the answer and the end": answer,
+    }
+
+
+def opening(thread: Thread) -> Opened:
+    return store.open_turn(
+        user=thread.user, thread_id=thread.id, assistant=None, blocks=text_blocks(QUESTION), client_message_id=None
     )
-    store.build_and_record(message_id=opened.message.id, reply_id=opened.reply.id)
-    outcome = store.Outcome(status=Reply.Status.COMPLETED, message_status=Message.Status.COMPLETE, usage=Usage())
-    store.close(reply_id=opened.reply.id, owner=OWNER, outcome=outcome, text="An answer of a few words.")
 
 
-def written(raw: psycopg.Connection) -> int:
-    row = raw.execute("SELECT pg_current_wal_insert_lsn() - '0/0'::pg_lsn").fetchone()
+def ending(opened: Opened) -> None:
+    outcome = store.Outcome(status=Reply.Status.COMPLETED, stop_reason="end_turn", usage=USAGE)
+    store.close(reply_id=opened.reply.id, owner=OWNER, outcome=outcome, text=ANSWER)
+
+
+def sizes(floor: psycopg.Connection) -> None:
+    """WAL and growth of the tables, a request. Apart from the pages that PostgreSQL writes whole after a checkpoint: they
+    are as many as there are pages in use, however little is written to each."""
+    floor.execute("ALTER SYSTEM SET autovacuum = off")
+    print(f"\n== bytes a request, over {REQUESTS}, at a window of 80 turns")
+    for whole_pages in ("off", "on"):
+        floor.execute(f"ALTER SYSTEM SET full_page_writes = {whole_pages}")
+        floor.execute("SELECT pg_reload_conf()")
+        thread = make_thread(make_user(), TURNS)
+        ending(opening(thread))
+        floor.execute("VACUUM")
+        floor.execute("CHECKPOINT")
+        asked = answered = 0
+        before = {name: heap(floor, name) for name in TABLES}
+        for _ in range(REQUESTS):
+            start = written(floor)
+            opened = opening(thread)
+            middle = written(floor)
+            ending(opened)
+            asked, answered = asked + middle - start, answered + written(floor) - middle
+        print(f"  full_page_writes={whole_pages}")
+        print(f"    WAL of a user turn with its reply and snapshot {asked / REQUESTS:8.0f}")
+        print(f"    WAL of the answer and the end                  {answered / REQUESTS:8.0f}")
+        for name in TABLES:
+            print(f"    growth of {name:<36} {(heap(floor, name) - before[name]) / REQUESTS:8.0f}")
+
+
+TABLES = [
+    f"conversations_{name}" for name in ("contextsnapshot", "contextblock", "message", "reply", "replyevent", "thread")
+]
+
+
+def statements() -> None:
+    thread = make_thread(make_user(), TURNS)
+    ending(opening(thread))
+    with CaptureQueriesContext(connection) as first:
+        opened = opening(thread)
+    with CaptureQueriesContext(connection) as second:
+        ending(opened)
+    print(f"\n== statements of a whole turn: {len(first)} to store it and its request, {len(second)} to store the end")
+    for query in [*first, *second]:
+        print("   ", " ".join(query["sql"].split())[:100])
+
+
+@contextmanager
+def raw() -> Iterator[psycopg.Connection]:
+    with psycopg.connect(
+        os.environ["DATABASE_URL"], dbname=connection.settings_dict["NAME"], autocommit=True
+    ) as opened:
+        opened.prepare_threshold = 0
+        yield opened
+
+
+def written(floor: psycopg.Connection) -> int:
+    return int(_one(floor, "SELECT pg_current_wal_insert_lsn() - '0/0'::pg_lsn"))
+
+
+def heap(floor: psycopg.Connection, name: str) -> int:
+    """Of the table and what it keeps out of line, without indexes."""
+    return int(_one(floor, "SELECT pg_table_size(%s)", name))
+
+
+def _one(floor: psycopg.Connection, statement: str, *values: object) -> int:
+    row = floor.execute(statement, values).fetchone()
     assert row is not None
     return int(row[0])

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Locator, expect
 
+from conversations.providers.base import CONTEXTUALISED
 from tests.browser.conftest import Reader
 from tests.browser.pages import PASSWORD, Chat, chat_page
 from tests.browser.rows import add_turns
@@ -67,7 +68,7 @@ def test_a_follow_up_is_answered_with_both_earlier_turns_before_it(chat: Chat, m
     assert [(turn["role"], plain(turn)) for turn in model.bodies[-1]["messages"]] == [
         ("user", TRUMP),
         ("assistant", "The 45th president."),
-        ("user", CHILDREN),
+        ("user", f"{CHILDREN}{CONTEXTUALISED} {CHILDREN} (about: Donald Trump)"),
     ]
 
 

@@ -9,11 +9,11 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 
 from conversations.context import snapshots
-from conversations.context.builder import build_context
+from conversations.context.builder import Context, build_context
 from conversations.context.tokens import turn_tokens
 from conversations.context.windowing import Turn
 from conversations.ids import uuid7
-from conversations.models import Assistant, ContextSnapshot, Message, Reply, Thread, text_blocks
+from conversations.models import Assistant, ContextBlock, ContextSnapshot, Message, Reply, Thread, text_blocks
 from conversations.providers.offline import OfflineProvider
 from conversations.sessions import Session
 
@@ -83,7 +83,15 @@ def make_snapshot(
         session=Session(started_at=question.created_at),
         at=question.created_at,
     )
-    snapshot = snapshots.record(context, reply, round=round)
+    snapshot = record(context, reply, round=round)
     end = {"status": ContextSnapshot.Status.COMPLETED, "ended_at": timezone.now()} | end
     ContextSnapshot.objects.filter(pk=snapshot.pk).update(**end)
     return ContextSnapshot.objects.get(pk=snapshot.pk)
+
+
+def record(context: Context, reply: Reply, *, round: int = 1) -> ContextSnapshot:
+    """The request of a reply, which may have ended."""
+    ContextBlock.objects.bulk_create(snapshots.blocks(context, reply.thread_id), ignore_conflicts=True)
+    snapshot = snapshots.of_reply(context, reply, round=round)
+    snapshot.save(force_insert=True)
+    return snapshot

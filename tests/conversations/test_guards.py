@@ -10,7 +10,6 @@ from django.utils import timezone
 from conversations import deletion
 from conversations.errors import ReplyInProgress
 from conversations.models import ContextBlock, ContextSnapshot, Message, Reply, ReplyEvent, Thread, text_blocks
-from conversations.replies import events
 from tests.conversations.factories import make_reply, make_snapshot, make_thread, make_user
 
 pytestmark = [pytest.mark.django_db, pytest.mark.oldest_postgres]
@@ -146,7 +145,7 @@ def test_deleting_a_thread_leaves_nothing_of_it(thread: Thread) -> None:
     make_snapshot(thread)
     ContextBlock.objects.create(thread=thread, sha256=b"x" * 32, text="shortened")
     reply = Reply.objects.get(thread=thread)
-    events.append([events.Event(reply=reply.id, seq=1, type="message.saved", data={}, at=timezone.now())])
+    ReplyEvent.objects.create(reply=reply, seq=1, type="message.saved", data={}, at=timezone.now())
 
     deletion.delete_thread(thread)
     assert not Thread.objects.filter(id=thread.id).exists()

@@ -10,7 +10,7 @@ from django.test import Client
 from conversations.admin import snapshot_page
 from conversations.admin.snapshot_page import Figure, LeftOut
 from conversations.context import snapshots
-from conversations.context.builder import canonical
+from conversations.context.rendering import canonical
 from conversations.deletion import door
 from conversations.models import Assistant, ContextBlock, ContextSnapshot
 from tests.conversations.admin.conftest import page_url
@@ -58,8 +58,8 @@ def test_the_turns_are_listed_in_the_order_sent() -> None:
 
 
 def test_of_many_turns_the_newest_stand_open_and_the_others_are_folded_or_linked() -> None:
-    room = {"history_tokens_high": 9_000, "total_tokens": 9_100, "hard_cap_tokens": 9_200, "history_turns_max": 150}
-    assistant = small_assistant(**room)
+    room = {"history_tokens_high": 9_000, "total_tokens": 9_100, "hard_cap_tokens": 9_200}
+    assistant = small_assistant(**room, history_turns_max=150, history_turns_min=150)
     page = page_of(make_snapshot(make_thread(turns=["text"] * 161, assistant=assistant)))
     assert [turn.position for turn in page.sent] == [*range(152, 162)]
     assert [turn.position for turn in page.sent_folded] == [*range(62, 152)]
@@ -148,7 +148,7 @@ def test_the_factor_between_estimated_and_reported_tokens_is_shown(staff: Client
     page = staff.get(page_url("contextsnapshot", first.pk)).text
     assert f"No factor for {first.model} yet: 0 requests of the 5 that it takes." in page
     for number in range(2, 7):
-        make_snapshot(reply=first.reply, round=number, usage={"input_tokens": round(first.total_tokens * 1.2)})
+        make_snapshot(reply=first.reply, round=number, usage={"input_tokens": first.total_tokens * 6 // 5})
     page = staff.get(page_url("contextsnapshot", first.pk)).text
     assert f"{first.model} reports 1.20 tokens for each estimated one, by its newest 5 requests." in page
 

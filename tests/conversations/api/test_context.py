@@ -81,6 +81,7 @@ async def test_a_recorded_request_is_told_as_the_contract_says(user: User, api: 
         "thread": first["thread"],
         "message": newest["id"],
         "reply": second["reply"]["id"],
+        "purpose": "reply",
         "round": 1,
         "created_at": row.created_at.isoformat().replace("+00:00", "Z"),
         "provider": "anthropic",
@@ -100,6 +101,10 @@ async def test_a_recorded_request_is_told_as_the_contract_says(user: User, api: 
             {"name": "message", "tokens": newest["token_count"], "text": "user: What time is it?"},
         ],
         "items": [item(question, "recent"), item(greeting, "recent"), item(newest, "newest")],
+        "rewriting": {"outcome": "not_needed", "query": None},
+        "problems": [],
+        "cache": {"state": "too_small", "marks": [], "expected": 0},
+        "diagnostics": None,
         "request": {
             "model": model.bodies[1]["model"],
             "max_tokens": companion.max_output_tokens,
@@ -110,8 +115,9 @@ async def test_a_recorded_request_is_told_as_the_contract_says(user: User, api: 
                 {"role": "user", "content": newest["content"]},
             ],
             "stream": True,
+            "diagnostics": {"previous_message_id": "msg_local"},
         },
-        "timings_ms": {"memory": 0, "rewrite": 0, "tokens": 0, **row.timings_ms},
+        "timings_ms": row.timings_ms,
         "usage": {
             "input_tokens": 12,
             "output_tokens": 7,
@@ -158,7 +164,7 @@ async def test_a_failed_request_is_recorded_with_its_error(user: User, api: Api,
 @pytest.mark.parametrize("turns", [3, 60, 300])
 async def test_each_turn_is_accounted_for_exactly_once(user: User, api: Api, model: ModelServer, turns: int) -> None:
     thread = (await in_database(make_thread)(user, [f"turn {number} " * 40 for number in range(turns)])).id
-    sent = (await api.post(f"threads/{thread}/messages/", {"content": "Go on"})).body
+    sent = (await api.post(f"threads/{thread}/messages/", {"content": "Berlin is the capital of Germany."})).body
     recorded = (await api.get(f"requests/{sent['request']}/")).body
     seen: list[int] = []
     for each in recorded["items"]:

@@ -129,7 +129,7 @@ def test_without_the_redis_that_is_configured_everything_still_works(
         client = Client.signed_in(running.url, password=PASSWORD)
         events = list(client.events("threads/new/messages/stream/", {"content": "Hello"}))
         assert [event["seq"] for event in events] == list(range(1, len(events) + 1))
-        assert events[-1]["type"] == "reply.completed"
+        assert events[-1]["type"] == "reply.completed", running.output
         with client.socket(events[0]["data"]["thread"]) as socket:
             socket.send(json.dumps({"type": "message.send", "content": "And again?"}))
             frames = [json.loads(socket.recv(10))]

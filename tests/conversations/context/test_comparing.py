@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conversations.context import snapshots
-from conversations.context.builder import system_blocks
 from conversations.context.comparing import (
     Change,
     Comparison,
@@ -25,6 +24,7 @@ from conversations.context.comparing import (
     compare_pages,
 )
 from conversations.context.reasons import Reason
+from conversations.context.rendering import system_blocks
 from conversations.context.tokens import estimate_tokens, turn_tokens
 from conversations.context.windowing import Run
 from conversations.models import Assistant, ContextBlock, ContextSnapshot, Thread, text_blocks

@@ -53,9 +53,10 @@ def test_only_whole_tool_calls_are_sent_and_results_come_first() -> None:
         turn(1, "user", 9, [found, text]),
         turn(2, "assistant", 9, [text, use, other, use, imported]),
         turn(3, "user", 9, [text, found, foreign, found]),
-        turn(4, "assistant", 9, [other]),
+        turn(4, "assistant", 9, [use]),
         turn(5, "assistant", 9, [found, text]),
         turn(6, "user", 9, [use, text]),
+        turn(7, "user", 9, [found]),
     ]
     sent = without_orphans(turns)
     assert [(one.position, one.content) for one in sent] == [

@@ -90,6 +90,7 @@ def test_an_artifact_belongs_to_the_nearest_turn_before_it() -> None:
     assert left_out(talk(0, 10, 11, 12), made(13)) == [2, 3]
     assert left_out(talk(0, 10, 11, 13), made(12)) == [0, 1]
     assert left_out(talk(0, 10, 10, 10), made(10)) == [2, 3]
+    assert left_out(talk(100, 110, 0, 10), made(112)) == [0, 1]  # an import may hold times in any order
 
 
 def test_an_assistant_turn_without_a_question_goes_alone() -> None:

@@ -3,29 +3,32 @@
 import asyncio
 import json
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator
-from typing import Any
 
 import pytest
 from django.test import override_settings
 from hypothesis import given
 from hypothesis import strategies as st
 
+from conversations.context.followups import worth_rewriting
 from conversations.context.rewriting import (
+    INSTRUCTIONS,
     LONGEST_TURN,
-    Rewriting,
+    NOT_ASKED,
+    OFF,
     RewritingOutcome,
+    ask_model,
+    decide,
     judged,
     longest_query,
     marked,
-    resolve,
-    rewrite_query,
-    rewriting_request,
-    worth_rewriting,
+    material,
+    rewriting_payload,
 )
+from conversations.context.topics import resolve
 from conversations.context.windowing import Turn
-from conversations.models import text_blocks
+from conversations.models import Assistant, text_blocks
 from conversations.providers.anthropic import AnthropicProvider
-from conversations.providers.base import Payload, ProviderEvent, TextDelta
+from conversations.providers.base import Payload, Provider, ProviderEvent, TextDelta
 from conversations.providers.offline import OfflineProvider, answer
 from tests import model_scripts as scripts
 from tests.model_scripts import Cut, Gate, Raw, Stall
@@ -56,10 +59,21 @@ async def provider() -> AsyncIterator[AnthropicProvider]:
     await provider.aclose()
 
 
-async def rewritten(provider: Any, text: str = QUESTION, *, deadline: float = 20.0) -> tuple[str, str]:
-    rewriting = await rewrite_query(
-        provider=provider, model="", turns=turns_of(*TRUMP), snippet="", text=text, deadline_seconds=deadline
-    )
+def request_of(
+    provider: Provider, turns: list[Turn], text: str = QUESTION, *, model: str = "claude-haiku-5-5", memory: str = ""
+) -> Payload:
+    said = material(turns, memory, text)
+    return rewriting_payload(provider, model=model, instructions=INSTRUCTIONS, material=said)
+
+
+async def rewritten(provider: Provider, text: str = QUESTION, *, deadline: float = 20.0) -> tuple[str, str]:
+    """By the assistant's rule first, and by the model where the rule asks for it."""
+    turns = turns_of(*TRUMP)
+    rewriting = decide(Assistant(rewriting=Assistant.Rewriting.MODEL), provider, text, turns)
+    if rewriting == NOT_ASKED:
+        request = request_of(provider, turns, text)
+        asked = await ask_model(provider=provider, payload=request, text=text, deadline_seconds=deadline)
+        rewriting = asked.rewriting
     assert rewriting.milliseconds >= 0
     return rewriting.query, rewriting.outcome.value
 
@@ -145,7 +159,10 @@ def test_offline_the_query_helps_and_is_never_quoted() -> None:
     messages = [
         {"role": "user", "content": text_blocks("The cello was built by Stradivari in Cremona.")},
         {"role": "assistant", "content": text_blocks("Noted.")},
-        {"role": "user", "content": [*text_blocks("why?"), marked("why was the cello built in Cremona?")]},
+        {
+            "role": "user",
+            "content": [*text_blocks("why?"), *text_blocks(marked("why was the cello built in Cremona?"))],
+        },
     ]
     payload = OfflineProvider.render(model="offline", max_tokens=9, system=text_blocks("Be brief."), messages=messages)
     assert answer(payload) == (
@@ -157,16 +174,15 @@ async def test_the_small_model_rewrites(provider: AnthropicProvider, model_serve
     model_server.script(scripts.text("Who are Donald ", "Trump's children?"))
     assert await rewritten(provider) == ("Who are Donald Trump's children?", "rewritten")
     [sent] = model_server.bodies
-    assert sent == rewriting_request(provider, "", turns_of(*TRUMP), "", QUESTION)
+    assert sent == request_of(provider, turns_of(*TRUMP))
     assert (sent["model"], sent["max_tokens"]) == ("claude-haiku-5-5", 300)
 
 
 async def test_the_rewriter_gets_the_turns_the_memory_and_the_message(
     provider: AnthropicProvider, model_server: ModelServer
 ) -> None:
-    await rewrite_query(
-        provider=provider, model="some-model", turns=turns_of(*TRUMP), snippet="Likes history.", text=QUESTION
-    )
+    request = request_of(provider, turns_of(*TRUMP), model="some-model", memory="Likes history.")
+    await ask_model(provider=provider, payload=request, text=QUESTION)
     [sent] = model_server.bodies
     assert sent["model"] == "some-model"
     assert json.loads(sent["messages"][0]["content"][0]["text"]) == {
@@ -178,7 +194,7 @@ async def test_the_rewriter_gets_the_turns_the_memory_and_the_message(
 
 async def test_a_long_conversation_costs_no_more(provider: AnthropicProvider) -> None:
     long = turns_of(*["天" * 50_000] * 300)
-    size = len(json.dumps(rewriting_request(provider, "", long, "記" * 50_000, QUESTION), ensure_ascii=False))
+    size = len(json.dumps(request_of(provider, long, memory="記" * 50_000), ensure_ascii=False))
     assert size < 10 * LONGEST_TURN + 4_000
 
 
@@ -303,15 +319,11 @@ def test_the_original_words_stay_whole_in_what_is_resolved(text: str, said: list
 def test_the_local_rule_takes_any_text(text: str, said: list[str]) -> None:
     turns = turns_of(*said)
     assert worth_rewriting(text, turns) in {True, False}
-    if not worth_rewriting(text, turns):
-        assert asyncio.run(
-            rewrite_query(provider=OfflineProvider(), model="", turns=turns, snippet="", text=text)
-        ).outcome is (RewritingOutcome.NOT_NEEDED)
 
 
 def test_the_query_is_a_marked_block_of_its_own() -> None:
     said = text_blocks(QUESTION)
-    assert [*said, marked("Who are Donald Trump's children?")] == [
+    assert [*said, *text_blocks(marked("Who are Donald Trump's children?"))] == [
         {"type": "text", "text": QUESTION},
         {
             "type": "text",
@@ -321,7 +333,19 @@ def test_the_query_is_a_marked_block_of_its_own() -> None:
     ]
 
 
-def test_a_rewriting_without_a_query_says_why() -> None:
-    assert Rewriting(outcome=RewritingOutcome.OFF) == Rewriting(
-        query="", outcome=RewritingOutcome.OFF, milliseconds=0.0
-    )
+def test_staff_decide_how_a_message_is_rewritten() -> None:
+    turns = turns_of(*TRUMP)
+    decided = {
+        (how, provider.name): decide(Assistant(rewriting=how), provider, QUESTION, turns).outcome.value
+        for how in Assistant.Rewriting.values
+        for provider in (AnthropicProvider(), OfflineProvider())
+    }
+    assert decided == {
+        ("off", "anthropic"): "off",
+        ("off", "offline"): "off",
+        ("local", "anthropic"): "rewritten",
+        ("local", "offline"): "rewritten",
+        ("model", "anthropic"): "not_asked",
+        ("model", "offline"): "rewritten",  # there is no model to ask
+    }
+    assert OFF.query == NOT_ASKED.query == ""

@@ -17,7 +17,7 @@ from tests.model_server import ModelServer
 
 KEY = "sk-local-never-shown"
 USAGE = Usage(input_tokens=12, output_tokens=7, cache_read_input_tokens=5, cache_creation_input_tokens=3)
-END = Finished(stop_reason="end_turn", usage=USAGE, request_id="req_local")
+END = Finished(stop_reason="end_turn", usage=USAGE, request_id="req_local", message_id="msg_local")
 SAVED = "Your message is saved; try again"
 
 
@@ -103,7 +103,10 @@ async def test_every_stop_reason_is_passed_through(
     provider: AnthropicProvider, model_server: ModelServer, reason: str
 ) -> None:
     model_server.script(scripts.text("So far", stop_reason=reason))
-    expected = [TextDelta(text="So far"), Finished(stop_reason=reason, usage=USAGE, request_id="req_local")]
+    expected = [
+        TextDelta(text="So far"),
+        Finished(stop_reason=reason, usage=USAGE, request_id="req_local", message_id="msg_local"),
+    ]
     assert await events_of(provider) == expected
 
 
@@ -131,7 +134,10 @@ async def test_what_is_not_text_is_passed_over(provider: AnthropicProvider, mode
 
 async def test_a_tool_call_ends_with_its_stop_reason(provider: AnthropicProvider, model_server: ModelServer) -> None:
     model_server.script(scripts.tool_use("search", {"q": "cello"}, before="One moment."))
-    expected = [TextDelta(text="One moment."), Finished(stop_reason="tool_use", usage=USAGE, request_id="req_local")]
+    expected = [
+        TextDelta(text="One moment."),
+        Finished(stop_reason="tool_use", usage=USAGE, request_id="req_local", message_id="msg_local"),
+    ]
     assert await events_of(provider) == expected
 
 
@@ -152,7 +158,9 @@ async def test_the_latest_usage_counts(provider: AnthropicProvider, model_server
     }
     model_server.script(scripts.stream(scripts.message_start(), final, scripts.message_stop()))
     usage = Usage(input_tokens=40, output_tokens=9, cache_read_input_tokens=5, cache_creation_input_tokens=3)
-    assert await events_of(provider) == [Finished(stop_reason="end_turn", usage=usage, request_id="req_local")]
+    assert await events_of(provider) == [
+        Finished(stop_reason="end_turn", usage=usage, request_id="req_local", message_id="msg_local")
+    ]
 
 
 REFUSALS = [

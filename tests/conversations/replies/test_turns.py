@@ -11,6 +11,7 @@ from conversations import replies
 from conversations.db import in_database
 from conversations.errors import CannotRetry, InvalidMessage, MessageTooLong, ReplyInProgress, ThreadNotFound
 from conversations.models import ContextSnapshot, Message, Reply, Thread
+from conversations.providers.base import CONTEXTUALISED
 from conversations.replies.store import Opened
 from tests import model_scripts as scripts
 from tests.conversations.factories import make_thread
@@ -54,7 +55,13 @@ async def test_build_contextual_messages_sees_previous_turns(user: User, model: 
             "role": "assistant",
             "content": [{"type": "text", "text": "The 45th and 47th president of the United States."}],
         },
-        {"role": "user", "content": [{"type": "text", "text": "who are his children"}]},
+        {
+            "role": "user",
+            "content": [
+                {"type": "text", "text": "who are his children"},
+                {"type": "text", "text": f"{CONTEXTUALISED} who are his children (about: Donald Trump)"},
+            ],
+        },
     ]
     assert await stored(second.thread.id) == [
         (1, "user", "Who is Donald Trump?", "complete"),

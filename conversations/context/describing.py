@@ -1,0 +1,156 @@
+"""A model request as the contract describes it: what it was given, what was left out and why."""
+
+import uuid
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from django.db.models import Q
+
+from conversations.context import snapshots
+from conversations.context.builder import Context
+from conversations.context.reasons import Reason
+from conversations.context.rendering import sha256
+from conversations.context.snapshots import Material, NotRebuildable, runs_of
+from conversations.context.tokens import text_of
+from conversations.context.windowing import Run, Turn
+from conversations.models import ContextSnapshot, Message
+from conversations.providers.base import Payload, Usage
+
+NEAR = 20
+"""How many of the turns that were left out are named one by one, next to those that were included."""
+
+NO_TIMINGS = dict.fromkeys(("history", "memory", "rewrite", "tokens", "total"), 0)
+
+
+def body(snapshot: ContextSnapshot) -> dict[str, Any]:
+    """The snapshot body of the contract."""
+    return _body(snapshot, snapshots.material_of(snapshot))
+
+
+def preview(context: Context, thread_id: uuid.UUID | None) -> dict[str, Any]:
+    """The snapshot body of a request that is not made: nothing is stored, no model is called."""
+    snapshot = snapshots.draft(context)
+    snapshot.thread_id = thread_id  # type: ignore[assignment]  # a thread to come has none
+    texts = {sha256(text).hex(): text for _, text in snapshots.texts_of(context)}
+    return _body(snapshot, Material(texts=texts, turns=context.parts.turns)) | {"id": None, "reply": None}
+
+
+def _body(snapshot: ContextSnapshot, material: Material) -> dict[str, Any]:
+    try:
+        request: Payload | None = snapshots.rebuild_from(snapshot, material)
+    except NotRebuildable:
+        request = None
+    return {
+        "id": str(snapshot.id),
+        "thread": str(snapshot.thread_id) if snapshot.thread_id else None,
+        "message": str(snapshot.message_id) if snapshot.message_id else None,
+        "reply": str(snapshot.reply_id),
+        "purpose": snapshot.purpose,
+        "round": snapshot.round,
+        "created_at": snapshot.created_at,
+        "provider": snapshot.provider,
+        "model": snapshot.model,
+        "digest": bytes(snapshot.digest).hex(),
+        "message_history_count": snapshot.message_history_count,
+        "message_history_tokens": snapshot.message_history_tokens,
+        "today_summary_present": snapshot.today_summary_present,
+        "open_threads_count": snapshot.open_threads_count,
+        "last_conversation_present": snapshot.last_conversation_present,
+        "total_tokens": snapshot.total_tokens,
+        "budget": snapshot.budget,
+        "hard_cap": snapshot.hard_cap,
+        "sections": list(_sections(snapshot, material)),
+        "items": [*_turn_items(snapshot, material), *snapshots.items_of(snapshot, material)],
+        "rewriting": {"outcome": snapshot.rewriting, "query": _query(snapshot, material)},
+        "problems": snapshot.problems or [],
+        "cache": snapshot.cache and {name: snapshot.cache[name] for name in ("state", "marks", "expected")},
+        "diagnostics": snapshot.diagnostics,
+        "request": request,
+        "timings_ms": NO_TIMINGS | snapshot.timings_ms,
+        "usage": asdict(Usage(**snapshot.usage)),
+        "stop_reason": snapshot.stop_reason,
+        "status": snapshot.status,
+        "error": snapshot.error,
+    }
+
+
+def _sections(snapshot: ContextSnapshot, material: Material) -> Iterator[dict[str, Any]]:
+    for section in snapshot.sections:
+        yield {"name": section["name"], "tokens": section["tokens"], "text": material.texts.get(section["sha256"])}
+    additions = snapshot.additions or []
+    beside = "\n\n".join(material.texts.get(addition["sha256"], "") for addition in additions)
+    beside_tokens = sum(addition["tokens"] for addition in additions)
+    if snapshot.purpose == ContextSnapshot.Purpose.REWRITE:
+        yield {"name": "message", "tokens": beside_tokens, "text": beside}
+        return
+    newest = runs_of(snapshot)[-1].last
+    history = [turn for turn in material.turns if turn.position != newest]
+    message = [turn for turn in material.turns if turn.position == newest]
+    yield {
+        "name": "history",
+        "tokens": sum(turn.token_count for turn in history),
+        "text": "\n\n".join(_said(history)),
+    }
+    yield {
+        "name": "message",
+        "tokens": sum(turn.token_count for turn in message) + beside_tokens,
+        "text": "\n\n".join([*_said(message), beside] if beside else _said(message)),
+    }
+
+
+def _said(turns: Sequence[Turn]) -> list[str]:
+    return [f"{turn.role}: {text_of(turn.content)}" for turn in turns]
+
+
+def _query(snapshot: ContextSnapshot, material: Material) -> str | None:
+    named = (addition for addition in snapshot.additions or [] if addition["name"] == "query")
+    return next((material.texts.get(addition["sha256"]) for addition in named), None)
+
+
+def _turn_items(snapshot: ContextSnapshot, material: Material) -> Iterator[dict[str, Any]]:
+    """Each turn exactly once: those around the window one by one, what lies far before it as a range."""
+    sent = {turn.position: turn for turn in material.turns}
+    near = _near(snapshot)
+    for run in runs_of(snapshot):
+        if run.included:
+            for position in range(run.first, run.last + 1):
+                if turn := sent.get(position):
+                    yield _item(turn.id, position, run, turn.token_count)
+            continue
+        listed = [message for message in near if run.first <= message.position <= run.last]
+        first_listed = listed[0].position if listed else run.last + 1
+        if run.first < first_listed:
+            count = run.count - sum(message.is_active or run.reason == Reason.SUPERSEDED for message in listed)
+            yield {
+                "kind": "range",
+                "first": run.first,
+                "last": first_listed - 1,
+                "count": count,
+                "included": False,
+                "reason": run.reason.value,
+            }
+        for message in listed:
+            yield _item(message.id, message.position, run, message.token_count)
+
+
+def _item(id: uuid.UUID | None, position: int, run: Run, tokens: int) -> dict[str, Any]:
+    return {
+        "kind": "message",
+        "id": str(id) if id else None,
+        "position": position,
+        "included": run.included,
+        "reason": run.reason.value,
+        "tokens": tokens,
+    }
+
+
+def _near(snapshot: ContextSnapshot) -> list[Message]:
+    ranges = Q()
+    for run in runs_of(snapshot):
+        if not run.included:
+            ranges |= Q(position__range=(max(run.first, run.last - NEAR + 1), run.last))
+    if not ranges:
+        return []
+    listed = Message.objects.filter(ranges, thread_id=snapshot.thread_id).order_by("position")
+    return list(listed.only("id", "position", "token_count", "is_active"))

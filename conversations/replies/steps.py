@@ -1,0 +1,200 @@
+"""The database steps of a reply, one statement each, on Django's own connection and in no transaction of ours."""
+
+import json
+import uuid
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import islice
+from typing import Any
+
+import psycopg
+from django.db import IntegrityError, connection
+from django.db.backends.postgresql.psycopg_any import Jsonb
+from django.db.models import Model
+
+from conversations.models import Assistant, ContextBlock, ContextSnapshot, Message, Reply, Thread
+from conversations.replies.events import Event
+from conversations.replies.statements import CLOSE, FURTHER_REQUEST, LOOK, TURN_IN_NEW_THREAD, TURN_IN_THREAD
+from conversations.sessions import Session
+
+RACES = ("one_running_reply_per_thread", "thread_opened_once")
+"""Constraints that stop a step of which the statement can't see that somebody else was faster."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Place:
+    """Where a turn goes: after ``before``, the last turn of the path, in a thread that may not be stored yet.
+
+    ``question`` is the newest user turn of the path, ``known`` the turn that has this ``client_message_id`` already.
+    """
+
+    thread: Thread
+    is_new: bool = False
+    running: uuid.UUID | None = None
+    known: uuid.UUID | None = None
+    before: uuid.UUID | None = None
+    question: uuid.UUID | None = None
+    token_total: int = 0
+    last_active: datetime | None = None
+    last_session: Session | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Closed:
+    """What the database knows of a reply that was just ended. ``position`` is that of its assistant turn, if it left one."""
+
+    thread: uuid.UUID
+    user_message: uuid.UUID
+    position: int | None
+    seq: int
+    request: ContextSnapshot | None
+
+
+def look(*, user_id: int, thread_id: uuid.UUID, client_message_id: str | None = None) -> Place | None:
+    """The place of the next turn in a thread of the user's, ``None`` where there is no such thread."""
+    with connection.cursor() as cursor:
+        cursor.execute(LOOK, {"user": user_id, "thread": thread_id, "sent": client_message_id})
+        found = cursor.fetchone()
+    if found is None:
+        return None
+    values = iter(found)
+    thread = _instance(Thread, values)
+    thread.assistant = _instance(Assistant, values)
+    running, known, before, question, token_total, last_active, started_at, away_since = values
+    return Place(
+        thread=thread,
+        running=running,
+        known=known,
+        before=before,
+        question=question,
+        token_total=token_total or 0,
+        last_active=last_active,
+        last_session=Session(started_at=started_at or last_active, away_since=away_since) if last_active else None,
+    )
+
+
+def open_reply(
+    *,
+    place: Place,
+    last_position: int,
+    message: Message | None,
+    reply: Reply,
+    lease: timedelta,
+    snapshot: ContextSnapshot | None,
+    blocks: Iterable[ContextBlock],
+) -> bool:
+    """Store a reply with its user turn (``None``: it is stored) and its first request (``None``: not built yet).
+
+    ``last_position`` is where the thread ended when it was looked at. False, and nothing stored, where others were faster.
+    """
+    values = {
+        "thread": _json(_row(place.thread)),
+        "last_position": last_position,
+        "messages": _json([_row(message)] if message else []),
+        "reply": _json(_row(reply)),
+        "lease": lease,
+    }
+    try:
+        return _step(TURN_IN_NEW_THREAD if place.is_new else TURN_IN_THREAD, values | _request(snapshot, blocks))
+    except IntegrityError as error:
+        if _constraint(error) in RACES:
+            return False
+        raise
+
+
+def record(*, snapshot: ContextSnapshot, blocks: Iterable[ContextBlock], lease: timedelta) -> bool:
+    """Store a further request of a reply; false, and nothing stored, where the reply has ended."""
+    return _step(FURTHER_REQUEST, {"reply": snapshot.reply_id, "lease": lease} | _request(snapshot, blocks))
+
+
+def close(
+    *,
+    reply: Reply,
+    owner: str | None,
+    answer: Message | None,
+    events: Sequence[Event],
+    response: Mapping[str, Any],
+) -> Closed | None:
+    """End a reply that runs and is the owner's; for ``None``, one whose lease has run out. ``None`` where it isn't so.
+
+    ``response`` is what the provider told beside the answer, by column of the snapshot.
+    """
+    values = {
+        "reply": reply.id,
+        "owner": owner,
+        "status": reply.status,
+        "stop_reason": reply.stop_reason,
+        "usage": _json(reply.usage),
+        "error": _json(reply.error) if reply.error else None,
+        "now": reply.ended_at,
+        "provider_request_id": response["provider_request_id"],
+        "provider_message_id": response["provider_message_id"],
+        "diagnostics": _json(response["diagnostics"]) if response["diagnostics"] else None,
+        "first_token_ms": response["first_token_ms"],
+        "answer": _json(_row(answer)) if answer else None,
+        "events": _json(
+            [
+                {"reply_id": event.reply, "seq": event.seq, "type": event.type, "data": event.data, "at": event.at}
+                for event in events
+            ]
+        ),
+        "last_seq": events[-1].seq if events else 0,
+    }
+    ended = False
+    while not ended:
+        with connection.cursor() as cursor:
+            cursor.execute(CLOSE, values)
+            found = cursor.fetchone()
+        if found is None:
+            return None
+        thread, user_message, ended, position, seq, snapshot, turns, tokens = found
+    request = ContextSnapshot(id=snapshot, message_history_count=turns, total_tokens=tokens) if snapshot else None
+    return Closed(thread=thread, user_message=user_message, position=position, seq=seq, request=request)
+
+
+def _constraint(error: IntegrityError) -> str | None:
+    violation = error.__cause__
+    return violation.diag.constraint_name if isinstance(violation, psycopg.Error) else None
+
+
+def _step(statement: str, values: Mapping[str, Any]) -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute(statement, values)
+        return cursor.fetchone() is not None
+
+
+def _request(snapshot: ContextSnapshot | None, blocks: Iterable[ContextBlock]) -> dict[str, Any]:
+    return {
+        "snapshots": _json([_row(snapshot)] if snapshot else []),
+        "blocks": _json([_row(block) for block in blocks]),
+    }
+
+
+def _instance[M: Model](model: type[M], values: Iterator[Any]) -> M:
+    """An instance of the next columns of a row."""
+    names = [field.attname for field in model._meta.concrete_fields]
+    return model.from_db(connection.alias, names, list(islice(values, len(names))))
+
+
+def _row(instance: Model) -> dict[str, Any]:
+    return {str(field.column): getattr(instance, field.attname) for field in instance._meta.concrete_fields}
+
+
+def _json(value: Any) -> Jsonb:
+    return Jsonb(value, dumps=_dumps)
+
+
+def _dumps(value: Any) -> str:
+    return json.dumps(value, default=_plain, ensure_ascii=False)
+
+
+def _plain(value: Any) -> str:
+    match value:
+        case bytes():
+            return f"\\x{value.hex()}"
+        case datetime():
+            return value.isoformat()
+        case uuid.UUID():
+            return str(value)
+    raise TypeError(f"{type(value).__name__} has no column")

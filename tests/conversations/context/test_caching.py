@@ -1,0 +1,102 @@
+"""What to expect of the provider's prompt cache, and where marks pay: pure."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from conversations.context.caching import MARK, CachePlan, CacheState, Previous, marked, plan, state_before
+from conversations.models import text_blocks
+from conversations.providers.anthropic import AnthropicProvider
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+BEFORE = Previous(
+    at=NOON,
+    provider="anthropic",
+    model="claude-x",
+    sections=("base", "memory"),
+    positions=(3, 4, 5),
+    marks=("system", "message"),
+    provider_message_id="msg_1",
+)
+
+
+def state(
+    previous: Previous | None, *, seconds: float = 60, model: str = "claude-x", memory: str = "memory"
+) -> CacheState:
+    at = NOON + timedelta(seconds=seconds)
+    return state_before(previous, at=at, provider="anthropic", model=model, sections=["base", memory])
+
+
+def planned(previous: Previous | None, turns: list[tuple[int, int]], *, system: int = 1_200) -> CachePlan:
+    return plan(state(previous), previous, cacheable_from=1_024, system_tokens=system, turns=turns)
+
+
+def test_the_cache_is_warm_for_five_minutes_after_the_same_model_was_given_the_same_system_text() -> None:
+    assert state(BEFORE) is CacheState.WARM
+    assert state(BEFORE, seconds=300) is CacheState.WARM
+    assert state(BEFORE, seconds=300.001) is CacheState.COLD
+    assert state(BEFORE, model="claude-y") is CacheState.OTHER_MODEL
+    assert state(BEFORE, memory="another memory") is CacheState.OTHER_SYSTEM
+    assert state(None) is CacheState.FIRST
+
+
+def test_all_that_was_sent_before_is_expected_from_the_cache() -> None:
+    found = planned(BEFORE, [(3, 10), (4, 20), (5, 30), (6, 40), (7, 50)])
+    assert found == CachePlan(
+        state=CacheState.WARM, marks=("system", "message"), expected=1_260, previous_message_id="msg_1"
+    )
+
+
+def test_after_a_drop_only_the_system_text_is_expected() -> None:
+    found = planned(BEFORE, [(5, 30), (6, 40), (7, 50)])
+    assert (found.state, found.expected) == (CacheState.MOVED, 1_200)
+
+
+def test_a_turn_that_was_filtered_since_breaks_the_prefix() -> None:
+    found = planned(BEFORE, [(3, 10), (5, 30), (6, 40)])
+    assert (found.state, found.expected) == (CacheState.CHANGED, 1_200)
+
+
+def test_marks_stand_only_where_the_prefix_is_large_enough() -> None:
+    assert planned(None, [(1, 10)], system=1_024).marks == ("system", "message")
+    assert planned(None, [(1, 10)], system=1_023).marks == ("message",)
+    assert planned(None, [(1, 10)], system=1_013).marks == ()
+    assert planned(BEFORE, [(3, 1), (4, 1), (5, 1), (6, 1)], system=100) == CachePlan(
+        state=CacheState.TOO_SMALL, previous_message_id="msg_1"
+    )
+
+
+def test_nothing_is_expected_of_a_request_whose_mark_was_not_set_before() -> None:
+    unmarked = replace(BEFORE, marks=())
+    found = planned(unmarked, [(3, 10), (4, 20), (5, 30), (6, 40)])
+    assert (found.state, found.expected) == (CacheState.TOO_SMALL, 0)
+
+
+def test_a_provider_without_a_cache_gets_no_marks() -> None:
+    found = plan(CacheState.WARM, BEFORE, cacheable_from=None, system_tokens=9_000, turns=[(3, 9_000)])
+    assert found == CachePlan()
+    assert found.stored() is None
+
+
+def test_a_mark_stands_at_the_last_block_and_the_blocks_stay_as_they_were() -> None:
+    blocks = [*text_blocks("one"), *text_blocks("two")]
+    assert marked(blocks) == [{"type": "text", "text": "one"}, {"type": "text", "text": "two"} | MARK]
+    assert blocks == [{"type": "text", "text": "one"}, {"type": "text", "text": "two"}]
+
+
+@pytest.mark.parametrize(
+    ("model", "tokens"),
+    [
+        ("claude-sonnet-4-5-20250929", 1_024),
+        ("claude-sonnet-4-6", 2_048),
+        ("claude-opus-4-1-20250805", 1_024),
+        ("claude-opus-4-20250514", 1_024),
+        ("claude-opus-4-6", 4_096),
+        ("claude-haiku-4-5", 4_096),
+        ("claude-3-haiku-20240307", 2_048),
+        ("a-model-to-come", 1_024),
+    ],
+)
+def test_the_smallest_cacheable_prefix_is_the_models_own(model: str, tokens: int) -> None:
+    assert AnthropicProvider().cacheable_from(model) == tokens
