@@ -23,10 +23,24 @@ class Artifact(models.Model):
     thread = models.ForeignKey("conversations.Thread", models.DB_CASCADE, related_name="artifacts", db_index=False)
     title = models.CharField(max_length=200)
     kind = models.CharField(max_length=8, choices=Kind, default=Kind.DOCUMENT)
+    # Without a constraint, as turns and replies only leave with their thread, and so does this: to set it null row by row would
+    # look through all artifacts for each turn that goes.
     message = models.ForeignKey(
-        "conversations.Message", models.DB_SET_NULL, null=True, related_name="artifacts", db_index=False
+        "conversations.Message",
+        models.DO_NOTHING,
+        null=True,
+        related_name="artifacts",
+        db_constraint=False,
+        db_index=False,
     )
-    reply = models.ForeignKey("conversations.Reply", models.DB_SET_NULL, null=True, related_name="artifacts")
+    reply = models.ForeignKey(
+        "conversations.Reply",
+        models.DO_NOTHING,
+        null=True,
+        related_name="artifacts",
+        db_constraint=False,
+        db_index=False,
+    )
     created_at = models.DateTimeField()
     deleted_at = models.DateTimeField(null=True)
 

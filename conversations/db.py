@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from channels.db import DatabaseSyncToAsync
-from django.db import connection, transaction
+from django.db import connection
 
 # Not asgiref's shared thread: there, one slow query holds up every socket of the process.
 EXECUTOR = ThreadPoolExecutor(max_workers=8, thread_name_prefix="database")
@@ -18,20 +18,44 @@ def in_database[**P, R](function: Callable[P, R]) -> Callable[P, Coroutine[Any, 
     return step
 
 
+QUICK_MILLISECONDS = 250
+"""What a statement of a read-only transaction may take, unless it says otherwise."""
+
+# Statements that are planned once: to plan one of these anew can take longer than to run it.
+SETTINGS = f"SET LOCAL statement_timeout = {QUICK_MILLISECONDS}; SET LOCAL plan_cache_mode = force_generic_plan"
+
+
 @contextmanager
 def read_only() -> Iterator[None]:
-    """A transaction in which PostgreSQL itself refuses every write."""
+    """A transaction in which PostgreSQL itself refuses every write, opened in one round trip.
+
+    A statement that fails or takes too long breaks it, until ``start_over``. There is no ``atomic()`` within.
+    """
     if connection.in_atomic_block:
-        with transaction.atomic(), connection.cursor() as cursor:
-            cursor.execute("SET TRANSACTION READ ONLY")
+        execute(f"SAVEPOINT reading; SET TRANSACTION READ ONLY; {SETTINGS}; SAVEPOINT opened")
+        try:
             yield
+        finally:
+            execute("ROLLBACK TO SAVEPOINT reading")
         return
     connection.ensure_connection()
-    psycopg = connection.connection
-    psycopg.read_only = True  # it then says BEGIN READ ONLY: a round trip less than BEGIN and SET
+    execute(f"BEGIN READ ONLY; {SETTINGS}; SAVEPOINT opened")
     try:
-        with transaction.atomic():
-            yield
+        yield
     finally:
-        if not psycopg.closed:  # what broke is not used again
-            psycopg.read_only = None
+        if connection.connection.closed:
+            connection.close()  # what broke is not used again
+        else:
+            execute("ROLLBACK")
+
+
+def start_over(*, milliseconds: int = QUICK_MILLISECONDS) -> None:
+    """Make a broken read-only transaction usable again; 0 is no limit for the statements that follow."""
+    execute(f"ROLLBACK TO SAVEPOINT opened; SET LOCAL statement_timeout = {milliseconds}")
+
+
+def execute(commands: str) -> None:
+    """Several commands in one round trip, on Django's connection, past its transaction handling."""
+    with connection.wrap_database_errors:
+        # Never in pipeline mode: there psycopg takes a statement for prepared whose preparing failed, and it fails ever after.
+        connection.connection.execute(commands, prepare=False)

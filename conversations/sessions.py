@@ -17,9 +17,10 @@ class Session:
 def session_at(now: datetime, *, last_active: datetime | None, last_session: Session | None) -> Session:
     """The session that activity at ``now`` belongs to: the last one, or a new one after too long a pause. Pure.
 
-    ``last_active`` is the time of the user's last turn in any thread, ``last_session`` the session of that turn.
+    ``last_active`` is the time of the user's last turn in any thread, ``last_session`` the session of that turn. What was
+    imported with a time to come says nothing.
     """
-    if last_active is None:
+    if last_active is None or last_active > now:
         return Session(started_at=now)
     if last_session is None or now - last_active > LONGEST_PAUSE:
         return Session(started_at=now, away_since=last_active)

@@ -40,7 +40,7 @@ def message_object(message: Message, reply: dict[str, Any] | None = None) -> dic
         "id": str(message.id),
         "position": message.position,
         "role": str(message.role),
-        "content": message.content,
+        "content": message.blocks,
         "text": message.text,
         "status": str(message.status),
         "created_at": moment(message.created_at),

@@ -115,7 +115,7 @@ def error(status: int, message: str = "", *, error_type: str = "", headers: dict
     return Refused(status=status, body=json.dumps(body).encode(), headers=headers or {})
 
 
-def message_start(usage: dict[str, Any] | None = None) -> Event:
+def message_start(usage: dict[str, Any] | None = None, diagnostics: dict[str, Any] | None = None) -> Event:
     message: dict[str, Any] = {
         "id": "msg_local",
         "type": "message",
@@ -126,6 +126,8 @@ def message_start(usage: dict[str, Any] | None = None) -> Event:
         "stop_sequence": None,
         "usage": USAGE if usage is None else usage,
     }
+    if diagnostics is not None:
+        message["diagnostics"] = diagnostics
     return {"type": "message_start", "message": message}
 
 

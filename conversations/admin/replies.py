@@ -149,4 +149,4 @@ class MessageAdmin(InspectionAdmin[Message]):
 
     @admin.display(description="blocks that are no text")
     def other_blocks(self, message: Message) -> SafeString | str:
-        return display.folded_json([block for block in message.content if block.get("type") != "text"])
+        return display.folded_json([block for block in message.blocks if block.get("type") != "text"])

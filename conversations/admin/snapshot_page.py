@@ -265,7 +265,7 @@ def figures(snapshot: ContextSnapshot) -> list[Figure]:
         Figure(label="Input tokens", estimated=snapshot.total_tokens, reported=factors.reported_input(usage)),
         Figure(
             label="of these read from the prompt cache",
-            estimated=snapshot.cache["expected"] if snapshot.cache else None,
+            estimated=snapshots.cache_of(snapshot).expected if snapshot.cache else None,
             reported=read,
         ),
         Figure(label="of these written to the prompt cache", estimated=None, reported=written),
@@ -283,7 +283,7 @@ def factor(snapshot: ContextSnapshot) -> str:
 
 
 def timings(snapshot: ContextSnapshot) -> list[tuple[str, str]]:
-    total_last = sorted(snapshot.timings_ms.items(), key=lambda timing: timing[0] == "total")
+    total_last = sorted(snapshots.timings_of(snapshot).items(), key=lambda timing: timing[0] == "total")
     built = [(f"Context: {name}", display.milliseconds(value)) for name, value in total_last]
     first = ("First token", display.milliseconds(snapshot.first_token_ms))
     return [*built, first, ("From the record to the end", display.took(snapshot.created_at, snapshot.ended_at))]

@@ -57,12 +57,11 @@ class CachePlan:
     expected: int = 0
     previous_message_id: str = ""
 
-    def stored(self) -> dict[str, Any] | None:
-        """For the snapshot; ``None`` where there is nothing to tell."""
+    def told(self) -> dict[str, Any] | None:
+        """For people; ``None`` where there is nothing to tell."""
         if self == CachePlan():
             return None
-        told = {"state": self.state.value, "marks": list(self.marks), "expected": self.expected}
-        return told | ({"previous": self.previous_message_id} if self.previous_message_id else {})
+        return {"state": self.state.value, "marks": list(self.marks), "expected": self.expected}
 
 
 def state_before(

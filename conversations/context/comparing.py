@@ -10,13 +10,24 @@ from typing import Any
 
 from conversations.context.reasons import Reason
 from conversations.context.rendering import canonical
-from conversations.context.snapshots import NotRebuildable, rebuild, runs_of
+from conversations.context.snapshots import NotRebuildable, additions_of, rebuild, runs_of, sections_of
 from conversations.context.tokens import TURN_OVERHEAD, estimate_tokens
 from conversations.context.windowing import Run
 from conversations.models import ContextSnapshot
 from conversations.providers.base import Payload
 
-TIERS = ("base", "memory", "today", "open_threads", "last_conversation", "history", "message")
+TIERS = (
+    "base",
+    "memory",
+    "today",
+    "open_threads",
+    "last_conversation",
+    "history",
+    "message",
+    "query",
+    "recalled",
+    "material",
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,9 +123,10 @@ def compare(a: ContextSnapshot, b: ContextSnapshot) -> Comparison:
 
 def page_of(snapshot: ContextSnapshot) -> Page:
     runs = runs_of(snapshot)
-    sections = [
-        Tier(name=section["name"], tokens=section["tokens"], digest=section["sha256"]) for section in snapshot.sections
-    ]
+    sections, additions = (
+        [Tier(name=part.name, tokens=part.tokens, digest=part.sha256) for part in parts]
+        for parts in (sections_of(snapshot), additions_of(snapshot))
+    )
     return Page(
         thread=snapshot.thread_id,
         settings={"provider": snapshot.provider, "model": snapshot.model, "max_tokens": snapshot.max_tokens},
@@ -122,6 +134,7 @@ def page_of(snapshot: ContextSnapshot) -> Page:
             *sections,
             Tier(name="history", tokens=snapshot.message_history_tokens),
             Tier(name="message", tokens=runs[-1].tokens),
+            *additions,
         ],
         runs=runs,
         payload=_proven(snapshot),

@@ -64,10 +64,10 @@ def _body(snapshot: ContextSnapshot, material: Material) -> dict[str, Any]:
         "items": [*_turn_items(snapshot, material), *snapshots.items_of(snapshot, material)],
         "rewriting": {"outcome": snapshot.rewriting, "query": _query(snapshot, material)},
         "problems": snapshot.problems or [],
-        "cache": snapshot.cache and {name: snapshot.cache[name] for name in ("state", "marks", "expected")},
+        "cache": snapshots.cache_of(snapshot).told(),
         "diagnostics": snapshot.diagnostics,
         "request": request,
-        "timings_ms": NO_TIMINGS | snapshot.timings_ms,
+        "timings_ms": NO_TIMINGS | snapshots.timings_of(snapshot),
         "usage": asdict(Usage(**snapshot.usage)),
         "stop_reason": snapshot.stop_reason,
         "status": snapshot.status,
@@ -76,11 +76,11 @@ def _body(snapshot: ContextSnapshot, material: Material) -> dict[str, Any]:
 
 
 def _sections(snapshot: ContextSnapshot, material: Material) -> Iterator[dict[str, Any]]:
-    for section in snapshot.sections:
-        yield {"name": section["name"], "tokens": section["tokens"], "text": material.texts.get(section["sha256"])}
-    additions = snapshot.additions or []
-    beside = "\n\n".join(material.texts.get(addition["sha256"], "") for addition in additions)
-    beside_tokens = sum(addition["tokens"] for addition in additions)
+    for section in snapshots.sections_of(snapshot):
+        yield {"name": section.name, "tokens": section.tokens, "text": material.texts.get(section.sha256)}
+    additions = snapshots.additions_of(snapshot)
+    beside = "\n\n".join(material.texts.get(addition.sha256, "") for addition in additions)
+    beside_tokens = sum(addition.tokens for addition in additions)
     if snapshot.purpose == ContextSnapshot.Purpose.REWRITE:
         yield {"name": "message", "tokens": beside_tokens, "text": beside}
         return
@@ -104,8 +104,8 @@ def _said(turns: Sequence[Turn]) -> list[str]:
 
 
 def _query(snapshot: ContextSnapshot, material: Material) -> str | None:
-    named = (addition for addition in snapshot.additions or [] if addition["name"] == "query")
-    return next((material.texts.get(addition["sha256"]) for addition in named), None)
+    named = (addition for addition in snapshots.additions_of(snapshot) if addition.name == "query")
+    return next((material.texts.get(addition.sha256) for addition in named), None)
 
 
 def _turn_items(snapshot: ContextSnapshot, material: Material) -> Iterator[dict[str, Any]]:

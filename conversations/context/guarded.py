@@ -1,31 +1,40 @@
-"""Sources that may fail: a statement with a time-out that leaves the transaction as it was, and what to say of it (C9)."""
+"""Sources that may fail, and what to say of it: a source costs itself only (C9). Within ``read_only`` alone."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from django.db import DatabaseError, connection
+from django.db import DatabaseError, OperationalError, connection
 from psycopg.errors import QueryCanceled
 
 from conversations.context.problems import Problem, ProblemKind
+from conversations.db import start_over
 
-# In one round trip. To plan such a statement anew can take longer than to run it.
-BEFORE = """\
-SAVEPOINT source; SET LOCAL statement_timeout = {milliseconds}; SET LOCAL plan_cache_mode = force_generic_plan"""
+Row = Sequence[Any]
 
 
-def asked(statement: str, values: Mapping[str, Any], *, milliseconds: int) -> Sequence[Any]:
-    """The one row of a statement with a time-out. The transaction is left as it was."""
-    # Not in pipeline mode: there psycopg takes a statement for prepared whose preparing failed, and it fails ever after.
-    with connection.wrap_database_errors:
-        connection.connection.execute(BEFORE.format(milliseconds=milliseconds), prepare=False)
+def asked(statement: str, values: Mapping[str, Any], *, milliseconds: int | None = None) -> Row:
+    """The one row of a statement, with a time-out of its own where one is named. What fails leaves the transaction usable."""
+    if milliseconds is not None:
+        start_over(milliseconds=milliseconds)
     try:
         with connection.cursor() as cursor:
             cursor.execute(statement, values)
-            row: Sequence[Any] = cursor.fetchone()
+            row: Row = cursor.fetchone()
             return row
-    finally:
-        with connection.wrap_database_errors:
-            connection.connection.execute("ROLLBACK TO SAVEPOINT source", prepare=False)
+    except DatabaseError:
+        start_over()
+        raise
+
+
+def needed(read: Callable[[], list[Row]]) -> list[Row]:
+    """The rows of a read that nothing can stand in for: where it takes long, it is waited for."""
+    try:
+        return read()
+    except OperationalError as error:
+        if not isinstance(error.__cause__, QueryCanceled):
+            raise
+        start_over(milliseconds=0)
+        return read()
 
 
 def problem_of(source: str, error: DatabaseError) -> Problem:

@@ -10,10 +10,11 @@ from typing import Any
 from django.db.models import Q
 from django.utils import timezone
 
+from conversations.context import notation
 from conversations.context.builder import Context
-from conversations.context.caching import CachePlan, CacheState
+from conversations.context.caching import CachePlan
 from conversations.context.fitting import Section
-from conversations.context.reasons import Reason
+from conversations.context.notation import Named
 from conversations.context.rendering import canonical, render, sha256
 from conversations.context.rewriting import rewriting_payload
 from conversations.context.tiers import TierItem
@@ -67,15 +68,15 @@ def draft(context: Context) -> ContextSnapshot:
         today_summary_present="today" in present,
         open_threads_count=sum(item.kind == "topic" and item.included for item in context.items),
         last_conversation_present="last_conversation" in present,
-        sections=[_named(section) for section in context.sections],
-        additions=[_named(addition) for addition in context.parts.additions] or None,
-        runs=[_packed(run) for run in context.runs],
-        items=_items_sha(context),
+        sections=notation.pack_texts(map(_named, context.sections)),
+        additions=notation.pack_texts(map(_named, context.parts.additions)),
+        runs=notation.pack_runs(context.runs),
+        items=sha256(packed_items(context.items)) if context.items else None,
         recalled=[asdict(item) for item in context.recalled] or None,
         rewriting=context.rewriting.outcome,
         problems=[asdict(problem) for problem in context.problems] or None,
-        cache=context.cache.stored(),
-        timings_ms=dict(context.timings_ms),
+        cache=notation.pack_cache(context.cache),
+        timings_ms=notation.pack_timings(context.timings_ms),
     )
 
 
@@ -108,8 +109,8 @@ def rebuild(snapshot: ContextSnapshot) -> Payload:
 
 def rebuild_from(snapshot: ContextSnapshot, material: Material) -> Payload:
     """``rebuild`` with what it needs at hand. Pure but for looking up the provider."""
-    system = [material.texts.get(section["sha256"]) for section in snapshot.sections]
-    additions = [material.texts.get(addition["sha256"]) for addition in snapshot.additions or []]
+    system = [material.texts.get(section.sha256) for section in sections_of(snapshot)]
+    additions = [material.texts.get(addition.sha256) for addition in additions_of(snapshot)]
     expected = sum(run.count for run in runs_of(snapshot) if run.included)
     if None in system or None in additions or len(material.turns) != expected:
         raise NotRebuildable
@@ -141,24 +142,28 @@ def proof(snapshot: ContextSnapshot) -> bool:
 
 
 def runs_of(snapshot: ContextSnapshot) -> list[Run]:
-    return [Run(**{**run, "reason": Reason(run["reason"])}) for run in snapshot.runs]
+    return notation.unpack_runs(snapshot.runs)
+
+
+def sections_of(snapshot: ContextSnapshot) -> list[Named]:
+    return notation.unpack_texts(snapshot.sections)
+
+
+def additions_of(snapshot: ContextSnapshot) -> list[Named]:
+    return notation.unpack_texts(snapshot.additions)
 
 
 def cache_of(snapshot: ContextSnapshot) -> CachePlan:
-    told = snapshot.cache
-    if told is None:
-        return CachePlan()
-    return CachePlan(
-        state=CacheState(told["state"]),
-        marks=tuple(told["marks"]),
-        expected=told["expected"],
-        previous_message_id=told.get("previous", ""),
-    )
+    return notation.unpack_cache(snapshot.cache)
+
+
+def timings_of(snapshot: ContextSnapshot) -> dict[str, float]:
+    return notation.unpack_timings(snapshot.timings_ms)
 
 
 def items_of(snapshot: ContextSnapshot, material: Material) -> list[dict[str, Any]]:
     """Memories, topics and summaries, each once: that it was recalled says more than that its tier had no place."""
-    standing = json.loads(material.texts.get(snapshot.items, "[]")) if snapshot.items else []
+    standing = json.loads(material.texts.get(bytes(snapshot.items).hex(), "[]")) if snapshot.items else []
     return list({(item["kind"], item["id"]): item for item in [*standing, *(snapshot.recalled or [])]}.values())
 
 
@@ -172,16 +177,8 @@ def packed_items(items: Sequence[TierItem]) -> str:
     return json.dumps([asdict(item) for item in items], separators=(",", ":"))
 
 
-def _items_sha(context: Context) -> str:
-    return sha256(packed_items(context.items)).hex() if context.items else ""
-
-
-def _named(section: Section) -> dict[str, Any]:
-    return {"name": section.name, "sha256": sha256(section.text).hex(), "tokens": section.tokens}
-
-
-def _packed(run: Run) -> dict[str, Any]:
-    return {name: value for name, value in asdict(run).items() if value or name == "included"}
+def _named(section: Section) -> Named:
+    return Named(name=section.name, sha256=sha256(section.text).hex(), tokens=section.tokens)
 
 
 def _turns_of(snapshot: ContextSnapshot, texts: dict[str, str]) -> list[Turn]:
@@ -192,7 +189,7 @@ def _turns_of(snapshot: ContextSnapshot, texts: dict[str, str]) -> list[Turn]:
         ranges |= Q(position__range=(run.first, run.last))
     stand_ins = {run.first: run for run in runs if run.sha256}
     messages = Message.objects.filter(ranges, thread_id=snapshot.thread_id).order_by("position")
-    return [_turn(message, stand_ins.get(message.position), texts) for message in messages.defer("text")]
+    return [_turn(message, stand_ins.get(message.position), texts) for message in messages]
 
 
 def _turn(message: Message, stand_in: Run | None, texts: dict[str, str]) -> Turn:
@@ -200,15 +197,15 @@ def _turn(message: Message, stand_in: Run | None, texts: dict[str, str]) -> Turn
     if stand_in is None:
         return turn
     shortened = texts.get(stand_in.sha256, "")
-    content = text_blocks(shortened) if shortened else message.content
+    content = text_blocks(shortened) if shortened else message.blocks
     return replace(turn, content=content, token_count=stand_in.tokens, shortened=shortened)
 
 
 def _digests(snapshot: ContextSnapshot) -> Iterator[str]:
-    yield from (part["sha256"] for part in [*snapshot.sections, *(snapshot.additions or [])])
+    yield from (part.sha256 for part in [*sections_of(snapshot), *additions_of(snapshot)])
     yield from (run.sha256 for run in runs_of(snapshot) if run.sha256)
     if snapshot.items:
-        yield snapshot.items
+        yield bytes(snapshot.items).hex()
 
 
 def _texts(thread_id: uuid.UUID, digests: Iterable[str]) -> dict[str, str]:

@@ -5,6 +5,7 @@ import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 from django.db import connection
@@ -13,7 +14,10 @@ from psycopg.pq import Format
 from conversations.context.budget import Budget
 from conversations.context.caching import Previous
 from conversations.context.filtering import MadeArtifact, identify_fulfilled_pairs
+from conversations.context.guarded import Row, needed
+from conversations.context.notation import unpack_cache, unpack_runs, unpack_texts
 from conversations.context.windowing import Turn, needs_older, whole
+from conversations.models import text_blocks
 
 LONGEST_REPLY = timedelta(hours=1)
 """An artifact may be saved in the middle of a reply, and so be older than the turn that made it, by this much at most."""
@@ -35,7 +39,7 @@ WITH newest AS (
                  coalesce((array_agg(position ORDER BY position DESC))[3], min(position))) AS position
     FROM newest
 )
-SELECT id, position, depth, role, content::text, token_count, created_at, reply_id,
+SELECT id, position, depth, role, text, content::text, token_count, created_at, reply_id,
        CASE WHEN position = (SELECT position FROM oldest) THEN (
            SELECT json_agg(json_build_array(made.created_at, made.message_id, made.reply_id))::text
            FROM artifacts_artifact AS made
@@ -118,14 +122,9 @@ def read_history(
         "filtering": filtering,
         "longest_reply": LONGEST_REPLY,
     }
-    with connection.cursor() as cursor:
-        cursor.cursor.format = Format.BINARY  # ids and times are not spelled out and read again
-        cursor.execute(HISTORY, values)
-        rows = cursor.fetchall()
+    rows = needed(partial(_rows, values))
     if not rows:
         return History()
-    # One JSON array for all: a call of the decoder for each turn takes as long as the statement.
-    contents = json.loads(f"[{','.join(row[4] for row in rows)}]")
     *_, made, previous = rows[0]
     return History(
         turns=[
@@ -134,18 +133,23 @@ def read_history(
                 position=position,
                 depth=depth,
                 role=role,
-                content=content,
+                content=json.loads(content) if content else text_blocks(text),
                 token_count=token_count,
                 created_at=created_at,
                 reply=reply,
             )
-            for (id, position, depth, role, _, token_count, created_at, reply, _, _), content in zip(
-                rows, contents, strict=True
-            )
+            for id, position, depth, role, text, content, token_count, created_at, reply, _, _ in rows
         ],
         made=[made_artifact(*row) for row in json.loads(made)] if made else (),
         previous=previous_request(*json.loads(previous)) if previous else None,
     )
+
+
+def _rows(values: dict[str, Any]) -> list[Row]:
+    with connection.cursor() as cursor:
+        cursor.cursor.format = Format.BINARY  # ids and times are not spelled out and read again
+        cursor.execute(HISTORY, values)
+        return list(cursor.fetchall())
 
 
 def made_artifact(created_at: str, message: str | None, reply: str | None) -> MadeArtifact:
@@ -160,22 +164,22 @@ def previous_request(
     at: str,
     provider: str,
     model: str,
-    sections: list[dict[str, Any]],
-    runs: list[dict[str, Any]],
-    cache: dict[str, Any] | None,
+    sections: str,
+    runs: str,
+    cache: str,
     provider_message_id: str,
 ) -> Previous:
     return Previous(
         at=datetime.fromisoformat(at),
         provider=provider,
         model=model,
-        sections=tuple(section["sha256"] for section in sections),
+        sections=tuple(section.sha256 for section in unpack_texts(sections)),
         positions=tuple(
-            -position if run.get("sha256") else position
-            for run in runs
-            if run["included"]
-            for position in range(run["first"], run["last"] + 1)
+            -position if run.sha256 else position
+            for run in unpack_runs(runs)
+            if run.included
+            for position in range(run.first, run.last + 1)
         ),
-        marks=tuple(cache["marks"]) if cache else (),
+        marks=unpack_cache(cache).marks,
         provider_message_id=provider_message_id,
     )

@@ -7,6 +7,7 @@ byte until a row changes, and the provider's prompt cache holds.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
+from functools import lru_cache
 
 from conversations.context.pieces import Given, bullet, count, listed, piece, quoted
 from conversations.context.problems import Problem
@@ -54,6 +55,9 @@ class Summary:
     moments: Sequence[str] = ()
     ended_on: date | None = None
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "moments", tuple(self.moments))
+
 
 @dataclass(frozen=True, kw_only=True)
 class Standing:
@@ -66,6 +70,11 @@ class Standing:
     topics: Sequence[OpenTopic] = ()
     last_conversation: Summary | None = None
     problems: Sequence[Problem] = ()
+
+    def __post_init__(self) -> None:
+        """Hashable whatever it is given, because what is made of it is kept."""
+        for name in ("facts", "topics", "problems"):
+            object.__setattr__(self, name, tuple(getattr(self, name)))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -114,6 +123,7 @@ def cut(tiers: Sequence[Tier], room: int) -> list[Tier]:
     return kept
 
 
+@lru_cache(maxsize=512)  # within a session the same tiers are made for every request
 def _made(name: str, standing: Standing, tokens: int) -> Tier:
     text, items = MAKERS[name](standing, tokens)
     return Tier(name=name, text=text, tokens=count(text), items=items, standing=standing)

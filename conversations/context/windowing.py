@@ -40,7 +40,7 @@ class Turn:
             position=message.position,
             depth=message.depth,
             role=message.role,
-            content=message.content,
+            content=message.blocks,
             token_count=message.token_count,
             created_at=message.created_at,
             reply=message.reply_id,

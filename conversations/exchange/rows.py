@@ -9,7 +9,7 @@ from typing import Any
 from artifacts.models import Artifact, ArtifactVersion
 from conversations.context.tokens import text_of, turn_tokens
 from conversations.exchange.records import ArtifactRecord, MemoryRecord, ThreadRecord, TurnRecord
-from conversations.models import Assistant, Message, Thread
+from conversations.models import Assistant, Message, Thread, more_than_text
 from conversations.sessions import Session, session_at
 from memory.models import Memory
 
@@ -41,10 +41,11 @@ def turn_rows(thread: ThreadRecord) -> Iterator[tuple[Any, ...]]:
     total = 0
     for position, turn in enumerate(thread.turns, 1):
         text, tokens = text_of(turn.content), turn_tokens(turn.content)
+        content = more_than_text(turn.content, text)
         total += tokens
         yield (
-            *(turn.id, thread.id, parent, position, position, turn.role, json.dumps(turn.content), text, turn.status),
-            *(tokens, total, turn.created_at, True),
+            *(turn.id, thread.id, parent, position, position, turn.role, content and json.dumps(content), text),
+            *(turn.status, tokens, total, turn.created_at, True),
         )
         parent = turn.id
 

@@ -19,7 +19,7 @@ from memory.models import Memory
 PAGE = 200
 """Threads, turns or memories that are read at once."""
 
-TURN_FIELDS = ("id", "thread_id", "position", "role", "content", "created_at", "status")
+TURN_FIELDS = ("id", "thread_id", "position", "role", "content", "text", "created_at", "status")
 
 
 async def export(user: User) -> AsyncIterator[bytes]:
@@ -91,14 +91,14 @@ def _next[M: Model](rows: QuerySet[M], after: Any) -> QuerySet[M]:
 def _turns(threads: list[Thread]) -> dict[uuid.UUID, list[dict[str, Any]]]:
     found: dict[uuid.UUID, list[dict[str, Any]]] = {}
     turns = Message.objects.filter(thread__in=threads, is_active=True).order_by("thread_id", "position")
-    for turn in turns.values(*TURN_FIELDS):
-        found.setdefault(turn["thread_id"], []).append(_turn_object(turn))
+    for turn in turns.only(*TURN_FIELDS):
+        found.setdefault(turn.thread_id, []).append(_turn_object(turn))
     return found
 
 
 def _page(thread: Thread, position: int) -> list[dict[str, Any]]:
     turns = messages_of(thread).filter(position__gte=position, position__lt=position + PAGE)
-    return [_turn_object(turn) for turn in turns.values(*TURN_FIELDS)]
+    return [_turn_object(turn) for turn in turns.only(*TURN_FIELDS)]
 
 
 def _artifacts(threads: list[Thread]) -> dict[uuid.UUID, list[dict[str, Any]]]:
@@ -129,10 +129,10 @@ def _closing(artifacts: Iterable[dict[str, Any]]) -> str:
     return f'], "artifacts": [{_listed(artifacts)}]}}'
 
 
-def _turn_object(turn: dict[str, Any]) -> dict[str, Any]:
-    status = {} if turn["status"] == Message.Status.COMPLETE else {"status": turn["status"]}
-    kept = {"id": str(turn["id"]), "role": turn["role"], "content": turn["content"]}
-    return kept | {"created_at": moment(turn["created_at"])} | status
+def _turn_object(turn: Message) -> dict[str, Any]:
+    status = {} if turn.status == Message.Status.COMPLETE else {"status": turn.status}
+    kept = {"id": str(turn.id), "role": turn.role, "content": turn.blocks}
+    return kept | {"created_at": moment(turn.created_at)} | status
 
 
 def _artifact_object(artifact: Any) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 from conversations.models.assistants import Assistant
 from conversations.models.replies import Reply, ReplyEvent
 from conversations.models.snapshots import ContextBlock, ContextSnapshot
-from conversations.models.threads import Message, Thread, text_blocks
+from conversations.models.threads import Message, Thread, more_than_text, text_blocks
 from conversations.models.tokens import ApiToken
 
 __all__ = [
@@ -13,5 +13,6 @@ __all__ = [
     "Reply",
     "ReplyEvent",
     "Thread",
+    "more_than_text",
     "text_blocks",
 ]

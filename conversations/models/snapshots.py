@@ -66,22 +66,25 @@ class ContextSnapshot(models.Model):
     today_summary_present = models.BooleanField(default=False)
     open_threads_count = models.PositiveSmallIntegerField(default=0)
     last_conversation_present = models.BooleanField(default=False)
-    sections = models.JSONField(help_text="The parts of the system text, in order: name, sha256 of the block, tokens.")
-    runs = models.JSONField(help_text="Every turn of the thread exactly once, as runs: first, last, included, reason.")
-    items = models.CharField(
-        max_length=64, blank=True, help_text="sha256 of the block that tells of memories and topics."
+    # What ``conversations.context.notation`` writes; read it with the functions of ``conversations.context.snapshots``.
+    sections = models.TextField(help_text="The parts of the system text, in order: name, tokens, digest of the block.")
+    runs = models.TextField(help_text="Every turn of the thread exactly once, as runs: first, last, reason, tokens.")
+    additions = models.TextField(
+        blank=True, help_text="What stands beside the message: name, tokens, digest of the block."
+    )
+    cache = models.TextField(
+        blank=True, help_text="Prompt cache: state, tokens expected from it, where marks stand, the answer before."
+    )
+    timings_ms = models.TextField(blank=True, help_text="How long the steps of building took, in milliseconds.")
+    items = models.BinaryField(
+        max_length=32, null=True, help_text="Digest of the block that tells of memories and topics."
     )
     rewriting = models.CharField(max_length=10, blank=True, help_text="What became of the contextualised query.")
     # Absent where there is nothing to tell, which is most of the time and then takes no room.
-    additions = models.JSONField(
-        null=True, help_text="What stands beside the message: name, sha256 of the block, tokens."
-    )
     recalled = models.JSONField(
         null=True, help_text="What was found for this message: kind, id, included, reason, tokens."
     )
     problems = models.JSONField(null=True, help_text="Sources that failed and were left out: source, kind, message.")
-    cache = models.JSONField(null=True, help_text="Prompt cache: state, where marks stand, tokens expected from it.")
-    timings_ms = models.JSONField(default=dict)
     status = models.CharField(max_length=11, choices=Status, default=Status.PENDING)
     stop_reason = models.CharField(max_length=60, blank=True)
     provider_request_id = models.CharField(max_length=100, blank=True)

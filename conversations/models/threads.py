@@ -71,7 +71,10 @@ class Message(models.Model):
     position = models.PositiveIntegerField()
     depth = models.PositiveIntegerField()
     role = models.CharField(max_length=9, choices=Role)
-    content = models.JSONField(help_text="Content blocks of the Messages API.")
+    # Absent where the text says it all, which is nearly always and then takes no room. Read ``blocks``.
+    content = models.JSONField(
+        null=True, help_text="Content blocks of the Messages API, where they are more than a text."
+    )
     text = models.TextField(help_text="The text of the blocks, for people and for search.")
     status = models.CharField(max_length=11, choices=Status, default=Status.COMPLETE)
     token_count = models.PositiveIntegerField(help_text="Estimated tokens of this turn.")
@@ -118,13 +121,26 @@ class Message(models.Model):
             models.CheckConstraint(
                 condition=Q(token_total__gte=models.F("token_count")), name="message_total_holds_count"
             ),
-            models.CheckConstraint(condition=Q(content__0__isnull=False), name="message_has_a_block"),
+            models.CheckConstraint(
+                condition=Q(content__0__isnull=False) | (Q(content__isnull=True) & ~Q(text="")),
+                name="message_has_a_block",
+            ),
         ]
 
     def __str__(self) -> str:
         return f"{self.role} {self.position}: {self.text[:60]}"
 
+    @property
+    def blocks(self) -> list[dict[str, Any]]:
+        """The content blocks of the Messages API."""
+        return text_blocks(self.text) if self.content is None else self.content
+
 
 def text_blocks(text: str) -> list[dict[str, Any]]:
     """Plain text as content blocks."""
     return [{"type": "text", "text": text}]
+
+
+def more_than_text(blocks: list[dict[str, Any]], text: str) -> list[dict[str, Any]] | None:
+    """The ``content`` of a turn with these blocks and this text of them."""
+    return None if blocks == text_blocks(text) else blocks

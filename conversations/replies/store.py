@@ -24,7 +24,7 @@ from conversations.context.tokens import text_of, turn_tokens
 from conversations.context.windowing import Turn
 from conversations.db import read_only
 from conversations.errors import CannotRetry, ReplyInProgress, ThreadNotFound, error_object
-from conversations.models import ContextSnapshot, Message, Reply, Thread, text_blocks
+from conversations.models import ContextSnapshot, Message, Reply, Thread, more_than_text, text_blocks
 from conversations.providers import get_provider
 from conversations.providers.base import Finished, Provider, Usage
 from conversations.replies import events as eventlog
@@ -334,8 +334,13 @@ def _next_turn(place: Place, blocks: list[dict[str, Any]], client_message_id: st
 
 def _turn(role: Message.Role, blocks: list[dict[str, Any]], at: datetime) -> Message:
     """A turn that has no place yet."""
+    text = text_of(blocks)
     return Message(
-        role=role.value, content=blocks, text=text_of(blocks), token_count=turn_tokens(blocks), created_at=at
+        role=role.value,
+        content=more_than_text(blocks, text),
+        text=text,
+        token_count=turn_tokens(blocks),
+        created_at=at,
     )
 
 

@@ -14,7 +14,7 @@ from conversations.context.standing import read_standing
 from conversations.context.tiers import Standing
 from conversations.context.windowing import Turn
 from conversations.db import read_only
-from conversations.models import Thread, text_blocks
+from conversations.models import Assistant, Thread, text_blocks
 from conversations.providers.offline import OfflineProvider
 from conversations.sessions import Session
 from tests.benchmarks.corpus import LENGTHS
@@ -24,22 +24,22 @@ from tests.memory.factories import make_daily_summary, make_memory, make_thread_
 
 # One statement for the same rows: the turns, the request before, and what is known of the person.
 RAW = """
-(SELECT id, position, depth, role, content::text, token_count, created_at, reply_id FROM conversations_message
+(SELECT id, position, depth, role, text, content::text, token_count, created_at, reply_id FROM conversations_message
  WHERE thread_id = %(thread)s AND is_active AND position < %(before)s ORDER BY position DESC LIMIT %(turns)s)
 UNION ALL
-(SELECT id, 0, 0, provider, runs::text, total_tokens, created_at, reply_id FROM conversations_contextsnapshot
+(SELECT id, 0, 0, provider, runs, cache, total_tokens, created_at, reply_id FROM conversations_contextsnapshot
  WHERE thread_id = %(thread)s ORDER BY created_at DESC LIMIT 1)
 UNION ALL
-(SELECT id, 0, 0, '', content, 0, created_at, NULL FROM memory_memory
+(SELECT id, 0, 0, '', content, '', 0, created_at, NULL FROM memory_memory
  WHERE user_id = %(user)s ORDER BY created_at DESC LIMIT 40)
 UNION ALL
-(SELECT id, 0, 0, '', title, 0, opened_at, NULL FROM memory_topic
+(SELECT id, 0, 0, '', title, '', 0, opened_at, NULL FROM memory_topic
  WHERE user_id = %(user)s AND resolved_at IS NULL ORDER BY opened_at DESC LIMIT 10)
 UNION ALL
-(SELECT id, 0, 0, '', text, 0, updated_at, NULL FROM memory_dailysummary
+(SELECT id, 0, 0, '', text, '', 0, updated_at, NULL FROM memory_dailysummary
  WHERE user_id = %(user)s AND day = %(day)s)
 UNION ALL
-(SELECT id, 0, 0, '', text, 0, ended_at, NULL FROM memory_threadsummary
+(SELECT id, 0, 0, '', text, '', 0, ended_at, NULL FROM memory_threadsummary
  WHERE user_id = %(user)s ORDER BY ended_at DESC LIMIT 1)
 """
 LIMIT = "raw prepared binary statement"
@@ -79,8 +79,13 @@ def flat(p50: Mapping[str, Mapping[int, float]]) -> None:
 
 
 def remember(threads: Sequence[Thread]) -> None:
-    """As much of everything that is known of a person as ever matters, and a request before in each thread."""
+    """As much of everything that is known of a person as ever matters, and a request before in each thread.
+
+    What is measured is the build alone: no query is rewritten, nothing is searched for the message.
+    """
     first = threads[0]
+    for thread in threads:
+        thread.assistant.rewriting, thread.assistant.recall_tokens = Assistant.Rewriting.OFF, 0
     for n in range(40):
         at = NOW - timedelta(days=1, minutes=n)
         make_memory(first.user, f"Fact {n}: the harbour master writes it all down in his book.", created_at=at)

@@ -28,10 +28,10 @@ WITH drawn AS (
 said AS (
     SELECT *, 'Turn ' || n || ': ' || repeat('the harbour lay quiet. ', times) AS body, 10 + 5 * times AS tokens FROM drawn
 )
-INSERT INTO conversations_message (id, thread_id, position, depth, role, content, text, status, token_count, token_total,
+INSERT INTO conversations_message (id, thread_id, position, depth, role, text, status, token_count, token_total,
                                    created_at, is_active)
 SELECT gen_random_uuid(), thread, n, n, CASE WHEN n % 2 = 1 THEN 'user' ELSE 'assistant' END,
-       jsonb_build_array(jsonb_build_object('type', 'text', 'text', body)), body, 'complete', tokens,
+       body, 'complete', tokens,
        sum(tokens) OVER (PARTITION BY thread ORDER BY n), at, true
 FROM said ORDER BY at;
 VACUUM ANALYZE conversations_message

@@ -48,7 +48,6 @@ def chain(thread: Thread, texts: Sequence[str]) -> list[Message]:
             position=index + 1,
             depth=index + 1,
             role=[Message.Role.USER, Message.Role.ASSISTANT][index % 2],
-            content=text_blocks(text),
             text=text,
             token_count=tokens[index],
             token_total=total,

@@ -113,6 +113,7 @@ def test_one_reply_at_most_runs_in_a_thread(thread: Thread) -> None:
         ({"position": 0}, "message_position_counts_from_one"),
         ({"content": []}, "message_has_a_block"),
         ({"content": {}}, "message_has_a_block"),
+        ({"content": None, "text": ""}, "message_has_a_block"),
         ({"token_total": 1}, "message_total_holds_count"),
     ],
 )

@@ -8,6 +8,8 @@ import pytest
 from django.apps import apps
 from django.contrib.auth.models import User
 
+from conversations.context.describing import NO_TIMINGS
+from conversations.context.snapshots import timings_of
 from conversations.db import in_database
 from conversations.models import Assistant, ContextSnapshot, Message, Reply
 from tests import model_scripts as scripts
@@ -117,7 +119,7 @@ async def test_a_recorded_request_is_told_as_the_contract_says(user: User, api: 
             "stream": True,
             "diagnostics": {"previous_message_id": "msg_local"},
         },
-        "timings_ms": row.timings_ms,
+        "timings_ms": NO_TIMINGS | timings_of(row),
         "usage": {
             "input_tokens": 12,
             "output_tokens": 7,

@@ -424,6 +424,16 @@ async def test_the_window_stays_where_it_began_while_the_cache_is_warm(
     assert model.bodies[-1]["diagnostics"] == {"previous_message_id": "msg_local"}
 
 
+async def test_what_the_provider_says_about_its_cache_is_told(api: Api, model: ModelServer) -> None:
+    missed = {"cache_miss_reason": {"type": "messages_changed"}}
+    started = [scripts.message_start(diagnostics=missed), scripts.block_start(), scripts.text_delta("Hi")]
+    model.script(scripts.text("Hello"), scripts.stream(*started, *scripts.closed()))
+    first = (await api.post("threads/new/messages/", {"content": "Hello there, how are you?"})).body
+    request = await ask(api, first["thread"], BARE[-1])
+    assert model.bodies[1]["diagnostics"] == {"previous_message_id": "msg_local"}
+    assert request["diagnostics"] == missed
+
+
 def strip(message: dict[str, Any]) -> dict[str, Any]:
     """Without cache marks, which are no content."""
     blocks = [{name: value for name, value in block.items() if name != "cache_control"} for block in message["content"]]

@@ -76,7 +76,6 @@ def test_nothing_is_expected_of_a_request_whose_mark_was_not_set_before() -> Non
 def test_a_provider_without_a_cache_gets_no_marks() -> None:
     found = plan(CacheState.WARM, BEFORE, cacheable_from=None, system_tokens=9_000, turns=[(3, 9_000)])
     assert found == CachePlan()
-    assert found.stored() is None
 
 
 def test_a_mark_stands_at_the_last_block_and_the_blocks_stay_as_they_were() -> None:

@@ -25,6 +25,7 @@ from conversations.context.comparing import (
 )
 from conversations.context.reasons import Reason
 from conversations.context.rendering import system_blocks
+from conversations.context.rewriting import marked
 from conversations.context.tokens import estimate_tokens, turn_tokens
 from conversations.context.windowing import Run
 from conversations.models import Assistant, ContextBlock, ContextSnapshot, Thread, text_blocks
@@ -209,6 +210,7 @@ def test_the_next_request_of_a_thread_keeps_the_prefix(user: User) -> None:
     add_turns(thread, ["A president.", "who are his children"])
     comparison = compare(first, make_snapshot(thread))
     question, base = text_blocks("Who is Donald Trump?"), estimate_tokens(thread.assistant.system_prompt)
+    query = estimate_tokens(marked("who are his children (about: Donald Trump)"))
     assert comparison == Comparison(
         same_thread=True,
         settings=(),
@@ -218,6 +220,7 @@ def test_the_next_request_of_a_thread_keeps_the_prefix(user: User) -> None:
             Change(
                 name="message", before=turn_tokens(question), after=turn_tokens(text_blocks("who are his children"))
             ),
+            Change(name="query", before=None, after=query),
         ),
         rewritten=(),
         added=(Turns(thread=str(thread.id), first=2, last=3),),

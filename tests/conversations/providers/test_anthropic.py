@@ -3,6 +3,7 @@ import logging
 import socket
 import time
 from collections.abc import AsyncIterator, Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -150,6 +151,24 @@ async def test_odd_characters_are_passed_on(provider: AnthropicProvider, model_s
     model_server.script(scripts.text("a\x00b", "\ud83d", "\u2028 end"))
     texts = [TextDelta(text="a\x00b"), TextDelta(text="\ud83d"), TextDelta(text="\u2028 end")]
     assert await events_of(provider) == [*texts, END]
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ({"cache_miss_reason": {"type": "system_changed"}}, {"cache_miss_reason": {"type": "system_changed"}}),
+        ({"note": "a\x00b \ud83d"}, {"note": "a\ufffdb \ufffd"}),
+        ({"note": "x" * 5_000}, None),
+        ({}, None),
+        (None, None),
+    ],
+)
+async def test_what_the_provider_says_about_its_cache_is_kept(
+    provider: AnthropicProvider, model_server: ModelServer, said: dict[str, Any] | None, kept: dict[str, Any] | None
+) -> None:
+    steps = [scripts.message_start(diagnostics=said), scripts.block_start(), scripts.text_delta("Hi")]
+    model_server.script(scripts.stream(*steps, *scripts.closed()))
+    assert (await events_of(provider))[-1] == replace(END, diagnostics=kept)
 
 
 async def test_the_latest_usage_counts(provider: AnthropicProvider, model_server: ModelServer) -> None:
