@@ -8,16 +8,15 @@ from datetime import datetime
 
 from conversations.context import caching, rewriting
 from conversations.context.budget import Budget
-from conversations.context.caching import CachePlan, CacheState, Previous
-from conversations.context.fitting import Parts, Section, fit, history_room, standing_room
+from conversations.context.caching import CachePlan, CacheState
+from conversations.context.fitting import Parts, Section, fit, history_room, memory_room, standing_room
 from conversations.context.problems import Problem
 from conversations.context.reasons import Reason
 from conversations.context.recalling import recall
 from conversations.context.rendering import render, sha256
 from conversations.context.rewriting import Rewriting
-from conversations.context.sources import Candidates, read_candidates
-from conversations.context.standing import read_standing
-from conversations.context.tiers import Standing, TierItem, build_tiers, cut
+from conversations.context.sources import Wanted, candidates_of, read_all
+from conversations.context.tiers import MEMORY, TierItem, build_tiers, cut
 from conversations.context.tokens import text_of
 from conversations.context.windowing import Run, Turn, account, window
 from conversations.models import Assistant, ContextSnapshot
@@ -115,32 +114,25 @@ def build_context(
     model = assistant.model or provider.default_model()
     base = Section.of("base", assistant.system_prompt)
     budget = Budget.of(assistant)
-    standing = Standing(began_at=session.started_at)
-    if assistant.uses_memory:
-        standing = read_standing(user_id=user_id, thread_id=thread_id, session=session)
+    wanted = Wanted(thread_id=thread_id, before=newest.position, budget=budget, filtering=assistant.filters_artifacts)
+    history, standing = read_all(wanted, user_id=user_id, session=session, memory=assistant.uses_memory)
+    watch.lap("history")
     tiers = cut(build_tiers(standing, assistant), standing_room(base, budget))
+    tiers = cut(tiers, memory_room(base, budget), first=[MEMORY])
     watch.lap("memory")
 
     parts = Parts(base=base, tiers=tiers, newest=newest)
     budget = history_room(parts.standing_tokens, budget)
-    digests = [sha256(section.text).hex() for section in parts.system]
-
-    def before(previous: Previous | None) -> CacheState:
-        return caching.state_before(previous, at=at, provider=provider.name, model=model, sections=digests)
-
-    def begin_at(previous: Previous | None) -> int | None:
-        return previous.began_at if previous and before(previous) is CacheState.WARM else None
-
-    candidates = Candidates()
-    if thread_id:
-        candidates = read_candidates(
-            thread_id,
-            before=newest.position,
-            budget=budget,
-            filtering=assistant.filters_artifacts,
-            begin_at=begin_at,
-        )
-    kept, left_out = window(candidates.turns, budget, begin_at=begin_at(candidates.previous))
+    before = caching.state_before(
+        history.previous,
+        at=at,
+        provider=provider.name,
+        model=model,
+        sections=_digests(parts),
+    )
+    begin_at = history.previous.began_at if history.previous and before is CacheState.WARM else None
+    candidates = candidates_of(history, replace(wanted, budget=budget), begin_at=begin_at)
+    kept, left_out = window(candidates.turns, budget, begin_at=begin_at)
     watch.lap("history")
 
     query = query or rewriting.decide(assistant, provider, text_of(newest.content), kept)
@@ -156,10 +148,11 @@ def build_context(
     )
     watch.lap("memory")
 
-    parts = fit(replace(parts, additions=[*parts.additions, *recalled.sections]), budget)
+    whole = replace(parts, additions=[*parts.additions, *recalled.sections])
+    parts = fit(whole, budget)
     cache = caching.plan(
-        before(candidates.previous),
-        candidates.previous,
+        before if parts.system == whole.system else before.without_system(),
+        history.previous,
         cacheable_from=provider.cacheable_from(model),
         system_tokens=parts.standing_tokens,
         turns=[(-turn.position if turn.shortened else turn.position, turn.token_count) for turn in parts.turns],
@@ -176,7 +169,7 @@ def build_context(
     runs = account(
         parts.history,
         parts.newest,
-        left_out,
+        left_out if len(parts.history) == len(kept) else Reason.OVER_BUDGET,
         _stand_ins(parts.turns),
         fulfilled=candidates.fulfilled,
         orphans=candidates.orphans,
@@ -191,7 +184,7 @@ def build_context(
         turns_loaded=candidates.loaded,
         budget=Budget.of(assistant),
         items=[item for tier in parts.tiers for item in tier.items],
-        recalled=recalled.items,
+        recalled=recalled.items if parts.additions else [item.left_out() for item in recalled.items],
         problems=[*standing.problems, *recalled.problems],
         rewriting=query,
         cache=cache,
@@ -224,6 +217,10 @@ def rewriting_context(context: Context, *, assistant: Assistant, provider: Provi
         ),
         timings_ms=watch.read(),
     )
+
+
+def _digests(parts: Parts) -> list[str]:
+    return [sha256(section.text).hex() for section in parts.system]
 
 
 def _query_sections(query: Rewriting) -> list[Section]:

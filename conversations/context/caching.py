@@ -29,6 +29,10 @@ class CacheState(models.TextChoices):
     TOO_SMALL = "too_small", "The prefix is smaller than what the model caches"
     WARM = "warm", "Everything that was sent before comes first again"
 
+    def without_system(self) -> "CacheState":
+        """The state once the system text had to be cut for this message."""
+        return CacheState.OTHER_SYSTEM if self is CacheState.WARM else self
+
 
 @dataclass(frozen=True, kw_only=True)
 class Previous:

@@ -77,6 +77,11 @@ def standing_room(base: Section, budget: Budget) -> int:
     return max(0, budget.total_tokens - base.tokens - budget.history_tokens_low - growing - MESSAGE_ROOM)
 
 
+def memory_room(base: Section, budget: Budget) -> int:
+    """What the memory may take, which nothing else cuts: beside it the cap leaves room for a message of usual length."""
+    return max(0, budget.hard_cap - base.tokens - MESSAGE_ROOM)
+
+
 def history_room(standing_tokens: int, budget: Budget) -> Budget:
     """The budget with the high mark that is left beside what stands before the history."""
     room = max(budget.total_tokens - standing_tokens - MESSAGE_ROOM, 0)
@@ -87,8 +92,8 @@ def history_room(standing_tokens: int, budget: Budget) -> Budget:
 def fit(parts: Parts, budget: Budget) -> Parts:
     """Within the budget by cutting the tiers, then dropping the oldest turns; within the hard cap whatever it takes (W5, W6).
 
-    Under the cap no turn is shortened. Above it the last pair and the newest message are, with a visible mark, and the
-    message gets at least three quarters of the room.
+    Under the cap no turn is shortened. Above it the last pair loses its tool calls, and it and the newest message are
+    shortened, with a visible mark; the message gets at least three quarters of the room.
     """
     over = parts.total_tokens - budget.total_tokens
     if over > 0:
@@ -111,8 +116,10 @@ def _newest_that_fit(parts: Parts, budget: Budget) -> Sequence[Turn]:
 
 
 def _shortened_to(parts: Parts, cap: int) -> Parts:
-    history = list(parts.history)
-    room = max(cap - parts.standing_tokens, SMALLEST_SHARE * (len(history) + 1))
+    room = max(cap - parts.standing_tokens, SMALLEST_SHARE)
+    spoken = _spoken(parts.history)
+    history = spoken[max(0, len(spoken) + 1 - room // SMALLEST_SHARE) :]
+    parts = replace(parts, history=history)
     if parts.newest.token_count + parts.history_tokens <= room:
         return parts
     newest = shortened(parts.newest, room - min(parts.history_tokens, max(room // 4, SMALLEST_SHARE * len(history))))
@@ -120,6 +127,12 @@ def _shortened_to(parts: Parts, cap: int) -> Parts:
     if parts.history_tokens > left:
         history = [shortened(turn, left // len(history)) for turn in history]
     return replace(parts, history=history, newest=newest)
+
+
+def _spoken(turns: Sequence[Turn]) -> list[Turn]:
+    """What can be shortened: the texts. Tool calls go whole, and so with their results."""
+    texts = [(turn, text_of(turn.content)) for turn in turns]
+    return [shortened(turn, turn_tokens(text_blocks(text))) for turn, text in texts if text]
 
 
 def shortened(turn: Turn, tokens: int) -> Turn:

@@ -2,13 +2,13 @@
 
 import json
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
-from django.db import connection
+from django.db import DatabaseError, connection
 from psycopg.pq import Format
 
 from conversations.context.budget import Budget
@@ -16,8 +16,12 @@ from conversations.context.caching import Previous
 from conversations.context.filtering import MadeArtifact, identify_fulfilled_pairs
 from conversations.context.guarded import Row, needed
 from conversations.context.notation import unpack_cache, unpack_runs, unpack_texts
+from conversations.context.standing import COLUMNS, asked_of, read_one_by_one, read_standing, standing_of
+from conversations.context.tiers import Standing
 from conversations.context.windowing import Turn, needs_older, whole
+from conversations.db import start_over
 from conversations.models import text_blocks
+from conversations.sessions import Session
 
 LONGEST_REPLY = timedelta(hours=1)
 """An artifact may be saved in the middle of a reply, and so be older than the turn that made it, by this much at most."""
@@ -29,7 +33,7 @@ READ_ON = 4
 # by the running total where the budget ends, among so many turns and no more; then the rows from there on are read. One turn
 # more than fits is read, to know that something was left out. Beside the oldest row stands what is read once: the artifacts
 # that one of the turns may have made, and the request before this one.
-HISTORY = """
+TURNS = """
 WITH newest AS (
     SELECT position, token_total FROM conversations_message
     WHERE thread_id = %(thread)s AND is_active AND position < %(before)s
@@ -39,26 +43,50 @@ WITH newest AS (
                  coalesce((array_agg(position ORDER BY position DESC))[3], min(position))) AS position
     FROM newest
 )
-SELECT id, position, depth, role, text, content::text, token_count, created_at, reply_id,
-       CASE WHEN position = (SELECT position FROM oldest) THEN (
-           SELECT json_agg(json_build_array(made.created_at, made.message_id, made.reply_id))::text
-           FROM artifacts_artifact AS made
-           WHERE %(filtering)s AND made.thread_id = %(thread)s AND made.deleted_at IS NULL
-             AND made.created_at >= (SELECT turn.created_at FROM conversations_message AS turn
-                                     WHERE turn.thread_id = %(thread)s AND turn.position = (SELECT position FROM oldest))
-                                    - %(longest_reply)s
-       ) END,
-       CASE WHEN position = (SELECT position FROM oldest) THEN (
-           SELECT json_build_array(last.created_at, last.provider, last.model, last.sections, last.runs, last.cache,
-                                   last.provider_message_id)::text
-           FROM conversations_contextsnapshot AS last
-           WHERE last.thread_id = %(thread)s AND last.purpose = 'reply' ORDER BY last.created_at DESC LIMIT 1
-       ) END
+SELECT id, position, depth, role, text, content::text, token_count, created_at, reply_id{beside}
 FROM conversations_message
 WHERE thread_id = %(thread)s AND is_active
   AND position < %(before)s AND position >= (SELECT position FROM oldest)
 ORDER BY position
 """
+TURN_COLUMNS = 9
+
+MADE = """(
+    SELECT json_agg(json_build_array(made.created_at, made.message_id, made.reply_id))::text
+    FROM artifacts_artifact AS made
+    WHERE %(filtering)s AND made.thread_id = %(thread)s AND made.deleted_at IS NULL
+      AND made.created_at >= (SELECT turn.created_at FROM conversations_message AS turn
+                              WHERE turn.thread_id = %(thread)s AND turn.position = (SELECT position FROM oldest))
+                             - %(longest_reply)s
+)"""
+PREVIOUS = """(
+    SELECT json_build_array(last.created_at, last.provider, last.model, last.sections, last.runs, last.cache,
+                            last.provider_message_id)::text
+    FROM conversations_contextsnapshot AS last
+    WHERE last.thread_id = %(thread)s AND last.purpose = 'reply' ORDER BY last.created_at DESC LIMIT 1
+)"""
+
+
+BESIDE = ",\n       CASE WHEN position = (SELECT position FROM oldest) THEN {} END"
+
+
+def with_beside(columns: Iterable[str]) -> str:
+    """The statement of the turns, with these columns beside the oldest."""
+    return TURNS.replace("{beside}", "".join(map(BESIDE.format, columns)))
+
+
+HISTORY = with_beside([MADE, PREVIOUS])
+HISTORY_AND_STANDING = with_beside([MADE, PREVIOUS, *COLUMNS])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wanted:
+    """Which turns are asked for: of a thread – ``None`` is one to come – before a position, as many as the budget may hold."""
+
+    thread_id: uuid.UUID | None
+    before: int
+    budget: Budget
+    filtering: bool = True
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,6 +96,7 @@ class History:
     turns: Sequence[Turn] = ()
     made: Sequence[MadeArtifact] = ()
     previous: Previous | None = None
+    standing: tuple[str | None, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,55 +106,59 @@ class Candidates:
     turns: Sequence[Turn] = ()
     fulfilled: Sequence[Turn] = ()
     orphans: Sequence[Turn] = ()
-    previous: Previous | None = None
     loaded: int = 0
 
 
-def read_candidates(
-    thread_id: uuid.UUID,
-    *,
-    before: int,
-    budget: Budget,
-    filtering: bool,
-    begin_at: Callable[[Previous | None], int | None],
-) -> Candidates:
-    """Filter first, window second: reads on until the window can be filled with turns that are not filtered (F6).
+def read_all(wanted: Wanted, *, user_id: int, session: Session, memory: bool) -> tuple[History, Standing]:
+    """The thread and what is known of the person, in one statement. If that fails they are read apart: what is known may be
+    missing then, with a problem (C9), the thread may not. Without ``memory`` nothing is known."""
+    if not memory:
+        return read_history(wanted), Standing(began_at=session.started_at)
+    values = asked_of(user_id=user_id, thread_id=wanted.thread_id, session=session)
+    try:
+        history = read_history(wanted, standing=values)
+    except DatabaseError as error:
+        start_over()
+        standing = read_one_by_one(values, session, because=error)
+        return read_history(wanted), standing
+    if history.turns:
+        return history, standing_of(history.standing, session)
+    return history, read_standing(user_id=user_id, thread_id=wanted.thread_id, session=session)
 
-    ``begin_at`` tells from the request before where the window is to begin, as ``window`` takes it.
-    """
+
+def candidates_of(history: History, wanted: Wanted, *, begin_at: int | None) -> Candidates:
+    """Filter first, window second: reads on until the window can be filled with turns that are not filtered (F6)."""
     reach = 1
     while True:
-        history = read_history(thread_id, before=before, budget=budget, filtering=filtering, reach=reach)
         turns = history.turns
         gone = identify_fulfilled_pairs(turns, history.made) if history.made else set()
         usable, orphans = whole([turn for turn in turns if turn.id not in gone] if gone else turns)
-        if not turns or turns[0].depth == 1 or not needs_older(usable, budget, begin_at=begin_at(history.previous)):
-            return Candidates(
-                turns=usable,
-                fulfilled=[turn for turn in turns if turn.id in gone],
-                orphans=orphans,
-                previous=history.previous,
-                loaded=len(turns),
-            )
+        if not turns or turns[0].depth == 1 or not needs_older(usable, wanted.budget, begin_at=begin_at):
+            fulfilled = [turn for turn in turns if turn.id in gone]
+            return Candidates(turns=usable, fulfilled=fulfilled, orphans=orphans, loaded=len(turns))
         reach *= READ_ON
+        history = read_history(wanted, reach=reach)
 
 
-def read_history(
-    thread_id: uuid.UUID, *, before: int, budget: Budget, filtering: bool = True, reach: int = 1
-) -> History:
-    """The turns that may fit and one more where there is one; ``reach`` times as many to look further back."""
+def read_history(wanted: Wanted, *, reach: int = 1, standing: Mapping[str, Any] | None = None) -> History:
+    """The turns that may fit and one more where there is one; ``reach`` times as many to look further back.
+
+    ``standing`` are the values to ask with for what is known of the person, which then comes along.
+    """
+    if wanted.thread_id is None:
+        return History()
     values: dict[str, Any] = {
-        "thread": thread_id,
-        "before": before,
-        "tokens": budget.history_tokens * reach,
-        "turns": (budget.history_turns + 1) * reach,
-        "filtering": filtering,
+        "thread": wanted.thread_id,
+        "before": wanted.before,
+        "tokens": (wanted.budget.history_tokens + 1) * reach,  # it may be zero, and must grow with the reach
+        "turns": (wanted.budget.history_turns + 1) * reach,
+        "filtering": wanted.filtering,
         "longest_reply": LONGEST_REPLY,
     }
-    rows = needed(partial(_rows, values))
+    rows = _rows(HISTORY_AND_STANDING, values | {**standing}) if standing else needed(partial(_rows, HISTORY, values))
     if not rows:
         return History()
-    *_, made, previous = rows[0]
+    made, previous, *known = rows[0][TURN_COLUMNS:]
     return History(
         turns=[
             Turn(
@@ -138,17 +171,18 @@ def read_history(
                 created_at=created_at,
                 reply=reply,
             )
-            for id, position, depth, role, text, content, token_count, created_at, reply, _, _ in rows
+            for id, position, depth, role, text, content, token_count, created_at, reply, *_ in rows
         ],
         made=[made_artifact(*row) for row in json.loads(made)] if made else (),
         previous=previous_request(*json.loads(previous)) if previous else None,
+        standing=tuple(known),
     )
 
 
-def _rows(values: dict[str, Any]) -> list[Row]:
+def _rows(statement: str, values: Mapping[str, Any]) -> list[Row]:
     with connection.cursor() as cursor:
         cursor.cursor.format = Format.BINARY  # ids and times are not spelled out and read again
-        cursor.execute(HISTORY, values)
+        cursor.execute(statement, values)
         return list(cursor.fetchall())
 
 

@@ -74,7 +74,8 @@ FROM (
     WHERE thread_id IS DISTINCT FROM %(thread)s ORDER BY ended_at DESC, id DESC LIMIT 1
 ) AS conversation""",
 }
-STATEMENT = f"SELECT {', '.join(f'({source})::text' for source in SOURCES.values())}"
+COLUMNS = [f"({source})::text" for source in SOURCES.values()]
+STATEMENT = f"SELECT {', '.join(COLUMNS)}"
 
 type Row = list[Any]
 
@@ -83,12 +84,9 @@ class Garbage(Exception):
     """A row that can't be used. The message holds no text of it."""
 
 
-def read_standing(*, user_id: int, thread_id: uuid.UUID | None, session: Session) -> Standing:
-    """One statement for all of it; if it fails, one for each source, and what fails then is left out with a problem.
-
-    Must run within a transaction, and leaves it usable. The current time plays no part. ``None`` is a thread to come.
-    """
-    values: dict[str, Any] = {
+def asked_of(*, user_id: int, thread_id: uuid.UUID | None, session: Session) -> dict[str, Any]:
+    """The values that the sources are asked with. The current time plays no part. ``None`` is a thread to come."""
+    return {
         "user": user_id,
         "thread": thread_id,
         "places": ["", thread_tag(thread_id)] if thread_id else [""],
@@ -96,16 +94,28 @@ def read_standing(*, user_id: int, thread_id: uuid.UUID | None, session: Session
         "began_at": session.started_at,
         "long_away": session.away_since is not None and session.started_at - session.away_since > LONG_AWAY,
     }
+
+
+def read_standing(*, user_id: int, thread_id: uuid.UUID | None, session: Session) -> Standing:
+    """One statement for all of it; if it fails, one for each source, and what fails then is left out with a problem.
+
+    Must run within ``read_only``, and leaves it usable.
+    """
+    values = asked_of(user_id=user_id, thread_id=thread_id, session=session)
     try:
-        columns = asked(STATEMENT, values)
+        return standing_of(tuple(asked(STATEMENT, values)), session)
     except DatabaseError as error:
-        logger.warning("what is known of the person is read source by source", extra={"cause": cause_of(error)})
-        return understood(*_one_by_one(values), session)
-    return _understood(tuple(columns), session)
+        return read_one_by_one(values, session, because=error)
+
+
+def read_one_by_one(values: Mapping[str, Any], session: Session, *, because: DatabaseError) -> Standing:
+    logger.warning("what is known of the person is read source by source", extra={"cause": cause_of(because)})
+    return understood(*_one_by_one(values), session)
 
 
 @lru_cache(maxsize=512)  # within a session the same rows come again with every request
-def _understood(columns: tuple[str | None, ...], session: Session) -> Standing:
+def standing_of(columns: tuple[str | None, ...], session: Session) -> Standing:
+    """What the columns of ``STATEMENT`` stand for. Pure."""
     found = {source: json.loads(rows) if rows else [] for source, rows in zip(SOURCES, columns, strict=True)}
     return understood(found, [], session)
 

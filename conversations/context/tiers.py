@@ -5,7 +5,7 @@ byte until a row changes, and the provider's prompt cache holds.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from functools import lru_cache
 
@@ -87,6 +87,9 @@ class TierItem:
     reason: Reason
     tokens: int
 
+    def left_out(self) -> "TierItem":
+        return replace(self, included=False, reason=Reason.OVER_BUDGET, tokens=0)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Tier:
@@ -113,10 +116,10 @@ def build_tiers(standing: Standing, assistant: Assistant) -> list[Tier]:
     return [tier for tier in tiers if tier.items]
 
 
-def cut(tiers: Sequence[Tier], room: int) -> list[Tier]:
-    """The tiers within ``room`` tokens as far as cutting helps (W5): the memory is kept whatever it takes."""
+def cut(tiers: Sequence[Tier], room: int, *, first: Sequence[str] = CUT_FIRST) -> list[Tier]:
+    """The tiers within ``room`` tokens as far as cutting these helps (W5). The memory is kept unless it is named."""
     kept = list(tiers)
-    for name in CUT_FIRST:
+    for name in first:
         over = sum(tier.tokens for tier in kept) - room
         if over > 0:
             kept = [_made(name, tier.standing, tier.tokens - over) if tier.name == name else tier for tier in kept]

@@ -184,7 +184,9 @@ def close(
     """
     now = timezone.now()
     said = eventlog.text_of(reply_id) if text is None else text
-    answer = _turn(Message.Role.ASSISTANT, text_blocks(said), now) if said else None
+    answer = (
+        _turn(Message.Role.ASSISTANT, text_blocks(said), now) if said.strip() else None
+    )  # no model takes a blank one
     reply = Reply(
         id=reply_id,
         status=outcome.status.value,

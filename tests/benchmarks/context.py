@@ -9,7 +9,7 @@ from django.db import connection
 
 from conversations.context.budget import Budget
 from conversations.context.builder import Context, build_context
-from conversations.context.sources import read_history
+from conversations.context.sources import Wanted, read_history
 from conversations.context.standing import read_standing
 from conversations.context.tiers import Standing
 from conversations.context.windowing import Turn
@@ -113,7 +113,8 @@ def raw_reader(raw: psycopg.Connection, thread: Thread) -> Callable[[], object]:
 
 
 def read_turns(thread: Thread) -> Sequence[Turn]:
-    return read_history(thread.id, before=thread.last_position + 1, budget=Budget.of(thread.assistant)).turns
+    budget = Budget.of(thread.assistant)
+    return read_history(Wanted(thread_id=thread.id, before=thread.last_position + 1, budget=budget)).turns
 
 
 def read_known(thread: Thread) -> Standing:

@@ -384,7 +384,7 @@ def test_whatever_a_document_holds_it_is_read_or_refused(value: Any) -> None:
         ("uau", [at(9), at(9, 1), at(9, 31)], Session(started_at=at(9))),
         ("uaua", [at(9), at(9, 1), at(9, 32), at(9, 33)], Session(started_at=at(9, 32), away_since=at(9, 1))),
         ("uuu", [at(9), at(11), at(14)], Session(started_at=at(14), away_since=at(11))),
-        ("uu", [at(11), at(9)], Session(started_at=at(11))),
+        ("uu", [at(11), at(9)], Session(started_at=at(9))),  # what is yet to come holds no session open
     ],
 )
 def test_a_thread_ends_in_the_session_of_its_last_user_turn(

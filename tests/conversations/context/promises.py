@@ -1,0 +1,169 @@
+"""What must hold of every context that was built, whatever the rows are: looked at from outside, with all rows at hand."""
+
+import hashlib
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+from conversations.context import comparing, describing, snapshots
+from conversations.context.builder import Context
+from conversations.context.fitting import SMALLEST_SHARE
+from conversations.context.invariants import broken
+from conversations.context.reasons import Reason
+from conversations.context.rendering import canonical
+from conversations.context.tokens import text_of
+from conversations.context.windowing import without_orphans
+from conversations.models import ContextSnapshot, Message
+from tests.model_rules import complaint
+
+ORDER = ["base", "memory", "today", "open_threads", "last_conversation", "history", "message"]
+LEFT_OUT = {Reason.OVER_BUDGET, Reason.TURN_LIMIT, Reason.FULFILLED_ARTIFACT, Reason.ORPHAN_TOOL}
+
+
+def check_context(context: Context, stored: Sequence[Message]) -> None:
+    """``stored``: all turns of the thread but the newest that the context answers and what comes after it."""
+    check_request(context)
+    check_account(context, stored)
+    check_size(context)
+    check_pair(context, [turn for turn in stored if turn.is_active])
+
+
+def check_request(context: Context) -> None:
+    """C1, W4, W6, Q2: the order, whole tool calls, alternating roles, and the person's words at the end."""
+    names = [section.name for section in context.sections]
+    assert names == [name for name in ORDER if name in names], "in order, each once"
+    assert [block["text"] for block in context.payload["system"]] == [section.text for section in context.sections]
+    refused = [rule for rule, _ in faults(context)]
+    if context.sections[0].text.strip():
+        assert refused == [] or (refused == ["hard_cap"] and the_prompt_alone_breaks_the_cap(context))
+        assert complaint(context.payload) is None
+    else:
+        assert refused[0] == "system_prompt"
+    turns = context.parts.turns
+    assert len(without_orphans(turns)) == len(turns), "what is called included is sent"
+    texts = [block["text"] for turn in turns for block in turn.content if block["type"] == "text"]
+    sent = [block["text"] for message in context.payload["messages"] for block in message["content"] if "text" in block]
+    additions = [addition.text for addition in context.parts.additions]
+    assert [*texts, *additions] == sent[len(sent) - len(texts) - len(additions) :], "oldest first, the message last"
+
+
+def faults(context: Context) -> list[tuple[str, str]]:
+    newest = text_of(context.newest.content)
+    cap = context.budget.hard_cap
+    return list(broken(context.payload, newest=newest, total_tokens=context.total_tokens, hard_cap=cap))
+
+
+def the_prompt_alone_breaks_the_cap(context: Context) -> bool:
+    return context.parts.base.tokens > context.budget.hard_cap - SMALLEST_SHARE
+
+
+def check_account(context: Context, stored: Sequence[Message]) -> None:
+    """S3: each position of the thread exactly once, with the reason that is true of it."""
+    runs, newest = context.runs, context.newest
+    assert [run.first for run in runs] == [1, *(run.last + 1 for run in runs[:-1])]
+    assert all(run.first <= run.last for run in runs) and runs[-1].last == newest.position
+    fates = {position: run for run in runs for position in range(run.first, run.last + 1)}
+    sent = {turn.position for turn in context.parts.turns}
+    assert {position for position, run in fates.items() if run.included} == sent
+    for turn in stored:
+        if turn.is_active and turn.position not in sent:
+            assert fates[turn.position].reason in LEFT_OUT
+    active = {turn.position for turn in stored if turn.is_active} | {newest.position}
+    for run in runs:
+        inside = [position for position in range(run.first, run.last + 1) if position in active]
+        assert run.count == (run.last - run.first + 1 if run.reason is Reason.SUPERSEDED else len(inside))
+        assert not (run.reason is Reason.SUPERSEDED and inside)
+    assert sum(run.tokens for run in runs) == context.history_tokens + newest.token_count
+    tokens = sum(section.tokens for section in context.sections)
+    assert context.total_tokens == tokens + context.history_tokens + context.parts.message_tokens
+    items = [(item.kind, item.id) for item in context.items]
+    assert len(set(items)) == len(items), "each memory, topic and summary once"
+    assert all(item.included or not item.tokens for item in [*context.items, *context.recalled])
+
+
+def check_size(context: Context) -> None:
+    """W2, W5, W6: within the cap; within the budget, or what may give way has given way."""
+    budget = context.budget
+    assert context.total_tokens <= budget.hard_cap or the_prompt_alone_breaks_the_cap(context)
+    if context.total_tokens > budget.total_tokens:
+        assert not any(section.tokens for section in context.sections if section.name in ORDER[2:5])
+
+
+def check_pair(context: Context, path: Sequence[Message]) -> None:
+    """W3: the last question with its answer is sent, unless it was filtered out."""
+    gone = {
+        position
+        for run in context.runs
+        if run.reason in (Reason.FULFILLED_ARTIFACT, Reason.ORPHAN_TOOL)
+        for position in range(run.first, run.last + 1)
+    }
+    left = [turn for turn in path if turn.position not in gone]
+    sent = {turn.position for turn in context.history}
+    if context.parts.base.tokens + 4 * SMALLEST_SHARE > context.budget.hard_cap:
+        return
+    least = [turn.position for turn in left[-2:] if turn.text.strip()]
+    assert sent.issuperset(least), "two turns where there are two"
+    for question, answer in reversed(list(pairwise(left))):
+        if (question.role, answer.role) == ("user", "assistant") and plain(question) and plain(answer):
+            near = sum(turn.position > question.position for turn in left) < 40
+            assert not near or {question.position, answer.position} <= sent
+            return
+
+
+def plain(turn: Message) -> bool:
+    return all(block["type"] == "text" for block in turn.content)
+
+
+def check_record(context: Context, recorded: ContextSnapshot) -> dict[str, Any]:
+    """S2–S4: read back from the database, it is rebuilt to the byte, and its account lists everything once."""
+    snapshot = ContextSnapshot.objects.get(id=recorded.id)
+    assert canonical(snapshots.rebuild(snapshot)) == canonical(context.payload)
+    assert bytes(snapshot.digest) == hashlib.sha256(canonical(context.payload)).digest()
+    assert comparing.compare(snapshot, snapshot).is_empty
+    body = describing.body(snapshot)
+    assert body["request"] == context.payload
+    check_body(body, context)
+    return body
+
+
+def check_body(body: dict[str, Any], context: Context) -> None:
+    assert [section["name"] for section in body["sections"]] == [s.name for s in context.sections] + ORDER[5:]
+    assert sum(section["tokens"] for section in body["sections"]) == body["total_tokens"] == context.total_tokens
+    items = body["items"]
+    listed = [
+        position
+        for item in items
+        if item["kind"] in ("message", "range")
+        for position in range(item.get("first", item.get("position")), item.get("last", item.get("position")) + 1)
+    ]
+    assert listed == list(range(1, context.newest.position + 1)), "each position of the thread once"
+    others = [(item["kind"], item["id"]) for item in items if item["kind"] not in ("message", "range")]
+    assert len(set(others)) == len(others)
+    assert set(others) >= {(item.kind, item.id) for item in [*context.items, *context.recalled]}
+    turns = sum(item["tokens"] for item in items if item["kind"] == "message" and item["included"])
+    assert turns == context.history_tokens + context.newest.token_count
+
+
+def same(body: dict[str, Any]) -> dict[str, Any]:
+    """A snapshot body without what tells a preview from a request that is made, and without what was measured."""
+    own = ("id", "reply", "message", "timings_ms")
+    items = [item | {"id": None} if item.get("reason") in ("newest", "shortened") else item for item in body["items"]]
+    return {name: value for name, value in body.items() if name not in own} | {"items": items}
+
+
+def check_change(a: ContextSnapshot, before: Context, b: ContextSnapshot, after: Context) -> None:
+    """``compare`` names the turns that came and went."""
+    found = comparing.compare(a, b)
+    first = {turn.position for turn in before.parts.turns}
+    second = {turn.position for turn in after.parts.turns}
+
+    def positions(turns: Sequence[comparing.Turns]) -> set[int]:
+        return {position for run in turns for position in range(run.first, run.last + 1)}
+
+    assert (positions(found.added), positions(found.removed)) == (second - first, first - second)
+    texts = [{section.name: section.text for section in context.sections} for context in (before, after)]
+    assert set(found.rewritten) == {
+        name for name in texts[0].keys() & texts[1].keys() if texts[0][name] != texts[1][name]
+    }
+    if found.is_empty:
+        assert comparing.common_prefix(before.payload, after.payload).is_all
