@@ -13,6 +13,8 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.text import Truncator
 
+from conversations.models import ContextSnapshot
+
 NOTHING = "–"
 TITLE_CHARS = 40
 """So much of a title fits into a list."""
@@ -95,6 +97,11 @@ def status(value: str) -> SafeString:
 
 def error_code(error: dict[str, Any] | None) -> str:
     return error.get("code", "unknown") if error else ""
+
+
+def purpose(value: str, round: int) -> str:
+    """What a model request was made for."""
+    return "contextualised query" if value == ContextSnapshot.Purpose.REWRITE else f"round {round}"
 
 
 def tokens_bar(total: int, budget: int, hard_cap: int) -> SafeString:

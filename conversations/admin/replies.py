@@ -14,8 +14,8 @@ from conversations.models import ContextSnapshot, Message, Reply, Thread
 
 def request_links(snapshots: QuerySet[ContextSnapshot]) -> SafeString | str:
     return display.links(
-        display.link(ContextSnapshot, pk, f"round {number} ({status})")
-        for pk, number, status in snapshots.order_by("id").values_list("id", "round", "status")
+        display.link(ContextSnapshot, pk, f"{display.purpose(purpose, number)} ({status})")
+        for pk, purpose, number, status in snapshots.order_by("id").values_list("id", "purpose", "round", "status")
     )
 
 

@@ -9,10 +9,12 @@ from django.db.models import Q
 from django.db.models.functions import Left, Length
 
 from conversations.admin import display
+from conversations.admin.known import Known, Tally, known_rows, tallied
 from conversations.context import describing, factors, snapshots
 from conversations.context.reasons import Reason
 from conversations.context.rewriting import RewritingOutcome
 from conversations.models import ContextSnapshot, Message
+from conversations.providers.base import CONTEXTUALISED
 
 SENT_SHOWN = 100
 SENT_OPEN = 10
@@ -29,9 +31,12 @@ SECTION_LABELS = {
     "history": "Earlier turns",
     "message": "The message to answer",
 }
+REWRITE_LABELS = {"base": "Instructions", "message": "Memory, turns and message, as JSON"}
+REWRITE = ContextSnapshot.Purpose.REWRITE
 TURN_KINDS = ("message", "range")
 FAILURES = {"error": "failed", "timed_out": "timed out", "garbage": "could not be used"}
-MARK_LABELS = {"system": "the system text", "message": "the person's own words"}
+FAILED_QUERIES: dict[str, str] = {RewritingOutcome.FAILED: "failed", RewritingOutcome.TIMED_OUT: "timed out"}
+MARK_LABELS = {"system": "after the system text", "message": "after the person's own words"}
 SPOKEN_SECTIONS = {"history", "message"}
 """Sections made of turns, which are listed one by one."""
 
@@ -73,17 +78,6 @@ class LeftOut:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Known:
-    """A memory, topic or summary that was given or might have been."""
-
-    what: str
-    id: str
-    included: bool
-    tokens: int
-    reason: str
-
-
-@dataclass(frozen=True, kw_only=True)
 class Problem:
     """A source that failed, and was left out."""
 
@@ -107,7 +101,7 @@ class SnapshotPage:
     proven: bool
     digest: str
     segments: Sequence[Segment]
-    budget_x: float
+    budget_x: float | None
     sent: Sequence[SentTurn]
     sent_folded: Sequence[SentTurn]
     sent_hidden: int
@@ -117,6 +111,8 @@ class SnapshotPage:
     request: str
     request_chars: int
     known: Sequence[Known]
+    known_tally: Sequence[Tally]
+    message: str
     query: str
     query_outcome: str
     problems: Sequence[Problem]
@@ -128,7 +124,7 @@ class SnapshotPage:
     error: str
     previous: ContextSnapshot | None
     next: ContextSnapshot | None
-    requests_of_reply: int
+    others: Sequence[ContextSnapshot]
 
 
 def snapshot_page(snapshot: ContextSnapshot) -> SnapshotPage:
@@ -137,12 +133,15 @@ def snapshot_page(snapshot: ContextSnapshot) -> SnapshotPage:
     included = [item for item in turns if item["included"]]
     sent = sent_turns(included[-SENT_SHOWN:])
     request = display.pretty(body["request"]) if body["request"] is not None else ""
+    known = known_rows([item for item in body["items"] if item["kind"] not in TURN_KINDS])
+    others = list(ContextSnapshot.objects.filter(reply=snapshot.reply_id).exclude(pk=snapshot.pk).order_by("id"))
+    outcome, query = rewriting(snapshot, body, others)
     return SnapshotPage(
         verdict=verdict(snapshot),
         proven=snapshots.proof(snapshot),
         digest=body["digest"],
-        segments=segments(body["sections"], scale=bar_scale(snapshot)),
-        budget_x=round(snapshot.budget * bar_scale(snapshot), 1),
+        segments=segments(snapshot, body["sections"]),
+        budget_x=None if snapshot.purpose == REWRITE else round(snapshot.budget * bar_scale(snapshot), 1),
         sent=sent[-SENT_OPEN:],
         sent_folded=sent[:-SENT_OPEN],
         sent_hidden=max(0, len(included) - SENT_SHOWN),
@@ -151,10 +150,12 @@ def snapshot_page(snapshot: ContextSnapshot) -> SnapshotPage:
         left_out=[left_out_row(item) for item in turns if not item["included"]],
         request=request if len(request) <= INLINE_CHARS else "",
         request_chars=len(request),
-        known=[known_row(item) for item in body["items"] if item["kind"] not in TURN_KINDS],
-        query=body["rewriting"]["query"] or "",
-        query_outcome=RewritingOutcome(snapshot.rewriting).label if snapshot.rewriting else "",
-        problems=[Problem(**problem) for problem in body["problems"]],
+        known=known,
+        known_tally=tallied(known),
+        message=sent[-1].excerpt if sent else "",
+        query=query,
+        query_outcome=outcome,
+        problems=[Problem(**problem | {"source": source_label(problem)}) for problem in body["problems"]],
         cache=cache(snapshot),
         diagnostics=display.pretty(snapshot.diagnostics) if snapshot.diagnostics else "",
         figures=figures(snapshot),
@@ -163,7 +164,7 @@ def snapshot_page(snapshot: ContextSnapshot) -> SnapshotPage:
         error=display.pretty(snapshot.error) if snapshot.error else "",
         previous=neighbour(snapshot, later=False),
         next=neighbour(snapshot, later=True),
-        requests_of_reply=ContextSnapshot.objects.filter(reply=snapshot.reply_id).count(),
+        others=others,
     )
 
 
@@ -177,28 +178,61 @@ def left_out(snapshot: ContextSnapshot) -> Counter[str]:
 
 
 def verdict(snapshot: ContextSnapshot) -> str:
-    sent = display.counted(snapshot.message_history_count, "earlier turn")
+    turns = display.counted(snapshot.message_history_count, "earlier turn")
     counts = left_out(snapshot)
     why = ", ".join(f"{count:,} {reason.replace('_', ' ')}" for reason, count in counts.most_common())
     missing = f"{counts.total():,} left out: {why}" if counts else "none left out"
-    failed = "".join(f"; {problem['source']} {FAILURES[problem['kind']]}" for problem in snapshot.problems or [])
-    return f"{sent} sent, {missing}; {snapshot.total_tokens:,} of {snapshot.budget:,} tokens{failed}"
+    if snapshot.purpose == REWRITE:
+        asked = f"{snapshot.model} asked for a contextualised query, given {turns}, {missing}"
+        return "; ".join([asked, display.counted(snapshot.total_tokens, "token"), *failures(snapshot)])
+    size = f"{snapshot.total_tokens:,} of {snapshot.budget:,} tokens"
+    return "; ".join([f"{turns} sent, {missing}", size, *failures(snapshot)])
+
+
+def failures(snapshot: ContextSnapshot) -> list[str]:
+    """What the request had to do without, or what became of a query that failed: a few words each."""
+    if snapshot.purpose == REWRITE:
+        return [display.error_code(snapshot.error)] if snapshot.error else []
+    failed = [f"{source_label(problem)} {FAILURES[problem['kind']]}" for problem in snapshot.problems or []]
+    if snapshot.rewriting in FAILED_QUERIES:
+        failed.append(f"contextualised query {FAILED_QUERIES[snapshot.rewriting]}")
+    return failed
+
+
+def source_label(problem: Item) -> str:
+    return str(problem["source"]).replace("_", " ")
+
+
+def rewriting(snapshot: ContextSnapshot, body: Item, others: Sequence[ContextSnapshot]) -> tuple[str, str]:
+    """What became of the contextualised query, and the query; of a request that asked for one, as it was used."""
+    if snapshot.purpose != REWRITE:
+        query = body["rewriting"]["query"]
+    else:
+        used = next((each for each in others if each.round == snapshot.round and each.purpose != REWRITE), None)
+        if used is None:
+            return "No request was made with it", ""
+        snapshot, query = used, describing.query_of(used, snapshots.material_of(used))
+    outcome = RewritingOutcome(snapshot.rewriting).label if snapshot.rewriting else ""
+    return outcome, (query or "").removeprefix(CONTEXTUALISED).strip()
 
 
 def bar_scale(snapshot: ContextSnapshot) -> float:
-    return BAR_WIDTH / max(snapshot.total_tokens, snapshot.budget, 1)
+    """The budget is of requests that reply."""
+    return BAR_WIDTH / max(snapshot.total_tokens, 0 if snapshot.purpose == REWRITE else snapshot.budget, 1)
 
 
-def segments(sections: Sequence[Item], *, scale: float) -> list[Segment]:
-    total = sum(section["tokens"] for section in sections) or 1
+def segments(snapshot: ContextSnapshot, sections: Sequence[Item]) -> list[Segment]:
+    asks_for_query = snapshot.purpose == REWRITE
+    labels = SECTION_LABELS | (REWRITE_LABELS if asks_for_query else {})
+    scale, total = bar_scale(snapshot), sum(section["tokens"] for section in sections) or 1
     placed, before = [], 0
     for section in sections:
         name: str = section["name"]
-        text = "" if name in SPOKEN_SECTIONS else section["text"] or ""
+        text = "" if name in SPOKEN_SECTIONS and not asks_for_query else section["text"] or ""
         placed.append(
             Segment(
                 name=name,
-                label=SECTION_LABELS.get(name, name),
+                label=labels.get(name, name),
                 tokens=section["tokens"],
                 percent=f"{section['tokens'] / total:.0%}",
                 x=round(before * scale, 1),
@@ -240,21 +274,12 @@ def left_out_row(item: Item) -> LeftOut:
     return LeftOut(what=what, message=item["id"], count=1, tokens=item["tokens"], reason=reason)
 
 
-def known_row(item: Item) -> Known:
-    what = "recalled memory" if item["reason"] == Reason.RECALLED else item["kind"]
-    return Known(
-        what=what,
-        id=item["id"],
-        included=item["included"],
-        tokens=item["tokens"],
-        reason=Reason(item["reason"]).label,
-    )
-
-
 def cache(snapshot: ContextSnapshot) -> str:
     """What was expected of the prompt cache, in a sentence."""
+    if snapshot.purpose == REWRITE:
+        return "Not used: no two such requests begin alike."
     plan = snapshots.cache_of(snapshot)
-    marks = f" Marks end {' and '.join(MARK_LABELS[mark] for mark in plan.marks)}." if plan.marks else ""
+    marks = f" Marks stand {' and '.join(MARK_LABELS[mark] for mark in plan.marks)}." if plan.marks else ""
     return f"{plan.state.label}.{marks}"
 
 

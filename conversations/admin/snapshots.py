@@ -8,11 +8,12 @@ from django.db.models import QuerySet
 from django.forms.widgets import Script
 from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import URLPattern, path
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from conversations.admin import display
 from conversations.admin.base import STYLES, InspectionAdmin
-from conversations.admin.snapshot_page import left_out, snapshot_page
+from conversations.admin.snapshot_page import failures, left_out, snapshot_page
 from conversations.context import snapshots
 from conversations.context.rendering import canonical
 from conversations.models import ContextSnapshot, Thread
@@ -22,8 +23,8 @@ from conversations.models import ContextSnapshot, Thread
 class ContextSnapshotAdmin(InspectionAdmin[ContextSnapshot]):
     """The open book: what each model request was given, what was left out and why."""
 
-    list_display = ["created", "owner", "thread_link", "state", "tokens", "turns"]
-    list_filter = ["status", "provider", "model", "created_at"]
+    list_display = ["created", "owner", "thread_link", "made_for", "state", "tokens", "turns"]
+    list_filter = ["purpose", "status", "provider", "model", "created_at"]
     search_fields = ["id__exact", "thread__id__exact", "thread__user__username"]
     search_help_text = "The id of a model request or thread, or a user name."
     ordering = ["-id"]
@@ -77,10 +78,16 @@ class ContextSnapshotAdmin(InspectionAdmin[ContextSnapshot]):
             display.link(Thread, thread.pk, display.short(thread)), f"{thread.assistant}, {snapshot.model}"
         )
 
+    @admin.display(description="for", ordering="purpose")
+    def made_for(self, snapshot: ContextSnapshot) -> SafeString:
+        note = f"round {snapshot.round}" if snapshot.purpose == ContextSnapshot.Purpose.REPLY else ""
+        return display.with_note(snapshot.get_purpose_display().lower(), note)
+
     @admin.display(description="status", ordering="status")
     def state(self, snapshot: ContextSnapshot) -> SafeString:
         took = display.took(snapshot.created_at, snapshot.ended_at)
-        return display.with_note(display.status(snapshot.status), took)
+        failed = format_html_join("", '<span class="ob-second ob-error">{}</span>', zip(failures(snapshot)))
+        return display.with_note(display.status(snapshot.status), format_html("{}{}", took, failed))
 
     @admin.display(description="est. tokens", ordering="total_tokens")
     def tokens(self, snapshot: ContextSnapshot) -> SafeString:

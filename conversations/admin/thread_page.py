@@ -20,6 +20,10 @@ class Attempt:
     reply: Reply
     requests: list[ContextSnapshot]
 
+    @property
+    def rounds(self) -> int:
+        return max((request.round for request in self.requests), default=0)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Turn:
@@ -76,7 +80,7 @@ def attempts(message_ids: Iterable[UUID]) -> defaultdict[UUID, list[Attempt]]:
     replies = list(Reply.objects.filter(user_message__in=list(message_ids)).order_by("id"))
     requests = defaultdict(list)
     recorded = ContextSnapshot.objects.filter(reply__in=replies).defer("sections", "runs")
-    for request in recorded.order_by("reply", "round"):
+    for request in recorded.order_by("reply", "id"):
         requests[request.reply_id].append(request)
     grouped = defaultdict(list)
     for reply in replies:

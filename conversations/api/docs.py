@@ -86,17 +86,26 @@ def _call(method: str, path: str, operation: Schema, components: Schema) -> Call
     )
 
 
-def _fields(schema: Schema, components: Schema) -> list[Field]:
-    """The fields of an object; those of a page with the fields of its results."""
+def _fields(schema: Schema, components: Schema, path: str = "") -> list[Field]:
+    """The fields of an object, each followed by the fields of what it holds; the results of a page are told in short."""
     schema = _resolved(schema, components)
-    fields = {(name, name in schema.get("required", [])): field for name, field in schema.get("properties", {}).items()}
-    if results := schema.get("properties", {}).get("results"):
-        of_each = _resolved(results["items"], components)["properties"]
-        fields |= {(f"results[].{name}", True): field for name, field in of_each.items()}
-    return [
-        Field(name=name, type=_type(field), required=required, about=field.get("description", ""))
-        for (name, required), field in fields.items()
-    ]
+    fields = []
+    for name, field in schema.get("properties", {}).items():
+        required = bool(path) or name in schema.get("required", [])
+        about = field.get("description", "")
+        fields.append(Field(name=path + name, type=_type(field), required=required, about=about))
+        if path.startswith("results"):
+            continue
+        if "items" in field:
+            fields += _fields(field["items"], components, f"{path}{name}[].")
+        elif reference := _referred(field):
+            fields += _fields(reference, components, f"{path}{name}.")
+    return fields
+
+
+def _referred(schema: Schema) -> Schema | None:
+    """The one object that a field refers to, also where it may be null."""
+    return next((each for each in [schema, *schema.get("allOf", []), *schema.get("oneOf", [])] if "$ref" in each), None)
 
 
 def _resolved(schema: Schema, components: Schema) -> Schema:

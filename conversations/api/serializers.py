@@ -4,7 +4,11 @@ from typing import Any
 
 from rest_framework import serializers
 
-from conversations.models import Assistant
+from conversations.context.caching import MESSAGE, SYSTEM, CacheState
+from conversations.context.problems import ProblemKind
+from conversations.context.reasons import Reason
+from conversations.context.rewriting import RewritingOutcome
+from conversations.models import Assistant, ContextSnapshot
 from conversations.text import one_line
 
 
@@ -78,35 +82,113 @@ class ExchangeAnswer(serializers.Serializer[Any]):
     request = serializers.UUIDField(allow_null=True, help_text="The model request; read it at requests/{id}/.")
 
 
+class SectionAnswer(serializers.Serializer[Any]):
+    name = serializers.CharField(
+        help_text="`base`, `memory`, `today`, `open_threads` or `last_conversation` of the system text; `history`; `message`."
+    )
+    tokens = serializers.IntegerField(help_text="Estimated tokens.")
+    text = serializers.CharField(allow_null=True, help_text="Null once deleted.")
+
+
+class ItemAnswer(serializers.Serializer[Any]):
+    """A turn, or a memory, topic or summary, that was given or might have been; or a range of turns far before the window."""
+
+    kind = serializers.ChoiceField(["message", "range", "memory", "topic", "summary"])
+    included = serializers.BooleanField()
+    reason = serializers.ChoiceField(Reason.values, help_text="Why it is included or not.")
+    id = serializers.UUIDField(required=False, allow_null=True, help_text="Not of ranges; null of a turn to come.")
+    tokens = serializers.IntegerField(required=False, help_text="Estimated tokens; not of ranges.")
+    position = serializers.IntegerField(required=False, help_text="Of turns: the place in the thread, from 1.")
+    first = serializers.IntegerField(required=False, help_text="Of ranges: the position of the first turn.")
+    last = serializers.IntegerField(required=False, help_text="Of ranges: the position of the last turn.")
+    count = serializers.IntegerField(required=False, help_text="Of ranges: how many turns.")
+
+
+class RewritingAnswer(serializers.Serializer[Any]):
+    """The contextualised query of a message that leans on earlier turns."""
+
+    outcome = serializers.ChoiceField(RewritingOutcome.values)
+    query = serializers.CharField(
+        allow_null=True,
+        help_text="As it stands beside the message, with the mark that says whose it is; null: there is none.",
+    )
+
+
+class ProblemAnswer(serializers.Serializer[Any]):
+    """A source that failed, and was left out."""
+
+    source = serializers.CharField(  # type: ignore[assignment]  # DRF moves fields out of the class, so nothing is hidden
+        help_text="`preferences`, `memory`, `today`, `open_threads`, `last_conversation` or `recall`."
+    )
+    kind = serializers.ChoiceField([kind.value for kind in ProblemKind])
+    message = serializers.CharField()
+
+
+class CacheAnswer(serializers.Serializer[Any]):
+    """What is expected of the provider's prompt cache."""
+
+    state = serializers.ChoiceField(CacheState.values)
+    marks = serializers.ListField(
+        child=serializers.ChoiceField([SYSTEM, MESSAGE]), help_text="What a mark stands after, as far as one pays."
+    )
+    expected = serializers.IntegerField(help_text="Estimated tokens that should be read from it.")
+
+
+class TimingsAnswer(serializers.Serializer[Any]):
+    """Milliseconds that building the context took."""
+
+    history = serializers.FloatField()
+    memory = serializers.FloatField()
+    rewrite = serializers.FloatField()
+    tokens = serializers.FloatField()
+    total = serializers.FloatField()
+
+
+class UsageAnswer(serializers.Serializer[Any]):
+    """Tokens as the provider reports them; 0 until then."""
+
+    input_tokens = serializers.IntegerField(help_text="Neither read from the prompt cache nor written to it.")
+    output_tokens = serializers.IntegerField()
+    cache_read_input_tokens = serializers.IntegerField()
+    cache_creation_input_tokens = serializers.IntegerField()
+
+
 class SnapshotAnswer(serializers.Serializer[Any]):
     """What one model request was given, what was left out and why."""
 
-    id = serializers.UUIDField(allow_null=True)
+    id = serializers.UUIDField(allow_null=True, help_text="Null: a preview, nothing is stored.")
     thread = serializers.UUIDField(allow_null=True)
-    message = serializers.UUIDField(allow_null=True)
+    message = serializers.UUIDField(allow_null=True, help_text="The turn to answer.")
     reply = serializers.UUIDField(allow_null=True)
-    round = serializers.IntegerField()
+    purpose = serializers.ChoiceField(
+        ContextSnapshot.Purpose.values, help_text="`rewrite` asks a small model for the contextualised query only."
+    )
+    round = serializers.IntegerField(help_text="Which request of the reply, from 1.")
     created_at = serializers.DateTimeField()
     provider = serializers.CharField()
     model = serializers.CharField()
     digest = serializers.CharField(help_text="SHA-256 of the request as canonical JSON.")
-    message_history_count = serializers.IntegerField()
-    message_history_tokens = serializers.IntegerField(help_text="Estimated tokens.")
+    message_history_count = serializers.IntegerField(help_text="Earlier turns that it was given.")
+    message_history_tokens = serializers.IntegerField(help_text="Estimated tokens of these.")
     today_summary_present = serializers.BooleanField()
-    open_threads_count = serializers.IntegerField()
+    open_threads_count = serializers.IntegerField(help_text="Unresolved topics that it was given.")
     last_conversation_present = serializers.BooleanField()
     total_tokens = serializers.IntegerField(help_text="Estimated tokens of everything.")
-    budget = serializers.IntegerField()
-    hard_cap = serializers.IntegerField()
-    sections = serializers.ListField(child=serializers.DictField())
-    items = serializers.ListField(child=serializers.DictField())
+    budget = serializers.IntegerField(help_text="Estimated tokens that it should take.")
+    hard_cap = serializers.IntegerField(help_text="Estimated tokens that it never exceeds.")
+    sections = SectionAnswer(many=True, help_text="Its parts, in the order sent.")
+    items = ItemAnswer(many=True, help_text="Each turn, memory, topic and summary exactly once.")
+    rewriting = RewritingAnswer()
+    problems = ProblemAnswer(many=True, help_text="Sources that failed; the reply goes on without them.")
+    cache = CacheAnswer(allow_null=True, help_text="Null where there is nothing to tell.")
+    diagnostics = serializers.DictField(allow_null=True, help_text="What the provider says about its prompt cache.")
     request = serializers.DictField(
         allow_null=True, help_text="Exactly what the provider is given; null once forgotten."
     )
-    timings_ms = serializers.DictField()
-    usage = serializers.DictField()
-    stop_reason = serializers.CharField()
-    status = serializers.CharField()
+    timings_ms = TimingsAnswer(help_text="Milliseconds.")
+    usage = UsageAnswer(help_text="Tokens as reported.")
+    stop_reason = serializers.CharField(help_text="The provider's; empty until it ends.")
+    status = serializers.ChoiceField(ContextSnapshot.Status.values)
     error = serializers.DictField(allow_null=True)
 
 

@@ -62,7 +62,7 @@ def _body(snapshot: ContextSnapshot, material: Material) -> dict[str, Any]:
         "hard_cap": snapshot.hard_cap,
         "sections": list(_sections(snapshot, material)),
         "items": [*_turn_items(snapshot, material), *snapshots.items_of(snapshot, material)],
-        "rewriting": {"outcome": snapshot.rewriting, "query": _query(snapshot, material)},
+        "rewriting": {"outcome": snapshot.rewriting, "query": query_of(snapshot, material)},
         "problems": snapshot.problems or [],
         "cache": snapshots.cache_of(snapshot).told(),
         "diagnostics": snapshot.diagnostics,
@@ -103,7 +103,8 @@ def _said(turns: Sequence[Turn]) -> list[str]:
     return [f"{turn.role}: {text_of(turn.content)}" for turn in turns]
 
 
-def _query(snapshot: ContextSnapshot, material: Material) -> str | None:
+def query_of(snapshot: ContextSnapshot, material: Material) -> str | None:
+    """The contextualised query with the mark before it, as it stood beside the message."""
     named = (addition for addition in snapshots.additions_of(snapshot) if addition.name == "query")
     return next((material.texts.get(addition.sha256) for addition in named), None)
 

@@ -184,9 +184,8 @@ def close(
     """
     now = timezone.now()
     said = eventlog.text_of(reply_id) if text is None else text
-    answer = (
-        _turn(Message.Role.ASSISTANT, text_blocks(said), now) if said.strip() else None
-    )  # no model takes a blank one
+    # No model takes a blank turn.
+    answer = _turn(Message.Role.ASSISTANT, text_blocks(said), now) if said.strip() else None
     reply = Reply(
         id=reply_id,
         status=outcome.status.value,

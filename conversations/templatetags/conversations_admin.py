@@ -8,7 +8,7 @@ from conversations.models import ContextSnapshot, Reply
 
 register = template.Library()
 
-for show in (display.when, display.mono, display.number, display.status, display.error_code):
+for show in (display.when, display.mono, display.number, display.status, display.error_code, display.purpose):
     register.filter(show.__name__, show)
 
 

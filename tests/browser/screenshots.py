@@ -10,6 +10,7 @@ from pathlib import Path
 import psycopg
 from playwright.sync_api import Browser, expect, sync_playwright
 
+from tests.browser.memories import add_memory, add_today, add_topic
 from tests.browser.pages import PASSWORD, Chat, chat_page, launch
 from tests.model_scripts import Gate, error, text
 from tests.model_server import ModelServer
@@ -25,6 +26,7 @@ EARLIER = [
     ("Letter to the landlord", 6),
     ("Reading list on typography", 40),
 ]
+KNOWN = ["She is learning functional programming.", "Her sourdough is called Bruno.", "Mira lives in Lisbon."]
 PASSING = "By the way, we're building a FastAPI app for a small bakery. What should we test first?"
 ADVICE = """Start where a mistake would cost bread or money:
 
@@ -112,6 +114,10 @@ def talk(browser: Browser, url: str, model: ModelServer, database: str) -> str:
                     "UPDATE conversations_thread SET updated_at = now() - make_interval(days => %s) WHERE title = %s"
                 )
                 connection.execute(moved, (days, title))
+        for fact in KNOWN:
+            add_memory(database, chat.thread_id, fact)
+        add_topic(database, chat.thread_id, "The landlord's answer about the heating")
+        add_today(database, chat.thread_id, "Mira compared two kinds of rye flour and ordered the coarser one.")
         model.script(text(ADVICE), text(WHY))
         chat.open()
         chat.ask(PASSING)

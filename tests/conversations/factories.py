@@ -12,6 +12,7 @@ from conversations.context import snapshots
 from conversations.context.builder import Context, build_context
 from conversations.context.tokens import turn_tokens
 from conversations.context.windowing import Turn
+from conversations.db import read_only
 from conversations.ids import uuid7
 from conversations.models import Assistant, ContextBlock, ContextSnapshot, Message, Reply, Thread, text_blocks
 from conversations.providers.offline import OfflineProvider
@@ -72,20 +73,25 @@ def make_snapshot(
 ) -> ContextSnapshot:
     """The model request of a reply, built and recorded as the application does it, and ended with these values."""
     reply = reply or make_reply(thread)
-    question = reply.user_message
-    context = build_context(
-        assistant=reply.thread.assistant,
-        provider=OfflineProvider(),
-        user_id=reply.thread.user_id,
-        thread_id=reply.thread_id,
-        newest=Turn.of(question),
-        session=Session(started_at=question.created_at),
-        at=question.created_at,
-    )
-    snapshot = record(context, reply, round=round)
+    snapshot = record(make_context(reply), reply, round=round)
     end = {"status": ContextSnapshot.Status.COMPLETED, "ended_at": timezone.now()} | end
     ContextSnapshot.objects.filter(pk=snapshot.pk).update(**end)
     return ContextSnapshot.objects.get(pk=snapshot.pk)
+
+
+def make_context(reply: Reply) -> Context:
+    """What the offline responder is given for a reply, not recorded."""
+    question = reply.user_message
+    with read_only():
+        return build_context(
+            assistant=reply.thread.assistant,
+            provider=OfflineProvider(),
+            user_id=reply.thread.user_id,
+            thread_id=reply.thread_id,
+            newest=Turn.of(question),
+            session=Session(started_at=question.created_at),
+            at=question.created_at,
+        )
 
 
 def record(context: Context, reply: Reply, *, round: int = 1) -> ContextSnapshot:

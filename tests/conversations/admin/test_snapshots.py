@@ -5,16 +5,23 @@ import json
 import re
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
 from conversations.admin import snapshot_page
+from conversations.admin.known import Tally
 from conversations.admin.snapshot_page import Figure, LeftOut
 from conversations.context import snapshots
+from conversations.context.builder import rewriting_context
 from conversations.context.rendering import canonical
 from conversations.deletion import door
-from conversations.models import Assistant, ContextBlock, ContextSnapshot
-from tests.conversations.admin.conftest import page_url
-from tests.conversations.factories import make_snapshot, make_thread
+from conversations.models import Assistant, ContextBlock, ContextSnapshot, Reply
+from conversations.providers.offline import OfflineProvider
+from memory.models import Topic
+from tests.conversations.admin.conftest import list_url, page_url
+from tests.conversations.factories import make_context, make_reply, make_snapshot, make_thread, record
+from tests.memory.factories import make_memory, make_topic
 
 pytestmark = pytest.mark.django_db
 
@@ -30,13 +37,19 @@ def small_assistant(**changes: int) -> Assistant:
     return Assistant.objects.create(slug="small", name="Small", system_prompt="Be brief.", **budget | changes)
 
 
+def make_rewrite(reply: Reply) -> ContextSnapshot:
+    """The request that asks for the contextualised query of a reply."""
+    asked = rewriting_context(make_context(reply), assistant=reply.thread.assistant, provider=OfflineProvider())
+    return record(asked, reply)
+
+
 def test_the_verdict_comes_first(staff: Client) -> None:
     page = staff.get(page_url("contextsnapshot", make_snapshot(make_thread(turns=TRUMP)).pk)).text
     [verdict] = re.findall(r'<p class="ob-verdict">(.*?)</p>', page)
     tokens = ContextSnapshot.objects.get().total_tokens
     assert verdict == f"2 earlier turns sent, none left out; {tokens} of 4,100 tokens"
     assert page.index(verdict) < page.index('id="tokens"') < page.index('id="sent"') < page.index('id="left-out"')
-    assert page.index('id="left-out"') < page.index('id="response"') < page.index('id="request"')
+    assert page.index('id="left-out"') < page.index('id="request"') < page.index('id="response"')
 
 
 def test_the_verdict_counts_what_was_left_out_by_reason() -> None:
@@ -92,7 +105,8 @@ def test_the_segments_follow_one_another_within_the_bar() -> None:
     ends = [round(segment.x + segment.width, 1) for segment in page.segments]
     starts = [segment.x for segment in page.segments]
     assert starts == pytest.approx([0, *ends[:-1]], abs=0.2)
-    assert ends[-1] <= page.budget_x == 1000
+    assert page.budget_x == 1000
+    assert ends[-1] <= 1000
 
 
 def test_the_download_is_what_the_digest_is_taken_of(staff: Client) -> None:
@@ -210,3 +224,100 @@ def test_the_page_has_no_inline_script_or_style(staff: Client) -> None:
     page = staff.get(page_url("contextsnapshot", snapshot.pk)).text
     assert re.findall(r"<style|\sstyle=|\son\w+=", page) == []
     assert re.findall(r"<script(?![^>]*\ssrc=)", page) == []
+
+
+def test_a_source_that_failed_is_named_in_the_verdict_and_in_the_list(staff: Client) -> None:
+    thread = make_thread(turns=["What is still open?"])
+    with connection.cursor() as cursor:
+        cursor.execute("ALTER TABLE memory_topic RENAME TO elsewhere")
+        snapshot = make_snapshot(thread)
+        cursor.execute("ALTER TABLE elsewhere RENAME TO memory_topic")
+    page = staff.get(page_url("contextsnapshot", snapshot.pk)).text
+    assert snapshot_page.verdict(snapshot).endswith(" tokens; open threads failed")
+    assert "<strong>open threads</strong>: The database did not answer: UndefinedTable." in page
+    assert '<span class="ob-second ob-error">open threads failed</span>' in staff.get(list_url("contextsnapshot")).text
+
+
+def test_what_is_known_of_the_person_is_told_apart_and_where_it_comes_from() -> None:
+    thread = make_thread(turns=["Hello.", "Hello!", "What time is it in Lisbon?"])
+    source = thread.messages.get(position=1)
+    memory = make_memory(thread.user, "Ada bakes bread.", source=source)
+    topic = make_topic(thread.user, "The leaking oven door", thread=thread)
+    over = make_memory(thread.user, "A long story. " * 300, created_at=source.created_at)
+    snapshot = make_snapshot(thread)
+    Topic.objects.all().delete()
+    page = page_of(snapshot)
+    fates = {(row.what, row.id): (row.included, row.reason, row.excerpt, row.message) for row in page.known}
+    assert fates == {
+        ("memory", str(memory.pk)): (True, "Known as the session began", "Ada bakes bread.", source.pk),
+        ("topic", str(topic.pk)): (True, "Known as the session began", "", None),
+        ("memory", str(over.pk)): (False, "No room for it", over.content[:300], None),
+    }
+    assert [row.included for row in page.known] == [True, True, False]
+    assert Tally(count=1, what="memory", included=False, reason="No room for it") in page.known_tally
+
+
+def test_the_contextualised_query_stands_beside_the_message_as_written() -> None:
+    page = page_of(make_snapshot(make_thread(turns=TRUMP)))
+    assert (page.message, page.query, page.query_outcome) == (
+        "who are his children",
+        "who are his children (about: Donald Trump)",
+        "A contextualised query was added",
+    )
+
+
+def test_a_request_for_a_query_reads_as_what_it_is(staff: Client) -> None:
+    reply = make_reply(make_thread(turns=TRUMP))
+    asked = make_rewrite(reply)
+    used = make_snapshot(reply=reply)
+    page = page_of(asked)
+    assert page.verdict == (
+        f"offline asked for a contextualised query, given 2 earlier turns, none left out; {asked.total_tokens} tokens"
+    )
+    assert [(segment.label, segment.text != "") for segment in page.segments] == [
+        ("Instructions", True),
+        ("Memory, turns and message, as JSON", True),
+    ]
+    assert (page.budget_x, page.others) == (None, [used])
+    assert (page.query, page.query_outcome) == (page_of(used).query, "A contextualised query was added")
+    text = staff.get(page_url("contextsnapshot", asked.pk)).text
+    assert f'<a href="{page_url("contextsnapshot", used.pk)}">round 1</a>' in text
+    assert f'<a href="{page_url("contextsnapshot", asked.pk)}">contextualised query</a>' in (
+        staff.get(page_url("contextsnapshot", used.pk)).text
+    )
+
+
+def test_requests_for_a_query_are_told_apart_in_lists_and_in_the_thread(staff: Client) -> None:
+    reply = make_reply(make_thread(turns=TRUMP))
+    asked, used = make_rewrite(reply), make_snapshot(reply=reply)
+    only = staff.get(list_url("contextsnapshot", purpose__exact="rewrite")).context["cl"].queryset
+    assert list(only) == [asked]
+    names = re.findall(
+        r'<a href="([^"]+)">(Contextualised query|Model request[ \d]*)</a>',
+        staff.get(page_url("thread", reply.thread_id)).text,
+    )
+    assert names == [
+        (page_url("contextsnapshot", asked.pk), "Contextualised query"),
+        (page_url("contextsnapshot", used.pk), "Model request"),
+    ]
+    assert "contextualised query (pending)</a>, <a" in staff.get(page_url("reply", reply.pk)).text
+
+
+def test_a_query_that_failed_is_named_in_the_verdict() -> None:
+    snapshot = make_snapshot(make_thread(turns=TRUMP))
+    snapshot.rewriting = "timed_out"
+    assert snapshot_page.failures(snapshot) == ["contextualised query timed out"]
+
+
+def test_the_page_costs_the_same_whatever_is_known(staff: Client) -> None:
+    few, many = make_thread(turns=TRUMP), make_thread(turns=TRUMP)
+    make_memory(few.user)
+    for number in range(30):
+        make_memory(many.user, f"Fact {number}")
+        make_topic(many.user, f"Topic {number}")
+    counts = []
+    for snapshot in [make_snapshot(few)] * 2 + [make_snapshot(many)]:
+        with CaptureQueriesContext(connection) as queries:
+            staff.get(page_url("contextsnapshot", snapshot.pk))
+        counts.append(len(queries))
+    assert counts[1] == counts[2]

@@ -60,10 +60,35 @@ def test_a_call_is_described_with_its_body_and_its_answers() -> None:
         ("client_message_id", False),
         ("assistant", False),
     ]
-    assert [(answer.status, answer.type, [field.name for field in answer.fields]) for answer in call.answers] == [
-        ("201", "ExchangeAnswer", ["thread", "user_message", "reply", "assistant_message", "request"]),
-    ]
+    outer = [[field.name for field in answer.fields if "." not in field.name] for answer in call.answers]
+    assert [(answer.status, answer.type) for answer in call.answers] == [("201", "ExchangeAnswer")]
+    assert outer == [["thread", "user_message", "reply", "assistant_message", "request"]]
     assert call.needs_token
+
+
+def test_a_snapshot_is_described_to_its_last_field() -> None:
+    [call] = [call for call in described() if call.path.endswith("/requests/{request_id}/")]
+    inner = [field.name for field in call.answers[0].fields if "." in field.name]
+    assert inner == [
+        *(f"sections[].{name}" for name in ("name", "tokens", "text")),
+        *(
+            f"items[].{name}"
+            for name in ("kind", "included", "reason", "id", "tokens", "position", "first", "last", "count")
+        ),
+        *(f"rewriting.{name}" for name in ("outcome", "query")),
+        *(f"problems[].{name}" for name in ("source", "kind", "message")),
+        *(f"cache.{name}" for name in ("state", "marks", "expected")),
+        *(f"timings_ms.{name}" for name in ("history", "memory", "rewrite", "tokens", "total")),
+        *(f"usage.{name}" for name in ("input_tokens", "output_tokens")),
+        *(f"usage.cache_{name}_input_tokens" for name in ("read", "creation")),
+    ]
+
+
+async def test_every_field_of_a_recorded_snapshot_is_in_the_schema(_shipped_assistants: None, api: Api) -> None:
+    sent = (await api.post("threads/new/messages/", {"content": "Who is Donald Trump?"})).body
+    recorded = (await api.get(f"requests/{sent['request']}/")).body
+    [call] = [call for call in described() if call.path.endswith("/requests/{request_id}/")]
+    assert [field.name for field in call.answers[0].fields if "." not in field.name] == list(recorded)
 
 
 async def test_the_schema_is_served_to_anybody(_shipped_assistants: None) -> None:

@@ -111,7 +111,7 @@ def check_pair(context: Context, path: Sequence[Message]) -> None:
 
 
 def plain(turn: Message) -> bool:
-    return all(block["type"] == "text" for block in turn.content)
+    return all(block["type"] == "text" for block in turn.blocks)
 
 
 def check_record(context: Context, recorded: ContextSnapshot) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from artifacts.models import Artifact
 from conversations.context.builder import Context, build_context
 from conversations.context.rendering import canonical
 from conversations.context.windowing import Turn
-from conversations.db import read_only
+from conversations.db import execute, read_only
 from conversations.models import Assistant, Thread
 from conversations.providers import get_provider
 from conversations.sessions import Session
@@ -73,7 +73,7 @@ def thread(user: User) -> Thread:
 def test_no_trigger_fires_on_any_path(thread: Thread, path: Callable[[Thread], None], provider: str) -> None:
     path(thread)
     with refusing_triggers():
-        context = build(thread, thread.created_at, provider, within=transaction.atomic)
+        context = build(thread, thread.created_at, provider, within=writable)
     assert [problem.source for problem in context.problems] == (["open_threads"] if path is a_source_fails else [])
     sections = 4 if path is a_source_fails else 1 if path is there_is_no_room else 5
     assert (context.history != [], len(context.sections)) == (True, sections)
@@ -87,7 +87,7 @@ def test_the_triggers_would_tell(thread: Thread) -> None:
 @pytest.mark.django_db(transaction=True)
 def test_a_connection_that_can_only_read_is_enough(thread: Thread) -> None:
     with only_reading():
-        context = build(thread, thread.created_at, "offline", within=transaction.atomic)
+        context = build(thread, thread.created_at, "offline", within=writable)
         with pytest.raises(DatabaseError, match="read-only transaction"):
             Thread.objects.update(title="other")
     assert (context.problems, len(context.sections)) == ([], 5)
@@ -127,6 +127,14 @@ def build(
             session=Session(started_at=at, away_since=at - timedelta(days=2)),
             at=at,
         )
+
+
+@contextmanager
+def writable() -> Iterator[None]:
+    """As ``read_only`` opens it, but nothing keeps the builder from writing."""
+    with transaction.atomic():
+        execute("SAVEPOINT opened")
+        yield
 
 
 @contextmanager

@@ -273,3 +273,22 @@ def test_a_window_of_before_that_no_longer_fits_is_begun_anew(user: User) -> Non
     settle(history_turns_max=80, history_turns_min=30)
     assert len(say(thread, "ok").history) == 64
     assert ContextSnapshot.objects.filter(thread=thread).count() == 3
+
+
+def test_an_answer_of_many_turns_is_cut_to_its_end_where_not_even_the_smallest_shares_fit(user: User) -> None:
+    settle(**NOTHING)
+    look = text_blocks("I look at all the boats in the harbour. " * 9)
+    rounds = [turn for n in range(12) for turn in (("assistant", [*look, *call(str(n))[1]]), result(str(n)))]
+    context = say(imported(user, [("user", "Find boats"), *rounds, ("assistant", "Two boats.")]), "ok")
+    assert promises.faults(context) == []
+    assert [run.reason.value for run in context.runs[:1]] == ["over_budget"]
+    assert context.history[-1].content == text_blocks("Two boats.")
+
+
+def test_what_a_long_message_displaces_is_over_budget_whatever_else_limits_the_window(user: User) -> None:
+    settle(history_turns_max=8, history_turns_min=8)
+    thread = make_thread(user, ["boats " * 150] * 30)
+    assert fates(say(thread, "ok")) == [(1, 22, "turn_limit"), (23, 30, "recent"), (31, 31, "newest")]
+    context = say(make_thread(user, ["boats " * 150] * 30), "cars " * 3_400)
+    assert [reason for _, _, reason in fates(context)] == ["over_budget", "recent", "newest"]
+    assert len(context.history) < 8

@@ -247,11 +247,11 @@ def test_a_turn_takes_few_statements_and_the_end_takes_one(user: User) -> None:
     assert (len(written), len(closing)) == (1, 1)
     reading = [query["sql"] for query in opening if query["sql"] not in ("BEGIN", "COMMIT", *written)]
     tables = [set(TABLE.findall(sql)) for sql in reading]
-    thread = {"conversations_message", "conversations_contextsnapshot", "artifacts_artifact"}
+    about = {"conversations_message", "conversations_contextsnapshot", "artifacts_artifact"}
     known = {"memory_preferences", "memory_memory", "memory_dailysummary", "memory_topic", "memory_threadsummary"}
     assert [found for found in tables if found] == [
         {"conversations_thread", "conversations_assistant", "conversations_reply", "conversations_message"},
-        thread | known,
+        about | known,
     ]
 
 

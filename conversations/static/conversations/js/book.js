@@ -1,8 +1,8 @@
 /** The book: what the model was given for a reply. The gauge by the composer and the panel, both from the recorded request. */
 
 import { api } from "./api.js";
-import { byId, h } from "./dom.js";
-import { count, number, reasonOf, sectionOf, short } from "./words.js";
+import { byId, h, icon } from "./dom.js";
+import { count, number, problemOf, queryFailureOf, reasonOf, sectionOf, short } from "./words.js";
 
 const NOUNS = { message: "turn", artifact: "document", memory: "memory", topic: "topic", summary: "summary" };
 const PLURALS = { memory: "memories", summary: "summaries" };
@@ -65,7 +65,8 @@ export class Book {
   }
 
   #pages(request, snapshot) {
-    return [summary(snapshot), bar(snapshot), fates(snapshot), texts(snapshot), facts(snapshot), this.staff && evidence(request)].filter(Boolean);
+    const pages = [summary, failures, bar, understood, fates, texts, facts].map((page) => page(snapshot));
+    return [...pages, this.staff && evidence(request)].filter(Boolean);
   }
 }
 
@@ -76,6 +77,23 @@ function summary({ message_history_count: turns, total_tokens: total, budget, ha
     turns ? "The model was given your message and " : "The model was given your message alone, ",
     turns ? h("strong", {}, count(turns, "earlier turn")) : "without earlier turns",
     `: about ${number(total)} tokens of a budget of ${number(budget)} (never more than ${number(cap)}).`,
+  );
+}
+
+function failures({ problems, rewriting }) {
+  const words = [...problems.map(problemOf), queryFailureOf(rewriting.outcome)].filter(Boolean);
+  return words.length ? h("ul", { class: "failures", "aria-label": "What went wrong" }, ...words.map((said) => h("li", {}, icon("warn"), said))) : null;
+}
+
+/** The query without the mark that tells the model who wrote it. */
+function understood({ rewriting }) {
+  if (!rewriting.query) return null;
+  return h(
+    "section",
+    { class: "understood" },
+    h("h3", {}, "How your message was understood"),
+    h("blockquote", { dir: "auto" }, rewriting.query.replace(/^\[[^\]]*\]\s*/, "")),
+    h("p", {}, "Openbook added this beside your message, which was sent word for word."),
   );
 }
 
@@ -102,7 +120,7 @@ function bar({ sections, budget, total_tokens: total }) {
 
 function fates({ items }) {
   const line = ({ kind, count: many, reason }) =>
-    h("li", {}, h("strong", {}, count(many, NOUNS[kind] ?? kind, PLURALS[kind])), ` – ${reasonOf(reason)}`);
+    h("li", {}, h("strong", {}, count(many, NOUNS[kind] ?? kind, PLURALS[kind])), ` – ${reasonOf(reason, kind)}`);
   const groups = tally(items);
   const list = (title, included, none) => {
     const lines = groups.filter((group) => group.included === included).map(line);
@@ -127,7 +145,7 @@ function facts({ provider, model, usage, status, timings_ms: timings }) {
   const rows = [
     ["Model", `${model} (${provider})`],
     usage?.input_tokens && ["Reported by the model", `${count(usage.input_tokens, "token")} in, ${number(usage.output_tokens ?? 0)} out`],
-    timings?.total !== undefined && ["Built in", `${timings.total} ms`],
+    timings?.total !== undefined && ["Built in", `${Math.max(1, Math.round(timings.total))} ms`],
     ["State", status],
   ].filter(Boolean);
   return h("dl", { class: "facts" }, ...rows.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))));

@@ -23,17 +23,52 @@ const REASONS = {
   turn_limit: "older than the largest number of turns",
   superseded: "replaced by a later attempt",
   fulfilled_artifact: "already done: its document exists",
-  orphan_tool: "part of a tool call whose other half is gone",
-  recalled: "recalled from memory",
+  orphan_tool: "nothing in it that a model can read",
+  remembered: "remembered about you",
+  recalled: "recalled for this message",
+  expired: "no longer true",
 };
 
-export function reasonOf(code) {
-  return REASONS[code] ?? code.replaceAll("_", " ");
+/** Where the same reason says something else than of a turn. */
+const REASONS_OF = {
+  memory: { over_budget: "no room left for it" },
+  topic: { over_budget: "no room left for it", remembered: "still open" },
+  summary: { over_budget: "no room left for it", remembered: "what was said before, in short" },
+};
+
+export function reasonOf(code, kind = "message") {
+  return REASONS_OF[kind]?.[code] ?? REASONS[code] ?? code.replaceAll("_", " ");
+}
+
+const SOURCES = {
+  preferences: "Your memory settings",
+  memory: "What it knows about you",
+  today: "What you did today",
+  open_threads: "Your open topics",
+  last_conversation: "Your last conversation",
+  recall: "What else it remembers",
+};
+
+/** What the model had to do without. @param {{source: string, kind: string}} problem */
+export function problemOf({ source, kind }) {
+  const what = SOURCES[source] ?? `“${source.replaceAll("_", " ")}”`;
+  const why = kind === "timed_out" ? "took too long to look up" : "could not be read";
+  return `${what} ${why}. This reply had to do without.`;
+}
+
+const QUERY_FAILURES = {
+  failed: "Nobody could be asked what your message refers to. It was sent just as you wrote it.",
+  timed_out: "Finding out what your message refers to took too long. It was sent just as you wrote it.",
+};
+
+/** @returns {string} empty unless finding a query went wrong */
+export function queryFailureOf(outcome) {
+  return QUERY_FAILURES[outcome] ?? "";
 }
 
 const SECTIONS = {
   base: "Instructions",
-  memory: "Memory",
+  memory: "What it knows about you",
   today: "Today",
   open_threads: "Open topics",
   last_conversation: "Last conversation",
