@@ -8,6 +8,7 @@ from asgiref.sync import sync_to_async
 from django.apps import apps
 from django.contrib.auth.models import User
 from django.db import connections
+from hypothesis import settings as hypothesis_settings
 from pytest_django import Settings
 
 from conversations import replies
@@ -16,6 +17,10 @@ from tests.conversations.factories import make_user
 from tests.model_server import ModelServer, model_server
 
 __all__ = ["model_server"]
+
+# How long an example takes says more about what else the machine is doing.
+hypothesis_settings.register_profile("openbook", deadline=None)
+hypothesis_settings.load_profile("openbook")
 
 
 @pytest.fixture(autouse=True)

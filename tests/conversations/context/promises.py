@@ -104,9 +104,11 @@ def check_pair(context: Context, path: Sequence[Message]) -> None:
     least = [turn.position for turn in left[-2:] if turn.text.strip()]
     assert sent.issuperset(least), "two turns where there are two"
     for question, answer in reversed(list(pairwise(left))):
-        if (question.role, answer.role) == ("user", "assistant") and plain(question) and plain(answer):
+        if (question.role, answer.role) == ("user", "assistant"):
             near = sum(turn.position > question.position for turn in left) < 40
-            assert not near or {question.position, answer.position} <= sent
+            # What is more than text can't be shortened, and goes whole where the cap doesn't hold it.
+            if near and plain(question) and plain(answer):
+                assert {question.position, answer.position} <= sent
             return
 
 
@@ -161,7 +163,10 @@ def check_change(a: ContextSnapshot, before: Context, b: ContextSnapshot, after:
         return {position for run in turns for position in range(run.first, run.last + 1)}
 
     assert (positions(found.added), positions(found.removed)) == (second - first, first - second)
-    texts = [{section.name: section.text for section in context.sections} for context in (before, after)]
+    texts = [
+        {section.name: section.text for section in [*context.sections, *context.parts.additions]}
+        for context in (before, after)
+    ]
     assert set(found.rewritten) == {
         name for name in texts[0].keys() & texts[1].keys() if texts[0][name] != texts[1][name]
     }
