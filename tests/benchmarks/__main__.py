@@ -36,7 +36,7 @@ def run(url: str) -> None:
         else:
             print("\n== no peers here: `make bench` installs them in an environment of its own")
         standing.main()
-        replies.main()
+        replies.main(here)
 
 
 if __name__ == "__main__":

@@ -41,8 +41,9 @@ def side_by_side[Name](
 
     Given seconds, a candidate that has taken them rests while the others go on, and a slow one has shorter blocks.
     """
-    gc.collect()
     taken: dict[Name, list[float]] = {name: [] for name in candidates}
+    gc.collect()
+    gc.freeze()  # what other benchmarks have loaded is not searched for garbage at the expense of this one
     for number in range(rounds + 1):
         for name, call in candidates.items():
             if len(taken[name]) >= LEAST_VALUES and sum(taken[name]) >= seconds * 1000:
@@ -50,6 +51,7 @@ def side_by_side[Name](
             block = list(_block(call, seconds / rounds))
             if number:
                 taken[name] += block
+    gc.unfreeze()
     return {name: sorted(values) for name, values in taken.items()}
 
 

@@ -5,6 +5,7 @@ import uuid
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from unittest.mock import patch
 
 import psycopg
@@ -28,17 +29,29 @@ USAGE = Usage(input_tokens=2_900, output_tokens=80, cache_read_input_tokens=2_40
 REQUESTS = 600
 
 
-def main() -> None:
-    with raw() as floor:
+def main(url: str) -> None:
+    with raw() as floor, peers(url) as elsewhere:
         sizes(floor)
         floor.execute("CREATE TABLE bench_tiny (id uuid PRIMARY KEY, body text)")
         candidates: dict[str, Callable[[], object]] = {
             LIMIT: lambda: floor.execute(TINY, (uuid.uuid4(), "x" * 200), prepare=True)
         }
-        candidates |= recording_candidates()
+        candidates |= recording_candidates() | elsewhere
         floor.execute("VACUUM ANALYZE")  # as autovacuum does; until then PostgreSQL keeps plans for empty tables
         table("storing a turn of 80 turns", side_by_side(candidates), limit=LIMIT)
     statements()
+
+
+@contextmanager
+def peers(url: str) -> Iterator[dict[str, Callable[[], object]]]:
+    """What storing turns costs elsewhere, where that is installed."""
+    if not find_spec("agents"):
+        yield {}
+        return
+    from tests.benchmarks.peers.writing import writers  # noqa: PLC0415
+
+    with writers(url) as found:
+        yield found
 
 
 def recording_candidates() -> dict[str, Callable[[], object]]:
@@ -109,6 +122,8 @@ def sizes(floor: psycopg.Connection) -> None:
         print(f"    WAL of the answer and the end                  {answered / REQUESTS:8.0f}")
         for name in TABLES:
             print(f"    growth of {name:<36} {(heap(floor, name) - before[name]) / REQUESTS:8.0f}")
+    floor.execute("ALTER SYSTEM RESET autovacuum")
+    floor.execute("SELECT pg_reload_conf()")
 
 
 TABLES = [
