@@ -11,7 +11,7 @@ from django.core.management import execute_from_command_line
 
 from config import embedded_postgres
 
-WITHOUT_DATABASE = {"check", "collectstatic", "help", "version", "--help", "--version", "-h"}
+WITHOUT_DATABASE = {"collectstatic", "help", "version", "--help", "--version", "-h"}
 
 
 def database(command: str) -> AbstractContextManager[object]:
