@@ -1,6 +1,5 @@
 """What changed from one model request to another, and where the provider's prompt cache stops to help."""
 
-import hashlib
 import json
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,8 +8,7 @@ from itertools import groupby
 from typing import Any
 
 from conversations.context.reasons import Reason
-from conversations.context.rendering import canonical
-from conversations.context.snapshots import NotRebuildable, additions_of, rebuild, runs_of, sections_of
+from conversations.context.snapshots import additions_of, proven, runs_of, sections_of
 from conversations.context.tokens import TURN_OVERHEAD, estimate_tokens
 from conversations.context.windowing import Run
 from conversations.models import ContextSnapshot
@@ -137,17 +135,8 @@ def page_of(snapshot: ContextSnapshot) -> Page:
             *additions,
         ],
         runs=runs,
-        payload=_proven(snapshot),
+        payload=proven(snapshot),
     )
-
-
-def _proven(snapshot: ContextSnapshot) -> Payload | None:
-    """The request as it was recorded; one that was rebuilt otherwise would lead astray."""
-    try:
-        payload = rebuild(snapshot)
-    except NotRebuildable:
-        return None
-    return payload if hashlib.sha256(canonical(payload)).digest() == bytes(snapshot.digest) else None
 
 
 def compare_pages(a: Page, b: Page) -> Comparison:

@@ -16,9 +16,6 @@ SMALLEST_SHARE = 32
 MESSAGE_ROOM = 300
 """Kept free for the newest message and what stands beside it, so that a message of usual length moves nothing else."""
 
-TIERS_CUT = ("last_conversation", "open_threads", "today")
-"""Those that give way before the history does."""
-
 
 @dataclass(frozen=True, kw_only=True)
 class Section:

@@ -10,12 +10,12 @@ from django.db import DatabaseError
 
 from conversations.context.fitting import Section
 from conversations.context.guarded import asked, problem_of
+from conversations.context.pieces import bullet
 from conversations.context.problems import Problem
 from conversations.context.reasons import Reason
 from conversations.context.tiers import MEMORY, Tier, TierItem
 from conversations.context.tokens import estimate_tokens
 from conversations.providers.base import RECALLED
-from conversations.text import clean
 from memory.tags import thread_tag
 
 SOURCE = "recall"
@@ -80,7 +80,7 @@ def fitted(found: Iterable[tuple[str, str]], room: int) -> Recalled:
     lines, items = [RECALLED], []
     left = room - estimate_tokens(RECALLED)
     for id, content in found:
-        line = f"- {' '.join(clean(content).split())}"
+        line = bullet(content)
         tokens = estimate_tokens(line) + 1
         fits = tokens <= left
         if fits:

@@ -61,5 +61,9 @@ def canonical(payload: Payload) -> bytes:
     return json.dumps(payload, ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode()
 
 
+def digest(payload: Payload) -> bytes:
+    return hashlib.sha256(canonical(payload)).digest()
+
+
 def sha256(text: str) -> bytes:
     return hashlib.sha256(text.encode()).digest()

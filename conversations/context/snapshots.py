@@ -1,6 +1,5 @@
 """The recorded context of a model request: written before the call, rebuilt byte for byte, proven by its digest (S1–S4)."""
 
-import hashlib
 import json
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
@@ -15,7 +14,7 @@ from conversations.context.builder import Context
 from conversations.context.caching import CachePlan
 from conversations.context.fitting import Section
 from conversations.context.notation import Named
-from conversations.context.rendering import canonical, render, sha256
+from conversations.context.rendering import digest, render, sha256
 from conversations.context.rewriting import rewriting_payload
 from conversations.context.tiers import TierItem
 from conversations.context.windowing import Run, Turn
@@ -59,7 +58,7 @@ def draft(context: Context) -> ContextSnapshot:
         provider=context.provider,
         model=context.model,
         max_tokens=context.max_tokens,
-        digest=hashlib.sha256(canonical(context.payload)).digest(),
+        digest=digest(context.payload),
         budget=context.budget.total_tokens,
         hard_cap=context.budget.hard_cap,
         total_tokens=context.total_tokens,
@@ -133,12 +132,18 @@ def rebuild_from(snapshot: ContextSnapshot, material: Material) -> Payload:
     )
 
 
-def proof(snapshot: ContextSnapshot) -> bool:
-    """Whether the rebuilt request is the one that was recorded, byte for byte."""
+def proven(snapshot: ContextSnapshot) -> Payload | None:
+    """The request as it was recorded, byte for byte; ``None`` where it can't be rebuilt, or only otherwise."""
     try:
-        return hashlib.sha256(canonical(rebuild(snapshot))).digest() == bytes(snapshot.digest)
+        payload = rebuild(snapshot)
     except NotRebuildable:
-        return False
+        return None
+    return payload if digest(payload) == bytes(snapshot.digest) else None
+
+
+def proof(snapshot: ContextSnapshot) -> bool:
+    """Whether the rebuilt request is the one that was recorded."""
+    return proven(snapshot) is not None
 
 
 def runs_of(snapshot: ContextSnapshot) -> list[Run]:

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from statistics import mean
 
-from conversations.context.budget import Budget
 from conversations.context.windowing import Turn, window
 from conversations.models import text_blocks
+from tests.conversations.context.turns import COMPANION
 
 READ, WRITE = 0.1, 1.25
 SMALLEST_PREFIX = 1_024
@@ -26,14 +26,6 @@ CONVERSATIONS = 30
 MEAN_TOKENS, SPREAD = 60, 0.9
 PAUSES = 0.12
 
-COMPANION = Budget(
-    history_tokens=3_000,
-    history_tokens_low=1_500,
-    history_turns=80,
-    history_turns_min=30,
-    total_tokens=4_100,
-    hard_cap=6_150,
-)
 PACES = {"live": 0.0, "with pauses": PAUSES}
 LIMITS = {"live": 0.30, "with pauses": 0.35}
 

@@ -8,16 +8,7 @@ from hypothesis import strategies as st
 from conversations.context.budget import Budget
 from conversations.context.reasons import Reason
 from conversations.context.windowing import Run, Turn, account, needs_older, window, without_orphans
-from tests.conversations.context.turns import call, result, talk, turn
-
-COMPANION = Budget(
-    history_tokens=3_000,
-    history_tokens_low=1_500,
-    history_turns=80,
-    history_turns_min=30,
-    total_tokens=4_100,
-    hard_cap=6_150,
-)
+from tests.conversations.context.turns import COMPANION, call, result, talk, turn
 
 
 def kept(turns: list[Turn], budget: Budget = COMPANION, *, begin_at: int | None = None) -> list[int]:

@@ -2,8 +2,18 @@
 
 from typing import Any
 
+from conversations.context.budget import Budget
 from conversations.context.windowing import Turn
 from conversations.models import text_blocks
+
+COMPANION = Budget(
+    history_tokens=3_000,
+    history_tokens_low=1_500,
+    history_turns=80,
+    history_turns_min=30,
+    total_tokens=4_100,
+    hard_cap=6_150,
+)
 
 
 def turn(position: int, role: str, tokens: int, content: list[dict[str, Any]] | None = None, depth: int = 0) -> Turn:
