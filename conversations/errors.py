@@ -60,6 +60,16 @@ class ReplyNotFound(NotFound):
     message = "There is no such reply, or it isn't yours. Check the id."
 
 
+class PresetNotFound(NotFound):
+    code = "preset_not_found"
+    message = "There is no such preset, or the thread's assistant doesn't offer it. Ask for the thread's presets."
+
+
+class NothingToWorkFrom(OpenbookError):
+    type, code, status = "conflict", "nothing_to_work_from", 409
+    message = "A preset works from the conversation. Say first what it is about."
+
+
 class ReplyInProgress(OpenbookError):
     type, code, status = "conflict", "reply_in_progress", 409
     message = "A reply is still running in this thread. Wait for it to end or stop it, then send again."

@@ -6,7 +6,8 @@ from django.contrib.auth.models import User
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from conversations.errors import InvalidMessage, NotFound, ReplyNotFound, ThreadNotFound
+from artifacts.models import Preset
+from conversations.errors import InvalidMessage, NotFound, PresetNotFound, ReplyNotFound, ThreadNotFound
 from conversations.models import Assistant, ContextSnapshot, Message, Reply, Thread
 from conversations.text import clean
 
@@ -37,6 +38,18 @@ def reply_of(user: User, reply_id: str | uuid.UUID) -> Reply:
     if found is None:
         raise ReplyNotFound
     return found
+
+
+def preset_of(thread: Thread, slug: str) -> Preset:
+    """A preset that the thread's assistant offers. Raises ``PresetNotFound``."""
+    found = presets_of(thread).filter(slug=slug).first()
+    if found is None:
+        raise PresetNotFound
+    return found
+
+
+def presets_of(thread: Thread) -> QuerySet[Preset]:
+    return Preset.objects.filter(assistants=thread.assistant, is_active=True)
 
 
 def requests_of(user: User) -> QuerySet[ContextSnapshot]:

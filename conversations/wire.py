@@ -6,6 +6,7 @@ from typing import Any
 
 from django.db.models import Q, QuerySet
 
+from artifacts.models import Artifact
 from conversations.models import ContextSnapshot, Message, Reply, Thread
 
 REQUEST_FIELDS = ("id", "reply_id", "message_history_count", "total_tokens")
@@ -31,6 +32,17 @@ def thread_object(thread: Thread, running: Reply | None) -> dict[str, Any]:
         "updated_at": moment(thread.updated_at),
         "message_count": thread.message_count,
         "running_reply": str(running.id) if running else None,
+    }
+
+
+def artifact_note(artifact: Artifact) -> dict[str, Any]:
+    """An artifact as events tell of it."""
+    return {
+        "id": str(artifact.id),
+        "title": artifact.title,
+        "kind": str(artifact.kind),
+        "language": artifact.language,
+        "version": artifact.version,
     }
 
 
@@ -67,19 +79,15 @@ def reply_with_request(reply: Reply) -> dict[str, Any]:
 
 
 def newest_request(reply: Reply) -> ContextSnapshot | None:
-    return (
-        ContextSnapshot.objects.filter(reply=reply, purpose=ContextSnapshot.Purpose.REPLY)
-        .order_by("-round")
-        .only(*REQUEST_FIELDS)
-        .first()
-    )
+    return _answering().filter(reply=reply).order_by("-round").first()
 
 
 def messages_with_replies(messages: list[Message]) -> list[dict[str, Any]]:
     """Message objects with their replies, in two statements however many there are."""
     turns = [message.id for message in messages if message.role == Message.Role.USER]
     wrote = [message.reply_id for message in messages if message.reply_id]
-    replies = list(Reply.objects.filter(Q(user_message__in=turns) | Q(id__in=wrote)).order_by("created_at"))
+    asked = Q(thread__in={message.thread_id for message in messages}, user_message__in=turns)
+    replies = list(Reply.objects.filter(asked | Q(id__in=wrote)).order_by("created_at"))
     requests = {snapshot.reply_id: snapshot for snapshot in _answering().filter(reply__in=replies).order_by("round")}
     newest = {reply.user_message_id: reply for reply in replies}
     by_id = {reply.id: reply for reply in replies}
@@ -93,4 +101,4 @@ def messages_with_replies(messages: list[Message]) -> list[dict[str, Any]]:
 
 def _answering() -> QuerySet[ContextSnapshot]:
     """The requests that replies are made of; a reply may also have asked a model for a contextualised query."""
-    return ContextSnapshot.objects.filter(purpose=ContextSnapshot.Purpose.REPLY).only(*REQUEST_FIELDS)
+    return ContextSnapshot.objects.exclude(purpose=ContextSnapshot.Purpose.REWRITE).only(*REQUEST_FIELDS)

@@ -1,6 +1,8 @@
 """The Messages API's own rules for a request, so that the local server refuses what the API would refuse: pure."""
 
+import re
 from collections.abc import Iterator, Mapping
+from itertools import takewhile
 from typing import Any
 
 TOP_LEVEL = frozenset(
@@ -27,6 +29,19 @@ BLOCK_FIELDS = {
     "thinking": {"type", "thinking", "signature"},
     "redacted_thinking": {"type", "data"},
 }
+TOOL_FIELDS = {
+    *("name", "description", "input_schema", "type", "cache_control", "strict", "input_examples"),
+    *("eager_input_streaming", "defer_loading", "allowed_callers"),
+}
+TOOL_CHOICES = {
+    "auto": {"type", "disable_parallel_tool_use"},
+    "any": {"type", "disable_parallel_tool_use"},
+    "tool": {"type", "name", "disable_parallel_tool_use"},
+    "none": {"type"},
+}
+TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+TOOL_USE_ID = re.compile(r"[a-zA-Z0-9_-]+")
+ROLE_OF = {"tool_use": "assistant", "tool_result": "user"}
 MOST_CACHE_MARKS = 4
 
 
@@ -53,6 +68,8 @@ def complaints(body: Mapping[str, Any]) -> Iterator[str]:
         yield 'messages: first message must use the "user" role'
     if body["messages"][-1]["role"] != "user":
         yield "This model does not support assistant message prefill. The conversation must end with a user message."
+    yield from definition_complaints(body.get("tools", []))
+    yield from choice_complaints(body)
     yield from tool_complaints(body["messages"])
     if sum("cache_control" in block for block in all_blocks(body)) > MOST_CACHE_MARKS:
         yield f"A maximum of {MOST_CACHE_MARKS} blocks with cache_control may be provided."
@@ -81,6 +98,8 @@ def message_complaints(where: str, message: object) -> Iterator[str]:
         return
     for i, block in enumerate(blocks(message)):
         yield from block_complaints(f"{where}.content.{i}", block)
+        if ROLE_OF.get(block["type"], message["role"]) != message["role"]:
+            yield f"{where}.content.{i}: `{block['type']}` blocks can only be in `{ROLE_OF[block['type']]}` messages"
 
 
 def block_complaints(where: str, block: object) -> Iterator[str]:
@@ -91,20 +110,72 @@ def block_complaints(where: str, block: object) -> Iterator[str]:
     yield from (f"{where}.{block['type']}.{field}: Extra inputs are not permitted" for field in block.keys() - fields)
     if block["type"] == "text" and not str(block.get("text", "")).strip():
         yield "messages: text content blocks must contain non-whitespace text"
+    if block["type"] == "tool_use":
+        yield from call_complaints(where, block)
+
+
+def call_complaints(where: str, block: Mapping[str, Any]) -> Iterator[str]:
+    for field, pattern in {"id": TOOL_USE_ID, "name": TOOL_NAME}.items():
+        if not matches(pattern, block.get(field)):
+            yield f"{where}.tool_use.{field}: String should match pattern '^{pattern.pattern}$'"
+    if not isinstance(block.get("input"), dict):
+        yield f"{where}.tool_use.input: Input should be an object"
+
+
+def definition_complaints(tools: object) -> Iterator[str]:
+    if not isinstance(tools, list) or not all(isinstance(tool, dict) for tool in tools):
+        yield "tools: Input should be a list of objects"
+        return
+    for i, tool in enumerate(tools):
+        yield from (f"tools.{i}.custom.{f}: Extra inputs are not permitted" for f in tool.keys() - TOOL_FIELDS)
+        if not matches(TOOL_NAME, tool.get("name")):
+            yield f"tools.{i}.custom.name: String should match pattern '^{TOOL_NAME.pattern}$'"
+        schema = tool.get("input_schema")
+        if not isinstance(schema, dict) or schema.get("type") != "object":
+            yield f"tools.{i}.custom.input_schema.type: Input should be 'object'"
+        if not isinstance(tool.get("description", ""), str):
+            yield f"tools.{i}.custom.description: Input should be a valid string"
+        if not isinstance(tool.get("eager_input_streaming"), bool | None):
+            yield f"tools.{i}.custom.eager_input_streaming: Input should be a valid boolean"
+    names = [tool["name"] for tool in tools]
+    if len(set(names)) < len(names):
+        yield "tools: Tool names must be unique."
+
+
+def choice_complaints(body: Mapping[str, Any]) -> Iterator[str]:
+    if (choice := body.get("tool_choice")) is None:
+        return
+    if not isinstance(choice, dict) or choice.get("type") not in TOOL_CHOICES:
+        yield "tool_choice: Input tag does not match any of the expected tags"
+        return
+    fields = TOOL_CHOICES[choice["type"]]
+    yield from (f"tool_choice.{field}: Extra inputs are not permitted" for field in choice.keys() - fields)
+    if not body.get("tools"):
+        yield "tool_choice: may only be specified while providing tools"
+    elif choice["type"] == "tool" and choice.get("name") not in {tool["name"] for tool in body["tools"]}:
+        yield f"tool_choice: Tool '{choice.get('name')}' not found in provided tools"
 
 
 def tool_complaints(messages: list[dict[str, Any]]) -> Iterator[str]:
     """Each tool_use is answered at the start of the next turn, and each tool_result answers the turn before it."""
     waiting: set[str] = set()
     for i, message in enumerate(messages):
-        results = {block["tool_use_id"] for block in blocks(message) if block["type"] == "tool_result"}
-        if missing := waiting - results:
+        first = takewhile(lambda block: block["type"] == "tool_result", blocks(message))
+        missing = waiting - {block["tool_use_id"] for block in first}
+        results = [block["tool_use_id"] for block in blocks(message) if block["type"] == "tool_result"]
+        if missing:
             yield f"messages.{i}: `tool_use` ids were found without `tool_result` blocks immediately after: {missing}"
-        if unexpected := results - waiting:
+        if unexpected := set(results) - waiting:
             yield f"messages.{i}: unexpected `tool_use_id` found in `tool_result` blocks: {unexpected}"
+        if len(set(results)) < len(results):
+            yield f"messages.{i}: each tool_use must have a single result"
         waiting = {block["id"] for block in blocks(message) if block["type"] == "tool_use"}
     if waiting:
         yield f"messages: `tool_use` ids were found without `tool_result` blocks immediately after: {waiting}"
+
+
+def matches(pattern: re.Pattern[str], value: object) -> bool:
+    return isinstance(value, str) and bool(pattern.fullmatch(value))
 
 
 def blocks(message: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -116,5 +187,6 @@ def all_blocks(body: Mapping[str, Any]) -> list[dict[str, Any]]:
     system = body.get("system", [])
     return [
         *(system if isinstance(system, list) else []),
+        *({"type": "tool", **tool} for tool in body.get("tools", [])),
         *(b for message in body["messages"] for b in blocks(message)),
     ]

@@ -1,7 +1,9 @@
 """What the local model server is told to answer: an error before the stream, or a stream made of steps."""
 
 import asyncio
+import hashlib
 import json
+import re
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -144,6 +146,10 @@ def text_delta(text: str, index: int = 0) -> Event:
     return block_delta(index, {"type": "text_delta", "text": text})
 
 
+def json_delta(piece: str, index: int = 0) -> Event:
+    return block_delta(index, {"type": "input_json_delta", "partial_json": piece})
+
+
 def block_stop(index: int = 0) -> Event:
     return {"type": "content_block_stop", "index": index}
 
@@ -182,18 +188,43 @@ def text(*deltas: str | Gate, stop_reason: str | None = "end_turn", delay: float
     return stream(*opened(), *steps, *closed(stop_reason))
 
 
-def tool_use(name: str, tool_input: dict[str, Any], *, tool_id: str = "toolu_local", before: str = "") -> Stream:
-    """A reply that calls a tool, its input in two pieces, after an optional text."""
-    index = 1 if before else 0
-    said = [block_start(), text_delta(before), block_stop()] if before else []
-    written = json.dumps(tool_input)
-    half = len(written) // 2
-    parts = [
-        block_delta(index, {"type": "input_json_delta", "partial_json": part})
-        for part in ("", written[:half], written[half:])
-    ]
-    block = {"type": "tool_use", "id": tool_id, "name": name, "input": {}}
-    return stream(message_start(), *said, block_start(index, block), *parts, *closed("tool_use", index))
+@dataclass(frozen=True, kw_only=True)
+class Use:
+    """A tool call. ``input`` may be the JSON itself, be it broken. ``halfway`` are steps in the middle of its stream."""
+
+    name: str
+    input: dict[str, Any] | str
+    id: str = "toolu_local"
+    piece_chars: int = 5
+    halfway: tuple[Step, ...] = ()
+
+    def steps(self, index: int) -> list[Step]:
+        """As the API streams it: an empty piece first, then small ones that cut words and escapes."""
+        written = self.input if isinstance(self.input, str) else json.dumps(self.input)
+        starts = range(0, len(written), self.piece_chars)
+        pieces = [json_delta(piece, index) for piece in ("", *(written[i : i + self.piece_chars] for i in starts))]
+        half = len(pieces) // 2
+        block = {"type": "tool_use", "id": self.id, "name": self.name, "input": {}}
+        return [block_start(index, block), *pieces[:half], *self.halfway, *pieces[half:], block_stop(index)]
+
+
+def turn(*parts: str | Use, stop_reason: str = "") -> Stream:
+    """A whole reply of texts and tool calls, each of them a block, in this order."""
+    steps: list[Step] = []
+    for index, part in enumerate(parts):
+        if isinstance(part, Use):
+            steps.extend(part.steps(index))
+        else:
+            words = re.findall(r"\S+\s*|\s+", part)
+            steps.extend([block_start(index), *(text_delta(word, index) for word in words), block_stop(index)])
+    calls = any(isinstance(part, Use) for part in parts)
+    ending = message_delta(stop_reason or ("tool_use" if calls else "end_turn"))
+    return stream(message_start(), *steps, ending, message_stop())
+
+
+def tool_use(name: str, tool_input: dict[str, Any] | str, *, tool_id: str = "toolu_local", before: str = "") -> Stream:
+    """A reply that calls one tool, after an optional text."""
+    return turn(*([before] if before else []), Use(name=name, input=tool_input, id=tool_id))
 
 
 def pause(seconds: float) -> Iterable[Delay]:
@@ -201,10 +232,45 @@ def pause(seconds: float) -> Iterable[Delay]:
 
 
 def newest_user_text(messages: Sequence[dict[str, Any]]) -> str:
-    content = messages[-1]["content"]
-    if isinstance(content, str):
-        return content
-    return " ".join(block["text"] for block in content if block["type"] == "text")
+    return " ".join(texts_of(messages[-1]))
+
+
+def texts_of(message: dict[str, Any]) -> list[str]:
+    content = message["content"]
+    return [content] if isinstance(content, str) else [block["text"] for block in content if block["type"] == "text"]
+
+
+ASKS_FOR_AN_ARTIFACT = re.compile(
+    r"\b(?:generate|create|write|draft|make|prepare)\b(?: me| us)? (?:an?|the|our|some) ([^.!?\n]{1,80})", re.IGNORECASE
+)
+
+
+def repeater(body: dict[str, Any]) -> Stream:
+    """The old fault: makes the first artifact that any user text of the request asks for, be it made long ago or not.
+
+    It answers in words after a tool's result, and where it cannot save or nothing is asked for.
+    """
+    messages = body["messages"]
+    if any(block["type"] == "tool_result" for block in messages[-1]["content"] if isinstance(block, dict)):
+        return text("It is ", "saved.")
+    said = (found for m in messages if m["role"] == "user" for t in texts_of(m) if (found := asked_for(t)))
+    title = next(said, "") if can_save(body) else ""
+    if not title:
+        return echo(body)
+    content = f"# {title}\n\nMade for: {newest_user_text(messages)}"
+    tool_id = "toolu_" + hashlib.sha256(json.dumps(body).encode()).hexdigest()[:20]
+    save = Use(name="save_artifact", input={"title": title, "kind": "document", "content": content}, id=tool_id)
+    return turn("I make it. ", save)
+
+
+def asked_for(said: str) -> str:
+    match = ASKS_FOR_AN_ARTIFACT.search(said)
+    return match[1].strip() if match else ""
+
+
+def can_save(body: dict[str, Any]) -> bool:
+    refused = body.get("tool_choice") == {"type": "none"}
+    return not refused and any(tool["name"] == "save_artifact" for tool in body.get("tools", []))
 
 
 def echo(body: dict[str, Any], *, delay: float = 0) -> Stream:

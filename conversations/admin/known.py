@@ -1,4 +1,4 @@
-"""Memories, topics and summaries that a request was given or might have been, with what they say by now."""
+"""Memories, topics, summaries and artifacts that a request was told of or might have been, with what they say by now."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -9,6 +9,7 @@ from uuid import UUID
 from django.db.models import Model, UUIDField, Value
 from django.db.models.functions import Left
 
+from artifacts.models import Artifact
 from conversations.context.reasons import Reason
 from memory.models import DailySummary, Memory, ThreadSummary, Topic
 
@@ -80,6 +81,7 @@ def _found(ids: Sequence[UUID]) -> dict[str, dict[str, Any]]:
         (Memory, "memory", "content", "source", NOWHERE),
         (Topic, "topic", "title", NOWHERE, "thread"),
         (DailySummary, "summary of the day", "text", NOWHERE, NOWHERE),
+        (Artifact, "artifact", "title", NOWHERE, "thread"),
         (ThreadSummary, "summary of the last conversation", "text", NOWHERE, "thread"),
     ]
     first, *others = [

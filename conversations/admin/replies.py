@@ -136,12 +136,17 @@ class MessageAdmin(InspectionAdmin[Message]):
 
     @admin.display(description="replies to it")
     def replies_to_it(self, message: Message) -> SafeString | str:
-        found = Reply.objects.filter(user_message=message).order_by("id").values_list("id", "status")
+        found = (
+            Reply.objects.filter(thread=message.thread_id, user_message=message)
+            .order_by("id")
+            .values_list("id", "status")
+        )
         return display.links(display.link(Reply, pk, status) for pk, status in found)
 
     @admin.display
     def model_requests(self, message: Message) -> SafeString | str:
-        return request_links(ContextSnapshot.objects.filter(reply__user_message=message))
+        found = ContextSnapshot.objects.filter(reply__thread=message.thread_id, reply__user_message=message)
+        return request_links(found)
 
     @admin.display(description="text")
     def text_block(self, message: Message) -> SafeString:

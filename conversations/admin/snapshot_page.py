@@ -10,6 +10,7 @@ from django.db.models.functions import Left, Length
 
 from conversations.admin import display
 from conversations.admin.known import Known, Tally, known_rows, tallied
+from conversations.admin.layers import Layer, layers
 from conversations.context import describing, factors, snapshots
 from conversations.context.reasons import Reason
 from conversations.context.rewriting import RewritingOutcome
@@ -23,13 +24,16 @@ SECTION_CHARS = 20_000
 INLINE_CHARS = 200_000
 BAR_WIDTH = 1_000
 SECTION_LABELS = {
+    "tools": "Tools, as JSON",
     "base": "System prompt",
+    "rules": "Rules about artifacts",
     "memory": "Memory",
     "today": "Today",
     "open_threads": "Open threads",
     "last_conversation": "Last conversation",
     "history": "Earlier turns",
     "message": "The message to answer",
+    "reply": "What this reply said and did before, as JSON",
 }
 REWRITE_LABELS = {"base": "Instructions", "message": "Memory, turns and message, as JSON"}
 REWRITE = ContextSnapshot.Purpose.REWRITE
@@ -112,6 +116,7 @@ class SnapshotPage:
     request_chars: int
     known: Sequence[Known]
     known_tally: Sequence[Tally]
+    layers: Sequence[Layer]
     message: str
     query: str
     query_outcome: str
@@ -152,6 +157,7 @@ def snapshot_page(snapshot: ContextSnapshot) -> SnapshotPage:
         request_chars=len(request),
         known=known,
         known_tally=tallied(known),
+        layers=layers(snapshot, body),
         message=sent[-1].excerpt if sent else "",
         query=query,
         query_outcome=outcome,

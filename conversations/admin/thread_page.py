@@ -1,7 +1,7 @@
 """What the page of one thread shows: its newest turns, or those before a given one, with replies and model requests."""
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from uuid import UUID
 
@@ -52,7 +52,7 @@ def thread_page(thread: Thread, *, before: str) -> ThreadPage:
     end = position(before)
     found = newest(thread, end)
     shown = found[:TURNS_SHOWN][::-1]
-    tried = attempts(turn.message.id for turn in shown)
+    tried = attempts(thread, [turn.message.id for turn in shown])
     return ThreadPage(
         turns=[replace(turn, attempts=tried[turn.message.id]) for turn in shown],
         older=shown[0].message.position if len(found) > TURNS_SHOWN else None,
@@ -75,9 +75,9 @@ def newest(thread: Thread, before: int | None) -> list[Turn]:
     return [Turn(message=message, excerpt=message.excerpt, length=message.length) for message in newest_first]
 
 
-def attempts(message_ids: Iterable[UUID]) -> defaultdict[UUID, list[Attempt]]:
+def attempts(thread: Thread, message_ids: Sequence[UUID]) -> defaultdict[UUID | None, list[Attempt]]:
     """The replies to these turns with their model requests, oldest first."""
-    replies = list(Reply.objects.filter(user_message__in=list(message_ids)).order_by("id"))
+    replies = list(Reply.objects.filter(thread=thread, user_message__in=message_ids).order_by("id"))
     requests = defaultdict(list)
     recorded = ContextSnapshot.objects.filter(reply__in=replies).defer("sections", "runs")
     for request in recorded.order_by("reply", "id"):

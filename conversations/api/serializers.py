@@ -153,6 +153,13 @@ class UsageAnswer(serializers.Serializer[Any]):
     cache_creation_input_tokens = serializers.IntegerField()
 
 
+class DuplicatesAnswer(serializers.Serializer[Any]):
+    rules = serializers.BooleanField(help_text="The system text says when to make an artifact.")
+    tool_wording = serializers.BooleanField(help_text="Tools were offered, with their wording.")
+    filtered_turns = serializers.IntegerField(help_text="Turns left out because their artifact was made.")
+    silent = serializers.BooleanField(help_text="A preset's request, which enters no thread.")
+
+
 class SnapshotAnswer(serializers.Serializer[Any]):
     """What one model request was given, what was left out and why."""
 
@@ -179,6 +186,7 @@ class SnapshotAnswer(serializers.Serializer[Any]):
     sections = SectionAnswer(many=True, help_text="Its parts, in the order sent.")
     items = ItemAnswer(many=True, help_text="Each turn, memory, topic and summary exactly once.")
     rewriting = RewritingAnswer()
+    against_duplicates = DuplicatesAnswer(help_text="What kept artifacts from being made twice.")
     problems = ProblemAnswer(many=True, help_text="Sources that failed; the reply goes on without them.")
     cache = CacheAnswer(allow_null=True, help_text="Null where there is nothing to tell.")
     diagnostics = serializers.DictField(allow_null=True, help_text="What the provider says about its prompt cache.")

@@ -232,7 +232,7 @@ def _exchange(user: User, opened: Opened) -> dict[str, Any]:
     """The stored turns of a reply that has ended. Raises ``ReplyFailed`` where it failed, ``ReplyNotFound`` where its thread
     was deleted right after."""
     reply = threads.reply_of(user, opened.reply.id)
-    message = opened.message
+    message = opened.question
     answer = Message.objects.filter(reply=reply).first()
     described = wire.reply_with_request(reply)
     if reply.status in (Reply.Status.FAILED, Reply.Status.INTERRUPTED):

@@ -101,6 +101,16 @@ class ThreadConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
                 )
                 await self._belong_to(opened.thread.id)
                 self._follow(opened.reply.id)
+            case "preset.run":
+                if self.thread_id is None:
+                    raise errors.NothingToWorkFrom
+                opened = await replies.start_preset(
+                    user=user,
+                    thread_id=self.thread_id,
+                    preset=_text(frame, "preset"),
+                    client_message_id=frame.get("client_message_id"),
+                )
+                self._follow(opened.reply.id)
             case "reply.stop":
                 await replies.stop(user=user, reply_id=_text(frame, "reply"))
             case "reply.retry":
@@ -110,7 +120,7 @@ class ThreadConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
                 reply = await in_database(threads.reply_of)(user, _text(frame, "reply"))
                 self._follow(reply.id, after=_seq(frame), again=True)
             case other:
-                known = "message.send, reply.stop, reply.retry or reply.resume"
+                known = "message.send, preset.run, reply.stop, reply.retry or reply.resume"
                 given = f"not {other[:40]!r}" if isinstance(other, str) else "as text"
                 raise InvalidFrame(f"A frame's type must be {known}, {given}.")
 

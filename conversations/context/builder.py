@@ -8,16 +8,18 @@ from datetime import datetime
 
 from conversations.context import caching, rewriting
 from conversations.context.budget import Budget
-from conversations.context.caching import CachePlan, CacheState
-from conversations.context.fitting import Parts, Section, fit, history_room, memory_room, standing_room
+from conversations.context.caching import CachePlan, CacheState, Previous
+from conversations.context.fitting import ROUND, Parts, Section, fit, history_room, memory_room, standing_room
+from conversations.context.listing import list_artifacts
 from conversations.context.problems import Problem
 from conversations.context.reasons import Reason
 from conversations.context.recalling import recall
 from conversations.context.rendering import render, sha256
 from conversations.context.rewriting import Rewriting
-from conversations.context.sources import Wanted, candidates_of, read_all
+from conversations.context.sources import Candidates, Wanted, candidates_of, read_all
 from conversations.context.tiers import MEMORY, TierItem, build_tiers, cut
 from conversations.context.tokens import text_of
+from conversations.context.toolbox import NO_TOOLS, ToolTexts, tools_section
 from conversations.context.windowing import Run, Turn, account, window
 from conversations.models import Assistant, ContextSnapshot
 from conversations.providers.base import Payload, Provider
@@ -43,11 +45,12 @@ class Context:
     cache: CachePlan = field(default_factory=CachePlan)
     payload: Payload
     timings_ms: Mapping[str, float] = field(default_factory=dict)
+    ground: "Ground | None" = None
 
     @property
     def sections(self) -> list[Section]:
-        """The parts of the system text, in order (C1)."""
-        return self.parts.system
+        """What comes before the turns, in order: definitions of tools and the parts of the system text (C1)."""
+        return self.parts.standing
 
     @property
     def history(self) -> Sequence[Turn]:
@@ -77,6 +80,25 @@ class Context:
         return counts
 
 
+@dataclass(frozen=True, kw_only=True)
+class Ground:
+    """What the requests of one reply share: what was read, and what was decided before the parts were fitted together."""
+
+    provider: Provider
+    model: str
+    max_tokens: int
+    fitting: Budget
+    budget: Budget
+    candidates: Candidates
+    left_out: Reason
+    before: CacheState
+    previous: Previous | None
+    items: Sequence[TierItem]
+    listed: Sequence[TierItem]
+    problems: Sequence[Problem]
+    rewriting: Rewriting
+
+
 class Stopwatch:
     """Milliseconds by step, and in all since it was started."""
 
@@ -104,24 +126,38 @@ def build_context(
     session: Session,
     at: datetime,
     query: Rewriting | None = None,
+    tools: ToolTexts = NO_TOOLS,
+    silent: bool = False,
 ) -> Context:
     """The context of the request that answers ``newest``, which may not be stored yet; ``None`` is a thread to come.
 
     ``at`` is the time of the request: the same rows at the same time give the same bytes. ``query`` is what a model made of
     the message. Without it the assistant's rules decide; where a model has to be asked first, ``rewriting`` says so.
+    ``silent``: ``newest`` is the instruction of a preset, and no turn of the thread (F9).
     """
     watch = Stopwatch()
     model = assistant.model or provider.default_model()
-    base = Section.of("base", assistant.system_prompt)
+    parts = Parts(
+        tools=tools_section(tools.definitions) if tools.definitions else None,
+        base=Section.of("base", assistant.system_prompt),
+        rules=Section.of("rules", tools.rules) if tools.rules else None,
+        newest=newest,
+        silent=silent,
+    )
     budget = Budget.of(assistant)
-    wanted = Wanted(thread_id=thread_id, before=newest.position, budget=budget, filtering=assistant.filters_artifacts)
+    wanted = Wanted(
+        thread_id=thread_id,
+        before=newest.position,
+        budget=budget,
+        filtering=assistant.filters_artifacts,
+        listing=bool(tools.definitions),
+    )
     history, standing = read_all(wanted, user_id=user_id, session=session, memory=assistant.uses_memory)
     watch.lap("history")
-    tiers = cut(build_tiers(standing, assistant), standing_room(base, budget))
-    tiers = cut(tiers, memory_room(base, budget), first=[MEMORY])
+    tiers = cut(build_tiers(standing, assistant), standing_room(parts.fixed_tokens, budget))
+    parts = replace(parts, tiers=cut(tiers, memory_room(parts.fixed_tokens, budget), first=[MEMORY]))
     watch.lap("memory")
 
-    parts = Parts(base=base, tiers=tiers, newest=newest)
     budget = history_room(parts.standing_tokens, budget)
     before = caching.state_before(
         history.previous,
@@ -135,61 +171,106 @@ def build_context(
     kept, left_out = window(candidates.turns, budget, begin_at=begin_at)
     watch.lap("history")
 
-    query = query or rewriting.decide(assistant, provider, text_of(newest.content), kept)
+    query = query or (rewriting.OFF if silent else rewriting.decide(assistant, provider, text_of(newest.content), kept))
     watch.lap("rewrite")
-    parts = replace(parts, history=kept, additions=_query_sections(query))
+    listed = list_artifacts(history.artifacts)
+    parts = replace(parts, history=kept, additions=[*_query_sections(query), *listed.sections])
     recalled = recall(
         user_id=user_id,
         thread_id=thread_id,
         text=query.query or text_of(newest.content),
         at=at,
-        tiers=tiers,
+        tiers=parts.tiers,
         room=min(assistant.recall_tokens, budget.total_tokens - parts.total_tokens),
     )
     watch.lap("memory")
-
-    whole = replace(parts, additions=[*parts.additions, *recalled.sections])
-    parts = fit(whole, budget)
-    cache = caching.plan(
-        before if parts.system == whole.system else before.without_system(),
-        history.previous,
-        cacheable_from=provider.cacheable_from(model),
-        system_tokens=parts.standing_tokens,
-        turns=[(-turn.position if turn.shortened else turn.position, turn.token_count) for turn in parts.turns],
-    )
-    payload = render(
-        provider,
+    parts = replace(parts, additions=[*parts.additions, *recalled.sections])
+    ground = Ground(
+        provider=provider,
         model=model,
         max_tokens=assistant.max_output_tokens,
-        system=[section.text for section in parts.system],
+        fitting=budget,
+        budget=Budget.of(assistant),
+        candidates=candidates,
+        left_out=left_out,
+        before=before,
+        previous=history.previous,
+        items=recalled.items,
+        listed=listed.items,
+        problems=[*standing.problems, *recalled.problems],
+        rewriting=query,
+    )
+    return _assembled(ground, parts, watch)
+
+
+def continued(context: Context, rounds: Sequence[str], *, at: datetime) -> Context:
+    """The next request of the same reply, after these rounds of tool calls and results (JSON of their blocks).
+
+    All that stood before is the same to the byte, so that it comes from the provider's cache, as long as it fits.
+    """
+    assert context.ground
+    previous = Previous(
+        at=at,
+        provider=context.provider,
+        model=context.model,
+        sections=tuple(_digests(context.parts)),
+        positions=tuple(_positions(context.parts)),
+        marks=context.cache.marks,
+        provider_message_id="",
+    )
+    ground = replace(context.ground, before=CacheState.WARM, previous=previous)
+    parts = replace(context.parts, rounds=[Section.of(ROUND, text) for text in rounds])
+    return _assembled(ground, parts, Stopwatch())
+
+
+def _assembled(ground: Ground, whole: Parts, watch: Stopwatch) -> Context:
+    """Fit, plan the cache, render, account. Pure."""
+    parts = fit(whole, ground.fitting)
+    cache = caching.plan(
+        ground.before if parts.standing == whole.standing else ground.before.without_system(),
+        ground.previous,
+        cacheable_from=ground.provider.cacheable_from(ground.model),
+        system_tokens=parts.standing_tokens,
+        turns=[(position, turn.token_count) for position, turn in zip(_positions(parts), parts.turns, strict=True)],
+    )
+    payload = render(
+        ground.provider,
+        model=ground.model,
+        max_tokens=ground.max_tokens,
+        system=[section.text for section in parts.standing if section is not parts.tools],
         turns=parts.turns,
-        additions=[addition.text for addition in parts.additions],
+        additions=[section.text for section in parts.beside],
+        tools=parts.tools.text if parts.tools else "",
+        rounds=[section.text for section in parts.rounds],
         cache=cache,
     )
     runs = account(
         parts.history,
-        parts.newest,
-        left_out if len(parts.history) == len(kept) else Reason.OVER_BUDGET,
+        None if parts.silent else parts.newest,
+        ground.left_out if len(parts.history) == len(whole.history) else Reason.OVER_BUDGET,
         _stand_ins(parts.turns),
-        fulfilled=candidates.fulfilled,
-        orphans=candidates.orphans,
+        fulfilled=ground.candidates.fulfilled,
+        orphans=ground.candidates.orphans,
     )
     watch.lap("tokens")
+    beside = [*ground.listed, *ground.items]
     return Context(
-        provider=provider.name,
-        model=model,
-        max_tokens=assistant.max_output_tokens,
+        purpose=ContextSnapshot.Purpose.ARTIFACT if parts.silent else ContextSnapshot.Purpose.REPLY,
+        provider=ground.provider.name,
+        model=ground.model,
+        max_tokens=ground.max_tokens,
         parts=parts,
         runs=runs,
-        turns_loaded=candidates.loaded,
-        budget=Budget.of(assistant),
+        turns_loaded=ground.candidates.loaded,
+        budget=ground.budget,
         items=[item for tier in parts.tiers for item in tier.items],
-        recalled=recalled.items if parts.additions else [item.left_out() for item in recalled.items],
-        problems=[*standing.problems, *recalled.problems],
-        rewriting=query,
+        recalled=beside if parts.additions else [item.left_out() for item in beside],
+        problems=ground.problems,
+        rewriting=ground.rewriting,
         cache=cache,
         payload=payload,
         timings_ms=watch.read(),
+        ground=ground,
     )
 
 
@@ -220,7 +301,12 @@ def rewriting_context(context: Context, *, assistant: Assistant, provider: Provi
 
 
 def _digests(parts: Parts) -> list[str]:
-    return [sha256(section.text).hex() for section in parts.system]
+    return [sha256(section.text).hex() for section in parts.standing]
+
+
+def _positions(parts: Parts) -> list[int]:
+    """Of the turns that are sent, negative where one is shortened."""
+    return [-turn.position if turn.shortened else turn.position for turn in parts.turns]
 
 
 def _query_sections(query: Rewriting) -> list[Section]:

@@ -9,6 +9,7 @@ from django.db.models import Q
 
 from conversations.context import snapshots
 from conversations.context.builder import Context
+from conversations.context.fitting import ROUND, TOOLS
 from conversations.context.reasons import Reason
 from conversations.context.rendering import sha256
 from conversations.context.snapshots import Material, NotRebuildable, runs_of
@@ -63,6 +64,7 @@ def _body(snapshot: ContextSnapshot, material: Material) -> dict[str, Any]:
         "sections": list(_sections(snapshot, material)),
         "items": [*_turn_items(snapshot, material), *snapshots.items_of(snapshot, material)],
         "rewriting": {"outcome": snapshot.rewriting, "query": query_of(snapshot, material)},
+        "against_duplicates": _against_duplicates(snapshot),
         "problems": snapshot.problems or [],
         "cache": snapshots.cache_of(snapshot).told(),
         "diagnostics": snapshot.diagnostics,
@@ -78,13 +80,14 @@ def _body(snapshot: ContextSnapshot, material: Material) -> dict[str, Any]:
 def _sections(snapshot: ContextSnapshot, material: Material) -> Iterator[dict[str, Any]]:
     for section in snapshots.sections_of(snapshot):
         yield {"name": section.name, "tokens": section.tokens, "text": material.texts.get(section.sha256)}
-    additions = snapshots.additions_of(snapshot)
+    additions = [part for part in snapshots.additions_of(snapshot) if part.name != ROUND]
     beside = "\n\n".join(material.texts.get(addition.sha256, "") for addition in additions)
     beside_tokens = sum(addition.tokens for addition in additions)
     if snapshot.purpose == ContextSnapshot.Purpose.REWRITE:
         yield {"name": "message", "tokens": beside_tokens, "text": beside}
         return
-    newest = runs_of(snapshot)[-1].last
+    silent = snapshot.purpose == ContextSnapshot.Purpose.ARTIFACT
+    newest = None if silent else runs_of(snapshot)[-1].last
     history = [turn for turn in material.turns if turn.position != newest]
     message = [turn for turn in material.turns if turn.position == newest]
     yield {
@@ -96,6 +99,21 @@ def _sections(snapshot: ContextSnapshot, material: Material) -> Iterator[dict[st
         "name": "message",
         "tokens": sum(turn.token_count for turn in message) + beside_tokens,
         "text": "\n\n".join([*_said(message), beside] if beside else _said(message)),
+    }
+    rounds = [part for part in snapshots.additions_of(snapshot) if part.name == ROUND]
+    if rounds:
+        told = [material.texts.get(part.sha256, "") for part in rounds]
+        yield {"name": "reply", "tokens": sum(part.tokens for part in rounds), "text": "\n\n".join(told)}
+
+
+def _against_duplicates(snapshot: ContextSnapshot) -> dict[str, Any]:
+    """Which of the four layers acted that keep an artifact from being made twice (F9)."""
+    sections = {section.name for section in snapshots.sections_of(snapshot)}
+    return {
+        "rules": "rules" in sections,
+        "tool_wording": TOOLS in sections,
+        "filtered_turns": sum(run.count for run in runs_of(snapshot) if run.reason is Reason.FULFILLED_ARTIFACT),
+        "silent": snapshot.purpose == ContextSnapshot.Purpose.ARTIFACT,
     }
 
 

@@ -1,6 +1,8 @@
 """What belongs together in a thread: a tool call and its result, a question and all that answers it. Pure."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby, pairwise
 from typing import Any, Protocol
 
 Block = dict[str, Any]
@@ -22,6 +24,22 @@ class Said(Protocol):
     def content(self) -> Sequence[Block]: ...
 
 
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What a turn is sent as, or a part of it: the results that stand within an assistant turn are the user's to the API."""
+
+    role: str
+    content: Sequence[Block]
+
+
+def parts_of(turn: Said) -> list[Part]:
+    """A turn as the API's messages. A reply with tool calls is one assistant turn: calls, results, calls, results, answer."""
+    if turn.role != "assistant" or all(block["type"] != "tool_result" for block in turn.content):
+        return [Part(turn.role, turn.content)]
+    runs = groupby(turn.content, key=lambda block: block["type"] == "tool_result")
+    return [Part("user" if are_results else "assistant", list(blocks)) for are_results, blocks in runs]
+
+
 def only_texts(turns: Sequence[Said]) -> bool:
     """Most threads: nothing in them has another half, and all of it can be sent."""
     return all(block["type"] == "text" for turn in turns for block in turn.content)
@@ -31,7 +49,7 @@ def calls(turns: Sequence[Said]) -> list[frozenset[str]]:
     """For each turn the ids of the tool calls in it whose results stand in the turn that directly follows (W4)."""
     if only_texts(turns):
         return [NONE] * len(turns)
-    return [*map(_answered, turns, turns[1:]), NONE]
+    return [*(_answered(parts_of(turn)[-1], parts_of(after)[0]) for turn, after in pairwise(turns)), NONE]
 
 
 def exchanges(turns: Sequence[Said]) -> list[range]:
@@ -71,11 +89,12 @@ def whole_blocks(turns: Sequence[Said]) -> list[Sequence[Block]]:
     kinds that no model takes. Results come first."""
     if only_texts(turns):
         return [turn.content for turn in turns]
-    answered = calls(turns)
-    return [
-        _whole(turn.content, calls=mine, results=before)
-        for turn, mine, before in zip(turns, answered, [NONE, *answered], strict=False)
-    ]
+    parts = [(index, part) for index, turn in enumerate(turns) for part in parts_of(turn)]
+    answered = [*(_answered(part, after) for (_, part), (_, after) in pairwise(parts)), NONE]
+    contents: list[list[Block]] = [[] for _ in turns]
+    for (index, part), mine, before in zip(parts, answered, [NONE, *answered], strict=False):
+        contents[index] += _whole(part.content, calls=mine, results=before)
+    return list(contents)
 
 
 def _answered(turn: Said, following: Said) -> frozenset[str]:

@@ -1,10 +1,14 @@
 """The parts of a context brought within the budget and the hard cap. Pure: the same parts give the same context (W5, W6)."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import Any
 
 from conversations.context.budget import Budget, shorten
+from conversations.context.exchanges import Block
+from conversations.context.rendering import round_text
 from conversations.context.tiers import Tier, cut
 from conversations.context.tokens import TURN_OVERHEAD, estimate_tokens, text_of, turn_tokens
 from conversations.context.windowing import Turn, least_kept, whole
@@ -12,6 +16,11 @@ from conversations.models import text_blocks
 
 SMALLEST_SHARE = 32
 """Estimated tokens that even a shortened turn keeps."""
+
+INSTRUCTION, ROUND, TOOLS = "instruction", "round", "tools"
+TEXTS = ("text", "input", "content")
+SHORTER = (2_000, 500, 120, 30)
+"""Estimated tokens that each text of a round is shortened to, step by step."""
 
 MESSAGE_ROOM = 300
 """Kept free for the newest message and what stands beside it, so that a message of usual length moves nothing else."""
@@ -33,27 +42,50 @@ class Section:
 
 @dataclass(frozen=True, kw_only=True)
 class Parts:
-    """What a request is made of, in the order in which it is sent."""
+    """What a request is made of, in the order in which it is sent. ``rounds`` are what the reply said and did before."""
 
+    tools: Section | None = None
     base: Section
+    rules: Section | None = None
     tiers: Sequence[Tier] = ()
     history: Sequence[Turn] = ()
     newest: Turn
+    silent: bool = False
     additions: Sequence[Section] = ()
+    rounds: Sequence[Section] = ()
 
     @property
-    def system(self) -> list[Section]:
-        """The parts of the system text, in order (C1)."""
-        sent = (tier for tier in self.tiers if tier.text)
-        return [self.base, *(Section(name=tier.name, text=tier.text, tokens=tier.tokens) for tier in sent)]
+    def standing(self) -> list[Section]:
+        """What comes before the turns, in order: the tools, then the parts of the system text (C1)."""
+        staff_wrote = [part for part in (self.tools, self.base, self.rules) if part]
+        known = [Section(name=tier.name, text=tier.text, tokens=tier.tokens) for tier in self.tiers if tier.text]
+        return [*staff_wrote, *known]
 
     @property
     def turns(self) -> list[Turn]:
-        return [*self.history, self.newest]
+        """The turns that are sent. The newest is none where it is silent: then it is an instruction of Openbook's."""
+        return [*self.history] if self.silent else [*self.history, self.newest]
+
+    @property
+    def beside(self) -> list[Section]:
+        """What stands beside the person's words in the last message of the user."""
+        if not self.silent:
+            return [*self.additions]
+        text = text_of(self.newest.content)
+        return [*self.additions, Section(name=INSTRUCTION, text=text, tokens=self.newest.token_count)]
+
+    @property
+    def fixed_tokens(self) -> int:
+        """Of what staff wrote and nothing can cut."""
+        return sum(part.tokens for part in (self.tools, self.base, self.rules) if part)
 
     @property
     def standing_tokens(self) -> int:
-        return self.base.tokens + sum(tier.tokens for tier in self.tiers)
+        return self.fixed_tokens + sum(tier.tokens for tier in self.tiers)
+
+    @property
+    def rounds_tokens(self) -> int:
+        return sum(part.tokens for part in self.rounds)
 
     @property
     def message_tokens(self) -> int:
@@ -65,18 +97,18 @@ class Parts:
 
     @property
     def total_tokens(self) -> int:
-        return self.standing_tokens + self.history_tokens + self.message_tokens
+        return self.standing_tokens + self.history_tokens + self.message_tokens + self.rounds_tokens
 
 
-def standing_room(base: Section, budget: Budget) -> int:
+def standing_room(fixed_tokens: int, budget: Budget) -> int:
     """What the tiers may take together: they are the same all session long, so they leave room for a history that grows."""
     growing = (budget.history_tokens - budget.history_tokens_low) // 3
-    return max(0, budget.total_tokens - base.tokens - budget.history_tokens_low - growing - MESSAGE_ROOM)
+    return max(0, budget.total_tokens - fixed_tokens - budget.history_tokens_low - growing - MESSAGE_ROOM)
 
 
-def memory_room(base: Section, budget: Budget) -> int:
+def memory_room(fixed_tokens: int, budget: Budget) -> int:
     """What the memory may take, which nothing else cuts: beside it the cap leaves room for a message of usual length."""
-    return max(0, budget.hard_cap - base.tokens - MESSAGE_ROOM)
+    return max(0, budget.hard_cap - fixed_tokens - MESSAGE_ROOM)
 
 
 def history_room(standing_tokens: int, budget: Budget) -> Budget:
@@ -97,9 +129,43 @@ def fit(parts: Parts, budget: Budget) -> Parts:
         cuttable = sum(tier.tokens for tier in parts.tiers)
         parts = replace(parts, tiers=cut(parts.tiers, max(0, cuttable - over)))
     parts = replace(parts, history=_newest_that_fit(parts, budget))
+    if parts.total_tokens > budget.hard_cap and parts.rounds:
+        parts = replace(
+            parts, rounds=_shorter(parts.rounds, budget.hard_cap - parts.total_tokens + parts.rounds_tokens)
+        )
     if parts.total_tokens > budget.hard_cap:
         parts = _shortened_to(replace(parts, additions=()), budget.hard_cap)
     return parts
+
+
+def _shorter(rounds: Sequence[Section], room: int) -> Sequence[Section]:
+    """The rounds with their long texts – contents that were written, results that were read – shortened until all fit the
+    room, those of the earliest rounds first."""
+    kept = list(rounds)
+    for tokens in SHORTER:
+        for index, part in enumerate(kept):
+            if sum(part.tokens for part in kept) <= room:
+                return kept
+            kept[index] = Section.of(
+                ROUND, round_text([_shorter_block(block, tokens) for block in json.loads(part.text)])
+            )
+    return kept
+
+
+def _shorter_block(block: Block, tokens: int) -> Block:
+    """Names and ids stay: by them a call and its result belong together."""
+    return {name: _with_short_texts(value, tokens) if name in TEXTS else value for name, value in block.items()}
+
+
+def _with_short_texts(value: Any, tokens: int) -> Any:
+    match value:
+        case str():
+            return shorten(value, tokens)
+        case dict():
+            return {name: _with_short_texts(part, tokens) for name, part in value.items()}
+        case list():
+            return [_with_short_texts(part, tokens) for part in value]
+    return value
 
 
 def _newest_that_fit(parts: Parts, budget: Budget) -> Sequence[Turn]:
@@ -113,7 +179,7 @@ def _newest_that_fit(parts: Parts, budget: Budget) -> Sequence[Turn]:
 
 
 def _shortened_to(parts: Parts, cap: int) -> Parts:
-    room = max(cap - parts.standing_tokens, SMALLEST_SHARE)
+    room = max(cap - parts.standing_tokens - parts.rounds_tokens, SMALLEST_SHARE)
     spoken = _spoken(parts.history)
     history = spoken[max(0, len(spoken) + 1 - room // SMALLEST_SHARE) :]
     parts = replace(parts, history=history)

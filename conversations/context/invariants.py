@@ -28,7 +28,8 @@ def broken(payload: Payload, *, newest: str, total_tokens: int, hard_cap: int) -
             "system_prompt",
             "The assistant has no system prompt. Whoever runs this Openbook can write one in the admin.",
         )
-    if not messages or not _ends_with(messages[-1], newest):
+    asked = next((message for message in reversed(messages) if _asks(message)), None)
+    if asked is None or not _asks(asked, newest):
         yield "newest_message", "The newest message is missing from the request."
     roles = [message["role"] for message in messages]
     if roles != [("user", "assistant")[index % 2] for index in range(len(roles))] or roles[-1:] != ["user"]:
@@ -45,12 +46,10 @@ def broken(payload: Payload, *, newest: str, total_tokens: int, hard_cap: int) -
         )
 
 
-def _ends_with(message: Mapping[str, Any], newest: str) -> bool:
-    """Whether the person's own words stand in the last turn, whole or – where they are too long – from their beginning on."""
-    if message["role"] != "user":
-        return False
-    texts = "\n\n".join(block["text"] for block in message["content"] if block["type"] == "text")
-    return newest in texts
+def _asks(message: Mapping[str, Any], newest: str = "") -> bool:
+    """Whether it is a message in words, with these words whole in it. What follows it are rounds of tool calls and results."""
+    texts = [block["text"] for block in message["content"] if block["type"] == "text"]
+    return message["role"] == "user" and bool(texts) and newest in "\n\n".join(texts)
 
 
 def _orphans(messages: list[dict[str, Any]]) -> Iterator[str]:

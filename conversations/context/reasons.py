@@ -14,4 +14,5 @@ class Reason(models.TextChoices):
     ORPHAN_TOOL = "orphan_tool", "Nothing to send: half of a tool call, or of a kind that models don't take"
     REMEMBERED = "remembered", "What is known of the person in this session"
     RECALLED = "recalled", "Recalled for this message"
+    LISTED = "listed", "Exists beside the thread"
     EXPIRED = "expired", "No longer true, or switched off"

@@ -6,11 +6,14 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from conversations.context.caching import MESSAGE, SYSTEM, CachePlan, marked
+from conversations.context.exchanges import Block, Part, parts_of
 from conversations.context.windowing import Turn, without_orphans
 from conversations.models import text_blocks
 from conversations.providers.base import Payload, Provider
 
 EARLIER = "[Earlier turns are left out.]"
+MOST_ROUNDS = 8
+"""Model requests of one reply. In the last one the model is asked to answer in words."""
 
 
 def render(
@@ -21,14 +24,23 @@ def render(
     system: Sequence[str],
     turns: Sequence[Turn],
     additions: Sequence[str],
+    tools: str = "",
+    rounds: Sequence[str] = (),
     cache: CachePlan,
 ) -> Payload:
-    """The exact request: system texts, turns oldest first, and beside the last one what Openbook added to it (C1, Q2)."""
+    """The exact request: system texts, turns oldest first, beside the last one what Openbook added to it (C1, Q2), and what
+    the reply has said and done in its earlier rounds. ``tools`` and each of ``rounds`` are JSON: definitions, and blocks.
+    """
     return provider.render(
         model=model,
         max_tokens=max_tokens,
         system=system_blocks(system, mark=SYSTEM in cache.marks),
-        messages=api_messages(turns, additions, mark=MESSAGE in cache.marks),
+        messages=[
+            *api_messages(turns, additions, mark=MESSAGE in cache.marks),
+            *joined(part for text in rounds for part in parts_of(Part("assistant", json.loads(text)))),
+        ],
+        tools=json.loads(tools) if tools else (),
+        tool_choice="none" if len(rounds) >= MOST_ROUNDS - 1 else "",
         previous_message_id=cache.previous_message_id,
     )
 
@@ -43,17 +55,31 @@ def api_messages(turns: Sequence[Turn], additions: Sequence[str] = (), *, mark: 
 
     A cache mark stands at the end of the person's own words, before the additions: the next request repeats only the former.
     """
+    parts = [part for turn in without_orphans(turns) for part in parts_of(turn)]
+    if parts and parts[0].role == "assistant":
+        parts.insert(0, Part("user", text_blocks(EARLIER)))
+    messages = joined(parts)
+    if mark and messages:
+        messages[-1]["content"] = marked(messages[-1]["content"])
+    return joined([*(Part(**message) for message in messages), Part("user", system_blocks(additions))])
+
+
+def joined(parts: Iterable[Part]) -> list[dict[str, Any]]:
+    """Neighbours of one role as one message."""
     messages: list[dict[str, Any]] = []
-    for turn in without_orphans(turns):
-        if not messages and turn.role == "assistant":
-            messages.append({"role": "user", "content": text_blocks(EARLIER)})
-        if messages and messages[-1]["role"] == turn.role:
-            messages[-1]["content"] = [*messages[-1]["content"], *turn.content]
+    for part in parts:
+        if not part.content:
+            continue
+        if messages and messages[-1]["role"] == part.role:
+            messages[-1]["content"] = [*messages[-1]["content"], *part.content]
         else:
-            messages.append({"role": turn.role, "content": list(turn.content)})
-    own = messages[-1]["content"]
-    messages[-1]["content"] = [*(marked(own) if mark else own), *system_blocks(additions)]
+            messages.append({"role": part.role, "content": list(part.content)})
     return messages
+
+
+def round_text(blocks: Sequence[Block]) -> str:
+    """What a reply said and did in one round, as a snapshot keeps it."""
+    return json.dumps(blocks, ensure_ascii=False, separators=(",", ":"))
 
 
 def canonical(payload: Payload) -> bytes:

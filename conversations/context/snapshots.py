@@ -12,7 +12,7 @@ from django.utils import timezone
 from conversations.context import notation
 from conversations.context.builder import Context
 from conversations.context.caching import CachePlan
-from conversations.context.fitting import Section
+from conversations.context.fitting import ROUND, TOOLS, Section
 from conversations.context.notation import Named
 from conversations.context.rendering import digest, render, sha256
 from conversations.context.rewriting import rewriting_payload
@@ -22,8 +22,8 @@ from conversations.models import ContextBlock, ContextSnapshot, Message, Reply, 
 from conversations.providers import ProviderError, get_provider
 from conversations.providers.base import Payload
 
-STAFF_WRITTEN = "base"
-"""The section whose text belongs to no thread."""
+STAFF_WRITTEN = frozenset({TOOLS, "base", "rules"})
+"""Sections whose text belongs to no thread."""
 
 
 class NotRebuildable(Exception):
@@ -68,7 +68,7 @@ def draft(context: Context) -> ContextSnapshot:
         open_threads_count=sum(item.kind == "topic" and item.included for item in context.items),
         last_conversation_present="last_conversation" in present,
         sections=notation.pack_texts(map(_named, context.sections)),
-        additions=notation.pack_texts(map(_named, context.parts.additions)),
+        additions=notation.pack_texts(map(_named, [*context.parts.beside, *context.parts.rounds])),
         runs=notation.pack_runs(context.runs),
         items=sha256(packed_items(context.items)) if context.items else None,
         recalled=[asdict(item) for item in context.recalled] or None,
@@ -82,9 +82,10 @@ def draft(context: Context) -> ContextSnapshot:
 def texts_of(context: Context) -> Iterator[tuple[bool, str]]:
     """Every text that the snapshot refers to, and whether the user wrote or caused it: then it goes with the thread."""
     for section in context.sections:
-        yield section.name != STAFF_WRITTEN, section.text
+        yield section.name not in STAFF_WRITTEN, section.text
     for text in (
-        *(addition.text for addition in context.parts.additions),
+        *(addition.text for addition in context.parts.beside),
+        *(part.text for part in context.parts.rounds),
         *(turn.shortened for turn in context.parts.turns),
     ):
         if text:
@@ -108,26 +109,27 @@ def rebuild(snapshot: ContextSnapshot) -> Payload:
 
 def rebuild_from(snapshot: ContextSnapshot, material: Material) -> Payload:
     """``rebuild`` with what it needs at hand. Pure but for looking up the provider."""
-    system = [material.texts.get(section.sha256) for section in sections_of(snapshot)]
-    additions = [material.texts.get(addition.sha256) for addition in additions_of(snapshot)]
+    sections, additions = sections_of(snapshot), additions_of(snapshot)
     expected = sum(run.count for run in runs_of(snapshot) if run.included)
-    if None in system or None in additions or len(material.turns) != expected:
+    if any(part.sha256 not in material.texts for part in [*sections, *additions]) or len(material.turns) != expected:
         raise NotRebuildable
+    tools, system = _split(sections, TOOLS, material)
+    rounds, beside = _split(additions, ROUND, material)
     try:
         provider = get_provider(snapshot.provider)
     except ProviderError as error:  # it was removed since
         raise NotRebuildable from error
     if snapshot.purpose == ContextSnapshot.Purpose.REWRITE:
-        return rewriting_payload(
-            provider, model=snapshot.model, instructions=str(system[0]), material=str(additions[0])
-        )
+        return rewriting_payload(provider, model=snapshot.model, instructions=system[0], material=beside[0])
     return render(
         provider,
         model=snapshot.model,
         max_tokens=snapshot.max_tokens,
-        system=[text for text in system if text is not None],
+        system=system,
         turns=material.turns,
-        additions=[text for text in additions if text is not None],
+        additions=beside,
+        tools="".join(tools),
+        rounds=rounds,
         cache=cache_of(snapshot),
     )
 
@@ -204,6 +206,15 @@ def _turn(message: Message, stand_in: Run | None, texts: dict[str, str]) -> Turn
     shortened = texts.get(stand_in.sha256, "")
     content = text_blocks(shortened) if shortened else message.blocks
     return replace(turn, content=content, token_count=stand_in.tokens, shortened=shortened)
+
+
+def _split(parts: Iterable[Named], name: str, material: Material) -> tuple[list[str], list[str]]:
+    """The texts of the parts of this name, and of the others."""
+    mine: list[str] = []
+    others: list[str] = []
+    for part in parts:
+        (mine if part.name == name else others).append(material.texts[part.sha256])
+    return mine, others
 
 
 def _digests(snapshot: ContextSnapshot) -> Iterator[str]:

@@ -15,6 +15,7 @@ from conversations.context.budget import Budget
 from conversations.context.caching import Previous
 from conversations.context.filtering import MadeArtifact, identify_fulfilled_pairs
 from conversations.context.guarded import Row, needed
+from conversations.context.listing import MOST_LISTED, Listed
 from conversations.context.notation import unpack_cache, unpack_runs, unpack_texts
 from conversations.context.standing import COLUMNS, asked_of, read_one_by_one, read_standing, standing_of
 from conversations.context.tiers import Standing
@@ -53,8 +54,8 @@ TURN_COLUMNS = 9
 
 MADE = """(
     SELECT json_agg(json_build_array(made.created_at, made.message_id, made.reply_id))::text
-    FROM artifacts_artifact AS made
-    WHERE %(filtering)s AND made.thread_id = %(thread)s AND made.deleted_at IS NULL
+    FROM artifacts_artifactversion AS made JOIN artifacts_artifact AS artifact ON artifact.id = made.artifact_id
+    WHERE %(filtering)s AND made.thread_id = %(thread)s AND made.origin <> 'hand' AND artifact.deleted_at IS NULL
       AND made.created_at >= (SELECT turn.created_at FROM conversations_message AS turn
                               WHERE turn.thread_id = %(thread)s AND turn.position = (SELECT position FROM oldest))
                              - %(longest_reply)s
@@ -67,6 +68,15 @@ PREVIOUS = """(
 )"""
 
 
+LISTED = """(
+    SELECT json_agg(json_build_array(id, title, kind, version))::text
+    FROM (
+        SELECT id, title, kind, version FROM artifacts_artifact
+        WHERE %(listing)s AND thread_id = %(thread)s AND deleted_at IS NULL
+        ORDER BY created_at DESC, id LIMIT %(most_listed)s
+    ) AS newest
+)"""
+
 BESIDE = ",\n       CASE WHEN position = (SELECT position FROM oldest) THEN {} END"
 
 
@@ -75,8 +85,8 @@ def with_beside(columns: Iterable[str]) -> str:
     return TURNS.replace("{beside}", "".join(map(BESIDE.format, columns)))
 
 
-HISTORY = with_beside([MADE, PREVIOUS])
-HISTORY_AND_STANDING = with_beside([MADE, PREVIOUS, *COLUMNS])
+HISTORY = with_beside([MADE, PREVIOUS, LISTED])
+HISTORY_AND_STANDING = with_beside([MADE, PREVIOUS, LISTED, *COLUMNS])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,6 +97,7 @@ class Wanted:
     before: int
     budget: Budget
     filtering: bool = True
+    listing: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,6 +107,7 @@ class History:
     turns: Sequence[Turn] = ()
     made: Sequence[MadeArtifact] = ()
     previous: Previous | None = None
+    artifacts: Sequence[Listed] = ()
     standing: tuple[str | None, ...] = ()
 
 
@@ -153,12 +165,14 @@ def read_history(wanted: Wanted, *, reach: int = 1, standing: Mapping[str, Any] 
         "tokens": (wanted.budget.history_tokens + 1) * reach,  # it may be zero, and must grow with the reach
         "turns": (wanted.budget.history_turns + 1) * reach,
         "filtering": wanted.filtering,
+        "listing": wanted.listing,
+        "most_listed": MOST_LISTED,
         "longest_reply": LONGEST_REPLY,
     }
     rows = _rows(HISTORY_AND_STANDING, values | {**standing}) if standing else needed(partial(_rows, HISTORY, values))
     if not rows:
         return History()
-    made, previous, *known = rows[0][TURN_COLUMNS:]
+    made, previous, artifacts, *known = rows[0][TURN_COLUMNS:]
     return History(
         turns=[
             Turn(
@@ -175,6 +189,7 @@ def read_history(wanted: Wanted, *, reach: int = 1, standing: Mapping[str, Any] 
         ],
         made=[made_artifact(*row) for row in json.loads(made)] if made else (),
         previous=previous_request(*json.loads(previous)) if previous else None,
+        artifacts=[listed_artifact(*row) for row in json.loads(artifacts)] if artifacts else (),
         standing=tuple(known),
     )
 
@@ -192,6 +207,10 @@ def made_artifact(created_at: str, message: str | None, reply: str | None) -> Ma
         message=uuid.UUID(message) if message else None,
         reply=uuid.UUID(reply) if reply else None,
     )
+
+
+def listed_artifact(id: str, title: str, kind: str, version: int) -> Listed:
+    return Listed(id=id, title=title, kind=kind, version=version)
 
 
 def previous_request(

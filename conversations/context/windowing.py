@@ -199,14 +199,14 @@ def _reach(budget: Budget) -> int:
 
 def account(
     history: Sequence[Turn],
-    newest: Turn,
+    newest: Turn | None,
     left_out: Reason,
     digests: dict[int, str],
     *,
     fulfilled: Collection[Turn] = (),
     orphans: Collection[Turn] = (),
 ) -> list[Run]:
-    """Every position of the thread up to the newest message exactly once (S3).
+    """Every position of the thread up to the newest message exactly once (S3). A preset's request has no such message.
 
     What lies before the oldest candidate is one run, however long the thread is. A position missing between turns of the
     path belongs to an attempt that a retry replaced. ``digests``: position to SHA-256 of a shortened turn's stand-in.
@@ -215,7 +215,7 @@ def account(
         *((turn, Reason.FULFILLED_ARTIFACT) for turn in fulfilled),
         *((turn, Reason.ORPHAN_TOOL) for turn in orphans),
         *((turn, Reason.SHORTENED if turn.position in digests else Reason.RECENT) for turn in history),
-        (newest, Reason.SHORTENED if newest.position in digests else Reason.NEWEST),
+        *(((newest, Reason.SHORTENED if newest.position in digests else Reason.NEWEST),) if newest else ()),
     ]
     named.sort(key=lambda one: one[0].position)
     return list(_runs(named, left_out, digests))

@@ -9,7 +9,7 @@ from datetime import datetime
 from itertools import islice
 from typing import Any
 
-from artifacts.models import Artifact
+from artifacts.models import Kind
 from conversations.context.tokens import text_of
 from conversations.errors import InvalidImport
 from conversations.exchange import FORMAT
@@ -117,7 +117,7 @@ class Reader:
         return ArtifactRecord(
             id=self._id(self._artifacts, artifact, place),
             title=title(artifact.get("title"), at(place, "title")),
-            kind=choice(artifact.get("kind", Artifact.Kind.DOCUMENT), Artifact.Kind.values, at(place, "kind")),
+            kind=choice(artifact.get("kind", Kind.DOCUMENT), Kind.values, at(place, "kind")),
             content=text(artifact.get("content"), at(place, "content")),
             created_at=created_at or (maker.created_at if maker else start),
             message=maker.id if maker else None,

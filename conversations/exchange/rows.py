@@ -56,13 +56,20 @@ def artifact_row(artifact: ArtifactRecord, thread_id: uuid.UUID) -> Artifact:
         thread_id=thread_id,
         title=artifact.title,
         kind=artifact.kind,
-        message_id=artifact.message,
         created_at=artifact.created_at,
+        updated_at=artifact.created_at,
     )
 
 
-def version_row(artifact: ArtifactRecord) -> ArtifactVersion:
-    return ArtifactVersion(artifact_id=artifact.id, content=artifact.content, created_at=artifact.created_at)
+def version_row(artifact: ArtifactRecord, thread_id: uuid.UUID) -> ArtifactVersion:
+    return ArtifactVersion(
+        artifact_id=artifact.id,
+        thread_id=thread_id,
+        content=artifact.content,
+        origin=ArtifactVersion.Origin.PROGRAM,
+        message_id=artifact.message,
+        created_at=artifact.created_at,
+    )
 
 
 def memory_row(memory: MemoryRecord, user_id: int) -> Memory:

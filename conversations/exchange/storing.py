@@ -56,7 +56,7 @@ def _insert_all(user: User, book: Book) -> list[Thread]:
     _insert(Thread, stored)
     _copy_turns(row for thread in book.threads for row in turn_rows(thread))
     _insert(Artifact, (artifact_row(artifact, thread_id) for artifact, thread_id in artifacts))
-    _insert(ArtifactVersion, (version_row(artifact) for artifact, _ in artifacts))
+    _insert(ArtifactVersion, (version_row(artifact, thread_id) for artifact, thread_id in artifacts))
     _insert(Memory, (memory_row(memory, user.id) for memory in book.memories))
     return stored
 

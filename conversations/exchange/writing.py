@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Iterable, Iterator
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.db.models import Model, OuterRef, Q, QuerySet, Subquery
+from django.db.models import F, Model, OuterRef, Q, QuerySet, Subquery
 
 from artifacts.models import Artifact, ArtifactVersion
 from conversations.db import in_database
@@ -102,10 +102,12 @@ def _page(thread: Thread, position: int) -> list[dict[str, Any]]:
 
 
 def _artifacts(threads: list[Thread]) -> dict[uuid.UUID, list[dict[str, Any]]]:
-    newest = ArtifactVersion.objects.filter(artifact=OuterRef("id")).order_by("-number")
-    maker = Message.objects.filter(Q(id=OuterRef("message_id")) | Q(reply=OuterRef("reply_id")), is_active=True)
+    newest = ArtifactVersion.objects.filter(artifact=OuterRef("id"), number=OuterRef("version"))
+    maker = Message.objects.filter(
+        Q(id=OuterRef("versions__message_id")) | Q(reply=OuterRef("versions__reply_id")), is_active=True
+    )
     rows = (
-        Artifact.objects.filter(thread__in=threads, deleted_at=None)
+        Artifact.objects.filter(thread__in=threads, deleted_at=None, versions__number=F("version"))
         .annotate(content=Subquery(newest.values("content")[:1]), maker=Subquery(maker.values("id")[:1]))
         .order_by("created_at", "id")
     )

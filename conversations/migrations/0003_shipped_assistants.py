@@ -40,6 +40,7 @@ SHIPPED = [
         "history_turns_max": 4_000,
         "total_tokens": 160_000,
         "hard_cap_tokens": 180_000,
+        "tools": ["save_artifact", "read_artifact", "search_messages"],
         "order": 2,
     },
 ]

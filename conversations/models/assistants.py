@@ -1,3 +1,4 @@
+from django.contrib.postgres.fields import ArrayField
 from django.core.validators import MinValueValidator
 from django.db import models
 from django.db.models import F, Q
@@ -43,6 +44,7 @@ class Assistant(models.Model):
         default=400, help_text="What may be recalled for one message, beside it."
     )
     uses_memory = models.BooleanField(default=True, help_text="Off: no memory, summaries, topics or recall.")
+    tools = ArrayField(models.CharField(max_length=40), default=list, blank=True, help_text="What it may use, by name.")
     filters_artifacts = models.BooleanField(
         default=True, help_text="Leave out requests whose artifact was made, so that it is not made again."
     )

@@ -5,7 +5,10 @@ from conversations.ids import uuid7
 
 
 class Reply(models.Model):
-    """One attempt of the model to answer a user turn. A retry is another Reply for the same turn, never another turn."""
+    """One attempt of the model to answer a user turn. A retry is another Reply for the same turn, never another turn.
+
+    Or, without a turn, the silent work of a preset: nothing of it enters the thread's history but the artifact beside it (F9).
+    """
 
     class Status(models.TextChoices):
         RUNNING = "running"
@@ -17,7 +20,17 @@ class Reply(models.Model):
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     thread = models.ForeignKey("conversations.Thread", models.DB_CASCADE, related_name="replies", db_index=False)
     user_message = models.ForeignKey(
-        "conversations.Message", models.DO_NOTHING, related_name="replies", db_constraint=False
+        "conversations.Message",
+        models.DO_NOTHING,
+        null=True,
+        related_name="replies",
+        db_constraint=False,
+        db_index=False,
+    )
+    preset = models.SlugField(blank=True, db_index=False, help_text="The preset whose artifact it makes silently.")
+    # Absent, not empty, as in Thread.opened_by.
+    client_id = models.CharField(  # noqa: DJ001
+        max_length=100, null=True, help_text="The client's own id of the click on the preset."
     )
     status = models.CharField(max_length=11, choices=Status, default=Status.RUNNING)
     owner = models.CharField(max_length=100, help_text="The server process that runs it.")
@@ -32,8 +45,8 @@ class Reply(models.Model):
     class Meta:
         verbose_name_plural = "replies"
         # None on what changes while it runs – the lease is renewed all the time – or when it ends. Those that run are found by
-        # the constraint below.
-        indexes = [models.Index(fields=["thread", "created_at"], name="reply_newest")]
+        # the constraint below, all others by their turn: ask for its thread too.
+        indexes = [models.Index(fields=["thread", "user_message"], name="reply_of_turn")]
         constraints = [
             models.UniqueConstraint(
                 fields=["thread"], condition=Q(status="running"), name="one_running_reply_per_thread"
@@ -46,6 +59,13 @@ class Reply(models.Model):
                 condition=Q(status="running", ended_at__isnull=True)
                 | (~Q(status="running") & Q(ended_at__isnull=False)),
                 name="reply_ended_or_running",
+            ),
+            models.CheckConstraint(
+                condition=Q(user_message__isnull=False, preset="") | (Q(user_message__isnull=True) & ~Q(preset="")),
+                name="reply_to_turn_or_preset",
+            ),
+            models.UniqueConstraint(
+                fields=["thread", "client_id"], condition=Q(client_id__isnull=False), name="preset_clicked_once"
             ),
         ]
 

@@ -35,6 +35,7 @@ class ContextSnapshot(models.Model):
     class Purpose(models.TextChoices):
         REPLY = "reply"
         REWRITE = "rewrite", "contextualised query"
+        ARTIFACT = "artifact", "silent artifact of a preset"
 
     class Status(models.TextChoices):
         PENDING = "pending"
@@ -49,7 +50,12 @@ class ContextSnapshot(models.Model):
         "conversations.Reply", models.DO_NOTHING, related_name="snapshots", db_constraint=False, db_index=False
     )
     message = models.ForeignKey(
-        "conversations.Message", models.DO_NOTHING, related_name="snapshots", db_constraint=False, db_index=False
+        "conversations.Message",
+        models.DO_NOTHING,
+        null=True,
+        related_name="snapshots",
+        db_constraint=False,
+        db_index=False,
     )
     purpose = models.CharField(max_length=10, choices=Purpose, default=Purpose.REPLY)
     round = models.PositiveSmallIntegerField(default=1, help_text="Which model request of the reply this is.")

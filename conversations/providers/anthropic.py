@@ -5,7 +5,7 @@ import json
 import logging
 import random
 import time
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
 from typing import Any, cast
@@ -15,6 +15,7 @@ from anthropic import AsyncAnthropic, AsyncStream, Timeout
 from django.conf import settings
 
 from conversations.providers import usable_key
+from conversations.providers.anthropic_calls import ToolCalls, called_ids
 from conversations.providers.anthropic_errors import (
     FAILURES,
     StreamError,
@@ -60,7 +61,10 @@ ClientPool = dict[tuple[str, str], AsyncGenerator[AsyncAnthropic]]
 
 
 class Progress:
-    """Content that is not text of the reply, such as thinking: the model is at work."""
+    """Content that is not text or a call of ours, such as thinking: the model is at work."""
+
+
+Heard = ProviderEvent | Progress
 
 
 @dataclass
@@ -73,8 +77,9 @@ class Reading:
     complete: bool = False
     message_id: str = ""
     diagnostics: dict[str, Any] | None = None
+    calls: ToolCalls = field(default_factory=ToolCalls)
 
-    def take(self, event: object) -> TextDelta | Progress | None:
+    def take(self, event: object) -> Sequence[Heard]:
         """Note one event of the stream; kinds that are not known are passed over, as the API asks of its clients."""
         match event:
             case {"type": "message_start", "message": dict(message)}:
@@ -82,15 +87,10 @@ class Reading:
                 self.note_usage(message.get("usage"))
                 self.message_id = clean(str(message.get("id") or ""))[:MESSAGE_ID_CHARS]
                 self.note_diagnostics(message.get("diagnostics"))
-            case {"type": "content_block_start", "content_block": {"type": "text", "text": str(text)}} | {
-                "type": "content_block_delta",
-                "delta": {"type": "text_delta", "text": str(text)},
-            }:
-                return TextDelta(text=text) if text else None
-            case {"type": "content_block_start", "content_block": dict()}:
-                return Progress()
-            case {"type": "content_block_delta", "delta": dict(delta)}:
-                return Progress() if any(value for key, value in delta.items() if key != "type") else None
+            case {"type": "content_block_start" | "content_block_delta"}:
+                return self.take_content(event)
+            case {"type": "content_block_stop", "index": int(index)}:
+                return self.calls.stop(index)
             case {"type": "message_delta", "delta": dict(delta), **rest}:
                 self.stop_reason = delta.get("stop_reason") or self.stop_reason
                 self.note_usage(rest.get("usage"))
@@ -105,7 +105,25 @@ class Reading:
                 pass
             case _:
                 raise StreamError("bad_stream")
-        return None
+        return ()
+
+    def take_content(self, event: object) -> Sequence[Heard]:
+        match event:
+            case {"content_block": {"type": "text", "text": str(text)}} | {
+                "delta": {"type": "text_delta", "text": str(text)}
+            }:
+                return [TextDelta(text=text)] if text else []
+            case {"index": int(index), "content_block": {"type": "tool_use"} as block}:
+                return self.calls.start(index, block, self.message_id)
+            case {"index": int(index), "delta": {"type": "input_json_delta", "partial_json": str(piece)}} if (
+                index in self.calls.open
+            ):
+                return self.calls.write(index, piece)
+            case {"content_block": dict()}:
+                return [Progress()]
+            case {"delta": dict(delta)}:
+                return [Progress()] if any(value for key, value in delta.items() if key != "type") else []
+        return ()
 
     def note_usage(self, usage: object) -> None:
         """Later figures replace earlier ones: the API's are cumulative."""
@@ -121,7 +139,7 @@ class Reading:
     def finished(self, request_id: str) -> Finished:
         if not self.begun:
             raise StreamError("bad_stream")
-        if not (self.complete and isinstance(self.stop_reason, str)):
+        if not (self.complete and isinstance(self.stop_reason, str)) or self.calls.open:
             raise StreamError("cut_off")
         return Finished(
             stop_reason=self.stop_reason,
@@ -154,6 +172,7 @@ class Deadline:
 class AnthropicProvider:
     name = "anthropic"
     rewrites = True
+    calls_tools = True
     render = staticmethod(messages_api_payload)
 
     def __init__(self) -> None:
@@ -193,7 +212,7 @@ class AnthropicProvider:
         async with asyncio.timeout(deadline.seconds_left()):
             stream = cast("AsyncStream[Any]", await client.messages.create(**payload))
         async with stream:
-            reading = Reading()
+            reading = Reading(calls=ToolCalls(called_ids(payload["messages"])))
             # The raw events, because the SDK's own reader takes a stream that was cut off for a whole one.
             raw_events = cast("AsyncGenerator[Any]", AsyncStream.raw_events(stream.response))
             async with aclosing(raw_events) as events:
@@ -202,12 +221,12 @@ class AnthropicProvider:
                         event = await anext(events, None)
                     if event is None:
                         break
-                    match reading.take(event.json() if event.data else {}):
-                        case TextDelta() as delta:
-                            deadline.content_seen = True
-                            yield delta
-                        case Progress():
+                    for heard in reading.take(event.json() if event.data else {}):
+                        if isinstance(heard, Progress):
                             deadline.moved_on()
+                        else:
+                            deadline.content_seen = True
+                            yield heard
                 # Read to the end, so that the connection can be used again. The reply is complete either way.
                 with suppress(TimeoutError, *FAILURES):
                     async with asyncio.timeout(DRAIN_SECONDS):

@@ -21,6 +21,12 @@ CONTEXTUALISED = (
 RECALLED = "[Recalled from earlier for this message, by Openbook and not by the person]"
 """What the block begins with that holds what was recalled for one message (C3)."""
 
+ARTIFACTS = "[Artifacts of this thread, listed by Openbook and not by the person]"
+"""What the block begins with that lists what exists beside the thread."""
+
+ADDED = (CONTEXTUALISED, RECALLED, ARTIFACTS)
+"""What begins so in a user message is nobody's words."""
+
 
 class ProviderError(Exception):
     """A model call that did not end well. Says whether trying the same again can help.
@@ -49,12 +55,40 @@ class Usage:
     cache_read_input_tokens: int = 0
     cache_creation_input_tokens: int = 0
 
+    def __add__(self, other: "Usage") -> "Usage":
+        return Usage(**{name: getattr(self, name) + getattr(other, name) for name in self.__dataclass_fields__})
+
 
 @dataclass(frozen=True, kw_only=True)
 class TextDelta:
     """The next piece of the reply's text, never empty."""
 
     text: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ToolStarted:
+    """The model begins to call a tool."""
+
+    id: str
+    name: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ToolDelta:
+    """The next piece of the JSON of a tool call's input, never empty."""
+
+    id: str
+    json: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ToolCalled:
+    """The whole call. ``input`` is ``None`` where what the model wrote is no JSON object."""
+
+    id: str
+    name: str
+    input: dict[str, Any] | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,13 +106,15 @@ class Finished:
     diagnostics: Mapping[str, Any] | None = None
 
 
-ProviderEvent = TextDelta | Finished
+ProviderEvent = TextDelta | ToolStarted | ToolDelta | ToolCalled | Finished
 
 
 class Provider(Protocol):
     name: str
     rewrites: bool
     """Whether a model stands behind it that can put a query into other words."""
+    calls_tools: bool
+    """Whether it can be given tools."""
 
     def default_model(self) -> str: ...
 
@@ -97,16 +133,21 @@ class Provider(Protocol):
         max_tokens: int,
         system: Sequence[Mapping[str, Any]],
         messages: Sequence[Mapping[str, Any]],
+        tools: Sequence[Mapping[str, Any]] = (),
+        tool_choice: str = "",
         previous_message_id: str = "",
     ) -> Payload:
         """The exact request for this context. Pure: the same input gives the same bytes.
 
-        ``previous_message_id`` is the provider's id of its answer before, so that it can say why its cache missed.
+        ``tools`` are definitions of the Messages API: name, description, input_schema. ``tool_choice`` is empty for "auto", or
+        ``none`` for an answer in words. ``previous_message_id`` is the provider's id of its answer before, so that it can say
+        why its cache missed.
         """
         ...
 
     def stream(self, payload: Payload) -> AsyncGenerator[ProviderEvent]:
-        """Call the model once. Yields deltas, then exactly one ``Finished``; raises ``ProviderError`` and nothing else.
+        """Call the model once. Yields deltas and tool calls – each as ``ToolStarted``, ``ToolDelta`` …, ``ToolCalled`` – in the
+        order in which the model makes them, then exactly one ``Finished``. Raises ``ProviderError`` and nothing else.
 
         Closing the iterator, or cancelling the task that reads it, ends the call at once.
         """
@@ -119,6 +160,8 @@ def messages_api_payload(
     max_tokens: int,
     system: Sequence[Mapping[str, Any]],
     messages: Sequence[Mapping[str, Any]],
+    tools: Sequence[Mapping[str, Any]] = (),
+    tool_choice: str = "",
     previous_message_id: str = "",
 ) -> Payload:
     """The request in the shape of the Messages API, shared by every provider that speaks it."""
@@ -129,6 +172,10 @@ def messages_api_payload(
         "messages": [dict(message) for message in messages],
         "stream": True,
     }
+    if tools:
+        payload["tools"] = [dict(tool) for tool in tools]
+    if tool_choice:
+        payload["tool_choice"] = {"type": tool_choice}
     if previous_message_id:
         payload["diagnostics"] = {"previous_message_id": previous_message_id}
     return payload

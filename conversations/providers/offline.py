@@ -55,6 +55,7 @@ INTERROGATIVE = re.compile(
 class OfflineProvider:
     name = "offline"
     rewrites = False
+    calls_tools = True
     render = staticmethod(messages_api_payload)
 
     def default_model(self) -> str:

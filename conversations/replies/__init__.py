@@ -1,7 +1,8 @@
-"""Replies: the model's attempts to answer. ``start`` is the only way in, ``follow`` the only way to read along."""
+"""Replies: the model's attempts to answer. ``start`` and ``start_preset`` are the only ways in, ``follow`` the only one to read
+along."""
 
 from conversations.replies.follow import follow, watch
-from conversations.replies.generate import retry, start, stop
+from conversations.replies.generate import retry, start, start_preset, stop
 from conversations.replies.leases import drain, startup
 
-__all__ = ["drain", "follow", "retry", "start", "startup", "stop", "watch"]
+__all__ = ["drain", "follow", "retry", "start", "start_preset", "startup", "stop", "watch"]

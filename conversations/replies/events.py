@@ -12,6 +12,7 @@ from typing import Any
 from django.db import connection
 from django.utils import timezone
 
+from artifacts import services
 from conversations import wire
 from conversations.models import ContextSnapshot, Message, Reply, ReplyEvent, Thread
 from conversations.providers.base import Usage
@@ -97,7 +98,7 @@ def read(reply_id: uuid.UUID, after: int) -> list[Event]:
         events[-1] = _ending(reply, seq=events[-1].seq)
     elif reply.status != Reply.Status.RUNNING and not ReplyEvent.objects.filter(reply_id=reply_id).exists():
         return _summary(reply)
-    return [saved(reply, reply.user_message, reply.thread), *events] if after < 1 else events
+    return [opening(reply), *events] if after < 1 else events
 
 
 def text_of(reply_id: uuid.UUID) -> str:
@@ -106,8 +107,21 @@ def text_of(reply_id: uuid.UUID) -> str:
     return "".join(data["text"] for data in deltas.values_list("data", flat=True))
 
 
+def opening(reply: Reply) -> Event:
+    """The first event of a reply. It isn't stored: the turn that it answers says it, or the reply itself."""
+    if reply.user_message:
+        return saved(reply, reply.user_message, reply.thread)
+    return requested(reply)
+
+
+def requested(reply: Reply) -> Event:
+    """The first event of a preset's silent work."""
+    data = {"thread": str(reply.thread_id), "preset": reply.preset}
+    return Event(reply=reply.id, seq=1, type="artifact.requested", data=data, at=reply.created_at)
+
+
 def saved(reply: Reply, message: Message, thread: Thread) -> Event:
-    """The first event of a reply: the user turn that it answers. It isn't stored; the turn says it."""
+    """The first event of a reply to a user turn."""
     fresh = wire.reply_object(Reply(id=reply.id))
     data = {"thread": str(thread.id), "title": thread.title, "message": wire.message_object(message, fresh)}
     return Event(reply=reply.id, seq=1, type="message.saved", data=data, at=reply.created_at)
@@ -119,11 +133,14 @@ def ending(reply: Reply, message: Message | None, request: ContextSnapshot | Non
     data = {
         "thread": str(reply.thread_id),
         "message": wire.message_object(message, described) if message else None,
-        "user_message": str(reply.user_message_id),
+        "user_message": str(reply.user_message_id) if reply.user_message_id else None,
         "usage": asdict(Usage(**reply.usage)),
         "stop_reason": reply.stop_reason,
         "request": described["request"],
     }
+    if reply.user_message_id is None:
+        made = services.made_by(reply.id, reply.thread_id)
+        data["artifact"] = wire.artifact_note(made[-1].artifact) if made else None
     if reply.error:
         data["error"] = reply.error
     return Event(

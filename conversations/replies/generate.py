@@ -1,32 +1,38 @@
-"""One turn from question to stored answer, and the only ways to set it going: ``start`` and ``retry``."""
+"""One turn from question to stored answer, and the only ways to set it going: ``start``, ``start_preset`` and ``retry``."""
 
 import asyncio
 import logging
-import time
 import uuid
-from contextlib import aclosing
 from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import DatabaseError
 
+from artifacts.models import Preset
 from conversations.context.builder import Context
 from conversations.context.invariants import BrokenInvariant, check
+from conversations.context.rendering import MOST_ROUNDS, round_text
 from conversations.context.rewriting import Rewriting, ask_model
 from conversations.context.tokens import text_of
 from conversations.db import in_database
 from conversations.errors import Unavailable, error_object
 from conversations.models import ContextSnapshot, Message, Reply
 from conversations.providers import ProviderError, get_provider
-from conversations.providers.base import WHOLE, Finished, TextDelta
+from conversations.providers.base import WHOLE, Finished, ToolCalled
 from conversations.replies import store
 from conversations.replies.content import client_id, user_blocks
 from conversations.replies.doorbell import owner_key
 from conversations.replies.journal import Journal, LiveReply, journal
+from conversations.replies.rounds import TEXT, Asked, ask, run_tools
 from conversations.replies.store import Opened, Outcome
-from conversations.text import StreamCleaner, clean
+from conversations.text import clean
+from conversations.tools.base import Call
 
 log = logging.getLogger("openbook.replies")
+
+CALLING = frozenset({"tool_use", "max_tokens", "model_context_window_exceeded"})
+"""Stop reasons after which the whole tool calls of an answer are run; one that was cut off gets an error to go on with."""
+SAVE = "save_artifact"
 
 
 async def start(
@@ -52,11 +58,26 @@ async def start(
     return opened
 
 
+async def start_preset(*, user: User, thread_id: uuid.UUID | str, preset: str, client_message_id: Any = None) -> Opened:
+    """Let the model make a preset's artifact of the conversation, silently: no turn is stored (F9).
+
+    The same ``client_message_id``, or the same preset while it is at work, answers with the reply that there is. Raises an
+    ``OpenbookError`` that says what to do; then nothing is stored.
+    """
+    click = client_id(client_message_id)
+    book = _open_journal()
+    opened = await in_database(store.open_preset)(user=user, thread_id=thread_id, slug=preset, click=click)
+    if not opened.repeated:
+        _set_going(book, opened)
+    return opened
+
+
 async def retry(*, user: User, reply_id: uuid.UUID | str) -> Opened:
-    """Another reply for the same user turn."""
+    """Another reply for the same user turn, or another run of the same preset."""
     book = _open_journal()
     opened = await in_database(store.open_retry)(user=user, reply_id=reply_id)
-    _set_going(book, opened)
+    if not opened.repeated:
+        _set_going(book, opened)
     return opened
 
 
@@ -80,7 +101,9 @@ def _open_journal() -> Journal:
 
 def _set_going(book: Journal, opened: Opened) -> None:
     assert opened.saved is not None  # a repeated message has no new reply
-    live = LiveReply(id=opened.reply.id, thread_id=opened.thread.id, events=[opened.saved])
+    live = LiveReply(
+        id=opened.reply.id, thread_id=opened.thread.id, events=[opened.saved], silent=opened.preset is not None
+    )
     live.task = asyncio.create_task(_run(book, live, opened), name=f"reply {live.id}")
     live.task.add_done_callback(lambda task: _ended(book, live, task))
     book.add(live)
@@ -127,42 +150,68 @@ async def _run(book: Journal, live: LiveReply, opened: Opened) -> None:
 
 
 async def _answer(book: Journal, live: LiveReply, opened: Opened) -> Outcome:
-    snapshot, context = opened.recorded or await in_database(store.build_and_record)(
-        message_id=opened.message.id, reply_id=opened.reply.id
-    )
-    if context.purpose is ContextSnapshot.Purpose.REWRITE:
-        query = await _ask_for_query(snapshot, context)
-        snapshot, context = await in_database(store.build_and_record)(
-            message_id=opened.message.id, reply_id=opened.reply.id, query=query
+    """Ask the model and run the tools that it calls, again and again, until it is done."""
+    snapshot, context = await _first_request(opened)
+    offered = {tool["name"] for tool in context.payload.get("tools", ())}
+    while True:
+        _log_request(opened, snapshot, context)
+        book.append(live, "context.built", _context_built(snapshot, context))
+        if not live.said.rounds:
+            book.append(live, "reply.started", {"provider": context.provider, "model": context.model})
+        check(
+            context.payload,
+            newest=text_of(context.newest.content),
+            total_tokens=context.total_tokens,
+            hard_cap=context.budget.hard_cap,
         )
-    _log_request(opened, snapshot, context)
-    book.append(live, "context.built", _context_built(snapshot, context))
-    book.append(live, "reply.started", {"provider": context.provider, "model": context.model})
-    check(
-        context.payload,
-        newest=text_of(context.newest.content),
-        total_tokens=context.total_tokens,
-        hard_cap=context.budget.hard_cap,
+        asked = await ask(book, live, context)
+        calls = _calls_to_run(live, asked.finished)
+        if opened.preset and not calls and not live.said.rounds:
+            await run_tools(book, live, [_as_artifact(opened.preset, live)], call=_call(opened), offered={SAVE})
+        await run_tools(book, live, calls, call=_call(opened), offered=offered)
+        if opened.preset and not calls and not live.said.artifacts:
+            raise ProviderError("no_artifact", "The model did not make what was asked for. Try again.", retryable=True)
+        if not calls or (opened.preset and live.said.artifacts):
+            return _outcome(asked, live)
+        live.spent += asked.finished.usage
+        ended = Outcome.of(asked.finished, first_token_ms=asked.first_token_ms)
+        rounds = [round_text(blocks) for blocks in live.said.rounds]
+        snapshot, context = await in_database(store.next_round)(snapshot, ended, context, rounds)
+
+
+async def _first_request(opened: Opened) -> store.Recorded:
+    snapshot, context = opened.recorded or await in_database(store.build_and_record)(opened)
+    if context.purpose is not ContextSnapshot.Purpose.REWRITE:
+        return snapshot, context
+    query = await _ask_for_query(snapshot, context)
+    return await in_database(store.build_and_record)(opened, query=query)
+
+
+def _calls_to_run(live: LiveReply, finished: Finished) -> list[ToolCalled]:
+    """None after the last round, nor where the model stopped for a reason that makes its calls doubtful."""
+    if finished.stop_reason in CALLING and len(live.said.rounds) < MOST_ROUNDS - 1:
+        return list(live.said.calls)
+    live.said.drop_calls()
+    return []
+
+
+def _call(opened: Opened) -> Call:
+    return Call(
+        user_id=opened.thread.user_id,
+        thread_id=opened.thread.id,
+        reply_id=opened.reply.id,
+        last_position=opened.message.position if opened.message else opened.thread.last_position,
+        preset=opened.preset.slug if opened.preset else "",
     )
-    began = time.perf_counter()
-    first_token_ms: int | None = None
-    cleaner = StreamCleaner()
-    finished: Finished | None = None
-    async with aclosing(get_provider(context.provider).stream(context.payload)) as stream:
-        async for event in stream:
-            match event:
-                case TextDelta():
-                    if first_token_ms is None:
-                        first_token_ms = round((time.perf_counter() - began) * 1000)
-                    if text := cleaner.feed(event.text):
-                        book.say(live, text)
-                case Finished():
-                    finished = event
-    if rest := cleaner.end():
-        book.say(live, rest)
-    if finished is None:
-        raise ProviderError("cut_off", "The model's answer was cut off. Try again.", retryable=True)
-    return _outcome(finished, has_text=bool("".join(live.text).strip()), first_token_ms=first_token_ms)
+
+
+def _as_artifact(preset: Preset, live: LiveReply) -> ToolCalled:
+    """What the model wrote in words where it was to save it: the words are the artifact then."""
+    text = text_of(live.said.content)
+    if not text.strip():
+        raise ProviderError("empty_reply", "The model sent an empty answer. Try again.", retryable=True)
+    values = {"title": preset.name, "kind": str(preset.kind), "content": text}
+    return ToolCalled(id=TEXT, name=SAVE, input=values | ({"language": preset.language} if preset.language else {}))
 
 
 async def _ask_for_query(snapshot: ContextSnapshot, context: Context) -> Rewriting:
@@ -176,10 +225,11 @@ async def _ask_for_query(snapshot: ContextSnapshot, context: Context) -> Rewriti
     return asked.rewriting
 
 
-def _outcome(finished: Finished, *, has_text: bool, first_token_ms: int | None) -> Outcome:
-    if not has_text and finished.stop_reason == "refusal":
+def _outcome(asked: Asked, live: LiveReply) -> Outcome:
+    finished = asked.finished
+    if not live.said.content and finished.stop_reason == "refusal":
         raise ProviderError("refused", "The model declined to answer this. Put it another way.", retryable=False)
-    if not has_text:
+    if not live.said.content:
         raise ProviderError("empty_reply", "The model sent an empty answer. Try again.", retryable=True)
     if finished.stop_reason in WHOLE:
         status = Message.Status.COMPLETE
@@ -187,7 +237,7 @@ def _outcome(finished: Finished, *, has_text: bool, first_token_ms: int | None) 
         status = Message.Status.REFUSED
     else:
         status = Message.Status.INCOMPLETE
-    return Outcome.of(finished, message_status=status, first_token_ms=first_token_ms)
+    return Outcome.of(finished, message_status=status, first_token_ms=asked.first_token_ms)
 
 
 def _failed(error: dict[str, Any]) -> Outcome:

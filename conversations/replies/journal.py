@@ -11,10 +11,12 @@ from django.db import DatabaseError
 from django.utils import timezone
 
 from conversations.db import in_database
+from conversations.providers.base import Usage
 from conversations.replies import events as eventlog
 from conversations.replies import store
 from conversations.replies.doorbell import Doorbell, owner_key, reply_key, rung, thread_key
 from conversations.replies.events import OWNER, Event
+from conversations.replies.said import Said
 
 log = logging.getLogger("openbook.replies")
 
@@ -32,7 +34,7 @@ class LiveReply:
     """A reply that this process runs.
 
     ``events`` are stored and may be shown. ``unwritten`` ones are numbered; whether they are stored is not known yet, so
-    they are written again as they are. ``pending`` is what comes after them.
+    they are written again as they are. ``pending`` is what comes after them. ``spent`` is what its earlier rounds used.
     """
 
     id: uuid.UUID
@@ -40,7 +42,9 @@ class LiveReply:
     events: list[Event]
     unwritten: list[Event] = field(default_factory=list)
     pending: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
-    text: list[str] = field(default_factory=list)
+    said: Said = field(default_factory=Said)
+    spent: Usage = field(default_factory=Usage)
+    silent: bool = False
     task: asyncio.Task[None] | None = None
     end_with: store.Outcome | None = None
     lost: bool = False
@@ -48,7 +52,6 @@ class LiveReply:
 
     def say(self, text: str) -> None:
         """The next piece of the reply; joined with what is not written yet."""
-        self.text.append(text)
         if self.pending and self.pending[-1][0] == "reply.delta":
             self.pending[-1][1]["text"] += text
         else:
@@ -124,7 +127,7 @@ class Journal:
         for pause in CLOSE_PAUSES:
             try:
                 return await in_database(store.close)(
-                    reply_id=live.id, owner=OWNER, outcome=outcome, text="".join(live.text), events=events
+                    reply_id=live.id, owner=OWNER, outcome=outcome, said=live.said, spent=live.spent, events=events
                 )
             except DatabaseError as error:
                 log.warning("can't store the end of a reply yet", extra={"reply": str(live.id), "cause": str(error)})

@@ -90,7 +90,7 @@ WITH running AS (
     SELECT reply.id, reply.thread_id, reply.user_message_id, reply.lease_until, question.depth, question.token_total
     FROM conversations_reply AS reply
     JOIN conversations_thread AS thread ON thread.id = reply.thread_id
-    JOIN conversations_message AS question ON question.id = reply.user_message_id
+    LEFT JOIN conversations_message AS question ON question.id = reply.user_message_id
     WHERE reply.id = %(reply)s AND reply.status = 'running'
       AND (reply.owner = %(owner)s OR %(owner)s::text IS NULL AND reply.lease_until <= now())
     FOR NO KEY UPDATE OF thread
@@ -102,7 +102,7 @@ WITH running AS (
     RETURNING running.*
 ), request AS (
     UPDATE conversations_contextsnapshot AS snapshot
-    SET status = %(status)s, stop_reason = %(stop_reason)s, usage = %(usage)s, error = %(error)s, ended_at = %(now)s,
+    SET status = %(status)s, stop_reason = %(stop_reason)s, usage = %(request_usage)s, error = %(error)s, ended_at = %(now)s,
         provider_request_id = %(provider_request_id)s, provider_message_id = %(provider_message_id)s,
         diagnostics = %(diagnostics)s, first_token_ms = %(first_token_ms)s
     FROM ended
@@ -144,7 +144,7 @@ LEFT JOIN ended ON true
 LEFT JOIN moved ON true
 LEFT JOIN LATERAL (
     SELECT id, message_history_count, total_tokens FROM conversations_contextsnapshot
-    WHERE reply_id = running.id AND purpose = 'reply' ORDER BY round DESC LIMIT 1
+    WHERE reply_id = running.id AND purpose <> 'rewrite' ORDER BY round DESC LIMIT 1
 ) AS newest ON true
 """
 

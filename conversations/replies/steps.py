@@ -45,7 +45,7 @@ class Closed:
     """What the database knows of a reply that was just ended. ``position`` is that of its assistant turn, if it left one."""
 
     thread: uuid.UUID
-    user_message: uuid.UUID
+    user_message: uuid.UUID | None
     position: int | None
     seq: int
     request: ContextSnapshot | None
@@ -126,6 +126,7 @@ def close(
         "status": reply.status,
         "stop_reason": reply.stop_reason,
         "usage": _json(reply.usage),
+        "request_usage": _json(response["usage"]),
         "error": _json(reply.error) if reply.error else None,
         "now": reply.ended_at,
         "provider_request_id": response["provider_request_id"],
@@ -178,15 +179,13 @@ def _instance[M: Model](model: type[M], values: Iterator[Any]) -> M:
 
 
 def _row(instance: Model) -> dict[str, Any]:
-    return {str(field.column): getattr(instance, field.attname) for field in instance._meta.concrete_fields}
+    """The columns that have a value; PostgreSQL takes the others as absent."""
+    values = ((str(field.column), getattr(instance, field.attname)) for field in instance._meta.concrete_fields)
+    return {column: value for column, value in values if value is not None}
 
 
 def _json(value: Any) -> Jsonb:
     return Jsonb(value, dumps=_dumps)
-
-
-def _dumps(value: Any) -> str:
-    return json.dumps(value, default=_plain, ensure_ascii=False)
 
 
 def _plain(value: Any) -> str:
@@ -198,3 +197,6 @@ def _plain(value: Any) -> str:
         case uuid.UUID():
             return str(value)
     raise TypeError(f"{type(value).__name__} has no column")
+
+
+_dumps = json.JSONEncoder(default=_plain, ensure_ascii=False, separators=(",", ":")).encode

@@ -6,32 +6,39 @@ faster, nothing is stored and it is looked at again. Rows are locked in one orde
 
 import logging
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.models import User
+from django.db.models import Subquery
 from django.db.models.functions import Now
 from django.utils import timezone
 
+from artifacts import services
+from artifacts.models import Preset
 from conversations import threads
 from conversations.context import describing, snapshots
-from conversations.context.builder import Context, build_context, rewriting_context
+from conversations.context.builder import Context, build_context, continued, rewriting_context
 from conversations.context.rewriting import NOT_ASKED, Rewriting
 from conversations.context.tokens import text_of, turn_tokens
+from conversations.context.toolbox import NO_TOOLS
 from conversations.context.windowing import Turn
 from conversations.db import read_only
-from conversations.errors import CannotRetry, ReplyInProgress, ThreadNotFound, error_object
-from conversations.models import ContextSnapshot, Message, Reply, Thread, more_than_text, text_blocks
+from conversations.errors import CannotRetry, NothingToWorkFrom, ReplyInProgress, ThreadNotFound, error_object
+from conversations.models import ContextSnapshot, Message, Reply, Thread, more_than_text
 from conversations.providers import get_provider
 from conversations.providers.base import Finished, Provider, Usage
 from conversations.replies import events as eventlog
 from conversations.replies import steps
 from conversations.replies.events import LEASE, OWNER, Event
+from conversations.replies.presets import instruction
+from conversations.replies.said import Said, saved_blocks
 from conversations.replies.steps import Place
 from conversations.sessions import Session, session_at
+from conversations.tools import tool_texts
 
 log = logging.getLogger("openbook.replies")
 
@@ -43,16 +50,25 @@ Recorded = tuple[ContextSnapshot, Context]
 
 @dataclass(frozen=True, kw_only=True)
 class Opened:
-    """A user turn that is stored, and the reply that it gets. ``recorded`` is its first request, ``None`` where that is
-    still to be built."""
+    """A user turn that is stored – or a preset that is to be carried out silently –, and the reply that it gets.
+
+    ``recorded`` is its first request, ``None`` where that is still to be built.
+    """
 
     thread: Thread
-    message: Message
+    message: Message | None
     reply: Reply
     saved: Event | None
+    preset: Preset | None = None
     recorded: Recorded | None = None
     created_thread: bool = False
     repeated: bool = False
+
+    @property
+    def question(self) -> Message:
+        """The user turn, of a reply that answers one."""
+        assert self.message
+        return self.message
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,7 +126,7 @@ def open_turn(
             return _repeated(place, place.known)
         if place.running:
             _end_left_behind(place.running)
-        elif opened := _open(place, _next_turn(place, blocks, client_message_id)):
+        elif opened := _open(place, next_turn(place, blocks, client_message_id)):
             return opened
     raise ReplyInProgress
 
@@ -118,30 +134,68 @@ def open_turn(
 def open_retry(*, user: User, reply_id: uuid.UUID | str) -> Opened:
     """Another reply for the same user turn. Raises ``ReplyNotFound``, ``ReplyInProgress``, ``CannotRetry``."""
     before = threads.reply_of(user, reply_id)
+    if before.user_message_id is None:
+        return open_preset(user=user, thread_id=before.thread_id, slug=before.preset, click=None)
     for _ in range(LOOKS):
         place = _place_in(user, before.thread_id)
         if place.running:
             _end_left_behind(place.running)
         elif place.question != before.user_message_id:
             raise CannotRetry
-        elif opened := _open(place, Message.objects.get(id=place.question), is_stored=True):
+        elif opened := _open(place, Message.objects.get(id=before.user_message_id), is_stored=True):
             return opened
     raise ReplyInProgress
 
 
-def build_and_record(*, message_id: uuid.UUID, reply_id: uuid.UUID, query: Rewriting | None = None) -> Recorded:
+def open_preset(*, user: User, thread_id: uuid.UUID | str, slug: str, click: str | None) -> Opened:
+    """A reply that makes the preset's artifact of the thread. Raises ``ThreadNotFound``, ``PresetNotFound``,
+    ``NothingToWorkFrom``, ``ReplyInProgress``."""
+    thread_id = threads.identifier(thread_id, ThreadNotFound)
+    for _ in range(LOOKS):
+        place = _place_in(user, thread_id)
+        if click and (known := Reply.objects.filter(thread=place.thread, client_id=click).first()):
+            return Opened(thread=place.thread, message=None, reply=known, saved=None, repeated=True)
+        preset = threads.preset_of(place.thread, slug)
+        if not place.before:
+            raise NothingToWorkFrom
+        if place.running:
+            running = Reply.objects.get(id=place.running)
+            if running.preset == slug:  # the same button once more
+                return Opened(thread=place.thread, message=None, reply=running, saved=None, repeated=True)
+            _end_left_behind(place.running)
+        elif opened := _open_preset(place, preset, click):
+            return opened
+    raise ReplyInProgress
+
+
+def build_and_record(opened: Opened, *, query: Rewriting | None = None) -> Recorded:
     """The next request of a reply, recorded before the model is called (S1): the one that asks for a contextualised query
     where a model has to be asked first, else the one that is to be answered, with the ``query`` that came of the former.
 
     Raises ``Reply.DoesNotExist`` where the reply has ended.
     """
-    message = Message.objects.select_related("thread__assistant").get(id=message_id)
-    place = Place(thread=message.thread)
-    context = _next_request(place, Turn.of(message), session=_session_of(message.thread), query=query)
+    thread = Thread.objects.select_related("assistant").get(id=opened.thread.id)
+    newest = Turn.of(opened.message) if opened.message else instruction(thread, opened.preset)
+    context = _next_request(
+        Place(thread=thread), newest, session=_session_of(thread), query=query, silent=opened.message is None
+    )
+    return _record(snapshots.of_reply(context, opened.reply), context)
+
+
+def next_round(before: ContextSnapshot, ended: Outcome, context: Context, rounds: Sequence[str]) -> Recorded:
+    """Store how a request ended whose reply goes on, and record the next one, after these rounds of tool calls.
+
+    Raises ``Reply.DoesNotExist`` where the reply has ended.
+    """
+    end_request(before, ended)
+    further = continued(context, rounds, at=timezone.now())
+    reply = Reply(id=before.reply_id, thread_id=before.thread_id, user_message_id=before.message_id)
+    return _record(snapshots.of_reply(further, reply, round=before.round + 1), further)
+
+
+def _record(snapshot: ContextSnapshot, context: Context) -> Recorded:
     # The task that asked for this may have been stopped meanwhile, while this thread went on: no snapshot after the end.
-    reply = Reply(id=reply_id, thread_id=message.thread_id, user_message_id=message_id)
-    snapshot = snapshots.of_reply(context, reply)
-    if not steps.record(snapshot=snapshot, blocks=snapshots.blocks(context, reply.thread_id), lease=LEASE):
+    if not steps.record(snapshot=snapshot, blocks=snapshots.blocks(context, snapshot.thread_id), lease=LEASE):
         raise Reply.DoesNotExist
     return snapshot, context
 
@@ -151,8 +205,8 @@ def preview_context(
 ) -> dict[str, Any]:
     """The snapshot that a message would get. Calls no model and writes nothing."""
     place = _place(user, thread_id, assistant, text_of(blocks), None)
-    message = _next_turn(place, blocks, None)
-    context = _built(place, replace(Turn.of(message), id=None), session=_session_after(place, message.created_at))
+    message = next_turn(place, blocks, None)
+    context = _built(place, replace(Turn.of(message), id=None), session=session_after(place, message.created_at))
     return describing.preview(context, None if place.is_new else place.thread.id)
 
 
@@ -173,24 +227,24 @@ def close(
     reply_id: uuid.UUID,
     owner: str | None,
     outcome: Outcome,
-    text: str | None = None,
+    said: Said | None = None,
+    spent: Usage | None = None,
     events: list[Event] = [],  # noqa: B006
 ) -> list[Event]:
     """End a reply: its last events, the assistant turn, the snapshot and the reply itself, all or nothing.
 
-    ``owner`` is the process that runs it, or ``None`` for whoever finds it left behind; ``text`` is read from the event log
-    where it isn't given. Returns the events that were appended, the ending last; none when the reply had ended already or
-    belongs to somebody else.
+    ``owner`` is the process that runs it, or ``None`` for whoever finds it left behind; what it said is read from the event
+    log where it isn't given. ``spent`` is what its earlier rounds used. Returns the events that were appended, the ending
+    last; none when the reply had ended already or belongs to somebody else.
     """
     now = timezone.now()
-    said = eventlog.text_of(reply_id) if text is None else text
-    # No model takes a blank turn.
-    answer = _turn(Message.Role.ASSISTANT, text_blocks(said), now) if said.strip() else None
+    blocks = _blocks_of(reply_id, said, outcome)
+    answer = _turn(Message.Role.ASSISTANT, blocks, now) if blocks else None
     reply = Reply(
         id=reply_id,
         status=outcome.status.value,
         stop_reason=outcome.stop_reason,
-        usage=_told(outcome.usage),
+        usage=_told(outcome.usage + spent if spent else outcome.usage),
         error=outcome.error,
         ended_at=now,
     )
@@ -201,7 +255,7 @@ def close(
         owner=owner,
         answer=answer,
         events=events,
-        response=outcome.response,
+        response=outcome.response | {"usage": _told(outcome.usage)},
     )
     if closed is None:
         return []
@@ -209,6 +263,23 @@ def close(
     if answer and closed.position:
         answer.position = closed.position
     return [*events, eventlog.ending(reply, answer, closed.request, seq=closed.seq)]
+
+
+def _blocks_of(reply_id: uuid.UUID, said: Said | None, outcome: Outcome) -> list[dict[str, Any]]:
+    """The content of the assistant turn that a reply leaves, nothing where it said and did nothing, or was silent.
+
+    What it saved is told by the turn whatever happened in between: else it would be asked for and made again (F4).
+    """
+    if said is not None and outcome.status is Reply.Status.COMPLETED and not said.artifacts:
+        return said.content
+    reply = Reply.objects.get(id=reply_id)
+    if reply.preset:
+        return []
+    said = said or Said.of(eventlog.text_of(reply_id))
+    told = {(artifact["id"], artifact["version"]) for artifact in said.artifacts}
+    made = services.made_by(reply_id, reply.thread_id)
+    lost = (version for version in made if (str(version.artifact_id), version.number) not in told)
+    return [*said.content, *saved_blocks(lost)]
 
 
 def interrupt(reply_id: uuid.UUID) -> list[Event]:
@@ -248,9 +319,13 @@ def has_ended(reply_id: uuid.UUID) -> bool:
 
 
 def newest_reply(thread_id: uuid.UUID) -> tuple[uuid.UUID, bool] | None:
-    """Id of the thread's newest reply, and whether it is running."""
-    found = Reply.objects.filter(thread_id=thread_id).order_by("-created_at").values_list("id", "status").first()
-    return (found[0], found[1] == Reply.Status.RUNNING) if found else None
+    """Id of the reply that runs in the thread, else of the newest one to its newest question, and whether it is running."""
+    if running := Reply.objects.filter(thread_id=thread_id, status=Reply.Status.RUNNING).values_list("id").first():
+        return running[0], True
+    turns = Message.objects.filter(thread_id=thread_id, is_active=True, role=Message.Role.USER).order_by("-position")
+    replies = Reply.objects.filter(thread_id=thread_id, user_message=Subquery(turns.values("id")[:1]))
+    found = replies.order_by("-created_at").values_list("id").first()
+    return (found[0], False) if found else None
 
 
 def _place(
@@ -283,7 +358,7 @@ def _place_in(user: User, thread_id: uuid.UUID, client_message_id: str | None = 
 def _repeated(place: Place, message_id: uuid.UUID) -> Opened:
     """What the same message made when it came first."""
     message = Message.objects.get(id=message_id)
-    reply = Reply.objects.filter(user_message=message).latest("created_at")
+    reply = Reply.objects.filter(thread=place.thread, user_message=message).latest("created_at")
     return Opened(thread=place.thread, message=message, reply=reply, saved=None, repeated=True)
 
 
@@ -295,11 +370,45 @@ def _end_left_behind(reply_id: uuid.UUID) -> None:
 
 def _open(place: Place, message: Message, *, is_stored: bool = False) -> Opened | None:
     """The turn with a reply and, where it can be built at once, the first request; ``None`` where others were faster."""
-    thread, last_position, now = place.thread, place.thread.last_position, timezone.now()
-    session = _session_of(thread) if is_stored else _session_after(place, now)
+    session = _session_of(place.thread) if is_stored else session_after(place, message.created_at)
     context = _built_if_possible(place, message, session)
+    return store_turn(place, message, session, context, is_stored=is_stored)
+
+
+def _open_preset(place: Place, preset: Preset, click: str | None) -> Opened | None:
+    thread, session = place.thread, _session_of(place.thread)
+    reply = Reply(thread=thread, preset=preset.slug, client_id=click, owner=OWNER, created_at=timezone.now())
+    context = _next_request(place, instruction(thread, preset), session=session, silent=True)
+    snapshot = snapshots.of_reply(context, reply)
+    stored = steps.open_reply(
+        place=place,
+        last_position=thread.last_position,
+        message=None,
+        reply=reply,
+        lease=LEASE,
+        snapshot=snapshot,
+        blocks=snapshots.blocks(context, thread.id),
+    )
+    if not stored:
+        return None
+    return Opened(
+        thread=thread,
+        message=None,
+        preset=preset,
+        reply=reply,
+        saved=eventlog.requested(reply),
+        recorded=(snapshot, context),
+    )
+
+
+def store_turn(
+    place: Place, message: Message, session: Session, context: Context | None, *, is_stored: bool = False
+) -> Opened | None:
+    """One statement for the turn, its reply and its first request; ``None`` where others were faster."""
+    thread, last_position, now = place.thread, place.thread.last_position, timezone.now()
     if not is_stored:
-        thread.last_position, thread.message_count, thread.updated_at = message.position, message.depth, now
+        thread.last_position, thread.message_count = message.position, message.depth
+        thread.updated_at = message.created_at
         thread.session_started_at, thread.away_since = session.started_at, session.away_since
     reply = Reply(thread=thread, user_message=message, owner=OWNER, created_at=now)
     snapshot = snapshots.of_reply(context, reply) if context else None
@@ -324,7 +433,7 @@ def _open(place: Place, message: Message, *, is_stored: bool = False) -> Opened 
     )
 
 
-def _next_turn(place: Place, blocks: list[dict[str, Any]], client_message_id: str | None) -> Message:
+def next_turn(place: Place, blocks: list[dict[str, Any]], client_message_id: str | None) -> Message:
     """The user turn at the end of the thread, not stored yet."""
     message = _turn(Message.Role.USER, blocks, timezone.now())
     message.thread, message.parent_id, message.client_message_id = place.thread, place.before, client_message_id
@@ -354,25 +463,32 @@ def _built_if_possible(place: Place, message: Message, session: Session) -> Cont
         return None
 
 
-def _next_request(place: Place, newest: Turn, *, session: Session, query: Rewriting | None = None) -> Context:
-    context = _built(place, newest, session=session, query=query)
+def _next_request(
+    place: Place, newest: Turn, *, session: Session, query: Rewriting | None = None, silent: bool = False
+) -> Context:
+    context = _built(place, newest, session=session, query=query, silent=silent)
     if context.rewriting != NOT_ASKED:
         return context
     return rewriting_context(context, assistant=place.thread.assistant, provider=_provider_of(place))
 
 
-def _built(place: Place, newest: Turn, *, session: Session, query: Rewriting | None = None) -> Context:
-    thread = place.thread
+def _built(
+    place: Place, newest: Turn, *, session: Session, query: Rewriting | None = None, silent: bool = False
+) -> Context:
+    thread, provider = place.thread, _provider_of(place)
+    tools = tool_texts(thread.assistant.tools) if provider.calls_tools else NO_TOOLS
     with read_only():
         return build_context(
             assistant=thread.assistant,
-            provider=_provider_of(place),
+            provider=provider,
             user_id=thread.user_id,
             thread_id=None if place.is_new else thread.id,
             newest=newest,
             session=session,
             at=timezone.now(),
             query=query,
+            tools=tools,
+            silent=silent,
         )
 
 
@@ -390,6 +506,6 @@ def _session_of(thread: Thread) -> Session:
     return Session(started_at=thread.session_started_at or thread.updated_at, away_since=thread.away_since)
 
 
-def _session_after(place: Place, now: datetime) -> Session:
+def session_after(place: Place, now: datetime) -> Session:
     """The session that a turn of the user at ``now`` belongs to."""
     return session_at(now, last_active=place.last_active, last_session=place.last_session)

@@ -16,6 +16,7 @@ from conversations.models import Reply, Thread, text_blocks
 from conversations.providers.base import Usage
 from conversations.replies import store
 from conversations.replies.events import OWNER
+from conversations.replies.said import Said
 from conversations.replies.store import Opened
 from tests.benchmarks.measuring import BLOCK, side_by_side, table
 from tests.conversations.factories import make_thread, make_user
@@ -94,7 +95,7 @@ def opening(thread: Thread) -> Opened:
 
 def ending(opened: Opened) -> None:
     outcome = store.Outcome(status=Reply.Status.COMPLETED, stop_reason="end_turn", usage=USAGE)
-    store.close(reply_id=opened.reply.id, owner=OWNER, outcome=outcome, text=ANSWER)
+    store.close(reply_id=opened.reply.id, owner=OWNER, outcome=outcome, said=Said.of(ANSWER))
 
 
 def sizes(floor: psycopg.Connection) -> None:

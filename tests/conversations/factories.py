@@ -82,6 +82,7 @@ def make_snapshot(
 def make_context(reply: Reply) -> Context:
     """What the offline responder is given for a reply, not recorded."""
     question = reply.user_message
+    assert question
     with read_only():
         return build_context(
             assistant=reply.thread.assistant,

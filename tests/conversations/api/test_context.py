@@ -104,6 +104,7 @@ async def test_a_recorded_request_is_told_as_the_contract_says(user: User, api: 
         ],
         "items": [item(question, "recent"), item(greeting, "recent"), item(newest, "newest")],
         "rewriting": {"outcome": "not_needed", "query": None},
+        "against_duplicates": {"rules": False, "tool_wording": False, "filtered_turns": 0, "silent": False},
         "problems": [],
         "cache": {"state": "too_small", "marks": [], "expected": 0},
         "diagnostics": None,

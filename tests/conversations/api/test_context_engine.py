@@ -19,6 +19,7 @@ from conversations.models import Assistant, ContextSnapshot, Message, Reply, Thr
 from conversations.providers.base import CONTEXTUALISED, RECALLED
 from memory.models import DailySummary, Memory, ThreadSummary, Topic
 from tests import model_scripts as scripts
+from tests.artifacts.factories import make_artifact
 from tests.conversations.api.client import Api
 from tests.conversations.factories import make_thread
 from tests.model_scripts import Gate, Stall
@@ -57,9 +58,8 @@ async def test_a_short_reply_goes_with_the_turn_that_it_answers(api: Api, model:
 
 
 async def artifact_of(turn: Message, *, after: timedelta, knows_its_turn: bool = True) -> Artifact:
-    return await Artifact.objects.acreate(
-        thread_id=turn.thread_id,
-        title="BRD",
+    return await in_database(make_artifact)(
+        await Thread.objects.aget(id=turn.thread_id),
         message=turn if knows_its_turn else None,
         created_at=turn.created_at + after,
     )

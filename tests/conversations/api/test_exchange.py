@@ -20,6 +20,7 @@ from conversations.db import in_database
 from conversations.exchange.writing import PAGE, export
 from conversations.models import Message, Reply, Thread, text_blocks
 from memory.models import Memory
+from tests.artifacts.factories import make_artifact
 from tests.conversations.api.client import Answer, Api
 from tests.conversations.factories import make_reply, make_thread
 from tests.model_server import ModelServer
@@ -237,7 +238,7 @@ async def test_an_import_of_what_is_here_already_says_how_to_make_copies(user: U
     assert await counts() == before
     assert (await api.post("import/?ids=new", FULL)).status == 201
     assert await counts() == [2 * count for count in before]
-    assert await Artifact.objects.filter(message__thread=models.F("thread")).acount() == 2
+    assert await ArtifactVersion.objects.filter(message__thread=models.F("thread")).acount() == 2
 
 
 TAKEN = {
@@ -364,14 +365,12 @@ def make_written(user: User) -> Reply:
     )
     Thread.objects.filter(id=thread.id).update(last_position=3)
     made: dict[str, dict[str, Any]] = {
-        "by reply": {"reply": reply},
+        "by reply": {"reply_id": reply.id},
         "by replaced turn": {"message": failed},
         "deleted": {"deleted_at": NINE},
     }
     for title, more in made.items():
-        artifact = Artifact.objects.create(thread=thread, title=title, created_at=NINE, **more)
-        ArtifactVersion.objects.create(artifact=artifact, number=1, content="old", created_at=NINE)
-        ArtifactVersion.objects.create(artifact=artifact, number=2, content="new", created_at=NINE)
+        make_artifact(thread, "old", "new", title=title, created_at=NINE, **more)
     Memory.objects.create(user=user, content="Seen", source=failed, created_at=NINE)
     return reply
 

@@ -76,6 +76,7 @@ def test_a_snapshot_is_described_to_its_last_field() -> None:
             for name in ("kind", "included", "reason", "id", "tokens", "position", "first", "last", "count")
         ),
         *(f"rewriting.{name}" for name in ("outcome", "query")),
+        *(f"against_duplicates.{name}" for name in ("rules", "tool_wording", "filtered_turns", "silent")),
         *(f"problems[].{name}" for name in ("source", "kind", "message")),
         *(f"cache.{name}" for name in ("state", "marks", "expected")),
         *(f"timings_ms.{name}" for name in ("history", "memory", "rewrite", "tokens", "total")),

@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("
 
 NO_ID = "`reply` must be an id, as text."
 NO_SEQ = "`after` must be the last `seq` that you have, 0 or greater."
-NO_TYPE = "A frame's type must be message.send, reply.stop, reply.retry or reply.resume, "
+NO_TYPE = "A frame's type must be message.send, preset.run, reply.stop, reply.retry or reply.resume, "
 
 
 async def refusal(socket: Socket) -> tuple[str, str]:

@@ -11,7 +11,6 @@ from django.contrib.auth.models import User
 from django.db import DatabaseError, connection, transaction
 from django.utils import timezone
 
-from artifacts.models import Artifact
 from conversations.context.builder import Context, build_context
 from conversations.context.rendering import canonical
 from conversations.context.windowing import Turn
@@ -19,6 +18,7 @@ from conversations.db import execute, read_only
 from conversations.models import Assistant, Thread
 from conversations.providers import get_provider
 from conversations.sessions import Session
+from tests.artifacts.factories import make_artifact
 from tests.conversations.factories import make_reply, make_snapshot, make_thread
 from tests.memory.factories import make_daily_summary, make_memory, make_thread_summary, make_topic
 
@@ -42,9 +42,8 @@ def a_source_fails(thread: Thread) -> None:
 
 def nearly_all_is_fulfilled(thread: Thread) -> None:
     answers = thread.messages.filter(role="assistant", position__gt=6)
-    Artifact.objects.bulk_create(
-        Artifact(thread=thread, title="Boats", message=answer, created_at=answer.created_at) for answer in answers
-    )
+    for answer in answers:
+        make_artifact(thread, message=answer, created_at=answer.created_at)
 
 
 def there_is_no_room(thread: Thread) -> None:

@@ -120,7 +120,13 @@ def test_the_builder_writes_nothing_even_if_it_tried(user: User) -> None:
     read = [set(FROM.findall(statement)) for statement in statements]
     assert [tables for tables in read if tables] == [
         {"conversations_message"},  # the newest turn, for this test
-        {"conversations_message", "conversations_contextsnapshot", "artifacts_artifact", *KNOWN},
+        {
+            "conversations_message",
+            "conversations_contextsnapshot",
+            "artifacts_artifact",
+            "artifacts_artifactversion",
+            *KNOWN,
+        },
     ]
     with pytest.raises(Exception, match="read-only transaction"), read_only():
         Thread.objects.update(title="changed")
@@ -230,7 +236,7 @@ def test_no_snapshot_is_recorded_once_the_reply_has_ended(user: User, settings: 
     settings.OPENBOOK_PROVIDER = "offline"
     store.close(reply_id=opened.reply.id, owner=opened.reply.owner, outcome=store.stopped())
     with pytest.raises(Reply.DoesNotExist):
-        store.build_and_record(message_id=opened.message.id, reply_id=opened.reply.id)
+        store.build_and_record(opened)
     assert ContextSnapshot.objects.count() == 0
 
 

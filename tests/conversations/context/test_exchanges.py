@@ -63,7 +63,8 @@ def test_only_whole_tool_calls_are_sent_and_results_come_first() -> None:
         (1, [text]),
         (2, [text, use]),
         (3, [found, text]),
-        (5, [text]),
+        (4, [use]),
+        (5, [found, text]),
         (6, [text]),
     ]
     assert without_orphans(sent) == sent

@@ -19,6 +19,7 @@ from conversations.models import Assistant, ContextSnapshot, Message, Reply, Thr
 from conversations.providers.offline import OfflineProvider
 from conversations.replies import store
 from conversations.replies.events import OWNER
+from conversations.replies.said import Said
 from conversations.sessions import Session
 from tests.conversations.context import promises
 from tests.conversations.factories import make_thread
@@ -77,7 +78,7 @@ def retry(thread: Thread, answer: str = "") -> Context:
 def checked(opened: store.Opened, answer: str) -> Context:
     assert opened.recorded
     snapshot, context = opened.recorded
-    earlier = Message.objects.filter(thread=opened.thread, position__lt=opened.message.position)
+    earlier = Message.objects.filter(thread=opened.thread, position__lt=opened.question.position)
     promises.check_context(context, list(earlier.order_by("position")))
     promises.check_record(context, snapshot)
     end(opened, answer)
@@ -86,7 +87,7 @@ def checked(opened: store.Opened, answer: str) -> Context:
 
 def end(opened: store.Opened, answer: str) -> None:
     outcome = store.Outcome(status=Reply.Status.COMPLETED)
-    assert store.close(reply_id=opened.reply.id, owner=OWNER, outcome=outcome, text=answer)
+    assert store.close(reply_id=opened.reply.id, owner=OWNER, outcome=outcome, said=Said.of(answer))
 
 
 def fates(context: Context) -> list[tuple[int, int, str]]:
@@ -125,7 +126,7 @@ def test_a_history_without_room_is_read_to_its_last_whole_pair(user: User) -> No
 
 
 @pytest.mark.parametrize(
-    "text", ["天地玄黃，宇宙洪荒。" * 10_000, "🎉👩‍👩‍👧" * 16_667, "x" * 100_000, "\n" * 99_999 + "!"]
+    "text", ["天地玄黃，宇宙洪荒。" * 10_000, "🎉👩‍👩‍👧" * 16_667, "x" * 100_000, "?" + "\n" * 99_998 + "!"]
 )
 @pytest.mark.parametrize("cap", [200, 6_150])
 def test_a_hundred_thousand_characters_fit_the_cap_wherever_they_stand(user: User, text: str, cap: int) -> None:
@@ -262,7 +263,7 @@ def test_another_model_an_unknown_provider_and_back(user: User) -> None:
     assert opened.recorded is None
     end(opened, "")
     settle(provider="anthropic", model="other")
-    assert say(thread, "ok").history[-1].position == opened.message.position
+    assert say(thread, "ok").history[-1].position == opened.question.position
 
 
 def test_a_window_of_before_that_no_longer_fits_is_begun_anew(user: User) -> None:

@@ -66,7 +66,7 @@ words = st.integers(0, 900)
 
 def fitted(thread: list[Turn], tiers: Sequence[Tier], budget: Budget = COMPANION_BUDGET) -> Parts:
     """As the builder does it."""
-    kept = cut(tiers, standing_room(BASE, budget))
+    kept = cut(tiers, standing_room(BASE.tokens, budget))
     parts = Parts(base=BASE, tiers=kept, newest=thread[-1])
     history, _ = window(thread[:-1], history_room(parts.standing_tokens, budget), begin_at=None)
     return fit(replace(parts, history=history, additions=[Section.of("query", "[query] what?")]), budget)
@@ -96,7 +96,7 @@ def test_nothing_is_shortened_below_the_cap_and_the_last_pair_stays(thread: list
 @given(threads, words)
 def test_over_budget_the_last_conversation_goes_first_and_history_last(thread: list[Turn], said: int) -> None:
     """W5: what is cut harder comes earlier in the order; history loses turns only once the tiers are gone."""
-    tiers = cut(tiers_of(said), standing_room(BASE, COMPANION_BUDGET))
+    tiers = cut(tiers_of(said), standing_room(BASE.tokens, COMPANION_BUDGET))
     parts = fitted(thread, tiers_of(said))
     history, _ = window(
         thread[:-1], history_room(BASE.tokens + sum(tier.tokens for tier in tiers), COMPANION_BUDGET), begin_at=None
@@ -125,7 +125,7 @@ def test_a_long_thread_has_its_history_beside_full_tiers(thread: list[Turn], sai
 def test_the_tiers_do_not_depend_on_what_is_said_now(said: int, few: int, more: int) -> None:
     """C3: the prompt cache holds while messages of usual length come and go."""
     first, second = (fitted(thread_of([9] * 40 + [size]), tiers_of(said)) for size in (few, more))
-    assert first.system == second.system
+    assert first.standing == second.standing
 
 
 def test_a_large_message_takes_the_place_of_the_tiers_in_their_order() -> None:

@@ -32,6 +32,8 @@ def test_a_history_whose_budget_ends_early_reads_no_turn_beyond_the_limit() -> N
         "tokens": BUDGET.history_tokens,
         "turns": 81,
         "filtering": True,
+        "listing": True,
+        "most_listed": 20,
         "longest_reply": LONGEST_REPLY,
     }
     with connection.cursor() as cursor:

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule, run_state_machine_as_test
 
-from artifacts.models import Artifact
+from artifacts.models import Artifact, ArtifactVersion
 from conversations.context import caching, snapshots
 from conversations.context.budget import Budget
 from conversations.context.builder import Context
@@ -26,7 +26,9 @@ from conversations.exchange.reading import read_book
 from conversations.models import Assistant, ContextSnapshot, Message, Reply, text_blocks
 from conversations.replies import store
 from conversations.replies.events import OWNER
+from conversations.replies.said import Said
 from memory.models import DailySummary, Memory, Topic
+from tests.artifacts.factories import make_artifact
 from tests.conversations.context import promises
 from tests.conversations.factories import make_thread, make_user
 from tests.memory.factories import (
@@ -174,8 +176,8 @@ class Story(RuleBasedStateMachine):
     def make_an_artifact(self, place: int, seconds: int, by: str) -> None:
         turns = list(self.thread.messages.order_by("-position")[:30])
         turn = turns[place % len(turns)]
-        Artifact.objects.create(
-            thread=self.thread,
+        make_artifact(
+            self.thread,
             title="Boats",
             message=turn if by == "message" else None,
             reply_id=turn.reply_id if by == "reply" else None,
@@ -250,20 +252,18 @@ class Story(RuleBasedStateMachine):
         self.now += timedelta(seconds=seconds)
         status = Reply.Status.COMPLETED if answer.strip() else Reply.Status.FAILED
         outcome = store.Outcome(status=status, provider_message_id="msg_1")
-        assert store.close(reply_id=opened.reply.id, owner=OWNER, outcome=outcome, text=answer)
+        assert store.close(reply_id=opened.reply.id, owner=OWNER, outcome=outcome, said=Said.of(answer))
         self.reply = opened.reply
 
     def check(self, opened: store.Opened) -> dict[str, Any]:
-        earlier = Message.objects.filter(thread=self.thread, position__lt=opened.message.position)
+        earlier = Message.objects.filter(thread=self.thread, position__lt=opened.question.position)
         stored = list(earlier.order_by("position"))
         assert opened.recorded
         snapshot, context = opened.recorded
         if snapshot.purpose == ContextSnapshot.Purpose.REWRITE:
             assert snapshots.proof(ContextSnapshot.objects.get(id=snapshot.id))
             query = Rewriting(query="What about the boats?", outcome=RewritingOutcome.REWRITTEN)
-            snapshot, context = store.build_and_record(
-                message_id=opened.message.id, reply_id=opened.reply.id, query=query
-            )
+            snapshot, context = store.build_and_record(opened, query=query)
         promises.check_context(context, stored)
         body = promises.check_record(context, snapshot)
         roomy = self.check_window(context, stored)
@@ -283,8 +283,8 @@ class Story(RuleBasedStateMachine):
         assistant = Assistant.objects.get(slug="companion")
         path = [Turn.of(message) for message in stored if message.is_active]
         made = [
-            MadeArtifact(created_at=artifact.created_at, message=artifact.message_id, reply=artifact.reply_id)
-            for artifact in Artifact.objects.filter(thread=self.thread, deleted_at=None)
+            MadeArtifact(created_at=version.created_at, message=version.message_id, reply=version.reply_id)
+            for version in ArtifactVersion.objects.filter(thread=self.thread, artifact__deleted_at=None)
         ]
         gone = identify_fulfilled_pairs(path, made) if assistant.filters_artifacts else set()
         usable, _ = whole([turn for turn in path if turn.id not in gone])
@@ -304,7 +304,7 @@ class Story(RuleBasedStateMachine):
 
 def given(context: Context, assistant: Assistant) -> Sequence[Tier]:
     """The tiers before a message or a pair that is too long makes them give way."""
-    room = standing_room(context.parts.base, Budget.of(assistant))
+    room = standing_room(context.parts.fixed_tokens, Budget.of(assistant))
     return next((cut(build_tiers(tier.standing, assistant), room) for tier in context.parts.tiers), [])
 
 

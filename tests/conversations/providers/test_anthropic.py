@@ -11,7 +11,16 @@ from django.test import override_settings
 
 from conversations.providers import get_provider
 from conversations.providers.anthropic import AnthropicProvider
-from conversations.providers.base import Finished, ProviderError, ProviderEvent, TextDelta, Usage
+from conversations.providers.base import (
+    Finished,
+    ProviderError,
+    ProviderEvent,
+    TextDelta,
+    ToolCalled,
+    ToolDelta,
+    ToolStarted,
+    Usage,
+)
 from tests import model_scripts as scripts
 from tests.model_scripts import Cut, Gate, Raw, Refused, Stall, Stream
 from tests.model_server import ModelServer
@@ -122,6 +131,9 @@ async def test_what_is_not_text_is_passed_over(provider: AnthropicProvider, mode
             {"type": "an_event_of_the_future", "index": 0},
             scripts.block_start(1, {"type": "block_of_the_future", "data": "x"}),
             scripts.block_stop(1),
+            scripts.block_start(3, {"type": "server_tool_use", "id": "s1", "name": "web_search", "input": {}}),
+            scripts.json_delta('{"q": 1}', 3),
+            scripts.block_stop(3),
             scripts.block_start(2),
             scripts.text_delta("", 2),
             Raw(b": a comment\n\n"),
@@ -133,13 +145,83 @@ async def test_what_is_not_text_is_passed_over(provider: AnthropicProvider, mode
     assert await events_of(provider) == [TextDelta(text="Yes"), END]
 
 
-async def test_a_tool_call_ends_with_its_stop_reason(provider: AnthropicProvider, model_server: ModelServer) -> None:
-    model_server.script(scripts.tool_use("search", {"q": "cello"}, before="One moment."))
-    expected = [
-        TextDelta(text="One moment."),
-        Finished(stop_reason="tool_use", usage=USAGE, request_id="req_local", message_id="msg_local"),
+CALLED = replace(END, stop_reason="tool_use")
+BRD = {"title": "Grüße 👋", "kind": "document", "content": 'a "quoted"\n\tline \\u00e9'}
+
+
+def call_events(use: scripts.Use, *, tool_id: str = "") -> list[ProviderEvent]:
+    """As they must come for a call that was streamed by this script."""
+    call_id = tool_id or use.id
+    pieces = [step["delta"]["partial_json"] for step in use.steps(0)[1:-1] if isinstance(step, dict)]
+    assert isinstance(use.input, dict)
+    return [
+        ToolStarted(id=call_id, name=use.name),
+        *(ToolDelta(id=call_id, json=piece) for piece in pieces if piece),
+        ToolCalled(id=call_id, name=use.name, input=use.input),
     ]
-    assert await events_of(provider) == expected
+
+
+@pytest.mark.parametrize("piece_chars", [1, 5, 1000])
+async def test_texts_and_tool_calls_come_in_the_order_of_the_model(
+    provider: AnthropicProvider, model_server: ModelServer, piece_chars: int
+) -> None:
+    save = scripts.Use(name="save_artifact", input=BRD, id="toolu_1", piece_chars=piece_chars)
+    search = scripts.Use(name="search", input={}, id="toolu_2")
+    model_server.script(scripts.turn("One moment. ", save, search, "Then"))
+    assert await events_of(provider) == [
+        TextDelta(text="One "),
+        TextDelta(text="moment. "),
+        *call_events(save),
+        *call_events(search),
+        TextDelta(text="Then"),
+        CALLED,
+    ]
+
+
+async def test_a_call_is_seen_while_it_is_written(provider: AnthropicProvider, model_server: ModelServer) -> None:
+    gate = Gate()
+    use = scripts.Use(name="save_artifact", input=BRD, halfway=(gate,))
+    model_server.script(scripts.turn(use))
+    events = provider.stream(payload())
+    seen = [await anext(events), await anext(events)]
+    await asyncio.to_thread(gate.wait_until_reached)
+    gate.open()
+    assert [*seen, *[event async for event in events]] == [*call_events(use), CALLED]
+
+
+async def test_an_id_that_was_used_before_is_made_another(
+    provider: AnthropicProvider, model_server: ModelServer
+) -> None:
+    use = scripts.Use(name="search", input={"q": "x"}, id="t1")
+    history: list[dict[str, Any]] = [
+        {"role": "user", "content": "Find x"},
+        {"role": "assistant", "content": [{"type": "tool_use", "id": "t1", "name": "search", "input": {}}]},
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t1", "content": "found"}]},
+    ]
+    tools = [{"name": "search", "input_schema": {"type": "object"}}]
+    model_server.script(scripts.turn(use))
+    events = [event async for event in provider.stream(payload(messages=history, tools=tools))]
+    assert events == [*call_events(use, tool_id="call_msg_local_0"), CALLED]
+
+
+CUT_OFF = ("cut_off", True, None, f"The connection to the model broke off. {SAVED}.")
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        [Cut()],
+        [],
+        [scripts.message_delta("tool_use"), scripts.message_stop()],  # a block that never ended
+    ],
+)
+async def test_a_call_that_is_cut_off_is_never_made_and_not_tried_again(
+    provider: AnthropicProvider, model_server: ModelServer, steps: list[Any]
+) -> None:
+    use = scripts.Use(name="search", input={"q": "cello"})
+    model_server.script(scripts.stream(scripts.message_start(), *use.steps(0)[:3], *steps))
+    assert await failure_of(provider) == (call_events(use)[:2], CUT_OFF)
+    assert len(model_server.requests) == 1
 
 
 async def test_an_empty_reply_is_a_reply(provider: AnthropicProvider, model_server: ModelServer) -> None:

@@ -22,6 +22,7 @@ from conversations.errors import ReplyInProgress, ThreadNotFound
 from conversations.models import Assistant, ContextSnapshot, Message, Reply, Thread, text_blocks
 from conversations.replies import steps, store
 from conversations.replies.events import LEASE, OWNER
+from conversations.replies.said import Said
 from conversations.replies.store import Opened
 from tests.conversations.factories import make_reply, make_thread
 
@@ -108,7 +109,7 @@ async def test_a_turn_that_came_in_between_comes_before(user: User, while_buildi
 
     def others() -> None:
         opened = send(user, thread, "Faster")
-        store.close(reply_id=opened.reply.id, owner=OWNER, outcome=store.stopped(), text="Indeed")
+        store.close(reply_id=opened.reply.id, owner=OWNER, outcome=store.stopped(), said=Said.of("Indeed"))
 
     while_building(elsewhere(others))
     opened = await in_database(send)(user, thread, "Me")
@@ -177,14 +178,14 @@ async def test_a_request_that_is_recorded_while_its_reply_is_stopped_ends_with_i
 
     def record_slowly() -> ContextSnapshot:
         with transaction.atomic():
-            snapshot, _ = store.build_and_record(message_id=opened.message.id, reply_id=opened.reply.id)
+            snapshot, _ = store.build_and_record(opened)
             recording.set()
             assert waits_for_a_lock()
         return snapshot
 
     def stop() -> None:
         assert recording.wait(AT_ONCE_SECONDS)
-        assert store.close(reply_id=opened.reply.id, owner=OWNER, outcome=store.stopped(), text="") != []
+        assert store.close(reply_id=opened.reply.id, owner=OWNER, outcome=store.stopped(), said=Said.of("")) != []
 
     recording = threading.Event()
     snapshot, stopped = await both(record_slowly, stop)
@@ -217,7 +218,7 @@ async def test_a_reply_ends_once_whoever_ends_it(user: User) -> None:
     opened = await in_database(send)(user, None)
 
     def stop() -> list[Any]:
-        return store.close(reply_id=opened.reply.id, owner=OWNER, outcome=store.stopped(), text="so far")
+        return store.close(reply_id=opened.reply.id, owner=OWNER, outcome=store.stopped(), said=Said.of("so far"))
 
     ended = await both(stop, stop)
     assert sorted(len(events) for events in ended) == [0, 1]
@@ -231,7 +232,7 @@ async def test_a_reply_that_was_left_behind_makes_room(user: User) -> None:
     left = await in_database(make_reply)(thread, status="running", lease_until=timezone.now() - LEASE)
     opened = await in_database(send)(user, thread, "Still there?")
     assert (await Reply.objects.aget(id=left.id)).status == "interrupted"
-    assert (opened.message.position, opened.message.depth) == (2, 2)
+    assert (opened.question.position, opened.question.depth) == (2, 2)
     with pytest.raises(ReplyInProgress):
         await in_database(send)(user, thread, "And now?")
 
@@ -242,12 +243,17 @@ def test_a_turn_takes_few_statements_and_the_end_takes_one(user: User) -> None:
         opened = send(user, thread)
     outcome = store.Outcome(status=Reply.Status.COMPLETED)
     with CaptureQueriesContext(connection) as closing:
-        store.close(reply_id=opened.reply.id, owner=OWNER, outcome=outcome, text="Hi")
+        store.close(reply_id=opened.reply.id, owner=OWNER, outcome=outcome, said=Said.of("Hi"))
     written = [query["sql"] for query in opening if " INSERT " in query["sql"] or " UPDATE " in query["sql"]]
     assert (len(written), len(closing)) == (1, 1)
     reading = [query["sql"] for query in opening if query["sql"] not in ("BEGIN", "COMMIT", *written)]
     tables = [set(TABLE.findall(sql)) for sql in reading]
-    about = {"conversations_message", "conversations_contextsnapshot", "artifacts_artifact"}
+    about = {
+        "conversations_message",
+        "conversations_contextsnapshot",
+        "artifacts_artifact",
+        "artifacts_artifactversion",
+    }
     known = {"memory_preferences", "memory_memory", "memory_dailysummary", "memory_topic", "memory_threadsummary"}
     assert [found for found in tables if found] == [
         {"conversations_thread", "conversations_assistant", "conversations_reply", "conversations_message"},
@@ -265,7 +271,7 @@ def test_what_is_recorded_at_once_is_what_is_recorded_later(user: User) -> None:
         opened = send(user, thread, "And now?")
         assert (opened.recorded is not None) == (provider == "offline")
         companion.update(provider="offline")
-        snapshot, _ = opened.recorded or store.build_and_record(message_id=opened.message.id, reply_id=opened.reply.id)
+        snapshot, _ = opened.recorded or store.build_and_record(opened)
         taken.append(describing.body(ContextSnapshot.objects.get(id=snapshot.id)))
     own = {"id", "thread", "message", "reply", "created_at", "timings_ms", "items"}
     first, second = ({name: body[name] for name in body.keys() - own} for body in taken)

@@ -124,7 +124,7 @@ async def test_a_cut_in_the_middle_keeps_the_text_and_a_retry_replaces_it(user: 
     ]
 
     again = await replies.retry(user=user, reply_id=first.id)
-    assert again.message.id == opened.message.id
+    assert again.question.id == opened.question.id
     assert (await ended(again)).status == "completed"
     assert await stored(opened.thread.id) == [
         (1, "user", "Tell me", "complete"),
@@ -148,12 +148,12 @@ async def test_the_same_client_message_id_is_the_same_turn(user: User, model: Mo
     )
     for one in opened:
         await ended(one)
-    assert len({one.thread.id for one in opened}) == len({one.message.id for one in opened}) == 1
+    assert len({one.thread.id for one in opened}) == len({one.question.id for one in opened}) == 1
     assert len({one.reply.id for one in opened}) == 1
     assert [one.repeated for one in opened].count(False) == 1
     assert len(model.bodies) == 1
     later = await replies.start(user=user, thread_id=opened[0].thread.id, content="Once", client_message_id="once-1")
-    assert (later.repeated, later.message.id) == (True, opened[0].message.id)
+    assert (later.repeated, later.question.id) == (True, opened[0].question.id)
 
 
 async def test_a_second_message_while_a_reply_runs_is_refused_and_not_stored(user: User, model: ModelServer) -> None:

@@ -26,6 +26,7 @@ const REASONS = {
   orphan_tool: "nothing in it that a model can read",
   remembered: "remembered about you",
   recalled: "recalled for this message",
+  listed: "named, because it stands beside this conversation",
   expired: "no longer true",
 };
 
@@ -33,6 +34,7 @@ const REASONS = {
 const REASONS_OF = {
   memory: { over_budget: "no room left for it" },
   topic: { over_budget: "no room left for it", remembered: "still open" },
+  artifact: { over_budget: "no room left for it" },
   summary: { over_budget: "no room left for it", remembered: "what was said before, in short" },
 };
 
@@ -67,13 +69,16 @@ export function queryFailureOf(outcome) {
 }
 
 const SECTIONS = {
+  tools: "Tools it may use",
   base: "Instructions",
+  rules: "Rules about documents",
   memory: "What it knows about you",
   today: "Today",
   open_threads: "Open topics",
   last_conversation: "Last conversation",
   history: "Earlier turns",
   message: "Your message",
+  reply: "What this reply did before",
 };
 
 export function sectionOf(name) {

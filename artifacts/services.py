@@ -1,0 +1,173 @@
+"""Making, changing and deleting artifacts. Whose they are is the caller's to know: it hands over the rows.
+
+Texts come in clean: as PostgreSQL can hold them, a title in one line.
+"""
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import QuerySet
+
+from artifacts.models import Artifact, ArtifactVersion, Kind
+
+MAX_TITLE_CHARS = 200
+MAX_VERSIONS = 1_000
+
+
+class ArtifactError(Exception):
+    """What can't be stored, told so that the one who asked knows what to do. ``code`` is stable."""
+
+    def __init__(self, code: str, message: str, **details: Any) -> None:
+        super().__init__(message)
+        self.code, self.message, self.details = code, message, details
+
+
+@dataclass(frozen=True, kw_only=True)
+class Made:
+    """By whom and when a version is made: its provenance (F4)."""
+
+    origin: ArtifactVersion.Origin
+    at: datetime
+    reply_id: uuid.UUID | None = None
+    message_id: uuid.UUID | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Saved:
+    """``changed`` is false where the newest version says the same already: then nothing was stored."""
+
+    artifact: Artifact
+    version: ArtifactVersion
+    created: bool = False
+    changed: bool = True
+
+
+@transaction.atomic
+def create(
+    *,
+    thread_id: uuid.UUID,
+    title: str,
+    kind: str,
+    content: str,
+    made: Made,
+    language: str = "",
+    preset: str = "",
+    after_position: int = 0,
+) -> Saved:
+    """A new artifact with its version 1. Raises ``ArtifactError``."""
+    check_title(title)
+    check_kind(kind)
+    check_content(content)
+    artifact = Artifact.objects.create(
+        thread_id=thread_id,
+        title=title,
+        kind=kind,
+        language=language,
+        preset=preset,
+        after_position=after_position,
+        created_at=made.at,
+        updated_at=made.at,
+    )
+    return Saved(artifact=artifact, version=_version(artifact, content, made), created=True)
+
+
+@transaction.atomic
+def add_version(artifact: Artifact, *, content: str, made: Made, based_on: int | None = None) -> Saved:
+    """The next version of an artifact, which must not be deleted.
+
+    ``based_on`` is the version that the writer had in front of it; raises ``ArtifactError`` where there is a newer one.
+    """
+    check_content(content)
+    artifact = Artifact.objects.select_for_update(no_key=True).get(id=artifact.id)
+    if artifact.deleted_at:
+        raise ArtifactError("artifact_deleted", "The artifact has been deleted. Restore it first.")
+    if based_on is not None and based_on != artifact.version:
+        raise ArtifactError(
+            "version_conflict",
+            f"Version {artifact.version} was saved meanwhile. Look at it, then save again based on it; nothing was stored.",
+            version=artifact.version,
+        )
+    newest = artifact.versions.get(number=artifact.version)
+    if newest.content == content:
+        return Saved(artifact=artifact, version=newest, changed=False)
+    if artifact.version >= MAX_VERSIONS:
+        raise ArtifactError(
+            "too_many_versions",
+            f"An artifact has at most {MAX_VERSIONS:,} versions. Make a new one.",
+            limit=MAX_VERSIONS,
+        )
+    artifact.version += 1
+    artifact.updated_at = made.at
+    artifact.save(update_fields=["version", "updated_at"])
+    return Saved(artifact=artifact, version=_version(artifact, content, made))
+
+
+def rename(artifact: Artifact, *, title: str) -> None:
+    check_title(title)
+    artifact.title = title
+    artifact.save(update_fields=["title"])
+
+
+def delete(artifact: Artifact, *, at: datetime) -> None:
+    """It is out of sight and can be restored. The request that made it is open again (F5)."""
+    Artifact.objects.filter(id=artifact.id, deleted_at=None).update(deleted_at=at)
+
+
+def restore(artifact: Artifact) -> None:
+    Artifact.objects.filter(id=artifact.id).update(deleted_at=None)
+
+
+def named(artifacts: QuerySet[Artifact], title: str) -> Artifact | None:
+    """The newest of these with this title, whatever its case, that is not deleted."""
+    return artifacts.filter(deleted_at=None, title__iexact=title).order_by("-updated_at").first()
+
+
+def made_by(reply_id: uuid.UUID, thread_id: uuid.UUID) -> Sequence[ArtifactVersion]:
+    """The versions that a reply has made so far, oldest first."""
+    made = ArtifactVersion.objects.filter(thread_id=thread_id, reply_id=reply_id)
+    return list(made.select_related("artifact").order_by("id"))
+
+
+def check_title(title: str) -> None:
+    if not title:
+        raise ArtifactError("title_missing", "Give the artifact a title.")
+    if len(title) > MAX_TITLE_CHARS:
+        raise ArtifactError(
+            "title_too_long", f"A title has at most {MAX_TITLE_CHARS} characters.", limit=MAX_TITLE_CHARS
+        )
+
+
+def check_kind(kind: str) -> None:
+    if kind not in Kind.values:
+        raise ArtifactError("kind_unknown", f"`kind` is one of {', '.join(Kind.values)}.")
+
+
+def check_content(content: str) -> None:
+    if not content.strip():
+        raise ArtifactError("content_missing", "The artifact has no content.")
+    if len(content) > settings.OPENBOOK_MAX_ARTIFACT_CHARS:
+        raise ArtifactError(
+            "artifact_too_long",
+            f"The content has {len(content):,} characters; the limit is {settings.OPENBOOK_MAX_ARTIFACT_CHARS:,}. "
+            "Shorten it or make several artifacts.",
+            limit=settings.OPENBOOK_MAX_ARTIFACT_CHARS,
+            length=len(content),
+        )
+
+
+def _version(artifact: Artifact, content: str, made: Made) -> ArtifactVersion:
+    return ArtifactVersion.objects.create(
+        artifact=artifact,
+        thread_id=artifact.thread_id,
+        number=artifact.version,
+        content=content,
+        origin=made.origin,
+        message_id=made.message_id,
+        reply_id=made.reply_id,
+        created_at=made.at,
+    )

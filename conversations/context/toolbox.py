@@ -1,0 +1,27 @@
+"""What the tools of an assistant add to its requests. Pure."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from conversations.context.fitting import TOOLS, Section
+
+HIDDEN_TOKENS = 350
+"""What the API writes into the system text by itself where tools are given, by its documentation."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ToolTexts:
+    """Definitions as the Messages API takes them, and what the system text says about using them (layers 1 and 2 of F9)."""
+
+    definitions: Sequence[Mapping[str, Any]] = ()
+    rules: str = ""
+
+
+NO_TOOLS = ToolTexts()
+
+
+def tools_section(definitions: Sequence[Mapping[str, Any]]) -> Section:
+    section = Section.of(TOOLS, json.dumps(definitions, ensure_ascii=False, separators=(",", ":")))
+    return replace(section, tokens=section.tokens + HIDDEN_TOKENS)

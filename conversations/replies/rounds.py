@@ -1,0 +1,104 @@
+"""One round of a reply: the model is asked once, and the tools that it calls are run."""
+
+import logging
+import time
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import Any
+
+from conversations.context.builder import Context
+from conversations.db import in_database
+from conversations.providers import ProviderError, get_provider
+from conversations.providers.base import Finished, TextDelta, ToolCalled, ToolDelta, ToolStarted
+from conversations.replies.journal import Journal, LiveReply
+from conversations.replies.said import result_block
+from conversations.replies.watching import Watching
+from conversations.tools import registered, running
+from conversations.tools.base import Call
+
+log = logging.getLogger("openbook.replies")
+
+TEXT = "text"
+"""The id under which the text of a silent reply is shown as it is written: it becomes an artifact, not a turn."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    finished: Finished
+    first_token_ms: int | None
+
+
+async def ask(book: Journal, live: LiveReply, context: Context) -> Asked:
+    """Call the model once; what it says and calls is told to readers and kept in ``live.said``. Raises ``ProviderError``."""
+    began = time.perf_counter()
+    first_token_ms: int | None = None
+    finished: Finished | None = None
+    watched: dict[str, Watching] = {}
+    async with aclosing(get_provider(context.provider).stream(context.payload)) as stream:
+        async for event in stream:
+            if first_token_ms is None and not isinstance(event, Finished):
+                first_token_ms = round((time.perf_counter() - began) * 1000)
+            match event:
+                case TextDelta():
+                    tell(book, live, live.said.say(event.text))
+                case ToolStarted():
+                    tell(book, live, live.said.pause())
+                    watched[event.id] = begin(book, live, event)
+                case ToolDelta():
+                    show(book, live, watched[event.id].feed(event.json))
+                case ToolCalled():
+                    show(book, live, watched[event.id].end(event.input))
+                    live.said.call(event)
+                case Finished():
+                    finished = event
+    tell(book, live, live.said.pause())
+    if finished is None:
+        raise ProviderError("cut_off", "The model's answer was cut off. Try again.", retryable=True)
+    return Asked(finished=finished, first_token_ms=first_token_ms)
+
+
+def begin(book: Journal, live: LiveReply, started: ToolStarted) -> Watching:
+    tool = registered().get(started.name)
+    text = tool.doing if tool else "Working"
+    book.append(live, "tool.started", {"id": started.id, "name": started.name, "text": text})
+    return Watching(id=started.id, streamed=tool.streamed if tool else "")
+
+
+def show(book: Journal, live: LiveReply, data: dict[str, Any] | None) -> None:
+    if data:
+        book.append(live, "tool.delta", data)
+
+
+def tell(book: Journal, live: LiveReply, text: str) -> None:
+    if not text:
+        return
+    if live.silent:
+        book.append(live, "tool.delta", {"id": TEXT, "text": text})
+    else:
+        book.say(live, text)
+
+
+async def run_tools(book: Journal, live: LiveReply, calls: list[ToolCalled], *, call: Call, offered: set[str]) -> None:
+    """Run the calls one after the other. Each gets a result, whatever happens, so that the model can go on."""
+    if not calls:
+        return
+    results = []
+    for called in calls:
+        done = await in_database(running.run)(called.name, called.input, call, offered=offered)
+        result = done.result
+        if result.artifact:
+            live.said.artifacts.append(result.artifact)
+        data = {
+            "id": called.id,
+            "name": called.name,
+            "text": result.summary,
+            "is_error": done.is_error,
+            "artifact": dict(result.artifact) if result.artifact else None,
+        }
+        book.append(live, "tool.finished", data)
+        log.info(
+            "tool ran",
+            extra={"reply": str(live.id), "tool": called.name, "is_error": done.is_error},
+        )
+        results.append(result_block(called.id, running.shortened(result.text), is_error=done.is_error))
+    live.said.answer(results)

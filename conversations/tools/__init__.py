@@ -1,0 +1,32 @@
+"""What a model may do beside writing: each file here that has a ``TOOL`` is one. A new tool is one more file."""
+
+from collections.abc import Iterable
+from functools import cache
+from importlib import import_module
+from pkgutil import iter_modules
+
+from conversations.context.toolbox import ToolTexts
+from conversations.tools.base import Tool
+
+
+@cache
+def registered() -> dict[str, Tool]:
+    """All tools by name."""
+    modules = (import_module(f"{__name__}.{module.name}") for module in iter_modules(__path__))
+    tools: list[Tool] = [module.TOOL for module in modules if hasattr(module, "TOOL")]
+    return {tool.name: tool for tool in tools}
+
+
+def tool_texts(names: Iterable[str]) -> ToolTexts:
+    """What these tools add to a request."""
+    tools = named(names)
+    return ToolTexts(
+        definitions=[tool.definition() for tool in tools],
+        rules="\n\n".join(tool.rules for tool in tools if tool.rules),
+    )
+
+
+def named(names: Iterable[str]) -> list[Tool]:
+    """Those of these tools that there are, in the registry's order: the same set gives the same request."""
+    wanted = set(names)
+    return [tool for name, tool in registered().items() if name in wanted]

@@ -1,0 +1,52 @@
+"""What a tool is: a name, a wording, a schema for its input, and a function that does the work."""
+
+import uuid
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+class ToolError(Exception):
+    """A call that can't be carried out. The model reads the message, and may try otherwise."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Call:
+    """Where a tool is called from: everything that it does is for this user, in this thread."""
+
+    user_id: int
+    thread_id: uuid.UUID
+    reply_id: uuid.UUID
+    last_position: int
+    preset: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Result:
+    """What came of a call: ``text`` for the model, ``summary`` in a few words for the person, and the artifact, if any:
+    ``{"id", "title", "kind", "language", "version"}``."""
+
+    text: str
+    summary: str
+    artifact: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tool:
+    """``run`` gets an input that fulfils ``schema`` (JSON Schema), works in a transaction of its own, and raises ``ToolError``.
+
+    ``doing`` says in a few words what is going on, for the person who waits. ``streamed`` names the property of the input
+    whose text is worth watching while the model writes it. ``rules`` are what the system text says about the tool.
+    """
+
+    name: str
+    description: str
+    schema: Mapping[str, Any]
+    run: Callable[[Call, Mapping[str, Any]], Result]
+    doing: str
+    streamed: str = ""
+    rules: str = ""
+
+    def definition(self) -> dict[str, Any]:
+        """As the Messages API takes it."""
+        return {"name": self.name, "description": self.description, "input_schema": dict(self.schema)}

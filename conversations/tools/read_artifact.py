@@ -1,0 +1,54 @@
+"""The model reads what stands beside the thread: it is told of it, but not what it says."""
+
+import uuid
+from collections.abc import Mapping
+from typing import Any
+
+from artifacts import services
+from artifacts.models import Artifact, ArtifactVersion
+from conversations.text import clean, one_line
+from conversations.tools.base import Call, Result, Tool, ToolError
+
+
+def run(call: Call, input: Mapping[str, Any]) -> Result:
+    artifact = artifact_named(call, input["artifact"])
+    number = input.get("version", artifact.version)
+    version = ArtifactVersion.objects.filter(artifact=artifact, number=number).first()
+    if version is None:
+        raise ToolError(f"“{artifact.title}” has versions 1 to {artifact.version}, no version {number}.")
+    head = f"“{artifact.title}” ({artifact.kind}), version {number} of {artifact.version}:"
+    return Result(text=f"{head}\n\n{version.content}", summary=f"Read “{artifact.title}”, version {number}")
+
+
+def artifact_named(call: Call, named: str) -> Artifact:
+    """By its id, else by its title. Raises ``ToolError``."""
+    mine = Artifact.objects.filter(thread_id=call.thread_id, deleted_at=None)
+    try:
+        found = mine.filter(id=uuid.UUID(named)).first()
+    except ValueError:
+        found = services.named(mine, clean(one_line(named)))
+    if found is None:
+        titles = list(mine.order_by("-created_at").values_list("title", flat=True)[:20])
+        there = f"There are: {', '.join(f'“{title}”' for title in titles)}." if titles else "There are none yet."
+        raise ToolError(f"There is no such artifact in this thread. {there}")
+    return found
+
+
+TOOL = Tool(
+    name="read_artifact",
+    description=(
+        "Read what an artifact of this thread says, to answer a question about it or before changing it. The artifacts that "
+        "exist are listed beside the newest message."
+    ),
+    schema={
+        "type": "object",
+        "properties": {
+            "artifact": {"type": "string", "minLength": 1, "description": "Its id or its title."},
+            "version": {"type": "integer", "minimum": 1, "description": "The newest, if left out."},
+        },
+        "required": ["artifact"],
+        "additionalProperties": False,
+    },
+    run=run,
+    doing="Reading",
+)

@@ -1,0 +1,71 @@
+"""One tool call from the model's input to its result. Whatever goes wrong, the model gets a result to go on with."""
+
+import json
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from jsonschema import Draft202012Validator
+
+from conversations.tools import registered
+from conversations.tools.base import Call, Result, ToolError
+
+log = logging.getLogger("openbook.tools")
+
+LONGEST_RESULT = 40_000
+"""Characters of a result that go back to the model."""
+CUT = "\n[… {count} characters left out here]"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Done:
+    """What a call came to, and whether it is an error."""
+
+    result: Result
+    is_error: bool = False
+
+
+def run(name: str, input: Mapping[str, Any] | None, call: Call, *, offered: set[str]) -> Done:
+    """Run a tool of those that were offered. Never raises."""
+    tool = registered().get(name) if name in offered else None
+    if tool is None:
+        return _failed(f"There is no tool {name!r} here. There are: {', '.join(sorted(offered)) or 'none'}.")
+    if input is None:
+        return _failed(f"The input of {name} was cut off or is no JSON object. Call it again, with a shorter input.")
+    if wrong := complaint(tool.schema, input):
+        return _failed(f"The input of {name} is wrong: {wrong}. Call it again.")
+    try:
+        result = tool.run(call, input)
+    except ToolError as error:
+        return _failed(str(error))
+    except Exception:  # a tool that is broken must not break the reply
+        log.exception("tool failed", extra={"tool": name, "reply": str(call.reply_id)})
+        return _failed(f"{name} failed on the server. Tell the person that it did not work; nothing was stored.")
+    return Done(result=result)
+
+
+def complaint(schema: Mapping[str, Any], input: Mapping[str, Any]) -> str | None:
+    """What is wrong with the input, in a few words that don't repeat it; ``None`` where nothing is."""
+    error = next(
+        iter(sorted(Draft202012Validator(schema).iter_errors(input), key=lambda error: list(error.path))), None
+    )
+    if error is None:
+        return None
+    place = ".".join(str(part) for part in error.path)
+    wanted = {
+        "required": f"{', '.join(sorted(set(schema.get('required', ())) - set(input)))} must be given",
+        "type": f"must be of type {error.validator_value}",
+        "enum": f"must be one of {', '.join(map(str, error.validator_value))}" if error.validator == "enum" else "",
+    }.get(str(error.validator), f"breaks the rule {error.validator}: {json.dumps(error.validator_value)[:200]}")
+    return f"`{place}` {wanted}" if place else wanted
+
+
+def shortened(text: str) -> str:
+    if len(text) <= LONGEST_RESULT:
+        return text
+    return text[:LONGEST_RESULT] + CUT.format(count=f"{len(text) - LONGEST_RESULT:,}")
+
+
+def _failed(text: str) -> Done:
+    return Done(result=Result(text=text, summary="It did not work"), is_error=True)
