@@ -83,15 +83,7 @@ def add_version(artifact: Artifact, *, content: str, made: Made, based_on: int |
     ``based_on`` is the version that the writer had in front of it; raises ``ArtifactError`` where there is a newer one.
     """
     check_content(content)
-    artifact = Artifact.objects.select_for_update(no_key=True).get(id=artifact.id)
-    if artifact.deleted_at:
-        raise ArtifactError("artifact_deleted", "The artifact has been deleted. Restore it first.")
-    if based_on is not None and based_on != artifact.version:
-        raise ArtifactError(
-            "version_conflict",
-            f"Version {artifact.version} was saved meanwhile. Look at it, then save again based on it; nothing was stored.",
-            version=artifact.version,
-        )
+    artifact = _locked(artifact, based_on)
     newest = artifact.versions.get(number=artifact.version)
     if newest.content == content:
         return Saved(artifact=artifact, version=newest, changed=False)
@@ -105,6 +97,25 @@ def add_version(artifact: Artifact, *, content: str, made: Made, based_on: int |
     artifact.updated_at = made.at
     artifact.save(update_fields=["version", "updated_at"])
     return Saved(artifact=artifact, version=_version(artifact, content, made))
+
+
+@transaction.atomic
+def change(
+    artifact: Artifact, *, made: Made, content: str | None = None, based_on: int | None = None, **labels: str
+) -> None:
+    """Other labels – ``title``, ``kind``, ``language`` –, another content, or both: all of it, or nothing.
+
+    Raises ``ArtifactError`` as ``add_version`` does, whatever is changed.
+    """
+    if "title" in labels:
+        check_title(labels["title"])
+    if "kind" in labels:
+        check_kind(labels["kind"])
+    artifact = _locked(artifact, based_on)
+    if labels:
+        Artifact.objects.filter(id=artifact.id).update(**labels)
+    if content is not None:
+        add_version(artifact, content=content, made=made)
 
 
 def rename(artifact: Artifact, *, title: str) -> None:
@@ -158,6 +169,20 @@ def check_content(content: str) -> None:
             limit=settings.OPENBOOK_MAX_ARTIFACT_CHARS,
             length=len(content),
         )
+
+
+def _locked(artifact: Artifact, based_on: int | None) -> Artifact:
+    """As it is stored, kept from other writers until the end of the transaction."""
+    artifact = Artifact.objects.select_for_update(no_key=True).get(id=artifact.id)
+    if artifact.deleted_at:
+        raise ArtifactError("artifact_deleted", "The artifact has been deleted. Restore it first.")
+    if based_on is not None and based_on != artifact.version:
+        raise ArtifactError(
+            "version_conflict",
+            f"Version {artifact.version} was saved meanwhile. Look at it, then save again based on it; nothing was stored.",
+            version=artifact.version,
+        )
+    return artifact
 
 
 def _version(artifact: Artifact, content: str, made: Made) -> ArtifactVersion:

@@ -219,6 +219,7 @@ SPECTACULAR_SETTINGS = {
     "OAS_VERSION": "3.1.1",
     "DESCRIPTION": "Threads, messages, replies and, for every model request, exactly what the model was given.",
     "SERVE_INCLUDE_SCHEMA": False,
+    "ENUM_NAME_OVERRIDES": {"ArtifactKind": "artifacts.models.Kind"},
 }
 
 LOGGING = {

@@ -70,6 +70,34 @@ class NothingToWorkFrom(OpenbookError):
     message = "A preset works from the conversation. Say first what it is about."
 
 
+class ArtifactNotFound(NotFound):
+    code = "artifact_not_found"
+    message = "There is no such artifact, or it isn't yours. Check the id; one that was deleted can be restored."
+
+
+class VersionNotFound(NotFound):
+    code = "version_not_found"
+    message = "The artifact has no such version. Its versions count from 1."
+
+
+class ArtifactRefused(OpenbookError):
+    """What ``artifacts.services`` raises as an ``ArtifactError``, told at a door, with the same code."""
+
+    def __init__(self, code: str, message: str, **details: Any) -> None:
+        super().__init__(message, **details)
+        self.code = code
+        self.status = ARTIFACT_STATUSES.get(code, 400)
+        self.type = "conflict" if self.status == 409 else "invalid_request"
+
+
+ARTIFACT_STATUSES = {
+    "version_conflict": 409,
+    "artifact_deleted": 409,
+    "too_many_versions": 409,
+    "artifact_too_long": 413,
+}
+
+
 class ReplyInProgress(OpenbookError):
     type, code, status = "conflict", "reply_in_progress", 409
     message = "A reply is still running in this thread. Wait for it to end or stop it, then send again."

@@ -3,11 +3,18 @@
 import uuid
 
 from django.contrib.auth.models import User
-from django.db.models import QuerySet
+from django.db.models import OuterRef, QuerySet, Subquery
 from django.utils import timezone
 
-from artifacts.models import Preset
-from conversations.errors import InvalidMessage, NotFound, PresetNotFound, ReplyNotFound, ThreadNotFound
+from artifacts.models import Artifact, Preset
+from conversations.errors import (
+    ArtifactNotFound,
+    InvalidMessage,
+    NotFound,
+    PresetNotFound,
+    ReplyNotFound,
+    ThreadNotFound,
+)
 from conversations.models import Assistant, ContextSnapshot, Message, Reply, Thread
 from conversations.text import clean
 
@@ -54,6 +61,23 @@ def presets_of(thread: Thread) -> QuerySet[Preset]:
 
 def requests_of(user: User) -> QuerySet[ContextSnapshot]:
     return ContextSnapshot.objects.filter(thread__user=user).order_by("-created_at")
+
+
+def artifact_of(user: User, artifact_id: str | uuid.UUID, *, deleted: bool = False) -> Artifact:
+    """Raises ``ArtifactNotFound``, also for one that is deleted unless that is asked for."""
+    found = Artifact.objects.filter(thread__user=user, id=identifier(artifact_id, ArtifactNotFound)).first()
+    if found is None or (found.deleted_at and not deleted):
+        raise ArtifactNotFound
+    return found
+
+
+def presets_of(thread: Thread) -> QuerySet[Preset]:
+    """The buttons that the thread's assistant offers, each with its newest ``artifact`` of the thread."""
+    made = Artifact.objects.filter(thread=thread, preset=OuterRef("slug"), deleted_at=None).order_by(
+        "-updated_at", "-id"
+    )
+    offered = Preset.objects.filter(assistants=thread.assistant_id, is_active=True)
+    return offered.annotate(artifact=Subquery(made.values("id")[:1]))
 
 
 def offered_assistants() -> QuerySet[Assistant]:

@@ -4,9 +4,9 @@ import json
 from datetime import UTC, datetime
 from typing import Any
 
-from django.db.models import Q, QuerySet
+from django.db.models import F, FilteredRelation, OuterRef, Q, QuerySet, Subquery
 
-from artifacts.models import Artifact
+from artifacts.models import Artifact, ArtifactVersion
 from conversations.models import ContextSnapshot, Message, Reply, Thread
 
 REQUEST_FIELDS = ("id", "reply_id", "message_history_count", "total_tokens")
@@ -80,6 +80,72 @@ def reply_with_request(reply: Reply) -> dict[str, Any]:
 
 def newest_request(reply: Reply) -> ContextSnapshot | None:
     return _answering().filter(reply=reply).order_by("-round").first()
+
+
+def artifact_rows(artifacts: QuerySet[Artifact], *, whole: bool = False) -> QuerySet[Any]:
+    """Artifacts with what their newest version says of itself, as ``artifact_object`` reads it."""
+    newest = FilteredRelation("versions", condition=Q(versions__number=F("version")))
+    content = {"content": F("newest__content")} if whole else {}
+    return artifacts.annotate(newest=newest).annotate(
+        **content,
+        size=F("newest__size"),
+        origin=F("newest__origin"),
+        reply=F("newest__reply"),
+        message=_maker("newest__message", "newest__reply"),
+    )
+
+
+def version_rows(versions: QuerySet[ArtifactVersion], *, whole: bool = False) -> QuerySet[Any]:
+    """Versions with the turn that made them, as ``version_object`` reads them."""
+    return versions.defer(*([] if whole else ["content"])).annotate(maker=_maker("message_id", "reply_id"))
+
+
+def artifact_object(artifact: Any, *, whole: bool = False) -> dict[str, Any]:
+    """Of a row of ``artifact_rows``, ``whole`` with its content."""
+    return {
+        "id": str(artifact.id),
+        "thread": str(artifact.thread_id),
+        "title": artifact.title,
+        "kind": str(artifact.kind),
+        "language": artifact.language,
+        **({"content": artifact.content} if whole else {}),
+        "version": artifact.version,
+        "versions": artifact.version,
+        "size": artifact.size,
+        "created_at": moment(artifact.created_at),
+        "updated_at": moment(artifact.updated_at),
+        "deleted_at": moment(artifact.deleted_at),
+        "message": _text(artifact.message),
+        "reply": _text(artifact.reply),
+        "preset": artifact.preset,
+        "after_position": artifact.after_position,
+        "origin": str(artifact.origin),
+    }
+
+
+def version_object(version: Any, *, whole: bool = False) -> dict[str, Any]:
+    """Of a row of ``version_rows``, ``whole`` with its content."""
+    return {
+        "number": version.number,
+        **({"content": version.content} if whole else {}),
+        "size": version.size,
+        "origin": str(version.origin),
+        "created_at": moment(version.created_at),
+        "message": _text(version.maker),
+        "reply": _text(version.reply_id),
+    }
+
+
+def _maker(message: str, reply: str) -> Subquery:
+    """The turn that made a version. One that was saved in the middle of a reply names only the reply, which names the turn."""
+    turns = Message.objects.filter(
+        Q(id=OuterRef(message)) | Q(reply=OuterRef(reply)), thread=OuterRef("thread"), is_active=True
+    )
+    return Subquery(turns.values("id")[:1])
+
+
+def _text(id: Any) -> str | None:
+    return str(id) if id else None
 
 
 def messages_with_replies(messages: list[Message]) -> list[dict[str, Any]]:

@@ -12,6 +12,7 @@ from django.http import HttpRequest, HttpResponseBase, StreamingHttpResponse
 from rest_framework import parsers, views
 from rest_framework.negotiation import DefaultContentNegotiation
 from rest_framework.request import Request
+from rest_framework.serializers import Serializer
 
 from conversations import wire
 from conversations.db import in_database
@@ -77,6 +78,14 @@ def caller(request: Request) -> User:
     """The authenticated user; permissions have seen to it that there is one."""
     assert isinstance(request.user, User)
     return request.user
+
+
+def valid(shape: type[Serializer[Any]], request: Request) -> dict[str, Any]:
+    """What the body holds, checked. Raises DRF's ``ValidationError``."""
+    serializer = shape(data=request.data)
+    serializer.is_valid(raise_exception=True)
+    values: dict[str, Any] = serializer.validated_data
+    return values
 
 
 def event_stream(events: AsyncGenerator[Event]) -> StreamingHttpResponse:

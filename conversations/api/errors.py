@@ -11,6 +11,7 @@ from django.views.decorators.csrf import csrf_exempt
 from rest_framework import exceptions
 from rest_framework.response import Response
 
+from artifacts.services import ArtifactError
 from conversations import errors
 
 log = logging.getLogger("openbook.api")
@@ -58,6 +59,8 @@ def _known(exception: Exception) -> Exception:
         case OperationalError() | InterfaceError():
             log.exception("database unreachable")
             return errors.Unavailable()
+        case ArtifactError() as refused:
+            return errors.ArtifactRefused(refused.code, refused.message, **refused.details)
         case RequestDataTooBig():
             limit = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
             message = f"The request body is too large; the limit is {limit:,} bytes. Send a shorter message."

@@ -48,6 +48,18 @@ class AssistantPagination(CursorPagination):
     ordering = ("order", "name")
 
 
+class ArtifactPagination(CursorPagination):
+    ordering = ("-updated_at", "-id")
+
+
+class VersionPagination(CursorPagination):
+    ordering = "-number"
+
+
+class PresetPagination(CursorPagination):
+    ordering = ("order", "name")
+
+
 class TurnPagination(CursorPagination):
     ordering = "position"
 

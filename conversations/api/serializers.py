@@ -2,14 +2,19 @@
 
 from typing import Any
 
+from django.core.validators import ProhibitNullCharactersValidator
 from rest_framework import serializers
+from rest_framework.validators import ProhibitSurrogateCharactersValidator
 
+from artifacts.models import ArtifactVersion, Kind, Preset
 from conversations.context.caching import MESSAGE, SYSTEM, CacheState
 from conversations.context.problems import ProblemKind
 from conversations.context.reasons import Reason
 from conversations.context.rewriting import RewritingOutcome
 from conversations.models import Assistant, ContextSnapshot
-from conversations.text import one_line
+from conversations.text import clean, one_line
+
+PROHIBITIVE = (ProhibitNullCharactersValidator, ProhibitSurrogateCharactersValidator)
 
 
 class TokenRequest(serializers.Serializer[Any]):
@@ -79,6 +84,102 @@ class ExchangeAnswer(serializers.Serializer[Any]):
     user_message = MessageAnswer()
     reply = ReplyAnswer()
     assistant_message = MessageAnswer(allow_null=True)
+    request = serializers.UUIDField(allow_null=True, help_text="The model request; read it at requests/{id}/.")
+
+
+class CleanText(serializers.CharField):
+    """A text made such that PostgreSQL can hold it, where DRF would refuse it; nothing else of it changes."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(trim_whitespace=False, allow_blank=True, **kwargs)
+        self.validators = [each for each in self.validators if not isinstance(each, PROHIBITIVE)]
+
+    def to_internal_value(self, data: Any) -> str:
+        return clean(super().to_internal_value(data))
+
+
+class OneLine(CleanText):
+    """In one line, as a title is shown."""
+
+    def to_internal_value(self, data: Any) -> str:
+        return clean(one_line(serializers.CharField.to_internal_value(self, data)))
+
+
+class ArtifactFields(serializers.Serializer[Any]):
+    title = OneLine(required=False, help_text="At most 200 characters, in one line.")
+    kind = serializers.ChoiceField(Kind.choices, required=False)
+    language = OneLine(required=False, max_length=40, help_text="Of code: python, sql …")
+    content = CleanText(required=False)
+
+
+class NewArtifact(ArtifactFields):
+    title = OneLine(help_text="At most 200 characters, in one line.")
+    kind = serializers.ChoiceField(Kind.choices, default=Kind.DOCUMENT)
+    content = CleanText()
+
+
+class ArtifactChange(ArtifactFields):
+    version = serializers.IntegerField(
+        required=False,
+        min_value=1,
+        help_text="What the change is based on: where there is a newer one by now, it is refused with 409 `version_conflict`.",
+    )
+
+
+class ArtifactAnswer(serializers.Serializer[Any]):
+    """An artifact as its newest version has it."""
+
+    id = serializers.UUIDField()
+    thread = serializers.UUIDField()
+    title = serializers.CharField()
+    kind = serializers.ChoiceField(Kind.choices)
+    language = serializers.CharField(help_text="Of code; else empty.")
+    content = serializers.CharField(required=False, help_text="In lists only with `?content=true`.")
+    version = serializers.IntegerField(help_text="Number of the newest version, from 1.")
+    versions = serializers.IntegerField(help_text="How many there are.")
+    size = serializers.IntegerField(help_text="Characters of the content.")
+    created_at = serializers.DateTimeField()
+    updated_at = serializers.DateTimeField(help_text="Of the newest version.")
+    deleted_at = serializers.DateTimeField(allow_null=True)
+    message = serializers.UUIDField(allow_null=True, help_text="The assistant turn that made this version, if one did.")
+    reply = serializers.UUIDField(allow_null=True, help_text="The reply that made this version, if one did.")
+    preset = serializers.CharField(help_text="The preset that made it; else empty.")
+    after_position = serializers.IntegerField(help_text="Position of the newest turn when it was made.")
+    origin = serializers.ChoiceField(
+        ArtifactVersion.Origin.values, help_text="Who made this version: the model, a person by hand, or a program."
+    )
+
+
+class VersionAnswer(serializers.Serializer[Any]):
+    number = serializers.IntegerField(help_text="From 1.")
+    content = serializers.CharField(required=False, help_text="In lists only with `?content=true`.")
+    size = serializers.IntegerField(help_text="Characters of the content.")
+    origin = serializers.ChoiceField(ArtifactVersion.Origin.values)
+    created_at = serializers.DateTimeField()
+    message = serializers.UUIDField(allow_null=True, help_text="The assistant turn that made it, if one did.")
+    reply = serializers.UUIDField(allow_null=True, help_text="The reply that made it, if one did.")
+
+
+class PresetAnswer(serializers.ModelSerializer[Preset]):
+    artifact = serializers.UUIDField(allow_null=True, help_text="What it made in this thread, if it did.")
+
+    class Meta:
+        model = Preset
+        fields = ["slug", "name", "description", "kind", "artifact"]
+
+
+class PresetRequest(serializers.Serializer[Any]):
+    client_message_id = serializers.JSONField(
+        required=False,
+        default=None,
+        help_text="Your own id of the click, at most 100 characters: the same one again makes nothing new.",
+    )
+
+
+class MadeAnswer(serializers.Serializer[Any]):
+    thread = serializers.UUIDField()
+    reply = ReplyAnswer()
+    artifact = ArtifactAnswer(allow_null=True, help_text="Null where it was stopped before it was made.")
     request = serializers.UUIDField(allow_null=True, help_text="The model request; read it at requests/{id}/.")
 
 
@@ -223,7 +324,7 @@ class ImportedMessage(serializers.Serializer[Any]):
 class ImportedArtifact(serializers.Serializer[Any]):
     id = serializers.UUIDField(required=False)
     title = serializers.CharField(max_length=200)
-    kind = serializers.ChoiceField(["document", "code", "html", "svg", "mermaid", "table"], default="document")
+    kind = serializers.ChoiceField(Kind.choices, default=Kind.DOCUMENT)
     content = serializers.CharField()
     created_at = serializers.DateTimeField(required=False)
     message = serializers.JSONField(

@@ -16,7 +16,7 @@ from rest_framework.response import Response
 
 from conversations import deletion, replies, threads, tokens, wire
 from conversations.api import serializers
-from conversations.api.base import APIView, AsyncAPIView, caller, event_stream
+from conversations.api.base import APIView, AsyncAPIView, caller, event_stream, valid
 from conversations.api.errors import ReplyFailed
 from conversations.api.pagination import (
     AssistantPagination,
@@ -44,7 +44,7 @@ class TokenView(APIView):
     @extend_schema(request=serializers.TokenRequest, responses=serializers.TokenAnswer)
     def post(self, request: Request) -> Response:
         """Exchange a username and a password for a token."""
-        asked = _valid(serializers.TokenRequest, request)
+        asked = valid(serializers.TokenRequest, request)
         user = authenticate(request._request, username=asked["username"], password=asked["password"])
         if user is None:
             raise exceptions.AuthenticationFailed("The username or the password is wrong.")
@@ -66,7 +66,7 @@ class ThreadList(APIView):
     @extend_schema(request=serializers.ThreadFields, responses={201: serializers.ThreadAnswer})
     def post(self, request: Request) -> Response:
         """Open an empty thread."""
-        asked = _valid(serializers.ThreadFields, request)
+        asked = valid(serializers.ThreadFields, request)
         assistant = threads.assistant_named(asked.get("assistant"))
         thread = threads.create(user=caller(request), assistant=assistant, title=asked.get("title", ""))
         return Response(wire.thread_object(thread, None), status=201)
@@ -82,7 +82,7 @@ class ThreadDetail(APIView):
     def patch(self, request: Request, thread_id: str) -> Response:
         """Rename a thread, or give it another assistant."""
         thread = threads.get(caller(request), thread_id)
-        asked = _valid(serializers.ThreadFields, request)
+        asked = valid(serializers.ThreadFields, request)
         if "assistant" in asked:
             asked["assistant"] = threads.assistant_named(asked["assistant"])
         if asked:
@@ -143,7 +143,7 @@ class ContextPreview(APIView):
     @extend_schema(request=serializers.MessageRequest, responses=serializers.SnapshotAnswer)
     def post(self, request: Request, thread_id: str) -> Response:
         """The context that a message would get. Calls no model and writes nothing."""
-        asked = _valid(serializers.MessageRequest, request)
+        asked = valid(serializers.MessageRequest, request)
         return Response(
             store.preview_context(
                 user=caller(request),
@@ -218,7 +218,7 @@ class AssistantList(APIView):
 
 
 async def _start(request: Request, thread_id: str) -> Opened:
-    asked = _valid(serializers.MessageRequest, request)
+    asked = valid(serializers.MessageRequest, request)
     return await replies.start(
         user=caller(request),
         thread_id=None if thread_id == threads.NEW else thread_id,
@@ -251,13 +251,6 @@ def _exchange(user: User, opened: Opened) -> dict[str, Any]:
 def _thread_objects(page: list[Thread]) -> list[dict[str, Any]]:
     running = {reply.thread_id: reply for reply in Reply.objects.filter(thread__in=page, status=Reply.Status.RUNNING)}
     return [wire.thread_object(thread, running.get(thread.id)) for thread in page]
-
-
-def _valid(shape: type[Any], request: Request) -> dict[str, Any]:
-    serializer = shape(data=request.data)
-    serializer.is_valid(raise_exception=True)
-    valid: dict[str, Any] = serializer.validated_data
-    return valid
 
 
 def _after(request: Request) -> int:
