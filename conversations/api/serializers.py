@@ -146,7 +146,7 @@ class ArtifactAnswer(serializers.Serializer[Any]):
     preset = serializers.CharField(help_text="The preset that made it; else empty.")
     after_position = serializers.IntegerField(help_text="Position of the newest turn when it was made.")
     origin = serializers.ChoiceField(
-        ArtifactVersion.Origin.values, help_text="Who made this version: the model, a person by hand, or a program."
+        ArtifactVersion.Origin.choices, help_text="Who made this version: the model, a person by hand, or a program."
     )
 
 
@@ -154,7 +154,7 @@ class VersionAnswer(serializers.Serializer[Any]):
     number = serializers.IntegerField(help_text="From 1.")
     content = serializers.CharField(required=False, help_text="In lists only with `?content=true`.")
     size = serializers.IntegerField(help_text="Characters of the content.")
-    origin = serializers.ChoiceField(ArtifactVersion.Origin.values)
+    origin = serializers.ChoiceField(ArtifactVersion.Origin.choices)
     created_at = serializers.DateTimeField()
     message = serializers.UUIDField(allow_null=True, help_text="The assistant turn that made it, if one did.")
     reply = serializers.UUIDField(allow_null=True, help_text="The reply that made it, if one did.")
@@ -321,12 +321,30 @@ class ImportedMessage(serializers.Serializer[Any]):
     )
 
 
+class ImportedVersion(serializers.Serializer[Any]):
+    content = serializers.CharField()
+    created_at = serializers.DateTimeField(required=False, help_text="Without it: as the version before.")
+    origin = serializers.ChoiceField(ArtifactVersion.Origin.choices, default=ArtifactVersion.Origin.PROGRAM)
+    message = serializers.JSONField(
+        required=False, help_text="The assistant's message that made it: its id, or its place in the list from 1 on."
+    )
+
+
 class ImportedArtifact(serializers.Serializer[Any]):
+    """With `versions`, what `message` and `origin` beside them say does not count."""
+
     id = serializers.UUIDField(required=False)
     title = serializers.CharField(max_length=200)
     kind = serializers.ChoiceField(Kind.choices, default=Kind.DOCUMENT)
-    content = serializers.CharField()
+    language = serializers.CharField(required=False, max_length=40, help_text="Of code: python, sql …")
+    preset = serializers.SlugField(required=False, help_text="The preset that made it.")
+    after_position = serializers.IntegerField(
+        required=False, min_value=0, help_text="Place of the newest message when it was made, from 1 on."
+    )
+    content = serializers.CharField(required=False, help_text="The only version, or once more the last of `versions`.")
+    versions = ImportedVersion(many=True, required=False, help_text="The newest last.")
     created_at = serializers.DateTimeField(required=False)
+    origin = serializers.ChoiceField(ArtifactVersion.Origin.choices, default=ArtifactVersion.Origin.PROGRAM)
     message = serializers.JSONField(
         required=False, help_text="The assistant's message that made it: its id, or its place in the list from 1 on."
     )

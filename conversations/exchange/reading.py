@@ -4,23 +4,39 @@ Threads and memories are read one by one, so that a document need not be in memo
 """
 
 import uuid
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
-from itertools import islice
-from typing import Any
+from itertools import accumulate
+from typing import Any, Self
 
-from artifacts.models import Kind
+from artifacts.models import ArtifactVersion, Kind
+from artifacts.services import MAX_VERSIONS
 from conversations.context.tokens import text_of
 from conversations.errors import InvalidImport
 from conversations.exchange import FORMAT
 from conversations.exchange.blocks import blocks_of
-from conversations.exchange.records import ArtifactRecord, Book, MemoryRecord, ThreadRecord, TurnRecord
-from conversations.exchange.values import at, choice, elements, identifier, mapping, moment, refuse, text, title
+from conversations.exchange.records import ArtifactRecord, Book, MemoryRecord, ThreadRecord, TurnRecord, VersionRecord
+from conversations.exchange.values import (
+    at,
+    choice,
+    count,
+    elements,
+    identifier,
+    line,
+    mapping,
+    moment,
+    refuse,
+    text,
+    title,
+)
 from conversations.ids import uuid7
 from conversations.models import Message
 from conversations.threads import title_from
 
 ASSISTANT_CHARS, MEMORY_CHARS, TAG_CHARS = 50, 10_000, 100
+LANGUAGE_CHARS, PRESET_CHARS = 40, 50
 Ids = dict[str, uuid.UUID]
 """An id that the document gives, and the one that is stored for it."""
 
@@ -42,6 +58,25 @@ def read_book(document: Any, *, user_id: int, now: datetime, new_ids: bool = Fal
     )
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Turns:
+    """The turns of one thread, to be found by id, by place – from 1 on – and by time."""
+
+    all: Sequence[TurnRecord]
+    places: Mapping[uuid.UUID, int]
+    earliest: Sequence[datetime]
+    """For each turn, the earliest time of it and all that follow: times may go back."""
+
+    @classmethod
+    def of(cls, turns: Sequence[TurnRecord]) -> Self:
+        earliest = list(accumulate((turn.created_at for turn in reversed(turns)), min))[::-1]
+        return cls(all=turns, places={turn.id: place for place, turn in enumerate(turns, 1)}, earliest=earliest)
+
+    def place_of(self, maker: uuid.UUID | None, created_at: datetime) -> int:
+        """The place of the turn that an artifact stands below: the one that made it, else the last that is not younger."""
+        return self.places[maker] if maker else bisect_right(self.earliest, created_at)
+
+
 class Reader:
     """Reads the parts of one document and knows the ids so far. Memories come after the threads that they refer to."""
 
@@ -58,7 +93,7 @@ class Reader:
         created_at = moment(thread.get("created_at"), at(place, "created_at"))
         messages = elements(thread, "messages", place)
         turns = self._read_turns(messages, at(place, "messages"), created_at or self._now)
-        makers = {turn.id: turn for turn in turns}
+        told = Turns.of(turns)
         return ThreadRecord(
             id=self._id(self._threads, thread, place),
             place=place,
@@ -67,7 +102,7 @@ class Reader:
             created_at=created_at or (turns[0].created_at if turns else self._now),
             turns=turns,
             artifacts=[
-                self._artifact(each, f"{place}.artifacts[{index}]", makers, created_at or self._now)
+                self._artifact(each, f"{place}.artifacts[{index}]", told, created_at or self._now)
                 for index, each in enumerate(elements(thread, "artifacts", place))
             ],
         )
@@ -108,30 +143,71 @@ class Reader:
             for turn, each, time in zip(turns, places, filled(given, start), strict=True)
         ]
 
-    def _artifact(
-        self, value: Any, place: str, turns: Mapping[uuid.UUID, TurnRecord], start: datetime
-    ) -> ArtifactRecord:
+    def _artifact(self, value: Any, place: str, turns: Turns, start: datetime) -> ArtifactRecord:
         artifact = mapping(value, place)
-        maker = self._maker(artifact.get("message"), at(place, "message"), turns)
         created_at = moment(artifact.get("created_at"), at(place, "created_at"))
+        versions = self._versions(artifact, place, turns, created_at, start)
+        created_at = created_at or versions[0].created_at
+        after_position = count(artifact.get("after_position"), at(place, "after_position"))
         return ArtifactRecord(
             id=self._id(self._artifacts, artifact, place),
             title=title(artifact.get("title"), at(place, "title")),
             kind=choice(artifact.get("kind", Kind.DOCUMENT), Kind.values, at(place, "kind")),
-            content=text(artifact.get("content"), at(place, "content")),
-            created_at=created_at or (maker.created_at if maker else start),
-            message=maker.id if maker else None,
+            language=line(artifact.get("language"), at(place, "language"), most=LANGUAGE_CHARS),
+            preset=line(artifact.get("preset"), at(place, "preset"), most=PRESET_CHARS),
+            after_position=turns.place_of(versions[0].message, created_at)
+            if after_position is None
+            else min(after_position, len(turns.all)),
+            created_at=created_at,
+            versions=versions,
         )
 
-    def _maker(self, value: Any, place: str, turns: Mapping[uuid.UUID, TurnRecord]) -> TurnRecord | None:
+    def _versions(
+        self,
+        artifact: dict[str, Any],
+        place: str,
+        turns: Turns,
+        created_at: datetime | None,
+        start: datetime,
+    ) -> list[VersionRecord]:
+        """All versions, or the one that the artifact's own ``content`` is. A time that is missing is that of the one before."""
+        given = elements(artifact, "versions", place)
+        places = [f"{place}.versions[{index}]" for index in range(len(given))]
+        if len(given) > MAX_VERSIONS:
+            refuse(at(place, "versions"), f"has {len(given):,} versions; the limit is {MAX_VERSIONS:,}.")
+        if not given:
+            given, places = [artifact], [place]
+        versions: list[VersionRecord] = []
+        for value, each in zip(given, places, strict=True):
+            version = mapping(value, each)
+            maker = self._maker(version.get("message"), at(each, "message"), turns)
+            time = moment(version.get("created_at"), at(each, "created_at"))
+            before = versions[-1].created_at if versions else created_at
+            versions.append(
+                VersionRecord(
+                    content=text(version.get("content"), at(each, "content")),
+                    created_at=time or before or (maker.created_at if maker else start),
+                    origin=_origin(version.get("origin")),
+                    message=maker.id if maker else None,
+                )
+            )
+        if (
+            artifact.get("content") is not None
+            and text(artifact["content"], at(place, "content")) != versions[-1].content
+        ):
+            refuse(at(place, "content"), "must be that of the last version, or be left out.")
+        return versions
+
+    def _maker(self, value: Any, place: str, turns: Turns) -> TurnRecord | None:
         """The turn that made an artifact, by its id or by its place in the thread, from 1."""
         if value is None:
             return None
         if type(value) is int:
-            maker = next(islice(turns.values(), value - 1, None), None) if value >= 1 else None
+            number = value
         else:
             known = self._turns.get(str(identifier(value, place)))
-            maker = turns.get(known) if known else None
+            number = turns.places.get(known, 0) if known else 0
+        maker = turns.all[number - 1] if 1 <= number <= len(turns.all) else None
         if maker is None or maker.role != Message.Role.ASSISTANT:
             refuse(place, "must be the `id`, or the place from 1 on, of an assistant's message of this thread.")
         return maker
@@ -170,6 +246,11 @@ def _thread_tag(tag: str, threads: Ids) -> str:
     if kind != "thread":
         return tag
     return f"thread:{threads[name]}" if name in threads else ""
+
+
+def _origin(value: Any) -> str:
+    """Who made a version. What isn't known was made by a program: this import."""
+    return value if value in ArtifactVersion.Origin.values else ArtifactVersion.Origin.PROGRAM.value
 
 
 def _title_of(turns: Sequence[TurnRecord]) -> str:

@@ -17,15 +17,27 @@ class TurnRecord:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class ArtifactRecord:
+class VersionRecord:
     """``message`` is the turn that made it, where the document says so."""
+
+    content: str
+    created_at: datetime
+    origin: str
+    message: uuid.UUID | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ArtifactRecord:
+    """``versions`` are all of them, oldest first, at least one."""
 
     id: uuid.UUID
     title: str
     kind: str
-    content: str
+    language: str
+    preset: str
+    after_position: int
     created_at: datetime
-    message: uuid.UUID | None
+    versions: Sequence[VersionRecord]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

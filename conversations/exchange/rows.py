@@ -56,20 +56,26 @@ def artifact_row(artifact: ArtifactRecord, thread_id: uuid.UUID) -> Artifact:
         thread_id=thread_id,
         title=artifact.title,
         kind=artifact.kind,
+        language=artifact.language,
+        preset=artifact.preset,
+        after_position=artifact.after_position,
+        version=len(artifact.versions),
         created_at=artifact.created_at,
-        updated_at=artifact.created_at,
+        updated_at=artifact.versions[-1].created_at,
     )
 
 
-def version_row(artifact: ArtifactRecord, thread_id: uuid.UUID) -> ArtifactVersion:
-    return ArtifactVersion(
-        artifact_id=artifact.id,
-        thread_id=thread_id,
-        content=artifact.content,
-        origin=ArtifactVersion.Origin.PROGRAM,
-        message_id=artifact.message,
-        created_at=artifact.created_at,
-    )
+def version_rows(artifact: ArtifactRecord, thread_id: uuid.UUID) -> Iterator[ArtifactVersion]:
+    for number, version in enumerate(artifact.versions, 1):
+        yield ArtifactVersion(
+            artifact_id=artifact.id,
+            thread_id=thread_id,
+            number=number,
+            content=version.content,
+            origin=version.origin,
+            message_id=version.message,
+            created_at=version.created_at,
+        )
 
 
 def memory_row(memory: MemoryRecord, user_id: int) -> Memory:

@@ -15,7 +15,7 @@ from artifacts.models import Artifact, ArtifactVersion
 from conversations import threads
 from conversations.errors import AlreadyExists, InvalidMessage
 from conversations.exchange.records import Book
-from conversations.exchange.rows import TURN_COLUMNS, artifact_row, memory_row, thread_row, turn_rows, version_row
+from conversations.exchange.rows import TURN_COLUMNS, artifact_row, memory_row, thread_row, turn_rows, version_rows
 from conversations.exchange.values import refuse
 from conversations.models import Assistant, Message, Thread
 from memory.models import Memory
@@ -56,7 +56,7 @@ def _insert_all(user: User, book: Book) -> list[Thread]:
     _insert(Thread, stored)
     _copy_turns(row for thread in book.threads for row in turn_rows(thread))
     _insert(Artifact, (artifact_row(artifact, thread_id) for artifact, thread_id in artifacts))
-    _insert(ArtifactVersion, (version_row(artifact, thread_id) for artifact, thread_id in artifacts))
+    _insert(ArtifactVersion, (row for artifact, thread_id in artifacts for row in version_rows(artifact, thread_id)))
     _insert(Memory, (memory_row(memory, user.id) for memory in book.memories))
     return stored
 

@@ -57,6 +57,17 @@ def title(value: Any, place: str) -> str:
     return one_line(text(value, place, most=TITLE_CHARS))
 
 
+def line(value: Any, place: str, *, most: int) -> str:
+    """A text in one line, empty where there is none."""
+    return "" if value is None else one_line(text(value, place, most=most))
+
+
+def count(value: Any, place: str) -> int | None:
+    if value is not None and (type(value) is not int or value < 0):
+        refuse(place, "must be a number, 0 or greater.")
+    return value
+
+
 def choice(value: Any, options: Iterable[str], place: str) -> str:
     options = list(options)
     if value not in options:

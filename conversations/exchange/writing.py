@@ -2,23 +2,28 @@
 
 import json
 import uuid
-from collections.abc import AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.db.models import F, Model, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Model, OuterRef, Q, QuerySet, Subquery, Sum
+from django.db.models.functions import Coalesce
 
 from artifacts.models import Artifact, ArtifactVersion
 from conversations.db import in_database
 from conversations.exchange import FORMAT
 from conversations.models import Message, Thread
 from conversations.threads import messages_of
-from conversations.wire import moment
+from conversations.wire import moment, version_rows
 from memory.models import Memory
 
 PAGE = 200
 """Threads, turns or memories that are read at once."""
 
+AT_ONCE, STEP = 1_000_000, 5
+"""So many characters of artifacts are read at once, else so many versions of one artifact."""
+
+ARTIFACTS, CLOSING = '], "artifacts": [', "]}"
 TURN_FIELDS = ("id", "thread_id", "position", "role", "content", "text", "created_at", "status")
 
 
@@ -41,11 +46,13 @@ async def export(user: User) -> AsyncIterator[bytes]:
     yield b"]}\n"
 
 
-def grouped(threads: Iterable[Thread]) -> Iterator[list[Thread]]:
-    """Neighbouring threads whose turns are read together: a page at most, or one long thread."""
-    group: list[Thread] = []
+def grouped(threads: Iterable[Any]) -> Iterator[list[Any]]:
+    """Neighbouring threads that are read together: a page of turns and ``AT_ONCE`` of artifacts at most, or one long thread."""
+    group: list[Any] = []
     for thread in threads:
-        if group and sum(each.message_count for each in group) + thread.message_count > PAGE:
+        together = [*group, thread]
+        turns, chars = sum(each.message_count for each in together), sum(each.chars for each in together)
+        if group and (turns > PAGE or chars > AT_ONCE):
             yield group
             group = []
         group.append(thread)
@@ -53,12 +60,17 @@ def grouped(threads: Iterable[Thread]) -> Iterator[list[Thread]]:
         yield group
 
 
-async def _group(threads: list[Thread]) -> AsyncIterator[str]:
-    artifacts = await in_database(_artifacts)(threads)
+async def _group(threads: list[Any]) -> AsyncIterator[str]:
+    is_small = sum(thread.chars for thread in threads) <= AT_ONCE
+    artifacts = await in_database(_whole_artifacts)(threads) if is_small else {}
     if len(threads) > 1:
         turns = await in_database(_turns)(threads)
         yield ",\n".join(
-            _opening(thread) + _listed(turns.get(thread.id, [])) + _closing(artifacts.get(thread.id, []))
+            _opening(thread)
+            + _listed(turns.get(thread.id, []))
+            + ARTIFACTS
+            + _listed(artifacts.get(thread.id, []))
+            + CLOSING
             for thread in threads
         )
         return
@@ -69,11 +81,31 @@ async def _group(threads: list[Thread]) -> AsyncIterator[str]:
         if page := await in_database(_page)(thread, position):
             yield between + _listed(page)
             between = ",\n"
-    yield _closing(artifacts.get(thread.id, []))
+    yield ARTIFACTS + _listed(artifacts.get(thread.id, []))
+    if not is_small:
+        async for piece in _long_artifacts(thread):
+            yield piece
+    yield CLOSING
+
+
+async def _long_artifacts(thread: Thread) -> AsyncIterator[str]:
+    """The artifacts of a thread that are too long to be in memory all at once."""
+    between = ""
+    for artifact in await in_database(_artifacts)([thread]):
+        newest = None
+        for first in range(1, artifact.version + 1, STEP):
+            if found := await in_database(_some_versions)(artifact, first):
+                opening = between + _json(_labels(artifact))[:-1] + ', "versions": [' if newest is None else ",\n"
+                yield opening + _listed(map(_version_object, found))
+                newest, between = found[-1], ",\n"
+        if newest:
+            yield "], " + _json(_of_newest(newest))[1:]
 
 
 def _threads(user: User, after: Thread | None) -> list[Thread]:
-    found = Thread.objects.filter(user=user).select_related("assistant")
+    versions = ArtifactVersion.objects.filter(thread=OuterRef("id")).order_by().values("thread")
+    chars = Coalesce(Subquery(versions.values(chars=Sum("size"))), 0)
+    found = Thread.objects.filter(user=user).select_related("assistant").annotate(chars=chars)
     return list(_next(found, after))
 
 
@@ -101,20 +133,31 @@ def _page(thread: Thread, position: int) -> list[dict[str, Any]]:
     return [_turn_object(turn) for turn in turns.only(*TURN_FIELDS)]
 
 
-def _artifacts(threads: list[Thread]) -> dict[uuid.UUID, list[dict[str, Any]]]:
-    newest = ArtifactVersion.objects.filter(artifact=OuterRef("id"), number=OuterRef("version"))
-    maker = Message.objects.filter(
-        Q(id=OuterRef("versions__message_id")) | Q(reply=OuterRef("versions__reply_id")), is_active=True
-    )
-    rows = (
-        Artifact.objects.filter(thread__in=threads, deleted_at=None, versions__number=F("version"))
-        .annotate(content=Subquery(newest.values("content")[:1]), maker=Subquery(maker.values("id")[:1]))
-        .order_by("created_at", "id")
-    )
-    found: dict[uuid.UUID, list[dict[str, Any]]] = {}
-    for row in rows:
-        found.setdefault(row.thread_id, []).append(_artifact_object(row))
-    return found
+def _artifacts(threads: list[Thread]) -> list[Any]:
+    """Those of these threads, each with the place in the document of the turn that it stands below."""
+    above = Message.objects.filter(
+        thread=OuterRef("thread"), is_active=True, position__lte=OuterRef("after_position")
+    ).order_by("-position")
+    artifacts = Artifact.objects.filter(thread__in=threads, deleted_at=None).order_by("created_at", "id")
+    return list(artifacts.annotate(place=Coalesce(Subquery(above.values("depth")[:1]), 0)))
+
+
+def _whole_artifacts(threads: list[Thread]) -> dict[uuid.UUID, list[dict[str, Any]]]:
+    artifacts = _artifacts(threads)
+    found = ArtifactVersion.objects.filter(artifact__in=artifacts)
+    versions: dict[uuid.UUID, list[Any]] = {}
+    for version in version_rows(found, whole=True).order_by("artifact_id", "number") if artifacts else ():
+        versions.setdefault(version.artifact_id, []).append(version)
+    objects: dict[uuid.UUID, list[dict[str, Any]]] = {}
+    for artifact in artifacts:
+        if artifact.id in versions:  # or else it was deleted just now
+            objects.setdefault(artifact.thread_id, []).append(_artifact_object(artifact, versions[artifact.id]))
+    return objects
+
+
+def _some_versions(artifact: Artifact, first: int) -> list[Any]:
+    versions = artifact.versions.filter(number__gte=first, number__lt=first + STEP)
+    return list(version_rows(versions, whole=True).order_by("number"))
 
 
 def _opening(thread: Thread) -> str:
@@ -127,24 +170,44 @@ def _opening(thread: Thread) -> str:
     return _json(values)[:-1] + ', "messages": ['
 
 
-def _closing(artifacts: Iterable[dict[str, Any]]) -> str:
-    return f'], "artifacts": [{_listed(artifacts)}]}}'
-
-
 def _turn_object(turn: Message) -> dict[str, Any]:
     status = {} if turn.status == Message.Status.COMPLETE else {"status": turn.status}
     kept = {"id": str(turn.id), "role": turn.role, "content": turn.blocks}
     return kept | {"created_at": moment(turn.created_at)} | status
 
 
-def _artifact_object(artifact: Any) -> dict[str, Any]:
+def _artifact_object(artifact: Any, versions: Sequence[Any]) -> dict[str, Any]:
+    """Its versions stand under it one by one where there is more to tell than the content of the only one."""
+    only, *more = versions
+    is_plain = not more and only.created_at == artifact.created_at
+    listed = {} if is_plain else {"versions": list(map(_version_object, versions))}
+    return _labels(artifact) | listed | _of_newest(versions[-1])
+
+
+def _of_newest(version: Any) -> dict[str, Any]:
+    """What an artifact says of itself, for readers that know of no versions."""
+    told = _version_object(version)
+    return {name: told[name] for name in ("content", "origin", "message")}
+
+
+def _labels(artifact: Any) -> dict[str, Any]:
     return {
         "id": str(artifact.id),
         "title": artifact.title,
         "kind": artifact.kind,
-        "content": artifact.content or "",
+        "language": artifact.language,
+        "preset": artifact.preset,
+        "after_position": artifact.place,
         "created_at": moment(artifact.created_at),
-        "message": str(artifact.maker) if artifact.maker else None,
+    }
+
+
+def _version_object(version: Any) -> dict[str, Any]:
+    return {
+        "content": version.content,
+        "created_at": moment(version.created_at),
+        "origin": version.origin,
+        "message": str(version.maker) if version.maker else None,
     }
 
 

@@ -157,16 +157,33 @@ FULL = document(
                 "id": "00000000-0000-7000-8000-000000000021",
                 "title": "Cup",
                 "kind": "svg",
+                "language": "",
+                "preset": "brd",
+                "after_position": 2,
                 "content": "<svg/>",
                 "created_at": iso(1.6),
-                "message": "00000000-0000-7000-8000-000000000012",
+                "origin": "hand",
+                "message": None,
+                "versions": [
+                    {
+                        "content": "<svg></svg>",
+                        "created_at": iso(1.7),
+                        "origin": "reply",
+                        "message": "00000000-0000-7000-8000-000000000012",
+                    },
+                    {"content": "<svg/>", "created_at": iso(1.8), "origin": "hand", "message": None},
+                ],
             },
             {
                 "id": "00000000-0000-7000-8000-000000000022",
                 "title": "Notes",
                 "kind": "document",
+                "language": "en",
+                "preset": "",
+                "after_position": 0,
                 "content": "",
                 "created_at": iso(3),
+                "origin": "program",
                 "message": None,
             },
         ],
@@ -265,7 +282,7 @@ async def test_an_id_that_is_taken_stores_nothing_and_does_not_tell_by_whom(
 async def test_two_imports_of_one_document_at_once_store_it_once(user: User, api: Api, others_api: Api) -> None:
     answers = await asyncio.gather(api.post("import/", FULL), others_api.post("import/", FULL))
     assert sorted(answer.status for answer in answers) == [201, 409]
-    assert await counts() == [2, 5, 2, 2, 2]
+    assert await counts() == [2, 5, 2, 3, 2]
 
 
 @pytest.mark.parametrize(
@@ -365,8 +382,8 @@ def make_written(user: User) -> Reply:
     )
     Thread.objects.filter(id=thread.id).update(last_position=3)
     made: dict[str, dict[str, Any]] = {
-        "by reply": {"reply_id": reply.id},
-        "by replaced turn": {"message": failed},
+        "by reply": {"reply_id": reply.id, "after_position": 3},
+        "by replaced turn": {"message": failed, "after_position": 2},
         "deleted": {"deleted_at": NINE},
     }
     for title, more in made.items():
@@ -384,10 +401,13 @@ async def test_an_export_holds_what_the_caller_sees(user: User, api: Api, others
     exported = (await api.get("export/")).body
     assert [message["content"][0]["text"] for message in exported["threads"][0]["messages"]] == ["Draw", "Done"]
     artifacts = exported["threads"][0]["artifacts"]
-    assert {each["title"]: (each["content"], each["message"]) for each in artifacts} == {
-        "by reply": ("new", str(answer.id)),
-        "by replaced turn": ("new", None),
+    assert {each["title"]: (each["content"], each["message"], each["after_position"]) for each in artifacts} == {
+        "by reply": ("new", str(answer.id), 2),  # its place in the document, not among turns that are not in it
+        "by replaced turn": ("new", None, 1),
     }
+    assert [[(v["content"], v["message"]) for v in each["versions"]] for each in artifacts] == [
+        [(content, each["message"]) for content in ("old", "new")] for each in artifacts
+    ]
     assert [(each["content"], each["source"]) for each in exported["memories"]] == [("Seen", None)]
     assert (await others_api.get("export/")).body == {"format": "openbook/1", "threads": [], "memories": []}
     assert (await others_api.post("import/?ids=new", exported)).status == 201
@@ -435,7 +455,7 @@ async def test_an_export_asks_no_more_for_many_threads_than_for_few(
         with statements(monkeypatch) as asked[each]:
             _, book = await exported(each)
         assert len(book["threads"]) in (3, 90)
-    assert len(asked[user]) == len(asked[other_user]) == 5
+    assert len(asked[user]) == len(asked[other_user]) == 6
 
 
 async def test_a_long_export_comes_in_pieces_without_a_gap(user: User, api: Api) -> None:
@@ -452,6 +472,21 @@ async def test_a_long_export_comes_in_pieces_without_a_gap(user: User, api: Api)
     )
     assert sorted(each["content"] for each in book["memories"]) == sorted(each["content"] for each in memories)
     assert len({thread["id"] for thread in book["threads"]}) == len(threads)
+
+
+async def test_artifacts_too_long_to_be_in_memory_come_version_by_version(user: User, api: Api) -> None:
+    def version(number: int) -> dict[str, Any]:
+        return {"content": f"{number}" + "x" * 90_000, "created_at": iso(number), "origin": "hand", "message": None}
+
+    many = {"title": "Many", "versions": [version(number) for number in range(13)]}
+    few = {"title": "Few", "versions": [version(number) for number in range(13, 15)], "created_at": iso(13)}
+    one = {"title": "One", "content": "x", "created_at": iso(20)}
+    assert (await api.post("import/", document(talk(2, artifacts=[many, few, one]), talk(1)))).status == 201
+    pieces, book = await exported(user)
+    assert max(map(len, pieces)) < 6 * 90_000
+    told = [(each["title"], each["content"][:3], each.get("versions")) for each in book["threads"][0]["artifacts"]]
+    assert told[:2] == [("Many", "12x", many["versions"]), ("Few", "14x", few["versions"])]
+    assert [told[2][:2], len(told[2][2])] == [("One", "x"), 1]
 
 
 async def test_an_import_of_many_turns_leaves_the_planner_informed(user: User, api: Api) -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from conversations.errors import InvalidImport
 from conversations.exchange.reading import Reader, filled, read_book, tags_here
-from conversations.exchange.records import ArtifactRecord, Book, MemoryRecord, ThreadRecord, TurnRecord
+from conversations.exchange.records import ArtifactRecord, Book, MemoryRecord, ThreadRecord, TurnRecord, VersionRecord
 from conversations.exchange.rows import last_session
 from conversations.models import text_blocks
 from conversations.sessions import Session
@@ -99,7 +99,16 @@ def test_a_document_is_read_with_every_field() -> None:
                 ],
                 artifacts=[
                     ArtifactRecord(
-                        id=ARTIFACT, title="Plan", kind="svg", content="<svg/>", created_at=at(10, 1), message=ANSWER
+                        id=ARTIFACT,
+                        title="Plan",
+                        kind="svg",
+                        language="",
+                        preset="",
+                        after_position=2,
+                        created_at=at(10, 1),
+                        versions=[
+                            VersionRecord(content="<svg/>", created_at=at(10, 1), origin="program", message=ANSWER)
+                        ],
                     )
                 ],
             )
@@ -123,7 +132,7 @@ def test_new_ids_replace_the_given_ones_wherever_they_stand() -> None:
     ids = {thread.id, *(turn.id for turn in thread.turns), thread.artifacts[0].id, memory.id}
     assert len(ids) == 5
     assert ids.isdisjoint({THREAD, QUESTION, ANSWER, ARTIFACT, MEMORY})
-    assert thread.artifacts[0].message == thread.turns[1].id
+    assert thread.artifacts[0].versions[0].message == thread.turns[1].id
     assert memory.source == thread.turns[0].id
     assert memory.tags == ["drinks", "user:7", f"thread:{thread.id}"]
     assert [turn.content for turn in thread.turns] == [turn.content for turn in kept.threads[0].turns]
@@ -145,7 +154,7 @@ def test_the_turn_that_made_an_artifact_may_be_named_by_its_place() -> None:
     thread = read(document({"messages": messages, "artifacts": [{"title": "T", "content": "", "message": 2}]})).threads[
         0
     ]
-    assert (thread.artifacts[0].message, thread.artifacts[0].kind) == (thread.turns[1].id, "document")
+    assert (thread.artifacts[0].versions[0].message, thread.artifacts[0].kind) == (thread.turns[1].id, "document")
 
 
 @pytest.mark.parametrize(
@@ -309,6 +318,25 @@ WRONG: list[tuple[Any, str, str]] = [
     ),
     *(
         (
+            document({"artifacts": [{"title": "T", "content": "x"} | fields]}),
+            f"threads[0].artifacts[0].{place}",
+            problem,
+        )
+        for fields, place, problem in [
+            ({"language": "x" * 41}, "language", "the limit is 40."),
+            ({"preset": 7}, "preset", "must be a text."),
+            ({"after_position": -1}, "after_position", "must be a number, 0 or greater."),
+            ({"after_position": True}, "after_position", "must be a number, 0 or greater."),
+            ({"versions": "x"}, "versions", "must be a list."),
+            ({"versions": [7]}, "versions[0]", "must be an object."),
+            ({"versions": [{"content": "x"}, {}]}, "versions[1].content", "is missing."),
+            ({"versions": [{"content": "x", "message": 1}]}, "versions[0].message", NO_MAKER),
+            ({"versions": [{"content": "y"}]}, "content", "must be that of the last version, or be left out."),
+            ({"versions": [{"content": "x"}] * 1_001}, "versions", "the limit is 1,000."),
+        ]
+    ),
+    *(
+        (
             document({"messages": [ASKED], "artifacts": [{"title": "T", "content": "x", "message": maker}]}),
             "threads[0].artifacts[0].message",
             NO_MAKER,
@@ -343,6 +371,59 @@ def test_a_reference_to_a_turn_of_another_thread_is_refused() -> None:
         read(document(other, {"artifacts": [{"title": "T", "content": "x", "message": str(ANSWER)}]}))
 
 
+def test_all_versions_of_an_artifact_are_read_with_who_made_them() -> None:
+    versions = [
+        {"content": "one", "created_at": "2026-03-01T10:00:00Z", "origin": "reply", "message": 2},
+        {"content": "two", "origin": "hand"},
+        {"content": "three", "created_at": "2026-03-01T11:00:00Z", "origin": "nobody"},
+    ]
+    told = {
+        "title": "T",
+        "kind": "code",
+        "language": " my\nsql",
+        "preset": "brd",
+        "versions": versions,
+        "content": "three",
+    }
+    messages = [ASKED, {"role": "assistant", "content": "Done"}, ASKED]
+    thread = read(document({"messages": messages, "artifacts": [told]})).threads[0]
+    assert thread.artifacts == [
+        ArtifactRecord(
+            id=thread.artifacts[0].id,
+            title="T",
+            kind="code",
+            language="my sql",
+            preset="brd",
+            after_position=2,
+            created_at=at(10),
+            versions=[
+                VersionRecord(content="one", created_at=at(10), origin="reply", message=thread.turns[1].id),
+                VersionRecord(content="two", created_at=at(10), origin="hand", message=None),
+                VersionRecord(content="three", created_at=at(11), origin="program", message=None),
+            ],
+        )
+    ]
+
+
+@pytest.mark.parametrize(
+    ("fields", "place"),
+    [
+        ({}, 3),  # times may go back: the last turn that is not younger
+        ({"created_at": "2026-03-01T09:30:00Z"}, 0),
+        ({"created_at": "2026-03-01T10:00:00Z"}, 1),
+        ({"created_at": "2026-03-01T09:30:00Z", "message": 2}, 2),
+        ({"after_position": 0}, 0),
+        ({"after_position": 10**40}, 3),
+    ],
+)
+def test_an_artifact_stands_below_the_turn_that_was_the_newest(fields: dict[str, Any], place: int) -> None:
+    times = ["10:00", "12:00", "11:00"]
+    messages = [{"role": "assistant", "content": "x", "created_at": f"2026-03-01T{time}:00Z"} for time in times]
+    artifact = {"title": "T", "content": "x", "created_at": "2026-03-01T11:30:00Z"} | fields
+    [thread] = read(document({"messages": messages, "artifacts": [artifact]})).threads
+    assert thread.artifacts[0].after_position == place
+
+
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters(exclude_categories=[]), max_size=5),
     lambda inner: (
@@ -368,6 +449,8 @@ def test_whatever_a_document_holds_it_is_read_or_refused(value: Any) -> None:
             {"messages": [value]},
             ASKED | {"content": value},
             {"messages": [ASKED | {"content": value}]},
+            {"artifacts": [{"title": "T", "versions": [value], "origin": value, "after_position": value}]},
+            {"artifacts": [{"title": "T", "content": "x", "origin": value, "after_position": value}]},
         ):
             try:
                 part(each, "place")
