@@ -11,6 +11,7 @@ from django.db import connections
 from hypothesis import settings as hypothesis_settings
 from pytest_django import Settings
 
+from artifacts.models import Preset
 from conversations import replies
 from conversations.models import Assistant
 from tests.conversations.factories import make_user
@@ -32,6 +33,8 @@ def _shipped_assistants(request: pytest.FixtureRequest) -> None:
     request.getfixturevalue("transactional_db" if marker.kwargs.get("transaction") else "db")
     if not Assistant.objects.exists():
         importlib.import_module("conversations.migrations.0003_shipped_assistants").ship(apps, None)
+    if not Preset.objects.exists():
+        importlib.import_module("artifacts.migrations.0002_shipped_presets").ship(apps, None)
 
 
 @pytest.fixture
