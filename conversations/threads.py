@@ -55,10 +55,6 @@ def preset_of(thread: Thread, slug: str) -> Preset:
     return found
 
 
-def presets_of(thread: Thread) -> QuerySet[Preset]:
-    return Preset.objects.filter(assistants=thread.assistant, is_active=True)
-
-
 def requests_of(user: User) -> QuerySet[ContextSnapshot]:
     return ContextSnapshot.objects.filter(thread__user=user).order_by("-created_at")
 

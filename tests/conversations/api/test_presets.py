@@ -5,12 +5,14 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
-from artifacts.models import Preset
+from artifacts.models import Artifact, Preset
 from conversations.db import in_database
-from conversations.models import Assistant, Thread
+from conversations.models import Assistant, ContextSnapshot, Message, Reply, Thread
+from tests import model_scripts as scripts
 from tests.artifacts.factories import make_artifact
 from tests.conversations.api.client import Api
 from tests.conversations.factories import make_thread
+from tests.model_server import ModelServer
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("engine")]
 
@@ -59,3 +61,79 @@ def test_a_shipped_preset_says_how_its_result_is_saved(db: None, slug: str) -> N
     assert [
         demand for demand in [*demands, "Never invent", "language of the conversation"] if demand not in preset.prompt
     ] == []
+
+
+BRD = {"title": "Business requirements: boats", "kind": "document", "content": "# Boats"}
+
+
+async def test_a_preset_answers_with_what_it_made_and_once_for_one_click(
+    user: User, api: Api, model: ModelServer
+) -> None:
+    thread = await thread_with(user, "analyst")
+    model.script(scripts.tool_use("save_artifact", BRD))
+    path = f"threads/{thread.id}/presets/brd/"
+    made = await api.post(path, {"client_message_id": "click"})
+    artifact = (await api.get(f"artifacts/{made.body['artifact']['id']}/")).body
+    reply = await Reply.objects.aget()
+    request = await ContextSnapshot.objects.aget()
+    assert (made.status, made.body) == (
+        201,
+        {
+            "thread": str(thread.id),
+            "reply": made.body["reply"],
+            "artifact": artifact,
+            "request": str(request.id),
+        },
+    )
+    expected = BRD | {"preset": "brd", "origin": "preset", "reply": str(reply.id), "message": None, "version": 1}
+    assert {name: artifact[name] for name in expected} == expected
+    assert [made.body["reply"][name] for name in ("id", "status", "error")] == [str(reply.id), "completed", None]
+    assert (await api.post(path, {"client_message_id": "click"})).body == made.body
+    assert [await Reply.objects.acount(), await Message.objects.acount()] == [1, 1]
+    assert (await api.get(f"threads/{thread.id}/requests/")).body["results"][0]["purpose"] == "artifact"
+
+
+async def test_a_preset_can_be_watched_while_it_works(user: User, api: Api, model: ModelServer) -> None:
+    thread = await thread_with(user, "analyst")
+    model.script(scripts.tool_use("save_artifact", BRD))
+    events = [event async for event in api.events("POST", f"threads/{thread.id}/presets/brd/stream/", {})]
+    assert [event["seq"] for event in events] == [*range(1, len(events) + 1)]
+    first, last = events[0], events[-1]
+    assert (first["type"], first["data"]["preset"], last["type"]) == ("artifact.requested", "brd", "reply.completed")
+    assert last["data"]["artifact"]["id"] == str((await Artifact.objects.aget()).id)
+
+
+async def test_a_preset_that_fails_says_why_and_makes_nothing(user: User, api: Api, model: ModelServer) -> None:
+    thread = await thread_with(user, "analyst")
+    model.script(scripts.error(400, "invalid_request_error"))
+    failed = await api.post(f"threads/{thread.id}/presets/brd/")
+    status, error = failed.refusal
+    assert (status, error["type"], error["details"]["reply"]) == (502, "model", str((await Reply.objects.aget()).id))
+    assert error["details"]["thread"] == str(thread.id)
+    assert await Artifact.objects.acount() == 0
+
+
+@pytest.mark.parametrize("end", ["", "stream/"])
+async def test_a_preset_that_can_not_run_stores_nothing(user: User, api: Api, others_api: Api, end: str) -> None:
+    analyst, companion = await thread_with(user, "analyst"), await thread_with(user, "companion")
+    empty = await in_database(make_thread)(user, assistant=await Assistant.objects.aget(slug="analyst"))
+    codes = [
+        (await each.post(f"threads/{thread}/presets/{slug}/{end}", body)).code[::2]
+        for each, thread, slug, body in [
+            (api, analyst.id, "unknown", {}),
+            (api, companion.id, "brd", {}),
+            (api, "new", "brd", {}),
+            (others_api, analyst.id, "brd", {}),
+            (api, empty.id, "brd", {}),
+            (api, analyst.id, "brd", {"client_message_id": "x" * 101}),
+        ]
+    ]
+    assert codes == [
+        (404, "preset_not_found"),
+        (404, "preset_not_found"),
+        (404, "thread_not_found"),
+        (404, "thread_not_found"),
+        (409, "nothing_to_work_from"),
+        (400, "invalid_message"),
+    ]
+    assert await Reply.objects.acount() == 0
