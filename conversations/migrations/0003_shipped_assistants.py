@@ -33,7 +33,7 @@ SHIPPED = [
         "name": "Analyst",
         "description": "Works through long material with you. Large context.",
         "system_prompt": ANALYST,
-        "max_output_tokens": 8_192,
+        "max_output_tokens": 16_384,
         "history_tokens_high": 150_000,
         "history_tokens_low": 75_000,
         "history_turns_min": 30,

@@ -6,15 +6,15 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
-from unittest.mock import patch
 
 import psycopg
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from conversations.context.builder import Context
 from conversations.models import Reply, Thread, text_blocks
 from conversations.providers.base import Usage
-from conversations.replies import store
+from conversations.replies import steps, store
 from conversations.replies.events import OWNER
 from conversations.replies.said import Said
 from conversations.replies.store import Opened
@@ -23,6 +23,7 @@ from tests.conversations.factories import make_thread, make_user
 
 TINY = "INSERT INTO bench_tiny (id, body) VALUES (%s, %s)"
 LIMIT = "one tiny INSERT and commit"
+RECORDING = "recording a user turn with its reply and snapshot"
 TURNS = [f"Turn {n}: the harbour lay quiet, and nobody had yet come down to the boats." for n in range(80)]
 QUESTION = "And when did they come down to the boats?"
 ANSWER = "They came at first light. The harbour master wrote it down in his book, as every morning."
@@ -39,7 +40,11 @@ def main(url: str) -> None:
         }
         candidates |= recording_candidates() | elsewhere
         floor.execute("VACUUM ANALYZE")  # as autovacuum does; until then PostgreSQL keeps plans for empty tables
-        table("storing a turn of 80 turns", side_by_side(candidates), limit=LIMIT)
+        taken = side_by_side(candidates)
+    table("storing a turn of 80 turns", taken, limit=LIMIT)
+    if elsewhere:
+        beside = {name: taken[name] for name in [RECORDING, *elsewhere]}
+        table("the same, beside what only stores its items", beside, limit=RECORDING)
     statements()
 
 
@@ -63,7 +68,7 @@ def recording_candidates() -> dict[str, Callable[[], object]]:
     user = make_user("writer")
     free = deque(make_thread(user, TURNS) for _ in range(BLOCK))
     opened: deque[Opened] = deque()
-    spare = deque(make_thread(user) for _ in range(BLOCK * 60))
+    spare = deque(make_thread(user, TURNS[:2]) for _ in range(BLOCK * 60))
     recorded = opening(make_thread(user, TURNS)).recorded
     assert recorded is not None
     context = recorded[1]
@@ -77,11 +82,10 @@ def recording_candidates() -> dict[str, Callable[[], object]]:
         free.append(one.thread)
 
     def record() -> None:
-        with patch("conversations.replies.store.build_context", lambda **values: context):
-            opening(spare.popleft())
+        stored(spare.popleft(), context)
 
     return {
-        "recording a user turn with its reply and snapshot": record,
+        RECORDING: record,
         "the same, and building its context of 80 turns": ask,
         "recording the answer and the end": answer,
     }
@@ -91,6 +95,14 @@ def opening(thread: Thread) -> Opened:
     return store.open_turn(
         user=thread.user, thread_id=thread.id, assistant=None, blocks=text_blocks(QUESTION), client_message_id=None
     )
+
+
+def stored(thread: Thread, context: Context) -> None:
+    """Everything of ``opening`` but the building: the thread is looked at, the turn is made and stored with the request."""
+    place = steps.look(user_id=thread.user_id, thread_id=thread.id)
+    assert place is not None
+    message = store.next_turn(place, text_blocks(QUESTION), None)
+    assert store.store_turn(place, message, store.session_after(place, message.created_at), context)
 
 
 def ending(opened: Opened) -> None:
