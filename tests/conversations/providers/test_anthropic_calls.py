@@ -1,3 +1,4 @@
+import json
 from typing import Any
 
 import pytest
@@ -38,7 +39,7 @@ def nested(depth: int) -> str:
         (('{"a": NaN}',), None),
         (('{"a": 1e999}',), None),
         (('{"a": ' + "9" * 5_000 + "}",), None),
-        ((nested(DEEPEST_INPUT),), eval(nested(DEEPEST_INPUT))),  # noqa: S307
+        ((nested(DEEPEST_INPUT),), json.loads(nested(DEEPEST_INPUT))),
         ((nested(DEEPEST_INPUT + 2),), None),
         ((nested(100_000),), None),
         (("[" * 100_000,), None),
@@ -127,8 +128,5 @@ def test_ids_and_names_are_such_as_the_api_takes_back() -> None:
 
 def test_the_ids_of_a_request_are_found() -> None:
     call = {"type": "tool_use", "id": "a", "name": "search", "input": {}}
-    messages = [
-        {"role": "user", "content": "hi"},
-        {"role": "assistant", "content": [{"type": "text", "text": "x"}, call]},
-    ]
-    assert called_ids(messages) == {"a"}
+    said = {"role": "assistant", "content": [{"type": "text", "text": "x"}, call]}
+    assert called_ids([{"role": "user", "content": "hi"}, said]) == {"a"}
