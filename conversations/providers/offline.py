@@ -5,23 +5,30 @@ a turn is missing from the request, the answer that rests on it is missing too.
 """
 
 import asyncio
+import json
 import re
+import uuid
 from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from django.conf import settings
 
 from conversations.providers.base import (
+    ADDED,
     CONTEXTUALISED,
     RECALLED,
     Finished,
     Payload,
     ProviderEvent,
     TextDelta,
+    ToolCalled,
+    ToolDelta,
+    ToolStarted,
     Usage,
     messages_api_payload,
 )
 from conversations.providers.matching import Match, Sentence, best_match, has_content, words
+from conversations.providers.offline_artifacts import Said, artifact, is_request, wanted
 
 MARK = "*Offline responder, no model connected.*"
 """Every answer starts with it, which is also how its former answers are known and never quoted."""
@@ -29,6 +36,8 @@ MARK = "*Offline responder, no model connected.*"
 CONNECT = "I know only what stands in this conversation. Set `ANTHROPIC_API_KEY` and restart to connect a model."
 NOTED = "Noted: it stands in this conversation now. Ask me about it and I will quote it."
 
+SAVE = "save_artifact"
+PIECE_CHARS = 48
 LONGEST_QUOTE = 300
 LONGEST_REMINDER = 120
 MOST_REMINDERS = 3
@@ -68,7 +77,12 @@ class OfflineProvider:
         return None
 
     async def stream(self, payload: Payload) -> AsyncGenerator[ProviderEvent]:
-        """The answer word by word. The usage counts words, as an estimate: there is no tokenizer without a model."""
+        """The answer piece by piece. The usage counts words, as an estimate: there is no tokenizer without a model."""
+        tool_input = await asyncio.to_thread(artifact_asked_for, payload)
+        if tool_input is not None:
+            async for event in call(tool_input, payload):
+                yield event
+            return
         text = await asyncio.to_thread(answer, payload)  # a long context takes a moment, and others are being served
         for piece in re.findall(r"\S+\s*", text):
             yield TextDelta(text=piece)
@@ -77,10 +91,60 @@ class OfflineProvider:
         yield Finished(stop_reason="end_turn", usage=usage)
 
 
+async def call(tool_input: dict[str, str], payload: Payload) -> AsyncGenerator[ProviderEvent]:
+    call_id, written = f"offline_{uuid.uuid4().hex}", json.dumps(tool_input, ensure_ascii=False)
+    yield ToolStarted(id=call_id, name=SAVE)
+    for start in range(0, len(written), PIECE_CHARS):
+        yield ToolDelta(id=call_id, json=written[start : start + PIECE_CHARS])
+        await asyncio.sleep(settings.OPENBOOK_OFFLINE_WORD_SECONDS)
+    yield ToolCalled(id=call_id, name=SAVE, input=dict(tool_input))
+    usage = Usage(input_tokens=count_words(payload), output_tokens=len(written.split()))
+    yield Finished(stop_reason="tool_use", usage=usage)
+
+
+def artifact_asked_for(payload: Payload) -> dict[str, str] | None:
+    """The input for ``save_artifact`` where the newest message asks for an artifact and it can be saved. Pure."""
+    *earlier, newest = payload["messages"]
+    if not can_save(payload):
+        return None
+    message = text_of(newest["content"])
+    want = wanted(message, sentences_of(message))
+    if want is None:
+        return None
+    texts = [text_of(turn["content"]) for turn in earlier if turn["role"] == "user"]
+    said = [
+        sentence
+        for text in [*texts, *([] if want.by_preset else [message])]
+        for sentence in sentences_of(text)
+        if not is_request(sentence)
+    ]
+    statements = list(dict.fromkeys(sentence for sentence in said if not is_question(sentence)))
+    questions = list(dict.fromkeys(sentence for sentence in said if is_question(sentence)))
+    return artifact(want, Said(statements=statements, questions=questions))
+
+
+def can_save(payload: Payload) -> bool:
+    refused = payload.get("tool_choice") == {"type": "none"}
+    return not refused and any(tool["name"] == SAVE for tool in payload.get("tools", []))
+
+
+def saved(messages: Sequence[Mapping[str, Any]]) -> str:
+    """What came of the calls that the newest message holds the results of."""
+    failed = any(block.get("is_error") for block in blocks_of(messages[-1]["content"], "tool_result"))
+    calls = [block for message in messages[-2:-1] for block in blocks_of(message["content"], "tool_use")]
+    title = next((str(block["input"]["title"]) for block in calls if block["input"].get("title")), "")
+    thing = f"“{shortened(title)}”" if title else "It"
+    if failed:
+        return f"{thing} could not be saved."
+    return f"{thing} is saved: it quotes what you said, as there is no model to write more."
+
+
 def answer(payload: Payload) -> str:
     """What the context says about the newest message, in Markdown. Pure."""
     *earlier, newest = [(turn["role"], text_of(turn["content"])) for turn in payload["messages"]]
     message = newest[1].strip()
+    if not message and blocks_of(payload["messages"][-1]["content"], "tool_result"):
+        return f"{MARK} {saved(payload['messages'])}"
     previous = next((text.strip() for role, text in reversed(earlier) if role == "user" and text.strip()), "")
     questions = [sentence for sentence in sentences_of(message) if is_question(sentence)]
     if not questions:
@@ -189,7 +253,7 @@ def text_of(content: str | Sequence[Mapping[str, Any]]) -> str:
     """What was said; what Openbook added is nobody's words."""
     if isinstance(content, str):
         return content
-    return "\n".join(text for text in texts_of(content) if not text.startswith((CONTEXTUALISED, RECALLED)))
+    return "\n".join(text for text in texts_of(content) if not text.startswith(ADDED))
 
 
 def added(content: str | Sequence[Mapping[str, Any]], mark: str) -> str:
@@ -199,7 +263,11 @@ def added(content: str | Sequence[Mapping[str, Any]], mark: str) -> str:
 
 
 def texts_of(content: Sequence[Mapping[str, Any]]) -> list[str]:
-    return [block["text"] for block in content if block.get("type") == "text"]
+    return [block["text"] for block in blocks_of(content, "text")]
+
+
+def blocks_of(content: str | Sequence[Mapping[str, Any]], block_type: str) -> list[Mapping[str, Any]]:
+    return [] if isinstance(content, str) else [block for block in content if block.get("type") == block_type]
 
 
 def shortened(text: str) -> str:

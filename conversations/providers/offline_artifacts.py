@@ -1,0 +1,170 @@
+"""What the offline responder makes when it is asked for an artifact: quotes of what was said, as its kind. Pure."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+
+from conversations.text import one_line
+
+MOST_QUOTES = 40
+LONGEST_TITLE = 80
+ORIGIN = "Made by the offline responder without a model: it only quotes what was said in this conversation."
+NOTHING_SAID = "Nothing was said yet."
+
+ASKING = (
+    r"(?:(?:please|now|then|ok|okay|and|so|bitte|kannst du|könntest du|can you|could you|would you|will you|"
+    r"i (?:want|need) you to|let's|peux-tu|pouvez-vous|s'il te plaît|s'il vous plaît|por favor|puedes)[,:]?\s+)*"
+)
+VERB = (
+    r"(?:write|create|draft|make|generate|prepare|produce|draw|schreibe?|erstelle?|entwirf|erzeuge|mache?|zeichne|"
+    r"écri[st]|écrivez|rédigez?|créez?|fais|faites|génére[rz]|génère|préparez?|prépare|"
+    r"escribe|redacta|crea|genera|prepara|haz|dibuja)(?:-moi|-nous)?"
+)
+ARTICLES = (
+    r"(?:(?:me|us|mir|uns|bitte|a|an|the|our|some|ein|eine|einen|das|die|den|der|unsere?|une?|le|la|les|des|un|una|el|los|las)"
+    r"\s+)*"
+)
+# The first that is named tells the kind, so what is more telling stands first.
+NOUNS = {
+    "mermaid": r"(?:flow)?charts?|diagram(?:s|m|me|mes|as?|me)?|diagrammes?|mermaid",
+    "table": r"tables?|tabellen?|tableaux?|tablas?",
+    "html": r"(?:web|html)\s?pages?|pages?|webseiten?|seiten?|páginas?",
+    "code": r"code|scripts?|programs?|código",
+    "document": (
+        r"documents?|dokumente?|documentos?|brds?|prds?|requirements|anforderung(?:en)?|exigences|requisitos|"
+        r"user stor(?:y|ies)|user-stor(?:y|ies)|summar(?:y|ies)|zusammenfassung|résumé|resumen|"
+        r"decision records?|adrs?|test plans?|testplan|plan de tests?|plan de pruebas|reports?|bericht|rapport|informe|"
+        r"minutes|protokoll|spec(?:ification)?s?"
+    ),
+}
+REQUEST = re.compile(
+    rf"{ASKING}{VERB}\s+{ARTICLES}(?P<thing>(?:[^\s,;:.!?]+\s+){{0,4}}?(?:{'|'.join(NOUNS.values())})\b.*)",
+    re.IGNORECASE,
+)
+COURTESY = re.compile(r"[,\s]*(?:please|bitte|s'il (?:te|vous) plaît|por favor)?[.!?。\s]*$", re.IGNORECASE)
+TITLE_LINE = re.compile(r"^Title:[ \t]*(\S.*)$", re.MULTILINE)
+SAVED_AS = re.compile(r"save_artifact, as (\w+)(?:, language ([\w+#.-]+))?")
+COMMENT = {"sql": "--", "javascript": "//", "typescript": "//", "java": "//", "c": "//", "go": "//", "rust": "//"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wanted:
+    """``by_preset``: a preset's instruction asks, so what else it says is nobody's words."""
+
+    title: str
+    kind: str
+    language: str = ""
+    by_preset: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Said:
+    statements: Sequence[str]
+    questions: Sequence[str]
+
+
+def wanted(message: str, sentences: Sequence[str]) -> Wanted | None:
+    """The artifact that a message asks for: a preset by its last lines, a person by a few common wordings."""
+    title, saved_as = TITLE_LINE.search(message), SAVED_AS.search(message)
+    if title and saved_as:
+        kind = saved_as[1] if saved_as[1] in WRITERS else "document"
+        return Wanted(title=in_short(title[1]), kind=kind, language=saved_as[2] or "", by_preset=True)
+    request = next((match for sentence in sentences if (match := REQUEST.match(sentence))), None)
+    if request is None:
+        return None
+    thing = COURTESY.sub("", request["thing"])
+    kind = kind_of(thing)
+    return Wanted(title=in_short(thing[:1].upper() + thing[1:]), kind=kind, language="python" if kind == "code" else "")
+
+
+def is_request(sentence: str) -> bool:
+    return bool(REQUEST.match(sentence))
+
+
+def kind_of(thing: str) -> str:
+    """By the noun that comes first: "a summary of the page" is no page."""
+    found = [(match.start(), kind) for kind, noun in NOUNS.items() if (match := word(noun).search(thing))]
+    return min(found)[1] if found else "document"
+
+
+def word(pattern: str) -> re.Pattern[str]:
+    return re.compile(rf"\b(?:{pattern})\b", re.IGNORECASE)
+
+
+def artifact(want: Wanted, said: Said) -> dict[str, str]:
+    """The input of ``save_artifact``: always the same for the same words."""
+    language = {"language": want.language} if want.language else {}
+    return {"title": want.title, "kind": want.kind, **language, "content": WRITERS[want.kind](want, said)}
+
+
+def document(want: Wanted, said: Said) -> str:
+    parts = [f"# {want.title}", ORIGIN]
+    for heading, sentences in sections(said).items():
+        parts += [f"## {heading}", "\n".join(f"- “{sentence}”" for sentence in sentences) or NOTHING_SAID]
+    return "\n\n".join(parts) + "\n"
+
+
+def table(want: Wanted, said: Said) -> str:
+    rows = [
+        f"| {heading} | {sentence.replace('|', '\\|')} |"
+        for heading, sentences in sections(said).items()
+        for sentence in sentences
+    ]
+    return "\n".join([f"| {want.title.replace('|', '/')} | {ORIGIN} |", "| --- | --- |", *rows]) + "\n"
+
+
+def flowchart(want: Wanted, said: Said) -> str:
+    steps = [want.title, *newest(said.statements)]
+    nodes = [f'    s{i}["{label(step)}"]' for i, step in enumerate(steps)]
+    arrows = [f"    s{i} --> s{i + 1}" for i in range(len(steps) - 1)]
+    return "\n".join([f"%% {ORIGIN}", "flowchart TD", *nodes, *arrows]) + "\n"
+
+
+def label(text: str) -> str:
+    """Safe between the double quotes of Mermaid, whose entities begin with a hash."""
+    return re.sub(r"[^\w\s.,:!?-]", lambda match: f"#{ord(match[0])};", text)
+
+
+def code(want: Wanted, said: Said) -> str:
+    """Comments and nothing that would do a thing."""
+    mark = COMMENT.get(want.language.lower(), "#")
+    return "".join(f"{mark} {line}".rstrip() + "\n" for line in document(want, said).splitlines())
+
+
+def page(want: Wanted, said: Said) -> str:
+    sentences = [sentence for part in sections(said).values() for sentence in part]
+    quotes = "".join(f"<blockquote>{escape(sentence)}</blockquote>\n" for sentence in sentences)
+    head = f'<!doctype html>\n<meta charset="utf-8">\n<title>{escape(want.title)}</title>\n'
+    return f"{head}<h1>{escape(want.title)}</h1>\n<p>{ORIGIN}</p>\n{quotes}"
+
+
+def picture(want: Wanted, said: Said) -> str:
+    lines = [want.title, ORIGIN, *newest(said.statements)]
+    texts = "".join(f'<text x="10" y="{20 * i + 25}">{escape(line)}</text>\n' for i, line in enumerate(lines))
+    size = f'viewBox="0 0 900 {20 * len(lines) + 25}"'
+    return f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="sans-serif" font-size="14">\n{texts}</svg>\n'
+
+
+WRITERS: Mapping[str, Callable[[Wanted, Said], str]] = {
+    "document": document,
+    "table": table,
+    "mermaid": flowchart,
+    "code": code,
+    "html": page,
+    "svg": picture,
+}
+
+
+def sections(said: Said) -> dict[str, Sequence[str]]:
+    asked = {"Questions that were asked": newest(said.questions)} if said.questions else {}
+    return {"What was said": newest(said.statements), **asked}
+
+
+def newest(sentences: Sequence[str]) -> Sequence[str]:
+    return sentences[-MOST_QUOTES:]
+
+
+def in_short(title: str) -> str:
+    line = one_line(title)
+    return line if len(line) <= LONGEST_TITLE else line[: LONGEST_TITLE - 1] + "…"
