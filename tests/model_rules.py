@@ -71,6 +71,7 @@ def complaints(body: Mapping[str, Any]) -> Iterator[str]:
     yield from definition_complaints(body.get("tools", []))
     yield from choice_complaints(body)
     yield from tool_complaints(body["messages"])
+    yield from history_complaints(body)
     if sum("cache_control" in block for block in all_blocks(body)) > MOST_CACHE_MARKS:
         yield f"A maximum of {MOST_CACHE_MARKS} blocks with cache_control may be provided."
 
@@ -172,6 +173,15 @@ def tool_complaints(messages: list[dict[str, Any]]) -> Iterator[str]:
         waiting = {block["id"] for block in blocks(message) if block["type"] == "tool_use"}
     if waiting:
         yield f"messages: `tool_use` ids were found without `tool_result` blocks immediately after: {waiting}"
+
+
+def history_complaints(body: Mapping[str, Any]) -> Iterator[str]:
+    said = [block for message in body["messages"] for block in blocks(message)]
+    if not body.get("tools") and any(block["type"] in ROLE_OF for block in said):
+        yield "Requests which include `tool_use` or `tool_result` blocks must define tools"
+    called = [block["id"] for block in said if block["type"] == "tool_use"]
+    if len(set(called)) < len(called):
+        yield "messages: `tool_use` ids must be unique"
 
 
 def matches(pattern: re.Pattern[str], value: object) -> bool:

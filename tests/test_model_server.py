@@ -117,6 +117,14 @@ def test_what_the_api_takes_is_taken(body: dict[str, Any]) -> None:
             request(messages=[USER, {"role": "assistant", "content": [{**CALL["content"][0], "input": None}]}]),
             "messages.1.content.0.tool_use.input: Input should be an object",
         ),
+        (
+            request(messages=[USER, CALL, RESULT]),
+            "Requests which include `tool_use` or `tool_result` blocks must define tools",
+        ),
+        (
+            request(messages=[USER, CALL, RESULT, CALL, RESULT], tools=[TOOL]),
+            "messages: `tool_use` ids must be unique",
+        ),
         (request(tools=[TOOL | {"name": "a b"}]), f"tools.0.custom.name: {PATTERN}"),
         (request(tools=[TOOL | {"name": "x" * 65}]), f"tools.0.custom.name: {PATTERN}"),
         (request(tools=[TOOL, TOOL]), "tools: Tool names must be unique."),
