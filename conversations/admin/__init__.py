@@ -2,6 +2,7 @@
 
 from django.contrib import admin
 
+from conversations.admin.artifacts import ArtifactAdmin, PresetAdmin
 from conversations.admin.assistants import AssistantAdmin
 from conversations.admin.replies import MessageAdmin, ReplyAdmin
 from conversations.admin.snapshots import ContextSnapshotAdmin
@@ -14,9 +15,11 @@ admin.site.index_title = "Who talked, what the model was given, and who replies"
 
 __all__ = [
     "ApiTokenAdmin",
+    "ArtifactAdmin",
     "AssistantAdmin",
     "ContextSnapshotAdmin",
     "MessageAdmin",
+    "PresetAdmin",
     "ReplyAdmin",
     "ThreadAdmin",
     "UserAdmin",

@@ -10,6 +10,7 @@ from conversations.admin import display
 from conversations.admin.base import PageAdmin
 from conversations.models import Assistant, Thread
 from conversations.providers import PROVIDERS
+from conversations.tools import registered
 
 if TYPE_CHECKING:
     ModelForm = forms.ModelForm[Assistant]
@@ -22,6 +23,13 @@ class AssistantForm(ModelForm):
         required=False,
         choices=lambda: [("", "The server's default"), *((name, name) for name in PROVIDERS)],
         help_text="Who is asked. The default follows the server's setting.",
+    )
+
+    tools = forms.MultipleChoiceField(
+        required=False,
+        choices=lambda: [(tool.name, f"{tool.name}: {tool.doing.lower()}") for tool in registered().values()],
+        widget=forms.CheckboxSelectMultiple,
+        help_text="What it may do beside writing. What each tool says of itself, and its rules, go into every request.",
     )
 
     class Meta:
@@ -65,7 +73,7 @@ class AssistantAdmin(PageAdmin[Assistant]):
         (
             "What it is given beside the conversation",
             {
-                "fields": ["uses_memory", "filters_artifacts", ("rewriting", "rewriting_model")],
+                "fields": ["tools", "uses_memory", "filters_artifacts", ("rewriting", "rewriting_model")],
                 "description": "A message that leans on earlier turns (“who are his children?”) can get a contextualised query "
                 "beside it. By rules it costs nothing; a model understands more, and takes up to two seconds before the reply.",
             },

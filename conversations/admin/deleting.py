@@ -7,6 +7,7 @@ from django.contrib.admin.models import DELETION, LogEntry
 from django.contrib.contenttypes.models import ContentType
 from django.db.models import QuerySet
 
+from artifacts.models import Artifact
 from conversations.models import ContextSnapshot, Message, Reply, Thread
 
 
@@ -15,6 +16,7 @@ def goes_with(threads: QuerySet[Thread]) -> dict[str, int]:
         "threads": threads.count(),
         "turns": Message.objects.filter(thread__in=threads).count(),
         "replies": Reply.objects.filter(thread__in=threads).count(),
+        "artifacts": Artifact.objects.filter(thread__in=threads).count(),
         "model requests": ContextSnapshot.objects.filter(thread__in=threads).count(),
     }
 

@@ -101,7 +101,10 @@ def error_code(error: dict[str, Any] | None) -> str:
 
 def purpose(value: str, round: int) -> str:
     """What a model request was made for."""
-    return "contextualised query" if value == ContextSnapshot.Purpose.REWRITE else f"round {round}"
+    if value == ContextSnapshot.Purpose.REWRITE:
+        return "contextualised query"
+    silent = "silent artifact, " if value == ContextSnapshot.Purpose.ARTIFACT else ""
+    return f"{silent}round {round}"
 
 
 def tokens_bar(total: int, budget: int, hard_cap: int) -> SafeString:

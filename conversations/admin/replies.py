@@ -7,6 +7,8 @@ from django.http import HttpRequest
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from artifacts.models import Artifact
+from artifacts.services import made_by
 from conversations.admin import display
 from conversations.admin.base import InspectionAdmin
 from conversations.models import ContextSnapshot, Message, Reply, Thread
@@ -21,8 +23,8 @@ def request_links(snapshots: QuerySet[ContextSnapshot]) -> SafeString | str:
 
 @admin.register(Reply)
 class ReplyAdmin(InspectionAdmin[Reply]):
-    list_display = ["created", "owner_of_thread", "thread_link", "state", "problem", "duration"]
-    list_filter = ["status", "created_at"]
+    list_display = ["created", "owner_of_thread", "thread_link", "made_for", "state", "problem", "duration"]
+    list_filter = ["status", ("preset", admin.EmptyFieldListFilter), "created_at"]
     list_select_related = ["thread__user"]
     search_fields = ["id__exact", "thread__id__exact", "thread__user__username"]
     search_help_text = "The id of a reply or thread, or a user name."
@@ -30,7 +32,8 @@ class ReplyAdmin(InspectionAdmin[Reply]):
     empty_text = "No replies. Each message that somebody sends starts one."
     fields = [
         ("state", "duration", "stop_reason"), "error_object", ("thread_link", "owner_of_thread"), "question", "answer",
-        "model_requests", ("created", "ended", "stop_requested"), "reported_usage", ("owner", "lease"), "identifier",
+        "artifacts", "model_requests",
+        ("created", "ended", "stop_requested"), "reported_usage", ("owner", "lease"), "identifier",
     ]  # fmt: skip
 
     @admin.display(description="id")
@@ -62,12 +65,25 @@ class ReplyAdmin(InspectionAdmin[Reply]):
         return display.took(reply.created_at, reply.ended_at)
 
     @admin.display(description="user turn")
-    def question(self, reply: Reply) -> SafeString:
+    def question(self, reply: Reply) -> SafeString | str:
+        if reply.user_message_id is None:
+            return f"none: the preset “{reply.preset}” works silently"
         return display.link(Message, reply.user_message_id, reply.user_message)
 
     @admin.display(description="assistant turn")
     def answer(self, reply: Reply) -> SafeString | str:
         return display.links(display.link(Message, m.id, m) for m in Message.objects.filter(reply=reply))
+
+    @admin.display(description="artifacts")
+    def artifacts(self, reply: Reply) -> SafeString | str:
+        made = made_by(reply.id, reply.thread_id)
+        return display.links(
+            display.link(Artifact, each.artifact_id, f"{each.artifact}, version {each.number}") for each in made
+        )
+
+    @admin.display(description="for", ordering="preset")
+    def made_for(self, reply: Reply) -> str:
+        return f"preset {reply.preset}" if reply.preset else "a message"
 
     @admin.display
     def model_requests(self, reply: Reply) -> SafeString | str:

@@ -35,8 +35,10 @@ SECTION_LABELS = {
     "message": "The message to answer",
     "reply": "What this reply said and did before, as JSON",
 }
+SILENT_LABELS = {"message": "The preset's instruction"}
 REWRITE_LABELS = {"base": "Instructions", "message": "Memory, turns and message, as JSON"}
-REWRITE = ContextSnapshot.Purpose.REWRITE
+REWRITE, SILENT = ContextSnapshot.Purpose.REWRITE, ContextSnapshot.Purpose.ARTIFACT
+OWN_LABELS: dict[str, dict[str, str]] = {REWRITE: REWRITE_LABELS, SILENT: SILENT_LABELS}
 TURN_KINDS = ("message", "range")
 FAILURES = {"error": "failed", "timed_out": "timed out", "garbage": "could not be used"}
 FAILED_QUERIES: dict[str, str] = {RewritingOutcome.FAILED: "failed", RewritingOutcome.TIMED_OUT: "timed out"}
@@ -158,7 +160,7 @@ def snapshot_page(snapshot: ContextSnapshot) -> SnapshotPage:
         known=known,
         known_tally=tallied(known),
         layers=layers(snapshot, body),
-        message=sent[-1].excerpt if sent else "",
+        message=sent[-1].excerpt if sent and snapshot.purpose != SILENT else "",
         query=query,
         query_outcome=outcome,
         problems=[Problem(**problem | {"source": source_label(problem)}) for problem in body["problems"]],
@@ -228,13 +230,13 @@ def bar_scale(snapshot: ContextSnapshot) -> float:
 
 
 def segments(snapshot: ContextSnapshot, sections: Sequence[Item]) -> list[Segment]:
-    asks_for_query = snapshot.purpose == REWRITE
-    labels = SECTION_LABELS | (REWRITE_LABELS if asks_for_query else {})
+    labels = SECTION_LABELS | OWN_LABELS.get(snapshot.purpose, {})
+    spoken = SPOKEN_SECTIONS if snapshot.purpose == ContextSnapshot.Purpose.REPLY else SPOKEN_SECTIONS - {"message"}
     scale, total = bar_scale(snapshot), sum(section["tokens"] for section in sections) or 1
     placed, before = [], 0
     for section in sections:
         name: str = section["name"]
-        text = "" if name in SPOKEN_SECTIONS and not asks_for_query else section["text"] or ""
+        text = "" if name in spoken else section["text"] or ""
         placed.append(
             Segment(
                 name=name,

@@ -80,7 +80,7 @@ class ContextSnapshotAdmin(InspectionAdmin[ContextSnapshot]):
 
     @admin.display(description="for", ordering="purpose")
     def made_for(self, snapshot: ContextSnapshot) -> SafeString:
-        note = f"round {snapshot.round}" if snapshot.purpose == ContextSnapshot.Purpose.REPLY else ""
+        note = f"round {snapshot.round}" if snapshot.purpose != ContextSnapshot.Purpose.REWRITE else ""
         return display.with_note(snapshot.get_purpose_display().lower(), note)
 
     @admin.display(description="status", ordering="status")

@@ -17,13 +17,7 @@ Title: {name}"""
 def instruction(thread: Thread, preset: Preset | None) -> Turn:
     """The instruction as the turn to answer. It has no id, and no place in the thread but after its end."""
     assert preset is not None
-    language = f", language {preset.language}" if preset.language else ""
-    texts = (
-        SPOKEN_BY.format(name=preset.name),
-        preset.prompt.strip(),
-        HOW_TO_SAVE.format(kind=preset.kind, language=language, name=preset.name),
-    )
-    content = text_blocks("\n\n".join(texts))
+    content = text_blocks(instruction_text(preset))
     return Turn(
         position=thread.last_position + 1,
         depth=thread.message_count + 1,
@@ -32,3 +26,10 @@ def instruction(thread: Thread, preset: Preset | None) -> Turn:
         token_count=turn_tokens(content),
         created_at=timezone.now(),
     )
+
+
+def instruction_text(preset: Preset) -> str:
+    """What the model reads, the preset's prompt and what Openbook says around it."""
+    language = f", language {preset.language}" if preset.language else ""
+    how_to_save = HOW_TO_SAVE.format(kind=preset.kind, language=language, name=preset.name)
+    return "\n\n".join([SPOKEN_BY.format(name=preset.name), preset.prompt.strip(), how_to_save])

@@ -38,9 +38,14 @@ def signed_in(db: None) -> SignIn:
     return sign_in
 
 
+APPS = {"artifact": "artifacts", "preset": "artifacts"}
+
+
 def list_url(model: str, **query: str) -> str:
-    return reverse(f"admin:conversations_{model}_changelist") + (f"?{urlencode(query)}" if query else "")
+    return reverse(f"admin:{APPS.get(model, 'conversations')}_{model}_changelist") + (
+        f"?{urlencode(query)}" if query else ""
+    )
 
 
 def page_url(model: str, pk: object, page: str = "change") -> str:
-    return reverse(f"admin:conversations_{model}_{page}", args=[pk])
+    return reverse(f"admin:{APPS.get(model, 'conversations')}_{model}_{page}", args=[pk])

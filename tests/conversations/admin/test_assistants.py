@@ -68,6 +68,13 @@ def test_budgets_out_of_order_are_explained(staff: Client) -> None:
     assert errors == {"__all__": ["Keep low mark ≤ high mark ≤ total ≤ hard cap."]}
 
 
+def test_staff_choose_the_tools_of_an_assistant(staff: Client) -> None:
+    assert submit(staff, named("companion"), tools=["read_artifact", "search_messages"]) == {}
+    assert named("companion").tools == ["read_artifact", "search_messages"]
+    errors = submit(staff, named("companion"), tools=["launch_missiles"])
+    assert errors == {"tools": ["Select a valid choice. launch_missiles is not one of the available choices."]}
+
+
 def test_an_unknown_provider_is_refused(staff: Client) -> None:
     errors = submit(staff, named("companion"), provider="nobody")
     assert errors == {"provider": ["Select a valid choice. nobody is not one of the available choices."]}

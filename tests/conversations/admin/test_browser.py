@@ -9,9 +9,11 @@ from django.test import Client
 from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
 from pytest_django.live_server_helper import LiveServer
 
+from artifacts.models import Preset
 from conversations.context import snapshots
 from conversations.models import Assistant
 from conversations.tokens import issue
+from tests.artifacts.factories import make_artifact
 from tests.conversations.admin.conftest import list_url, page_url
 from tests.conversations.factories import make_snapshot, make_thread
 
@@ -63,8 +65,9 @@ def paths(user: User) -> list[str]:
     """Every page of the admin that is ours or that we changed."""
     thread = make_thread(user, ["Hello?", "word " * 3_000, "Who?"], title="A title of many words " * 6)
     snapshot = make_snapshot(thread)
+    artifact = make_artifact(thread, "word " * 3_000, "x" * 500, title="A title " * 20, reply_id=snapshot.reply_id)
     issue(user=user, name="script")
-    models = ["thread", "reply", "message", "contextsnapshot", "apitoken", "assistant"]
+    models = ["thread", "reply", "message", "contextsnapshot", "apitoken", "assistant", "artifact", "preset"]
     rows = [
         page_url("thread", thread.pk),
         page_url("thread", thread.pk, "delete"),
@@ -72,6 +75,8 @@ def paths(user: User) -> list[str]:
         page_url("message", snapshot.message_id),
         page_url("contextsnapshot", snapshot.pk),
         page_url("apitoken", user.api_tokens.get().pk),
+        page_url("artifact", artifact.pk),
+        page_url("preset", Preset.objects.get(slug="brd").pk),
         page_url("assistant", Assistant.objects.get(slug="companion").pk),
     ]
     users = ["/admin/auth/user/", f"/admin/auth/user/{user.pk}/change/", f"/admin/auth/user/{user.pk}/delete/"]

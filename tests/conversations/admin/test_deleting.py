@@ -13,6 +13,7 @@ from conversations import deletion
 from conversations.admin.threads import ThreadAdmin
 from conversations.models import ContextBlock, ContextSnapshot, Message, Reply, Thread
 from conversations.tokens import issue
+from tests.artifacts.factories import make_artifact
 from tests.conversations.admin.conftest import SignIn, list_url, page_url
 from tests.conversations.factories import make_reply, make_snapshot, make_thread, make_user
 
@@ -47,9 +48,10 @@ def test_deleting_a_thread_takes_all_of_it_and_nothing_else(staff: Client) -> No
 def test_the_question_counts_what_goes_and_loads_none_of_it(staff: Client) -> None:
     thread = make_thread(turns=["text"] * 301)
     make_snapshot(thread)
+    make_artifact(thread)
     with CaptureQueriesContext(connection) as queries:
         page = staff.get(page_url("thread", thread.pk, "delete")).text
-    assert summary(page) == ["Threads: 1", "Turns: 301", "Replies: 1", "Model requests: 1"]
+    assert summary(page) == ["Threads: 1", "Turns: 301", "Replies: 1", "Artifacts: 1", "Model requests: 1"]
     loaded = [q["sql"] for q in queries if "conversations_message" in q["sql"] and "COUNT(" not in q["sql"]]
     assert loaded == []
 
@@ -61,6 +63,7 @@ def test_several_threads_are_deleted_together(staff: Client) -> None:
         "Threads: 2",
         "Turns: 2",
         "Replies: 0",
+        "Artifacts: 0",
         "Model requests: 0",
     ]
     assert staff.post(list_url("thread"), action | CONFIRMED, follow=True).status_code == 200
@@ -114,7 +117,15 @@ def test_deleting_a_user_takes_their_threads_and_tokens(staff: Client) -> None:
     make_snapshot(make_thread(turns=["Mine"]))
     page = staff.get(user_url(user, "delete")).text
     staff.post(user_url(user, "delete"), CONFIRMED)
-    assert summary(page) == ["Users: 1", "Threads: 1", "Turns: 1", "Replies: 1", "Model requests: 1", "API tokens: 1"]
+    assert summary(page) == [
+        "Users: 1",
+        "Threads: 1",
+        "Turns: 1",
+        "Replies: 1",
+        "Artifacts: 0",
+        "Model requests: 1",
+        "API tokens: 1",
+    ]
     assert not User.objects.filter(pk=user.pk).exists()
     assert rows() == [1, 1, 1, 1]
 

@@ -7,21 +7,26 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
+from artifacts.models import Preset
 from conversations.models import Assistant
 from conversations.tokens import issue
+from tests.artifacts.factories import make_artifact
 from tests.conversations.admin.conftest import list_url, page_url
 from tests.conversations.factories import make_snapshot, make_thread, make_user
 
 pytestmark = pytest.mark.django_db
 
-LISTS = ["thread", "reply", "message", "contextsnapshot", "apitoken", "assistant"]
+LISTS = ["thread", "reply", "message", "contextsnapshot", "apitoken", "assistant", "artifact", "preset"]
 AT = datetime(2026, 11, 20, 23, 59, 1, tzinfo=UTC)
 
 
 def make_rows() -> None:
     user = make_user()
     issue(user=user, name="script")
-    make_snapshot(make_thread(user, ["Hello?", "Hello.", "Who are you?"]))
+    snapshot = make_snapshot(make_thread(user, ["Hello?", "Hello.", "Who are you?"]))
+    make_artifact(snapshot.thread, "old", "new", reply_id=snapshot.reply_id)
+    preset = Preset.objects.create(slug=f"preset{snapshot.pk}", name="A preset", prompt="Write.")
+    preset.assistants.set(Assistant.objects.all())
 
 
 def queries(client: Client, url: str) -> int:
@@ -49,11 +54,14 @@ def test_a_list_of_three_costs_as_many_queries_as_a_list_of_one(model: str, staf
         ("message", "No turns. They appear here when somebody sends a message."),
         ("contextsnapshot", "No model requests. Each message that somebody sends makes one"),
         ("apitoken", "No tokens. A program gets one from the API: POST /api/v1/auth/token/"),
+        ("artifact", "No artifacts. The assistant makes them when somebody asks for one, or clicks a preset."),
+        ("preset", "No presets. Add one, and choose which assistants offer it."),
         ("assistant", "No assistants. Add one: without it nobody can open a thread."),
     ],
 )
 def test_an_empty_list_says_how_it_fills(model: str, words: str, staff: Client) -> None:
     Assistant.objects.all().delete()
+    Preset.objects.all().delete()
     assert words in staff.get(list_url(model)).text
 
 
@@ -62,11 +70,17 @@ def found(client: Client, model: str, query: str) -> int:
     return count
 
 
-@pytest.mark.parametrize("model", ["thread", "reply", "contextsnapshot"])
+@pytest.mark.parametrize("model", ["thread", "reply", "contextsnapshot", "artifact"])
 def test_staff_find_rows_by_id_by_thread_and_by_user(model: str, staff: Client) -> None:
     make_rows()
     snapshot = make_snapshot(make_thread(make_user("ada"), ["Hello?"]))
-    own = {"thread": snapshot.thread_id, "reply": snapshot.reply_id, "contextsnapshot": snapshot.pk}[model]
+    artifact = make_artifact(snapshot.thread)
+    own = {
+        "thread": snapshot.thread_id,
+        "reply": snapshot.reply_id,
+        "contextsnapshot": snapshot.pk,
+        "artifact": artifact.pk,
+    }[model]
     searches = [str(own), str(snapshot.thread_id), "ada", "nobody", "01a1fba9"]
     assert [found(staff, model, query) for query in searches] == [1, 1, 1, 0, 0]
 

@@ -3,14 +3,17 @@
 import pytest
 from django.test import Client
 
+from artifacts.models import Artifact, Preset
 from conversations.models import ApiToken, Assistant, ContextSnapshot, Message, Reply, Thread
 from conversations.tokens import issue
+from tests.artifacts.factories import make_artifact
 from tests.conversations.admin.conftest import SignIn, list_url, page_url
 from tests.conversations.factories import make_snapshot, make_thread, make_user
 
 pytestmark = pytest.mark.django_db
 
-INSPECTED = ["thread", "reply", "message", "contextsnapshot", "apitoken"]
+INSPECTED = ["thread", "reply", "message", "contextsnapshot", "apitoken", "artifact"]
+EDITED = ["assistant", "preset"]
 READ_ONLY_PAGES = ["list", "change", "history"]
 SIGN_IN, REFUSED, SHOWN = 302, 403, 200
 
@@ -27,6 +30,8 @@ def rows() -> dict[str, object]:
         "message": snapshot.message_id,
         "contextsnapshot": snapshot.pk,
         "apitoken": user.api_tokens.get().pk,
+        "artifact": make_artifact(snapshot.thread).pk,
+        "preset": Preset.objects.get(slug="brd").pk,
         "assistant": Assistant.objects.get(slug="companion").pk,
     }
 
@@ -47,19 +52,19 @@ def expected(model: str, **pages: int) -> dict[str, int]:
     return all_refused | pages
 
 
-@pytest.mark.parametrize("model", [*INSPECTED, "assistant"])
+@pytest.mark.parametrize("model", [*INSPECTED, *EDITED])
 def test_only_staff_come_in(model: str, rows: dict[str, object], signed_in: SignIn) -> None:
     everything = dict.fromkeys(statuses(Client(), model, rows[model]), SIGN_IN)
     assert statuses(Client(), model, rows[model]) == everything
     assert statuses(signed_in(is_staff=False), model, rows[model]) == everything
 
 
-@pytest.mark.parametrize("model", [*INSPECTED, "assistant"])
+@pytest.mark.parametrize("model", [*INSPECTED, *EDITED])
 def test_staff_without_a_permission_see_nothing(model: str, rows: dict[str, object], signed_in: SignIn) -> None:
     assert statuses(signed_in(), model, rows[model]) == expected(model)
 
 
-@pytest.mark.parametrize("model", [*INSPECTED, "assistant"])
+@pytest.mark.parametrize("model", [*INSPECTED, *EDITED])
 def test_staff_who_may_view_can_only_view(model: str, rows: dict[str, object], signed_in: SignIn) -> None:
     client = signed_in(f"view_{model}")
     assert statuses(client, model, rows[model]) == expected(model, list=SHOWN, change=SHOWN, history=SHOWN)
@@ -75,12 +80,12 @@ def test_even_a_superuser_only_reads_what_was_recorded(model: str, rows: dict[st
     assert staff.post(list_url(model) + "add/", {}).status_code == REFUSED
 
 
-@pytest.mark.parametrize("model", ["reply", "message", "contextsnapshot", "apitoken"])
+@pytest.mark.parametrize("model", ["reply", "message", "contextsnapshot", "apitoken", "artifact"])
 def test_what_was_recorded_offers_no_delete(model: str, rows: dict[str, object], staff: Client) -> None:
     action = {"action": "delete_selected", "_selected_action": [str(rows[model])], "post": "yes"}
     staff.post(list_url(model), action)
     kept = [Thread.objects, Reply.objects, Message.objects, ContextSnapshot.objects, ApiToken.objects]
-    assert [table.count() for table in kept] == [1, 1, 1, 1, 1]
+    assert [table.count() for table in [*kept, Artifact.objects]] == [1, 1, 1, 1, 1, 1]
 
 
 def test_an_unknown_request_is_not_found(staff: Client) -> None:

@@ -9,6 +9,7 @@ from django.test.utils import CaptureQueriesContext
 
 from conversations.admin.thread_page import thread_page
 from conversations.models import Message, Thread
+from tests.artifacts.factories import make_artifact
 from tests.conversations.admin.conftest import list_url, page_url
 from tests.conversations.factories import make_reply, make_snapshot, make_thread
 
@@ -88,7 +89,10 @@ def test_what_people_wrote_is_never_markup(staff: Client) -> None:
     evil = "<script>alert(1)</script><img src=x onerror=alert(2)>"
     thread = make_thread(turns=[evil, evil * 40, evil], title=evil)
     snapshot = make_snapshot(thread)
+    artifact = make_artifact(thread, evil * 200, evil, title=evil, language=evil[:40], reply_id=snapshot.reply_id)
     pages = {
+        list_url("artifact"),
+        page_url("artifact", artifact.pk),
         list_url("thread"),
         list_url("reply"),
         list_url("message"),

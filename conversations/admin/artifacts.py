@@ -1,0 +1,155 @@
+"""What the assistant made, and the buttons that make it. Artifacts are read-only: their user changes them."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import admin
+from django.contrib.auth.models import User
+from django.db import models
+from django.db.models import F, FilteredRelation, Q, QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from artifacts.models import Artifact, ArtifactVersion, Preset
+from conversations.admin import display
+from conversations.admin.artifact_page import artifact_page, request_of
+from conversations.admin.base import InspectionAdmin, PageAdmin
+from conversations.models import Assistant, ContextSnapshot, Thread
+from conversations.replies.presets import instruction_text
+
+CHANGE_LIST = "admin/conversations/change_list.html"
+
+
+@admin.register(Artifact)
+class ArtifactAdmin(InspectionAdmin[Artifact]):
+    change_list_template = CHANGE_LIST
+    list_display = [
+        "name",
+        "thread_link",
+        "owner",
+        "versions_count",
+        "chars",
+        "origin",
+        "made_by",
+        "created",
+        "deleted",
+    ]
+    list_filter = [
+        "kind",
+        ("preset", admin.EmptyFieldListFilter),
+        ("deleted_at", admin.EmptyFieldListFilter),
+        "created_at",
+    ]
+    list_select_related = ["thread__user", "thread__assistant"]
+    search_fields = ["id__exact", "title", "thread__id__exact", "thread__user__username"]
+    search_help_text = "The id of an artifact or thread, a word of the title or a user name."
+    ordering = ["-created_at", "-id"]
+    fields = ()
+    empty_text = "No artifacts. The assistant makes them when somebody asks for one, or clicks a preset."
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Artifact]:
+        newest = FilteredRelation("versions", condition=Q(versions__number=F("version")))
+        return (
+            super()
+            .get_queryset(request)
+            .annotate(newest=newest)
+            .annotate(
+                newest_size=F("newest__size"),
+                newest_origin=F("newest__origin"),
+                newest_request=request_of("newest__reply", "newest__created_at"),
+            )
+        )
+
+    def render_change_form(
+        self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
+    ) -> HttpResponse:
+        before, whole = request.GET.get("before", ""), request.GET.get("version", "")
+        context["page"] = artifact_page(context["original"], before=before, version=whole)
+        context["title"] = "Artifact"
+        return super().render_change_form(request, context, *args, **kwargs)
+
+    @admin.display(description="artifact", ordering="title")
+    def name(self, artifact: Artifact) -> SafeString:
+        note = f"{artifact.get_kind_display()}{f', {artifact.language}' if artifact.language else ''}"
+        return display.with_note(display.short(artifact), note)
+
+    @admin.display(description="thread")
+    def thread_link(self, artifact: Artifact) -> SafeString:
+        return display.link(Thread, artifact.thread_id, display.short(artifact.thread))
+
+    @admin.display(description="user", ordering="thread__user__username")
+    def owner(self, artifact: Artifact) -> SafeString:
+        return display.link(User, artifact.thread.user_id, artifact.thread.user)
+
+    @admin.display(description="versions", ordering="version")
+    def versions_count(self, artifact: Artifact) -> str:
+        return display.number(artifact.version)
+
+    @admin.display(description="characters", ordering="newest_size")
+    def chars(self, artifact: Any) -> str:
+        return display.number(artifact.newest_size)
+
+    @admin.display(description="newest by", ordering="newest_origin")
+    def origin(self, artifact: Any) -> SafeString:
+        return display.with_note(ArtifactVersion.Origin(artifact.newest_origin).label, artifact.preset)
+
+    @admin.display(description="made by")
+    def made_by(self, artifact: Any) -> SafeString | str:
+        request = artifact.newest_request
+        return display.link(ContextSnapshot, request, "model request") if request else display.NOTHING
+
+    @admin.display(ordering="created_at")
+    def created(self, artifact: Artifact) -> SafeString | str:
+        return display.when(artifact.created_at)
+
+    @admin.display(ordering="deleted_at")
+    def deleted(self, artifact: Artifact) -> SafeString | str:
+        return display.when(artifact.deleted_at)
+
+
+@admin.register(Preset)
+class PresetAdmin(PageAdmin[Preset]):
+    change_list_template = CHANGE_LIST
+    list_display = ["name", "slug", "kind", "offered_by", "is_active", "order", "made"]
+    list_filter = ["is_active", "kind", "assistants"]
+    search_fields = ["name", "slug"]
+    prepopulated_fields = {"slug": ["name"]}
+    readonly_fields = ["preview", "made"]
+    formfield_overrides = {
+        models.TextField: {"widget": forms.Textarea(attrs={"rows": 24, "class": "vLargeTextField ob-prompt"})},
+        models.ManyToManyField: {"widget": forms.CheckboxSelectMultiple},
+    }
+    actions = None
+    empty_text = "No presets. Add one, and choose which assistants offer it."
+    fieldsets = [
+        (None, {"fields": ["name", "slug", "description", ("is_active", "order"), "assistants", "made"]}),
+        ("What it makes", {"fields": ["prompt", ("kind", "language")]}),
+        (
+            "What is sent",
+            {
+                "fields": ["preview"],
+                "description": "The last message of the request, after the turns of the thread and the assistant's own prompt. "
+                "It never enters the thread. As it was saved last.",
+            },
+        ),
+    ]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Preset]:
+        return super().get_queryset(request).prefetch_related("assistants")
+
+    @admin.display(description="offered by")
+    def offered_by(self, preset: Preset) -> SafeString | str:
+        return display.links(display.link(Assistant, each.pk, each) for each in preset.assistants.all())
+
+    @admin.display(description="what it made")
+    def made(self, preset: Preset) -> SafeString | str:
+        if preset.pk is None:
+            return display.NOTHING
+        return display.list_link(Artifact, "its artifacts", preset__exact=preset.slug)
+
+    @admin.display(description="instruction")
+    def preview(self, preset: Preset) -> SafeString | str:
+        if preset.pk is None:
+            return display.NOTHING
+        return format_html('<div class="ob-text">{}</div>', instruction_text(preset))
