@@ -173,7 +173,10 @@ def check_content(content: str) -> None:
 
 def _locked(artifact: Artifact, based_on: int | None) -> Artifact:
     """As it is stored, kept from other writers until the end of the transaction."""
-    artifact = Artifact.objects.select_for_update(no_key=True).get(id=artifact.id)
+    stored = Artifact.objects.select_for_update(no_key=True).filter(id=artifact.id).first()
+    if stored is None:  # its thread was deleted meanwhile
+        raise ArtifactError("artifact_deleted", "The artifact has been deleted with its thread.")
+    artifact = stored
     if artifact.deleted_at:
         raise ArtifactError("artifact_deleted", "The artifact has been deleted. Restore it first.")
     if based_on is not None and based_on != artifact.version:

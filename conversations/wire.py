@@ -97,7 +97,8 @@ def artifact_rows(artifacts: QuerySet[Artifact], *, whole: bool = False) -> Quer
 
 def version_rows(versions: QuerySet[ArtifactVersion], *, whole: bool = False) -> QuerySet[Any]:
     """Versions with the turn that made them, as ``version_object`` reads them."""
-    return versions.defer(*([] if whole else ["content"])).annotate(maker=_maker("message_id", "reply_id"))
+    rows = versions.select_related("artifact").defer(*([] if whole else ["content"]))
+    return rows.annotate(maker=_maker("message_id", "reply_id"))
 
 
 def artifact_object(artifact: Any, *, whole: bool = False) -> dict[str, Any]:
@@ -110,7 +111,6 @@ def artifact_object(artifact: Any, *, whole: bool = False) -> dict[str, Any]:
         "language": artifact.language,
         **({"content": artifact.content} if whole else {}),
         "version": artifact.version,
-        "versions": artifact.version,
         "size": artifact.size,
         "created_at": moment(artifact.created_at),
         "updated_at": moment(artifact.updated_at),
@@ -126,8 +126,10 @@ def artifact_object(artifact: Any, *, whole: bool = False) -> dict[str, Any]:
 def version_object(version: Any, *, whole: bool = False) -> dict[str, Any]:
     """Of a row of ``version_rows``, ``whole`` with its content."""
     return {
-        "number": version.number,
+        "title": version.artifact.title,
+        "kind": str(version.artifact.kind),
         **({"content": version.content} if whole else {}),
+        "version": version.number,
         "size": version.size,
         "origin": str(version.origin),
         "created_at": moment(version.created_at),

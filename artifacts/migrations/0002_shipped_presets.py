@@ -11,11 +11,7 @@ with what is usual elsewhere.
 - Keep three things apart: what was said, what you assume (under "Assumptions", each with its reason) and what is still open \
 (under "Open questions", each with who could answer it, where that is known).
 - Where the conversation says nothing about a section, keep the heading and write one line that says so.
-- Write everything, headings too, in the language of the conversation, in plain and exact sentences, as Markdown.
-
-Call the tool save_artifact exactly once, with the whole text as its content, kind "{kind}", and the title "{name}: " followed by \
-the subject in a few words, in the language of the conversation. Write nothing beside the call: no introduction, no summary, no \
-question."""
+- Write everything, headings too, in the language of the conversation, in plain and exact sentences, as Markdown."""
 
 BRD = """\
 Write a business requirements document of what this conversation is about.
@@ -115,7 +111,7 @@ def ship(apps, schema_editor):
             slug=slug,
             name=name,
             description=description,
-            prompt=prompt + "\n" + RULES.format(kind="document", name=name),
+            prompt=prompt + "\n" + RULES,
             kind="document",
             order=order,
         )

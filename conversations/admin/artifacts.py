@@ -24,17 +24,7 @@ CHANGE_LIST = "admin/conversations/change_list.html"
 @admin.register(Artifact)
 class ArtifactAdmin(InspectionAdmin[Artifact]):
     change_list_template = CHANGE_LIST
-    list_display = [
-        "name",
-        "thread_link",
-        "owner",
-        "versions_count",
-        "chars",
-        "origin",
-        "made_by",
-        "created",
-        "deleted",
-    ]
+    list_display = ["name", "thread_link", "owner", "versions_count", "origin", "created"]
     list_filter = [
         "kind",
         ("preset", admin.EmptyFieldListFilter),
@@ -83,29 +73,19 @@ class ArtifactAdmin(InspectionAdmin[Artifact]):
         return display.link(User, artifact.thread.user_id, artifact.thread.user)
 
     @admin.display(description="versions", ordering="version")
-    def versions_count(self, artifact: Artifact) -> str:
-        return display.number(artifact.version)
-
-    @admin.display(description="characters", ordering="newest_size")
-    def chars(self, artifact: Any) -> str:
-        return display.number(artifact.newest_size)
+    def versions_count(self, artifact: Any) -> SafeString:
+        return display.with_note(display.number(artifact.version), display.counted(artifact.newest_size, "character"))
 
     @admin.display(description="newest by", ordering="newest_origin")
     def origin(self, artifact: Any) -> SafeString:
-        return display.with_note(ArtifactVersion.Origin(artifact.newest_origin).label, artifact.preset)
-
-    @admin.display(description="made by")
-    def made_by(self, artifact: Any) -> SafeString | str:
         request = artifact.newest_request
-        return display.link(ContextSnapshot, request, "model request") if request else display.NOTHING
+        link = display.link(ContextSnapshot, request, "model request") if request else ""
+        return display.with_note(ArtifactVersion.Origin(artifact.newest_origin).label, link)
 
     @admin.display(ordering="created_at")
-    def created(self, artifact: Artifact) -> SafeString | str:
-        return display.when(artifact.created_at)
-
-    @admin.display(ordering="deleted_at")
-    def deleted(self, artifact: Artifact) -> SafeString | str:
-        return display.when(artifact.deleted_at)
+    def created(self, artifact: Artifact) -> SafeString:
+        deleted = format_html("deleted {}", display.when(artifact.deleted_at)) if artifact.deleted_at else ""
+        return display.with_note(display.when(artifact.created_at), deleted)
 
 
 @admin.register(Preset)

@@ -16,7 +16,7 @@ from conversations.api.base import APIView, caller, valid
 from conversations.api.pagination import ArtifactPagination, VersionPagination
 from conversations.errors import ArtifactNotFound, InvalidMessage, VersionNotFound
 
-CONTENT = OpenApiParameter("content", OpenApiTypes.BOOL, description="`true`: each with its content.")
+CONTENT = OpenApiParameter("content", OpenApiTypes.BOOL, description="`false`: without their contents.")
 DELETED = OpenApiParameter("deleted", OpenApiTypes.BOOL, description="`true`: also one that is deleted.")
 SWITCHES = {"true": True, "false": False}
 
@@ -34,7 +34,7 @@ class ArtifactList(APIView):
     def get(self, request: Request, thread_id: str) -> Response:
         """The artifacts of a thread, the one that was changed last first."""
         thread = threads.get(caller(request), thread_id)
-        whole = _switched(request, "content")
+        whole = _switched(request, "content", default=True)
         found = Artifact.objects.filter(thread=thread, deleted_at__isnull=not _switched(request, "deleted"))
         paginator = self.pagination_class()
         page = paginator.paginate_queryset(wire.artifact_rows(found, whole=whole), request)
@@ -92,7 +92,7 @@ class VersionList(APIView):
     def get(self, request: Request, artifact_id: str) -> Response:
         """The versions of an artifact, newest first."""
         artifact = _asked(request, artifact_id)
-        whole = _switched(request, "content")
+        whole = _switched(request, "content", default=True)
         paginator = self.pagination_class()
         page = paginator.paginate_queryset(wire.version_rows(artifact.versions.all(), whole=whole), request)
         return paginator.get_paginated_response([wire.version_object(each, whole=whole) for each in page])
@@ -125,8 +125,8 @@ def _made(origin: ArtifactVersion.Origin) -> services.Made:
     return services.Made(origin=origin, at=timezone.now())
 
 
-def _switched(request: Request, name: str) -> bool:
-    given = request.query_params.get(name, "false")
+def _switched(request: Request, name: str, *, default: bool = False) -> bool:
+    given = request.query_params.get(name, str(default).lower())
     if given not in SWITCHES:
         raise InvalidMessage(f"`{name}` must be `true` or `false`.")
     return SWITCHES[given]

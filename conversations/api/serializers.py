@@ -134,9 +134,8 @@ class ArtifactAnswer(serializers.Serializer[Any]):
     title = serializers.CharField()
     kind = serializers.ChoiceField(Kind.choices)
     language = serializers.CharField(help_text="Of code; else empty.")
-    content = serializers.CharField(required=False, help_text="In lists only with `?content=true`.")
-    version = serializers.IntegerField(help_text="Number of the newest version, from 1.")
-    versions = serializers.IntegerField(help_text="How many there are.")
+    content = serializers.CharField(required=False, help_text="Left out of lists with `?content=false`.")
+    version = serializers.IntegerField(help_text="Number of the newest version: so many there are.")
     size = serializers.IntegerField(help_text="Characters of the content.")
     created_at = serializers.DateTimeField()
     updated_at = serializers.DateTimeField(help_text="Of the newest version.")
@@ -151,8 +150,12 @@ class ArtifactAnswer(serializers.Serializer[Any]):
 
 
 class VersionAnswer(serializers.Serializer[Any]):
-    number = serializers.IntegerField(help_text="From 1.")
-    content = serializers.CharField(required=False, help_text="In lists only with `?content=true`.")
+    """One version of an artifact; title and kind are those that the artifact has by now."""
+
+    title = serializers.CharField()
+    kind = serializers.ChoiceField(Kind.choices)
+    content = serializers.CharField(required=False, help_text="Left out of lists with `?content=false`.")
+    version = serializers.IntegerField(help_text="Its number, from 1.")
     size = serializers.IntegerField(help_text="Characters of the content.")
     origin = serializers.ChoiceField(ArtifactVersion.Origin.choices)
     created_at = serializers.DateTimeField()

@@ -43,7 +43,7 @@ REQUEST = re.compile(
     re.IGNORECASE,
 )
 COURTESY = re.compile(r"[,\s]*(?:please|bitte|s'il (?:te|vous) plaît|por favor)?[.!?。\s]*$", re.IGNORECASE)
-TITLE_LINE = re.compile(r"^Title:[ \t]*(\S.*)$", re.MULTILINE)
+TITLE_LINE = re.compile(r"^Title:[ \t]*(\S.*?)(?:: <[^<>]*>)?$", re.MULTILINE)
 SAVED_AS = re.compile(r"save_artifact, as (\w+)(?:, language ([\w+#.-]+))?")
 COMMENT = {"sql": "--", "javascript": "//", "typescript": "//", "java": "//", "c": "//", "go": "//", "rust": "//"}
 

@@ -11,7 +11,7 @@ SPOKEN_BY = "[Instruction of the preset “{name}”, given by Openbook and not 
 HOW_TO_SAVE = """\
 Work from the conversation above and from nothing else. Save the result once with the tool save_artifact, as {kind}{language}, \
 and write nothing beside it; if you don't have the tool, answer with nothing but the content.
-Title: {name}"""
+Title: {name}: <the subject in a few words>"""
 
 
 def instruction(thread: Thread, preset: Preset | None) -> Turn:

@@ -8,6 +8,7 @@ from django.contrib.auth.models import User
 from artifacts.models import Artifact, Preset
 from conversations.db import in_database
 from conversations.models import Assistant, ContextSnapshot, Message, Reply, Thread
+from conversations.replies.presets import instruction_text
 from tests import model_scripts as scripts
 from tests.artifacts.factories import make_artifact
 from tests.conversations.api.client import Api
@@ -55,12 +56,16 @@ async def test_a_preset_names_what_it_has_made_in_this_thread(user: User, api: A
 
 
 @pytest.mark.parametrize("slug", SHIPPED)
-def test_a_shipped_preset_says_how_its_result_is_saved(db: None, slug: str) -> None:
+def test_a_shipped_preset_says_how_it_works_and_how_its_result_is_saved(db: None, slug: str) -> None:
     preset = Preset.objects.get(slug=slug)
-    demands = [f'"{preset.name}: "', "save_artifact exactly once", 'kind "document"', "Assumptions", "Open questions"]
-    assert [
-        demand for demand in [*demands, "Never invent", "language of the conversation"] if demand not in preset.prompt
-    ] == []
+    told = instruction_text(preset)
+    demands = [
+        f"Title: {preset.name}: <",
+        "once with the tool save_artifact, as document",
+        "Assumptions",
+        "Open questions",
+    ]
+    assert [demand for demand in [*demands, "Never invent", "language of the conversation"] if demand not in told] == []
 
 
 BRD = {"title": "Business requirements: boats", "kind": "document", "content": "# Boats"}

@@ -242,6 +242,19 @@ NO_TIME = "must be an ISO 8601 time, for example 2026-03-01T12:00:00Z."
 NO_YEAR = "must be a time from 1970 on and before 2100."
 NO_MAKER = "must be the `id`, or the place from 1 on, of an assistant's message of this thread."
 FIRST = "threads[0].messages[0]"
+WRONG_ARTIFACTS: list[tuple[dict[str, Any], str, str]] = [
+    ({"language": "x" * 41}, "language", "the limit is 40."),
+    ({"preset": 7}, "preset", "must be a text."),
+    ({"after_position": -1}, "after_position", "must be a number, 0 or greater."),
+    ({"after_position": True}, "after_position", "must be a number, 0 or greater."),
+    ({"versions": "x"}, "versions", "must be a list."),
+    ({"versions": [7]}, "versions[0]", "must be an object."),
+    ({"versions": [{"content": "x"}, {}]}, "versions[1].content", "is missing."),
+    ({"versions": [{"content": "x", "message": 1}]}, "versions[0].message", NO_MAKER),
+    ({"versions": [{"content": "y"}]}, "content", "must be that of the last version, or be left out."),
+    ({"versions": [{"content": "x"}] * 1_001}, "versions", "the limit is 1,000."),
+]
+
 WRONG: list[tuple[Any, str, str]] = [
     ([], "", 'The document must be an object with `"format": "openbook/1"`.'),
     (None, "", 'The document must be an object with `"format": "openbook/1"`.'),
@@ -322,18 +335,7 @@ WRONG: list[tuple[Any, str, str]] = [
             f"threads[0].artifacts[0].{place}",
             problem,
         )
-        for fields, place, problem in [
-            ({"language": "x" * 41}, "language", "the limit is 40."),
-            ({"preset": 7}, "preset", "must be a text."),
-            ({"after_position": -1}, "after_position", "must be a number, 0 or greater."),
-            ({"after_position": True}, "after_position", "must be a number, 0 or greater."),
-            ({"versions": "x"}, "versions", "must be a list."),
-            ({"versions": [7]}, "versions[0]", "must be an object."),
-            ({"versions": [{"content": "x"}, {}]}, "versions[1].content", "is missing."),
-            ({"versions": [{"content": "x", "message": 1}]}, "versions[0].message", NO_MAKER),
-            ({"versions": [{"content": "y"}]}, "content", "must be that of the last version, or be left out."),
-            ({"versions": [{"content": "x"}] * 1_001}, "versions", "the limit is 1,000."),
-        ]
+        for fields, place, problem in WRONG_ARTIFACTS
     ),
     *(
         (

@@ -26,7 +26,7 @@ PRESET = """[Instruction of the preset “User stories”, given by Openbook and
 Tell who wants what. Why is it wanted?
 
 Save the result once with the tool save_artifact, as {kind}, and write nothing beside it.
-Title: User stories"""
+Title: User stories: <the subject in a few words>"""
 
 
 def offered(*messages: dict[str, Any], **changed: Any) -> dict[str, Any]:
