@@ -49,4 +49,6 @@ class Tool:
 
     def definition(self) -> dict[str, Any]:
         """As the Messages API takes it."""
-        return {"name": self.name, "description": self.description, "input_schema": dict(self.schema)}
+        definition = {"name": self.name, "description": self.description, "input_schema": dict(self.schema)}
+        # Else the API holds the input back until it is whole, and nobody could watch it being written.
+        return definition | ({"eager_input_streaming": True} if self.streamed else {})
