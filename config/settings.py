@@ -170,6 +170,8 @@ SECURE_CSP = {
     "style-src": [CSP.SELF],
     "img-src": [CSP.SELF, "data:"],
     "connect-src": [CSP.SELF],
+    # What a frame shows can't send it elsewhere either: the only way out that a sandboxed page has.
+    "frame-src": [CSP.SELF],
     "object-src": [CSP.NONE],
     "base-uri": [CSP.NONE],
     "form-action": [CSP.SELF],
@@ -197,6 +199,8 @@ STATICFILES_DIRS = [
         "marked": "marked/lib",
         "dompurify": "dompurify/dist",
         "highlight": "@highlightjs/cdn-assets/es",
+        "diff": "diff/libesm",
+        "mermaid": "@mermaid-js/tiny/dist",
     }.items()
 ]
 
