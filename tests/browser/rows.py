@@ -29,6 +29,19 @@ UPDATE conversations_thread SET last_position = last_position + %(count)s, messa
 WHERE id = %(thread)s
 """
 
+ADD_ARTIFACT = """
+INSERT INTO artifacts_artifact (id, thread_id, title, kind, language, preset, after_position, version, created_at, updated_at)
+SELECT %(id)s, id, %(title)s, %(kind)s, '', '', last_position, 1, now(), now()
+FROM conversations_thread WHERE id = %(thread)s
+"""
+ADD_VERSION = """
+WITH newer AS (
+    UPDATE artifacts_artifact SET version = %(number)s, updated_at = now() WHERE thread_id = %(thread)s RETURNING id, thread_id
+)
+INSERT INTO artifacts_artifactversion (artifact_id, thread_id, number, content, origin, created_at)
+SELECT id, thread_id, %(number)s, %(content)s, 'program', now() FROM newer
+"""
+
 
 def add_reader(database: str) -> str:
     """Somebody without a password; returns the key of a session. Hashing a password takes a second."""
@@ -53,3 +66,18 @@ def add_turns(database: str, thread: str, count: int) -> None:
     with psycopg.connect(database) as connection:
         connection.execute(ADD_TURNS, values)
         connection.execute(COUNT_TURNS, values)
+
+
+def add_artifact(database: str, thread: str, *contents: str, title: str, kind: str = "document") -> None:
+    """The only artifact of a thread, below its newest turn, with a version of each of these contents."""
+    values = {"id": str(uuid.uuid4()), "thread": thread, "title": title, "kind": kind}
+    with psycopg.connect(database) as connection:
+        connection.execute(ADD_ARTIFACT, values)
+    for number, content in enumerate(contents, start=1):
+        add_version(database, thread, number, content)
+
+
+def add_version(database: str, thread: str, number: int, content: str) -> None:
+    """Of the only artifact of a thread."""
+    with psycopg.connect(database) as connection:
+        connection.execute(ADD_VERSION, {"thread": thread, "number": number, "content": content})

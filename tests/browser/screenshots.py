@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, expect, sync_playwright
 
 from tests.browser.memories import add_memory, add_today, add_topic
 from tests.browser.pages import PASSWORD, Chat, chat_page, launch
-from tests.model_scripts import Gate, error, text
+from tests.model_scripts import Gate, error, text, tool_use
 from tests.model_server import ModelServer
 from tests.processes import server
 from tests.services import CHROMIUM, postgres, program
@@ -56,6 +56,28 @@ tray are noticed at five in the morning, when nothing can be done.
 | Payment | the bank | within days |
 | Tray | the baker | too late |"""
 
+RULES = """# Orders at the bakery
+
+## Purpose
+
+Customers order bread until {cut_off} for the next morning. Today that happens by telephone and on slips of paper; one order
+in twelve is lost, or baked twice.
+
+## Requirements
+
+| Id | Requirement | Priority |
+|---|---|---|
+| R1 | A customer orders without an account | must |
+| R2 | The cut-off time can differ by weekday | should |
+| R3 | A repeated payment request charges once | must |
+
+## Open questions
+
+- Who decides about orders of more than {most} loaves?
+"""
+SAID = "It is beside our conversation now. The open question at its end is the one I would settle first."
+CHANGED = "Orders close at 20:00 now. Nothing else has changed."
+
 
 class Album:
     def __init__(self, folder: Path) -> None:
@@ -76,14 +98,19 @@ def main() -> None:
         address = talk(browser, url, model, database)
         with chat_page(browser, url, color_scheme="light", **DESKTOP) as chat:
             inspect(chat, album)
-        for scene in (rest, motion):
+        for scene in (rest, motion, make):
             for theme, (size, options) in product(("light", "dark"), (("desktop", DESKTOP), ("phone", PHONE))):
                 with chat_page(browser, url, color_scheme=theme, reduced_motion="reduce", **options) as chat:
                     scene(chat, model, album, address, f"{size}-{theme}")
         browser.close()
-    for made, wanted in (("desktop-light", "chat"), ("phone-dark", "chat-dark-phone")):
-        (album.folder / f"thread-{made}.png").replace(album.folder / f"{wanted}.png")
-    (album.folder / "book-desktop-light.png").replace(album.folder / "book.png")
+    wanted = {
+        "thread-desktop-light": "chat",
+        "thread-phone-dark": "chat-dark-phone",
+        "book-desktop-light": "book",
+        "artifact-desktop-light": "artifacts",
+    }
+    for made, name in wanted.items():
+        (album.folder / f"{made}.png").replace(album.folder / f"{name}.png")
 
 
 @contextmanager
@@ -159,6 +186,26 @@ def motion(chat: Chat, model: ModelServer, album: Album, address: str, suffix: s
     chat.open()
     chat.ask("What did we say about trays?")
     album.take(chat, f"error-{suffix}")
+
+
+def make(chat: Chat, model: ModelServer, album: Album, address: str, suffix: str) -> None:
+    """A document beside the conversation, and what changed in it."""
+    chat.sign_in("Mira", PASSWORD)
+    chat.page.get_by_role("radio", name="Analyst").check()
+    album.take(chat, f"analyst-{suffix}")
+    for asked, cut_off, said in (("Write down how orders work.", "18:00", SAID), ("Close at 20:00.", "20:00", CHANGED)):
+        content = RULES.format(cut_off=cut_off, most=40)
+        model.script(
+            tool_use("save_artifact", {"title": "Orders at the bakery", "kind": "document", "content": content}),
+            text(said),
+        )
+        chat.ask(asked)
+    chat.page.get_by_role("button", name="version 2").click()
+    expect(chat.page.locator("#panel .prose")).to_contain_text("20:00")
+    album.take(chat, f"artifact-{suffix}")
+    chat.page.get_by_role("button", name="Changes").click()
+    expect(chat.page.locator("#panel .line.added")).to_be_visible()
+    album.take(chat, f"changes-{suffix}")
 
 
 def inspect(chat: Chat, album: Album) -> None:

@@ -2,6 +2,7 @@
 
 import { Announcer } from "./announce.js";
 import { api } from "./api.js";
+import { Workbench } from "./artifacts/workbench.js";
 import { Book } from "./book.js";
 import { Composer } from "./composer.js";
 import { ConnectionBar } from "./connection.js";
@@ -28,7 +29,16 @@ const scroll = new Scroll(byId("scroller"), byId("newest"));
 const log = new Log(byId("log"), scroll, {
   onRetry: (replyId) => open.retry(replyId),
   onBook: (request) => book.open(request),
+  onArtifact: (artifact) => workbench.openArtifact(artifact),
+  onDraft: (replyId, toolId) => workbench.openDraft(replyId, toolId),
   onText: (turn) => announcer.follow(turn.text),
+});
+const workbench = new Workbench({ store, announcer, log }, {
+  onStop: () => composer.stop(),
+  onRetry: (replyId) => open.retry(replyId),
+  onRun: (frame) => open.runPreset(frame),
+  onError: (words) => composer.say(words),
+  isRunning: () => Boolean(open.running),
 });
 const composer = new Composer(store, page.limits.message_chars, { onSend: send, onStop: () => open.stop() });
 const connection = new ConnectionBar(byId("connection"), () => open.socket.reconnect());
@@ -61,7 +71,8 @@ function show(thread) {
   showTitle(thread);
   list.select(thread.id);
   scroll.following = thread.id !== "new"; // the empty state is read from its top
-  open = new OpenThread(thread, { log, store, book, announcer }, {
+  workbench.open(thread.id === "new" ? null : thread.id);
+  open = new OpenThread(thread, { log, store, book, announcer, workbench }, {
     onNamed: named,
     onTouched: (touched) => list.touch({ ...touched, title: touched.title ?? open.thread.title }),
     onRunning: (running) => composer.setRunning(running),
@@ -94,6 +105,7 @@ function named(thread) {
   thread.assistant ??= welcome.assistant;
   history.replaceState(null, "", `/threads/${thread.id}/`);
   composer.renamed(thread.id);
+  workbench.named(thread.id);
   showTitle(thread);
   list.touch(thread);
   list.select(thread.id);
@@ -119,7 +131,9 @@ async function readWindow(request) {
   if (!snapshot || reader !== open) return;
   book.gauge(request, snapshot);
   log.turnOf(request)?.setFacts(snapshot);
-  const leftOut = snapshot.items.some(({ included, kind }) => !included && (kind === "message" || kind === "range"));
+  // Turns that are done with are missing between others too; this line is about what has grown too old.
+  const grownOld = ({ kind, reason }) => ["message", "range"].includes(kind) && ["over_budget", "turn_limit"].includes(reason);
+  const leftOut = snapshot.items.some(grownOld);
   const first = snapshot.items.find(({ included, kind }) => included && kind === "message");
   log.markWindow(leftOut ? first?.id : null);
 }

@@ -15,22 +15,38 @@ export function confirmed({ title, text, yes }) {
   });
 }
 
-/** A menu below a button. @param {HTMLElement} button @param {{label: string, danger?: boolean, run: () => void}[]} items */
-export function openMenu(button, items) {
+/**
+ * A menu below a button, or above it where there is no room.
+ * @param {HTMLElement} button
+ * @param {{label: string, hint?: string, danger?: boolean, disabled?: boolean, run: () => void}[]} items
+ * @param {{note?: string, atStart?: boolean}} [options] `note` says why nothing can be chosen now; `atStart` aligns the left edges
+ */
+export function openMenu(button, items, { note = "", atStart = false } = {}) {
   const menu = byId("menu");
   const run = (item) => () => {
     menu.hidePopover();
     item.run();
   };
-  menu.replaceChildren(
-    ...items.map((item) =>
-      h("button", { type: "button", role: "menuitem", class: item.danger ? "menu-item danger" : "menu-item", onclick: run(item) }, item.label),
-    ),
-  );
-  menu.onkeydown = (event) => walk(event, [...menu.children]);
+  const entry = (item) =>
+    h(
+      "button",
+      {
+        type: "button",
+        role: "menuitem",
+        class: item.danger ? "menu-item danger" : "menu-item",
+        "aria-disabled": item.disabled && "true",
+        onclick: item.disabled ? null : run(item),
+      },
+      item.hint ? h("span", { class: "menu-words" }, item.label, h("span", { class: "menu-hint" }, item.hint)) : item.label,
+    );
+  const entries = items.map(entry);
+  menu.replaceChildren(...(note ? [h("p", { class: "menu-note", id: "menu-note" }, note)] : []), ...entries);
+  if (note) menu.setAttribute("aria-describedby", "menu-note");
+  else menu.removeAttribute("aria-describedby");
+  menu.onkeydown = (event) => walk(event, entries);
   menu.showPopover();
-  place(menu, button.getBoundingClientRect());
-  menu.firstElementChild.focus();
+  place(menu, button.getBoundingClientRect(), atStart);
+  entries[0].focus();
 }
 
 function walk(event, items) {
@@ -41,9 +57,9 @@ function walk(event, items) {
   items.at(index % items.length).focus();
 }
 
-function place(menu, anchor) {
+function place(menu, anchor, atStart) {
   const { width, height } = menu.getBoundingClientRect();
   const below = anchor.bottom + height + 8 < innerHeight;
-  menu.style.left = `${Math.max(8, Math.min(anchor.right - width, innerWidth - width - 8))}px`;
+  menu.style.left = `${Math.max(8, Math.min(atStart ? anchor.left : anchor.right - width, innerWidth - width - 8))}px`;
   menu.style.top = `${below ? anchor.bottom + 4 : anchor.top - height - 4}px`;
 }

@@ -17,7 +17,7 @@ export class Log {
   /**
    * @param {HTMLElement} element
    * @param {import("./scroll.js").Scroll} scroll
-   * @param {{onRetry: Function, onBook: Function, onText: (turn: AssistantTurn) => void}} listeners
+   * @param {{onRetry: Function, onBook: Function, onArtifact: Function, onDraft: Function, onText: (turn: AssistantTurn) => void}} listeners
    */
   constructor(element, scroll, listeners) {
     this.element = element;
@@ -152,6 +152,8 @@ export class Log {
       replyId,
       onRetry: this.listeners.onRetry,
       onBook: this.listeners.onBook,
+      onArtifact: this.listeners.onArtifact,
+      onDraft: this.listeners.onDraft,
       onShown: () => {
         this.scroll.grown();
         this.listeners.onText(turn);

@@ -19,7 +19,7 @@ export class OpenThread {
 
   /**
    * @param {{id: string, title: string, assistant: string | null}} thread `id` may be "new"
-   * @param {object} parts log, store, book, announcer
+   * @param {object} parts log, store, book, announcer, workbench
    * @param {object} on onNamed, onTouched, onRunning, onState, onRefused, onError, onEarlier, onLoaded
    */
   constructor(thread, parts, on) {
@@ -56,6 +56,11 @@ export class OpenThread {
     }
   }
 
+  /** @param {object} frame @returns {boolean} whether it went out */
+  runPreset(frame) {
+    return this.socket.send(frame);
+  }
+
   retry(replyId) {
     if (!this.socket.send({ type: "reply.retry", reply: replyId })) {
       this.on.onError("There is no connection to the server yet. Retry as soon as it is back.");
@@ -70,6 +75,7 @@ export class OpenThread {
       if (this.closed) return;
       this.#remember(page);
       this.log.prepend(page.results);
+      this.workbench.turnsChanged(!this.#previous);
     } catch (error) {
       this.on.onError(error.message);
     } finally {
@@ -86,6 +92,8 @@ export class OpenThread {
       if (this.closed) return;
       this.#remember(page);
       this.log.merge(page.results);
+      this.workbench.turnsChanged(!this.#previous);
+      this.workbench.load();
       this.on.onEarlier(Boolean(this.#previous));
     } catch (error) {
       this.#failed = true;
@@ -97,7 +105,7 @@ export class OpenThread {
   async #afterLoad() {
     this.#loaded = true;
     if (this.closed) return;
-    this.#setRunning(this.log.live?.replyId ?? null);
+    this.#setRunning(this.#liveReply);
     this.sending.showAll();
     this.on.onLoaded();
   }
@@ -132,13 +140,19 @@ export class OpenThread {
       this.#failed = false;
       this.#take(results);
       this.log.merge(results);
-      this.#setRunning(this.log.live?.replyId ?? null);
+      this.workbench.turnsChanged();
+      this.workbench.load();
+      this.#setRunning(this.#liveReply);
     }
     if (this.running) {
       this.socket.send({ type: "reply.resume", reply: this.running, after: this.#seen.get(this.running) ?? 0 });
       this.socket.expect();
     }
     this.#pump();
+  }
+
+  get #liveReply() {
+    return this.log.live?.replyId ?? this.workbench.silentReply;
   }
 
   /** Frames wait for the load, so that nothing is shown out of order. */
@@ -169,6 +183,8 @@ export class OpenThread {
     if (ENDINGS.has(type)) return this.#end(reply, type.slice("reply.".length), data);
     this.socket.expect();
     if (type === "message.saved") return this.#saved(reply, data);
+    if (type === "artifact.requested") return this.#requested(reply, data);
+    if (this.workbench.isSilent(reply)) return type.startsWith("tool.") ? this.workbench.tool(reply, type, data) : undefined;
     const turn = this.log.live?.replyId === reply ? this.log.live : this.log.begin(reply, null);
     if (this.running !== reply) this.#setRunning(reply);
     if (type === "context.built") {
@@ -176,6 +192,9 @@ export class OpenThread {
       this.book.gauge(data.request, data);
     } else if (type === "reply.delta") {
       turn.delta(data.text, { whole: data.whole });
+    } else if (type.startsWith("tool.")) {
+      turn.tool(type, data);
+      this.workbench.tool(reply, type, data);
     }
     return undefined;
   }
@@ -185,9 +204,16 @@ export class OpenThread {
     this.sending.confirmed(message.client_message_id);
     this.log.saved(message);
     this.log.begin(reply, message.id);
+    this.workbench.turnsChanged();
     this.#setRunning(reply);
     this.announcer.begin();
     this.on.onTouched({ id: thread, title });
+  }
+
+  /** A preset is at work: no turn of it, only a card. */
+  #requested(reply, data) {
+    this.workbench.requested(reply, data);
+    this.#setRunning(reply);
   }
 
   #named(id, title) {
@@ -197,25 +223,33 @@ export class OpenThread {
     this.on.onNamed(this.thread);
   }
 
-  #end(reply, status, { message, request, error = null }) {
+  #end(reply, status, data) {
     this.#ended.add(reply);
+    if (this.workbench.isSilent(reply)) {
+      this.workbench.ended(reply, status, data);
+      this.#setRunning(null);
+      return this.#pump();
+    }
+    const { message, request, error = null } = data;
     const turn = this.log.settled(message, { id: reply, status, error, request });
     this.announcer.finish(turn.text, noteOf(message?.status ?? status, error));
+    this.workbench.ended(reply, status, data);
     this.#setRunning(null);
     this.on.onEnded(turn);
-    this.#pump();
+    return this.#pump();
   }
 
   #refused({ code, message, details }) {
-    if (ACCESS_LOST.has(code)) return; // the connection's own bar says it, with a way out
+    if (ACCESS_LOST.has(code)) return undefined; // the connection's own bar says it, with a way out
     const id = details?.client_message_id;
+    if (this.workbench.refused(id)) return this.on.onError(message);
     if (id && code === "reply_in_progress") {
       this.sending.postponed(id); // the end of that reply sends it
-      return;
+      return undefined;
     }
     const text = id && this.sending.refused(id);
     if (text) this.on.onRefused(text);
-    this.on.onError(message);
+    return this.on.onError(message);
   }
 
   #setRunning(reply) {

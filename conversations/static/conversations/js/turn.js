@@ -1,7 +1,7 @@
 /** One turn in the log: what the user wrote, or a reply that streams in, settles and may carry a note with Retry. */
 
+import { Parts } from "./artifacts/parts.js";
 import { copyFrom, h, icon, iconButton } from "./dom.js";
-import { Prose } from "./prose.js";
 import { clock, count, fullTime, noteOf, short } from "./words.js";
 
 function timeOf(iso) {
@@ -37,6 +37,7 @@ export class UserTurn {
     this.message = message;
     this.say("");
     this.element.dataset.message = message.id;
+    this.element.dataset.position = message.position;
     this.actions.replaceChildren(
       timeOf(message.created_at),
       iconButton("copy", "Copy your message", (event) => copyFrom(event.currentTarget, message.text)),
@@ -55,12 +56,13 @@ export class AssistantTurn {
   #text = "";
 
   /**
-   * @param {{name: string, replyId: string, onRetry: (replyId: string) => void, onBook: (requestId: string) => void, onShown: () => void}} options
+   * @param {{name: string, replyId: string, onRetry: (replyId: string) => void, onBook: (requestId: string) => void, onShown: () => void,
+   *   onArtifact: (artifact: object) => void, onDraft: (replyId: string, toolId: string) => void}} options
    */
-  constructor({ name, replyId, onRetry, onBook, onShown }) {
+  constructor({ name, replyId, onRetry, onBook, onShown, onArtifact, onDraft }) {
     Object.assign(this, { replyId, onRetry, onBook, onShown, request: null });
-    this.body = h("div", { class: "prose", dir: "auto" });
-    this.prose = new Prose(this.body);
+    this.body = h("div", { class: "parts" });
+    this.parts = new Parts(this.body, { onShown, onArtifact, onDraft: (toolId) => onDraft(this.replyId, toolId) });
     this.note = h("div", { class: "turn-note", hidden: true });
     this.actions = h("div", { class: "turn-actions" });
     this.waiting = h("p", { class: "waiting" }, h("span", { class: "dots", "aria-hidden": "true" }, h("i"), h("i"), h("i")), "Reading the context");
@@ -95,7 +97,16 @@ export class AssistantTurn {
   delta(text, { whole = false } = {}) {
     this.#text = whole ? text : this.#text + text;
     this.waiting.hidden = true;
-    this.prose.grow(this.#text, this.onShown);
+    this.parts.grow(text, { whole });
+  }
+
+  /** What the model does besides writing. @param {"tool.started" | "tool.delta" | "tool.finished"} type */
+  tool(type, data) {
+    this.waiting.hidden = true;
+    if (type === "tool.started") this.parts.toolStarted(data);
+    else if (type === "tool.delta") this.parts.toolGrew(data);
+    else this.parts.toolFinished(data);
+    this.onShown();
   }
 
   /**
@@ -112,9 +123,10 @@ export class AssistantTurn {
     this.element.classList.remove("live");
     this.element.removeAttribute("aria-busy");
     if (message) this.element.dataset.message = message.id;
+    if (message) this.element.dataset.position = message.position;
     this.waiting.remove();
-    this.prose.finish(this.#text);
-    this.body.hidden = !this.#text.trim();
+    this.parts.finish(message?.content ?? []);
+    this.body.hidden = this.parts.empty;
     this.#showNote(message && message.status !== "complete" ? message.status : reply.status);
     this.#showActions();
     return this;

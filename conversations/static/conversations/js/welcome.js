@@ -2,6 +2,22 @@
 
 import { h } from "./dom.js";
 
+const EXAMPLES_OF = {
+  analyst: [
+    {
+      text: "Write a one-page brief for an app with which a bakery takes orders. Ask me what you need to know first.",
+      hint: "It becomes a document beside the chat, with versions, ready for Word or PDF.",
+    },
+    {
+      text: "Draw how an order goes from the customer to the oven as a Mermaid diagram.",
+      hint: "Then ask for a change: the diagram gets a second version, and you can compare both.",
+    },
+    {
+      text: "Compare three ways to take payments in a table: cost, effort and risk.",
+      hint: "Talk it over, then choose a preset below: it makes a whole document of the conversation.",
+    },
+  ],
+};
 const EXAMPLES = [
   {
     text: "By the way, we're building a FastAPI app for a bakery.",
@@ -23,6 +39,7 @@ export class Welcome {
     this.element = element;
     this.assistants = assistants;
     this.onExample = onExample;
+    this.examples = h("ul", { class: "examples" });
   }
 
   get assistant() {
@@ -39,9 +56,16 @@ export class Welcome {
       h("p", { class: "lead" }, "Every reply is written from a context you can open and read. Look for the book mark below it."),
       ...(this.assistants.length > 1 ? [this.#chooser()] : []),
       h("h3", { class: "visually-hidden" }, "Examples"),
-      h("ul", { class: "examples" }, ...EXAMPLES.map((example) => this.#example(example))),
+      this.examples,
     );
+    this.#showExamples();
     this.element.hidden = false;
+  }
+
+  /** Those that show what this assistant is for. */
+  #showExamples() {
+    const examples = EXAMPLES_OF[this.assistant] ?? EXAMPLES;
+    this.examples.replaceChildren(...examples.map((example) => this.#example(example)));
   }
 
   #example({ text, hint }) {
@@ -58,6 +82,6 @@ export class Welcome {
         h("span", { class: "assistant-name" }, name),
         h("span", { class: "assistant-text" }, description),
       );
-    return h("fieldset", { class: "assistants" }, h("legend", {}, "Who answers"), ...this.assistants.map(option));
+    return h("fieldset", { class: "assistants", onchange: () => this.#showExamples() }, h("legend", {}, "Who answers"), ...this.assistants.map(option));
   }
 }

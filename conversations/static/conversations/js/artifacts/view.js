@@ -1,0 +1,90 @@
+/** One version of an artifact, as its kind is best seen. A page, a picture and a diagram stand in a sandboxed frame. */
+
+import { dressCode } from "../code.js";
+import { h } from "../dom.js";
+import { Prose } from "../prose.js";
+import { csvRows, isMarkdown } from "./tables.js";
+
+const SANDBOX = { html: "allow-scripts", mermaid: "allow-scripts", svg: "" };
+/** Of what is written right now, and of what has no language. */
+const LANGUAGE = { html: "html", svg: "xml", mermaid: "mermaid", table: "csv" };
+/** Above this, rendering it again with each piece would hold up the page. */
+const LONGEST_RENDERED_LIVE = 40_000;
+const MOST_ROWS = 1000;
+
+export function isFramed(kind) {
+  return kind in SANDBOX;
+}
+
+/** @param {{id: string, title: string, kind: string, language: string, number: number, content: string}} version */
+export function renderVersion(version) {
+  if (isFramed(version.kind)) return frame(version);
+  if (version.kind === "code") return source(version);
+  if (version.kind === "table" && !isMarkdown(version.content)) return table(version.content);
+  return prose(version.content);
+}
+
+/** The source, coloured where the language is known. */
+export function source({ kind, language, content }) {
+  const code = h("code", { class: `language-${language || LANGUAGE[kind] || "text"}` }, content);
+  const root = h("div", { class: "artifact-code" }, h("pre", {}, code));
+  dressCode(root, { growing: false });
+  return root;
+}
+
+function prose(content) {
+  const element = h("div", { class: "prose artifact-prose", dir: "auto" });
+  new Prose(element).finish(content);
+  return element;
+}
+
+function frame({ id, title, kind, number }) {
+  const theme = getComputedStyle(document.documentElement).colorScheme;
+  const dark = theme === "dark" || (theme !== "light" && matchMedia("(prefers-color-scheme: dark)").matches);
+  const src = `/artifacts/${id}/versions/${number}/frame/?theme=${dark ? "dark" : "light"}`;
+  return h("iframe", { class: `artifact-frame ${kind}`, title, sandbox: SANDBOX[kind], referrerpolicy: "no-referrer", src });
+}
+
+function table(content) {
+  const rows = csvRows(content);
+  const [head, ...body] = rows.map((row) => row.map((cell) => cell.trim()));
+  const numeric = head.map((_, column) => body.length > 0 && body.every((row) => /^[-+]?[\d.,\s%€$£]*$/.test(row[column] ?? "")));
+  const cells = (row, tag) => row.map((cell, column) => h(tag, { align: numeric[column] && "right", scope: tag === "th" && "col" }, cell));
+  return h(
+    "div",
+    { class: "prose artifact-prose" },
+    h(
+      "div",
+      { class: "table", tabindex: 0, role: "region", "aria-label": "Table" },
+      h("table", {}, h("thead", {}, h("tr", {}, ...cells(head, "th"))), h("tbody", {}, ...body.slice(0, MOST_ROWS).map((row) => h("tr", {}, ...cells(row, "td"))))),
+    ),
+    body.length > MOST_ROWS && h("p", { class: "quiet" }, `The first ${MOST_ROWS} of ${body.length} rows. Download it to see all.`),
+  );
+}
+
+/** An artifact that is being written: its text grows at the end. */
+export class Growing {
+  #prose = null;
+  #text = null;
+
+  constructor(kind) {
+    const rendered = kind === "document" || kind === "table";
+    this.element = h("div", { class: rendered ? "prose artifact-prose growing" : "artifact-code growing", "aria-busy": "true", dir: rendered && "auto" });
+    if (rendered) {
+      this.#prose = new Prose(this.element);
+    } else {
+      this.#text = h("code", {});
+      this.element.append(h("pre", { tabindex: 0 }, this.#text));
+    }
+  }
+
+  show(content, onShown = () => {}) {
+    if (this.#prose && content.length < LONGEST_RENDERED_LIVE) this.#prose.grow(content, onShown);
+    else if (this.#text) {
+      const known = this.#text.firstChild?.length ?? 0;
+      if (known) this.#text.firstChild.appendData(content.slice(known));
+      else this.#text.textContent = content;
+      onShown();
+    }
+  }
+}
