@@ -101,7 +101,7 @@ class Chat:
         before = self.replies.count()
         self.send(text)
         expect(self.replies).to_have_count(before + 1)
-        return self.replies.last.locator(".prose").inner_text()
+        return self.replies.last.locator(".parts").inner_text()
 
     def said(self) -> list[str]:
         """Every turn on the page, in order, without times and buttons."""
@@ -118,7 +118,7 @@ class Chat:
         page.on("pageerror", lambda error: self.problems.append(str(error)))
 
     def _words(self, turn: Locator) -> str:
-        return turn.locator(".bubble, .prose").first.inner_text()
+        return turn.locator(".bubble, .parts").first.inner_text()
 
     def _heard(self, message: ConsoleMessage) -> None:
         if message.type in {"error", "warning"} and UNKNOWN_YET not in message.text:
