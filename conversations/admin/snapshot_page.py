@@ -213,6 +213,8 @@ def source_label(problem: Item) -> str:
 
 def rewriting(snapshot: ContextSnapshot, body: Item, others: Sequence[ContextSnapshot]) -> tuple[str, str]:
     """What became of the contextualised query, and the query; of a request that asked for one, as it was used."""
+    if snapshot.purpose == ContextSnapshot.Purpose.ARTIFACT:  # it has no message to put into other words
+        return "", ""
     if snapshot.purpose != REWRITE:
         query = body["rewriting"]["query"]
     else:

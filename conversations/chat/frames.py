@@ -17,6 +17,8 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from artifacts.models import ArtifactVersion, Kind
+from conversations import threads
+from conversations.errors import ArtifactNotFound
 
 Policy = dict[str, str]
 
@@ -67,13 +69,12 @@ def frame(request: HttpRequest, artifact_id: uuid.UUID, number: int) -> HttpResp
         )
     if not request.user.is_authenticated:
         return _refused(request, 403, "You have been signed out. Sign in again to see this.")
-    found = ArtifactVersion.objects.filter(
-        artifact_id=artifact_id, number=number, artifact__deleted_at=None, thread__user=request.user
-    )
-    version = found.select_related("artifact").first()
-    if version is None or version.artifact.kind not in POLICIES:
-        return _refused(request, 404, "There is nothing here, or it isn’t yours. It may have been deleted.")
-    return _shown(request, version.artifact.kind, version.content)
+    try:
+        artifact = threads.artifact_of(request.user, artifact_id)
+        version = artifact.versions.get(number=number)
+    except (ArtifactNotFound, ArtifactVersion.DoesNotExist):
+        return _nothing(request)
+    return _shown(request, artifact.kind, version.content) if artifact.kind in POLICIES else _nothing(request)
 
 
 def policy(parts: Policy, nonce: str = "") -> str:
@@ -99,6 +100,10 @@ def _shown(request: HttpRequest, kind: str, content: str) -> HttpResponse:
     else:
         response = render(request, f"conversations/frames/{kind}.html", context)
     return _secured(response, policy(POLICIES[kind], nonce))
+
+
+def _nothing(request: HttpRequest) -> HttpResponse:
+    return _refused(request, 404, "There is nothing here, or it isn’t yours. It may have been deleted.")
 
 
 def _refused(request: HttpRequest, status: int, words: str) -> HttpResponse:

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import uuid
+from dataclasses import replace
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -136,7 +137,7 @@ async def _run(book: Journal, live: LiveReply, opened: Opened) -> None:
     except Exception as error:  # whatever it is, the reply ends and the person is told
         log.exception("reply failed", extra={"reply": str(live.id), "thread_id": str(live.thread_id)})
         outcome = _failed(_internal_error("internal", "Something went wrong on the server.", error))
-    await book.close(live, outcome)
+    await book.close(live, _without_turn(outcome) if live.silent else outcome)
     log.info(
         "reply ended",
         extra={
@@ -242,6 +243,14 @@ def _outcome(asked: Asked, live: LiveReply) -> Outcome:
 
 def _failed(error: dict[str, Any]) -> Outcome:
     return Outcome(status=Reply.Status.FAILED, message_status=Message.Status.FAILED, error=error)
+
+
+def _without_turn(outcome: Outcome) -> Outcome:
+    """In the words for a preset, which sent no message."""
+    if outcome.error is None:
+        return outcome
+    message = outcome.error["message"].replace("Your message is saved; try", "Try")
+    return replace(outcome, error={**outcome.error, "message": message})
 
 
 def _model_error(error: ProviderError) -> dict[str, Any]:

@@ -157,6 +157,7 @@ async def test_a_preset_that_fails_says_so_and_can_be_tried_again(
     model.script(*answers, scripts.tool_use("save_artifact", BRD))
     failed = await run(user, thread)
     assert failed.error is not None
+    assert "Your message" not in failed.error["message"]
     assert (failed.status, failed.error["code"], await Artifact.objects.acount()) == ("failed", code, 0)
     again = await replies.retry(user=user, reply_id=failed.id)
     async for _ in replies.follow(again.reply.id):

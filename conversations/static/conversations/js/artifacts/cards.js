@@ -157,7 +157,7 @@ class Work {
     const failed = status !== "stopped";
     this.element.classList.toggle("failed", failed);
     // Said of turns; here there is none.
-    const words = failed ? noteOf(status, error).replace("Your message is saved; try", "Try") : "You stopped it. Nothing was saved.";
+    const words = failed ? noteOf(status, error) : "You stopped it. Nothing was saved.";
     this.element.replaceChildren(
       icon(failed ? "warn" : "stop"),
       h("span", { class: "card-words" }, h("span", { class: "card-title" }, this.name), h("span", { class: "card-facts" }, words || "Nothing was made.")),
