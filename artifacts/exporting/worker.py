@@ -1,0 +1,38 @@
+"""One conversion in a process of its own: a job comes in as JSON, the file goes out. It knows nothing of Django."""
+
+import json
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from artifacts.exporting import page, pdf, reading, word
+
+MEMORY_BYTES = 4 * 2**30
+
+
+def main() -> None:
+    _limit_memory()
+    sys.stdout.buffer.write(convert(json.load(sys.stdin)))
+
+
+def convert(job: dict[str, Any]) -> bytes:
+    title = job["title"]
+    blocks = reading.read(job["markdown"], title=title, note=job["note"])
+    match job["as"]:
+        case "html":
+            return page.write(blocks, title=title)
+        case "docx":
+            return word.write(blocks, title=title)
+    return pdf.write(blocks, title=title, npm=Path(job["npm"]))
+
+
+def _limit_memory() -> None:
+    with suppress(ImportError, ValueError, OSError):  # not every system can
+        import resource  # noqa: PLC0415  # not there on Windows
+
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+
+
+if __name__ == "__main__":
+    main()
