@@ -95,6 +95,8 @@ ARTIFACT_STATUSES = {
     "artifact_deleted": 409,
     "too_many_versions": 409,
     "artifact_too_long": 413,
+    "export_failed": 422,
+    "export_too_long": 413,
 }
 
 

@@ -102,7 +102,7 @@ class VersionDetail(APIView):
     @extend_schema(responses=serializers.VersionAnswer, parameters=[DELETED])
     def get(self, request: Request, artifact_id: str, number: str) -> Response:
         """One version of an artifact, with its content."""
-        versions = _asked(request, artifact_id).versions.filter(number=_number(number))
+        versions = _asked(request, artifact_id).versions.filter(number=version_number(number))
         version = wire.version_rows(versions, whole=True).first()
         if version is None:
             raise VersionNotFound
@@ -132,7 +132,7 @@ def _switched(request: Request, name: str, *, default: bool = False) -> bool:
     return SWITCHES[given]
 
 
-def _number(text: str) -> int:
+def version_number(text: str) -> int:
     if not (text.isascii() and text.isdecimal()) or len(text) > 9:
         raise VersionNotFound
     return int(text)

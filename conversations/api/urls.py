@@ -2,7 +2,7 @@ from django.urls import path, re_path
 from drf_spectacular.views import SpectacularAPIView
 from rest_framework.renderers import JSONRenderer
 
-from conversations.api import artifacts, docs, errors, exchange, presets, views
+from conversations.api import artifacts, docs, errors, exchange, exporting, presets, views
 from conversations.api.base import OnlyJSON
 
 
@@ -23,11 +23,13 @@ urlpatterns = [
     path("threads/<str:thread_id>/context/", views.ContextPreview.as_view()),
     path("threads/<str:thread_id>/requests/", views.RequestList.as_view()),
     path("threads/<str:thread_id>/artifacts/", artifacts.ArtifactList.as_view()),
+    path("threads/<str:thread_id>/export/", exporting.ThreadExport.as_view()),
     path("threads/<str:thread_id>/presets/", presets.PresetList.as_view()),
     path("threads/<str:thread_id>/presets/<str:slug>/", presets.PresetRun.as_view()),
     path("threads/<str:thread_id>/presets/<str:slug>/stream/", presets.PresetStream.as_view()),
     path("artifacts/<str:artifact_id>/", artifacts.ArtifactDetail.as_view()),
     path("artifacts/<str:artifact_id>/restore/", artifacts.ArtifactRestore.as_view()),
+    path("artifacts/<str:artifact_id>/export/", exporting.ArtifactExport.as_view()),
     path("artifacts/<str:artifact_id>/versions/", artifacts.VersionList.as_view()),
     path("artifacts/<str:artifact_id>/versions/<str:number>/", artifacts.VersionDetail.as_view()),
     path("requests/<str:request_id>/", views.RequestDetail.as_view()),

@@ -46,6 +46,15 @@ async def export(user: User) -> AsyncIterator[bytes]:
     yield b"]}\n"
 
 
+async def export_thread(thread: Thread) -> AsyncIterator[bytes]:
+    """A document with this thread alone."""
+    yield f'{{"format": "{FORMAT}", "threads": ['.encode()
+    for found in await in_database(_with_chars)(thread):
+        async for piece in _group([found]):
+            yield piece.encode()
+    yield b'], "memories": []}\n'
+
+
 def grouped(threads: Iterable[Any]) -> Iterator[list[Any]]:
     """Neighbouring threads that are read together: a page of turns and ``AT_ONCE`` of artifacts at most, or one long thread."""
     group: list[Any] = []
@@ -103,10 +112,19 @@ async def _long_artifacts(thread: Thread) -> AsyncIterator[str]:
 
 
 def _threads(user: User, after: Thread | None) -> list[Thread]:
+    return list(_next(_measured(Thread.objects.filter(user=user)), after))
+
+
+def _with_chars(thread: Thread) -> list[Thread]:
+    """None where it was deleted just now."""
+    return list(_measured(Thread.objects.filter(id=thread.id)))
+
+
+def _measured(threads: QuerySet[Thread]) -> QuerySet[Any]:
+    """With the characters of their artifacts."""
     versions = ArtifactVersion.objects.filter(thread=OuterRef("id")).order_by().values("thread")
     chars = Coalesce(Subquery(versions.values(chars=Sum("size"))), 0)
-    found = Thread.objects.filter(user=user).select_related("assistant").annotate(chars=chars)
-    return list(_next(found, after))
+    return threads.select_related("assistant").annotate(chars=chars)
 
 
 def _memories(user: User, after: Memory | None) -> list[Memory]:

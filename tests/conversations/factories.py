@@ -28,10 +28,10 @@ def make_user(username: str = "", **values: Any) -> User:
 def make_thread(user: User | None = None, turns: Sequence[str] = (), **values: Any) -> Thread:
     """A thread with turns of these texts, the user's and the assistant's in turn, beginning with the user's."""
     now = timezone.now()
-    values = {"assistant": Assistant.objects.get(slug="companion"), "created_at": now, "updated_at": now} | values
-    thread = Thread.objects.create(
-        user=user or make_user(), message_count=len(turns), last_position=len(turns), **values
-    )
+    counts = {"message_count": len(turns), "last_position": len(turns)}
+    assistant = Assistant.objects.get(slug="companion")
+    values = {"assistant": assistant, "created_at": now, "updated_at": now} | counts | values
+    thread = Thread.objects.create(user=user or make_user(), **values)
     Message.objects.bulk_create(chain(thread, turns))
     return thread
 

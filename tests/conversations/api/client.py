@@ -57,7 +57,7 @@ class Api:
         is_json = content and response.headers.get("Content-Type") == "application/json"
         return Answer(
             status=response.status_code,
-            body=json.loads(content) if is_json else content.decode(),
+            body=json.loads(content) if is_json else content.decode(errors="replace"),
             headers={name.lower(): value for name, value in response.headers.items()},
         )
 

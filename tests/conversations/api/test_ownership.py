@@ -36,6 +36,8 @@ CALLS = [
     ("POST", "artifacts/{artifact}/restore/", None, "artifact_not_found"),
     ("GET", "artifacts/{artifact}/versions/", None, "artifact_not_found"),
     ("GET", "artifacts/{artifact}/versions/1/", None, "artifact_not_found"),
+    ("GET", "artifacts/{artifact}/export/", None, "artifact_not_found"),
+    ("GET", "threads/{thread}/export/", None, "thread_not_found"),
     ("GET", "requests/{request}/", None, "not_found"),
     ("POST", "replies/{reply}/stop/", None, "reply_not_found"),
     ("POST", "replies/{reply}/retry/", None, "reply_not_found"),

@@ -42,6 +42,8 @@ OF_THE_CONTRACT = {
     "GET assistants/",
     "POST import/",
     "GET export/",
+    "GET artifacts/{artifact_id}/export/",
+    "GET threads/{thread_id}/export/",
 }
 
 

@@ -1,0 +1,83 @@
+"""Artifacts and whole threads as files to keep."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+
+from django.http import HttpResponse, HttpResponseBase, StreamingHttpResponse
+from django.utils.http import content_disposition_header
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
+from rest_framework.request import Request
+
+from artifacts.exporting import FORMATS
+from artifacts.exporting.convert import export
+from artifacts.models import ArtifactVersion
+from conversations import threads
+from conversations.api.artifacts import version_number
+from conversations.api.base import AsyncAPIView, caller
+from conversations.db import in_database
+from conversations.errors import VersionNotFound
+from conversations.exchange.folder import folder_name, zipped
+
+# A conversion keeps a core busy: more at once would only make each one slower.
+CONVERTING = ThreadPoolExecutor(max_workers=2, thread_name_prefix="export")
+
+
+class ArtifactExport(AsyncAPIView):
+    @extend_schema(
+        responses={(200, "application/octet-stream"): OpenApiResponse(OpenApiTypes.BINARY, "The file.")},
+        parameters=[
+            OpenApiParameter(
+                "as",
+                OpenApiTypes.STR,
+                enum=list(FORMATS),
+                description="`source` (default): the content as it is. `md`, `html`, `docx`, `pdf`: laid out as that.",
+            ),
+            OpenApiParameter("version", OpenApiTypes.INT, description="Number of the version; else the newest."),
+        ],
+    )
+    async def get(self, request: Request, artifact_id: str) -> HttpResponseBase:
+        """An artifact as a file."""
+        version = await in_database(self._version)(request, artifact_id)
+        artifact = version.artifact
+        making = partial(
+            export,
+            title=artifact.title,
+            kind=artifact.kind,
+            language=artifact.language,
+            content=version.content,
+            as_=request.query_params.get("as", "source"),
+        )
+        made = await asyncio.get_running_loop().run_in_executor(CONVERTING, making)
+        return _attached(HttpResponse(made.body, content_type=made.media_type), made.filename)
+
+    def _version(self, request: Request, artifact_id: str) -> ArtifactVersion:
+        artifact = threads.artifact_of(caller(request), artifact_id)
+        number = request.query_params.get("version")
+        wanted = version_number(number) if number else artifact.version
+        version = artifact.versions.filter(number=wanted).select_related("artifact").first()
+        if version is None:
+            raise VersionNotFound
+        return version
+
+
+class ThreadExport(AsyncAPIView):
+    @extend_schema(responses={(200, "application/zip"): OpenApiResponse(OpenApiTypes.BINARY, "The ZIP file.")})
+    async def get(self, request: Request, thread_id: str) -> HttpResponseBase:
+        """A thread as a ZIP file: the conversation as Markdown and as a document that `POST import/` takes, its artifacts."""
+        thread = await in_database(threads.get)(caller(request), thread_id)
+        pieces: AsyncIterator[bytes] = zipped(thread)
+        response = StreamingHttpResponse(pieces, content_type="application/zip")
+        response["X-Accel-Buffering"] = "no"
+        return _attached(response, f"{folder_name(thread)}.zip")
+
+
+def _attached[R: HttpResponseBase](response: R, filename: str) -> R:
+    """To be kept, never shown in Openbook's own origin: it may be a page that a model wrote."""
+    response["Content-Disposition"] = content_disposition_header(as_attachment=True, filename=filename) or "attachment"
+    response["Content-Security-Policy"] = "sandbox; default-src 'none'"
+    response["X-Content-Type-Options"] = "nosniff"
+    response["Cache-Control"] = "no-store"
+    return response
