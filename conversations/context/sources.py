@@ -82,7 +82,9 @@ BESIDE = ",\n       CASE WHEN position = (SELECT position FROM oldest) THEN {} E
 
 def with_beside(columns: Iterable[str]) -> str:
     """The statement of the turns, with these columns beside the oldest."""
-    return TURNS.replace("{beside}", "".join(map(BESIDE.format, columns)))
+    statement = TURNS.replace("{beside}", "".join(map(BESIDE.format, columns)))
+    # psycopg reads one of more than 4,096 characters anew each time.
+    return " ".join(statement.split())
 
 
 HISTORY = with_beside([MADE, PREVIOUS, LISTED])

@@ -9,7 +9,7 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from conversations.providers.history import definitions_for, with_ids_once
+from conversations.providers.history import definitions_for, holds_calls, with_ids_once
 
 Payload = dict[str, Any]
 """The exact request as JSON: what the snapshot stores, its digest proves and the provider is given."""
@@ -167,9 +167,10 @@ def messages_api_payload(
     previous_message_id: str = "",
 ) -> Payload:
     """The request in the shape of the Messages API, shared by every provider that speaks it."""
-    messages = with_ids_once(messages)
-    if not tools and (called := definitions_for(messages)):
-        tools, tool_choice = called, "none"
+    if holds_calls(messages):
+        messages = with_ids_once(messages)
+        if not tools:
+            tools, tool_choice = definitions_for(messages), "none"
     payload: Payload = {
         "model": model,
         "max_tokens": max_tokens,

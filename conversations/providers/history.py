@@ -10,6 +10,11 @@ from typing import Any
 Message = Mapping[str, Any]
 
 
+def holds_calls(messages: Sequence[Message]) -> bool:
+    contents = (message["content"] for message in messages if not isinstance(message["content"], str))
+    return any(block["type"] == "tool_use" for content in contents for block in content)
+
+
 def with_ids_once(messages: Sequence[Message]) -> list[dict[str, Any]]:
     """An id that was used before becomes another, in the call as in the result that follows it."""
     taken: set[str] = set()
