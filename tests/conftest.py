@@ -8,6 +8,7 @@ from asgiref.sync import sync_to_async
 from django.apps import apps
 from django.contrib.auth.models import User
 from django.db import connections
+from django.test import TransactionTestCase
 from hypothesis import settings as hypothesis_settings
 from pytest_django import Settings
 
@@ -15,6 +16,7 @@ from artifacts.models import Preset
 from conversations import replies
 from conversations.models import Assistant
 from tests.conversations.factories import make_user
+from tests.emptying import empty
 from tests.model_server import ModelServer, model_server
 
 __all__ = ["model_server"]
@@ -22,6 +24,8 @@ __all__ = ["model_server"]
 # How long an example takes says more about what else the machine is doing.
 hypothesis_settings.register_profile("openbook", deadline=None)
 hypothesis_settings.load_profile("openbook")
+
+TransactionTestCase._fixture_teardown = lambda _: empty()  # type: ignore[attr-defined]
 
 
 @pytest.fixture(autouse=True)

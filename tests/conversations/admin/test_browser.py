@@ -17,8 +17,7 @@ from tests.artifacts.factories import make_artifact
 from tests.conversations.admin.conftest import list_url, page_url
 from tests.conversations.factories import make_snapshot, make_thread
 
-# The shipped assistants come back after the flush that a live server needs.
-pytestmark = pytest.mark.django_db(transaction=True, serialized_rollback=True)
+pytestmark = pytest.mark.django_db(transaction=True)
 
 SIZES = [(1280, "light"), (390, "dark")]
 
