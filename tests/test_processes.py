@@ -12,9 +12,11 @@ import uuid
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 
 import pytest
+from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import ClientConnection
 
 from tests.clients import ApiError, Client, Json
@@ -22,7 +24,8 @@ from tests.processes import ServerProcess, server
 from tests.services import fresh_database
 
 PASSWORD = "correct-horse-battery-9"
-KILLS = int(os.environ.get("OPENBOOK_TEST_KILLS", "20"))
+KILLS = int(os.environ.get("OPENBOOK_TEST_KILLS", "7"))
+TURNS = 3  # at each kill
 STUCK_SECONDS = 15.0
 # The answer has about thirty words.
 QUICK = {"DJANGO_SUPERUSER_PASSWORD": PASSWORD, "OPENBOOK_OFFLINE_WORD_SECONDS": "0.04"}
@@ -40,6 +43,13 @@ class Shared:
 
     def environment(self, environment: dict[str, str]) -> dict[str, str]:
         return {**environment, "REDIS_URL": self.redis}
+
+
+@pytest.fixture(scope="module")
+def alone() -> Iterator[str]:
+    """A database for servers without a Redis, one test after the other."""
+    with fresh_database() as database:
+        yield database
 
 
 @pytest.fixture(scope="module")
@@ -69,41 +79,50 @@ class Acknowledged:
     killed_at: float
 
 
-def test_every_acknowledged_turn_survives_a_killed_server(empty_database: str) -> None:
+def test_every_acknowledged_turn_survives_a_killed_server(alone: str) -> None:
     """SIGKILL at random moments between send and end: each acknowledged turn is there once, none stays stuck, retry works."""
     seed = random.randrange(10**6)
     print("seed", seed)  # noqa: T201  (shown when the test fails)
     moments = random.Random(seed)
-    with server(empty_database, **QUICK) as survivor, ThreadPoolExecutor(2) as two_at_a_time:
+    with server(alone, **QUICK) as survivor, ThreadPoolExecutor(2) as pairs, ThreadPoolExecutor(2 * TURNS) as threads:
         client = Client.signed_in(survivor.url, password=PASSWORD)
 
-        def strike(wait: float) -> Acknowledged | None:
-            with server(empty_database, **QUICK) as victim, Client(victim.url, client.token).socket() as socket:
-                return send_then_kill(victim, socket, wait)
+        def strike(ages: list[float]) -> list[Acknowledged]:
+            with server(alone, **QUICK) as victim, ExitStack() as stack:
+                sockets = [stack.enter_context(Client(victim.url, client.token).socket()) for _ in ages]
+                return send_then_kill(victim, dict(zip(sorted(ages, reverse=True), sockets, strict=True)))
 
-        struck = list(two_at_a_time.map(strike, [moments.uniform(0, 1.6) for _ in range(KILLS)]))
-        acknowledged = [turn for turn in struck if turn is not None]
-        ends = Counter(two_at_a_time.map(lambda turn: check(client, turn), acknowledged))
-    assert len(acknowledged) >= KILLS // 3
+        struck = pairs.map(strike, [[moments.uniform(0, 1.6) for _ in range(TURNS)] for _ in range(KILLS)])
+        acknowledged = [turn for turns in struck for turn in turns]
+        ends = Counter(threads.map(lambda turn: check(client, turn), acknowledged))
+    assert len(acknowledged) >= KILLS * TURNS // 3
     assert ends["interrupted"] >= 1
     assert set(ends) <= {"interrupted", "completed"}
 
 
-def send_then_kill(victim: ServerProcess, socket: ClientConnection, wait: float) -> Acknowledged | None:
-    text = f"Message {uuid.uuid4().hex}"
-    socket.send(json.dumps({"type": "message.send", "content": text, "client_message_id": text}))
-    kill_at = time.monotonic() + wait
-    saved: Json | None = None
-    while (left := kill_at - time.monotonic()) > 0:
-        try:
-            event = json.loads(socket.recv(timeout=left))
-        except TimeoutError:
-            break
-        saved = event if event["type"] == "message.saved" else saved
+def send_then_kill(victim: ServerProcess, sockets: dict[float, ClientConnection]) -> list[Acknowledged]:
+    """The turn of each socket has been sent for so many seconds when the server is killed; the oldest comes first."""
+    texts = [f"Message {uuid.uuid4().hex}" for _ in sockets]
+    kill_at = time.monotonic() + max(sockets)
+    for text, (age, socket) in zip(texts, sockets.items(), strict=True):
+        time.sleep(max(0, kill_at - age - time.monotonic()))
+        socket.send(json.dumps({"type": "message.send", "content": text, "client_message_id": text}))
+    time.sleep(max(0, kill_at - time.monotonic()))
     victim.kill()
-    if saved is None:
-        return None
-    return Acknowledged(text, saved["data"]["thread"], saved["data"]["message"]["id"], saved["reply"], time.monotonic())
+    killed_at = time.monotonic()
+    return [
+        Acknowledged(text, saved["data"]["thread"], saved["data"]["message"]["id"], saved["reply"], killed_at)
+        for text, socket in zip(texts, sockets.values(), strict=True)
+        for saved in received(socket)
+        if saved["type"] == "message.saved"
+    ]
+
+
+def received(socket: ClientConnection) -> Iterator[Json]:
+    """What came before the other side was gone."""
+    with suppress(ConnectionClosed):
+        while True:
+            yield json.loads(socket.recv())
 
 
 def check(client: Client, turn: Acknowledged) -> str:
@@ -147,13 +166,13 @@ def begun(client: Client) -> tuple[Iterator[Json], Json, str]:
     return stream, saved, delta["data"]["text"]
 
 
-def test_the_next_start_ends_what_a_killed_server_left(empty_database: str) -> None:
-    with server(empty_database, **SLOW) as running:
+def test_the_next_start_ends_what_a_killed_server_left(alone: str) -> None:
+    with server(alone, **SLOW) as running:
         client = Client.signed_in(running.url, password=PASSWORD)
         _, saved, said = begun(client)
         running.kill()
     killed_at = time.monotonic()
-    with server(empty_database, **SLOW) as running:
+    with server(alone, **SLOW) as running:
         client = Client(running.url, client.token)
         events = list(client.events(f"replies/{saved['reply']}/events/", seconds=STUCK_SECONDS))
     assert time.monotonic() - killed_at < STUCK_SECONDS
@@ -161,12 +180,12 @@ def test_the_next_start_ends_what_a_killed_server_left(empty_database: str) -> N
     assert text_of(events).startswith(said)
 
 
-def test_a_server_that_is_asked_to_end_interrupts_at_once(empty_database: str) -> None:
-    with server(empty_database, **SLOW) as running:
+def test_a_server_that_is_asked_to_end_interrupts_at_once(alone: str) -> None:
+    with server(alone, **SLOW) as running:
         client = Client.signed_in(running.url, password=PASSWORD)
         _, saved, said = begun(client)
         assert running.terminate(signal.SIGTERM) == 0
-    with server(empty_database, **SLOW) as running:
+    with server(alone, **SLOW) as running:
         question, answer = Client(running.url, client.token).messages(saved["data"]["thread"])
     assert (question["text"], question["status"], question["reply"]["status"]) == ("Go", "complete", "interrupted")
     assert (answer["text"].startswith(said), answer["status"]) == (True, "interrupted")

@@ -4,12 +4,21 @@ import re
 import signal
 import socket
 import urllib.request
+from collections.abc import Iterator
 from urllib.parse import urlsplit
 
 import psycopg
 import pytest
 
 from tests.processes import server, started
+from tests.services import fresh_database
+
+
+@pytest.fixture(scope="module")
+def used_database() -> Iterator[str]:
+    """For whom it does not matter that a server has started on it before."""
+    with fresh_database() as url:
+        yield url
 
 
 def status(url: str) -> int:
@@ -23,16 +32,13 @@ def refuses(url: str) -> bool:
         return client.connect_ex((str(address.hostname), address.port or 0)) != 0
 
 
-def test_the_first_start_ends_with_one_line_that_says_how_to_sign_in(empty_database: str) -> None:
+def test_a_start_ends_with_one_line_that_says_how_to_sign_in_and_only_the_first_with_the_password(
+    empty_database: str,
+) -> None:
     with server(empty_database) as first:
         assert status(f"{first.url}accounts/login/") == 200
         assert re.fullmatch(r"admin with password \S{16}", first.sign_in)
         assert first.output.splitlines()[-1].startswith("Openbook is ready: http://127.0.0.1:")
-
-
-def test_the_password_is_shown_once(empty_database: str) -> None:
-    with server(empty_database):
-        pass
     with server(empty_database) as second:
         assert second.sign_in == "admin (password set at the first start; change it with: make password)"
 
@@ -46,18 +52,18 @@ def test_the_first_superuser_is_the_one_that_the_environment_names(empty_databas
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
-def test_a_signal_ends_it_in_good_order(empty_database: str, number: signal.Signals) -> None:
-    with server(empty_database) as running:
+def test_a_signal_ends_it_in_good_order(used_database: str, number: signal.Signals) -> None:
+    with server(used_database) as running:
         assert status(f"{running.url}accounts/login/") == 200
         assert (running.terminate(number), refuses(running.url)) == (0, True)
         assert "Traceback" not in running.output
-    with psycopg.connect(empty_database) as connection:
+    with psycopg.connect(used_database) as connection:
         others = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
         assert connection.execute(others).fetchone() == (0,)
 
 
-def test_a_signal_just_after_the_start_is_not_lost(empty_database: str) -> None:
-    with server(empty_database) as running:
+def test_a_signal_just_after_the_start_is_not_lost(used_database: str) -> None:
+    with server(used_database) as running:
         assert running.terminate() == 0
 
 

@@ -15,25 +15,42 @@ from tests import model_scripts as scripts
 from tests.clients import ApiError, Client
 from tests.model_server import ModelServer
 from tests.processes import ServerProcess, server
-from tests.services import free_port
+from tests.services import free_port, fresh_database
 
 PASSWORD = "correct-horse-battery-9"
 
 
-@pytest.fixture
-def environment(model_server: ModelServer) -> dict[str, str]:
+@pytest.fixture(scope="module")
+def model() -> Iterator[ModelServer]:
+    with ModelServer() as model:
+        yield model
+
+
+@pytest.fixture(scope="module")
+def database() -> Iterator[str]:
+    with fresh_database() as url:
+        yield url
+
+
+@pytest.fixture(scope="module")
+def environment(model: ModelServer) -> dict[str, str]:
     return {
         "ANTHROPIC_API_KEY": "key-of-the-tests",
-        "ANTHROPIC_BASE_URL": model_server.url,
+        "ANTHROPIC_BASE_URL": model.url,
         "DJANGO_SUPERUSER_PASSWORD": PASSWORD,
         "OPENBOOK_DATABASE_CONNECTIONS": "2",
     }
 
 
-@pytest.fixture
-def running(empty_database: str, environment: dict[str, str]) -> Iterator[ServerProcess]:
-    with server(empty_database, **environment) as process:
+@pytest.fixture(scope="module")
+def running(database: str, environment: dict[str, str]) -> Iterator[ServerProcess]:
+    with server(database, **environment) as process:
         yield process
+
+
+@pytest.fixture(scope="module")
+def client(running: ServerProcess) -> Client:
+    return Client.signed_in(running.url, password=PASSWORD)
 
 
 def ask(url: str, path: str, method: str = "GET", **options: Any) -> tuple[int, Any]:
@@ -46,10 +63,9 @@ def ask(url: str, path: str, method: str = "GET", **options: Any) -> tuple[int, 
         return response.status, json.loads(body) if is_json else body
 
 
-def test_open_streams_hold_no_database_connection(running: ServerProcess, model_server: ModelServer) -> None:
-    client = Client.signed_in(running.url, password=PASSWORD)
+def test_open_streams_hold_no_database_connection(client: Client, model: ModelServer) -> None:
     gate = scripts.Gate()
-    model_server.script(*(scripts.text("before ", gate, "after") for _ in range(4)))
+    model.script(*(scripts.text("before ", gate, "after") for _ in range(4)))
     with ExitStack() as stack:
         streams = [client.events("threads/new/messages/stream/", {"content": f"Stream {n}"}) for n in range(4)]
         for stream in streams:
@@ -62,8 +78,7 @@ def test_open_streams_hold_no_database_connection(running: ServerProcess, model_
         assert [list(stream)[-1]["type"] for stream in streams] == ["reply.completed"] * 4
 
 
-def test_a_body_in_chunks_is_read(running: ServerProcess) -> None:
-    client = Client.signed_in(running.url, password=PASSWORD)
+def test_a_body_in_chunks_is_read(running: ServerProcess, client: Client) -> None:
     headers = {"Authorization": f"Token {client.token}", "Content-Type": "application/json"}
 
     def sent(body: bytes) -> tuple[int, Any]:
@@ -76,11 +91,10 @@ def test_a_body_in_chunks_is_read(running: ServerProcess) -> None:
 
 
 def test_a_database_that_goes_away_is_named_by_every_door_and_so_is_its_return(
-    running: ServerProcess, empty_database: str
+    running: ServerProcess, client: Client, database: str
 ) -> None:
-    client = Client.signed_in(running.url, password=PASSWORD)
     assert ask(running.url, "/health/")[0] == 200
-    name = urlsplit(empty_database).path[1:]
+    name = urlsplit(database).path[1:]
     with psycopg.connect(os.environ["DATABASE_URL"], autocommit=True) as administration:
         administration.execute(f'ALTER DATABASE "{name}" ALLOW_CONNECTIONS false')
         administration.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s", [name])
@@ -111,9 +125,9 @@ def test_a_database_that_goes_away_is_named_by_every_door_and_so_is_its_return(
 
 
 def test_without_the_redis_that_is_configured_everything_still_works(
-    empty_database: str, environment: dict[str, str], model_server: ModelServer
+    database: str, environment: dict[str, str]
 ) -> None:
-    with server(empty_database, **environment, REDIS_URL=f"redis://127.0.0.1:{free_port()}/0") as running:
+    with server(database, **environment, REDIS_URL=f"redis://127.0.0.1:{free_port()}/0") as running:
         status, health = ask(running.url, "/health/")
         assert (status, health) == (
             200,
