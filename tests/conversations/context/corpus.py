@@ -7,6 +7,7 @@ import base64
 import json
 import random
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from pathlib import Path
 
 FOLDER = Path(__file__).parent / "corpora"
@@ -32,6 +33,7 @@ type Half = Sequence[str]
 type Maker = Callable[[random.Random, Half], str]
 
 
+@cache
 def corpus(half: int) -> dict[str, list[str]]:
     """Messages by kind; ``half`` 0 is for calibrating, 1 is held out."""
     made = {}
