@@ -1,14 +1,15 @@
 """What all tests share. The services themselves – PostgreSQL, Redis, the browser – come from the plugin ``tests.services``."""
 
 import importlib
-from collections.abc import AsyncIterator
+import os
+from collections.abc import AsyncIterator, Iterator
 
 import pytest
 from asgiref.sync import sync_to_async
 from django.apps import apps
 from django.contrib.auth.models import User
 from django.db import connections
-from django.test import TransactionTestCase
+from django.test import TransactionTestCase, override_settings
 from hypothesis import settings as hypothesis_settings
 from pytest_django import Settings
 
@@ -22,10 +23,18 @@ from tests.model_server import ModelServer, model_server
 __all__ = ["model_server"]
 
 # How long an example takes says more about what else the machine is doing.
-hypothesis_settings.register_profile("openbook", deadline=None)
+EXAMPLES = int(os.environ.get("OPENBOOK_TEST_EXAMPLES", "40"))
+hypothesis_settings.register_profile("openbook", deadline=None, max_examples=EXAMPLES)
 hypothesis_settings.load_profile("openbook")
 
 TransactionTestCase._fixture_teardown = lambda _: empty()  # type: ignore[attr-defined]
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _cheap_passwords() -> Iterator[None]:
+    """The real hash takes half a second on purpose. Servers in processes of their own keep it."""
+    with override_settings(PASSWORD_HASHERS=["django.contrib.auth.hashers.MD5PasswordHasher"]):
+        yield
 
 
 @pytest.fixture(autouse=True)
