@@ -19,6 +19,7 @@ import pytest
 FOREIGN = re.compile(
     r"(ANTHROPIC_|OPENBOOK_(?!TEST_)|DJANGO_SUPERUSER_|PG).*|DATABASE_URL|REDIS_URL|SECRET_KEY|ALLOWED_HOSTS|CSRF_TRUSTED_ORIGINS|DEBUG|PORT"
 )
+NOWHERE = "postgresql://127.0.0.1:1/nowhere"
 POSTGRES_15 = "/usr/lib/postgresql/15/bin"
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
 
@@ -29,8 +30,15 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> Generator[None
         del os.environ[name]
     stack = ExitStack()
     early_config.add_cleanup(stack.close)
-    os.environ["DATABASE_URL"] = os.environ.get("OPENBOOK_TEST_DATABASE_URL") or stack.enter_context(postgres())
+    os.environ["DATABASE_URL"] = os.environ.get("OPENBOOK_TEST_DATABASE_URL") or (
+        NOWHERE if only_distributes(early_config) else stack.enter_context(postgres())
+    )
     return (yield)
+
+
+def only_distributes(config: pytest.Config) -> bool:
+    """Whether other processes, with services of their own, run the tests of this one."""
+    return bool(getattr(config.known_args_namespace, "numprocesses", None)) and "PYTEST_XDIST_WORKER" not in os.environ
 
 
 @pytest.fixture
