@@ -20,9 +20,9 @@ test: .venv/dev.stamp .local/static.stamp ## the whole suite, on a real PostgreS
 	@sh tests/services.sh
 	@exec "$(PYTHON)" -m pytest --numprocesses 2 --dist worksteal
 
-soak: .venv/dev.stamp .local/static.stamp ## kill a server a hundred times
+soak: .venv/dev.stamp .local/static.stamp ## kill a server a hundred times, try each property of the context with many examples
 	@sh tests/services.sh
-	@OPENBOOK_TEST_KILLS=100 exec "$(PYTHON)" -m pytest --timeout 3000 tests/test_processes.py
+	@OPENBOOK_TEST_KILLS=100 OPENBOOK_TEST_EXAMPLES=400 exec "$(PYTHON)" -m pytest --timeout 3000 tests/test_processes.py tests/conversations/context
 
 check: .venv/dev.stamp node_modules/.stamp ## style, types, imports, migrations, Django's checks, JavaScript syntax
 	"$(PYTHON)" -m ruff check .
