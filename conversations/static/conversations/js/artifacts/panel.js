@@ -61,6 +61,7 @@ export class Panel {
     const same = this.mode === "artifact" && this.#shown?.id === id;
     this.#begin("artifact", focus);
     this.#shown = { id, number: wanted, version: null, versions: (same && this.#shown?.versions) || [] };
+    this.#allowChanges();
     this.#head(artifact.title, kindOf(artifact));
     this.#say(notice);
     const asked = ++this.#asked;
@@ -248,7 +249,11 @@ export class Panel {
     const { versions, number } = this.#shown;
     this.select.replaceChildren(...versions.map((version) => h("option", { value: version.version }, versionLine(version))));
     this.select.value = String(number);
-    byId("panel-changes").disabled = versions.length < 2;
+    this.#allowChanges();
+  }
+
+  #allowChanges() {
+    byId("panel-changes").disabled = this.#shown.versions.length < 2;
   }
 
   #renderArtifact() {
