@@ -41,7 +41,7 @@ from tests.memory.factories import (
 pytestmark = [pytest.mark.django_db, pytest.mark.oldest_postgres]
 
 STORIES = settings(stateful_step_count=20, suppress_health_check=[*HealthCheck])
-STORIES = settings(STORIES, max_examples=STORIES.max_examples // 2)  # each is dear
+STORIES = settings(STORIES, max_examples=STORIES.max_examples * 3 // 4)
 START = datetime(2026, 3, 1, 21, tzinfo=UTC)
 CALL = {"type": "tool_use", "id": "t", "name": "search", "input": {"q": "boats"}}
 RESULT = {"type": "tool_result", "tool_use_id": "t", "content": "found"}

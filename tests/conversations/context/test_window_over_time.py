@@ -281,4 +281,4 @@ def last_whole_pair(turns: list[Turn]) -> list[Turn]:
 
 
 TestConversation = Conversation.TestCase
-TestConversation.settings = settings(stateful_step_count=40)
+TestConversation.settings = settings(stateful_step_count=40, max_examples=settings().max_examples * 2)
