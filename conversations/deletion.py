@@ -9,6 +9,7 @@ from django.db import connection, transaction
 
 from conversations.errors import ReplyInProgress
 from conversations.models import Reply, Thread
+from memory.indexing import forget_counts
 
 log = logging.getLogger("openbook.threads")
 
@@ -30,6 +31,7 @@ def delete_thread(thread: Thread) -> None:
             raise ReplyInProgress("A reply is still running in this thread. Stop it first, then delete.")
         thread_id = thread.id
         thread.delete()
+        forget_counts(thread.user_id)
     log.info("thread deleted", extra={"thread_id": str(thread_id)})
 
 

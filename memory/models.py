@@ -1,6 +1,8 @@
 import uuid
 
 from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.indexes import GinIndex
 from django.db import models
 from django.db.models import F, Func, Q
 
@@ -121,3 +123,54 @@ class Topic(models.Model):
 
     def __str__(self) -> str:
         return self.title
+
+
+class IndexedTurn(models.Model):
+    """What a turn is found by: one row for each place of a thread's path, kept up beside the turns, never the turns' own text.
+
+    ``terms`` are numbers of which the user is a part, so that one index serves each user alone, its lists compressed.
+    """
+
+    pk = models.CompositePrimaryKey("thread", "depth")
+    thread = models.ForeignKey("conversations.Thread", models.DB_CASCADE, related_name="+", db_index=False)
+    depth = models.PositiveIntegerField()
+    position = models.PositiveIntegerField(help_text="Of the turn that was indexed last for this place.")
+    # No constraint: the rows leave with their thread, which leaves with its user.
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.DO_NOTHING, related_name="+", db_constraint=False, db_index=False
+    )
+    day = models.DateField()
+    speaker = models.IntegerField(help_text="Term of the name that the turn begins with, else of its role.")
+    asks = models.BooleanField(help_text="Ends as a question.")
+    length = models.PositiveIntegerField(help_text="Words that count.")
+    terms = ArrayField(models.IntegerField())
+
+    class Meta:
+        # What waits to be merged into the index is read by every search, so it is kept short.
+        indexes = [GinIndex(fields=["terms"], name="indexed_turn_terms", gin_pending_list_limit=128)]
+
+    def __str__(self) -> str:
+        return f"{self.thread_id} {self.depth}"
+
+
+class Vocabulary(models.Model):
+    """How common a user's words are, counted now and then on a sample. Without a row, or with an old one, search still works.
+
+    ``common`` are the terms that stand in more than one turn of 200, ``shares`` in how many of 1,000,000 turns. ``names``
+    are the terms of speakers. All turns of threads that were last written to before ``indexed_until`` are indexed.
+    """
+
+    user = models.OneToOneField(settings.AUTH_USER_MODEL, models.DB_CASCADE, primary_key=True, related_name="+")
+    turns = models.PositiveIntegerField()
+    length = models.PositiveBigIntegerField(help_text="Words that count, of all turns.")
+    counted_turns = models.PositiveIntegerField(help_text="How many turns there were when the terms were counted.")
+    common = ArrayField(models.IntegerField(), default=list)
+    shares = ArrayField(models.IntegerField(), default=list)
+    names = ArrayField(models.IntegerField(), default=list)
+    indexed_until = models.DateTimeField(null=True)
+
+    class Meta:
+        verbose_name_plural = "vocabularies"
+
+    def __str__(self) -> str:
+        return f"vocabulary of {self.user_id}"

@@ -1,4 +1,4 @@
-"""Memories, topics, summaries and artifacts that a request was told of or might have been, with what they say by now."""
+"""Memories, topics, summaries, artifacts and recalled turns that a request was told of or might have been, as of now."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -11,6 +11,7 @@ from django.db.models.functions import Left
 
 from artifacts.models import Artifact
 from conversations.context.reasons import Reason
+from conversations.models import Message
 from memory.models import DailySummary, Memory, ThreadSummary, Topic
 
 EXCERPT_CHARS = 300
@@ -83,6 +84,7 @@ def _found(ids: Sequence[UUID]) -> dict[str, dict[str, Any]]:
         (DailySummary, "summary of the day", "text", NOWHERE, NOWHERE),
         (Artifact, "artifact", "title", NOWHERE, "thread"),
         (ThreadSummary, "summary of the last conversation", "text", NOWHERE, "thread"),
+        (Message, "earlier turn", "text", "id", "thread"),
     ]
     first, *others = [
         model._default_manager.filter(id__in=ids).values_list(

@@ -136,11 +136,11 @@ class SnapshotPage:
 
 def snapshot_page(snapshot: ContextSnapshot) -> SnapshotPage:
     body = describing.body(snapshot)
-    turns = [item for item in body["items"] if item["kind"] in TURN_KINDS]
+    turns = [item for item in body["items"] if is_turn_of_thread(item)]
     included = [item for item in turns if item["included"]]
     sent = sent_turns(included[-SENT_SHOWN:])
     request = display.pretty(body["request"]) if body["request"] is not None else ""
-    known = known_rows([item for item in body["items"] if item["kind"] not in TURN_KINDS])
+    known = known_rows([item for item in body["items"] if not is_turn_of_thread(item)])
     others = list(ContextSnapshot.objects.filter(reply=snapshot.reply_id).exclude(pk=snapshot.pk).order_by("id"))
     outcome, query = rewriting(snapshot, body, others)
     return SnapshotPage(
@@ -176,11 +176,16 @@ def snapshot_page(snapshot: ContextSnapshot) -> SnapshotPage:
     )
 
 
+def is_turn_of_thread(item: Item) -> bool:
+    """Whether it is a turn in its place; what was recalled stands beside the message."""
+    return item["kind"] in TURN_KINDS and "thread" not in item
+
+
 def left_out(snapshot: ContextSnapshot) -> Counter[str]:
     """How many turns were left out, by reason."""
     counts: Counter[str] = Counter()
     for run in snapshots.runs_of(snapshot):
-        if not run.included:
+        if not run.included and run.reason is not Reason.RECALLED:
             counts[run.reason.value] += run.count
     return counts
 

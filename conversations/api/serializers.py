@@ -203,6 +203,9 @@ class ItemAnswer(serializers.Serializer[Any]):
     id = serializers.UUIDField(required=False, allow_null=True, help_text="Not of ranges; null of a turn to come.")
     tokens = serializers.IntegerField(required=False, help_text="Estimated tokens; not of ranges.")
     position = serializers.IntegerField(required=False, help_text="Of turns: the place in the thread, from 1.")
+    thread = serializers.UUIDField(
+        required=False, help_text="Of recalled turns: where they were said, maybe elsewhere."
+    )
     first = serializers.IntegerField(required=False, help_text="Of ranges: the position of the first turn.")
     last = serializers.IntegerField(required=False, help_text="Of ranges: the position of the last turn.")
     count = serializers.IntegerField(required=False, help_text="Of ranges: how many turns.")
@@ -385,6 +388,25 @@ class Book(serializers.Serializer[Any]):
     format = serializers.ChoiceField(["openbook/1"])
     threads = ImportedThread(many=True, required=False)
     memories = ImportedMemory(many=True, required=False)
+
+
+class FoundSource(serializers.Serializer[Any]):
+    kind = serializers.ChoiceField(["message", "memory"])
+    id = serializers.UUIDField()
+    thread = serializers.UUIDField(allow_null=True)
+    position = serializers.IntegerField(allow_null=True)
+    role = serializers.CharField(allow_null=True, help_text="`user` or `assistant`; null for a memory.")
+
+
+class FoundAnswer(serializers.Serializer[Any]):
+    content = serializers.CharField(help_text="The whole turn, or the fact.")
+    score = serializers.FloatField(help_text="How much it bears on the query; comparable within one answer only.")
+    source = FoundSource()  # type: ignore[assignment]  # it is no name of a field here
+    created_at = serializers.DateTimeField()
+
+
+class FoundListAnswer(serializers.Serializer[Any]):
+    results = FoundAnswer(many=True)
 
 
 class ImportedThreadAnswer(serializers.Serializer[Any]):

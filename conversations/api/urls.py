@@ -2,7 +2,7 @@ from django.urls import path, re_path
 from drf_spectacular.views import SpectacularAPIView
 from rest_framework.renderers import JSONRenderer
 
-from conversations.api import artifacts, docs, errors, exchange, exporting, presets, views
+from conversations.api import artifacts, docs, errors, exchange, exporting, presets, recall, views
 from conversations.api.base import OnlyJSON
 
 
@@ -36,6 +36,7 @@ urlpatterns = [
     path("replies/<str:reply_id>/stop/", views.ReplyStop.as_view()),
     path("replies/<str:reply_id>/retry/", views.ReplyRetry.as_view()),
     path("replies/<str:reply_id>/events/", views.ReplyEvents.as_view()),
+    path("memories/search/", recall.MemorySearch.as_view()),
     path("import/", exchange.Import.as_view()),
     path("export/", exchange.Export.as_view()),
     path("schema/", Schema.as_view(), name="schema"),

@@ -13,7 +13,7 @@ from conversations.context.fitting import ROUND, Parts, Section, fit, history_ro
 from conversations.context.listing import list_artifacts
 from conversations.context.problems import Problem
 from conversations.context.reasons import Reason
-from conversations.context.recalling import recall
+from conversations.context.recalling import Recalled, Reminded, recall
 from conversations.context.rendering import render, sha256
 from conversations.context.rewriting import Rewriting
 from conversations.context.sources import Candidates, Wanted, candidates_of, read_all
@@ -75,7 +75,7 @@ class Context:
         """How many turns were left out, by reason."""
         counts: dict[str, int] = {}
         for run in self.runs:
-            if not run.included:
+            if not run.included and run.reason is not Reason.RECALLED:
                 counts[run.reason.value] = counts.get(run.reason.value, 0) + run.count
         return counts
 
@@ -95,6 +95,7 @@ class Ground:
     previous: Previous | None
     items: Sequence[TierItem]
     listed: Sequence[TierItem]
+    recalled: Sequence[Turn]
     problems: Sequence[Problem]
     rewriting: Rewriting
 
@@ -175,14 +176,21 @@ def build_context(
     watch.lap("rewrite")
     listed = list_artifacts(history.artifacts)
     parts = replace(parts, history=kept, additions=[*_query_sections(query), *listed.sections])
-    recalled = recall(
-        user_id=user_id,
-        thread_id=thread_id,
-        text=query.query or text_of(newest.content),
-        at=at,
-        tiers=parts.tiers,
-        room=min(assistant.recall_tokens, budget.total_tokens - parts.total_tokens),
-    )
+    recalled = Recalled()
+    if assistant.uses_memory and standing.remembers and not silent:
+        recalled = recall(
+            Reminded(
+                user_id=user_id,
+                thread_id=thread_id,
+                before=kept[0].depth if kept else newest.depth,
+                text=query.query or text_of(newest.content),
+                at=at,
+                gone=frozenset(turn.id for turn in (*candidates.fulfilled, *candidates.orphans)),
+                filtering=assistant.filters_artifacts,
+            ),
+            tiers=parts.tiers,
+            room=min(assistant.recall_tokens, budget.total_tokens - parts.total_tokens),
+        )
     watch.lap("memory")
     parts = replace(parts, additions=[*parts.additions, *recalled.sections])
     ground = Ground(
@@ -196,6 +204,7 @@ def build_context(
         before=before,
         previous=history.previous,
         items=recalled.items,
+        recalled=recalled.turns,
         listed=listed.items,
         problems=[*standing.problems, *recalled.problems],
         rewriting=query,
@@ -251,6 +260,7 @@ def _assembled(ground: Ground, whole: Parts, watch: Stopwatch) -> Context:
         _stand_ins(parts.turns),
         fulfilled=ground.candidates.fulfilled,
         orphans=ground.candidates.orphans,
+        recalled=ground.recalled if parts.additions else (),
     )
     watch.lap("tokens")
     beside = [*ground.listed, *ground.items]

@@ -1,7 +1,7 @@
 """A model request as the contract describes it: what it was given, what was left out and why."""
 
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -62,7 +62,10 @@ def _body(snapshot: ContextSnapshot, material: Material) -> dict[str, Any]:
         "budget": snapshot.budget,
         "hard_cap": snapshot.hard_cap,
         "sections": list(_sections(snapshot, material)),
-        "items": [*_turn_items(snapshot, material), *snapshots.items_of(snapshot, material)],
+        "items": [
+            *_turn_items(snapshot, material),
+            *(item for item in snapshots.items_of(snapshot, material) if not _is_here(item, snapshot)),
+        ],
         "rewriting": {"outcome": snapshot.rewriting, "query": query_of(snapshot, material)},
         "against_duplicates": _against_duplicates(snapshot),
         "problems": snapshot.problems or [],
@@ -131,7 +134,11 @@ def _turn_items(snapshot: ContextSnapshot, material: Material) -> Iterator[dict[
     """Each turn exactly once: those around the window one by one, what lies far before it as a range."""
     sent = {turn.position: turn for turn in material.turns}
     near = _near(snapshot)
+    recalled = {item["position"]: item for item in snapshot.recalled or [] if _is_here(item, snapshot)}
     for run in runs_of(snapshot):
+        if run.reason is Reason.RECALLED:
+            yield from (recalled[position] for position in range(run.first, run.last + 1))
+            continue
         if run.included:
             for position in range(run.first, run.last + 1):
                 if turn := sent.get(position):
@@ -153,6 +160,11 @@ def _turn_items(snapshot: ContextSnapshot, material: Material) -> Iterator[dict[
             yield _item(message.id, message.position, run, message.token_count)
 
 
+def _is_here(item: Mapping[str, Any], snapshot: ContextSnapshot) -> bool:
+    """Whether this is a recalled turn of the thread itself, which stands among its turns."""
+    return bool(snapshot.thread_id) and item.get("thread") == str(snapshot.thread_id)
+
+
 def _item(id: uuid.UUID | None, position: int, run: Run, tokens: int) -> dict[str, Any]:
     return {
         "kind": "message",
@@ -167,7 +179,7 @@ def _item(id: uuid.UUID | None, position: int, run: Run, tokens: int) -> dict[st
 def _near(snapshot: ContextSnapshot) -> list[Message]:
     ranges = Q()
     for run in runs_of(snapshot):
-        if not run.included:
+        if not run.included and run.reason is not Reason.RECALLED:
             ranges |= Q(position__range=(max(run.first, run.last - NEAR + 1), run.last))
     if not ranges:
         return []

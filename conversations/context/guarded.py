@@ -5,6 +5,7 @@ from typing import Any
 
 from django.db import DatabaseError, OperationalError, connection
 from psycopg.errors import QueryCanceled
+from psycopg.pq import Format
 
 from conversations.context.problems import Problem, ProblemKind
 from conversations.db import start_over
@@ -16,11 +17,17 @@ def asked(statement: str, values: Mapping[str, Any], *, milliseconds: int | None
     """The one row of a statement, with a time-out of its own where one is named. What fails leaves the transaction usable."""
     if milliseconds is not None:
         start_over(milliseconds=milliseconds)
+    return asked_rows(statement, values)[0]
+
+
+def asked_rows(statement: str, values: Mapping[str, Any], *, binary: bool = False) -> list[Row]:
+    """All rows, within the time that statements have by now. ``binary``: ids and times are not spelled out and read again."""
     try:
         with connection.cursor() as cursor:
+            if binary:
+                cursor.cursor.format = Format.BINARY
             cursor.execute(statement, values)
-            row: Row = cursor.fetchone()
-            return row
+            return list(cursor.fetchall())
     except DatabaseError:
         start_over()
         raise

@@ -1,92 +1,272 @@
-"""What is remembered and bears on one message. It stands beside that message, never before the history (C3)."""
+"""What was said or is remembered and bears on one message. It stands beside that message, never before the history (C3)."""
 
+import json
 import uuid
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
+from itertools import groupby
 from typing import Any
 
 from django.db import DatabaseError
 
 from conversations.context.fitting import Section
-from conversations.context.guarded import asked, problem_of
+from conversations.context.followups import is_social
+from conversations.context.guarded import Row, asked, asked_rows, problem_of
 from conversations.context.pieces import bullet
 from conversations.context.problems import Problem
 from conversations.context.reasons import Reason
 from conversations.context.tiers import MEMORY, Tier, TierItem
 from conversations.context.tokens import estimate_tokens
+from conversations.context.windowing import Turn
+from conversations.db import start_over
+from conversations.indexing import NEWEST_UNINDEXED, said_turn
 from conversations.providers.base import RECALLED
+from memory import recall as ranking
+from memory.recall import Counts, Query
 from memory.tags import thread_tag
+from memory.words import speaker
 
 SOURCE = "recall"
 MILLISECONDS = 100
-MOST = 8
+MOST_TURNS = 64
+MOST_FACTS = 8
+MOST_UNINDEXED = 60
 USEFUL = 40
 """Estimated tokens of room below which nothing is recalled."""
+LEAST = 12
+"""Tokens that no turn is shorter than."""
+FAINT = 0.05
+"""What bears so much less than the best on the message says nothing about it."""
 
-# Any word of the message will do, the rank tells how well. Only the person's own memories are looked at, which are few.
-RECALL = """
+# How common the words are, and what is not indexed yet, in one round trip.
+KNOWN = """
+SELECT vocabulary.*, (SELECT json_agg(fresh) FROM ({unindexed}) AS fresh)::text
+FROM (SELECT) AS one LEFT JOIN ({vocabulary}) AS vocabulary ON true
+""".replace("{unindexed}", NEWEST_UNINDEXED).replace("{vocabulary}", ranking.VOCABULARY)
+
+# The places of the index as the turns that stand there by now. A turn that made an artifact, or asked for it, is not
+# repeated here either: by provenance, else by the clock (F2, F4).
+RANKED = """
+SELECT turn.id, turn.thread_id, turn.depth, turn.position, turn.role, turn.text, turn.created_at, found.score
+FROM ({ranked}) AS found
+JOIN conversations_thread AS thread ON thread.id = found.thread_id AND thread.user_id = %(user)s
+JOIN conversations_message AS turn
+  ON turn.thread_id = found.thread_id AND turn.depth = found.depth AND turn.is_active AND turn.text <> ''
+WHERE NOT (%(filtering)s AND EXISTS (
+    SELECT FROM artifacts_artifactversion AS made
+    JOIN artifacts_artifact AS artifact ON artifact.id = made.artifact_id AND artifact.deleted_at IS NULL
+    JOIN conversations_message AS answer
+      ON answer.thread_id = turn.thread_id AND answer.is_active AND answer.role = 'assistant'
+     AND answer.depth = turn.depth + (turn.role = 'user')::int
+    WHERE made.thread_id = turn.thread_id AND made.origin <> 'hand'
+      AND CASE WHEN made.message_id IS NOT NULL OR made.reply_id IS NOT NULL
+               THEN made.message_id = answer.id OR made.reply_id = answer.reply_id
+               ELSE made.created_at BETWEEN answer.created_at AND answer.created_at + interval '5 seconds' END
+))
+ORDER BY found.score DESC, turn.thread_id, turn.depth DESC
+""".replace("{ranked}", ranking.STATEMENT)
+RANKED = " ".join(RANKED.split())  # psycopg reads a statement of more than 4,096 characters anew each time
+
+# Any word of the message will do. Only the person's own memories are looked at, which are few.
+FACTS = """
 WITH words AS (
     SELECT to_tsquery('simple', string_agg(quote_literal(lexeme), ' | ')) AS query
-    FROM unnest(to_tsvector('simple', %(text)s))
+    FROM unnest(to_tsvector('simple', %(text)s) || to_tsvector('english', %(text)s))
 )
-SELECT json_agg(json_build_array(id, content) ORDER BY rank DESC, created_at DESC, id)
+SELECT id, content, created_at
 FROM (
-    SELECT id, content, created_at, ts_rank(to_tsvector('simple', content), query) AS rank
-    FROM memory_memory, words
-    WHERE user_id = %(user)s AND confined_to = ANY(%(places)s) AND ended_at IS NULL
-      AND (valid_until IS NULL OR valid_until > %(at)s)
-      AND id <> ALL(%(given)s) AND to_tsvector('simple', content) @@ query
-    ORDER BY rank DESC, created_at DESC, id LIMIT %(most)s
-) AS found"""
+    SELECT id, content, created_at, to_tsvector('simple', content) || to_tsvector('english', content) AS vector
+    FROM memory_memory
+    WHERE user_id = %(user)s AND (%(everywhere)s OR confined_to = ANY(%(places)s)) AND ended_at IS NULL
+      AND (valid_until IS NULL OR valid_until > %(at)s) AND id <> ALL(%(given)s)
+) AS fact, words
+WHERE vector @@ query
+ORDER BY ts_rank(vector, query) DESC, created_at DESC, id LIMIT %(most)s
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reminded:
+    """Who is reminded by which text. Of the thread only what comes before a depth is recalled, without what is ``gone``;
+    ``everywhere`` also what is remembered in other threads alone."""
+
+    user_id: int
+    text: str
+    at: datetime
+    thread_id: uuid.UUID | None = None
+    before: int = 0
+    gone: frozenset[uuid.UUID | None] = frozenset()
+    filtering: bool = True
+    everywhere: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Candidate:
+    """A turn, or a fact, by how much it bears on the text. A fact is of no thread."""
+
+    kind: str
+    id: uuid.UUID
+    text: str
+    at: datetime
+    score: float
+    role: str = ""
+    thread: uuid.UUID | None = None
+    depth: int = 0
+    position: int = 0
+
+    @property
+    def line(self) -> str:
+        if self.kind == "memory":
+            return bullet(f"remembered: {self.text}")
+        named, _ = speaker(self.text)
+        return bullet(self.text if named else f"{self.role}: {self.text}")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RecalledTurn(TierItem):
+    """The account of a turn that might have been recalled."""
+
+    thread: str
+    position: int
 
 
 @dataclass(frozen=True, kw_only=True)
 class Recalled:
-    """What stands beside the message, and the account of all that was found."""
+    """What stands beside the message, the account of all that was found, and the turns of this thread that are in it."""
 
     sections: Sequence[Section] = ()
     items: Sequence[TierItem] = ()
+    turns: Sequence[Turn] = ()
     problems: Sequence[Problem] = ()
 
 
-def recall(
-    *, user_id: int, thread_id: uuid.UUID | None, text: str, at: datetime, tiers: Sequence[Tier], room: int
-) -> Recalled:
-    """The memories that the tier had no place for and that share words with the text, best first, as many as fit the room.
+def recall(reminded: Reminded, *, tiers: Sequence[Tier], room: int) -> Recalled:
+    """What bears on the text and is not given already, as much as fits the room.
 
-    Costs nothing where the tier holds all that is remembered. Must run within a transaction, and leaves it usable.
+    Must run within ``read_only``, and leaves it usable.
     """
-    memory = next((tier for tier in tiers if tier.name == MEMORY), None)
-    if room < USEFUL or memory is None or all(item.included for item in memory.items):
+    if room < USEFUL or is_social(reminded.text):
         return Recalled()
-    values: dict[str, Any] = {
-        "user": user_id,
-        "places": ["", thread_tag(thread_id)] if thread_id else [""],
-        "text": text,
-        "at": at,
-        "given": [uuid.UUID(item.id) for item in memory.items if item.included],
-        "most": MOST,
-    }
+    tier = next((tier for tier in tiers if tier.name == MEMORY), None)
+    given = [uuid.UUID(item.id) for item in tier.items if item.included] if tier else []
+    start_over(milliseconds=MILLISECONDS)
     try:
-        (rows,) = asked(RECALL, values, milliseconds=MILLISECONDS)
+        found = search(reminded, given=given, facts=tier is not None and len(given) < len(tier.items))
     except DatabaseError as error:
         return Recalled(problems=[problem_of(SOURCE, error)])
-    return fitted([(id, content) for id, content in rows or []], room)
+    return fitted(found, room, here=reminded.thread_id)
 
 
-def fitted(found: Iterable[tuple[str, str]], room: int) -> Recalled:
-    """As many of the memories as fit so many tokens, each on a line. Pure."""
-    lines, items = [RECALLED], []
+def search(
+    reminded: Reminded, *, given: Sequence[uuid.UUID] = (), facts: bool = True, most: int = MOST_TURNS
+) -> list[Candidate]:
+    """The turns and facts that bear on a text, best first, without facts that are given already."""
+    query = ranking.query_of(reminded.user_id, reminded.text, reminded.at)
+    if query.is_empty:
+        return []
+    counts, turns = _turns(reminded, query, most)
+    told = _facts(reminded, query, counts, given) if facts else []
+    found = sorted([*turns, *told], key=lambda one: (-one.score, one.at))
+    return [one for one in found if one.score >= FAINT * found[0].score][:most]
+
+
+def _turns(reminded: Reminded, query: Query, most: int) -> tuple[Counts, list[Candidate]]:
+    values = {"user": query.user, "terms": list(query.terms), "most": MOST_UNINDEXED}
+    *known, fresh = asked(KNOWN, values)
+    counts, _ = ranking.counts_of(known if known[0] is not None else None)
+    unindexed = [said_turn(row) for row in json.loads(fresh or "[]")]
+    wanted = ranking.values_of(query, counts, unindexed, wanted=most, here=reminded.thread_id, before=reminded.before)
+    rows = asked_rows(RANKED, wanted | {"filtering": reminded.filtering}, binary=True)
+    return counts, [_turn(row) for row in rows if row[0] not in reminded.gone]
+
+
+def _turn(row: Row) -> Candidate:
+    id, thread, depth, position, role, text, at, score = row
+    return Candidate(
+        kind="message",
+        id=id,
+        text=text,
+        at=at,
+        score=score,
+        role=role,
+        thread=thread,
+        depth=depth,
+        position=position,
+    )
+
+
+def _facts(reminded: Reminded, query: Query, counts: Counts, given: Sequence[uuid.UUID]) -> list[Candidate]:
+    values: dict[str, Any] = {
+        "user": reminded.user_id,
+        "everywhere": reminded.everywhere,
+        "places": ["", thread_tag(reminded.thread_id)] if reminded.thread_id else [""],
+        "text": reminded.text,
+        "at": reminded.at,
+        "given": list(given),
+        "most": MOST_FACTS,
+    }
+    return [
+        Candidate(kind="memory", id=id, text=text, at=at, score=ranking.score_of(query, counts, text))
+        for id, text, at in asked_rows(FACTS, values)
+    ]
+
+
+def fitted(found: Iterable[Candidate], room: int, *, here: uuid.UUID | None) -> Recalled:
+    """As many of the candidates as fit so many tokens, best first; told in the order of their time, by day. Pure."""
+    chosen: list[Candidate] = []
+    tokens: dict[uuid.UUID, int] = {}
+    left_out: list[Candidate] = []
+    days: set[str] = set()
     left = room - estimate_tokens(RECALLED)
-    for id, content in found:
-        line = bullet(content)
-        tokens = estimate_tokens(line) + 1
-        fits = tokens <= left
-        if fits:
-            left -= tokens
-            lines.append(line)
-        reason = Reason.RECALLED if fits else Reason.OVER_BUDGET
-        items.append(TierItem(kind="memory", id=id, included=fits, reason=reason, tokens=tokens if fits else 0))
-    sections = [Section.of("recalled", "\n".join(lines))] if len(lines) > 1 else []
-    return Recalled(sections=sections, items=items)
+    for one in found:
+        if left < LEAST and chosen:  # the lines together take less than one by one
+            left = room - estimate_tokens(_told(chosen))
+        if left < LEAST:
+            break
+        cost = estimate_tokens(one.line) + 1
+        heading = 0 if _day(one) in days else estimate_tokens(_day(one)) + 1
+        if cost + heading <= left:
+            left -= cost + heading
+            days.add(_day(one))
+            chosen.append(one)
+            tokens[one.id] = cost
+        elif one.thread is None or one.thread != here:  # what is left out of the thread is told by its account
+            left_out.append(one)
+    items = [_item(one, tokens.get(one.id, 0)) for one in [*chosen, *left_out]]
+    if not chosen:
+        return Recalled(items=items)
+    turns = [one for one in chosen if one.thread and one.thread == here]
+    return Recalled(
+        sections=[Section.of("recalled", _told(chosen))],
+        items=items,
+        turns=[
+            Turn(id=one.id, position=one.position, depth=one.depth, role=one.role, content=[], token_count=0)
+            for one in turns
+        ],
+    )
+
+
+def _told(chosen: Sequence[Candidate]) -> str:
+    in_time = sorted(chosen, key=lambda one: (one.at, str(one.thread), one.depth, str(one.id)))
+    days = [[day, *(one.line for one in told)] for day, told in groupby(in_time, key=_day)]
+    return "\n".join([RECALLED, *(line for lines in days for line in lines)])
+
+
+def _day(one: Candidate) -> str:
+    return f"{one.at.astimezone(UTC).date().isoformat()}:"
+
+
+def _item(one: Candidate, tokens: int) -> TierItem:
+    reason = Reason.RECALLED if tokens else Reason.OVER_BUDGET
+    if one.thread is None:
+        return TierItem(kind=one.kind, id=str(one.id), included=tokens > 0, reason=reason, tokens=tokens)
+    return RecalledTurn(
+        kind=one.kind,
+        id=str(one.id),
+        included=tokens > 0,
+        reason=reason,
+        tokens=tokens,
+        thread=str(one.thread),
+        position=one.position,
+    )

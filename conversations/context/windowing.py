@@ -14,6 +14,7 @@ from conversations.context.exchanges import calls, is_question, last_pair, only_
 from conversations.context.reasons import Reason
 from conversations.models import Message
 
+NOT_SENT = (Reason.FULFILLED_ARTIFACT, Reason.ORPHAN_TOOL, Reason.RECALLED)
 LAST_PAIR = 2
 FURTHEST_PAIR = 40
 """How many turns back the last pair is looked for at least: tool calls make an answer long, unanswered turns push it back."""
@@ -205,8 +206,10 @@ def account(
     *,
     fulfilled: Collection[Turn] = (),
     orphans: Collection[Turn] = (),
+    recalled: Collection[Turn] = (),
 ) -> list[Run]:
     """Every position of the thread up to the newest message exactly once (S3). A preset's request has no such message.
+    What was ``recalled`` stands beside the message and not in its place, so its run is of no turn that is sent.
 
     What lies before the oldest candidate is one run, however long the thread is. A position missing between turns of the
     path belongs to an attempt that a retry replaced. ``digests``: position to SHA-256 of a shortened turn's stand-in.
@@ -214,6 +217,7 @@ def account(
     named = [
         *((turn, Reason.FULFILLED_ARTIFACT) for turn in fulfilled),
         *((turn, Reason.ORPHAN_TOOL) for turn in orphans),
+        *((turn, Reason.RECALLED) for turn in recalled),
         *((turn, Reason.SHORTENED if turn.position in digests else Reason.RECENT) for turn in history),
         *(((newest, Reason.SHORTENED if newest.position in digests else Reason.NEWEST),) if newest else ()),
     ]
@@ -234,7 +238,7 @@ def _runs(named: Sequence[tuple[Turn, Reason]], left_out: Reason, digests: dict[
                 included=False,
                 reason=left_out if of_path else Reason.SUPERSEDED,
             )
-        included = reason not in (Reason.FULFILLED_ARTIFACT, Reason.ORPHAN_TOOL)
+        included = reason not in NOT_SENT
         yield Run(
             first=first.position,
             last=last.position,

@@ -11,6 +11,7 @@ from conversations.context.tokens import text_of, turn_tokens
 from conversations.exchange.records import ArtifactRecord, MemoryRecord, ThreadRecord, TurnRecord
 from conversations.models import Assistant, Message, Thread, more_than_text
 from conversations.sessions import Session, session_at
+from memory.indexing import SaidTurn
 from memory.models import Memory
 
 TURN_COLUMNS = (
@@ -48,6 +49,19 @@ def turn_rows(thread: ThreadRecord) -> Iterator[tuple[Any, ...]]:
             *(turn.status, tokens, total, turn.created_at, True),
         )
         parent = turn.id
+
+
+def said_turns(thread: ThreadRecord) -> Iterator[SaidTurn]:
+    """The thread's turns as the index of recall takes them."""
+    for position, turn in enumerate(thread.turns, 1):
+        yield SaidTurn(
+            thread=thread.id,
+            depth=position,
+            position=position,
+            role=turn.role,
+            text=text_of(turn.content),
+            at=turn.created_at,
+        )
 
 
 def artifact_row(artifact: ArtifactRecord, thread_id: uuid.UUID) -> Artifact:

@@ -15,9 +15,19 @@ from artifacts.models import Artifact, ArtifactVersion
 from conversations import threads
 from conversations.errors import AlreadyExists, InvalidMessage
 from conversations.exchange.records import Book
-from conversations.exchange.rows import TURN_COLUMNS, artifact_row, memory_row, thread_row, turn_rows, version_rows
+from conversations.exchange.rows import (
+    TURN_COLUMNS,
+    artifact_row,
+    memory_row,
+    said_turns,
+    thread_row,
+    turn_rows,
+    version_rows,
+)
 from conversations.exchange.values import refuse
+from conversations.indexing import catch_up
 from conversations.models import Assistant, Message, Thread
+from memory import indexing
 from memory.models import Memory
 
 log = logging.getLogger("openbook.exchange")
@@ -58,6 +68,8 @@ def _insert_all(user: User, book: Book) -> list[Thread]:
     _insert(Artifact, (artifact_row(artifact, thread_id) for artifact, thread_id in artifacts))
     _insert(ArtifactVersion, (row for artifact, thread_id in artifacts for row in version_rows(artifact, thread_id)))
     _insert(Memory, (memory_row(memory, user.id) for memory in book.memories))
+    indexing.store(user.pk, (turn for thread in book.threads for turn in said_turns(thread)))
+    catch_up(user.pk)
     return stored
 
 

@@ -54,7 +54,7 @@ class Migration(migrations.Migration):
                 ('today_tokens', models.PositiveIntegerField(default=500, help_text="What today's summary may take.")),
                 ('open_threads_tokens', models.PositiveIntegerField(default=400, help_text='What unresolved topics may take.')),
                 ('last_conversation_tokens', models.PositiveIntegerField(default=300, help_text='What the summary of the last conversation may take, after a day away.')),
-                ('recall_tokens', models.PositiveIntegerField(default=400, help_text='What may be recalled for one message, beside it.')),
+                ('recall_tokens', models.PositiveIntegerField(default=2400, help_text='What may be recalled for one message, beside it, where the history leaves room.')),
                 ('uses_memory', models.BooleanField(default=True, help_text='Off: no memory, summaries, topics or recall.')),
                 ('tools', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=40), blank=True, default=list, help_text='What it may use, by name.')),
                 ('filters_artifacts', models.BooleanField(default=True, help_text='Leave out requests whose artifact was made, so that it is not made again.')),

@@ -41,7 +41,7 @@ class Assistant(models.Model):
         default=300, help_text="What the summary of the last conversation may take, after a day away."
     )
     recall_tokens = models.PositiveIntegerField(
-        default=400, help_text="What may be recalled for one message, beside it."
+        default=2_400, help_text="What may be recalled for one message, beside it, where the history leaves room."
     )
     uses_memory = models.BooleanField(default=True, help_text="Off: no memory, summaries, topics or recall.")
     tools = ArrayField(models.CharField(max_length=40), default=list, blank=True, help_text="What it may use, by name.")

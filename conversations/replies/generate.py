@@ -17,6 +17,7 @@ from conversations.context.rewriting import Rewriting, ask_model
 from conversations.context.tokens import text_of
 from conversations.db import in_database
 from conversations.errors import Unavailable, error_object
+from conversations.indexing import catch_up_if_possible
 from conversations.models import ContextSnapshot, Message, Reply
 from conversations.providers import ProviderError, get_provider
 from conversations.providers.base import WHOLE, Finished, ToolCalled
@@ -106,12 +107,14 @@ def _set_going(book: Journal, opened: Opened) -> None:
         id=opened.reply.id, thread_id=opened.thread.id, events=[opened.saved], silent=opened.preset is not None
     )
     live.task = asyncio.create_task(_run(book, live, opened), name=f"reply {live.id}")
+    book.tasks.add(live.task)
     live.task.add_done_callback(lambda task: _ended(book, live, task))
     book.add(live)
 
 
 def _ended(book: Journal, live: LiveReply, task: asyncio.Task[None]) -> None:
     """A reply whose end could not be written is let go: its lease runs out, and the sweep ends it."""
+    book.tasks.discard(task)
     if not task.cancelled() and (error := task.exception()):
         log.critical("reply task failed", exc_info=error, extra={"reply": str(live.id)})
     if live.id in book.live:
@@ -148,6 +151,8 @@ async def _run(book: Journal, live: LiveReply, opened: Opened) -> None:
             "error_code": outcome.error["code"] if outcome.error else None,
         },
     )
+    # Nobody waits for it: the end is told already.
+    await in_database(catch_up_if_possible)(opened.thread.user_id)
 
 
 async def _answer(book: Journal, live: LiveReply, opened: Opened) -> Outcome:

@@ -88,6 +88,7 @@ class Journal:
 
     def __init__(self) -> None:
         self.live: dict[uuid.UUID, LiveReply] = {}
+        self.tasks: set[asyncio.Task[None]] = set()
         self.doorbell = Doorbell()
         self._wake = asyncio.Event()
         self._writing = asyncio.Lock()

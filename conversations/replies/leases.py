@@ -44,10 +44,9 @@ async def drain() -> None:
     """End the replies of this process as ``interrupted``, because it is about to stop. Takes no new ones."""
     book = journal()
     book.draining = True
-    live = list(book.live.values())
-    for reply in live:
+    for reply in list(book.live.values()):
         reply.end(store.interruption())
-    await asyncio.gather(*(reply.task for reply in live if reply.task), return_exceptions=True)
+    await asyncio.gather(*book.tasks, return_exceptions=True)
     await book.stop()
 
 

@@ -1,61 +1,52 @@
-"""The model looks up what was said in this thread before its window begins."""
+"""The model looks up what was said before its window begins, in this thread or in others of the person."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-from django.contrib.postgres.search import SearchQuery, SearchRank, SearchVector
-from django.db.models import F, Value
-from django.db.models.functions import Left
+from django.utils import timezone
 
+from conversations.context.recalling import Candidate, Reminded, search
+from conversations.db import read_only
 from conversations.models import Message
 from conversations.text import clean
 from conversations.tools.base import Call, Result, Tool
+from memory.words import stems
 
 MOST = 8
-MOST_WORDS = 20
 AROUND = 600
 """Characters that are shown on each side of the first word that was found."""
-LONGEST_SEARCHED = 100_000
-"""Characters of a turn that are looked at; PostgreSQL refuses a text with too many words."""
-NEWEST_SEARCHED = 5_000
-"""Turns that are looked through, the newest first."""
+WORD = re.compile(r"\w+")
 
 
 def run(call: Call, input: Mapping[str, Any]) -> Result:
-    words = re.findall(r"\w+", clean(input["query"]))[:MOST_WORDS]
-    found = search(call, words)
+    query = clean(input["query"])
+    found = said(call, query)
     if not found:
-        return Result(text="Nothing was found. Try other words.", summary="Searched the conversation: nothing found")
-    told = [f"{turn.created_at:%Y-%m-%d %H:%M} UTC, {turn.role}: {excerpt(turn.text, words)}" for turn in found]
-    return Result(text="\n\n---\n\n".join(told), summary=f"Searched the conversation: {len(found)} found")
+        return Result(text="Nothing was found. Try other words.", summary="Searched the conversations: nothing found")
+    told = [f"{one.at:%Y-%m-%d %H:%M} UTC, {one.role}: {excerpt(one.text, query)}" for one in found]
+    return Result(text="\n\n---\n\n".join(told), summary=f"Searched the conversations: {len(found)} found")
 
 
-def search(call: Call, words: Sequence[str]) -> list[Message]:
-    """The turns before the newest message that hold any of the words, best first."""
-    if not words:
-        return []
-    # "simple", as nobody knows the language; any word will do, and the rank tells how well.
-    query = SearchQuery(" | ".join(f"'{word}':*" for word in words), config="simple", search_type="raw")
-    text = SearchVector(Left("text", LONGEST_SEARCHED), config="simple")
-    earlier = Message.objects.filter(
+def said(call: Call, query: str) -> list[Candidate]:
+    """The turns before the newest message that bear on the query, best first."""
+    newest = Message.objects.filter(thread_id=call.thread_id, position=call.last_position).values_list("depth").first()
+    reminded = Reminded(
+        user_id=call.user_id,
+        text=query,
+        at=timezone.now(),
         thread_id=call.thread_id,
-        is_active=True,
-        position__lt=call.last_position,
-        position__gte=call.last_position - NEWEST_SEARCHED,
+        before=newest[0] if newest else call.last_position,
+        filtering=False,
     )
-    ranked = (
-        earlier.annotate(vector=text)
-        .filter(vector=query)
-        .annotate(rank=SearchRank(F("vector"), query, normalization=Value(1)))
-    )
-    return list(ranked.order_by("-rank", "-position")[:MOST])
+    with read_only():
+        return search(reminded, facts=False, most=MOST)
 
 
-def excerpt(text: str, words: Sequence[str]) -> str:
-    """The text around the first of the words, with marks where it is cut."""
-    found = re.search("|".join(map(re.escape, words)), text, re.IGNORECASE)
-    middle = found.start() if found else 0
+def excerpt(text: str, query: str) -> str:
+    """The text around the first word of the query, with marks where it is cut."""
+    wanted = {*stems(query)}
+    middle = next((word.start() for word in WORD.finditer(text) if not wanted.isdisjoint(stems(word[0]))), 0)
     first, last = max(0, middle - AROUND), middle + AROUND
     return f"{'… ' if first else ''}{text[first:last]}{' …' if last < len(text) else ''}"
 
@@ -63,8 +54,8 @@ def excerpt(text: str, words: Sequence[str]) -> str:
 TOOL = Tool(
     name="search_messages",
     description=(
-        "Search what was said earlier in this conversation, beyond what you are given. Use it when the person refers to "
-        "something that you don't see. Returns the best turns with their time and speaker."
+        "Search what was said earlier, in this conversation and in others with the same person, beyond what you are given. "
+        "Use it when the person refers to something that you don't see. Returns the best turns with their time and speaker."
     ),
     schema={
         "type": "object",
@@ -73,5 +64,5 @@ TOOL = Tool(
         "additionalProperties": False,
     },
     run=run,
-    doing="Searching the conversation",
+    doing="Searching the conversations",
 )

@@ -20,7 +20,7 @@ def run(url: str) -> None:
     import django  # noqa: PLC0415
 
     django.setup()
-    from tests.benchmarks import cache, context, corpus, replies, standing, tokens  # noqa: PLC0415
+    from tests.benchmarks import cache, context, corpus, recall, replies, standing, tokens  # noqa: PLC0415
     from tests.benchmarks.measuring import database  # noqa: PLC0415
 
     tokens.main()
@@ -36,6 +36,7 @@ def run(url: str) -> None:
         else:
             print("\n== no peers here: `make bench` installs them in an environment of its own")
         standing.main()
+        recall.main()
         replies.main(here)
 
 

@@ -33,7 +33,13 @@ def page_of(snapshot: ContextSnapshot) -> snapshot_page.SnapshotPage:
 
 
 def small_assistant(**changes: int) -> Assistant:
-    budget = {"history_tokens_low": 0, "history_tokens_high": 60, "total_tokens": 100, "hard_cap_tokens": 150}
+    budget = {
+        "history_tokens_low": 0,
+        "history_tokens_high": 60,
+        "total_tokens": 100,
+        "hard_cap_tokens": 150,
+        "recall_tokens": 0,
+    }
     return Assistant.objects.create(slug="small", name="Small", system_prompt="Be brief.", **budget | changes)
 
 

@@ -259,7 +259,7 @@ async def test_what_the_snippet_has_no_room_for_is_recalled_beside_the_message(
     request = (await api.get(f"requests/{sent['request']}/")).body
     own, recalled = said(model.bodies[0])
     assert own == "What is my boat called?"
-    assert recalled.splitlines()[:2] == [RECALLED, f"- {facts[0].strip()}"]
+    assert recalled.splitlines()[:3] == [RECALLED, f"{now.date()}:", f"- remembered: {facts[0].strip()}"]
     assert "Marisol" not in request["sections"][1]["text"]
     memories = [item for item in request["items"] if item["kind"] == "memory"]
     assert len({item["id"] for item in memories}) == len(memories) == len(facts)
@@ -435,6 +435,7 @@ async def test_what_the_provider_says_about_its_cache_is_told(api: Api, model: M
 
 
 def strip(message: dict[str, Any]) -> dict[str, Any]:
-    """Without cache marks, which are no content."""
-    blocks = [{name: value for name, value in block.items() if name != "cache_control"} for block in message["content"]]
+    """Without cache marks, which are no content, and without what stands beside the newest message only."""
+    own = [block for block in message["content"] if not block.get("text", "").startswith(RECALLED)]
+    blocks = [{name: value for name, value in block.items() if name != "cache_control"} for block in own]
     return message | {"content": blocks}

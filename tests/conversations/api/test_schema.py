@@ -40,6 +40,7 @@ OF_THE_CONTRACT = {
     "POST replies/{reply_id}/retry/",
     "GET replies/{reply_id}/events/",
     "GET assistants/",
+    "GET memories/search/",
     "POST import/",
     "GET export/",
     "GET artifacts/{artifact_id}/export/",
@@ -86,7 +87,7 @@ def test_a_snapshot_is_described_to_its_last_field() -> None:
         *(f"sections[].{name}" for name in ("name", "tokens", "text")),
         *(
             f"items[].{name}"
-            for name in ("kind", "included", "reason", "id", "tokens", "position", "first", "last", "count")
+            for name in ("kind", "included", "reason", "id", "tokens", "position", "thread", "first", "last", "count")
         ),
         *(f"rewriting.{name}" for name in ("outcome", "query")),
         *(f"against_duplicates.{name}" for name in ("rules", "tool_wording", "filtered_turns", "silent")),

@@ -10,6 +10,7 @@ from conversations.context.builder import Context
 from conversations.context.fitting import SMALLEST_SHARE
 from conversations.context.invariants import broken
 from conversations.context.reasons import Reason
+from conversations.context.recalling import RecalledTurn
 from conversations.context.rendering import canonical
 from conversations.context.tokens import text_of
 from conversations.context.windowing import without_orphans
@@ -17,7 +18,7 @@ from conversations.models import ContextSnapshot, Message
 from tests.model_rules import complaint
 
 ORDER = ["base", "memory", "today", "open_threads", "last_conversation", "history", "message"]
-LEFT_OUT = {Reason.OVER_BUDGET, Reason.TURN_LIMIT, Reason.FULFILLED_ARTIFACT, Reason.ORPHAN_TOOL}
+LEFT_OUT = {Reason.RECALLED, Reason.OVER_BUDGET, Reason.TURN_LIMIT, Reason.FULFILLED_ARTIFACT, Reason.ORPHAN_TOOL}
 
 
 def check_context(context: Context, stored: Sequence[Message]) -> None:
@@ -79,6 +80,16 @@ def check_account(context: Context, stored: Sequence[Message]) -> None:
     items = [(item.kind, item.id) for item in context.items]
     assert len(set(items)) == len(items), "each memory, topic and summary once"
     assert all(item.included or not item.tokens for item in [*context.items, *context.recalled])
+    recalled = {item.position for item in context.recalled if isinstance(item, RecalledTurn) and is_here(item, stored)}
+    assert recalled == {position for position, run in fates.items() if run.reason is Reason.RECALLED}
+    texts = [addition.text for addition in context.parts.additions if addition.name == "recalled"]
+    for turn in stored:
+        if turn.position in recalled:
+            assert turn.is_active and " ".join(turn.text.split()) in texts[0], "what is told to be recalled is sent"
+
+
+def is_here(item: RecalledTurn, stored: Sequence[Message]) -> bool:
+    return item.included and item.thread in {str(turn.thread_id) for turn in stored[:1]}
 
 
 def check_size(context: Context) -> None:
@@ -135,15 +146,22 @@ def check_body(body: dict[str, Any], context: Context) -> None:
     listed = [
         position
         for item in items
-        if item["kind"] in ("message", "range")
+        if in_place(item, body)
         for position in range(item.get("first", item.get("position")), item.get("last", item.get("position")) + 1)
     ]
     assert listed == list(range(1, context.newest.position + 1)), "each position of the thread once"
-    others = [(item["kind"], item["id"]) for item in items if item["kind"] not in ("message", "range")]
+    others = [(item["kind"], item["id"]) for item in items if not in_place(item, body)]
     assert len(set(others)) == len(others)
-    assert set(others) >= {(item.kind, item.id) for item in [*context.items, *context.recalled]}
-    turns = sum(item["tokens"] for item in items if item["kind"] == "message" and item["included"])
-    assert turns == context.history_tokens + context.newest.token_count
+    told = {(item["kind"], item.get("id")) for item in items}
+    elsewhere = [item for item in context.recalled if not isinstance(item, RecalledTurn) or item.included]
+    assert told >= {(item.kind, item.id) for item in [*context.items, *elsewhere]}
+    sent = [item for item in items if item["kind"] == "message" and item["included"] and "thread" not in item]
+    assert sum(item["tokens"] for item in sent) == context.history_tokens + context.newest.token_count
+
+
+def in_place(item: dict[str, Any], body: dict[str, Any]) -> bool:
+    """Whether it tells of a turn of the thread itself."""
+    return item["kind"] in ("message", "range") and item.get("thread", body["thread"]) == body["thread"]
 
 
 def same(body: dict[str, Any]) -> dict[str, Any]:

@@ -267,7 +267,7 @@ def test_what_is_recorded_at_once_is_what_is_recorded_later(user: User) -> None:
     for provider in ("offline", "not known"):
         companion = Assistant.objects.filter(slug="companion")
         thread = make_thread(user, ["Hello", "Good evening"])
-        companion.update(provider=provider)
+        companion.update(provider=provider, recall_tokens=0)  # the second would be reminded of the first
         opened = send(user, thread, "And now?")
         assert (opened.recorded is not None) == (provider == "offline")
         companion.update(provider="offline")

@@ -1,0 +1,127 @@
+"""Recall for a user with 100,000 turns, beside PostgreSQL's own ranking over the same turns: time, size, what storing costs."""
+
+import random
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from itertools import accumulate, batched, count
+
+from django.db import connection
+from django.utils import timezone
+
+from conversations.context.recalling import Reminded, search
+from conversations.db import read_only
+from conversations.models import Message, Thread
+from memory import indexing
+from memory.indexing import SaidTurn
+from tests.benchmarks.measuring import doing, p50_p95, side_by_side, table
+from tests.conversations.factories import chain, make_thread, make_user
+
+TURNS, THREAD = 100_000, 1_000
+WORDS = 30_000
+START = datetime(2025, 1, 1, tzinfo=UTC)
+NOW = START + timedelta(days=400)
+LIMITS = "p50 6, p95 12"
+OURS = f"ours: BM25 over an inverted index ({LIMITS})"
+ANY, ALL = "ts_rank, any word", "ts_rank, all words"
+BESIDE = """
+CREATE TABLE bench_tsvector AS
+SELECT turn.id, to_tsvector('english', turn.text) AS vector
+FROM conversations_message AS turn JOIN conversations_thread AS thread ON thread.id = turn.thread_id
+WHERE thread.user_id = %(user)s
+"""
+RANKED = """
+SELECT id FROM bench_tsvector, {query} AS query WHERE vector @@ query ORDER BY ts_rank(vector, query) DESC LIMIT 50
+"""
+QUERIES = {
+    ANY: RANKED.format(query="to_tsquery('english', %(any)s)"),
+    ALL: RANKED.format(query="plainto_tsquery('english', %(all)s)"),
+}
+
+
+def main() -> None:
+    draw = random.Random(7)
+    words = [
+        "".join(draw.choice("bdfgklmnprstvz") + draw.choice("aeiou") for _ in range(draw.randint(2, 4)))
+        for _ in range(WORDS)
+    ]
+    weights = list(accumulate(1 / (rank + 8) for rank in range(WORDS)))
+
+    def say(length: int) -> str:
+        return " ".join(draw.choices(words, cum_weights=weights, k=length))
+
+    user = make_user("recalls")
+    threads = [make_thread(user, created_at=START + timedelta(days=n)) for n in range(TURNS // THREAD)]
+    with doing(f"storing {TURNS:,} turns of one user"):
+        for thread in threads:
+            texts = [say(max(2, min(200, int(draw.lognormvariate(3, 0.8))))) for _ in range(THREAD)]
+            Message.objects.bulk_create(chain(thread, texts))
+            Thread.objects.filter(id=thread.id).update(message_count=THREAD, last_position=THREAD)
+    with doing("indexing them"):
+        for some in batched(threads, 10):
+            indexing.store(user.pk, [said(turn) for turn in Message.objects.filter(thread__in=some)])
+        indexing.count_words(user.pk, [thread.id for thread in threads])
+        indexing.caught_up(user.pk, timezone.now())
+    with doing("the same for ts_rank"), connection.cursor() as cursor:
+        cursor.execute(BESIDE, {"user": user.pk})
+        cursor.execute("CREATE INDEX bench_tsvector_words ON bench_tsvector USING gin (vector)")
+        cursor.execute("VACUUM ANALYZE bench_tsvector")
+        cursor.execute("VACUUM ANALYZE memory_indexedturn")
+    asked = [say(draw.choice([2, 3, 4, 5, 6, 8])) for _ in range(400)]
+    ways: dict[str, Callable[[str], object]] = {OURS: partial(recalled, user.pk)}
+    for name, statement in QUERIES.items():
+        ways[name] = partial(ranked, statement)
+    taken = side_by_side({name: in_turn(way, asked) for name, way in ways.items()}, seconds=20)
+    table(f"recall of a user with {TURNS:,} turns, 2 to 8 words", taken, limit=OURS)
+    sizes()
+    storing(user.pk, threads[0], say)
+
+
+def said(turn: Message) -> SaidTurn:
+    return SaidTurn(
+        thread=turn.thread_id,
+        depth=turn.depth,
+        position=turn.position,
+        role=turn.role,
+        text=turn.text,
+        at=turn.created_at,
+    )
+
+
+def recalled(user_id: int, text: str) -> object:
+    with read_only():
+        return search(Reminded(user_id=user_id, text=text, at=NOW), facts=False)
+
+
+def ranked(statement: str, text: str) -> object:
+    with connection.cursor() as cursor:
+        cursor.execute(statement, {"any": " | ".join(text.split()), "all": text})
+        return cursor.fetchall()
+
+
+def in_turn(way: Callable[[str], object], asked: Sequence[str]) -> Callable[[], object]:
+    numbers = count()
+    return lambda: way(asked[next(numbers) % len(asked)])
+
+
+def sizes() -> None:
+    print("\n== room on disk, MB (ours: at most 50)")
+    with connection.cursor() as cursor:
+        for name in ("memory_indexedturn", "bench_tsvector"):
+            cursor.execute("SELECT pg_total_relation_size(%s) / 1e6", [name])
+            print(f"  {name:<62} {cursor.fetchone()[0]:9.1f}")
+
+
+def storing(user_id: int, thread: Thread, say: Callable[[int], str]) -> None:
+    """What indexing a question and its answer takes, right after they were stored; no reply waits for it."""
+    numbers = count(THREAD + 1)
+
+    def index_pair() -> None:
+        turns = [
+            SaidTurn(thread=thread.id, depth=n, position=n, role="user", text=say(30), at=NOW)
+            for n in (next(numbers), next(numbers))
+        ]
+        indexing.store(user_id, turns)
+
+    p50, p95 = p50_p95(side_by_side({"": index_pair})[""])
+    print(f"\n== indexing two turns, after the reply: p50 {p50:.3f}  p95 {p95:.3f} ms")
