@@ -118,12 +118,6 @@ def change(
         add_version(artifact, content=content, made=made)
 
 
-def rename(artifact: Artifact, *, title: str) -> None:
-    check_title(title)
-    artifact.title = title
-    artifact.save(update_fields=["title"])
-
-
 def delete(artifact: Artifact, *, at: datetime) -> None:
     """It is out of sight and can be restored. The request that made it is open again (F5)."""
     Artifact.objects.filter(id=artifact.id, deleted_at=None).update(deleted_at=at)
