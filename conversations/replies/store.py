@@ -379,55 +379,44 @@ def _open_preset(place: Place, preset: Preset, click: str | None) -> Opened | No
     thread, session = place.thread, _session_of(place.thread)
     reply = Reply(thread=thread, preset=preset.slug, client_id=click, owner=OWNER, created_at=timezone.now())
     context = _next_request(place, instruction(thread, preset), session=session, silent=True)
-    snapshot = snapshots.of_reply(context, reply)
-    stored = steps.open_reply(
-        place=place,
-        last_position=thread.last_position,
-        message=None,
-        reply=reply,
-        lease=LEASE,
-        snapshot=snapshot,
-        blocks=snapshots.blocks(context, thread.id),
-    )
-    if not stored:
-        return None
-    return Opened(
-        thread=thread,
-        message=None,
-        preset=preset,
-        reply=reply,
-        saved=eventlog.requested(reply),
-        recorded=(snapshot, context),
-    )
+    stored = _store_opening(place, reply, context, turn=None, last_position=thread.last_position)
+    return stored and replace(stored, preset=preset, saved=eventlog.requested(reply))
 
 
 def store_turn(
     place: Place, message: Message, session: Session, context: Context | None, *, is_stored: bool = False
 ) -> Opened | None:
     """One statement for the turn, its reply and its first request; ``None`` where others were faster."""
-    thread, last_position, now = place.thread, place.thread.last_position, timezone.now()
+    thread, last_position = place.thread, place.thread.last_position
     if not is_stored:
         thread.last_position, thread.message_count = message.position, message.depth
         thread.updated_at = message.created_at
         thread.session_started_at, thread.away_since = session.started_at, session.away_since
-    reply = Reply(thread=thread, user_message=message, owner=OWNER, created_at=now)
+    reply = Reply(thread=thread, user_message=message, owner=OWNER, created_at=timezone.now())
+    stored = _store_opening(place, reply, context, turn=None if is_stored else message, last_position=last_position)
+    return stored and replace(stored, message=message, saved=eventlog.saved(reply, message, thread))
+
+
+def _store_opening(
+    place: Place, reply: Reply, context: Context | None, *, turn: Message | None, last_position: int
+) -> Opened | None:
     snapshot = snapshots.of_reply(context, reply) if context else None
     stored = steps.open_reply(
         place=place,
         last_position=last_position,
-        message=None if is_stored else message,
+        message=turn,
         reply=reply,
         lease=LEASE,
         snapshot=snapshot,
-        blocks=snapshots.blocks(context, thread.id) if context else [],
+        blocks=snapshots.blocks(context, place.thread.id) if context else [],
     )
     if not stored:
         return None
     return Opened(
-        thread=thread,
-        message=message,
+        thread=place.thread,
+        message=turn,
         reply=reply,
-        saved=eventlog.saved(reply, message, thread),
+        saved=None,
         recorded=(snapshot, context) if snapshot and context else None,
         created_thread=place.is_new,
     )
