@@ -58,10 +58,9 @@ def api_messages(turns: Sequence[Turn], additions: Sequence[str] = (), *, mark: 
     parts = [part for turn in without_orphans(turns) for part in parts_of(turn)]
     if parts and parts[0].role == "assistant":
         parts.insert(0, Part("user", text_blocks(EARLIER)))
-    messages = joined(parts)
-    if mark and messages:
-        messages[-1]["content"] = marked(messages[-1]["content"])
-    return joined([*(Part(**message) for message in messages), Part("user", system_blocks(additions))])
+    if mark and parts:
+        parts[-1] = Part(parts[-1].role, marked(list(parts[-1].content)))
+    return joined([*parts, Part("user", system_blocks(additions))])
 
 
 def joined(parts: Iterable[Part]) -> list[dict[str, Any]]:

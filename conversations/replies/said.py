@@ -1,15 +1,15 @@
 """What a reply says and does, from the model's events to the content blocks of its turn. No effects."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from artifacts.models import ArtifactVersion
+from conversations.context.exchanges import Block
 from conversations.models import text_blocks
 from conversations.providers.base import ToolCalled
 from conversations.text import StreamCleaner
 
-Block = dict[str, Any]
 BETWEEN = "\n\n"
 """Between two texts of a reply, as ``text_of`` joins them: the deltas joined are the stored text."""
 
@@ -69,15 +69,12 @@ class Said:
     def content(self) -> list[Block]:
         """The blocks of the turn: texts, calls and results in order. Without calls that have no results."""
         texts = [block for block in self.current if block["type"] == "text"]
-        return [*(block for blocks in self.rounds for block in blocks), *texts, *self._unfinished()]
+        unfinished = text_blocks(self._text) if self._text else []
+        return [*(block for blocks in self.rounds for block in blocks), *texts, *unfinished]
 
     @property
     def has_text(self) -> bool:
         return any(block["type"] == "text" for block in self.content)
-
-    def _unfinished(self) -> Iterator[Block]:
-        if self._text:
-            yield from text_blocks(self._text)
 
     def _take(self, text: str) -> str:
         if not self._text:
