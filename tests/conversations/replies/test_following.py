@@ -3,6 +3,7 @@
 import asyncio
 import uuid
 from datetime import timedelta
+from itertools import count
 from typing import Any
 
 import pytest
@@ -200,3 +201,18 @@ def left_behind(user: User, *, lease_in: timedelta) -> Reply:
         ]
     )
     return reply
+
+
+def test_a_reply_that_begins_while_it_is_looked_for_counts_as_running(user: User) -> None:
+    thread = make_thread(user, ["One", "Answer", "Second"])
+    begun: list[Reply] = []
+    looks = count()
+
+    def begin_after_the_first_look(execute: Any, sql: str, *rest: Any) -> Any:
+        found = execute(sql, *rest)
+        if next(looks) == 0:
+            begun.append(make_reply(thread, status="running"))
+        return found
+
+    with connection.execute_wrapper(begin_after_the_first_look):
+        assert store.newest_reply(thread.id) == (begun[0].id, True)
