@@ -124,6 +124,7 @@ INSTALLED_APPS = [
     "django.contrib.staticfiles",
     "django.contrib.humanize",
     "django.contrib.postgres",
+    "django_tasks_db",
     "channels",
     "rest_framework",
     "drf_spectacular",
@@ -205,6 +206,8 @@ STATICFILES_DIRS = [
     }.items()
 ]
 
+TASKS = {"default": {"BACKEND": "django_tasks_db.DatabaseBackend", "QUEUES": []}}  # any queue; a worker serves all
+
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
         "conversations.api.authentication.TokenAuthentication",
@@ -224,7 +227,11 @@ SPECTACULAR_SETTINGS = {
     "OAS_VERSION": "3.1.1",
     "DESCRIPTION": "Threads, messages, replies and, for every model request, exactly what the model was given.",
     "SERVE_INCLUDE_SCHEMA": False,
-    "ENUM_NAME_OVERRIDES": {"ArtifactKind": "artifacts.models.Kind"},
+    "ENUM_NAME_OVERRIDES": {
+        "ArtifactKind": "artifacts.models.Kind",
+        "ArtifactOrigin": "artifacts.models.ArtifactVersion.Origin",
+        "MemoryOrigin": "memory.models.Memory.Origin",
+    },
 }
 
 LOGGING = {

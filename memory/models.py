@@ -16,7 +16,10 @@ class Preferences(models.Model):
 
     user = models.OneToOneField(settings.AUTH_USER_MODEL, models.DB_CASCADE, primary_key=True, related_name="+")
     time_zone = models.CharField(max_length=64, default="UTC", help_text="IANA name: what “today” means to the user.")
-    remembers = models.BooleanField(default=True, help_text="Off: no tier of memory is given to any request.")
+    remembers = models.BooleanField(
+        default=True,
+        help_text="Off: nothing that is remembered is given to any request, and nothing new is remembered.",
+    )
 
     class Meta:
         verbose_name_plural = "preferences"
@@ -26,11 +29,16 @@ class Preferences(models.Model):
 
 
 class Memory(models.Model):
-    """A short fact about a user, with the turn that it comes from.
+    """A short fact about a user, with the turns that it comes from.
 
     ``tags`` say whom it is about: ``user:{id}``, ``thread:{id}`` (C4). With a thread's tag and no user's it belongs to that
     thread alone; all others belong to the user everywhere.
     """
+
+    class Origin(models.TextChoices):
+        CONVERSATION = "conversation", "found in a conversation"
+        HAND = "hand", "written by the person"
+        PROGRAM = "program", "a program or an import"
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.DB_CASCADE, related_name="+", db_index=False)
@@ -42,13 +50,18 @@ class Memory(models.Model):
         output_field=models.CharField(max_length=100),
         db_persist=True,
     )
-    source = models.ForeignKey("conversations.Message", models.DB_SET_NULL, null=True, related_name="+")
+    origin = models.CharField(max_length=12, choices=Origin, default=Origin.PROGRAM)
+    sources = ArrayField(models.UUIDField(), default=list, blank=True, help_text="Ids of the turns that it rests on.")
     created_at = models.DateTimeField()
+    valid_from = models.DateTimeField(null=True, blank=True, help_text="Since when it holds, where that is known.")
     valid_until = models.DateTimeField(
         null=True, blank=True, help_text="Known beforehand: no session that begins then or later is given it."
     )
     ended_at = models.DateTimeField(
         null=True, blank=True, help_text="When it was replaced or called untrue: no request is given it from then on."
+    )
+    superseded_by = models.ForeignKey(
+        "self", models.DB_SET_NULL, null=True, blank=True, related_name="+", help_text="What holds instead."
     )
 
     class Meta:
@@ -64,20 +77,71 @@ class Memory(models.Model):
                 condition=Q(ended_at=None, valid_until__isnull=False),
                 name="memory_passing",
             ),
+            models.Index(fields=["user", "-created_at", "-id"], name="memory_list"),
+        ]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(origin__in=["conversation", "hand", "program"]), name="memory_origin_known"
+            ),
+            models.CheckConstraint(
+                condition=Q(superseded_by=None) | Q(ended_at__isnull=False), name="memory_superseded_has_ended"
+            ),
         ]
 
     def __str__(self) -> str:
-        return self.content[:80]
+        return f"memory {self.id}"
+
+
+class ThreadSummary(models.Model):
+    """What was said in a part of a thread: its turns from one position to another, without a long pause between them.
+
+    Parts follow one another without a hole; what comes after the last one is not consolidated yet. An empty ``text`` is a part
+    that was forgotten, or where nothing was to be told: it is never summarised again.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    thread = models.ForeignKey("conversations.Thread", models.DB_CASCADE, related_name="+")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.DB_CASCADE, related_name="+", db_index=False)
+    first_position = models.PositiveIntegerField()
+    last_position = models.PositiveIntegerField()
+    text = models.TextField(blank=True)
+    key_moments = models.JSONField(default=list, help_text="Short sentences, in order.")
+    sources = ArrayField(models.UUIDField(), default=list, help_text="Ids of the turns that it rests on.")
+    started_at = models.DateTimeField(help_text="Time of its first turn.")
+    ended_at = models.DateTimeField(help_text="Time of its last turn.")
+    made_by = models.CharField(max_length=80, blank=True, help_text="The model that wrote it, or “rules”.")
+    made_at = models.DateTimeField()
+    stale_since = models.DateTimeField(
+        null=True, help_text="When a turn that it rests on was changed or forgotten: it is made anew."
+    )
+
+    class Meta:
+        verbose_name_plural = "thread summaries"
+        indexes = [
+            models.Index(fields=["user", "-ended_at", "-id"], name="thread_summary_newest"),
+            models.Index(fields=["user"], condition=Q(stale_since__isnull=False), name="thread_summary_stale"),
+        ]
+        constraints = [
+            models.UniqueConstraint(fields=["thread", "first_position"], name="one_summary_a_part"),
+            models.CheckConstraint(
+                condition=Q(first_position__gte=1) & Q(first_position__lte=F("last_position")),
+                name="thread_summary_from_first_to_last",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.thread_id} {self.first_position}–{self.last_position}"
 
 
 class DailySummary(models.Model):
-    """What a user talked about on one day of the user's own time zone (C5)."""
+    """What a user talked about on one day of the user's own time zone (C5): the summaries of the parts that began on it."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.DB_CASCADE, related_name="+", db_index=False)
     day = models.DateField()
     text = models.TextField()
     key_moments = models.JSONField(default=list, help_text="Short sentences, in order.")
+    parts = ArrayField(models.UUIDField(), default=list, help_text="Ids of the thread summaries that it is made of.")
     updated_at = models.DateTimeField()
 
     class Meta:
@@ -85,25 +149,7 @@ class DailySummary(models.Model):
         constraints = [models.UniqueConstraint(fields=["user", "day"], name="one_summary_a_day")]
 
     def __str__(self) -> str:
-        return f"{self.day}: {self.text[:60]}"
-
-
-class ThreadSummary(models.Model):
-    """What was said in a thread from ``started_at`` to ``ended_at``, the times of the first and the last turn it covers."""
-
-    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    thread = models.ForeignKey("conversations.Thread", models.DB_CASCADE, related_name="+")
-    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.DB_CASCADE, related_name="+", db_index=False)
-    text = models.TextField()
-    started_at = models.DateTimeField()
-    ended_at = models.DateTimeField()
-
-    class Meta:
-        verbose_name_plural = "thread summaries"
-        indexes = [models.Index(fields=["user", "-ended_at", "-id"], name="thread_summary_newest")]
-
-    def __str__(self) -> str:
-        return self.text[:80]
+        return f"{self.day}"
 
 
 class Topic(models.Model):
@@ -113,16 +159,45 @@ class Topic(models.Model):
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.DB_CASCADE, related_name="+", db_index=False)
     thread = models.ForeignKey("conversations.Thread", models.DB_CASCADE, null=True, related_name="+")
     title = models.CharField(max_length=200)
+    sources = ArrayField(models.UUIDField(), default=list, help_text="Ids of the turns that opened it.")
     opened_at = models.DateTimeField()
     resolved_at = models.DateTimeField(null=True)
 
     class Meta:
         indexes = [
-            models.Index(fields=["user", "-opened_at", "-id"], condition=Q(resolved_at=None), name="topic_unresolved")
+            models.Index(fields=["user", "-opened_at", "-id"], condition=Q(resolved_at=None), name="topic_unresolved"),
+            models.Index(fields=["user", "-opened_at", "-id"], name="topic_list"),
         ]
 
     def __str__(self) -> str:
-        return self.title
+        return f"topic {self.id}"
+
+
+class Consolidation(models.Model):
+    """How far what a user said is consolidated, and how the last attempt went.
+
+    Without a row nothing is yet. All that was said until ``through`` is consolidated, unless there is more to do since
+    ``wanted_at``: an import, a change of what summaries rest on.
+    """
+
+    user = models.OneToOneField(settings.AUTH_USER_MODEL, models.DB_CASCADE, primary_key=True, related_name="+")
+    through = models.DateTimeField(null=True)
+    wanted_at = models.DateTimeField(null=True)
+    not_before = models.DateTimeField(null=True, help_text="After a failure: when it is tried again.")
+    failures = models.PositiveSmallIntegerField(default=0, help_text="In a row.")
+    error = models.CharField(max_length=200, blank=True, help_text="Of the last attempt. Never a text of the user's.")
+    started_at = models.DateTimeField(null=True)
+    ended_at = models.DateTimeField(null=True)
+    parts_done = models.PositiveIntegerField(default=0, help_text="Of the last or the running attempt.")
+    parts_to_do = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["wanted_at"], condition=Q(wanted_at__isnull=False), name="consolidation_wanted")
+        ]
+
+    def __str__(self) -> str:
+        return f"consolidation of {self.user_id}"
 
 
 class IndexedTurn(models.Model):

@@ -13,6 +13,7 @@ from conversations.context.reasons import Reason
 from conversations.context.rewriting import RewritingOutcome
 from conversations.models import Assistant, ContextSnapshot
 from conversations.text import clean, one_line
+from memory.models import Memory
 
 PROHIBITIVE = (ProhibitNullCharactersValidator, ProhibitSurrogateCharactersValidator)
 
@@ -376,10 +377,16 @@ class ImportedMemory(serializers.Serializer[Any]):
         help_text="`user:…` becomes the caller's own; `thread:…` stays where the thread is in the document.",
     )
     source = serializers.UUIDField(  # type: ignore[assignment]  # DRF moves fields out of the class, so nothing is hidden
-        required=False, help_text="The message of the document that it comes from."
+        required=False, help_text="The message of the document that it comes from: the first of `sources`."
     )
+    sources = serializers.ListField(
+        child=serializers.UUIDField(), required=False, help_text="The messages of the document that it comes from."
+    )
+    origin = serializers.ChoiceField(Memory.Origin.choices, required=False, help_text="`program` unless it is told.")
     created_at = serializers.DateTimeField(required=False)
+    valid_from = serializers.DateTimeField(required=False)
     valid_until = serializers.DateTimeField(required=False)
+    ended_at = serializers.DateTimeField(required=False, help_text="When it was replaced or called untrue.")
 
 
 class Book(serializers.Serializer[Any]):

@@ -34,6 +34,7 @@ from conversations.exchange.values import (
 from conversations.ids import uuid7
 from conversations.models import Message
 from conversations.threads import title_from
+from memory.models import Memory
 
 ASSISTANT_CHARS, MEMORY_CHARS, TAG_CHARS = 50, 10_000, 100
 LANGUAGE_CHARS, PRESET_CHARS = 40, 50
@@ -117,13 +118,20 @@ class Reader:
             for index, tag in enumerate(elements(memory, "tags", place))
         ]
         source = identifier(memory.get("source"), at(place, "source"))
+        given = [
+            identifier(each, f"{place}.sources[{index}]")
+            for index, each in enumerate(elements(memory, "sources", place))
+        ]
+        sources = [self._turns[str(each)] for each in dict.fromkeys([*given, source]) if str(each) in self._turns]
+        times = {name: moment(memory.get(name), at(place, name)) for name in ("valid_from", "valid_until", "ended_at")}
         return MemoryRecord(
             id=self._id(self._memories, memory, place),
             content=content,
             tags=tags_here(tags, user_id=self._user_id, threads=self._threads),
-            source=self._turns.get(str(source)),
+            origin=choice(memory.get("origin", Memory.Origin.PROGRAM), Memory.Origin.values, at(place, "origin")),
+            sources=sources,
             created_at=moment(memory.get("created_at"), at(place, "created_at")) or self._now,
-            valid_until=moment(memory.get("valid_until"), at(place, "valid_until")),
+            **times,
         )
 
     def _read_turns(self, messages: list[Any], place: str, start: datetime) -> list[TurnRecord]:

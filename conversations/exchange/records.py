@@ -55,14 +55,17 @@ class ThreadRecord:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MemoryRecord:
-    """``source`` is the turn that it comes from, where the document holds that turn."""
+    """``sources`` are the turns that it comes from, as far as the document holds them."""
 
     id: uuid.UUID
     content: str
     tags: Sequence[str]
-    source: uuid.UUID | None
+    origin: str
+    sources: Sequence[uuid.UUID]
     created_at: datetime
-    valid_until: datetime | None
+    valid_from: datetime | None = None
+    valid_until: datetime | None = None
+    ended_at: datetime | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -98,9 +98,12 @@ def memory_row(memory: MemoryRecord, user_id: int) -> Memory:
         user_id=user_id,
         content=memory.content,
         tags=list(memory.tags),
-        source_id=memory.source,
+        origin=memory.origin,
+        sources=list(memory.sources),
         created_at=memory.created_at,
+        valid_from=memory.valid_from,
         valid_until=memory.valid_until,
+        ended_at=memory.ended_at,
     )
 
 

@@ -127,9 +127,14 @@ def _measured(threads: QuerySet[Thread]) -> QuerySet[Any]:
     return threads.select_related("assistant").annotate(chars=chars)
 
 
-def _memories(user: User, after: Memory | None) -> list[Memory]:
-    source = Message.objects.filter(id=OuterRef("source_id"), is_active=True)
-    return list(_next(Memory.objects.filter(user=user).annotate(exported_source=Subquery(source.values("id"))), after))
+def _memories(user: User, after: Any) -> list[Any]:
+    """With ``exported_sources``: those that the document holds."""
+    memories: list[Any] = list(_next(Memory.objects.filter(user=user), after))
+    named = {source for memory in memories for source in memory.sources}
+    told = set(Message.objects.filter(id__in=named, is_active=True, thread__user=user).values_list("id", flat=True))
+    for memory in memories:
+        memory.exported_sources = [str(source) for source in memory.sources if source in told]
+    return memories
 
 
 def _next[M: Model](rows: QuerySet[M], after: Any) -> QuerySet[M]:
@@ -234,9 +239,13 @@ def _memory_object(memory: Any) -> dict[str, Any]:
         "id": str(memory.id),
         "content": memory.content,
         "tags": memory.tags,
-        "source": str(memory.exported_source) if memory.exported_source else None,
+        "origin": memory.origin,
+        "source": next(iter(memory.exported_sources), None),
+        "sources": memory.exported_sources,
         "created_at": moment(memory.created_at),
+        "valid_from": moment(memory.valid_from),
         "valid_until": moment(memory.valid_until),
+        "ended_at": moment(memory.ended_at),
     }
 
 

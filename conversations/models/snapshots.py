@@ -15,6 +15,9 @@ class ContextBlock(models.Model):
     )
     sha256 = models.BinaryField(max_length=32)
     text = models.TextField()
+    forgotten_at = models.DateTimeField(
+        null=True, help_text="When its text was blanked, because the person had something forgotten that stood in it."
+    )
 
     class Meta:
         constraints = [

@@ -27,6 +27,10 @@ class Thread(models.Model):
     )
     message_count = models.PositiveIntegerField(default=0, help_text="Turns on the active path.")
     last_position = models.PositiveIntegerField(default=0)
+    remembers = models.BooleanField(
+        default=True,
+        help_text="Off: it is given nothing that is remembered, and nothing of it is remembered or recalled elsewhere.",
+    )
     # The client_message_id that created it. Absent, not empty: the constraint lets any number of threads have none.
     opened_by = models.CharField(max_length=100, null=True, editable=False)  # noqa: DJ001
 
@@ -65,6 +69,7 @@ class Message(models.Model):
         STOPPED = "stopped", "stopped by the user"
         INTERRUPTED = "interrupted", "interrupted by a restart"
         FAILED = "failed", "failed in the middle"
+        FORGOTTEN = "forgotten", "forgotten at the person's wish"
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     thread = models.ForeignKey(Thread, models.DB_CASCADE, related_name="messages", db_index=False)

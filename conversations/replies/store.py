@@ -325,7 +325,8 @@ def newest_reply(thread_id: uuid.UUID) -> tuple[uuid.UUID, bool] | None:
     turns = Message.objects.filter(thread_id=thread_id, is_active=True, role=Message.Role.USER).order_by("-position")
     replies = Reply.objects.filter(thread_id=thread_id, user_message=Subquery(turns.values("id")[:1]))
     found = replies.order_by("-created_at").values_list("id", "status").first()
-    return (found[0], found[1] == Reply.Status.RUNNING) if found else None  # it may have begun between the two questions
+    # It may have begun between the two questions.
+    return (found[0], found[1] == Reply.Status.RUNNING) if found else None
 
 
 def _place(

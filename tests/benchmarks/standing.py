@@ -25,21 +25,23 @@ BACK = Session(started_at=NOW, away_since=NOW - timedelta(days=3))
 
 # Every third memory belongs to another thread.
 FILL = [
-    """INSERT INTO memory_memory (id, user_id, content, tags, created_at)
+    """INSERT INTO memory_memory (id, user_id, content, tags, origin, sources, created_at)
        SELECT gen_random_uuid(), %(user)s, 'She asked about the harbour, time ' || n || '.',
               CASE WHEN n %% 3 = 0 THEN jsonb_build_array('thread:' || gen_random_uuid()) ELSE '[]' END,
-              %(now)s - n * interval '1 hour'
+              'program', '{}', %(now)s - n * interval '1 hour'
        FROM generate_series(1, %(amount)s) AS n""",
-    """INSERT INTO memory_topic (id, user_id, title, opened_at)
-       SELECT gen_random_uuid(), %(user)s, 'Topic ' || n, %(now)s - n * interval '1 day'
+    """INSERT INTO memory_topic (id, user_id, title, sources, opened_at)
+       SELECT gen_random_uuid(), %(user)s, 'Topic ' || n, '{}', %(now)s - n * interval '1 day'
        FROM generate_series(1, %(amount)s) AS n""",
-    """INSERT INTO memory_dailysummary (id, user_id, day, text, key_moments, updated_at)
+    """INSERT INTO memory_dailysummary (id, user_id, day, text, key_moments, parts, updated_at)
        SELECT gen_random_uuid(), %(user)s, %(now)s::date - n, repeat('A day at the harbour. ', 20),
-              '["a boat", "a storm"]', %(now)s
+              '["a boat", "a storm"]', '{}', %(now)s
        FROM generate_series(0, least(%(amount)s, 9000) - 1) AS n""",
-    """INSERT INTO memory_threadsummary (id, user_id, thread_id, text, started_at, ended_at)
-       SELECT gen_random_uuid(), %(user)s, %(thread)s, repeat('A talk about boats. ', 20), %(now)s,
-              %(now)s - n * interval '1 day'
+    """INSERT INTO memory_threadsummary
+           (id, user_id, thread_id, first_position, last_position, text, key_moments, sources, made_by, started_at, ended_at,
+            made_at)
+       SELECT gen_random_uuid(), %(user)s, %(thread)s, n, n, repeat('A talk about boats. ', 20), '[]', '{}', 'rules', %(now)s,
+              %(now)s - n * interval '1 day', %(now)s
        FROM generate_series(1, %(amount)s) AS n""",
 ]
 

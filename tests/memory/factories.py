@@ -33,5 +33,6 @@ def make_topic(user: User, title: str = "The trip to Lisbon", **values: Any) -> 
 def make_thread_summary(
     thread: Thread, ended_at: datetime, text: str = "Lisbon or Porto.", **values: Any
 ) -> ThreadSummary:
-    values = {"started_at": ended_at} | values
+    last = thread.last_position or 1
+    values = {"started_at": ended_at, "made_at": ended_at, "first_position": 1, "last_position": last} | values
     return ThreadSummary.objects.create(thread=thread, user=thread.user, text=text, ended_at=ended_at, **values)

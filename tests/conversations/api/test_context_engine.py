@@ -189,8 +189,11 @@ async def remembered(user: User) -> dict[str, str]:
         user=user,
         thread=old,
         text="A trip to Rome was planned.",
+        first_position=1,
+        last_position=2,
         started_at=old.created_at,
         ended_at=now - timedelta(days=2),
+        made_at=now,
     )
     return {"memory": str(fact.id), "topic": str(topic.id), "day": str(day.pk), "conversation": str(last.pk)}
 

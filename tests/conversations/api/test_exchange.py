@@ -201,17 +201,25 @@ FULL = document(
             "id": "00000000-0000-7000-8000-000000000031",
             "content": "Likes tea",
             "tags": ["drinks", "thread:00000000-0000-7000-8000-000000000001", "user:1"],
+            "origin": "conversation",
             "source": "00000000-0000-7000-8000-000000000011",
+            "sources": ["00000000-0000-7000-8000-000000000011"],
             "created_at": iso(7),
+            "valid_from": iso(6),
             "valid_until": iso(9),
+            "ended_at": None,
         },
         {
             "id": "00000000-0000-7000-8000-000000000032",
             "content": "Is tall",
             "tags": ["user:1"],
+            "origin": "program",
             "source": None,
+            "sources": [],
             "created_at": iso(8),
+            "valid_from": None,
             "valid_until": None,
+            "ended_at": iso(9),
         },
     ],
 )
@@ -388,7 +396,7 @@ def make_written(user: User) -> Reply:
     }
     for title, more in made.items():
         make_artifact(thread, "old", "new", title=title, created_at=NINE, **more)
-    Memory.objects.create(user=user, content="Seen", source=failed, created_at=NINE)
+    Memory.objects.create(user=user, content="Seen", sources=[failed.id], created_at=NINE)
     return reply
 
 

@@ -5,6 +5,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, date, datetime, timedelta
+from itertools import count
 from typing import Any
 
 import psycopg
@@ -277,6 +278,7 @@ def test_the_statement_is_prepared_and_planned_only_once(user: User) -> None:
 
 def test_the_number_of_rows_read_does_not_grow_with_what_is_known(user: User, other_user: User) -> None:
     here = make_thread(user)
+    places = count(1)
     for person, thread in ((user, here), (user, make_thread(user)), (other_user, make_thread(other_user))):
         ages = [BEGAN - number * HOUR for number in range(2_000)]
         tags = [[], [thread_tag(thread.id)]]
@@ -285,7 +287,17 @@ def test_the_number_of_rows_read_does_not_grow_with_what_is_known(user: User, ot
         )
         Topic.objects.bulk_create(Topic(user=person, title="topic", opened_at=at) for at in ages)
         ThreadSummary.objects.bulk_create(
-            ThreadSummary(thread=here, user=person, text="talk", started_at=at, ended_at=at) for at in ages
+            ThreadSummary(
+                thread=here,
+                user=person,
+                first_position=place,
+                last_position=place,
+                text="talk",
+                started_at=at,
+                ended_at=at,
+                made_at=at,
+            )
+            for place, at in zip(places, ages, strict=False)
         )
         DailySummary.objects.bulk_create(
             (

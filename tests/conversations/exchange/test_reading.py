@@ -118,7 +118,8 @@ def test_a_document_is_read_with_every_field() -> None:
                 id=MEMORY,
                 content="Likes tea",
                 tags=["drinks", "user:7", f"thread:{THREAD}"],
-                source=QUESTION,
+                origin="program",
+                sources=[QUESTION],
                 created_at=datetime(2026, 3, 2, tzinfo=UTC),
                 valid_until=datetime(2026, 4, 1, tzinfo=UTC),
             )
@@ -133,7 +134,7 @@ def test_new_ids_replace_the_given_ones_wherever_they_stand() -> None:
     assert len(ids) == 5
     assert ids.isdisjoint({THREAD, QUESTION, ANSWER, ARTIFACT, MEMORY})
     assert thread.artifacts[0].versions[0].message == thread.turns[1].id
-    assert memory.source == thread.turns[0].id
+    assert memory.sources == [thread.turns[0].id]
     assert memory.tags == ["drinks", "user:7", f"thread:{thread.id}"]
     assert [turn.content for turn in thread.turns] == [turn.content for turn in kept.threads[0].turns]
 
