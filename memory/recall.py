@@ -93,10 +93,10 @@ SELECT thread_id, depth,
        score * (1 + %(spoken)s::float * (speaker = ANY(%(speakers)s::int[]))::int) * (1 + %(asking)s::float * asks::int)
        * (1 + %(in_span)s::float * (day <@ ANY(%(spans)s::daterange[]))::int) AS score
 FROM (
-    SELECT thread_id, depth, score, indexed.speaker, indexed.asks, indexed.day
-    FROM around JOIN memory_indexedturn AS indexed USING (thread_id, depth)
+    SELECT thread_id, depth, score, speaker, asks, day
+    FROM around JOIN memory_indexedturn USING (thread_id, depth)
     UNION ALL
-    SELECT thread_id, depth, score, fresh.speaker, fresh.asks, fresh.day
+    SELECT thread_id, depth, score, speaker, asks, day
     FROM around JOIN fresh USING (thread_id, depth)
 ) AS told
 ORDER BY score DESC, thread_id, depth DESC LIMIT %(wanted)s

@@ -129,14 +129,17 @@ def build_context(
     query: Rewriting | None = None,
     tools: ToolTexts = NO_TOOLS,
     silent: bool = False,
+    remembers: bool = True,
 ) -> Context:
     """The context of the request that answers ``newest``, which may not be stored yet; ``None`` is a thread to come.
 
     ``at`` is the time of the request: the same rows at the same time give the same bytes. ``query`` is what a model made of
     the message. Without it the assistant's rules decide; where a model has to be asked first, ``rewriting`` says so.
-    ``silent``: ``newest`` is the instruction of a preset, and no turn of the thread (F9).
+    ``silent``: ``newest`` is the instruction of a preset, and no turn of the thread (F9). Without ``remembers``, or where the
+    person or the assistant has memory switched off, nothing is known or recalled.
     """
     watch = Stopwatch()
+    memory = assistant.uses_memory and remembers
     model = assistant.model or provider.default_model()
     parts = Parts(
         tools=tools_section(tools.definitions) if tools.definitions else None,
@@ -153,9 +156,9 @@ def build_context(
         filtering=assistant.filters_artifacts,
         listing=bool(tools.definitions),
     )
-    history, standing = read_all(wanted, user_id=user_id, session=session, memory=assistant.uses_memory)
+    history, standing = read_all(wanted, user_id=user_id, session=session, memory=memory)
     watch.lap("history")
-    tiers = cut(build_tiers(standing, assistant), standing_room(parts.fixed_tokens, budget))
+    tiers = cut(build_tiers(standing, assistant) if memory else [], standing_room(parts.fixed_tokens, budget))
     parts = replace(parts, tiers=cut(tiers, memory_room(parts.fixed_tokens, budget), first=[MEMORY]))
     watch.lap("memory")
 
@@ -177,7 +180,7 @@ def build_context(
     listed = list_artifacts(history.artifacts)
     parts = replace(parts, history=kept, additions=[*_query_sections(query), *listed.sections])
     recalled = Recalled()
-    if assistant.uses_memory and standing.remembers and not silent:
+    if memory and standing.remembers and not silent:
         recalled = recall(
             Reminded(
                 user_id=user_id,

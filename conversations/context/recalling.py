@@ -50,17 +50,19 @@ FROM (SELECT) AS one LEFT JOIN ({vocabulary}) AS vocabulary ON true
 RANKED = """
 SELECT turn.id, turn.thread_id, turn.depth, turn.position, turn.role, turn.text, turn.created_at, found.score
 FROM ({ranked}) AS found
-JOIN conversations_thread AS thread ON thread.id = found.thread_id AND thread.user_id = %(user)s
+JOIN conversations_thread AS thread
+  ON thread.id = found.thread_id AND thread.user_id = %(user)s
+ AND (thread.id = %(here)s OR thread.remembers AND %(elsewhere)s)
 JOIN conversations_message AS turn
   ON turn.thread_id = found.thread_id AND turn.depth = found.depth AND turn.is_active AND turn.text <> ''
 WHERE NOT (%(filtering)s AND EXISTS (
     SELECT FROM artifacts_artifactversion AS made
-    JOIN artifacts_artifact AS artifact ON artifact.id = made.artifact_id AND artifact.deleted_at IS NULL
+    JOIN artifacts_artifact AS kept ON kept.id = made.artifact_id AND kept.deleted_at IS NULL
     JOIN conversations_message AS answer
       ON answer.thread_id = turn.thread_id AND answer.is_active AND answer.role = 'assistant'
      AND answer.depth = turn.depth + (turn.role = 'user')::int
     WHERE made.thread_id = turn.thread_id AND made.origin <> 'hand'
-      AND CASE WHEN made.message_id IS NOT NULL OR made.reply_id IS NOT NULL
+      AND CASE WHEN coalesce(made.message_id, made.reply_id) IS NOT NULL
                THEN made.message_id = answer.id OR made.reply_id = answer.reply_id
                ELSE made.created_at BETWEEN answer.created_at AND answer.created_at + interval '5 seconds' END
 ))
@@ -89,7 +91,7 @@ ORDER BY ts_rank(vector, query) DESC, created_at DESC, id LIMIT %(most)s
 @dataclass(frozen=True, kw_only=True)
 class Reminded:
     """Who is reminded by which text. Of the thread only what comes before a depth is recalled, without what is ``gone``;
-    ``everywhere`` also what is remembered in other threads alone."""
+    ``everywhere`` also what is remembered in other threads alone, without ``elsewhere`` nothing of other threads at all."""
 
     user_id: int
     text: str
@@ -99,6 +101,7 @@ class Reminded:
     gone: frozenset[uuid.UUID | None] = frozenset()
     filtering: bool = True
     everywhere: bool = False
+    elsewhere: bool = True
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -177,7 +180,7 @@ def _turns(reminded: Reminded, query: Query, most: int) -> tuple[Counts, list[Ca
     counts, _ = ranking.counts_of(known if known[0] is not None else None)
     unindexed = [said_turn(row) for row in json.loads(fresh or "[]")]
     wanted = ranking.values_of(query, counts, unindexed, wanted=most, here=reminded.thread_id, before=reminded.before)
-    rows = asked_rows(RANKED, wanted | {"filtering": reminded.filtering}, binary=True)
+    rows = asked_rows(RANKED, wanted | {"filtering": reminded.filtering, "elsewhere": reminded.elsewhere}, binary=True)
     return counts, [_turn(row) for row in rows if row[0] not in reminded.gone]
 
 

@@ -479,6 +479,7 @@ def _built(
             query=query,
             tools=tools,
             silent=silent,
+            remembers=thread.remembers,
         )
 
 

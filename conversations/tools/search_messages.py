@@ -8,9 +8,10 @@ from django.utils import timezone
 
 from conversations.context.recalling import Candidate, Reminded, search
 from conversations.db import read_only
-from conversations.models import Message
+from conversations.models import Message, Thread
 from conversations.text import clean
 from conversations.tools.base import Call, Result, Tool
+from memory.models import Preferences
 from memory.words import stems
 
 MOST = 8
@@ -38,9 +39,16 @@ def said(call: Call, query: str) -> list[Candidate]:
         thread_id=call.thread_id,
         before=newest[0] if newest else call.last_position,
         filtering=False,
+        elsewhere=remembers(call),
     )
     with read_only():
         return search(reminded, facts=False, most=MOST)
+
+
+def remembers(call: Call) -> bool:
+    """Whether the person lets this thread know of others."""
+    off = Preferences.objects.filter(user=call.user_id, remembers=False)
+    return Thread.objects.filter(id=call.thread_id, remembers=True).exists() and not off.exists()
 
 
 def excerpt(text: str, query: str) -> str:

@@ -8,12 +8,12 @@ from django.contrib.auth.models import User
 
 from conversations.context import snapshots
 from conversations.db import in_database
-from conversations.models import ContextSnapshot, Message
+from conversations.models import ContextSnapshot, Message, Thread
 from conversations.providers.base import RECALLED
 from memory.models import IndexedTurn, Vocabulary
 from tests import model_scripts as scripts
 from tests.conversations.api.client import Api
-from tests.memory.factories import make_memory
+from tests.memory.factories import make_memory, make_preferences
 from tests.model_server import ModelServer
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("engine")]
@@ -82,6 +82,24 @@ async def test_what_was_said_in_another_thread_stands_beside_the_question_and_is
     await api.call("DELETE", f"threads/{told['thread']}/")
     preview = (await api.post("threads/new/context/", {"content": "What is the name of my boat?"})).body
     assert "Marisol" not in str(preview["request"]) and told["thread"] not in str(preview["items"])
+
+
+async def test_a_thread_whose_memory_is_off_neither_gives_nor_gets(user: User, api: Api, model: ModelServer) -> None:
+    """And so for all of them, where the person wants nothing remembered; what it says itself it still knows."""
+    model.script(scripts.text("Noted."), scripts.text("Noted."))
+    question = {"content": "What is the name of my boat?"}
+    off = (await api.post("threads/new/messages/", {"content": "My boat is called Marisol."})).body["thread"]
+    on = (await api.post("threads/new/messages/", {"content": "My boat is painted blue."})).body["thread"]
+
+    async def told(thread: str) -> set[str]:
+        request = str((await api.post(f"threads/{thread}/context/", question)).body["request"])
+        return {word for word in ("Marisol", "blue") if word in request}
+
+    assert [await told(off), await told(on), await told("new")] == [{"Marisol", "blue"}] * 3
+    await Thread.objects.filter(id=off).aupdate(remembers=False)
+    assert [await told(off), await told(on), await told("new")] == [{"Marisol"}, {"blue"}, {"blue"}]
+    await in_database(make_preferences)(user, remembers=False)
+    assert [await told(off), await told(on), await told("new")] == [{"Marisol"}, {"blue"}, set()]
 
 
 @pytest.mark.parametrize("query", ["", "   ", "x" * 4_001])
