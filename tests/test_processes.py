@@ -24,7 +24,7 @@ from tests.processes import ServerProcess, server
 from tests.services import fresh_database
 
 PASSWORD = "correct-horse-battery-9"
-KILLS = int(os.environ.get("OPENBOOK_TEST_KILLS", "7"))
+KILLS = int(os.environ.get("OPENBOOK_TEST_KILLS", "5"))
 TURNS = 3  # at each kill
 STUCK_SECONDS = 15.0
 # The answer has about thirty words.

@@ -79,7 +79,7 @@ def tallied(rows: Sequence[Known]) -> list[Tally]:
 
 def _found(ids: Sequence[UUID]) -> dict[str, dict[str, Any]]:
     sources: list[tuple[type[Model], str, str, str | Value, str | Value]] = [
-        (Memory, "memory", "content", "source", NOWHERE),
+        (Memory, "memory", "content", "sources__0", NOWHERE),
         (Topic, "topic", "title", NOWHERE, "thread"),
         (DailySummary, "summary of the day", "text", NOWHERE, NOWHERE),
         (Artifact, "artifact", "title", NOWHERE, "thread"),

@@ -8,17 +8,18 @@ import psycopg
 from psycopg import sql
 
 ADD_MEMORY = """
-INSERT INTO memory_memory (id, user_id, content, tags, created_at, valid_until)
-SELECT gen_random_uuid(), user_id, %(content)s, jsonb_build_array('user:' || user_id), now() - interval '2 days', %(until)s
+INSERT INTO memory_memory (id, user_id, content, tags, origin, sources, created_at, valid_until)
+SELECT gen_random_uuid(), user_id, %(content)s, jsonb_build_array('user:' || user_id), 'program', '{}',
+       now() - interval '2 days', %(until)s
 FROM conversations_thread WHERE id = %(thread)s
 """
 ADD_TOPIC = """
-INSERT INTO memory_topic (id, user_id, title, opened_at)
-SELECT gen_random_uuid(), user_id, %(title)s, now() FROM conversations_thread WHERE id = %(thread)s
+INSERT INTO memory_topic (id, user_id, title, sources, opened_at)
+SELECT gen_random_uuid(), user_id, %(title)s, '{}', now() FROM conversations_thread WHERE id = %(thread)s
 """
 ADD_TODAY = """
-INSERT INTO memory_dailysummary (id, user_id, day, text, key_moments, updated_at)
-SELECT gen_random_uuid(), user_id, (now() AT TIME ZONE 'UTC')::date, %(text)s, '[]', now()
+INSERT INTO memory_dailysummary (id, user_id, day, text, key_moments, parts, updated_at)
+SELECT gen_random_uuid(), user_id, (now() AT TIME ZONE 'UTC')::date, %(text)s, '[]', '{}', now()
 FROM conversations_thread WHERE id = %(thread)s
 """
 

@@ -129,6 +129,7 @@ class Chat:
 def chat_page(browser: Browser, url: str, **options: Any) -> Iterator[Chat]:
     context: BrowserContext = browser.new_context(**({"viewport": {"width": 1280, "height": 820}} | options))
     context.set_default_timeout(10_000)
+    expect.set_options(timeout=15_000)  # for busy machines: what comes at once costs no more
     try:
         yield Chat(context.new_page(), url)
     finally:

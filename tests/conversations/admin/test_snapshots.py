@@ -247,7 +247,7 @@ def test_a_source_that_failed_is_named_in_the_verdict_and_in_the_list(staff: Cli
 def test_what_is_known_of_the_person_is_told_apart_and_where_it_comes_from() -> None:
     thread = make_thread(turns=["Hello.", "Hello!", "What time is it in Lisbon?"])
     source = thread.messages.get(position=1)
-    memory = make_memory(thread.user, "Ada bakes bread.", source=source)
+    memory = make_memory(thread.user, "Ada bakes bread.", sources=[source.pk])
     topic = make_topic(thread.user, "The leaking oven door", thread=thread)
     over = make_memory(thread.user, "A long story. " * 300, created_at=source.created_at)
     snapshot = make_snapshot(thread)

@@ -172,12 +172,15 @@ async def test_a_second_message_while_a_reply_runs_is_refused_and_not_stored(use
 
 async def test_concurrent_writers_cannot_interleave(user: User, model: ModelServer) -> None:
     thread = await in_database(make_thread)(user)
+    gate = scripts.Gate()
+    model.script(scripts.text(gate, "Only one."))
     attempts = await asyncio.gather(
         *(replies.start(user=user, thread_id=thread.id, content=f"Me {n}") for n in range(8)), return_exceptions=True
     )
     opened = [attempt for attempt in attempts if isinstance(attempt, Opened)]
     assert len(opened) == 1
     assert [type(attempt) for attempt in attempts if attempt is not opened[0]] == [ReplyInProgress] * 7
+    gate.open()
     await ended(opened[0])
     assert [row[:2] for row in await stored(thread.id)] == [(1, "user"), (2, "assistant")]
 
