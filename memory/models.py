@@ -92,6 +92,21 @@ class Memory(models.Model):
         return f"memory {self.id}"
 
 
+class MirroredMemory(models.Model):
+    """A memory that another memory service may have. It outlives the memory, until that one is deleted there as well."""
+
+    memory_id = models.UUIDField(primary_key=True)
+    # No constraint on either: what is gone here is still to be deleted there.
+    user_id = models.BigIntegerField(db_index=True)
+    version = models.BigIntegerField(null=True, help_text="Of the row that was sent last; empty while it is under way.")
+
+    class Meta:
+        verbose_name_plural = "mirrored memories"
+
+    def __str__(self) -> str:
+        return f"mirrored memory {self.memory_id}"
+
+
 class ThreadSummary(models.Model):
     """What was said in a part of a thread: its turns from one position to another, without a long pause between them.
 

@@ -16,8 +16,11 @@ from pytest_django import Settings
 from artifacts.models import Preset
 from conversations import replies
 from conversations.models import Assistant
+from memory.backends import get_backend
+from memory.backends.calling import started
 from tests.conversations.factories import make_user
 from tests.emptying import empty
+from tests.memory_server import KEY, MemoryServer
 from tests.model_server import ModelServer, model_server
 
 __all__ = ["model_server"]
@@ -75,3 +78,14 @@ async def engine() -> AsyncIterator[None]:
     yield
     await replies.drain()
     await sync_to_async(connections.close_all)()
+
+
+@pytest.fixture
+def memory_service(settings: Settings) -> Iterator[MemoryServer]:
+    """A local Supermemory behind the real SDK."""
+    with MemoryServer() as server:
+        settings.OPENBOOK_MEMORY_BACKEND = "supermemory"
+        settings.SUPERMEMORY_API_KEY = KEY
+        settings.SUPERMEMORY_BASE_URL = server.url
+        yield server
+        started(get_backend().close()).result()

@@ -1,0 +1,121 @@
+"""Keeps another memory service up with PostgreSQL: what is new or changed is sent to it, what is gone is deleted there.
+
+What is to do is found by the rows alone, so it may be broken off anywhere and run as often as one likes. The attempt is stored
+before the call: a fact that may have arrived is deleted there for certain, however it was forgotten here.
+"""
+
+import logging
+import uuid
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import batched
+
+from django.db import connection
+
+from memory.backends import get_backend
+from memory.backends.base import Backend, BackendError, BackendRefused, Fact
+from memory.backends.calling import started
+from memory.models import MirroredMemory
+from memory.tags import user_tag
+
+logger = logging.getLogger(__name__)
+
+MOST_SENT = 500
+"""In one go; the rest comes with the next."""
+MOST_DELETED = 100
+LOCK = 0x6D6972
+"""Says what the advisory lock is about, beside the user."""
+
+# The number of the transaction that wrote a row last tells whether it has changed, without keeping anything of its text.
+TO_SEND = """
+SELECT memory.id, memory.content, memory.confined_to, memory.xmin::text::bigint, mirrored.memory_id IS NOT NULL
+FROM memory_memory AS memory LEFT JOIN memory_mirroredmemory AS mirrored ON mirrored.memory_id = memory.id
+WHERE memory.user_id = %(user)s AND memory.ended_at IS NULL
+  AND mirrored.version IS DISTINCT FROM memory.xmin::text::bigint
+  AND NOT EXISTS (SELECT FROM memory_preferences WHERE user_id = %(user)s AND NOT remembers)
+ORDER BY memory.created_at DESC, memory.id LIMIT %(most)s
+"""
+GONE = """
+SELECT mirrored.memory_id
+FROM memory_mirroredmemory AS mirrored LEFT JOIN memory_memory AS memory
+     ON memory.id = mirrored.memory_id AND memory.user_id = mirrored.user_id AND memory.ended_at IS NULL
+WHERE mirrored.user_id = %(user)s AND memory.id IS NULL
+ORDER BY mirrored.memory_id
+"""
+DUE = """
+SELECT coalesce(memory.user_id, mirrored.user_id) AS person
+FROM (SELECT id, user_id, xmin::text::bigint AS version FROM memory_memory WHERE ended_at IS NULL) AS memory
+     FULL JOIN memory_mirroredmemory AS mirrored
+     ON mirrored.memory_id = memory.id AND mirrored.user_id = memory.user_id
+     LEFT JOIN memory_preferences AS preferences ON preferences.user_id = memory.user_id
+WHERE memory.id IS NULL
+   OR (mirrored.version IS DISTINCT FROM memory.version AND preferences.remembers IS NOT FALSE)
+GROUP BY person ORDER BY person LIMIT %(most)s
+"""
+
+type Row = tuple[uuid.UUID, str, str, int, bool]
+
+
+def mirror_due(*, most: int = 100) -> list[int]:
+    """Ids of users for whom there is something to do, also of users who were deleted."""
+    if get_backend().is_local:
+        return []
+    with connection.cursor() as cursor:
+        cursor.execute(DUE, {"most": most})
+        return [user_id for (user_id,) in cursor.fetchall()]
+
+
+def mirror(user_id: int) -> int:
+    """Bring the service up to date on one user; how many facts it was told of. Raises ``BackendError`` where it fails.
+
+    What was done until then stays done. Nothing is done where somebody else is at it. Never within a transaction.
+    """
+    backend = get_backend()
+    if backend.is_local:
+        return 0
+    with _alone(user_id) as alone:
+        return _delete(backend, user_id) + _send(backend, user_id) if alone else 0
+
+
+def _delete(backend: Backend, user_id: int) -> int:
+    """First, because it is waited for."""
+    with connection.cursor() as cursor:
+        cursor.execute(GONE, {"user": user_id})
+        gone = [id for (id,) in cursor.fetchall()]
+    deleted = 0
+    for some in batched(gone, MOST_DELETED):
+        certain = started(backend.forget(user_id, some)).result()
+        deleted += MirroredMemory.objects.filter(memory_id__in=certain).delete()[0]
+    if deleted < len(gone):
+        raise BackendError(f"{len(gone) - deleted} of {len(gone)} facts could not be deleted.")
+    return deleted
+
+
+def _send(backend: Backend, user_id: int) -> int:
+    with connection.cursor() as cursor:
+        cursor.execute(TO_SEND, {"user": user_id, "most": MOST_SENT})
+        rows: Sequence[Row] = cursor.fetchall()
+    for id, text, confined_to, version, again in rows:
+        fact = Fact(id=id, text=text, container=confined_to or user_tag(user_id))
+        if not again:
+            MirroredMemory.objects.create(memory_id=id, user_id=user_id)
+        try:
+            started(backend.remember(user_id, fact, again=again)).result()
+        except BackendRefused as error:
+            logger.warning("a fact is not mirrored", extra={"memory": str(id), "cause": str(error)})
+        MirroredMemory.objects.filter(memory_id=id).update(version=version)
+    return len(rows)
+
+
+@contextmanager
+def _alone(user_id: int) -> Iterator[bool]:
+    """Whether nobody else does the same: two at once could send again what the other has just deleted."""
+    values = {"lock": LOCK, "user": user_id}
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_try_advisory_lock(%(lock)s::int, %(user)s::int)", values)
+        (alone,) = cursor.fetchone()
+        try:
+            yield alone
+        finally:
+            if alone:
+                cursor.execute("SELECT pg_advisory_unlock(%(lock)s::int, %(user)s::int)", values)
