@@ -6,6 +6,7 @@ from django.conf import settings
 from django.core.checks import CheckMessage, Error, register
 
 from conversations.providers import PLANNED, PROVIDERS, usable_key
+from memory.backends import BACKENDS
 
 
 @register()
@@ -30,4 +31,24 @@ def anthropic_problems() -> list[CheckMessage]:
     if settings.ANTHROPIC_BASE_URL and not settings.ANTHROPIC_BASE_URL.startswith(("http://", "https://")):
         hint = "Set ANTHROPIC_BASE_URL to a URL that starts with https://, or leave it out."
         problems.append(Error("ANTHROPIC_BASE_URL is not an HTTP URL.", hint=hint, id="openbook.E004"))
+    return problems
+
+
+@register()
+def memory_is_configured(**kwargs: Any) -> list[CheckMessage]:
+    name = settings.OPENBOOK_MEMORY_BACKEND
+    if name not in BACKENDS:
+        hint = f"Set OPENBOOK_MEMORY_BACKEND to one of: {', '.join(BACKENDS)}."
+        return [Error(f"The memory backend {name!r} is not known.", hint=hint, id="openbook.E011")]
+    return supermemory_problems() if name == "supermemory" else []
+
+
+def supermemory_problems() -> list[CheckMessage]:
+    problems: list[CheckMessage] = []
+    if not usable_key(settings.SUPERMEMORY_API_KEY):
+        hint = "Set SUPERMEMORY_API_KEY, without spaces or line breaks, or OPENBOOK_MEMORY_BACKEND=postgres."
+        problems.append(Error("The memory backend 'supermemory' has no usable API key.", hint=hint, id="openbook.E012"))
+    if not settings.SUPERMEMORY_BASE_URL.startswith(("http://", "https://")):
+        hint = "Set SUPERMEMORY_BASE_URL to a URL that starts with https://, or leave it out."
+        problems.append(Error("SUPERMEMORY_BASE_URL is not an HTTP URL.", hint=hint, id="openbook.E013"))
     return problems

@@ -62,14 +62,18 @@ class MemoryServer(ModelServer):
 
     def _search(self, namespace: str, body: dict[str, Any]) -> Script:
         wanted = {operand["value"] for operand in body["filter"]["operands"]}
-        words = set(body["query"].casefold().split())
+        words = words_of(body["query"])
         mine = [
             document
             for (place, _), document in self.documents.items()
             if place == namespace and document["metadata"]["container"] in wanted
         ]
-        mine.sort(key=lambda document: -len(words & set(document["content"].casefold().split())))
+        mine.sort(key=lambda document: -len(words & words_of(document["content"])))
         return answer(results(*(document["metadata"] for document in mine[: body["limit"]])))
+
+
+def words_of(text: str) -> set[str]:
+    return set(re.findall(r"\w+", text.casefold()))
 
 
 def kept(body: Document) -> Document:

@@ -12,6 +12,7 @@ from conversations.context.caching import CachePlan, CacheState, Previous
 from conversations.context.fitting import ROUND, Parts, Section, fit, history_room, memory_room, standing_room
 from conversations.context.listing import list_artifacts
 from conversations.context.problems import Problem
+from conversations.context.ranking import Ranking, ranked
 from conversations.context.reasons import Reason
 from conversations.context.recalling import Recalled, Reminded, recall
 from conversations.context.rendering import render, sha256
@@ -127,6 +128,7 @@ def build_context(
     session: Session,
     at: datetime,
     query: Rewriting | None = None,
+    ranking: Ranking | None = None,
     tools: ToolTexts = NO_TOOLS,
     silent: bool = False,
     remembers: bool = True,
@@ -135,8 +137,9 @@ def build_context(
 
     ``at`` is the time of the request: the same rows at the same time give the same bytes. ``query`` is what a model made of
     the message. Without it the assistant's rules decide; where a model has to be asked first, ``rewriting`` says so.
-    ``silent``: ``newest`` is the instruction of a preset, and no turn of the thread (F9). Without ``remembers``, or where the
-    person or the assistant has memory switched off, nothing is known or recalled.
+    ``ranking`` is what another memory service said, where there is one. ``silent``: ``newest`` is the instruction of a
+    preset, and no turn of the thread (F9). Without ``remembers``, or where the person or the assistant has memory switched
+    off, nothing is known or recalled.
     """
     watch = Stopwatch()
     memory = assistant.uses_memory and remembers
@@ -158,6 +161,8 @@ def build_context(
     )
     history, standing = read_all(wanted, user_id=user_id, session=session, memory=memory)
     watch.lap("history")
+    if ranking:
+        standing = ranked(standing, ranking, user_id=user_id, thread_id=thread_id)
     tiers = cut(build_tiers(standing, assistant) if memory else [], standing_room(parts.fixed_tokens, budget))
     parts = replace(parts, tiers=cut(tiers, memory_room(parts.fixed_tokens, budget), first=[MEMORY]))
     watch.lap("memory")

@@ -10,6 +10,7 @@ from django.contrib.auth.models import User
 from django.db import DatabaseError
 
 from artifacts.models import Preset
+from conversations.context import ranking
 from conversations.context.builder import Context
 from conversations.context.invariants import BrokenInvariant, check
 from conversations.context.rendering import MOST_ROUNDS, round_text
@@ -186,10 +187,18 @@ async def _answer(book: Journal, live: LiveReply, opened: Opened) -> Outcome:
 
 
 async def _first_request(opened: Opened) -> store.Recorded:
-    snapshot, context = opened.recorded or await in_database(store.build_and_record)(opened)
+    snapshot, context = opened.recorded or await _build(opened)
     if context.purpose is not ContextSnapshot.Purpose.REWRITE:
         return snapshot, context
     query = await _ask_for_query(snapshot, context)
+    return await _build(opened, query=query)
+
+
+async def _build(opened: Opened, *, query: Rewriting | None = None) -> store.Recorded:
+    """The next request, after another memory service was asked where there is one. No thread for the database waits for it."""
+    question = store.question_of(opened)
+    if question and await in_database(ranking.may_be_asked)(question):
+        await ranking.ask(question)
     return await in_database(store.build_and_record)(opened, query=query)
 
 

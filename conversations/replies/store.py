@@ -20,7 +20,7 @@ from django.utils import timezone
 from artifacts import services
 from artifacts.models import Preset
 from conversations import threads
-from conversations.context import describing, snapshots
+from conversations.context import describing, ranking, snapshots
 from conversations.context.builder import Context, build_context, continued, rewriting_context
 from conversations.context.rewriting import NOT_ASKED, Rewriting
 from conversations.context.tokens import text_of, turn_tokens
@@ -168,6 +168,12 @@ def open_preset(*, user: User, thread_id: uuid.UUID | str, slug: str, click: str
     raise ReplyInProgress
 
 
+def question_of(opened: Opened) -> ranking.Question | None:
+    """What another memory service has to be asked before the next request of a reply can be built."""
+    about = opened.message.text if opened.message else ""
+    return _still_to_ask(opened.thread, _session_of(opened.thread), about)
+
+
 def build_and_record(opened: Opened, *, query: Rewriting | None = None) -> Recorded:
     """The next request of a reply, recorded before the model is called (S1): the one that asks for a contextualised query
     where a model has to be asked first, else the one that is to be answered, with the ``query`` that came of the former.
@@ -206,7 +212,11 @@ def preview_context(
     """The snapshot that a message would get. Calls no model and writes nothing."""
     place = _place(user, thread_id, assistant, text_of(blocks), None)
     message = next_turn(place, blocks, None)
-    context = _built(place, replace(Turn.of(message), id=None), session=session_after(place, message.created_at))
+    session = session_after(place, message.created_at)
+    question = _still_to_ask(place.thread, session, message.text)
+    if question and ranking.may_be_asked(question):
+        ranking.ask_and_wait(question)
+    context = _built(place, replace(Turn.of(message), id=None), session=session)
     return describing.preview(context, None if place.is_new else place.thread.id)
 
 
@@ -379,7 +389,9 @@ def _open(place: Place, message: Message, *, is_stored: bool = False) -> Opened 
 def _open_preset(place: Place, preset: Preset, click: str | None) -> Opened | None:
     thread, session = place.thread, _session_of(place.thread)
     reply = Reply(thread=thread, preset=preset.slug, client_id=click, owner=OWNER, created_at=timezone.now())
-    context = _next_request(place, instruction(thread, preset), session=session, silent=True)
+    context = None
+    if not _still_to_ask(thread, session):
+        context = _next_request(place, instruction(thread, preset), session=session, silent=True)
     stored = _store_opening(place, reply, context, turn=None, last_position=thread.last_position)
     return stored and replace(stored, preset=preset, saved=eventlog.requested(reply))
 
@@ -445,7 +457,12 @@ def _turn(role: Message.Role, blocks: list[dict[str, Any]], at: datetime) -> Mes
 
 
 def _built_if_possible(place: Place, message: Message, session: Session) -> Context | None:
-    """Whatever is wrong with its context, the user turn is stored. ``build_and_record`` tries again, and tells of it."""
+    """Whatever is wrong with its context, the user turn is stored. ``build_and_record`` tries again, and tells of it.
+
+    Nor is a memory service asked before the turn is stored.
+    """
+    if _still_to_ask(place.thread, session, message.text):
+        return None
     try:
         return _next_request(place, Turn.of(message), session=session)
     except Exception:
@@ -467,6 +484,7 @@ def _built(
 ) -> Context:
     thread, provider = place.thread, _provider_of(place)
     tools = tool_texts(thread.assistant.tools) if provider.calls_tools else NO_TOOLS
+    question = ranking.question_of(thread, session, "")
     with read_only():
         return build_context(
             assistant=thread.assistant,
@@ -477,10 +495,16 @@ def _built(
             session=session,
             at=timezone.now(),
             query=query,
+            ranking=(ranking.KNOWN.get(question) or ranking.NOT_ASKED) if question else None,
             tools=tools,
             silent=silent,
             remembers=thread.remembers,
         )
+
+
+def _still_to_ask(thread: Thread, session: Session, about: str = "") -> ranking.Question | None:
+    question = ranking.question_of(thread, session, about)
+    return question if question and ranking.KNOWN.get(question) is None else None
 
 
 def _provider_of(place: Place) -> Provider:

@@ -21,6 +21,7 @@ MOST_AT_ONCE = 100
 MEMORY, CONTAINER = "memory", "container"
 """Keys of a document's metadata."""
 REFUSALS = {400, 413, 422}
+UNUSABLE = "What Supermemory answered can't be used."
 
 
 class SupermemoryBackend:
@@ -86,8 +87,8 @@ class SupermemoryBackend:
     async def _asked[T](
         self, call: Callable[[AsyncSupermemory], Awaitable[T]], *, seconds: float = WRITING_SECONDS
     ) -> T:
-        client = self._client(settings.SUPERMEMORY_API_KEY, settings.SUPERMEMORY_BASE_URL)
         try:
+            client = self._client(settings.SUPERMEMORY_API_KEY, settings.SUPERMEMORY_BASE_URL)
             # The SDK's own time-out begins anew with every byte.
             async with asyncio.timeout(seconds):
                 return await call(client)
@@ -97,7 +98,9 @@ class SupermemoryBackend:
             raise _Missing("Supermemory has no such document.") from error
         except APIStatusError as error:
             raise _refusal(error.status_code) from error
-        except Exception as error:  # the SDK lets through what it doesn't expect: bad UTF-8, endless nesting
+        except (ValueError, TypeError, AttributeError, LookupError, RecursionError) as error:
+            raise BackendGarbage(UNUSABLE) from error  # the SDK trips over what it doesn't expect
+        except Exception as error:
             raise BackendError(f"Supermemory could not be asked: {type(error).__name__}.") from error
 
     def _client(self, key: str, url: str) -> AsyncSupermemory:
@@ -123,7 +126,7 @@ def memory_ids(response: SearchResponse) -> list[uuid.UUID]:
         results = list(response.results)
         found = [id for result in results for id in _named(result)]
     except (AttributeError, TypeError) as error:
-        raise BackendGarbage("What Supermemory answered can't be used.") from error
+        raise BackendGarbage(UNUSABLE) from error
     if results and not found:
         raise BackendGarbage("What Supermemory found names no memory.")
     return list(dict.fromkeys(found))
@@ -144,7 +147,7 @@ def failed_ids(result: DeleteDocumentsResult) -> set[str]:
     try:
         return {error.id for error in result.errors}
     except (AttributeError, TypeError) as error:
-        raise BackendGarbage("What Supermemory answered can't be used.") from error
+        raise BackendGarbage(UNUSABLE) from error
 
 
 def _document(fact: Fact) -> dict[str, Any]:
@@ -154,6 +157,6 @@ def _document(fact: Fact) -> dict[str, Any]:
 
 def _refusal(status: int) -> BackendError:
     if status < 300:  # what isn't JSON comes as an error of a good status
-        return BackendGarbage("What Supermemory answered can't be used.")
+        return BackendGarbage(UNUSABLE)
     error = BackendRefused if status in REFUSALS else BackendError
     return error(f"Supermemory answered with status {status}.")

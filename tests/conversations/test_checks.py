@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 from django.test import override_settings
 
-from conversations.checks import provider_is_configured
+from conversations.checks import memory_is_configured, provider_is_configured
 
 KEY = "sk-local"
 
@@ -26,3 +26,28 @@ KEY = "sk-local"
 def test_a_provider_that_cannot_work_is_told_before_the_start(changed: dict[str, Any], numbers: list[str]) -> None:
     with override_settings(**changed):
         assert [problem.id for problem in provider_is_configured()] == numbers
+
+
+@pytest.mark.parametrize(
+    ("changed", "numbers"),
+    [
+        ({}, []),
+        ({"OPENBOOK_MEMORY_BACKEND": "supermemory", "SUPERMEMORY_API_KEY": KEY}, []),
+        ({"OPENBOOK_MEMORY_BACKEND": "redis"}, ["openbook.E011"]),
+        ({"OPENBOOK_MEMORY_BACKEND": "supermemory", "SUPERMEMORY_API_KEY": ""}, ["openbook.E012"]),
+        ({"OPENBOOK_MEMORY_BACKEND": "supermemory", "SUPERMEMORY_API_KEY": "two words"}, ["openbook.E012"]),
+        (
+            {
+                "OPENBOOK_MEMORY_BACKEND": "supermemory",
+                "SUPERMEMORY_API_KEY": KEY,
+                "SUPERMEMORY_BASE_URL": "example",
+            },
+            ["openbook.E013"],
+        ),
+    ],
+)
+def test_a_memory_service_that_cannot_work_is_told_before_the_start(
+    changed: dict[str, Any], numbers: list[str]
+) -> None:
+    with override_settings(**changed):
+        assert [problem.id for problem in memory_is_configured()] == numbers
