@@ -15,6 +15,9 @@ django_application = get_asgi_application()
 from config.lifespan import Lifespan  # noqa: E402
 from conversations import replies  # noqa: E402
 from conversations.chat.routing import websocket  # noqa: E402
+from memory.backends import get_backend  # noqa: E402
+
+get_backend()  # to import an SDK takes most of a second: now, not with the first message
 
 lifespan = Lifespan(startup=replies.startup, shutdown=replies.drain)
 lifespan.attach_to_reactor()
