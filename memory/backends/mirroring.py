@@ -74,11 +74,17 @@ def mirror(user_id: int) -> int:
     if backend.is_local:
         return 0
     with _alone(user_id) as alone:
-        return _delete(backend, user_id) + _send(backend, user_id) if alone else 0
+        if not alone:
+            return 0
+        deleted, left = _delete(backend, user_id)
+        sent = _send(backend, user_id)
+    if left:
+        raise BackendError(f"{left} of the facts could not be deleted yet.")
+    return deleted + sent
 
 
-def _delete(backend: Backend, user_id: int) -> int:
-    """First, because it is waited for."""
+def _delete(backend: Backend, user_id: int) -> tuple[int, int]:
+    """How many are gone, and how many are not yet. First, because a person waits for it."""
     with connection.cursor() as cursor:
         cursor.execute(GONE, {"user": user_id})
         gone = [id for (id,) in cursor.fetchall()]
@@ -86,9 +92,7 @@ def _delete(backend: Backend, user_id: int) -> int:
     for some in batched(gone, MOST_DELETED):
         certain = started(backend.forget(user_id, some)).result()
         deleted += MirroredMemory.objects.filter(memory_id__in=certain).delete()[0]
-    if deleted < len(gone):
-        raise BackendError(f"{len(gone) - deleted} of {len(gone)} facts could not be deleted.")
-    return deleted
+    return deleted, len(gone) - deleted
 
 
 def _send(backend: Backend, user_id: int) -> int:

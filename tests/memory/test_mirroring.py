@@ -138,15 +138,19 @@ def test_forgetting_is_tried_again_until_it_is_certain(
     assert (mirror(user.pk), memory_service.documents, mirror_due()) == (1, {}, [])
 
 
-def test_a_fact_that_is_still_there_is_not_taken_for_deleted(user: User, memory_service: MemoryServer) -> None:
+def test_a_fact_that_is_still_there_is_not_taken_for_deleted_and_holds_up_no_other(
+    user: User, memory_service: MemoryServer
+) -> None:
     memory = make_memory(user)
     mirror(user.pk)
     memory.delete()
     id = str(memory_service.requests[0].body["id"])
+    new = make_memory(user, "Ada rows.")
     memory_service.script(answer({"count": 0, "errors": [{"id": id, "error": "Document is being processed"}]}))
-    with pytest.raises(BackendError):
+    with pytest.raises(BackendError, match="1 of the facts could not be deleted yet"):
         mirror(user.pk)
-    assert (mirror(user.pk), memory_service.documents, mirror_due()) == (1, {}, [])
+    assert (texts(memory_service)[str(new.pk)], mirror_due()) == ("Ada rows.", [user.pk])
+    assert (mirror(user.pk), [*texts(memory_service)], mirror_due()) == (1, [str(new.pk)], [])
 
 
 def test_a_fact_that_it_will_not_take_holds_up_no_other(user: User, memory_service: MemoryServer) -> None:
