@@ -1,9 +1,9 @@
 """A session is a run of a user's activity, in whatever threads, without a gap longer than 30 minutes."""
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 
-LONGEST_PAUSE = timedelta(minutes=30)
+from memory.parts import LONGEST_PAUSE
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,0 +1,273 @@
+"""What a user said, turned into summaries, facts and topics, part by part.
+
+What is to be done is told by the rows alone, and each part is stored in one transaction. So it may be killed at any point and
+run again: nothing is doubled, nothing is lost.
+"""
+
+import asyncio
+import logging
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from datetime import datetime, timedelta, tzinfo
+from itertools import groupby
+from typing import Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from django.db import connection, transaction
+from django.db.models import F
+from django.utils import timezone
+
+from conversations.digesting import digest, writer
+from conversations.models import Message, Reply, Thread
+from conversations.providers import Provider, ProviderError
+from memory import keeping
+from memory.extracting import extract
+from memory.findings import Findings, Turn
+from memory.keeping import Kept
+from memory.models import Consolidation, Preferences
+from memory.parts import Part, Place, parts_of
+from memory.replacing import Facts
+
+log = logging.getLogger("openbook.memory")
+
+BY_A_MODEL = timedelta(days=7)
+"""Parts that ended longer ago are found by rules: to import years costs nothing."""
+LATE = timedelta(minutes=1)
+"""A turn may be committed this much later than the time that it bears."""
+LOCK = 0x0B00C
+ERROR_CHARS = 200
+
+# Turns behind the last part of each thread, with that part itself where there is one, which they may extend.
+UNREAD = """
+SELECT thread.id, coalesce(last.first_position, 1), coalesce(last.last_position, 0),
+       turn.position, turn.created_at, char_length(turn.text)
+FROM conversations_thread AS thread
+LEFT JOIN LATERAL (
+    SELECT first_position, last_position FROM memory_threadsummary
+    WHERE thread_id = thread.id ORDER BY first_position DESC LIMIT 1
+) AS last ON true
+CROSS JOIN LATERAL (
+    SELECT position, created_at, text FROM conversations_message
+    WHERE thread_id = thread.id AND is_active AND status <> 'forgotten'
+      AND position >= coalesce(last.first_position, 1)
+    ORDER BY position
+) AS turn
+WHERE thread.user_id = %(user)s AND thread.remembers AND thread.last_position > coalesce(last.last_position, 0)
+  AND NOT EXISTS (SELECT FROM conversations_reply WHERE thread_id = thread.id AND status = 'running')
+  AND EXISTS (
+    SELECT FROM conversations_message
+    WHERE thread_id = thread.id AND is_active AND status <> 'forgotten' AND position > coalesce(last.last_position, 0)
+  )
+ORDER BY thread.id, turn.position
+"""
+
+# Only a thread that was written to since can have lost a turn; what is forgotten is marked by whoever forgets it.
+STALE = """
+SELECT part.thread_id, part.first_position, part.last_position, part.started_at, part.ended_at
+FROM memory_threadsummary AS part
+JOIN conversations_thread AS thread ON thread.id = part.thread_id AND thread.remembers
+WHERE part.user_id = %(user)s
+  AND NOT EXISTS (SELECT FROM conversations_reply WHERE thread_id = thread.id AND status = 'running')
+  AND (part.stale_since IS NOT NULL OR thread.updated_at >= part.made_at - %(late)s AND EXISTS (
+    SELECT FROM unnest(part.sources) AS source
+    LEFT JOIN conversations_message AS turn ON turn.id = source AND turn.is_active AND turn.status <> 'forgotten'
+    WHERE turn.id IS NULL
+  ))
+ORDER BY part.started_at, part.thread_id, part.first_position
+"""
+
+# Days that tell of parts that are gone, and of the last days those that the time zone has moved since.
+DAYS_OFF = """
+SELECT day FROM memory_dailysummary
+WHERE user_id = %(user)s AND EXISTS (
+    SELECT FROM unnest(parts) AS told LEFT JOIN memory_threadsummary AS part ON part.id = told WHERE part.id IS NULL
+)
+UNION
+SELECT (part.started_at AT TIME ZONE %(zone)s)::date FROM memory_threadsummary AS part
+WHERE part.user_id = %(user)s AND part.ended_at > %(recent)s AND part.text <> '' AND NOT EXISTS (
+    SELECT FROM memory_dailysummary
+    WHERE user_id = %(user)s AND day = (part.started_at AT TIME ZONE %(zone)s)::date AND part.id = ANY(parts)
+)
+"""
+RECENT = timedelta(days=3)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Due:
+    """A part of a thread that is to be made, for the first time or anew."""
+
+    thread: uuid.UUID
+    part: Part
+
+
+class Moved(Exception):
+    """The thread was written to, or a reply began in it, since it was read: it is left to the next time."""
+
+
+def consolidate(user_id: int, *, at: datetime | None = None, alive: Callable[[], bool] | None = None) -> int:
+    """Do all that is to be done for a user. Returns how many parts that were; none where another process is at it.
+
+    ``alive`` is asked before each part whether to go on. Raises ``ProviderError`` where a model that would be asked can't be
+    reached now; what was stored by then stays.
+    """
+    at = at or timezone.now()
+    with _alone(user_id) as alone:
+        if not alone:
+            return 0
+        zone, remembers = _preferences(user_id)
+        wanted_at = Consolidation.objects.filter(user=user_id).values_list("wanted_at", flat=True).first()
+        due = due_parts(user_id, zone) if remembers else []
+        _progress(user_id, started_at=at, ended_at=None, parts_done=0, parts_to_do=len(due))
+        try:
+            done, whole = _do(user_id, due, zone, at, alive)
+            if remembers:
+                _settle_days(user_id, zone, at)
+        except Exception as error:
+            _failed(user_id, error)
+            raise
+        if whole:
+            _ended(user_id, at, wanted_at)
+    log.info("consolidated", extra={"user_id": user_id, "parts_done": done, "parts_to_do": len(due)})
+    return done
+
+
+def due_parts(user_id: int, zone: tzinfo) -> list[Due]:
+    """What is to be done, oldest first: found by the rows alone."""
+    stale = [
+        Due(thread=thread, part=Part(first=first, last=last, started_at=started_at, ended_at=ended_at))
+        for thread, first, last, started_at, ended_at in _rows(STALE, user=user_id, late=LATE)
+    ]
+    due = {(one.thread, one.part.first): one for one in [*stale, *_unread(user_id, zone)]}
+    return sorted(due.values(), key=lambda one: (one.part.started_at, one.thread, one.part.first))
+
+
+def _unread(user_id: int, zone: tzinfo) -> Iterator[Due]:
+    rows = _rows(UNREAD, user=user_id)
+    for (thread, first, settled), turns in groupby(rows, key=lambda row: row[:3]):
+        places = [Place(position=row[3], at=row[4], characters=row[5]) for row in turns]
+        for part in parts_of(places, zone, first=first, settled=settled):
+            if part.last > settled:
+                yield Due(thread=thread, part=part)
+
+
+def _do(
+    user_id: int, due: Sequence[Due], zone: tzinfo, at: datetime, alive: Callable[[], bool] | None
+) -> tuple[int, bool]:
+    """How many parts were done, and whether that was all of them."""
+    done = 0
+    facts = keeping.facts_of(user_id) if due else Facts()
+    provider = writer() if any(_is_recent(one, at) for one in due) else None
+    with asyncio.Runner() if provider else nullcontext() as runner:
+        for one in due:
+            if alive and not alive():
+                return done, False
+            turns = _turns(one, zone)
+            asked = provider if _is_recent(one, at) else None
+            findings = _findings(user_id, turns, facts, asked, runner)
+            try:
+                _keep(user_id, one, turns, findings, facts, zone, at)
+            except Moved:
+                continue
+            done += 1
+    return done, True
+
+
+def _findings(
+    user_id: int, turns: Sequence[Turn], facts: Facts, provider: Provider | None, runner: asyncio.Runner | None
+) -> Findings:
+    if not turns:
+        return Findings()
+    topics = keeping.open_topics_of(user_id, turns[-1].at)
+    if provider and runner:
+        found = runner.run(digest(provider, turns, facts, topics))
+        if found:
+            return found
+    return extract(turns, topics)
+
+
+def _is_recent(one: Due, at: datetime) -> bool:
+    return at - one.part.ended_at <= BY_A_MODEL
+
+
+def _turns(one: Due, zone: tzinfo) -> list[Turn]:
+    rows = _active(one).values_list("id", "position", "role", "text", "created_at")
+    return [
+        Turn(id=id, position=position, role=role, text=text, at=created_at.astimezone(zone))
+        for id, position, role, text, created_at in rows
+    ]
+
+
+def _active(one: Due) -> Any:
+    turns = Message.objects.filter(thread=one.thread, is_active=True, position__range=(one.part.first, one.part.last))
+    return turns.exclude(status=Message.Status.FORGOTTEN).order_by("position")
+
+
+def _keep(
+    user_id: int, one: Due, turns: Sequence[Turn], findings: Findings, facts: Facts, zone: tzinfo, at: datetime
+) -> None:
+    """All of a part in one transaction, unless what it was made of is no longer what is said. Raises ``Moved``."""
+    ids = [turn.id for turn in turns]
+    with transaction.atomic():
+        # As every other writer does: whoever forgets or replaces a turn waits, or is seen here.
+        thread = Thread.objects.select_for_update(no_key=True).filter(id=one.thread, remembers=True).first()
+        running = Reply.objects.filter(thread=one.thread, status=Reply.Status.RUNNING)
+        if thread is None or list(_active(one).values_list("id", flat=True)) != ids or running.exists():
+            raise Moved
+        where = Kept(user_id=user_id, thread_id=one.thread, part=one.part, turns=ids, zone=zone, at=at)
+        keeping.keep(where, findings, facts)
+        Consolidation.objects.filter(user=user_id).update(parts_done=F("parts_done") + 1)
+
+
+def _settle_days(user_id: int, zone: tzinfo, at: datetime) -> None:
+    days = [day for (day,) in _rows(DAYS_OFF, user=user_id, zone=str(zone), recent=at - RECENT)]
+    with transaction.atomic():
+        keeping.remake_known_days(user_id, sorted(days), zone, at)
+
+
+@contextmanager
+def _alone(user_id: int) -> Iterator[bool]:
+    """Whether no other process consolidates this user. The lock ends with the connection, if not before."""
+    [(alone,)] = _rows("SELECT pg_try_advisory_lock(%(lock)s::int, %(user)s::int)", lock=LOCK, user=user_id)
+    try:
+        yield alone
+    finally:
+        if alone and connection.connection and not connection.connection.closed:
+            _rows("SELECT pg_advisory_unlock(%(lock)s::int, %(user)s::int)", lock=LOCK, user=user_id)
+
+
+def _preferences(user_id: int) -> tuple[tzinfo, bool]:
+    found = Preferences.objects.filter(user=user_id).values_list("time_zone", "remembers").first()
+    name, remembers = found or ("UTC", True)
+    try:
+        return ZoneInfo(name), remembers
+    except (ZoneInfoNotFoundError, ValueError, OSError):  # what it raises depends on what the name looks like
+        return ZoneInfo("UTC"), remembers
+
+
+def _progress(user_id: int, **values: Any) -> None:
+    Consolidation.objects.update_or_create(user_id=user_id, defaults=values)
+
+
+def _failed(user_id: int, error: Exception) -> None:
+    """Without the message of the error, which may hold a text of the user's."""
+    said = f"{type(error).__name__}: {error.code}" if isinstance(error, ProviderError) else type(error).__name__
+    if connection.is_usable():
+        mine = Consolidation.objects.filter(user=user_id)
+        mine.update(failures=F("failures") + 1, error=said[:ERROR_CHARS], ended_at=timezone.now())
+
+
+def _ended(user_id: int, at: datetime, wanted_at: datetime | None) -> None:
+    """All until then is consolidated, but for what was said in threads where a reply still runs."""
+    mine = Consolidation.objects.filter(user=user_id)
+    running = Reply.objects.filter(thread__user=user_id, status=Reply.Status.RUNNING)
+    waiting = [updated_at - timedelta(seconds=1) for updated_at in running.values_list("thread__updated_at", flat=True)]
+    mine.update(through=min([at - LATE, *waiting]), ended_at=timezone.now(), failures=0, error="", not_before=None)
+    mine.filter(wanted_at=wanted_at).update(wanted_at=None)
+
+
+def _rows(statement: str, **values: Any) -> list[Any]:
+    with connection.cursor() as cursor:
+        cursor.execute(statement, values)
+        return list(cursor.fetchall())

@@ -1,0 +1,80 @@
+"""What is found in a part of a thread, and what is known before: values that travel between finding and keeping."""
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+LONGEST_SUMMARY = 1_200
+LONGEST_MOMENT = 200
+MOST_MOMENTS = 6
+LONGEST_FACT = 240
+MOST_FACTS = 12
+LONGEST_TITLE = 160
+MOST_OPENED = 5
+RULES = "rules"
+"""Who made what no model made."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Turn:
+    """A turn as it is read for what it tells. ``at`` is in the person's time zone, since days are told by it."""
+
+    id: uuid.UUID
+    position: int
+    role: str
+    text: str
+    at: datetime
+
+    @property
+    def is_persons(self) -> bool:
+        return self.role == "user"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Fact:
+    """What a person said of himself, as it reads on its own. ``replaces`` are ids of memories that it makes untrue."""
+
+    text: str
+    sources: tuple[uuid.UUID, ...]
+    at: datetime
+    valid_until: datetime | None = None
+    replaces: tuple[uuid.UUID, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Opened:
+    """Something that was begun and is not finished."""
+
+    title: str
+    sources: tuple[uuid.UUID, ...]
+    at: datetime
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Resolved:
+    """A topic that is finished, and since when."""
+
+    topic: uuid.UUID
+    at: datetime
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class OpenTopic:
+    """A topic that was open before."""
+
+    id: uuid.UUID
+    title: str
+    opened_at: datetime
+
+
+@dataclass(frozen=True, kw_only=True)
+class Findings:
+    """All that is found in a part. ``made_by`` is a model's name, or ``RULES``; empty where there was nothing to read."""
+
+    summary: str = ""
+    moments: Sequence[str] = ()
+    facts: Sequence[Fact] = ()
+    opened: Sequence[Opened] = ()
+    resolved: Sequence[Resolved] = ()
+    made_by: str = ""

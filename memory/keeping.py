@@ -1,0 +1,197 @@
+"""What was found in a part, stored. Whoever calls holds a transaction and the thread's lock: all of it is kept, or nothing."""
+
+import uuid
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta, tzinfo
+
+from django.db.models import Q
+
+from memory.findings import LONGEST_SUMMARY, Findings, OpenTopic
+from memory.models import DailySummary, Memory, ThreadSummary, Topic
+from memory.parts import Part
+from memory.replacing import Facts, New, key_of, known, new_facts
+from memory.tags import thread_tag, user_tag
+
+MOST_MOMENTS_A_DAY = 12
+MOST_PARTS_TOLD = 8
+MOST_OPEN_TOPICS = 200
+LONGEST_PART = timedelta(days=2)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kept:
+    """Where findings belong: a part of a thread, as it is made of these turns."""
+
+    user_id: int
+    thread_id: uuid.UUID
+    part: Part
+    turns: Sequence[uuid.UUID]
+    zone: tzinfo
+    at: datetime
+
+
+def facts_of(user_id: int) -> Facts:
+    """All that is kept about a user, to compare with."""
+    facts = Facts()
+    columns = ("id", "content", "sources", "valid_from", "created_at", "ended_at")
+    rows = Memory.objects.filter(user=user_id).order_by("created_at", "id").values_list(*columns)
+    for id, content, sources, valid_from, created_at, ended_at in rows.iterator():
+        facts.add(known(id=id, text=content, sources=sources, at=valid_from or created_at, ended=ended_at is not None))
+    return facts
+
+
+def open_topics_of(user_id: int, until: datetime) -> list[OpenTopic]:
+    """Newest first."""
+    rows = Topic.objects.filter(user=user_id, resolved_at=None, opened_at__lte=until).order_by("-opened_at", "-id")
+    return [
+        OpenTopic(id=row.id, title=row.title, opened_at=row.opened_at.astimezone(until.tzinfo))
+        for row in rows[:MOST_OPEN_TOPICS]
+    ]
+
+
+def keep(where: Kept, findings: Findings, facts: Facts) -> ThreadSummary:
+    """Store the findings of a part. To do so again with the same changes nothing but the time."""
+    facts.end(_drop_unfounded(where, _gone(where)))
+    summary, _ = ThreadSummary.objects.update_or_create(
+        thread_id=where.thread_id,
+        first_position=where.part.first,
+        defaults={
+            "user_id": where.user_id,
+            "last_position": where.part.last,
+            "text": findings.summary[:LONGEST_SUMMARY],
+            "key_moments": list(findings.moments),
+            "sources": list(where.turns),
+            "started_at": where.part.started_at,
+            "ended_at": where.part.ended_at,
+            "made_by": findings.made_by[:80],
+            "made_at": where.at,
+            "stale_since": None,
+        },
+    )
+    _keep_facts(where, new_facts(findings.facts, facts))
+    _keep_topics(where, findings)
+    remake_days(where.user_id, [summary], where.zone, where.at)
+    return summary
+
+
+def _gone(where: Kept) -> list[uuid.UUID]:
+    """Turns that the part was made of before and is no longer: replaced, or forgotten."""
+    before = ThreadSummary.objects.filter(thread=where.thread_id, first_position=where.part.first)
+    sources = before.values_list("sources", flat=True).first() or []
+    return sorted({*sources} - {*where.turns})
+
+
+def _drop_unfounded(where: Kept, gone: Sequence[uuid.UUID]) -> list[uuid.UUID]:
+    """End what rests on nothing but turns that are gone: as the person sees it, that was never said. Tells which facts."""
+    if not gone:
+        return []
+    unfounded = Q(user=where.user_id, sources__overlap=gone, sources__contained_by=gone)
+    Topic.objects.filter(unfounded).delete()
+    facts = Memory.objects.filter(unfounded, origin=Memory.Origin.CONVERSATION, ended_at=None)
+    ended = list(facts.values_list("id", flat=True))
+    Memory.objects.filter(id__in=ended).update(ended_at=where.at)
+    return ended
+
+
+def _keep_facts(where: Kept, new: Iterable[New]) -> None:
+    tags = [user_tag(where.user_id), thread_tag(where.thread_id)]
+    for one in new:
+        later = one.replaced_by
+        Memory.objects.create(
+            id=one.id,
+            user_id=where.user_id,
+            content=one.fact.text,
+            tags=tags,
+            origin=Memory.Origin.CONVERSATION,
+            sources=list(one.fact.sources),
+            created_at=one.fact.at,
+            valid_from=one.fact.at,
+            valid_until=one.fact.valid_until,
+            ended_at=later.at if later else None,
+            superseded_by_id=later.id if later else None,
+        )
+        Memory.objects.filter(id__in=one.replaces, ended_at=None).update(ended_at=one.fact.at, superseded_by=one.id)
+
+
+def _keep_topics(where: Kept, findings: Findings) -> None:
+    for one in findings.resolved:
+        Topic.objects.filter(id=one.topic, user=where.user_id, resolved_at=None).update(resolved_at=one.at)
+    Topic.objects.bulk_create(_unknown_topics(where, findings))
+
+
+def _unknown_topics(where: Kept, findings: Findings) -> Iterator[Topic]:
+    """Those that are not open already, and were not opened by the same turn before and resolved since."""
+    of_turns = Q(resolved_at=None) | Q(sources__overlap=list(where.turns))
+    rows = Topic.objects.filter(of_turns, user=where.user_id).order_by("-opened_at")
+    titles = {key_of(title) for title in rows.values_list("title", flat=True)[: 2 * MOST_OPEN_TOPICS]}
+    for one in findings.opened:
+        if key_of(one.title) not in titles:
+            titles.add(key_of(one.title))
+            yield Topic(
+                user_id=where.user_id,
+                thread_id=where.thread_id,
+                title=one.title,
+                sources=list(one.sources),
+                opened_at=one.at,
+            )
+
+
+def remake_days(user_id: int, parts: Sequence[ThreadSummary], zone: tzinfo, at: datetime) -> None:
+    """Make anew the days on which the parts began in this zone, and take them from the days where they stood before."""
+    days = {part.started_at.astimezone(zone).date() for part in parts}
+    for day in sorted(days):
+        _remake(user_id, day, _parts_of_day(user_id, day, zone), at)
+    moved = [part.id for day in days for part in _parts_of_day(user_id, day, zone)]
+    for other in DailySummary.objects.filter(user=user_id, parts__overlap=moved).exclude(day__in=days):
+        left = ThreadSummary.objects.filter(user=user_id, id__in={*other.parts} - {*moved})
+        _remake(user_id, other.day, list(left.order_by("started_at", "id")), at)
+
+
+def remake_known_days(user_id: int, days: Iterable[date], zone: tzinfo, at: datetime) -> None:
+    """Make days anew from the parts that there are."""
+    for day in days:
+        _remake(user_id, day, _parts_of_day(user_id, day, zone), at)
+
+
+def _parts_of_day(user_id: int, day: date, zone: tzinfo) -> list[ThreadSummary]:
+    start = datetime.combine(day, time.min, zone)
+    end = datetime.combine(day + timedelta(days=1), time.min, zone)
+    began = ThreadSummary.objects.filter(
+        user=user_id, started_at__gte=start, started_at__lt=end, ended_at__gte=start, ended_at__lt=end + LONGEST_PART
+    )
+    return list(began.order_by("started_at", "id"))
+
+
+def _remake(user_id: int, day: date, parts: Sequence[ThreadSummary], at: datetime) -> None:
+    told = [part for part in parts if part.text]
+    if not told:
+        DailySummary.objects.filter(user=user_id, day=day).delete()
+        return
+    text, moments = day_of([(part.text, part.key_moments) for part in told])
+    DailySummary.objects.update_or_create(
+        user_id=user_id,
+        day=day,
+        defaults={"text": text, "key_moments": moments, "parts": [part.id for part in told], "updated_at": at},
+    )
+
+
+def day_of(parts: Sequence[tuple[str, Sequence[str]]]) -> tuple[str, list[str]]:
+    """The text and the key moments of a day from those of its parts. The newest count most where there are many. Pure."""
+    told = parts[-MOST_PARTS_TOLD:]
+    share = LONGEST_SUMMARY // len(told)
+    text = "\n".join(_beginning(summary, share) for summary, _ in told)
+    moments = list(dict.fromkeys(moment for _, some in parts for moment in some))
+    return text, moments[-MOST_MOMENTS_A_DAY:]
+
+
+def _beginning(text: str, longest: int) -> str:
+    """As many whole lines as fit, at least a piece of the first."""
+    kept: list[str] = []
+    left = longest
+    for line in text.splitlines():
+        left -= len(line) + 1
+        if left < 0:
+            break
+        kept.append(line)
+    return "\n".join(kept) or f"{text[: longest - 1]}…"
