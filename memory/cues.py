@@ -127,6 +127,12 @@ FACTS = [
         r"|anxiety|depression|arthritis|epilepsy|intolerance|insulin|antidepressants|medication|autism|dyslexia"
         r"|eczema|back pain|insomnia)\b",
         r"\bi (?:can't|cannot|don't|do not|never|no longer|stopped) (?:eat|eating|drink|drinking|smoke|smoking)\b",
+        # what is no longer so
+        r"\b(?:i|we) (?:no longer \w+|don't \w+ .*\bany ?more\b|(?:just )?(?:quit|gave up|stopped) \w+)",
+        r"\bich \w+ (?:\w+ ){0,4}nicht mehr\b|\bje ne \w+ plus\b|\bya no \w+",
+        # what can be said of anything
+        r"\b(?:my|our) \w+(?: \w+)?(?:'s| is| are) (?:\d|(?-i:[A-Z])\w)",
+        r"\bi (?:also )?(?:play|speak|drive|ride|coach|practi[cs]e|grow|collect) (?!(?:with it|around|along)\b)\w+",
         # what the person likes
         rf"\b(?:i|we)(?: |'m |'ve |'re ){ADVERBS}(?:love|like|enjoy|prefer|hate|dislike|adore|collect|can't stand"
         r"|cannot stand|don't like|don't really like|loved|enjoyed)(?: to)?"
@@ -232,6 +238,13 @@ OPENERS = re.compile(
 )
 """What a sentence begins with before it says anything."""
 
+CLAUSE = re.compile(
+    r",?\s+(?:and|but|und|et|y|aber|mais|pero)\s+(?=(?:i|i'm|i've|we|we're|my|our|ich|mein\w*|wir|je|j'\w+|mon"
+    r"|ma|vivo|tengo|soy"
+    r"|trabajo|mi)\b)",
+    I,
+)
+"""Where another statement begins."""
 COMMENT = re.compile(
     r"(?:\s*[-–—]|,|,?\s+(?:and|but))\s*(?:it|that|they)(?:'s| was| is| has| feels?| felt|'ve| were|'re)\b.*$", I
 )
@@ -388,14 +401,53 @@ NOT_DONE = re.compile(
     r"|nicht|noch|pas|todavía|aún|no he)\b|n't\b",
     I,
 )
-IRREGULAR = {
-    "bought": "buy", "sent": "send", "wrote": "write", "written": "write", "paid": "pay", "made": "make", "did": "do", "done": "do",
-    "went": "go", "took": "take", "taken": "take", "got": "get", "found": "find", "told": "tell", "sold": "sell", "met": "meet",
-    "saw": "see", "seen": "see", "spoke": "speak", "chose": "choos", "chosen": "choos", "built": "build", "taught": "teach",
-    "left": "leav", "ran": "run", "gave": "give", "given": "give", "began": "begin", "held": "hold", "flew": "fli", "drove": "drive",
-    "won": "win", "thought": "think", "brought": "bring", "caught": "catch", "kept": "keep", "lent": "lend", "spent": "spend",
-}  # fmt: skip
+IRREGULAR = dict(
+    pair.split(":")
+    for pair in [
+        "bought:buy",
+        "sent:send",
+        "wrote:write",
+        "written:write",
+        "paid:pay",
+        "made:make",
+        "did:do",
+        "done:do",
+        "went:go",
+        "took:take",
+        "taken:take",
+        "got:get",
+        "found:find",
+        "told:tell",
+        "sold:sell",
+        "met:meet",
+        "saw:see",
+        "seen:see",
+        "spoke:speak",
+        "chose:choos",
+        "chosen:choos",
+        "built:build",
+        "taught:teach",
+        "left:leav",
+        "ran:run",
+        "gave:give",
+        "given:give",
+        "began:begin",
+        "held:hold",
+        "flew:fli",
+        "drove:drive",
+        "won:win",
+        "thought:think",
+        "brought:bring",
+        "caught:catch",
+        "kept:keep",
+        "lent:lend",
+        "spent:spend",
+    ]
+)
 """Stems of past forms that are stems of their own."""
+
+PARTICIPLE = re.compile(r"^(ab|an|auf|aus|bei|ein|mit|nach|vor|weg|zu|zurück)ge(?=\w{3})")
+"""Of German verbs: "abgegeben" is of "abgeben"."""
 
 ENDS = re.compile(
     r"\b(?:no longer|not (?:\w+ ){0,4}any ?more|n't (?:\w+ ){0,4}any ?more|anymore|quit|gave up|stopped|nicht "
@@ -406,24 +458,39 @@ ENDS = re.compile(
 NEGATED = re.compile(r"\b(?:not|never|no|nicht|kein\w*|nie|pas|jamais|nunca|ne)\b|n't\b|\bcannot\b", I)
 
 SLOTS = {
-    name: re.compile(pattern, I)
-    for name, pattern in {
-        "name": r"\bmy name(?:'s| is) |\b(?:ich heiße|je m'appelle|me llamo|mi nombre es|mein name ist) ",
-        "home": r"\b(?:i|we)(?:'ve| have|'m|'re| am| are)? (?:now |currently |just |recently |still )*(?:live "
-        "in|living in|moved to|have moved to|relocated to) (?-i:[A-Z])"
-        r"|\bich (?:wohne|lebe) (?:\w+ )?in (?-i:[A-ZÄÖÜ])|\bj'habite (?:\w+ )?(?:à|en|au) (?-i:[A-Z])|\bvivo "
-        r"(?:\w+ )?en (?-i:[A-Z])",
-        "work": r"\bi(?:'m|'ve| am)? (?:now |currently |just |still )*(?:work(?:ing)?|started(?: working)?) "
-        "(?:at|for) (?-i:[A-Z])|\bich arbeite (?:\\w+ )?(?:bei|für) |\bje travaille (?:\\w+ )?(?:chez|pour) "
-        "|\btrabajo (?:\\w+ )?(?:en|para) (?-i:[A-Z])",
-        "birthday": r"\bmy birthday is\b|\bmein geburtstag ist\b|\bmon anniversaire est\b|\bmi cumpleaños es\b",
-        "phone": r"\bmy phone number is\b|\bmeine telefonnummer ist\b",
-        "address": r"\bmy address is\b|\bmeine adresse ist\b|\bmon adresse est\b",
-        "email": r"\bmy e-?mail(?: address)? is\b",
-        "age": r"\b(?:i'm|i am|i turned|i just turned) \d{1,3}(?: years old)?(?:[.!]|$| now)|\bich bin (?:\w+ "
-        ")?\\d{1,3} jahre\b",
-        "favourite": r"\bmy (?:\w+ )?favou?rite (?P<what>\w+(?: \w+)??)(?:'s| is| are)\b|\bmein\w* "
-        "lieblings(?P<was>\\w+) (?:ist|sind)\b",
+    name: re.compile("|".join(patterns), I)
+    for name, patterns in {
+        "name": [r"\bmy name(?:'s| is) ", r"\b(?:ich heiße|je m'appelle|me llamo|mi nombre es|mein name ist) "],
+        "home": [
+            r"\b(?:i|we)(?:'ve| have|'m|'re| am| are)? (?:now |currently |just |recently |still )*"
+            r"(?:live in|living in|moved to|relocated to) (?-i:[A-Z])",
+            r"\bich (?:wohne|lebe) (?:\w+ )?in (?-i:[A-ZÄÖÜ])",
+            r"\bj'habite (?:\w+ )?(?:à|en|au) (?-i:[A-Z])",
+            r"\bvivo (?:\w+ )?en (?-i:[A-Z])",
+        ],
+        "work": [
+            r"\bi(?:'m|'ve| am)? (?:now |currently |just |still )*(?:work(?:ing)?|started(?: working)?) (?:at"
+            r"|for) (?-i:[A-Z])",
+            r"\bich arbeite (?:\w+ )?(?:bei|für) ",
+            r"\bje travaille (?:\w+ )?(?:chez|pour) ",
+            r"\btrabajo (?:\w+ )?(?:en|para) (?-i:[A-Z])",
+        ],
+        "birthday": [
+            r"\bmy birthday is\b",
+            r"\b(?:mein geburtstag|mon anniversaire|mi cumpleaños) (?:ist|est"
+            "|es)\b",
+        ],
+        "phone": [r"\bmy phone number is\b", r"\bmeine telefonnummer ist\b"],
+        "address": [r"\bmy address is\b", r"\b(?:meine|mon|mi) (?:adresse|dirección) (?:ist|est|es)\b"],
+        "email": [r"\bmy e-?mail(?: address)? is\b"],
+        "age": [
+            r"\b(?:i'm|i am|i turned|i just turned) \d{1,3}(?: years old)?(?:[.!]|$| now)",
+            r"\bich bin (?:\w+ )?\d{1,3} jahre\b",
+        ],
+        "favourite": [
+            r"\bmy favou?rite (?P<what>\w+(?: \w+)??)(?:'s| is| are)\b",
+            r"\bmein\w* lieblings(?P<was>\w+) (?:ist|sind)\b",
+        ],
     }.items()
 }
 """What a person has one of at a time: what is said later replaces what was said before."""

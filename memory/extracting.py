@@ -33,7 +33,7 @@ from memory.words import asks, stems
 LEAST_WORDS = 3
 LONGEST_PREFIX = 40
 """Characters that a statement may have before it: "Last week, …"."""
-MOST_A_TURN = 3
+MOST_A_TURN = 6
 SENTENCES = 5
 OF_THE_ASSISTANT = 2
 LONGEST_QUOTE = 180
@@ -85,11 +85,11 @@ def _facts(sentences: Iterable[Sentence]) -> Iterator[Fact]:
     found: Counter[object] = Counter()
     known: set[str] = set()
     for sentence in sentences:
-        text = remembered(sentence.text) or statement(sentence.text)
-        if text and found[sentence.turn.id] < MOST_A_TURN and text.casefold() not in known:
-            found[sentence.turn.id] += 1
-            known.add(text.casefold())
-            yield Fact(text=_told(sentence, text), sources=(sentence.turn.id,), at=sentence.turn.at)
+        for text in remembered(sentence.text) or statements(sentence.text):
+            if found[sentence.turn.id] < MOST_A_TURN and text.casefold() not in known:
+                found[sentence.turn.id] += 1
+                known.add(text.casefold())
+                yield Fact(text=_told(sentence, text), sources=(sentence.turn.id,), at=sentence.turn.at)
 
 
 def _told(sentence: Sentence, text: str) -> str:
@@ -99,21 +99,22 @@ def _told(sentence: Sentence, text: str) -> str:
 
 
 @lru_cache(maxsize=4_096)
-def remembered(sentence: str) -> str:
-    """What is asked to be remembered in so many words; empty where nothing is."""
+def remembered(sentence: str) -> tuple[str, ...]:
+    """What is asked to be remembered in so many words."""
     found = cues.REMEMBER.match(_begun(sentence))
-    if not found or asks(sentence) or not (len(WORD.findall(found["told"])) >= LEAST_WORDS and _fits(found["told"])):
-        return ""
-    return _stated(found["told"])
+    if not found or asks(sentence) or len(WORD.findall(found["told"])) < LEAST_WORDS or not _fits(found["told"]):
+        return ()
+    return (_stated(found["told"]),)
 
 
 @lru_cache(maxsize=4_096)
-def statement(sentence: str) -> str:
-    """The part of a sentence that states something of the person and reads on its own; empty where none does."""
+def statements(sentence: str) -> tuple[str, ...]:
+    """The parts of a sentence that state something of the person, each as it reads on its own."""
     text = cues.COMMENT.sub("", _begun(sentence))
     if asks(sentence) or len(text) > 2 * LONGEST_FACT or not cues.FIRST_PERSON.search(text):
-        return ""
-    return next((_stated(part) for part in _parts(text) if _states(part)), "")
+        return ()
+    found = (next((part for part in _parts(clause) if _states(part)), "") for clause in cues.CLAUSE.split(text))
+    return tuple(_stated(part) for part in found if part)
 
 
 def _parts(text: str) -> Iterator[str]:
@@ -177,7 +178,8 @@ def undertaking(sentence: str) -> str:
     text = _begun(sentence)
     if (asks(text) and not cues.REMIND.match(text)) or not cues.FIRST_PERSON.search(text):
         return ""
-    return next((_stated(part) for part in _parts(text) if _undertakes(part)), "")
+    parts = (part for clause in cues.CLAUSE.split(text) for part in _parts(clause))
+    return next((_stated(part) for part in parts if _undertakes(part)), "")
 
 
 def _undertakes(text: str) -> bool:
@@ -213,9 +215,15 @@ def finishes(sentence: str, title: str) -> bool:
     shared = {*wanted} & {*said}
     if cues.DONE.search(sentence):
         return len(shared) >= 2 or bool(shared - {*wanted[:1]}) or len(wanted) == len(shared) == 1
-    happened = {stem for found in cues.HAPPENED.finditer(sentence) for stem in _content(found[0])}
+    acted = [word for found in cues.HAPPENED.finditer(sentence) for word in WORD.findall(found[0].casefold())]
+    happened = {cues.IRREGULAR.get(word, stem) for word in acted for stem in shared if _is_of(word, stem)}
     same = bool(happened & shared) or bool(cues.AT_LAST.search(sentence))
     return same and len(shared) >= min(2, len(wanted))
+
+
+def _is_of(word: str, stem: str) -> bool:
+    """Whether the word may be a form of what has the stem."""
+    return cues.IRREGULAR.get(word, word)[:4] == stem[:4]
 
 
 def _says_done(sentence: str) -> bool:
@@ -226,7 +234,8 @@ def _says_done(sentence: str) -> bool:
 
 def _content(text: str) -> list[str]:
     """The stems by which something that is to be done is told apart."""
-    found = (cues.IRREGULAR.get(stem, stem) for stem in stems(re.sub(r"\(\d{4}-\d\d-\d\d\)", "", text)))
+    words = (cues.PARTICIPLE.sub(r"\1", stem) for stem in stems(re.sub(r"\(\d{4}-\d\d-\d\d\)", "", text)))
+    found = (cues.IRREGULAR.get(word, word) for word in words)
     return list(dict.fromkeys(stem for stem in found if stem not in cues.OPENED_WORDS))
 
 
@@ -258,7 +267,7 @@ def _weight(one: Sentence, words: Sequence[str], counts: Counter[str], sentences
     names = len(re.findall(r"(?<=[a-zß-ÿ,] )[A-Z]\w+|\d+", one.text))
     weight = (rare + names) * 2.2 / (1.2 + len(words) / mean)
     weight *= 1.4 if one.told else 1.0
-    weight *= 1.5 if one.told and (statement(one.text) or undertaking(one.text)) else 1.0
+    weight *= 1.5 if one.told and (statements(one.text) or undertaking(one.text)) else 1.0
     weight *= 0.6 if asks(one.text) and one.speaker else 1.0
     weight *= 0.5 if _leans(one.text) else 1.0
     return weight * (0.4 if cues.REACTION.match(one.text) or len(words) < LEAST_WORDS else 1.0)
@@ -269,7 +278,7 @@ def _overlap(some: Sequence[str], others: Sequence[str]) -> float:
 
 
 def _is_moment(text: str) -> bool:
-    return bool(statement(text) or undertaking(text))
+    return bool(statements(text) or undertaking(text))
 
 
 def _line(one: Sentence) -> str:

@@ -16,7 +16,10 @@ BRACKETED = re.compile(r"\[[^\[\]\n]{0,300}\](?:\([^()\s]*\))?|https?://\S+|<[^<
 LINE_MARK = re.compile(r"^\s*(?:[-*•+]|#{1,6}|\d{1,3}[.)])\s+")
 EMPHASIS = re.compile(r"\*\*|__|`|(?<!\w)[*_]|[*_](?!\w)")
 DECORATION = re.compile("[\u2190-\u21ff\u2600-\u27bf\ufe0f\u200d\U0001f000-\U0001faff]+")
-SENTENCE_END = re.compile(r"(?<=[.!?…])\s+(?=[^\s.!?…])|(?<=[.!?…][\"'”’»)\]])\s+(?=[^\s.!?…])|(?<=[。！？])")
+MONTH = "(?:Januar|Februar|März|April|Mai|Juni|Juli|August|September|Oktober|November|Dezember)"
+SENTENCE_END = re.compile(
+    rf"(?:(?<=[.!?…])|(?<=[.!?…][\"'”’»)\]]))\s+(?=[^\s.!?…])(?!(?<=\d\. ){MONTH}\b)|(?<=[。！？])"
+)
 ABBREVIATED = re.compile(
     r"(?:^|[\s(])(?:mr|mrs|ms|dr|prof|st|jr|sr|vs|etc|e\.g|i\.e|approx|no|bzw|z\.b|usw|ca|nr|sra?|mme|[a-z])\.$",
     re.IGNORECASE,
@@ -32,6 +35,26 @@ MATERIAL = re.compile(
     re.IGNORECASE,
 )
 NAMED_LINE = re.compile(r"^\s*([^\W\d_][\w'’.-]{0,30}(?: [^\W\d_][\w'’.-]{0,30}){0,2}): \S", re.MULTILINE)
+NO_NAME = frozenset(
+    [
+        "remember",
+        "note",
+        "notes",
+        "reminder",
+        "todo",
+        "update",
+        "edit",
+        "fyi",
+        "ps",
+        "question",
+        "context",
+        "important",
+        "hint",
+        "merke",
+        "notiz",
+        "frage",
+    ]
+)
 QUOTATION = re.compile("[“„«\"][^“”„«»\"\n]*[”“»\"]|(?<!\\w)[‘'][^‘’'\n]{3,}[’'](?!\\w)")
 
 
@@ -47,7 +70,7 @@ class Spoken:
 def spoken(text: str) -> Spoken:
     """The sentences of a turn in order. Whether it brings somebody else's text, which tells nothing of who brings it."""
     named = SPEAKER.match(text)
-    name = named[1] if named and named[1][0].isupper() else ""
+    name = named[1] if named and named[1][0].isupper() and named[1].casefold() not in NO_NAME else ""
     said = text[named.end() :] if named and name else text
     return Spoken(speaker=name, sentences=tuple(_sentences(said[:LONGEST_READ])), is_material=is_material(text))
 
