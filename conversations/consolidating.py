@@ -223,7 +223,7 @@ def _keep(
 def _settle_days(user_id: int, zone: tzinfo, at: datetime) -> None:
     days = [day for (day,) in _rows(DAYS_OFF, user=user_id, zone=str(zone), recent=at - RECENT)]
     with transaction.atomic():
-        keeping.remake_known_days(user_id, sorted(days), zone, at)
+        keeping.remake_days(user_id, days, zone, at)
 
 
 @contextmanager

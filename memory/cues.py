@@ -61,8 +61,8 @@ FIRST_PERSON = re.compile(
     I,
 )
 REMIND = re.compile(
-    r"(?:please |can you |could you |bitte )?(?:remind me|don't let me|erinner\w* mich|rappelle-moi"
-    r"|recuérdame)\b",
+    r"(?:please |can you |could you |kannst du |bitte )*(?P<told>remind me|don't let me|erinner\w* mich"
+    r"|rappelle-moi|recuérdame)\b",
     I,
 )
 REMEMBER = re.compile(
@@ -102,7 +102,7 @@ FACTS = [
         r"(?-i:[A-Z])\w+ (?:for|to)"
         r"|(?:own|run|manage|founded|co-?founded|lead) (?:an?|my|our|the) )",
         r"\b(?:i'm|i am) (?:an?|the) (?!(?:bit|little|lot|few|tad|mess|wreck|huge believer|firm believer"
-        r"|believer|good|great|bad|total|real|sucker"
+        r"|believer|good|great|bad|total|real|sucker|huge fan(?! of)|big fan(?! of)"
         r"|one|only|same|same way|tiny|ok)\b)\w+",
         r"\bmy (?:new |current |old |own |part-time |dream )*(?:job|company|business|employer|office|team|studio"
         r"|shop|store|project|startup|thesis|degree|major|career|work)"
@@ -152,7 +152,8 @@ FACTS = [
         rf"\b(?:i|we)(?: |'ve ){ADVERBS}(?:bought|purchased|sold|adopted|joined|signed up|signed with|started "
         r"(?!to (?:think|feel|realize|see)|seeing|feeling|thinking)(?:an?|my|our|taking|learning|working|going"
         r"|doing|studying|volunteering|\w+ing) \w+|quit"
-        r"|passed (?:my|the|an?)|got (?:promoted|hired|accepted|married|engaged|into|back from|my|an?)|enrolled"
+        r"|passed (?:my|the|an?)|got (?:promoted|hired|accepted|married|engaged|into|back from|my|an? "
+        r"(?!(?:great|lot|surge|bit|few|chance|feeling|kick|ton)\b))|enrolled"
         r"|applied (?:to|for)|won (?:an?|the|my|our|first|second)|published|launched|opened (?:an?|my|our)"
         r"|finished (?:my|an?|the|reading|writing)|completed (?:my|an?|the)|lost my|broke my|visited (?-i:[A-Z]"
         r"|an?|the|my)|went (?:to|on|hiking|camping|skiing|swimming|fishing|surfing) (?!bed|sleep|work\b)"
@@ -246,7 +247,9 @@ CLAUSE = re.compile(
 )
 """Where another statement begins."""
 COMMENT = re.compile(
-    r"(?:\s*[-–—]|,|,?\s+(?:and|but))\s*(?:it|that|they)(?:'s| was| is| has| feels?| felt|'ve| were|'re)\b.*$", I
+    r"(?:\s*[-–—]|,|,?\s+(?:and|but))\s*(?:it|that|they)(?:'s| was| is| has| feels?| felt|'ve| were|'re)\b.*$"
+    r"|,?\s+so (?:i|i'm|i'll|we|we'll|it|that|they|please)\b.*$",
+    I,
 )
 """What the person thinks of it, after the statement itself."""
 POINTING = re.compile(
@@ -317,62 +320,13 @@ OPENED = [
     )
 ]
 """Something that is begun, and not finished by being said."""
-OPENED_WORDS = frozenset(
-    [
-        "need",
-        "have",
-        "got",
-        "to",
-        "must",
-        "should",
-        "plan",
-        "planning",
-        "preparing",
-        "looking",
-        "waiting",
-        "trying",
-        "working",
-        "want",
-        "intend",
-        "remind",
-        "still",
-        "yet",
-        "haven",
-        "really",
-        "also",
-        "todo",
-        "muss",
-        "sollte",
-        "will",
-        "möchte",
-        "noch",
-        "plane",
-        "suche",
-        "warte",
-        "dois",
-        "besoin",
-        "prévois",
-        "cherche",
-        "tengo",
-        "necesito",
-        "debo",
-        "planeo",
-        "just",
-        "try",
-        "work",
-        "look",
-        "wait",
-        "prepar",
-        "hope",
-        "going",
-        "go",
-        "get",
-        "make",
-        "do",
-        "start",
-        "finish",
-    ]
+BEGINNING = (
+    "also besoin cherche debo do dois finish get go going got have haven hope intend just look looking make muss "
+    "must möchte necesito need noch plan plane planeo planning prepar preparing prévois really remind should "
+    "sollte "
+    "start still suche tengo to todo try trying wait waiting want warte will work working yet "
 )
+OPENED_WORDS = frozenset(BEGINNING.split())
 
 DONE = re.compile(
     r"\b(?:(?:is|are|am|'m|'s|'re|was|all|now|already) (?:\w+ )?(?:done|finished|completed|sorted|solved"
@@ -401,49 +355,13 @@ NOT_DONE = re.compile(
     r"|nicht|noch|pas|todavía|aún|no he)\b|n't\b",
     I,
 )
-IRREGULAR = dict(
-    pair.split(":")
-    for pair in [
-        "bought:buy",
-        "sent:send",
-        "wrote:write",
-        "written:write",
-        "paid:pay",
-        "made:make",
-        "did:do",
-        "done:do",
-        "went:go",
-        "took:take",
-        "taken:take",
-        "got:get",
-        "found:find",
-        "told:tell",
-        "sold:sell",
-        "met:meet",
-        "saw:see",
-        "seen:see",
-        "spoke:speak",
-        "chose:choos",
-        "chosen:choos",
-        "built:build",
-        "taught:teach",
-        "left:leav",
-        "ran:run",
-        "gave:give",
-        "given:give",
-        "began:begin",
-        "held:hold",
-        "flew:fli",
-        "drove:drive",
-        "won:win",
-        "thought:think",
-        "brought:bring",
-        "caught:catch",
-        "kept:keep",
-        "lent:lend",
-        "spent:spend",
-    ]
+PAST = (
+    "bought:buy sent:send wrote:write written:write paid:pay made:make did:do done:do went:go took:take taken:take "
+    "got:get found:find told:tell sold:sell met:meet saw:see seen:see spoke:speak chose:choos chosen:choos "
+    "built:build taught:teach left:leav ran:run gave:give given:give began:begin held:hold flew:fli drove:drive "
+    "won:win thought:think brought:bring caught:catch kept:keep lent:lend spent:spend "
 )
+IRREGULAR = dict(pair.split(":") for pair in PAST.split())
 """Stems of past forms that are stems of their own."""
 
 PARTICIPLE = re.compile(r"^(ab|an|auf|aus|bei|ein|mit|nach|vor|weg|zu|zurück)ge(?=\w{3})")
@@ -505,82 +423,10 @@ REACTION = re.compile(
     I,
 )
 """What answers, and tells little by itself."""
-FILLERS = frozenset(
-    [
-        "realli",
-        "great",
-        "awesom",
-        "love",
-        "good",
-        "thing",
-        "nice",
-        "cool",
-        "amaz",
-        "thank",
-        "time",
-        "feel",
-        "lot",
-        "super",
-        "know",
-        "think",
-        "like",
-        "want",
-        "see",
-        "make",
-        "well",
-        "way",
-        "someth",
-        "sure",
-        "much",
-        "one",
-        "come",
-        "tell",
-        "say",
-        "look",
-        "get",
-        "go",
-        "take",
-        "keep",
-        "help",
-        "hear",
-        "glad",
-        "happi",
-        "definit",
-        "total",
-        "absolut",
-        "yeah",
-        "hey",
-        "wow",
-        "oh",
-        "okay",
-        "bye",
-        "wait",
-        "let",
-        "chat",
-        "talk",
-        "soon",
-        "also",
-        "still",
-        "even",
-        "alway",
-        "everyth",
-        "peopl",
-        "day",
-        "need",
-        "try",
-        "pretti",
-        "kind",
-        "bit",
-        "stuff",
-        "mean",
-        "guess",
-        "special",
-        "proud",
-        "fun",
-        "enjoy",
-        "excit",
-        "inspir",
-        "import",
-        "life",
-    ]
+SMALL_TALK = (
+    "absolut also alway amaz awesom bit bye chat come cool day definit enjoy even everyth excit feel fun get glad "
+    "go good great guess happi hear help hey import inspir keep kind know let life like look lot love make mean "
+    "much need nice oh okay one peopl pretti proud realli say see someth soon special still stuff super sure take "
+    "talk tell thank thing think time total try wait want way well wow yeah "
 )
+FILLERS = frozenset(SMALL_TALK.split())

@@ -176,7 +176,9 @@ def _opened(sentences: Sequence[Sentence], turns: Sequence[Turn]) -> Iterator[Op
 def undertaking(sentence: str) -> str:
     """The part of a sentence by which the person begins something and doesn't finish it; empty where none does."""
     text = _begun(sentence)
-    if (asks(text) and not cues.REMIND.match(text)) or not cues.FIRST_PERSON.search(text):
+    if wish := cues.REMIND.match(text):
+        text = text[wish.start("told") :].rstrip("?")
+    if asks(text) or not cues.FIRST_PERSON.search(text):
         return ""
     parts = (part for clause in cues.CLAUSE.split(text) for part in _parts(clause))
     return next((_stated(part) for part in parts if _undertakes(part)), "")

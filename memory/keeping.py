@@ -71,7 +71,7 @@ def keep(where: Kept, findings: Findings, facts: Facts) -> ThreadSummary:
     )
     _keep_facts(where, new_facts(findings.facts, facts))
     _keep_topics(where, findings)
-    remake_days(where.user_id, [summary], where.zone, where.at)
+    remake_days(where.user_id, [where.part.started_at.astimezone(where.zone).date()], where.zone, where.at)
     return summary
 
 
@@ -137,21 +137,15 @@ def _unknown_topics(where: Kept, findings: Findings) -> Iterator[Topic]:
             )
 
 
-def remake_days(user_id: int, parts: Sequence[ThreadSummary], zone: tzinfo, at: datetime) -> None:
-    """Make anew the days on which the parts began in this zone, and take them from the days where they stood before."""
-    days = {part.started_at.astimezone(zone).date() for part in parts}
+def remake_days(user_id: int, days: Iterable[date], zone: tzinfo, at: datetime) -> None:
+    """Make days anew from the parts that began on them in this zone, and take those from the days where they stood before."""
     for day in sorted(days):
-        _remake(user_id, day, _parts_of_day(user_id, day, zone), at)
-    moved = [part.id for day in days for part in _parts_of_day(user_id, day, zone)]
-    for other in DailySummary.objects.filter(user=user_id, parts__overlap=moved).exclude(day__in=days):
-        left = ThreadSummary.objects.filter(user=user_id, id__in={*other.parts} - {*moved})
-        _remake(user_id, other.day, list(left.order_by("started_at", "id")), at)
-
-
-def remake_known_days(user_id: int, days: Iterable[date], zone: tzinfo, at: datetime) -> None:
-    """Make days anew from the parts that there are."""
-    for day in days:
-        _remake(user_id, day, _parts_of_day(user_id, day, zone), at)
+        parts = _parts_of_day(user_id, day, zone)
+        _remake(user_id, day, parts, at)
+        moved = [part.id for part in parts]
+        for other in DailySummary.objects.filter(user=user_id, parts__overlap=moved).exclude(day=day):
+            left = ThreadSummary.objects.filter(user=user_id, id__in={*other.parts} - {*moved})
+            _remake(user_id, other.day, list(left.order_by("started_at", "id")), at)
 
 
 def _parts_of_day(user_id: int, day: date, zone: tzinfo) -> list[ThreadSummary]:

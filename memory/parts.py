@@ -38,10 +38,10 @@ def parts_of(places: Iterable[Place], zone: tzinfo, *, first: int = 1, settled: 
     begun: list[Place] = []
     for place in places:
         if begun and place.position > settled and not _continues(begun, place, zone):
-            parts.append(_part(begun, first))
+            parts.append(_part(begun, first, settled))
             first, begun = parts[-1].last + 1, []
         begun.append(place)
-    return [*parts, _part(begun, first)] if begun else parts
+    return [*parts, _part(begun, first, settled)] if begun else parts
 
 
 def _continues(begun: list[Place], place: Place, zone: tzinfo) -> bool:
@@ -53,6 +53,7 @@ def _continues(begun: list[Place], place: Place, zone: tzinfo) -> bool:
     )
 
 
-def _part(places: list[Place], first: int) -> Part:
+def _part(places: list[Place], first: int, settled: int) -> Part:
     times = [place.at for place in places]
-    return Part(first=first, last=places[-1].position, started_at=min(times), ended_at=max(times))
+    last = max(places[-1].position, settled)  # the last turns of what is settled may be gone
+    return Part(first=first, last=last, started_at=min(times), ended_at=max(times))

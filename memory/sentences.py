@@ -35,26 +35,8 @@ MATERIAL = re.compile(
     re.IGNORECASE,
 )
 NAMED_LINE = re.compile(r"^\s*([^\W\d_][\w'’.-]{0,30}(?: [^\W\d_][\w'’.-]{0,30}){0,2}): \S", re.MULTILINE)
-NO_NAME = frozenset(
-    [
-        "remember",
-        "note",
-        "notes",
-        "reminder",
-        "todo",
-        "update",
-        "edit",
-        "fyi",
-        "ps",
-        "question",
-        "context",
-        "important",
-        "hint",
-        "merke",
-        "notiz",
-        "frage",
-    ]
-)
+LABELS = "remember note notes reminder todo update edit fyi ps question context important hint merke notiz frage"
+NO_NAME = frozenset(LABELS.split())
 QUOTATION = re.compile("[“„«\"][^“”„«»\"\n]*[”“»\"]|(?<!\\w)[‘'][^‘’'\n]{3,}[’'](?!\\w)")
 
 

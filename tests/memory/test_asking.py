@@ -76,7 +76,8 @@ def test_a_good_answer_is_read_with_its_sources() -> None:
     ],
 )
 def test_what_cites_no_turn_of_the_person_or_makes_no_sense_is_passed_over(parts: dict[str, Any]) -> None:
-    assert found(answered(**parts)) == Findings(summary="The person moved.", made_by="small", moments=[], facts=[], opened=[], resolved=[])  # fmt: skip
+    nothing = Findings(summary="The person moved.", made_by="small", moments=[], facts=[], opened=[], resolved=[])
+    assert found(answered(**parts)) == nothing
 
 
 @pytest.mark.parametrize("until", ["soon", "2020-01-01", "9999-12-31", 7, None])
@@ -111,4 +112,5 @@ JSON = st.recursive(
 def test_any_json_is_read_or_garbage(parts: dict[str, Any]) -> None:
     read_ = found(answered(**parts))
     persons = {turn.id for turn in TURNS if turn.is_persons}
-    assert all({*one.sources} <= persons for one in [*read_.facts, *read_.opened])
+    cited = [*(fact.sources for fact in read_.facts), *(topic.sources for topic in read_.opened)]
+    assert all({*sources} <= persons for sources in cited)

@@ -1,6 +1,7 @@
 """Where a thread is cut into parts: pure."""
 
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -51,6 +52,7 @@ def test_what_follows_without_a_pause_extends_what_is_settled_and_nothing_else_d
         (4, 4),
     ]  # settled across a pause, as another day's zone had it
     assert cuts(parts_of(places(0, 200), ZONE, settled=1)) == [(1, 1), (2, 2)]
+    assert cuts(parts_of([turns[0], turns[3]], UTC, settled=3)) == [(1, 3), (4, 4)]  # two of the settled turns are gone
 
 
 @given(
@@ -71,4 +73,4 @@ def test_parts_follow_one_another_without_a_hole(steps: list[tuple[int, int, int
         assert len(inside) <= MOST_TURNS
         assert len(inside) == 1 or sum(turn.characters for turn in inside) <= MOST_CHARACTERS
         assert len({turn.at.astimezone(ZONE).date() for turn in inside}) == 1
-        assert all(after.at - before.at <= LONGEST_PAUSE for before, after in zip(inside, inside[1:], strict=False))
+        assert all(after.at - before.at <= LONGEST_PAUSE for before, after in pairwise(inside))
