@@ -15,6 +15,7 @@ from itertools import groupby
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from django.contrib.auth.models import User
 from django.db import connection, transaction
 from django.db.models import F
 from django.utils import timezone
@@ -63,18 +64,21 @@ WHERE thread.user_id = %(user)s AND thread.remembers AND thread.last_position > 
 ORDER BY thread.id, turn.position
 """
 
-# Only a thread that was written to since can have lost a turn; what is forgotten is marked by whoever forgets it.
+# Only a thread that was written to since can have lost a turn; what is forgotten is marked by whoever forgets it. A CASE,
+# because the planner would look at the turns of every part before it looks at its thread.
 STALE = """
 SELECT part.thread_id, part.first_position, part.last_position, part.started_at, part.ended_at
 FROM memory_threadsummary AS part
 JOIN conversations_thread AS thread ON thread.id = part.thread_id AND thread.remembers
 WHERE part.user_id = %(user)s
   AND NOT EXISTS (SELECT FROM conversations_reply WHERE thread_id = thread.id AND status = 'running')
-  AND (part.stale_since IS NOT NULL OR thread.updated_at >= part.made_at - %(late)s AND EXISTS (
+  AND CASE WHEN part.stale_since IS NOT NULL THEN true
+      WHEN thread.updated_at < part.made_at - %(late)s THEN false
+      ELSE EXISTS (
     SELECT FROM unnest(part.sources) AS source
     LEFT JOIN conversations_message AS turn ON turn.id = source AND turn.is_active AND turn.status <> 'forgotten'
     WHERE turn.id IS NULL
-  ))
+  ) END
 ORDER BY part.started_at, part.thread_id, part.first_position
 """
 
@@ -103,7 +107,7 @@ class Due:
 
 
 class Moved(Exception):
-    """The thread was written to, or a reply began in it, since it was read: it is left to the next time."""
+    """Since the part was read, it was written to, a reply began in its thread, or it shall not be remembered any more."""
 
 
 def consolidate(user_id: int, *, at: datetime | None = None, alive: Callable[[], bool] | None = None) -> int:
@@ -114,7 +118,7 @@ def consolidate(user_id: int, *, at: datetime | None = None, alive: Callable[[],
     """
     at = at or timezone.now()
     with _alone(user_id) as alone:
-        if not alone:
+        if not (alone and User.objects.filter(id=user_id).exists()):
             return 0
         zone, remembers = _preferences(user_id)
         wanted_at = Consolidation.objects.filter(user=user_id).values_list("wanted_at", flat=True).first()
@@ -127,8 +131,9 @@ def consolidate(user_id: int, *, at: datetime | None = None, alive: Callable[[],
         except Exception as error:
             _failed(user_id, error)
             raise
+        _ended(user_id)
         if whole:
-            _ended(user_id, at, wanted_at)
+            _done(user_id, at, wanted_at)
     log.info("consolidated", extra={"user_id": user_id, "parts_done": done, "parts_to_do": len(due)})
     return done
 
@@ -156,7 +161,7 @@ def _do(
     user_id: int, due: Sequence[Due], zone: tzinfo, at: datetime, alive: Callable[[], bool] | None
 ) -> tuple[int, bool]:
     """How many parts were done, and whether that was all of them."""
-    done = 0
+    done = moved = 0
     facts = keeping.facts_of(user_id) if due else Facts()
     provider = writer() if any(_is_recent(one, at) for one in due) else None
     with asyncio.Runner() if provider else nullcontext() as runner:
@@ -168,10 +173,10 @@ def _do(
             findings = _findings(user_id, turns, facts, asked, runner)
             try:
                 _keep(user_id, one, turns, findings, facts, zone, at)
+                done += 1
             except Moved:
-                continue
-            done += 1
-    return done, True
+                moved += 1
+    return done, not moved
 
 
 def _findings(
@@ -213,7 +218,10 @@ def _keep(
         # As every other writer does: whoever forgets or replaces a turn waits, or is seen here.
         thread = Thread.objects.select_for_update(no_key=True).filter(id=one.thread, remembers=True).first()
         running = Reply.objects.filter(thread=one.thread, status=Reply.Status.RUNNING)
-        if thread is None or list(_active(one).values_list("id", flat=True)) != ids or running.exists():
+        unwanted = Preferences.objects.filter(user=user_id, remembers=False)
+        if thread is None or running.exists() or unwanted.exists():
+            raise Moved
+        if list(_active(one).values_list("id", flat=True)) != ids:
             raise Moved
         where = Kept(user_id=user_id, thread_id=one.thread, part=one.part, turns=ids, zone=zone, at=at)
         keeping.keep(where, findings, facts)
@@ -258,13 +266,18 @@ def _failed(user_id: int, error: Exception) -> None:
         mine.update(failures=F("failures") + 1, error=said[:ERROR_CHARS], ended_at=timezone.now())
 
 
-def _ended(user_id: int, at: datetime, wanted_at: datetime | None) -> None:
+def _ended(user_id: int) -> None:
+    mine = Consolidation.objects.filter(user=user_id)
+    mine.update(ended_at=timezone.now(), failures=0, error="", not_before=None)
+
+
+def _done(user_id: int, at: datetime, wanted_at: datetime | None) -> None:
     """All until then is consolidated, but for what was said in threads where a reply still runs."""
     mine = Consolidation.objects.filter(user=user_id)
     running = Reply.objects.filter(thread__user=user_id, status=Reply.Status.RUNNING)
     waiting = [updated_at - timedelta(seconds=1) for updated_at in running.values_list("thread__updated_at", flat=True)]
-    mine.update(through=min([at - LATE, *waiting]), ended_at=timezone.now(), failures=0, error="", not_before=None)
-    mine.filter(wanted_at=wanted_at).update(wanted_at=None)
+    mine.update(through=min([at - LATE, *waiting]))
+    mine.filter(wanted_at=wanted_at).update(wanted_at=None)  # unless more was wanted meanwhile
 
 
 def _rows(statement: str, **values: Any) -> list[Any]:

@@ -50,7 +50,7 @@ NO_POSSESSION = (
     r"|amazing|awesome|busy|long|crazy|weird|fun|blast|chance|minute|moment|second|photo|pic|picture|turnout"
     r"|meeting|point|sense|doubt|hunch|clue|request|favor"
     r"|favour|ball|go|hard|tough|big thing|thing|way|say|try|break|rest|really|pretty|super|very|huge|special"
-    r"|place|soft|much|more)"
+    r"|place|soft|bond|strong bond|much|more)"
 )
 
 FIRST_PERSON = re.compile(
@@ -213,6 +213,13 @@ DOUBTFUL = re.compile(
     I,
 )
 """What may not be so."""
+PRAISE = re.compile(
+    r"^(?:my|our|we)\b.*\b(?:is|are|was|were|been|had|doing) (?:so |super |really |very |such |the |some |an? |just |doing )*"
+    r"(?:awesome|amazing|great|best|blast|good|better|fun|cool|nice|wonderful|incredible|encouraging|supportive|inspiring"
+    r"|important|fantastic|lovely|happy|excited|motivation)\b",
+    I,
+)
+"""Says how something is, which is seldom worth keeping."""
 
 BEFORE = re.compile(
     rf"(?:^|[,;:–—-]\s*|\b(?:now|lately|nowadays|currently|then|also|and|but|so|today|{RELATIVE.pattern}|(?:in"
@@ -246,6 +253,7 @@ CLAUSE = re.compile(
     I,
 )
 """Where another statement begins."""
+COMPANY = re.compile(r"(?:^|,|\b(?:today|yesterday|ago|last \w+|with)) ?(?:my|our|mein\w*|mon|ma|mi)(?: \w+){1,2}$", I)
 COMMENT = re.compile(
     r"(?:\s*[-–—]|,|,?\s+(?:and|but))\s*(?:it|that|they)(?:'s| was| is| has| feels?| felt|'ve| were|'re)\b.*$"
     r"|,?\s+so (?:i|i'm|i'll|we|we'll|it|that|they|please)\b.*$",

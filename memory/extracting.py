@@ -113,8 +113,15 @@ def statements(sentence: str) -> tuple[str, ...]:
     text = cues.COMMENT.sub("", _begun(sentence))
     if asks(sentence) or len(text) > 2 * LONGEST_FACT or not cues.FIRST_PERSON.search(text):
         return ()
-    found = (next((part for part in _parts(clause) if _states(part)), "") for clause in cues.CLAUSE.split(text))
+    found = (next((part for part in _parts(clause) if _states(part)), "") for clause in _clauses(text))
     return tuple(_stated(part) for part in found if part)
+
+
+def _clauses(text: str) -> list[str]:
+    """The statements that a sentence strings together; "my sister and I" begins one."""
+    cuts = [found for found in cues.CLAUSE.finditer(text) if not cues.COMPANY.search(text[: found.start()])]
+    starts, ends = [0, *(cut.end() for cut in cuts)], [*(cut.start() for cut in cuts), len(text)]
+    return [text[start:end] for start, end in zip(starts, ends, strict=True)]
 
 
 def _parts(text: str) -> Iterator[str]:
@@ -130,7 +137,13 @@ def _parts(text: str) -> Iterator[str]:
 
 def _states(text: str) -> bool:
     bare = without_quotations(text).replace("’", "'")
-    if not _fits(text) or len(WORD.findall(bare)) < LEAST_WORDS or cues.DOUBTFUL.search(bare) or _leans(bare):
+    if (
+        not _fits(text)
+        or len(WORD.findall(bare)) < LEAST_WORDS
+        or cues.DOUBTFUL.search(bare)
+        or cues.PRAISE.search(bare)
+        or _leans(bare)
+    ):
         return False
     return any(_stands(bare, found) for pattern in cues.FACTS for found in pattern.finditer(bare))
 
@@ -180,7 +193,7 @@ def undertaking(sentence: str) -> str:
         text = text[wish.start("told") :].rstrip("?")
     if asks(text) or not cues.FIRST_PERSON.search(text):
         return ""
-    parts = (part for clause in cues.CLAUSE.split(text) for part in _parts(clause))
+    parts = (part for clause in _clauses(text) for part in _parts(clause))
     return next((_stated(part) for part in parts if _undertakes(part)), "")
 
 

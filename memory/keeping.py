@@ -10,7 +10,7 @@ from django.db.models import Q
 from memory.findings import LONGEST_SUMMARY, Findings, OpenTopic
 from memory.models import DailySummary, Memory, ThreadSummary, Topic
 from memory.parts import Part
-from memory.replacing import Facts, New, key_of, known, new_facts
+from memory.replacing import Facts, New, key_of, known, new_facts, retold
 from memory.tags import thread_tag, user_tag
 
 MOST_MOMENTS_A_DAY = 12
@@ -121,20 +121,22 @@ def _keep_topics(where: Kept, findings: Findings) -> None:
 
 
 def _unknown_topics(where: Kept, findings: Findings) -> Iterator[Topic]:
-    """Those that are not open already, and were not opened by the same turn before and resolved since."""
+    """Those that are not open already, and were not opened by the same turn before, be it in other words and resolved since."""
     of_turns = Q(resolved_at=None) | Q(sources__overlap=list(where.turns))
-    rows = Topic.objects.filter(of_turns, user=where.user_id).order_by("-opened_at")
-    titles = {key_of(title) for title in rows.values_list("title", flat=True)[: 2 * MOST_OPEN_TOPICS]}
+    rows = Topic.objects.filter(of_turns, user=where.user_id).order_by("-opened_at").values_list("title", "sources")
+    known = [(key_of(title), frozenset(sources)) for title, sources in rows[: 2 * MOST_OPEN_TOPICS]]
     for one in findings.opened:
-        if key_of(one.title) not in titles:
-            titles.add(key_of(one.title))
-            yield Topic(
-                user_id=where.user_id,
-                thread_id=where.thread_id,
-                title=one.title,
-                sources=list(one.sources),
-                opened_at=one.at,
-            )
+        key = key_of(one.title)
+        if any(key == other or (sources & {*one.sources} and retold(key, other)) for other, sources in known):
+            continue
+        known.append((key, frozenset(one.sources)))
+        yield Topic(
+            user_id=where.user_id,
+            thread_id=where.thread_id,
+            title=one.title,
+            sources=list(one.sources),
+            opened_at=one.at,
+        )
 
 
 def remake_days(user_id: int, days: Iterable[date], zone: tzinfo, at: datetime) -> None:

@@ -79,7 +79,7 @@ class Facts:
         key = key_of(fact.text)
         same = self.by_key.get(key, [])
         near = {one.id: one for source in fact.sources for one in self.by_source.get(source, [])}.values()
-        return any(map(self.is_current, same)) or any(_similar(one.key, key) for one in near)
+        return any(map(self.is_current, same)) or any(retold(key, one.key) for one in near)
 
     def current(self, ids: Iterable[uuid.UUID]) -> Iterator[Known]:
         return (one for id in ids if (one := self.by_id.get(id)) and not one.ended)
@@ -138,9 +138,12 @@ def slot_of(text: str) -> str:
     return ""
 
 
-def _similar(some: Key, others: Key) -> bool:
-    together = len(some[0] | others[0])
-    return some[1] == others[1] and together > 0 and len(some[0] & others[0]) / together >= SIMILAR
+def retold(key: Key, known: Key) -> bool:
+    """Whether it says the same as what is known, or less, in other words. To be asked of what rests on the same turn."""
+    (words, denies), (others, other_denies) = key, known
+    if denies != other_denies or not (words and others):
+        return False
+    return words <= others or len(words & others) / len(words | others) >= SIMILAR
 
 
 def _within(some: frozenset[str], others: frozenset[str]) -> bool:

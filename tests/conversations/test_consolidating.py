@@ -475,10 +475,29 @@ def test_what_is_forgotten_while_the_model_thinks_is_not_stored(model: ModelServ
     blank(thread.messages.get(position=1))
     gate.open()
     worker.join()
-    assert (done, parts(), facts()) == ([0], [], [])
+    assert (done, parts(), facts(), Consolidation.objects.get().through) == ([0], [], [], None)
     model.script(answer())
     assert consolidate(user.pk, at=NOW) == 1
     assert len(ThreadSummary.objects.get().sources) == 3
+
+
+def test_a_part_made_anew_in_other_words_doubles_nothing(user: User, model: ModelServer) -> None:
+    thread = said(user, *ADA)
+    model.script(answer(**FOUND | {"facts": [{"text": "The person lives in Hamburg with two cats.", "turns": [1]}]}))
+    consolidate(user.pk, at=NOW)
+    say(thread, "Thanks!", "Gladly.", at=MORNING + timedelta(minutes=12))
+    again = {"topics_opened": [{"title": "Passport renewal", "turns": [3]}], "topics_resolved": []}
+    model.script(answer(**FOUND | again))
+    assert consolidate(user.pk, at=NOW) == 1
+    assert (parts(), facts(), topics()) == (
+        [(1, 6)],
+        ["The person lives in Hamburg with two cats."],
+        ["Renew the passport"],
+    )
+
+
+def test_nothing_is_done_for_a_user_who_is_gone(db: None) -> None:
+    assert (consolidate(-1, at=NOW), Consolidation.objects.exists()) == (0, False)
 
 
 def test_a_long_history_is_looked_through_in_few_statements(user: User, django_assert_num_queries: Any) -> None:

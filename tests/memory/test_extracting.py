@@ -44,6 +44,7 @@ def opened(*texts: str) -> list[str]:
         ("I have two cats, Tinker and Bell.", ["I have two cats, Tinker and Bell."]),
         ("I'm allergic to peanuts, and I need a recipe.", ["I'm allergic to peanuts."]),
         ("I don't eat meat", ["I don't eat meat."]),
+        ("My sister and I went to Rome in May.", ["My sister and I went to Rome in May."]),
         ("My favourite colour is green 😊", ["My favourite colour is green."]),
         ("I adopted a dog and it was great fun.", ["I adopted a dog."]),
         ("My flight is on 14 May.", ["My flight is on 14 May."]),
