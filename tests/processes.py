@@ -79,10 +79,11 @@ def server(database_url: str, **environment: str) -> Iterator[ServerProcess]:
 
 @contextmanager
 def started(*arguments: str, **environment: str) -> Iterator[ServerProcess]:
+    """A command of manage.py; a server without a worker, unless the environment says otherwise."""
     with subprocess.Popen(
         [sys.executable, "manage.py", *arguments],
         cwd=ROOT,
-        env={**os.environ, "PYTHONUNBUFFERED": "1", **environment},
+        env={**os.environ, "PYTHONUNBUFFERED": "1", "OPENBOOK_WORKER": "off", **environment},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

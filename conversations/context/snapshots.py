@@ -175,7 +175,7 @@ def items_of(snapshot: ContextSnapshot, material: Material) -> list[dict[str, An
 
 
 def material_of(snapshot: ContextSnapshot) -> Material:
-    texts = _texts(snapshot.thread_id, list(_digests(snapshot)))
+    texts = _texts(snapshot.thread_id, list(digests_of(snapshot)))
     return Material(texts=texts, turns=_turns_of(snapshot, texts))
 
 
@@ -217,7 +217,8 @@ def _split(parts: Iterable[Named], name: str, material: Material) -> tuple[list[
     return mine, others
 
 
-def _digests(snapshot: ContextSnapshot) -> Iterator[str]:
+def digests_of(snapshot: ContextSnapshot) -> Iterator[str]:
+    """In hex, of all texts that the snapshot names."""
     yield from (part.sha256 for part in [*sections_of(snapshot), *additions_of(snapshot)])
     yield from (run.sha256 for run in runs_of(snapshot) if run.sha256)
     if snapshot.items:

@@ -77,7 +77,7 @@ class ReplyEvent(models.Model):
     """What happened in a reply, numbered without a hole from 2 on. The only source of what sockets and SSE streams send.
 
     The first event, that the user turn is saved, is told by the turn itself; the last has no data, for the reply and its turn
-    say it all. Kept for an hour after the end; then the stored turn says the same.
+    say it all. Kept for a while after the end, by default an hour; then the stored turn says the same.
     """
 
     pk = models.CompositePrimaryKey("reply", "seq")

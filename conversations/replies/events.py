@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
+from django.conf import settings
 from django.db import connection
 from django.utils import timezone
 
@@ -20,7 +21,6 @@ from conversations.providers.base import Usage
 OWNER = f"{socket.gethostname()[:60]}.{os.getpid()}.{secrets.token_hex(4)}"
 """This process, as the owner of the replies that it runs."""
 LEASE = timedelta(seconds=8)
-KEPT = timedelta(hours=1)
 PURGED_AT_ONCE = 500
 ENDINGS = ("reply.completed", "reply.stopped", "reply.interrupted", "reply.failed")
 
@@ -150,7 +150,8 @@ def ending(reply: Reply, message: Message | None, request: ContextSnapshot | Non
 
 def purge() -> int:
     """Forget the events of replies that ended long enough ago; the stored turn says the same. Returns how many."""
-    ended = ReplyEvent.objects.filter(type__in=ENDINGS, at__lt=timezone.now() - KEPT).values_list("reply_id", flat=True)
+    long_ago = timezone.now() - timedelta(minutes=settings.OPENBOOK_EVENT_MINUTES)
+    ended = ReplyEvent.objects.filter(type__in=ENDINGS, at__lt=long_ago).values_list("reply_id", flat=True)
     deleted, _ = ReplyEvent.objects.filter(reply_id__in=list(ended[:PURGED_AT_ONCE])).delete()
     return deleted
 

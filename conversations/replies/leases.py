@@ -13,13 +13,12 @@ from django.db import DatabaseError
 
 from conversations.db import in_database
 from conversations.providers import ProviderError, get_provider
-from conversations.replies import events, store
+from conversations.replies import store
 from conversations.replies.journal import journal
 
 log = logging.getLogger("openbook.replies")
 
 SWEEP_SECONDS = 2.0
-PURGE_EVERY = 30
 
 
 def sweep() -> int:
@@ -51,13 +50,9 @@ async def drain() -> None:
 
 
 async def _keep() -> None:
-    rounds = 0
     while True:
         try:
             await in_database(sweep)()
-            if rounds % PURGE_EVERY == 0:
-                await in_database(events.purge)()
         except DatabaseError as error:
             log.warning("can't look for replies left behind yet", extra={"cause": str(error)})
-        rounds += 1
         await asyncio.sleep(SWEEP_SECONDS)

@@ -1,5 +1,6 @@
 """`manage.py serve` as people start it: a real process on a real port."""
 
+import os
 import re
 import signal
 import socket
@@ -12,6 +13,7 @@ import pytest
 
 from tests.processes import server, started
 from tests.services import fresh_database
+from tests.waiting import until
 
 
 @pytest.fixture(scope="module")
@@ -51,15 +53,31 @@ def test_the_first_superuser_is_the_one_that_the_environment_names(empty_databas
     assert "analytical engine" not in running.output
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
-def test_a_signal_ends_it_in_good_order(used_database: str, number: signal.Signals) -> None:
-    with server(used_database) as running:
+@pytest.mark.parametrize(("number", "worker"), [(signal.SIGTERM, "on"), (signal.SIGINT, "off"), (signal.SIGHUP, "off")])
+def test_a_signal_ends_it_in_good_order(used_database: str, number: signal.Signals, worker: str) -> None:
+    with server(used_database, OPENBOOK_WORKER=worker) as running:
         assert status(f"{running.url}accounts/login/") == 200
         assert (running.terminate(number), refuses(running.url)) == (0, True)
         assert "Traceback" not in running.output
     with psycopg.connect(used_database) as connection:
         others = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
         assert connection.execute(others).fetchone() == (0,)
+
+
+def test_its_worker_is_started_again_when_it_dies_and_ends_with_it_however_it_ends(used_database: str) -> None:
+    with psycopg.connect(used_database, autocommit=True) as connection:
+
+        def workers() -> list[int]:
+            rows = connection.execute("SELECT application_name FROM pg_stat_activity WHERE application_name ~ 'worker'")
+            return [int(name.rsplit(" ", 1)[1]) for (name,) in rows]
+
+        with server(used_database, OPENBOOK_WORKER="on") as running:
+            until(workers)
+            (first,) = workers()
+            os.kill(first, signal.SIGKILL)
+            until(lambda: set(workers()) - {first})
+            running.kill()
+            until(lambda: not workers())
 
 
 def test_a_signal_just_after_the_start_is_not_lost(used_database: str) -> None:

@@ -3,6 +3,7 @@
 import fcntl
 import secrets
 import socket
+import sys
 from argparse import ArgumentParser
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,13 +21,14 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import DEFAULT_DB_ALIAS, connection, connections, transaction
 from django.db.backends.postgresql.base import DatabaseWrapper
 
+from config.child import Child
 from config.lifespan import stop_on_signals
 
 LOCK = 0x6F70656E  # "open": PostgreSQL's advisory locks are known by number
 
 
 class Command(BaseCommand):
-    help = "Serve Openbook: migrations, first superuser, then HTTP and WebSocket on one port."
+    help = "Serve Openbook: migrations, first superuser, then HTTP and WebSocket on one port, and a worker beside it."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--host", default="127.0.0.1")
@@ -56,7 +58,10 @@ class Command(BaseCommand):
             address = url(host, server.listening_addresses[0][1])
             self.stdout.write(f"Openbook is ready: {address} - sign in as {first_superuser()}")
             self.stdout.flush()
+            if settings.OPENBOOK_WORKER:
+                worker.start()
 
+        worker = Child([sys.executable, str(settings.BASE_DIR / "manage.py"), "work", "--attached", "--skip-checks"])
         server = Server(
             application=get_default_application(),
             endpoints=build_endpoint_description_strings(host=host, port=port),
@@ -67,7 +72,10 @@ class Command(BaseCommand):
             server_name="openbook",
             verbosity=0,
         )
-        server.run()
+        try:
+            server.run()
+        finally:
+            worker.stop()
         if not server.listening_addresses:
             raise CommandError(f"Cannot listen on {host} port {port}.")
 

@@ -1,0 +1,31 @@
+"""`manage.py work`: do what is to be done beside the replies – consolidation, retention – until a signal ends it."""
+
+import os
+from argparse import ArgumentParser
+from typing import Any, cast
+
+from django.core.management.base import BaseCommand
+from django.db import DEFAULT_DB_ALIAS, connections
+from django.db.backends.postgresql.base import DatabaseWrapper
+
+from config import worker
+
+NICENESS = 10
+
+
+class Command(BaseCommand):
+    help = "Work through tasks. Any number of workers, on any number of machines, share them."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument(
+            "--attached", action="store_true", help="end when the standard input does, as a child of serve"
+        )
+
+    def handle(self, *args: Any, attached: bool, **options: Any) -> None:
+        if attached:
+            worker.end_with_standard_input()
+            os.nice(NICENESS)  # no reply waits for it
+        try:
+            worker.work()
+        finally:
+            cast(DatabaseWrapper, connections[DEFAULT_DB_ALIAS]).close_pool()

@@ -1,0 +1,55 @@
+"""How consolidating a user went: failures in a row, and when it is tried again."""
+
+import traceback
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.db import connection
+from django.utils import timezone
+
+from conversations.providers import ProviderError
+from memory.models import Consolidation
+
+PAUSES = (timedelta(minutes=1), timedelta(minutes=5), timedelta(minutes=30), timedelta(hours=1))
+ERROR_CHARS = 200
+
+# What failed is wanted until it succeeds, so that it is found however long ago the user was active.
+FAILED = """
+INSERT INTO memory_consolidation AS state
+    (user_id, wanted_at, not_before, failures, error, ended_at, parts_done, parts_to_do)
+SELECT id, %(now)s, %(now)s + %(pauses)s[1], 1, %(error)s, %(now)s, 0, 0 FROM auth_user WHERE id = %(user)s
+ON CONFLICT (user_id) DO UPDATE
+SET wanted_at = coalesce(state.wanted_at, excluded.wanted_at), failures = state.failures + 1, error = excluded.error,
+    not_before = %(now)s + %(pauses)s[least(state.failures + 1, %(longest)s)], ended_at = excluded.ended_at
+"""
+
+
+def failed(user_id: int, error: str) -> None:
+    """Count a failure and put the next attempt off. ``error`` must not hold a text of the user's."""
+    values: dict[str, Any] = {
+        "user": user_id,
+        "now": timezone.now(),
+        "pauses": list(PAUSES),
+        "longest": len(PAUSES),
+        "error": error[:ERROR_CHARS],
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(FAILED, values)
+
+
+def succeeded(user_id: int) -> None:
+    Consolidation.objects.filter(user_id=user_id, failures__gt=0).update(failures=0, error="", not_before=None)
+
+
+def described(error: BaseException) -> str:
+    """An exception by its kind and the line of ours that it came from: what it says itself may hold a text of a user's."""
+    kind = f"{type(error).__name__} ({error.code})" if isinstance(error, ProviderError) else type(error).__name__
+    root = settings.BASE_DIR
+    ours = [frame for frame in traceback.extract_tb(error.__traceback__) if _is_ours(Path(frame.filename), root)]
+    return f"{kind} at {Path(ours[-1].filename).relative_to(root)}:{ours[-1].lineno}" if ours else kind
+
+
+def _is_ours(path: Path, root: Path) -> bool:
+    return path.is_relative_to(root) and "site-packages" not in path.parts

@@ -1,0 +1,54 @@
+"""What workers do. Arguments are ids only, and what a failed task leaves behind tells no text of a user's.
+
+A task that is stopped or killed in the middle has stored a part of its work; the rest is found again by the rows.
+"""
+
+import time
+from collections.abc import Callable
+from functools import wraps
+
+from django.tasks import task
+
+from conversations import attempts, retention, stopping
+from conversations.consolidating import consolidate
+
+SLICE_SECONDS = 60.0
+"""Whoever has more to do than this goes to the end of the queue with the rest."""
+
+
+class TaskFailed(Exception):
+    """Says what kind of error it was and where, never what the error says."""
+
+
+def unattended[**P](work: Callable[P, None]) -> Callable[P, None]:
+    """The body of a task: it can be stopped, and fails with ``TaskFailed`` alone."""
+
+    @wraps(work)
+    def body(*args: P.args, **kwargs: P.kwargs) -> None:
+        try:
+            with stopping.interruptible():
+                work(*args, **kwargs)
+        except stopping.Stopped:
+            return
+        except Exception as error:
+            raise TaskFailed(attempts.described(error)) from None
+
+    return body
+
+
+@task()
+@unattended
+def consolidate_user(user_id: int) -> None:
+    until = time.monotonic() + SLICE_SECONDS
+    try:
+        consolidate(user_id, alive=lambda: not stopping.asked() and time.monotonic() < until)
+    except Exception as error:
+        attempts.failed(user_id, attempts.described(error))
+        raise
+    attempts.succeeded(user_id)
+
+
+@task()
+@unattended
+def retain() -> None:
+    retention.apply()
