@@ -35,6 +35,9 @@ WITH candidate AS (
     SELECT user_id FROM conversations_thread WHERE updated_at > %(since)s
     UNION SELECT user_id FROM memory_consolidation WHERE wanted_at IS NOT NULL
     UNION SELECT user_id FROM memory_threadsummary WHERE stale_since IS NOT NULL
+), waiting AS MATERIALIZED (
+    SELECT (args_kwargs -> 'args' ->> 0)::int AS user_id FROM django_tasks_database_dbtaskresult
+    WHERE status IN ('READY', 'RUNNING') AND task_path = %(task)s
 )
 SELECT candidate.user_id
 FROM candidate
@@ -56,9 +59,7 @@ WHERE coalesce(preferences.remembers, true)
       OR EXISTS (SELECT FROM memory_threadsummary AS part JOIN conversations_thread AS thread ON thread.id = part.thread_id
                  WHERE part.user_id = candidate.user_id AND part.stale_since IS NOT NULL AND thread.remembers)
   )
-  AND NOT EXISTS (SELECT FROM django_tasks_database_dbtaskresult AS task
-                  WHERE task.status IN ('READY', 'RUNNING') AND task.task_path = %(task)s
-                    AND task.args_kwargs -> 'args' -> 0 = to_jsonb(candidate.user_id))
+  AND candidate.user_id NOT IN (SELECT user_id FROM waiting)
 ORDER BY newest.updated_at LIMIT %(most)s
 """
 

@@ -4,6 +4,8 @@ from django.contrib import admin
 
 from conversations.admin.artifacts import ArtifactAdmin, PresetAdmin
 from conversations.admin.assistants import AssistantAdmin
+from conversations.admin.consolidation import ConsolidationAdmin
+from conversations.admin.memory import DailySummaryAdmin, MemoryAdmin, ThreadSummaryAdmin, TopicAdmin
 from conversations.admin.replies import MessageAdmin, ReplyAdmin
 from conversations.admin.snapshots import ContextSnapshotAdmin
 from conversations.admin.threads import ThreadAdmin
@@ -17,10 +19,15 @@ __all__ = [
     "ApiTokenAdmin",
     "ArtifactAdmin",
     "AssistantAdmin",
+    "ConsolidationAdmin",
     "ContextSnapshotAdmin",
+    "DailySummaryAdmin",
+    "MemoryAdmin",
     "MessageAdmin",
     "PresetAdmin",
     "ReplyAdmin",
     "ThreadAdmin",
+    "ThreadSummaryAdmin",
+    "TopicAdmin",
     "UserAdmin",
 ]

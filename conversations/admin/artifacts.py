@@ -14,11 +14,9 @@ from django.utils.safestring import SafeString
 from artifacts.models import Artifact, ArtifactVersion, Preset
 from conversations.admin import display
 from conversations.admin.artifact_page import artifact_page, request_of
-from conversations.admin.base import InspectionAdmin, PageAdmin
+from conversations.admin.base import CHANGE_LIST, InspectionAdmin, PageAdmin
 from conversations.models import Assistant, ContextSnapshot, Thread
 from conversations.replies.presets import instruction_text
-
-CHANGE_LIST = "admin/conversations/change_list.html"
 
 
 @admin.register(Artifact)

@@ -6,6 +6,8 @@ from django.contrib import admin
 from django.db.models import Model
 from django.http import HttpRequest
 
+CHANGE_LIST = "admin/conversations/change_list.html"
+"""For models of other apps, where Django would not look for it."""
 STYLES = {"all": ["conversations/admin/admin.css"]}
 
 if TYPE_CHECKING:

@@ -91,8 +91,8 @@ def folded_json(value: Any) -> SafeString | str:
     return format_html('<pre class="ob-text">{}</pre>', pretty(value)) if value else NOTHING
 
 
-def status(value: str) -> SafeString:
-    return format_html('<span class="ob-status ob-{}">{}</span>', value, value)
+def status(value: str, label: str = "") -> SafeString:
+    return format_html('<span class="ob-status ob-{}">{}</span>', value, label or value)
 
 
 def error_code(error: dict[str, Any] | None) -> str:

@@ -7,12 +7,14 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
 from conversations import deletion
 from conversations.admin import deleting, display
 from conversations.admin.base import STYLES
 from conversations.models import ApiToken, Thread
+from memory.models import Consolidation, DailySummary, Memory, Topic
 
 if TYPE_CHECKING:
     BaseAdmin = DjangoUserAdmin[User]
@@ -27,8 +29,11 @@ class UserAdmin(BaseAdmin):
     """Django's own, with the way to a user's threads and with a delete that takes them along."""
 
     list_display = ["username", "threads", "is_active", "is_staff", "seen", "joined", "email"]
-    fieldsets = [(None, {"fields": ["username", "password", "threads"]}), *(DjangoUserAdmin.fieldsets or [])[1:]]
-    readonly_fields = ["threads"]
+    fieldsets = [
+        (None, {"fields": ["username", "password", "threads", "memories"]}),
+        *(DjangoUserAdmin.fieldsets or [])[1:],
+    ]
+    readonly_fields = ["threads", "memories"]
 
     class Media:
         css = STYLES
@@ -44,6 +49,12 @@ class UserAdmin(BaseAdmin):
     @admin.display
     def threads(self, user: User) -> SafeString:
         return display.list_link(Thread, "their threads", user__id__exact=user.pk)
+
+    @admin.display
+    def memories(self, user: User) -> SafeString:
+        about = {"user__id__exact": user.pk}
+        lists = [(Memory, "memories"), (DailySummary, "days"), (Topic, "topics"), (Consolidation, "consolidation")]
+        return format_html_join(", ", "{}", ((display.list_link(model, name, **about),) for model, name in lists))
 
     def get_deleted_objects(
         self, objs: Iterable[User], request: HttpRequest

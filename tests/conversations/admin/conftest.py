@@ -38,7 +38,8 @@ def signed_in(db: None) -> SignIn:
     return sign_in
 
 
-APPS = {"artifact": "artifacts", "preset": "artifacts"}
+MEMORY = ["consolidation", "memory", "threadsummary", "dailysummary", "topic"]
+APPS = {"artifact": "artifacts", "preset": "artifacts"} | dict.fromkeys(MEMORY, "memory")
 
 
 def list_url(model: str, **query: str) -> str:

@@ -8,15 +8,17 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from artifacts.models import Preset
-from conversations.models import Assistant
+from conversations.models import Assistant, Thread
 from conversations.tokens import issue
+from memory.models import Consolidation, ThreadSummary, Topic
 from tests.artifacts.factories import make_artifact
-from tests.conversations.admin.conftest import list_url, page_url
+from tests.conversations.admin.conftest import MEMORY, list_url, page_url
 from tests.conversations.factories import make_snapshot, make_thread, make_user
+from tests.memory.factories import make_daily_summary, make_memory, make_thread_summary, make_topic
 
 pytestmark = pytest.mark.django_db
 
-LISTS = ["thread", "reply", "message", "contextsnapshot", "apitoken", "assistant", "artifact", "preset"]
+LISTS = ["thread", "reply", "message", "contextsnapshot", "apitoken", "assistant", "artifact", "preset", *MEMORY]
 AT = datetime(2026, 11, 20, 23, 59, 1, tzinfo=UTC)
 
 
@@ -25,8 +27,19 @@ def make_rows() -> None:
     issue(user=user, name="script")
     snapshot = make_snapshot(make_thread(user, ["Hello?", "Hello.", "Who are you?"]))
     make_artifact(snapshot.thread, "old", "new", reply_id=snapshot.reply_id)
+    make_remembered(snapshot.thread)
     preset = Preset.objects.create(slug=f"preset{snapshot.pk}", name="A preset", prompt="Write.")
     preset.assistants.set(Assistant.objects.all())
+
+
+def make_remembered(thread: Thread) -> None:
+    """One row of each kind."""
+    sources = list(thread.messages.values_list("id", flat=True))
+    part = make_thread_summary(thread, AT, sources=sources)
+    make_memory(thread.user, sources=sources)
+    make_daily_summary(thread.user, "2026-11-20", parts=[part.pk])
+    make_topic(thread.user, thread=thread, sources=sources)
+    Consolidation.objects.create(user=thread.user, through=AT)
 
 
 def queries(client: Client, url: str) -> int:
@@ -56,6 +69,11 @@ def test_a_list_of_three_costs_as_many_queries_as_a_list_of_one(model: str, staf
         ("apitoken", "No tokens. A program gets one from the API: POST /api/v1/auth/token/"),
         ("artifact", "No artifacts. The assistant makes them when somebody asks for one, or clicks a preset."),
         ("preset", "No presets. Add one, and choose which assistants offer it."),
+        ("memory", "No memories. They come from what people say, ten minutes after they have stopped"),
+        ("threadsummary", "No summaries. One is made of each part of a thread"),
+        ("dailysummary", "No days. A day is summed up from the parts of threads that began on it."),
+        ("topic", "No topics. One is opened when somebody begins something and doesn&#x27;t finish it."),
+        ("consolidation", "Nothing is consolidated yet. It happens ten minutes after somebody has stopped writing."),
         ("assistant", "No assistants. Add one: without it nobody can open a thread."),
     ],
 )
@@ -70,16 +88,19 @@ def found(client: Client, model: str, query: str) -> int:
     return count
 
 
-@pytest.mark.parametrize("model", ["thread", "reply", "contextsnapshot", "artifact"])
+@pytest.mark.parametrize("model", ["thread", "reply", "contextsnapshot", "artifact", "topic", "threadsummary"])
 def test_staff_find_rows_by_id_by_thread_and_by_user(model: str, staff: Client) -> None:
     make_rows()
     snapshot = make_snapshot(make_thread(make_user("ada"), ["Hello?"]))
     artifact = make_artifact(snapshot.thread)
+    make_remembered(snapshot.thread)
     own = {
         "thread": snapshot.thread_id,
         "reply": snapshot.reply_id,
         "contextsnapshot": snapshot.pk,
         "artifact": artifact.pk,
+        "topic": Topic.objects.get(thread=snapshot.thread_id).pk,
+        "threadsummary": ThreadSummary.objects.get(thread=snapshot.thread_id).pk,
     }[model]
     searches = [str(own), str(snapshot.thread_id), "ada", "nobody", "01a1fba9"]
     assert [found(staff, model, query) for query in searches] == [1, 1, 1, 0, 0]
