@@ -10,7 +10,6 @@ from django.db import connection
 from django.utils import timezone
 
 from conversations.providers import ProviderError
-from memory.models import Consolidation
 
 PAUSES = (timedelta(minutes=1), timedelta(minutes=5), timedelta(minutes=30), timedelta(hours=1))
 ERROR_CHARS = 200
@@ -37,10 +36,6 @@ def failed(user_id: int, error: str) -> None:
     }
     with connection.cursor() as cursor:
         cursor.execute(FAILED, values)
-
-
-def succeeded(user_id: int) -> None:
-    Consolidation.objects.filter(user_id=user_id, failures__gt=0).update(failures=0, error="", not_before=None)
 
 
 def described(error: BaseException) -> str:

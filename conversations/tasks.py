@@ -45,7 +45,6 @@ def consolidate_user(user_id: int) -> None:
     except Exception as error:
         attempts.failed(user_id, attempts.described(error))
         raise
-    attempts.succeeded(user_id)
 
 
 @task()
