@@ -10,6 +10,7 @@ from django.db import connection
 from django.utils import timezone
 
 from conversations.providers import ProviderError
+from memory.models import Consolidation
 
 PAUSES = (timedelta(minutes=1), timedelta(minutes=5), timedelta(minutes=30), timedelta(hours=1))
 ERROR_CHARS = 200
@@ -23,6 +24,11 @@ ON CONFLICT (user_id) DO UPDATE
 SET wanted_at = coalesce(state.wanted_at, excluded.wanted_at), failures = state.failures + 1, error = excluded.error,
     not_before = %(now)s + %(pauses)s[least(state.failures + 1, %(longest)s)], ended_at = excluded.ended_at
 """
+
+
+def wanted(user_id: int) -> None:
+    """There is more to do for the user than the times of the turns tell, once nothing else comes for a while."""
+    Consolidation.objects.update_or_create(user_id=user_id, defaults={"wanted_at": timezone.now()})
 
 
 def failed(user_id: int, error: str) -> None:

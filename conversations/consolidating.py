@@ -20,9 +20,10 @@ from django.db import connection, transaction
 from django.db.models import F
 from django.utils import timezone
 
+from conversations import attempts
 from conversations.digesting import digest, writer
 from conversations.models import Message, Reply, Thread
-from conversations.providers import Provider, ProviderError
+from conversations.providers import Provider
 from memory import keeping
 from memory.extracting import extract
 from memory.findings import Findings, Turn
@@ -129,7 +130,8 @@ def consolidate(user_id: int, *, at: datetime | None = None, alive: Callable[[],
             if remembers:
                 _settle_days(user_id, zone, at)
         except Exception as error:
-            _failed(user_id, error)
+            if connection.is_usable():
+                attempts.failed(user_id, attempts.described(error))
             raise
         _ended(user_id)
         if whole:
@@ -256,14 +258,6 @@ def _preferences(user_id: int) -> tuple[tzinfo, bool]:
 
 def _progress(user_id: int, **values: Any) -> None:
     Consolidation.objects.update_or_create(user_id=user_id, defaults=values)
-
-
-def _failed(user_id: int, error: Exception) -> None:
-    """Without the message of the error, which may hold a text of the user's."""
-    said = f"{type(error).__name__}: {error.code}" if isinstance(error, ProviderError) else type(error).__name__
-    if connection.is_usable():
-        mine = Consolidation.objects.filter(user=user_id)
-        mine.update(failures=F("failures") + 1, error=said[:ERROR_CHARS], ended_at=timezone.now())
 
 
 def _ended(user_id: int) -> None:

@@ -6,13 +6,15 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import connection, transaction
-from django.db.models import QuerySet
-from django.tasks import TaskResultStatus
+from django.db.models import Q, QuerySet
+from django.tasks import Task, TaskResultStatus
 from django.utils import timezone
 from django_tasks_db.models import DBTaskResult
 
 from conversations import attempts
-from conversations.tasks import consolidate_user, retain
+from conversations.tasks import consolidate_user, mirror, retain
+from memory.backends import get_backend
+from memory.backends.mirroring import mirror_due
 from memory.models import Consolidation
 
 log = logging.getLogger("openbook.worker")
@@ -21,7 +23,7 @@ SWEEPING, WORKING = 0x73776565, 0x776F726B  # "swee", "work": PostgreSQL's advis
 IDLE = timedelta(minutes=10)
 LONGEST_SESSION = timedelta(days=1)
 RECENTLY = timedelta(hours=1)
-RETAIN_EVERY = timedelta(minutes=10)
+RETAIN_EVERY, MIRROR_EVERY = timedelta(minutes=10), timedelta(seconds=10)
 REST = timedelta(minutes=1)
 MOST_AT_ONCE = 100
 MOST_WORKERS = 3
@@ -91,8 +93,10 @@ def sweep(*, at: datetime | None = None, since: datetime | None = None) -> int:
         users = _due(now, since or now - RECENTLY - IDLE)
         for user_id in users:
             consolidate_user.enqueue(user_id)
-        if not _tasks(retain.module_path).filter(enqueued_at__gt=now - RETAIN_EVERY).exists():
+        if _is_time(retain, now - RETAIN_EVERY):
             retain.enqueue()
+        if not get_backend().is_local and _is_time(mirror, now - MIRROR_EVERY) and mirror_due(most=1):
+            mirror.enqueue()
     return len(users)
 
 
@@ -140,6 +144,11 @@ def _due(now: datetime, since: datetime) -> list[int]:
     with connection.cursor() as cursor:
         cursor.execute(DUE, values)
         return [user_id for (user_id,) in cursor.fetchall()]
+
+
+def _is_time(task: Task[[], None], since: datetime) -> bool:
+    """Whether none waits, nor was enqueued since then."""
+    return not _tasks(task.module_path).filter(Q(enqueued_at__gt=since) | Q(status__in=WAITING)).exists()
 
 
 def _tasks(path: str) -> QuerySet[DBTaskResult[Any, Any]]:

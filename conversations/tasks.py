@@ -3,6 +3,7 @@
 A task that is stopped or killed in the middle has stored a part of its work; the rest is found again by the rows.
 """
 
+import logging
 import time
 from collections.abc import Callable
 from functools import wraps
@@ -11,6 +12,10 @@ from django.tasks import task
 
 from conversations import attempts, retention, stopping
 from conversations.consolidating import consolidate
+from memory.backends import mirroring
+from memory.backends.base import BackendError
+
+log = logging.getLogger("openbook.worker")
 
 SLICE_SECONDS = 60.0
 """Whoever has more to do than this goes to the end of the queue with the rest."""
@@ -40,11 +45,20 @@ def unattended[**P](work: Callable[P, None]) -> Callable[P, None]:
 @unattended
 def consolidate_user(user_id: int) -> None:
     until = time.monotonic() + SLICE_SECONDS
-    try:
-        consolidate(user_id, alive=lambda: not stopping.asked() and time.monotonic() < until)
-    except Exception as error:
-        attempts.failed(user_id, attempts.described(error))
-        raise
+    consolidate(user_id, alive=lambda: not stopping.asked() and time.monotonic() < until)
+
+
+@task()
+@unattended
+def mirror() -> None:
+    """Bring another memory service up to date. Where it is down, the next task tries again."""
+    for user_id in mirroring.mirror_due():
+        if stopping.asked():
+            return
+        try:
+            mirroring.mirror(user_id)
+        except BackendError as error:
+            log.warning("can't mirror yet", extra={"user_id": user_id, "cause": str(error)})
 
 
 @task()

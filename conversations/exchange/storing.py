@@ -12,7 +12,7 @@ from django.db.models import Model
 from psycopg.errors import UniqueViolation
 
 from artifacts.models import Artifact, ArtifactVersion
-from conversations import threads
+from conversations import attempts, threads
 from conversations.errors import AlreadyExists, InvalidMessage
 from conversations.exchange.records import Book
 from conversations.exchange.rows import (
@@ -70,6 +70,7 @@ def _insert_all(user: User, book: Book) -> list[Thread]:
     _insert(Memory, (memory_row(memory, user.id) for memory in book.memories))
     indexing.store(user.pk, (turn for thread in book.threads for turn in said_turns(thread)))
     catch_up(user.pk)
+    attempts.wanted(user.pk)
     return stored
 
 
