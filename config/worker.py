@@ -32,6 +32,7 @@ RETRY_SECONDS = 1.0
 WHOLE_SWEEP_SECONDS = 3_600.0
 GRACE_SECONDS = 1.0
 """What a task may take to end by itself once its worker is told to."""
+PARENT_SECONDS = 1.0
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 EVER = datetime(1, 1, 1, tzinfo=UTC)
 
@@ -111,9 +112,15 @@ def work() -> None:
 def end_with_standard_input() -> None:
     """The other end is held by whoever started this process, so it ends however that one ends."""
 
+    parent = os.getppid()
+
     def listen() -> None:
         while os.read(sys.stdin.fileno(), 1024):
             pass
+        # A killed process loses its pipes before its locks, and whoever holds the last lock ends the embedded PostgreSQL.
+        until = time.monotonic() + PARENT_SECONDS
+        while os.getppid() == parent and not stopping.asked() and time.monotonic() < until:
+            time.sleep(0.01)
         os.kill(os.getpid(), signal.SIGTERM)
 
     threading.Thread(target=listen, name="parent", daemon=True).start()
