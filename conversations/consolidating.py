@@ -39,7 +39,6 @@ BY_A_MODEL = timedelta(days=7)
 LATE = timedelta(minutes=1)
 """A turn may be committed this much later than the time that it bears."""
 LOCK = 0x0B00C
-ERROR_CHARS = 200
 
 # Turns behind the last part of each thread, with that part itself where there is one, which they may extend.
 UNREAD = """

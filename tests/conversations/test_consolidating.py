@@ -445,9 +445,9 @@ def test_a_model_that_is_overloaded_fails_the_attempt_and_what_was_done_stays(us
     with pytest.raises(ProviderError):
         consolidate(user.pk, at=NOW)
     row = Consolidation.objects.get()
-    assert (row.failures, row.error, row.parts_done, row.parts_to_do, row.through) == (
+    assert (row.failures, row.error.split(" at ")[0], row.parts_done, row.parts_to_do, row.through) == (
         1,
-        "ProviderError: overloaded",
+        "ProviderError (overloaded)",
         1,
         2,
         None,
