@@ -6,12 +6,9 @@ run again: nothing is doubled, nothing is lost.
 
 import asyncio
 import logging
-import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
 from datetime import datetime, timedelta, tzinfo
-from itertools import groupby
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -24,63 +21,19 @@ from conversations import attempts
 from conversations.digesting import digest, writer
 from conversations.models import Message, Reply, Thread
 from conversations.providers import Provider
+from conversations.unconsolidated import LATE, Due, due_parts, rows
 from memory import keeping
 from memory.extracting import extract
 from memory.findings import Findings, Turn
 from memory.keeping import Kept
 from memory.models import Consolidation, Preferences
-from memory.parts import Part, Place, parts_of
 from memory.replacing import Facts
 
 log = logging.getLogger("openbook.memory")
 
 BY_A_MODEL = timedelta(days=7)
 """Parts that ended longer ago are found by rules: to import years costs nothing."""
-LATE = timedelta(minutes=1)
-"""A turn may be committed this much later than the time that it bears."""
 LOCK = 0x0B00C
-
-# Turns behind the last part of each thread, with that part itself where there is one, which they may extend.
-UNREAD = """
-SELECT thread.id, coalesce(last.first_position, 1), coalesce(last.last_position, 0),
-       turn.position, turn.created_at, char_length(turn.text)
-FROM conversations_thread AS thread
-LEFT JOIN LATERAL (
-    SELECT first_position, last_position FROM memory_threadsummary
-    WHERE thread_id = thread.id ORDER BY first_position DESC LIMIT 1
-) AS last ON true
-CROSS JOIN LATERAL (
-    SELECT position, created_at, text FROM conversations_message
-    WHERE thread_id = thread.id AND is_active AND status <> 'forgotten'
-      AND position >= coalesce(last.first_position, 1)
-    ORDER BY position
-) AS turn
-WHERE thread.user_id = %(user)s AND thread.remembers AND thread.last_position > coalesce(last.last_position, 0)
-  AND NOT EXISTS (SELECT FROM conversations_reply WHERE thread_id = thread.id AND status = 'running')
-  AND EXISTS (
-    SELECT FROM conversations_message
-    WHERE thread_id = thread.id AND is_active AND status <> 'forgotten' AND position > coalesce(last.last_position, 0)
-  )
-ORDER BY thread.id, turn.position
-"""
-
-# Only a thread that was written to since can have lost a turn; what is forgotten is marked by whoever forgets it. A CASE,
-# because the planner would look at the turns of every part before it looks at its thread.
-STALE = """
-SELECT part.thread_id, part.first_position, part.last_position, part.started_at, part.ended_at
-FROM memory_threadsummary AS part
-JOIN conversations_thread AS thread ON thread.id = part.thread_id AND thread.remembers
-WHERE part.user_id = %(user)s
-  AND NOT EXISTS (SELECT FROM conversations_reply WHERE thread_id = thread.id AND status = 'running')
-  AND CASE WHEN part.stale_since IS NOT NULL THEN true
-      WHEN thread.updated_at < part.made_at - %(late)s THEN false
-      ELSE EXISTS (
-    SELECT FROM unnest(part.sources) AS source
-    LEFT JOIN conversations_message AS turn ON turn.id = source AND turn.is_active AND turn.status <> 'forgotten'
-    WHERE turn.id IS NULL
-  ) END
-ORDER BY part.started_at, part.thread_id, part.first_position
-"""
 
 # Days that tell of parts that are gone, and of the last days those that the time zone has moved since.
 DAYS_OFF = """
@@ -96,14 +49,6 @@ WHERE part.user_id = %(user)s AND part.ended_at > %(recent)s AND part.text <> ''
 )
 """
 RECENT = timedelta(days=3)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Due:
-    """A part of a thread that is to be made, for the first time or anew."""
-
-    thread: uuid.UUID
-    part: Part
 
 
 class Moved(Exception):
@@ -137,25 +82,6 @@ def consolidate(user_id: int, *, at: datetime | None = None, alive: Callable[[],
             _done(user_id, at, wanted_at)
     log.info("consolidated", extra={"user_id": user_id, "parts_done": done, "parts_to_do": len(due)})
     return done
-
-
-def due_parts(user_id: int, zone: tzinfo) -> list[Due]:
-    """What is to be done, oldest first: found by the rows alone."""
-    stale = [
-        Due(thread=thread, part=Part(first=first, last=last, started_at=started_at, ended_at=ended_at))
-        for thread, first, last, started_at, ended_at in _rows(STALE, user=user_id, late=LATE)
-    ]
-    due = {(one.thread, one.part.first): one for one in [*stale, *_unread(user_id, zone)]}
-    return sorted(due.values(), key=lambda one: (one.part.started_at, one.thread, one.part.first))
-
-
-def _unread(user_id: int, zone: tzinfo) -> Iterator[Due]:
-    rows = _rows(UNREAD, user=user_id)
-    for (thread, first, settled), turns in groupby(rows, key=lambda row: row[:3]):
-        places = [Place(position=row[3], at=row[4], characters=row[5]) for row in turns]
-        for part in parts_of(places, zone, first=first, settled=settled):
-            if part.last > settled:
-                yield Due(thread=thread, part=part)
 
 
 def _do(
@@ -230,7 +156,7 @@ def _keep(
 
 
 def _settle_days(user_id: int, zone: tzinfo, at: datetime) -> None:
-    days = [day for (day,) in _rows(DAYS_OFF, user=user_id, zone=str(zone), recent=at - RECENT)]
+    days = [day for (day,) in rows(DAYS_OFF, user=user_id, zone=str(zone), recent=at - RECENT)]
     with transaction.atomic():
         keeping.remake_days(user_id, days, zone, at)
 
@@ -238,12 +164,12 @@ def _settle_days(user_id: int, zone: tzinfo, at: datetime) -> None:
 @contextmanager
 def _alone(user_id: int) -> Iterator[bool]:
     """Whether no other process consolidates this user. The lock ends with the connection, if not before."""
-    [(alone,)] = _rows("SELECT pg_try_advisory_lock(%(lock)s::int, %(user)s::int)", lock=LOCK, user=user_id)
+    [(alone,)] = rows("SELECT pg_try_advisory_lock(%(lock)s::int, %(user)s::int)", lock=LOCK, user=user_id)
     try:
         yield alone
     finally:
         if alone and connection.connection and not connection.connection.closed:
-            _rows("SELECT pg_advisory_unlock(%(lock)s::int, %(user)s::int)", lock=LOCK, user=user_id)
+            rows("SELECT pg_advisory_unlock(%(lock)s::int, %(user)s::int)", lock=LOCK, user=user_id)
 
 
 def _preferences(user_id: int) -> tuple[tzinfo, bool]:
@@ -271,9 +197,3 @@ def _done(user_id: int, at: datetime, wanted_at: datetime | None) -> None:
     waiting = [updated_at - timedelta(seconds=1) for updated_at in running.values_list("thread__updated_at", flat=True)]
     mine.update(through=min([at - LATE, *waiting]))
     mine.filter(wanted_at=wanted_at).update(wanted_at=None)  # unless more was wanted meanwhile
-
-
-def _rows(statement: str, **values: Any) -> list[Any]:
-    with connection.cursor() as cursor:
-        cursor.execute(statement, values)
-        return list(cursor.fetchall())

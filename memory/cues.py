@@ -50,7 +50,8 @@ NO_POSSESSION = (
     r"|amazing|awesome|busy|long|crazy|weird|fun|blast|chance|minute|moment|second|photo|pic|picture|turnout"
     r"|meeting|point|sense|doubt|hunch|clue|request|favor"
     r"|favour|ball|go|hard|tough|big thing|thing|way|say|try|break|rest|really|pretty|super|very|huge|special"
-    r"|place|soft|bond|strong bond|much|more)"
+    r"|place|soft|bond|strong bond|list|function|file|script|bug|error|table|string|class|column|task|text|much"
+    r"|more)"
 )
 
 FIRST_PERSON = re.compile(
@@ -132,6 +133,8 @@ FACTS = [
         r"\bich \w+ (?:\w+ ){0,4}nicht mehr\b|\bje ne \w+ plus\b|\bya no \w+",
         # what can be said of anything
         r"\b(?:my|our) \w+(?: \w+)?(?:'s| is| are) (?:\d|(?-i:[A-Z])\w)",
+        r"\b(?:i|we)(?: |'m |'ve been |'re |'ve )(?:also |mostly |currently )?(?:use|using|learn|learning|read"
+        r"|reading) (?-i:[A-Z])\w+",
         r"\bi (?:also )?(?:play|speak|drive|ride|coach|practi[cs]e|grow|collect) (?!(?:with it|around|along)\b)\w+",
         # what the person likes
         rf"\b(?:i|we)(?: |'m |'ve |'re ){ADVERBS}(?:love|like|enjoy|prefer|hate|dislike|adore|collect|can't stand"
@@ -214,8 +217,10 @@ DOUBTFUL = re.compile(
 )
 """What may not be so."""
 PRAISE = re.compile(
-    r"^(?:my|our|we)\b.*\b(?:is|are|was|were|been|had|doing) (?:so |super |really |very |such |the |some |an? |just |doing )*"
-    r"(?:awesome|amazing|great|best|blast|good|better|fun|cool|nice|wonderful|incredible|encouraging|supportive|inspiring"
+    r"^(?:my|our|we)\b.*\b(?:is|are|was|were|been|had|doing) (?:so |super |really |very |such |the |some |an? "
+    r"|just |doing )*"
+    r"(?:awesome|amazing|great|best|blast|good|better|fun|cool|nice|wonderful|incredible|encouraging|supportive"
+    r"|inspiring"
     r"|important|fantastic|lovely|happy|excited|motivation)\b",
     I,
 )
@@ -247,12 +252,18 @@ OPENERS = re.compile(
 """What a sentence begins with before it says anything."""
 
 CLAUSE = re.compile(
-    r",?\s+(?:and|but|und|et|y|aber|mais|pero)\s+(?=(?:i|i'm|i've|we|we're|my|our|ich|mein\w*|wir|je|j'\w+|mon"
-    r"|ma|vivo|tengo|soy"
-    r"|trabajo|mi)\b)",
+    r"(?:,?\s+(?:and|but|und|et|y|aber|mais|pero)|:|,)\s+(?=(?:i|i'm|i've|we|we're|my|our|ich|mein\w*|wir|je"
+    r"|j'\w+|mon|ma|vivo"
+    r"|tengo|soy|trabajo|mi)\b)",
     I,
 )
 """Where another statement begins."""
+CONDITION = re.compile(
+    r"(?:if|when|whenever|unless|once|before|after|as soon as|in case|wenn|falls|sobald|si|quand|cuando|remember"
+    r"|note)\b",
+    I,
+)
+"""A sentence that begins so is not taken apart."""
 COMPANY = re.compile(r"(?:^|,|\b(?:today|yesterday|ago|last \w+|with)) ?(?:my|our|mein\w*|mon|ma|mi)(?: \w+){1,2}$", I)
 COMMENT = re.compile(
     r"(?:\s*[-–—]|,|,?\s+(?:and|but))\s*(?:it|that|they)(?:'s| was| is| has| feels?| felt|'ve| were|'re)\b.*$"

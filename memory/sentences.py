@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from memory.findings import Turn
 from memory.words import SPEAKER
 
 LONGEST_READ = 8_000
@@ -35,7 +36,8 @@ MATERIAL = re.compile(
     re.IGNORECASE,
 )
 NAMED_LINE = re.compile(r"^\s*([^\W\d_][\w'’.-]{0,30}(?: [^\W\d_][\w'’.-]{0,30}){0,2}): \S", re.MULTILINE)
-LABELS = "remember note notes reminder todo update edit fyi ps question context important hint merke notiz frage"
+UNREADABLE = re.compile(r"[{}<>|=]{2}|\w{50,}")
+LABELS = "remember note notes reminder todo update edit fyi ps question context important hint merke notiz frage sure ok yes no"
 NO_NAME = frozenset(LABELS.split())
 QUOTATION = re.compile("[“„«\"][^“”„«»\"\n]*[”“»\"]|(?<!\\w)[‘'][^‘’'\n]{3,}[’'](?!\\w)")
 
@@ -49,12 +51,34 @@ class Spoken:
     is_material: bool
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Sentence:
+    """A sentence with where it stands. ``last`` is whether the turn ends with it."""
+
+    turn: Turn
+    speaker: str
+    text: str
+    place: int
+    told: bool
+    """Whether it may tell something of the person."""
+    last: bool
+
+
 def spoken(text: str) -> Spoken:
     """The sentences of a turn in order. Whether it brings somebody else's text, which tells nothing of who brings it."""
     named = SPEAKER.match(text)
     name = named[1] if named and named[1][0].isupper() and named[1].casefold() not in NO_NAME else ""
     said = text[named.end() :] if named and name else text
     return Spoken(speaker=name, sentences=tuple(_sentences(said[:LONGEST_READ])), is_material=is_material(text))
+
+
+def sentences_of(turn: Turn) -> Iterator[Sentence]:
+    said = spoken(turn.text)
+    told = turn.is_persons and not said.is_material
+    for place, text in enumerate(said.sentences):
+        if not UNREADABLE.search(text):
+            last = place == len(said.sentences) - 1
+            yield Sentence(turn=turn, speaker=said.speaker, text=text, place=place, told=told, last=last)
 
 
 def is_material(text: str) -> bool:

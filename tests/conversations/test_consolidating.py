@@ -14,10 +14,11 @@ from django.db import DatabaseError, connection
 from django.utils import timezone
 
 from conversations import deletion
-from conversations.consolidating import consolidate, due_parts
+from conversations.consolidating import consolidate
 from conversations.context.tokens import turn_tokens
 from conversations.models import Message, Thread, text_blocks
 from conversations.providers.base import ProviderError
+from conversations.unconsolidated import due_parts
 from memory.models import Consolidation, DailySummary, Memory, Preferences, ThreadSummary, Topic
 from memory.tags import thread_tag, user_tag
 from tests import model_scripts as scripts

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from memory.extracting import SENTENCES, extract, finishes
+from memory.extracting import extract
 from memory.findings import (
     LONGEST_FACT,
     LONGEST_MOMENT,
@@ -22,6 +22,8 @@ from memory.findings import (
     OpenTopic,
     Resolved,
 )
+from memory.statements import finishes
+from memory.weighing import SENTENCES
 from tests.memory.turns import MONDAY, conversation, id_of
 
 
@@ -44,6 +46,7 @@ def opened(*texts: str) -> list[str]:
         ("I have two cats, Tinker and Bell.", ["I have two cats, Tinker and Bell."]),
         ("I'm allergic to peanuts, and I need a recipe.", ["I'm allergic to peanuts."]),
         ("I don't eat meat", ["I don't eat meat."]),
+        ("I use PostgreSQL 16 and we use Django.", ["I use PostgreSQL 16.", "We use Django."]),
         ("My sister and I went to Rome in May.", ["My sister and I went to Rome in May."]),
         ("My favourite colour is green 😊", ["My favourite colour is green."]),
         ("I adopted a dog and it was great fun.", ["I adopted a dog."]),
@@ -68,6 +71,7 @@ def test_statements_of_the_person_become_facts_that_read_on_their_own(said: str,
     [
         "Do I live in Hamburg?",
         "If I lived in Rome, I would have a dog.",
+        "When it rains, I live in Rome. If so, I have two dogs.",
         "I wish I had a dog. Maybe I have a cat. I might move to Rome.",
         'My friend said "I have three kids".',
         "She told me that I work at Siemens.",

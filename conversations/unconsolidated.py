@@ -1,0 +1,92 @@
+"""What of a user's threads is to be consolidated, found by the rows alone."""
+
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import timedelta, tzinfo
+from itertools import groupby
+from typing import Any
+
+from django.db import connection
+
+from memory.parts import Part, Place, parts_of
+
+LATE = timedelta(minutes=1)
+"""A turn may be committed this much later than the time that it bears."""
+
+# Turns behind the last part of each thread, with that part itself where there is one, which they may extend.
+UNREAD = """
+SELECT thread.id, coalesce(last.first_position, 1), coalesce(last.last_position, 0),
+       turn.position, turn.created_at, char_length(turn.text)
+FROM conversations_thread AS thread
+LEFT JOIN LATERAL (
+    SELECT first_position, last_position FROM memory_threadsummary
+    WHERE thread_id = thread.id ORDER BY first_position DESC LIMIT 1
+) AS last ON true
+CROSS JOIN LATERAL (
+    SELECT position, created_at, text FROM conversations_message
+    WHERE thread_id = thread.id AND is_active AND status <> 'forgotten'
+      AND position >= coalesce(last.first_position, 1)
+    ORDER BY position
+) AS turn
+WHERE thread.user_id = %(user)s AND thread.remembers AND thread.last_position > coalesce(last.last_position, 0)
+  AND NOT EXISTS (SELECT FROM conversations_reply WHERE thread_id = thread.id AND status = 'running')
+  AND EXISTS (
+    SELECT FROM conversations_message
+    WHERE thread_id = thread.id AND is_active AND status <> 'forgotten' AND position > coalesce(last.last_position, 0)
+  )
+ORDER BY thread.id, turn.position
+"""
+
+# Only a thread that was written to since can have lost a turn; what is forgotten is marked by whoever forgets it. A CASE,
+# because the planner would look at the turns of every part before it looks at its thread.
+STALE = """
+SELECT part.thread_id, part.first_position, part.last_position, part.started_at, part.ended_at
+FROM memory_threadsummary AS part
+JOIN conversations_thread AS thread ON thread.id = part.thread_id AND thread.remembers
+WHERE part.user_id = %(user)s
+  AND NOT EXISTS (SELECT FROM conversations_reply WHERE thread_id = thread.id AND status = 'running')
+  AND CASE
+    WHEN part.stale_since IS NOT NULL THEN true
+    WHEN thread.updated_at < part.made_at - %(late)s THEN false
+    ELSE EXISTS (
+        SELECT FROM unnest(part.sources) AS source
+        LEFT JOIN conversations_message AS turn ON turn.id = source AND turn.is_active AND turn.status <> 'forgotten'
+        WHERE turn.id IS NULL
+    )
+  END
+ORDER BY part.started_at, part.thread_id, part.first_position
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Due:
+    """A part of a thread that is to be made, for the first time or anew."""
+
+    thread: uuid.UUID
+    part: Part
+
+
+def due_parts(user_id: int, zone: tzinfo) -> list[Due]:
+    """What is to be done, oldest first: found by the rows alone."""
+    stale = [
+        Due(thread=thread, part=Part(first=first, last=last, started_at=started_at, ended_at=ended_at))
+        for thread, first, last, started_at, ended_at in rows(STALE, user=user_id, late=LATE)
+    ]
+    due = {(one.thread, one.part.first): one for one in [*stale, *_unread(user_id, zone)]}
+    return sorted(due.values(), key=lambda one: (one.part.started_at, one.thread, one.part.first))
+
+
+def _unread(user_id: int, zone: tzinfo) -> Iterator[Due]:
+    found = rows(UNREAD, user=user_id)
+    for (thread, first, settled), turns in groupby(found, key=lambda row: row[:3]):
+        places = [Place(position=row[3], at=row[4], characters=row[5]) for row in turns]
+        for part in parts_of(places, zone, first=first, settled=settled):
+            if part.last > settled:
+                yield Due(thread=thread, part=part)
+
+
+def rows(statement: str, **values: Any) -> list[Any]:
+    with connection.cursor() as cursor:
+        cursor.execute(statement, values)
+        return list(cursor.fetchall())
