@@ -55,6 +55,16 @@ class ThreadNotFound(NotFound):
     message = "There is no such thread, or it isn't yours. Check the id; the literal id `new` opens a thread."
 
 
+class MessageNotFound(NotFound):
+    code = "message_not_found"
+    message = "There is no such turn, or it isn't yours. Check the id."
+
+
+class MemoryNotFound(NotFound):
+    code = "memory_not_found"
+    message = "Nothing of that id is remembered, or it isn't yours. Check the id; what was forgotten is gone."
+
+
 class ReplyNotFound(NotFound):
     code = "reply_not_found"
     message = "There is no such reply, or it isn't yours. Check the id."

@@ -10,6 +10,7 @@ from artifacts.models import Artifact, Preset
 from conversations.errors import (
     ArtifactNotFound,
     InvalidMessage,
+    MessageNotFound,
     NotFound,
     PresetNotFound,
     ReplyNotFound,
@@ -38,6 +39,13 @@ def get(user: User, thread_id: str | uuid.UUID) -> Thread:
 def messages_of(thread: Thread) -> QuerySet[Message]:
     """The turns on the active path, oldest first."""
     return Message.objects.filter(thread=thread, is_active=True).order_by("position")
+
+
+def message_of(user: User, message_id: str | uuid.UUID) -> Message:
+    found = Message.objects.filter(thread__user=user, id=identifier(message_id, MessageNotFound)).first()
+    if found is None:
+        raise MessageNotFound
+    return found
 
 
 def reply_of(user: User, reply_id: str | uuid.UUID) -> Reply:
