@@ -1,35 +1,31 @@
-"""A user's explicit delete: the one door through which stored turns and snapshots leave (requirement T3)."""
+"""A user's explicit delete of whole threads, and what was remembered of them."""
 
 import logging
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 from django.contrib.auth.models import User
-from django.db import connection, transaction
 
+from conversations import forgetting
+from conversations.door import door
 from conversations.errors import ReplyInProgress
 from conversations.models import Reply, Thread
 from memory.indexing import forget_counts
 
+__all__ = ["delete_thread", "delete_user", "door"]
+
 log = logging.getLogger("openbook.threads")
 
 
-@contextmanager
-def door() -> Iterator[None]:
-    """Open the guards of the database until the end of this transaction."""
-    with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute("SELECT set_config('openbook.door', 'open', true)")
-        yield
-        cursor.execute("SELECT set_config('openbook.door', '', true)")
-
-
 def delete_thread(thread: Thread) -> None:
-    """With its turns, replies, events, snapshots and their texts. Raises ``ReplyInProgress`` while one is running."""
+    """With its turns, replies, events, snapshots and their texts, and all that is remembered of it alone, wherever that stood.
+
+    Raises ``ReplyInProgress`` while a reply is running in it.
+    """
     with door():
         Thread.objects.select_for_update().filter(id=thread.id).first()
         if Reply.objects.filter(thread=thread, status=Reply.Status.RUNNING).exists():
             raise ReplyInProgress("A reply is still running in this thread. Stop it first, then delete.")
         thread_id = thread.id
+        forgetting.leave(thread)
         thread.delete()
         forget_counts(thread.user_id)
     log.info("thread deleted", extra={"thread_id": str(thread_id)})

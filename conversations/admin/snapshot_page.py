@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from django.db.models import Q
@@ -61,6 +62,7 @@ class Segment:
     width: float
     text: str
     is_cut: bool
+    forgotten_at: datetime | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,6 +107,7 @@ class Figure:
 class SnapshotPage:
     verdict: str
     proven: bool
+    forgotten_at: datetime | None
     digest: str
     segments: Sequence[Segment]
     budget_x: float | None
@@ -146,6 +149,7 @@ def snapshot_page(snapshot: ContextSnapshot) -> SnapshotPage:
     return SnapshotPage(
         verdict=verdict(snapshot),
         proven=snapshots.proof(snapshot),
+        forgotten_at=body["forgotten_at"],
         digest=body["digest"],
         segments=segments(snapshot, body["sections"]),
         budget_x=None if snapshot.purpose == REWRITE else round(snapshot.budget * bar_scale(snapshot), 1),
@@ -254,6 +258,7 @@ def segments(snapshot: ContextSnapshot, sections: Sequence[Item]) -> list[Segmen
                 width=round(section["tokens"] * scale, 1),
                 text=text[:SECTION_CHARS],
                 is_cut=len(text) > SECTION_CHARS,
+                forgotten_at=section["forgotten_at"],
             )
         )
         before += section["tokens"]

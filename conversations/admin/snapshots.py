@@ -51,8 +51,8 @@ class ContextSnapshotAdmin(InspectionAdmin[ContextSnapshot]):
             raise Http404
         try:
             content = canonical(snapshots.rebuild(snapshot))
-        except snapshots.NotRebuildable:
-            return HttpResponse("A text of this request has been deleted since.\n", "text/plain", status=410)
+        except snapshots.NotRebuildable as error:
+            return HttpResponse(f"{error}\n", "text/plain", status=410)
         headers = {"Content-Disposition": f'attachment; filename="request-{id}.json"'}
         return HttpResponse(content, "application/json", headers=headers)
 

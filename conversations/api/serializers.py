@@ -192,7 +192,10 @@ class SectionAnswer(serializers.Serializer[Any]):
         help_text="`base`, `memory`, `today`, `open_threads` or `last_conversation` of the system text; `history`; `message`."
     )
     tokens = serializers.IntegerField(help_text="Estimated tokens.")
-    text = serializers.CharField(allow_null=True, help_text="Null once deleted.")
+    text = serializers.CharField(allow_null=True, help_text="Null once deleted or forgotten.")
+    forgotten_at = serializers.DateTimeField(
+        allow_null=True, help_text="When something in it was forgotten at the person's wish."
+    )
 
 
 class ItemAnswer(serializers.Serializer[Any]):
@@ -299,7 +302,10 @@ class SnapshotAnswer(serializers.Serializer[Any]):
     cache = CacheAnswer(allow_null=True, help_text="Null where there is nothing to tell.")
     diagnostics = serializers.DictField(allow_null=True, help_text="What the provider says about its prompt cache.")
     request = serializers.DictField(
-        allow_null=True, help_text="Exactly what the provider is given; null once forgotten."
+        allow_null=True, help_text="Exactly what the provider is given; null once any of it was deleted or forgotten."
+    )
+    forgotten_at = serializers.DateTimeField(
+        allow_null=True, help_text="When any of it was last forgotten at the person's wish."
     )
     timings_ms = TimingsAnswer(help_text="Milliseconds.")
     usage = UsageAnswer(help_text="Tokens as reported.")

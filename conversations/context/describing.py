@@ -72,6 +72,7 @@ def _body(snapshot: ContextSnapshot, material: Material) -> dict[str, Any]:
         "cache": snapshots.cache_of(snapshot).told(),
         "diagnostics": snapshot.diagnostics,
         "request": request,
+        "forgotten_at": material.forgotten_at,
         "timings_ms": NO_TIMINGS | snapshots.timings_of(snapshot),
         "usage": asdict(Usage(**snapshot.usage)),
         "stop_reason": snapshot.stop_reason,
@@ -81,32 +82,38 @@ def _body(snapshot: ContextSnapshot, material: Material) -> dict[str, Any]:
 
 
 def _sections(snapshot: ContextSnapshot, material: Material) -> Iterator[dict[str, Any]]:
-    for section in snapshots.sections_of(snapshot):
-        yield {"name": section.name, "tokens": section.tokens, "text": material.texts.get(section.sha256)}
+    def section(name: str, text: str | None, tokens: int, *made_of: str | int) -> dict[str, Any]:
+        gone = [at for part in made_of if (at := material.forgotten.get(part))]
+        return {"name": name, "tokens": tokens, "text": text, "forgotten_at": max(gone, default=None)}
+
+    for one in snapshots.sections_of(snapshot):
+        yield section(one.name, material.texts.get(one.sha256), one.tokens, one.sha256)
     additions = [part for part in snapshots.additions_of(snapshot) if part.name != ROUND]
-    beside = "\n\n".join(material.texts.get(addition.sha256, "") for addition in additions)
+    beside = "\n\n".join(filter(None, (material.texts.get(addition.sha256, "") for addition in additions)))
     beside_tokens = sum(addition.tokens for addition in additions)
+    made_of = [addition.sha256 for addition in additions]
     if snapshot.purpose == ContextSnapshot.Purpose.REWRITE:
-        yield {"name": "message", "tokens": beside_tokens, "text": beside}
+        yield section("message", beside, beside_tokens, *made_of)
         return
     silent = snapshot.purpose == ContextSnapshot.Purpose.ARTIFACT
     newest = None if silent else runs_of(snapshot)[-1].last
     history = [turn for turn in material.turns if turn.position != newest]
     message = [turn for turn in material.turns if turn.position == newest]
-    yield {
-        "name": "history",
-        "tokens": sum(turn.token_count for turn in history),
-        "text": "\n\n".join(_said(history)),
-    }
-    yield {
-        "name": "message",
-        "tokens": sum(turn.token_count for turn in message) + beside_tokens,
-        "text": "\n\n".join([*_said(message), beside] if beside else _said(message)),
-    }
+    places = [turn.position for turn in history]
+    yield section("history", "\n\n".join(_said(history)), sum(turn.token_count for turn in history), *places)
+    said = _said(message)
+    yield section(
+        "message",
+        "\n\n".join([*said, beside] if beside else said),
+        sum(turn.token_count for turn in message) + beside_tokens,
+        *made_of,
+        *(turn.position for turn in message),
+    )
     rounds = [part for part in snapshots.additions_of(snapshot) if part.name == ROUND]
     if rounds:
         told = [material.texts.get(part.sha256, "") for part in rounds]
-        yield {"name": "reply", "tokens": sum(part.tokens for part in rounds), "text": "\n\n".join(told)}
+        digests = [part.sha256 for part in rounds]
+        yield section("reply", "\n\n".join(filter(None, told)), sum(part.tokens for part in rounds), *digests)
 
 
 def _against_duplicates(snapshot: ContextSnapshot) -> dict[str, Any]:

@@ -58,6 +58,7 @@ JOIN conversations_thread AS thread
  AND (thread.id = %(here)s OR thread.remembers AND %(elsewhere)s)
 JOIN conversations_message AS turn
   ON turn.thread_id = found.thread_id AND turn.depth = found.depth AND turn.is_active AND turn.text <> ''
+ AND turn.forgotten_at IS NULL
 WHERE NOT (%(filtering)s AND EXISTS (
     SELECT FROM artifacts_artifactversion AS made
     JOIN artifacts_artifact AS kept ON kept.id = made.artifact_id AND kept.deleted_at IS NULL

@@ -1,9 +1,11 @@
 """The recorded context of a model request: written before the call, rebuilt byte for byte, proven by its digest (S1–S4)."""
 
+import hashlib
 import json
 import uuid
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from datetime import datetime
 from typing import Any
 
 from django.db.models import Q
@@ -27,18 +29,29 @@ STAFF_WRITTEN = frozenset({TOOLS, "base", "rules"})
 
 
 class NotRebuildable(Exception):
-    """A text that the request was made of has been deleted since, or the provider has been removed."""
+    """A text that the request was made of has been deleted or forgotten since, or the provider has been removed."""
+
+    def __init__(self, message: str, *, forgotten_at: datetime | None = None) -> None:
+        super().__init__(message)
+        self.forgotten_at = forgotten_at
 
 
 @dataclass(frozen=True, kw_only=True)
 class Material:
     """What a snapshot refers to, read back: texts by their digest in hex, and the turns that were sent, oldest first.
 
-    What has been deleted since is missing.
+    What has been deleted since is missing. ``forgotten`` tells when a text was forgotten, by its digest, or a turn, by its
+    position; then the turn says something else than it did.
     """
 
     texts: dict[str, str]
     turns: Sequence[Turn]
+    forgotten: Mapping[str | int, datetime] = field(default_factory=dict)
+
+    @property
+    def forgotten_at(self) -> datetime | None:
+        """When the last of it was forgotten."""
+        return max(self.forgotten.values(), default=None)
 
 
 def of_reply(context: Context, reply: Reply, *, round: int = 1) -> ContextSnapshot:
@@ -103,22 +116,26 @@ def blocks(context: Context, thread_id: uuid.UUID) -> list[ContextBlock]:
 
 
 def rebuild(snapshot: ContextSnapshot) -> Payload:
-    """The exact request. Raises ``NotRebuildable`` where a text of it has been deleted since."""
+    """The exact request. Raises ``NotRebuildable`` where a text of it has been deleted or forgotten since."""
     return rebuild_from(snapshot, material_of(snapshot))
 
 
 def rebuild_from(snapshot: ContextSnapshot, material: Material) -> Payload:
     """``rebuild`` with what it needs at hand. Pure but for looking up the provider."""
+    if material.forgotten_at:
+        raise NotRebuildable(
+            "A text of this request has been forgotten since, at the person's wish.", forgotten_at=material.forgotten_at
+        )
     sections, additions = sections_of(snapshot), additions_of(snapshot)
     expected = sum(run.count for run in runs_of(snapshot) if run.included)
     if any(part.sha256 not in material.texts for part in [*sections, *additions]) or len(material.turns) != expected:
-        raise NotRebuildable
+        raise NotRebuildable("A text of this request has been deleted since.")
     tools, system = _split(sections, TOOLS, material)
     rounds, beside = _split(additions, ROUND, material)
     try:
         provider = get_provider(snapshot.provider)
     except ProviderError as error:  # it was removed since
-        raise NotRebuildable from error
+        raise NotRebuildable("The provider of this request has been removed since.") from error
     if snapshot.purpose == ContextSnapshot.Purpose.REWRITE:
         return rewriting_payload(provider, model=snapshot.model, instructions=system[0], material=beside[0])
     return render(
@@ -175,8 +192,24 @@ def items_of(snapshot: ContextSnapshot, material: Material) -> list[dict[str, An
 
 
 def material_of(snapshot: ContextSnapshot) -> Material:
-    texts = _texts(snapshot.thread_id, list(digests_of(snapshot)))
-    return Material(texts=texts, turns=_turns_of(snapshot, texts))
+    texts, forgotten = _texts(snapshot.thread_id, list(digests_of(snapshot)))
+    messages = _messages_of(snapshot)
+    # What was forgotten before is what the model was told.
+    since = {
+        message.position: message.forgotten_at
+        for message in messages
+        if message.forgotten_at and message.forgotten_at > snapshot.created_at
+    }
+    return Material(
+        texts=texts,
+        turns=_turns_of(snapshot, messages, texts),
+        forgotten=dict[str | int, datetime]([*forgotten.items(), *since.items()]),
+    )
+
+
+def digest_once_forgotten(digest: bytes) -> bytes:
+    """What the block of a text is found by after its text was forgotten. By its own digest it can be stored again."""
+    return hashlib.sha256(b"forgotten" + digest).digest()
 
 
 def packed_items(items: Sequence[TierItem]) -> str:
@@ -188,14 +221,17 @@ def _named(section: Section) -> Named:
     return Named(name=section.name, sha256=sha256(section.text).hex(), tokens=section.tokens)
 
 
-def _turns_of(snapshot: ContextSnapshot, texts: dict[str, str]) -> list[Turn]:
-    """The turns that were sent, in order; those that have been deleted since are missing."""
-    runs = [run for run in runs_of(snapshot) if run.included]
+def _messages_of(snapshot: ContextSnapshot) -> list[Message]:
+    """The turns that were sent as they are stored, in order; those that have been deleted since are missing."""
     ranges = Q()
-    for run in runs:
-        ranges |= Q(position__range=(run.first, run.last))
-    stand_ins = {run.first: run for run in runs if run.sha256}
-    messages = Message.objects.filter(ranges, thread_id=snapshot.thread_id).order_by("position")
+    for run in runs_of(snapshot):
+        if run.included:
+            ranges |= Q(position__range=(run.first, run.last))
+    return list(Message.objects.filter(ranges, thread_id=snapshot.thread_id).order_by("position"))
+
+
+def _turns_of(snapshot: ContextSnapshot, messages: Iterable[Message], texts: dict[str, str]) -> list[Turn]:
+    stand_ins = {run.first: run for run in runs_of(snapshot) if run.included and run.sha256}
     return [_turn(message, stand_ins.get(message.position), texts) for message in messages]
 
 
@@ -225,8 +261,12 @@ def digests_of(snapshot: ContextSnapshot) -> Iterator[str]:
         yield bytes(snapshot.items).hex()
 
 
-def _texts(thread_id: uuid.UUID, digests: Iterable[str]) -> dict[str, str]:
-    blocks = ContextBlock.objects.filter(
-        Q(thread_id=thread_id) | Q(thread_id=None), sha256__in=[bytes.fromhex(digest) for digest in digests]
-    )
-    return {bytes(block.sha256).hex(): block.text for block in blocks}
+def _texts(thread_id: uuid.UUID, digests: Iterable[str]) -> tuple[dict[str, str], dict[str, datetime]]:
+    """The texts of these digests, and when those of them were forgotten that were."""
+    named = {bytes.fromhex(digest): digest for digest in digests}
+    forgotten = {digest_once_forgotten(digest): name for digest, name in named.items()}
+    blocks = ContextBlock.objects.filter(Q(thread_id=thread_id) | Q(thread_id=None), sha256__in=[*named, *forgotten])
+    found = {bytes(block.sha256): block for block in blocks}
+    texts = {name: found[digest].text for digest, name in named.items() if digest in found}
+    gone = {name: found[digest].forgotten_at for digest, name in forgotten.items() if digest in found}
+    return texts, {name: at for name, at in gone.items() if at}

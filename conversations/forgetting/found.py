@@ -1,4 +1,4 @@
-"""What goes when something is forgotten, as the person is shown it before."""
+"""What goes when something is forgotten."""
 
 import uuid
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ class ForgottenTurn:
 
 @dataclass(frozen=True, kw_only=True)
 class Forgetting:
-    """What goes: memories by id, the turns, oldest first, and how many of what else tells of it.
+    """What goes, as the person is told it: memories by id, the turns, oldest first, and how many of what else tells of it.
 
     ``snapshots`` are the model requests that can't be rebuilt any more, ``summaries`` those of parts of threads and of days.
     """
@@ -33,3 +33,36 @@ class Forgetting:
     titles: int = 0
     summaries: int = 0
     snapshots: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rows:
+    """What goes, by the ids of rows: memories, topics and days are deleted, all others blanked.
+
+    ``beside`` are summaries of parts that are made anew only because their day is; ``replies`` those whose events go.
+    """
+
+    memories: frozenset[uuid.UUID] = frozenset()
+    turns: tuple[ForgottenTurn, ...] = ()
+    topics: frozenset[uuid.UUID] = frozenset()
+    summaries: frozenset[uuid.UUID] = frozenset()
+    days: frozenset[uuid.UUID] = frozenset()
+    beside: frozenset[uuid.UUID] = frozenset()
+    threads: frozenset[uuid.UUID] = frozenset()
+    artifacts: frozenset[uuid.UUID] = frozenset()
+    versions: frozenset[int] = frozenset()
+    replies: frozenset[uuid.UUID] = frozenset()
+    blocks: frozenset[int] = frozenset()
+    snapshots: int = 0
+    touched: frozenset[uuid.UUID] = frozenset()
+
+    def told(self) -> Forgetting:
+        return Forgetting(
+            memories=tuple(sorted(self.memories)),
+            turns=self.turns,
+            artifacts=len(self.artifacts) + len(self.versions),
+            topics=len(self.topics),
+            titles=len(self.threads),
+            summaries=len(self.summaries) + len(self.days),
+            snapshots=self.snapshots,
+        )

@@ -82,6 +82,7 @@ class Migration(migrations.Migration):
                 ('token_count', models.PositiveIntegerField(help_text='Estimated tokens of this turn.')),
                 ('token_total', models.PositiveBigIntegerField(help_text='Estimated tokens of the path up to and with this turn.')),
                 ('created_at', models.DateTimeField()),
+                ('forgotten_at', models.DateTimeField(help_text="When its text was blanked, at the person's wish.", null=True)),
                 ('client_message_id', models.CharField(max_length=100, null=True)),
                 ('is_active', models.BooleanField(default=True, help_text='On the path that the chat shows and the model is given.')),
                 ('parent', models.ForeignKey(db_constraint=False, db_index=False, null=True, on_delete=django.db.models.deletion.DO_NOTHING, related_name='children', to='conversations.message')),

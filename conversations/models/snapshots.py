@@ -7,7 +7,8 @@ from conversations.ids import uuid7
 class ContextBlock(models.Model):
     """A text that was part of a request, stored once a thread and found by its digest.
 
-    Staff-written texts belong to no thread. What a user wrote or caused belongs to the thread and goes with it.
+    Staff-written texts belong to no thread. What a user wrote or caused belongs to the thread and goes with it. One that was
+    forgotten is found by the digest of its digest, so that the same text can be stored again when it is said again.
     """
 
     thread = models.ForeignKey(

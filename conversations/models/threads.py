@@ -85,6 +85,7 @@ class Message(models.Model):
     token_count = models.PositiveIntegerField(help_text="Estimated tokens of this turn.")
     token_total = models.PositiveBigIntegerField(help_text="Estimated tokens of the path up to and with this turn.")
     created_at = models.DateTimeField()
+    forgotten_at = models.DateTimeField(null=True, help_text="When its text was blanked, at the person's wish.")
     client_message_id = models.CharField(max_length=100, null=True)  # noqa: DJ001
     # Turns, replies and snapshots name each other without a constraint: they only leave together, with their thread, and each
     # constraint would lock the named row, write that to the WAL, and need an index for a cascade that deletes row by row.

@@ -1,0 +1,234 @@
+"""Which rows of a person hold what is to be forgotten: by what they rest on, and by what they say. Reads only."""
+
+import uuid
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import connection
+from django.db.models import Model, Q, QuerySet, TextField
+from django.db.models.functions import Cast
+
+from artifacts.models import Artifact, ArtifactVersion
+from conversations.forgetting.found import ForgottenTurn, Rows, Why
+from conversations.forgetting.recorded import Gone, recorded
+from conversations.forgetting.telling import Fact, Needles, facts_in, quote_of, sentences
+from conversations.models import Message, Reply, ReplyEvent, Thread
+from conversations.threads import title_from
+from memory.models import DailySummary, Memory, ThreadSummary, Topic, Vocabulary
+from memory.words import WORD, stems, term
+
+MOST_STARTS = 30
+"""With more beginnings of words than these, all texts are read and looked at here."""
+DELTA = "reply.delta"
+
+COUNTS = """
+SELECT wanted.term, (SELECT count(*) FROM memory_indexedturn WHERE user_id = %(user)s AND terms @> ARRAY[wanted.term])
+FROM unnest(%(terms)s::int[]) AS wanted (term)
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """What is to be forgotten: memories with their turns, turns alone, or all that is remembered."""
+
+    memories: Collection[uuid.UUID] = ()
+    turns: Collection[uuid.UUID] = ()
+    everything: bool = False
+
+
+def find(user: User, asked: Asked) -> Rows:
+    """All rows of the user's that go."""
+    memories = _memories(user, asked)
+    needles = _needles(user, memories)
+    telling = _telling(
+        Memory.objects.filter(user=user).exclude(id__in=[one.id for one in memories]), needles, "content"
+    )
+    memories = [*memories, *telling]
+    turns = _turns(user, {*asked.turns, *(source for one in memories for source in one.sources)}, needles)
+    rows = _rest(user, asked, turns, needles)
+    rows = replace(rows, memories=rows.memories | {one.id for one in memories})
+    return _with_records(user, rows, needles, everything=asked.everything)
+
+
+def _memories(user: User, asked: Asked) -> list[Memory]:
+    """Those asked for with all that they replaced or were replaced by."""
+    mine = Memory.objects.filter(user=user)
+    if asked.everything:
+        return list(mine)
+    wanted, before = set(asked.memories), -1
+    links = [(one.id, one.superseded_by_id) for one in mine.filter(superseded_by__isnull=False).only("superseded_by")]
+    while len(wanted) > before:
+        before = len(wanted)
+        wanted |= {id for link in links if not wanted.isdisjoint(link) for id in link if id}
+    return list(mine.filter(id__in=wanted))
+
+
+def _needles(user: User, memories: Sequence[Memory]) -> Needles:
+    """What the memories say, and what their sources say where that is the same in quite other words."""
+    texts = [memory.content for memory in memories]
+    facts = _facts(user, texts)
+    needles = Needles(facts)
+    sources = Message.objects.filter(
+        id__in={source for one in memories for source in one.sources}, thread__user=user
+    ).exclude(status=Message.Status.FORGOTTEN)
+    said = [turn.text for turn in sources if not needles.tell(turn.text)]
+    quotes = [quote_of(sentence) for text in said for sentence in sentences(text) if len(WORD.findall(sentence)) > 2]
+    return Needles([*facts, *quotes])
+
+
+def _facts(user: User, texts: Sequence[str]) -> list[Fact]:
+    counts, turns = _counts(user, {stem for text in texts for stem in stems(text)})
+    return [fact for text in texts for fact in facts_in(text, counts, turns)]
+
+
+def _counts(user: User, words: Collection[str]) -> tuple[dict[str, int], int]:
+    """In how many of the user's turns these stems stand, and how many turns there are."""
+    known = Vocabulary.objects.filter(user=user).first()
+    turns = known.turns if known else 0
+    shares = dict(zip(known.common, known.shares, strict=True)) if known else {}
+    terms = {word: term(user.pk, word) for word in words}
+    with connection.cursor() as cursor:
+        rare = [number for number in terms.values() if number not in shares]
+        cursor.execute(COUNTS, {"user": user.pk, "terms": rare})
+        counted = dict(cursor.fetchall())
+    common = {number: share * turns // 1_000_000 for number, share in shares.items()}
+    return {word: (counted | common)[number] for word, number in terms.items()}, turns
+
+
+def _turns(user: User, sources: Collection[uuid.UUID], needles: Needles) -> tuple[ForgottenTurn, ...]:
+    mine = Message.objects.filter(thread__user=user).exclude(status=Message.Status.FORGOTTEN)
+    mine = mine.only("id", "thread_id", "position", "role", "text", "content", "created_at")
+    mentions = _telling(mine.exclude(id__in=sources), needles, "text", "content")
+    named: list[tuple[Message, Why]] = [(turn, "source") for turn in mine.filter(id__in=sources)]
+    named += [(turn, "mention") for turn in mentions]
+    named.sort(key=lambda one: (one[0].created_at, one[0].thread_id, one[0].position))
+    return tuple(
+        ForgottenTurn(
+            id=turn.id, thread=turn.thread_id, position=turn.position, role=turn.role, text=turn.text, why=why
+        )
+        for turn, why in named
+    )
+
+
+def _rest(user: User, asked: Asked, turns: Sequence[ForgottenTurn], needles: Needles) -> Rows:
+    """What tells of it or rests on the turns, besides them and what was recorded of requests."""
+    gone = [turn.id for turn in turns]
+    topics = Topic.objects.filter(user=user)
+    told_topics = topics if asked.everything else _telling(topics, needles, "title")
+    memories = Memory.objects.filter(user=user, sources__overlap=list(asked.turns))
+    artifacts = Artifact.objects.filter(thread__user=user)
+    rows = Rows(
+        memories=_resting_on(memories, gone),
+        turns=tuple(turns),
+        topics=_ids(told_topics) | _resting_on(topics.filter(sources__overlap=gone), gone),
+        threads=_titled(user, turns, needles),
+        artifacts=_ids(_telling(artifacts, needles, "title")),
+        versions=_ids(_telling(ArtifactVersion.objects.filter(thread__user=user), needles, "content")),
+        replies=_replies(user, turns, needles),
+    )
+    return _with_summaries(user, rows, needles, everything=asked.everything)
+
+
+def _with_summaries(user: User, rows: Rows, needles: Needles, *, everything: bool) -> Rows:
+    parts, days = ThreadSummary.objects.filter(user=user), DailySummary.objects.filter(user=user)
+    if everything:
+        return replace(rows, summaries=_ids(parts), days=_ids(days))
+    summaries = _ids(_telling(parts, needles, "text", "key_moments")) | _ids(_parts_with(parts, rows.turns))
+    resting, telling = days.filter(parts__overlap=list(summaries)), _telling(days, needles, "text", "key_moments")
+    others = {part for day in telling if summaries.isdisjoint(day.parts) for part in day.parts}
+    return replace(
+        rows,
+        summaries=summaries,
+        days=_ids([*resting, *telling]),
+        beside=_ids(parts.filter(id__in=others).exclude(text="")),
+    )
+
+
+def _with_records(user: User, rows: Rows, needles: Needles, *, everything: bool) -> Rows:
+    """With the blocks of snapshots that go, and the threads that all of it lies in."""
+    gone = Gone(
+        turns=rows.turns,
+        rows=rows.memories | rows.topics | rows.summaries | rows.days,
+        replies=_answered(rows.turns),
+        everything=everything,
+    )
+    found = recorded(list(Thread.objects.filter(user=user).values_list("id", flat=True)), gone, needles)
+    versions = ArtifactVersion.objects.filter(id__in=rows.versions).values_list("thread_id", flat=True)
+    artifacts = Artifact.objects.filter(id__in=rows.artifacts).values_list("thread_id", flat=True)
+    touched = {turn.thread for turn in rows.turns} | rows.threads | found.threads | {*versions} | {*artifacts}
+    return replace(rows, blocks=found.blocks, snapshots=found.snapshots, touched=frozenset(touched))
+
+
+def _titled(user: User, turns: Sequence[ForgottenTurn], needles: Needles) -> frozenset[uuid.UUID]:
+    """The threads whose title tells it, or is the first words of one of the turns."""
+    mine = Thread.objects.filter(user=user)
+    titles = {(turn.thread, title_from(turn.text)) for turn in turns}
+    named = mine.filter(id__in={turn.thread for turn in turns}).exclude(title="").values_list("id", "title")
+    return _ids(_telling(mine, needles, "title")) | {id for id, title in named if (id, title) in titles}
+
+
+def _parts_with(parts: QuerySet[ThreadSummary], turns: Sequence[ForgottenTurn]) -> list[ThreadSummary]:
+    """Those that one of the turns lies in, unless they were forgotten as a whole already."""
+    of_threads = parts.filter(thread__in={turn.thread for turn in turns}).exclude(text="", sources=[])
+    places: dict[uuid.UUID, list[int]] = {}
+    for turn in turns:
+        places.setdefault(turn.thread, []).append(turn.position)
+    return [
+        part
+        for part in of_threads
+        if any(part.first_position <= position <= part.last_position for position in places[part.thread_id])
+    ]
+
+
+def _resting_on(rows: QuerySet[Any], gone: Collection[uuid.UUID]) -> frozenset[uuid.UUID]:
+    """Those of the rows that no other turn is a source of, as far as there still is one."""
+    found = list(rows)
+    others = {source for row in found for source in row.sources} - {*gone}
+    left = Message.objects.filter(id__in=others).exclude(status=Message.Status.FORGOTTEN).values_list("id", flat=True)
+    return frozenset(row.id for row in found if {*left}.isdisjoint(row.sources))
+
+
+def _answered(turns: Iterable[ForgottenTurn]) -> frozenset[uuid.UUID]:
+    """The replies that wrote one of these turns."""
+    wrote = Message.objects.filter(id__in=[turn.id for turn in turns], reply__isnull=False)
+    return frozenset(wrote.values_list("reply_id", flat=True))
+
+
+def _replies(user: User, turns: Sequence[ForgottenTurn], needles: Needles) -> frozenset[uuid.UUID]:
+    """Those that wrote or answered one of the turns, and those whose events tell it."""
+    asked = Reply.objects.filter(
+        thread__in={turn.thread for turn in turns}, user_message__in=[turn.id for turn in turns]
+    )
+    found = {*_answered(turns), *asked.values_list("id", flat=True)}
+    if needles:
+        events = ReplyEvent.objects.filter(reply__thread__user=user).order_by("reply_id", "seq")
+        said: dict[uuid.UUID, list[str]] = {}
+        for reply, kind, data in events.values_list("reply_id", "type", "data").iterator():
+            texts = said.setdefault(reply, [""])
+            if kind == DELTA:
+                texts[0] += data["text"]
+            else:
+                texts.append(data)
+        found |= {reply for reply, texts in said.items() if needles.tell(texts)}
+    return frozenset(found)
+
+
+def _telling[M: Model](rows: QuerySet[M], needles: Needles, *fields: str) -> list[M]:
+    """Those of the rows that tell one of the facts in one of the fields."""
+    if not needles:
+        return []
+    starts = needles.starts()
+    if len(starts) <= MOST_STARTS:
+        texts = {f"{field}_text": Cast(field, TextField()) for field in fields}
+        holding = Q()
+        for name in texts:
+            for start in starts:
+                holding |= Q(**{f"{name}__icontains": start})
+        rows = rows.annotate(**texts).filter(holding)
+    return [row for row in rows.iterator() if needles.tell([getattr(row, field) for field in fields])]
+
+
+def _ids(rows: Iterable[Any]) -> frozenset[Any]:
+    return frozenset(row.pk for row in rows)

@@ -1,0 +1,215 @@
+"""Whether a text tells what is to be forgotten. Pure.
+
+A text tells a fact that stands in it in its own words, case and white space aside. Else one of its sentences has to hold the
+words that make the fact out: 60 % of their weight, which is the more the rarer a word is with this person, with names and
+numbers before all others; and among them a name, a number or a rare word with another word, or three words, or all there are.
+A question has to hold 80 %, for who asks after a fact doesn't tell it. A code – a word with a digit and four characters or
+more, but no year – is enough by itself. Whoever only shares the topic holds less than that.
+"""
+
+import math
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from memory.words import LONGEST_TEXT, MARKS, UNSPACED, WORD, asks, stems
+
+SHARE, SHARE_OF_QUESTION = 0.6, 0.8
+NAME, NUMBER, CODE = 2.0, 1.5, 3.0
+"""By how much more than other words these weigh."""
+RARE = 500
+"""A rare word stands in fewer than one of so many turns; with fewer turns there is no telling."""
+FLATTENING = 1_000
+"""Turns that are thought up, so that a short history makes no great difference between words."""
+SHORT = 2
+"""A sentence of so few words says nothing beside a fact that is one word."""
+BEGINNING = 4
+"""Characters that words are compared by before they are looked at closely."""
+NEEDED_TOGETHER, ENOUGH = 2, 3
+
+SENTENCE_END = re.compile(r"(?<=[.!?…。！？])[\"'”’»)\]]*\s+|(?<=[。！？])|\n+")
+YEAR = re.compile(r"(?:19|20)\d\d")
+DIGIT = re.compile(r"\d")
+UUID = re.compile(r"\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b", re.IGNORECASE)
+EDGES = re.compile(r"^[\W_]+|[\W_]+$")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Word:
+    """A word of a fact in the forms that it may be met in. ``start`` is what all of these begin with, as written."""
+
+    forms: frozenset[str]
+    start: str
+    weight: float
+    is_telling: bool = False
+    is_code: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Fact:
+    """A sentence to be forgotten; ``wording`` is ``folded``, ``longest`` its longest word as written.
+
+    Without ``words`` it is met in its own wording only.
+    """
+
+    wording: str
+    longest: str
+    words: tuple[Word, ...] = ()
+
+    @property
+    def weight(self) -> float:
+        return sum(word.weight for word in self.words)
+
+    @property
+    def heaviest(self) -> list[Word]:
+        """The fewest words of which every text that tells the fact in other words holds one, and its codes."""
+        needed: list[Word] = []
+        for word in sorted(self.words, key=lambda word: -word.weight):
+            if word.is_code or sum(one.weight for one in needed) <= self.weight * (1 - SHARE) + 1e-9:
+                needed.append(word)
+        return needed
+
+
+class Needles:
+    """Facts, and sentences that count in their own words alone, looked for together."""
+
+    def __init__(self, facts: Iterable[Fact]) -> None:
+        self.facts = list(dict.fromkeys(facts))
+        self._places: dict[str, list[tuple[int, int]]] = {}
+        for number, fact in enumerate(self.facts):
+            for place, word in enumerate(fact.words):
+                for form in word.forms:
+                    self._places.setdefault(form, []).append((number, place))
+        self._beginnings = {form[:BEGINNING] for fact in self.facts for one in fact.heaviest for form in one.forms}
+        self._beginnings |= {folded(fact.longest)[:BEGINNING] for fact in self.facts if not fact.words}
+
+    def __bool__(self) -> bool:
+        return bool(self.facts)
+
+    def tell(self, value: Any) -> bool:
+        """Whether a text, or one of the texts in a JSON value, tells one of the facts."""
+        return any(self._tells(text) for text in texts_in(value))
+
+    def starts(self) -> list[str]:
+        """Every text that tells one of the facts holds one of these, case aside."""
+        found = {form for fact in self.facts for word in fact.heaviest for form in _cases(word.start)}
+        return sorted(found | {form for fact in self.facts if not fact.words for form in _cases(fact.longest)})
+
+    def _tells(self, text: str) -> bool:
+        if not self.facts or not text:
+            return False
+        plain = folded(text)
+        spaced = not UNSPACED.search(plain)
+        if spaced and self._beginnings.isdisjoint({word[:BEGINNING] for word in WORD.findall(plain)}):
+            return False
+        if any(_stands_in(fact.wording, plain) for fact in self.facts):
+            return True
+        return any(map(self._tells_in_words, sentences(UUID.sub(" ", text))))  # parts of an id are no codes
+
+    def _tells_in_words(self, sentence: str) -> bool:
+        held: dict[int, set[int]] = {}
+        words = stems(sentence)
+        for form in {*words, *WORD.findall(folded(sentence))}:
+            for number, place in self._places.get(form, ()):
+                held.setdefault(number, set()).add(place)
+        return any(
+            enough(self.facts[number], places, is_question=asks(sentence), length=len(words))
+            for number, places in held.items()
+        )
+
+
+def enough(fact: Fact, places: Iterable[int], *, is_question: bool, length: int) -> bool:
+    """Whether the words at these places of the fact, in a sentence of so many words, make the fact out."""
+    held = [fact.words[place] for place in places]
+    if any(word.is_code for word in held):
+        return True
+    if len(fact.words) == 1:
+        return held[0].is_telling or (length <= SHORT and not is_question)
+    if sum(word.weight for word in held) < fact.weight * (SHARE_OF_QUESTION if is_question else SHARE) - 1e-9:
+        return False
+    together = len(held) >= NEEDED_TOGETHER and any(word.is_telling for word in held)
+    return together or len(held) >= ENOUGH or len(held) == len(fact.words)
+
+
+def facts_in(text: str, counts: Mapping[str, int], turns: int) -> list[Fact]:
+    """The sentences of a memory. ``counts`` tells by stem how many of the person's ``turns`` hold it."""
+    return [fact_of(sentence, counts, turns) for sentence in sentences(text) if WORD.search(sentence)]
+
+
+def fact_of(sentence: str, counts: Mapping[str, int], turns: int) -> Fact:
+    written = WORD.findall(unicodedata.normalize("NFKC", sentence))
+    words = []
+    for stem in dict.fromkeys(stems(sentence)):
+        same = [(place, word) for place, word in enumerate(written) if _is_of(word, stem)]
+        words.append(_word(stem, same, counts.get(stem, 0), turns))
+    return replace(quote_of(sentence), words=tuple(words))
+
+
+def quote_of(sentence: str) -> Fact:
+    """A sentence that is met in its own wording only. It must hold a word."""
+    longest = max(WORD.findall(unicodedata.normalize("NFKC", sentence)), key=len)
+    return Fact(wording=EDGES.sub("", folded(sentence)), longest=longest)
+
+
+def sentences(text: str) -> list[str]:
+    return [sentence.strip() for sentence in SENTENCE_END.split(text[:LONGEST_TEXT]) if sentence and sentence.strip()]
+
+
+def folded(text: str) -> str:
+    """As texts are compared: without case, marks and differences of white space."""
+    plain = " ".join(text.split())
+    if not plain.isascii():
+        plain = MARKS.sub("", unicodedata.normalize("NFKD", plain))
+    return plain.casefold()
+
+
+def texts_in(value: Any) -> Iterator[str]:
+    match value:
+        case str():
+            yield value
+        case dict():
+            for part in value.values():
+                yield from texts_in(part)
+        case list() | tuple():
+            for part in value:
+                yield from texts_in(part)
+
+
+def _word(stem: str, written: Sequence[tuple[int, str]], count: int, turns: int) -> Word:
+    forms = {stem, *(folded(word) for _, word in written)}
+    is_number = bool(DIGIT.search(stem))
+    is_code = is_number and len(stem) >= BEGINNING and not YEAR.fullmatch(stem)
+    is_name = any(word[:1].isupper() and (place > 0 or word[1:] != word[1:].lower()) for place, word in written)
+    factor = CODE if is_code else NUMBER if is_number else NAME if is_name else 1.0
+    shortest = min([word for _, word in written] or [stem], key=len)
+    return Word(
+        forms=frozenset(forms),
+        start=shortest if is_number or len(stem) <= BEGINNING else shortest[: len(stem) - 1],
+        weight=factor * math.log((turns + FLATTENING) / (min(count, turns) + 1)),
+        is_telling=is_number or is_name or (turns >= RARE and count * RARE < turns),
+        is_code=is_code,
+    )
+
+
+def _is_of(word: str, stem: str) -> bool:
+    return folded(word).startswith(stem[: max(2, len(stem) - 1)]) and len(word) - len(stem) <= 6
+
+
+def _cases(start: str) -> set[str]:
+    """What a database that knows no case but that of ASCII has to be asked for."""
+    return {start} if start.isascii() else {start, start.lower(), start.capitalize(), start.upper()}
+
+
+def _stands_in(wording: str, text: str) -> bool:
+    """As whole words, not within others."""
+    found = text.find(wording)
+    while found >= 0:
+        after = found + len(wording)
+        if not (text[found - 1 : found].isalnum() and wording[0].isascii()) and not (
+            text[after : after + 1].isalnum() and wording[-1].isascii()
+        ):
+            return True
+        found = text.find(wording, found + 1)
+    return False
