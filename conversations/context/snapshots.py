@@ -192,19 +192,13 @@ def items_of(snapshot: ContextSnapshot, material: Material) -> list[dict[str, An
 
 
 def material_of(snapshot: ContextSnapshot) -> Material:
-    texts, forgotten = _texts(snapshot.thread_id, list(digests_of(snapshot)))
+    texts, gone = _texts(snapshot.thread_id, list(digests_of(snapshot)))
     messages = _messages_of(snapshot)
-    # What was forgotten before is what the model was told.
-    since = {
-        message.position: message.forgotten_at
-        for message in messages
-        if message.forgotten_at and message.forgotten_at > snapshot.created_at
-    }
-    return Material(
-        texts=texts,
-        turns=_turns_of(snapshot, messages, texts),
-        forgotten=dict[str | int, datetime]([*forgotten.items(), *since.items()]),
-    )
+    turns = [(message.position, message.forgotten_at) for message in messages]
+    # A turn that was forgotten before was sent as it is now, and a text may have been said again since it was forgotten.
+    forgotten = {part: at for part, at in [*gone, *turns] if at and at > snapshot.created_at}
+    texts = {digest: text for digest, text in texts.items() if digest not in forgotten}
+    return Material(texts=texts, turns=_turns_of(snapshot, messages, texts), forgotten=forgotten)
 
 
 def digest_once_forgotten(digest: bytes) -> bytes:
@@ -261,12 +255,13 @@ def digests_of(snapshot: ContextSnapshot) -> Iterator[str]:
         yield bytes(snapshot.items).hex()
 
 
-def _texts(thread_id: uuid.UUID, digests: Iterable[str]) -> tuple[dict[str, str], dict[str, datetime]]:
+def _texts(
+    thread_id: uuid.UUID, digests: Iterable[str]
+) -> tuple[dict[str, str], list[tuple[str | int, datetime | None]]]:
     """The texts of these digests, and when those of them were forgotten that were."""
     named = {bytes.fromhex(digest): digest for digest in digests}
     forgotten = {digest_once_forgotten(digest): name for digest, name in named.items()}
     blocks = ContextBlock.objects.filter(Q(thread_id=thread_id) | Q(thread_id=None), sha256__in=[*named, *forgotten])
     found = {bytes(block.sha256): block for block in blocks}
     texts = {name: found[digest].text for digest, name in named.items() if digest in found}
-    gone = {name: found[digest].forgotten_at for digest, name in forgotten.items() if digest in found}
-    return texts, {name: at for name, at in gone.items() if at}
+    return texts, [(name, found[digest].forgotten_at) for digest, name in forgotten.items() if digest in found]

@@ -21,6 +21,8 @@ from memory.words import WORD, stems, term
 
 MOST_STARTS = 30
 """With more beginnings of words than these, all texts are read and looked at here."""
+QUOTED = 5
+"""Words of a sentence whose wording tells where it comes from."""
 DELTA = "reply.delta"
 
 COUNTS = """
@@ -46,10 +48,15 @@ def find(user: User, asked: Asked) -> Rows:
         Memory.objects.filter(user=user).exclude(id__in=[one.id for one in memories]), needles, "content"
     )
     memories = [*memories, *telling]
-    turns = _turns(user, {*asked.turns, *(source for one in memories for source in one.sources)}, needles)
+    copies = needles.and_also(_quotes(user, asked.turns)) if asked.turns else needles
+    turns = _turns(user, {*asked.turns, *(source for one in memories for source in one.sources)}, needles, copies)
     rows = _rest(user, asked, turns, needles)
-    rows = replace(rows, memories=rows.memories | {one.id for one in memories})
-    return _with_records(user, rows, needles, everything=asked.everything)
+    rows = replace(
+        rows,
+        memories=rows.memories | {one.id for one in memories},
+        replies=_replies(user, turns, copies),
+    )
+    return _with_records(user, rows, copies, everything=asked.everything)
 
 
 def _memories(user: User, asked: Asked) -> list[Memory]:
@@ -70,12 +77,27 @@ def _needles(user: User, memories: Sequence[Memory]) -> Needles:
     texts = [memory.content for memory in memories]
     facts = _facts(user, texts)
     needles = Needles(facts)
-    sources = Message.objects.filter(
-        id__in={source for one in memories for source in one.sources}, thread__user=user
-    ).exclude(status=Message.Status.FORGOTTEN)
-    said = [turn.text for turn in sources if not needles.tell(turn.text)]
-    quotes = [quote_of(sentence) for text in said for sentence in sentences(text) if len(WORD.findall(sentence)) > 2]
-    return Needles([*facts, *quotes])
+    silent = [
+        id
+        for id, text in _texts(user, {source for one in memories for source in one.sources})
+        if not needles.tell(text)
+    ]
+    return needles.and_also(_quotes(user, silent))
+
+
+def _quotes(user: User, turns: Collection[uuid.UUID]) -> list[Fact]:
+    """The sentences of turns, but for those so short that anybody may say them."""
+    said = [sentence for _, text in _texts(user, turns) for sentence in sentences(text)]
+    return [
+        quote_of(sentence)
+        for sentence in said
+        if len(WORD.findall(sentence)) >= QUOTED or len(stems(sentence)) >= QUOTED
+    ]
+
+
+def _texts(user: User, turns: Collection[uuid.UUID]) -> list[tuple[uuid.UUID, str]]:
+    said = Message.objects.filter(id__in=turns, thread__user=user).exclude(status=Message.Status.FORGOTTEN)
+    return list(said.values_list("id", "text"))
 
 
 def _facts(user: User, texts: Sequence[str]) -> list[Fact]:
@@ -97,12 +119,20 @@ def _counts(user: User, words: Collection[str]) -> tuple[dict[str, int], int]:
     return {word: (counted | common)[number] for word, number in terms.items()}, turns
 
 
-def _turns(user: User, sources: Collection[uuid.UUID], needles: Needles) -> tuple[ForgottenTurn, ...]:
+def _turns(user: User, sources: Collection[uuid.UUID], needles: Needles, copies: Needles) -> tuple[ForgottenTurn, ...]:
+    """The sources, and the turns that tell it, or hold a copy in what a tool answered."""
     mine = Message.objects.filter(thread__user=user).exclude(status=Message.Status.FORGOTTEN)
     mine = mine.only("id", "thread_id", "position", "role", "text", "content", "created_at")
-    mentions = _telling(mine.exclude(id__in=sources), needles, "text", "content")
+    others = mine.exclude(id__in=sources)
+    mentions = {
+        turn.id: turn
+        for turn in [
+            *_telling(others, needles, "text"),
+            *_telling(others.filter(content__isnull=False), copies, "content"),
+        ]
+    }
     named: list[tuple[Message, Why]] = [(turn, "source") for turn in mine.filter(id__in=sources)]
-    named += [(turn, "mention") for turn in mentions]
+    named += [(turn, "mention") for turn in mentions.values()]
     named.sort(key=lambda one: (one[0].created_at, one[0].thread_id, one[0].position))
     return tuple(
         ForgottenTurn(
@@ -126,7 +156,6 @@ def _rest(user: User, asked: Asked, turns: Sequence[ForgottenTurn], needles: Nee
         threads=_titled(user, turns, needles),
         artifacts=_ids(_telling(artifacts, needles, "title")),
         versions=_ids(_telling(ArtifactVersion.objects.filter(thread__user=user), needles, "content")),
-        replies=_replies(user, turns, needles),
     )
     return _with_summaries(user, rows, needles, everything=asked.everything)
 

@@ -85,6 +85,9 @@ class Needles:
         self._beginnings = {form[:BEGINNING] for fact in self.facts for one in fact.heaviest for form in one.forms}
         self._beginnings |= {folded(fact.longest)[:BEGINNING] for fact in self.facts if not fact.words}
 
+    def and_also(self, facts: Iterable[Fact]) -> "Needles":
+        return Needles([*self.facts, *facts])
+
     def __bool__(self) -> bool:
         return bool(self.facts)
 
@@ -135,7 +138,7 @@ def enough(fact: Fact, places: Iterable[int], *, is_question: bool, length: int)
 
 def facts_in(text: str, counts: Mapping[str, int], turns: int) -> list[Fact]:
     """The sentences of a memory. ``counts`` tells by stem how many of the person's ``turns`` hold it."""
-    return [fact_of(sentence, counts, turns) for sentence in sentences(text) if WORD.search(sentence)]
+    return [fact_of(sentence, counts, turns) for sentence in sentences(text) if says_something(sentence)]
 
 
 def fact_of(sentence: str, counts: Mapping[str, int], turns: int) -> Fact:
@@ -148,13 +151,17 @@ def fact_of(sentence: str, counts: Mapping[str, int], turns: int) -> Fact:
 
 
 def quote_of(sentence: str) -> Fact:
-    """A sentence that is met in its own wording only. It must hold a word."""
-    longest = max(WORD.findall(unicodedata.normalize("NFKC", sentence)), key=len)
+    """A sentence that is met in its own wording only. It must say something."""
+    longest = max(WORD.findall(unicodedata.normalize("NFKC", sentence)), key=len, default="")
     return Fact(wording=EDGES.sub("", folded(sentence)), longest=longest)
 
 
 def sentences(text: str) -> list[str]:
     return [sentence.strip() for sentence in SENTENCE_END.split(text[:LONGEST_TEXT]) if sentence and sentence.strip()]
+
+
+def says_something(sentence: str) -> bool:
+    return bool(EDGES.sub("", folded(sentence)))
 
 
 def folded(text: str) -> str:
