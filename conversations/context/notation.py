@@ -42,7 +42,7 @@ def unpack_runs(text: str) -> list[Run]:
 
 def pack_texts(named: Iterable[Named]) -> str:
     """For example ``base 312 47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU``."""
-    return BETWEEN.join(f"{one.name} {one.tokens} {_short(one.sha256)}" for one in named)
+    return BETWEEN.join(f"{one.name} {one.tokens} {short(one.sha256)}" for one in named)
 
 
 def unpack_texts(text: str) -> list[Named]:
@@ -82,7 +82,7 @@ def _run(run: Run) -> str:
     last = f"-{run.last}" if run.last != run.first else ""
     count = f"/{run.count}" if run.count != run.last - run.first + 1 else ""
     tokens = f" {run.tokens}" if run.included else ""
-    digest = f" {_short(run.sha256)}" if run.sha256 else ""
+    digest = f" {short(run.sha256)}" if run.sha256 else ""
     return f"{run.first}{last}{count} {run.reason.value}{tokens}{digest}"
 
 
@@ -112,7 +112,8 @@ def _groups(pattern: re.Pattern[str], part: str) -> tuple[Any, ...]:
     return found.groups()
 
 
-def _short(digest: str) -> str:
+def short(digest: str) -> str:
+    """A digest in hex as it is written down."""
     return urlsafe_b64encode(bytes.fromhex(digest)).decode().rstrip("=")
 
 

@@ -20,6 +20,7 @@ from conversations.models import ContextBlock
 MOST_STARTS = 30
 TIERS = {"memory": {MEMORY}, "topic": {OPEN_THREADS}, "summary": {TODAY, LAST_CONVERSATION}}
 """The tiers that rows of each kind stand in."""
+EVERY_TIER = frozenset().union(*TIERS.values())
 MADE_OF_TURNS = {"query", "material"}
 RECALLED = "recalled"
 ITEMS_START = '[{"kind":'
@@ -63,12 +64,12 @@ class Recorded:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Request:
-    """What one snapshot names, and what of it goes by what it was made of."""
+    """A snapshot, and what it sent: turns that go, texts that go with what they were made of."""
 
     thread: uuid.UUID
-    named: frozenset[str]
-    goes: frozenset[str]
-    sent_a_turn: bool
+    noted: str
+    goes: frozenset[str] = frozenset()
+    sent_a_turn: bool = False
 
 
 def recorded(threads: Sequence[uuid.UUID], gone: Gone, needles: Needles) -> Recorded:
@@ -77,11 +78,14 @@ def recorded(threads: Sequence[uuid.UUID], gone: Gone, needles: Needles) -> Reco
     told = _telling(threads, needles)
     places = {(request.thread, digest) for request in requests for digest in request.goes} | told.keys()
     blocks = told | _blocks(places - told.keys())
+    digests: dict[uuid.UUID, list[str]] = {}
+    for thread, digest in blocks:
+        digests.setdefault(thread, []).append(notation.short(digest))
     return Recorded(
         blocks=frozenset(blocks.values()),
         threads=frozenset(thread for thread, _ in blocks) | {one.thread for one in requests if one.sent_a_turn},
         snapshots=sum(
-            one.sent_a_turn or any((one.thread, digest) in blocks for digest in one.named) for one in requests
+            one.sent_a_turn or any(digest in one.noted for digest in digests.get(one.thread, ())) for one in requests
         ),
     )
 
@@ -92,28 +96,28 @@ def _requests(threads: Sequence[uuid.UUID], gone: Gone) -> Iterator[Request]:
     for turn in gone.turns:
         positions.setdefault(turn.thread, []).append(turn.position)
     turns = {turn.id for turn in gone.turns}
+    values: dict[str, Any] = {
+        "threads": list(threads),
+        "ids": [str(id) for id in {*turns, *gone.rows}],
+        "thread": str(gone.thread) if gone.thread else None,
+        "everything": gone.everything,
+    }
     with connection.cursor() as cursor:
-        values: dict[str, Any] = {
-            "threads": list(threads),
-            "ids": [str(id) for id in {*turns, *gone.rows}],
-            "thread": str(gone.thread) if gone.thread else None,
-            "everything": gone.everything,
-        }
         cursor.execute(SNAPSHOTS, values)
         for thread, message, reply, sections, additions, runs, items, recalled in cursor:
-            standing, beside = notation.unpack_texts(sections), notation.unpack_texts(additions)
-            sent = [run for run in notation.unpack_runs(runs) if run.included]
-            mine = [at for at in positions.get(thread, ()) if any(run.first <= at <= run.last for run in sent)]
-            names = set().union(*TIERS.values()) if gone.everything else tiers.get((thread, _hex(items)), set())
+            places = positions.get(thread, ())
+            sent = [run for run in notation.unpack_runs(runs) if run.included] if places else []
+            mine = [at for at in places if any(run.first <= at <= run.last for run in sent)]
+            names = set(EVERY_TIER) if gone.everything else set(tiers.get((thread, _hex(items)), ()))
             names |= {RECALLED} if recalled else set()
             names |= MADE_OF_TURNS if mine or message in turns else set()
             names |= {ROUND} if reply in gone.replies else set()
-            digests = [*(one.sha256 for one in (*standing, *beside)), *(run.sha256 for run in sent if run.sha256)]
+            named = notation.unpack_texts(f"{sections};{additions}".strip(";")) if names else []
             yield Request(
                 thread=thread,
-                named=frozenset(digests),
+                noted=f"{sections};{additions};{runs}",
                 goes=frozenset(
-                    [one.sha256 for one in (*standing, *beside) if one.name in names]
+                    [one.sha256 for one in named if one.name in names]
                     + [run.sha256 for run in sent if run.sha256 and run.first in mine]
                 ),
                 sent_a_turn=bool(mine),

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from memory.words import LONGEST_TEXT, MARKS, UNSPACED, WORD, asks, stems
+from memory.words import LONGEST_TEXT, UNSPACED, WORD, asks, stems
 
 SHARE, SHARE_OF_QUESTION = 0.6, 0.8
 NAME, NUMBER, CODE = 2.0, 1.5, 3.0
@@ -28,6 +28,7 @@ SHORT = 2
 BEGINNING = 4
 """Characters that words are compared by before they are looked at closely."""
 NEEDED_TOGETHER, ENOUGH = 2, 3
+ROUNDING = 1e-9
 
 SENTENCE_END = re.compile(r"(?<=[.!?…。！？])[\"'”’»)\]]*\s+|(?<=[。！？])|\n+")
 YEAR = re.compile(r"(?:19|20)\d\d")
@@ -38,8 +39,9 @@ EDGES = re.compile(r"^[\W_]+|[\W_]+$")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Word:
-    """A word of a fact in the forms that it may be met in. ``start`` is what all of these begin with, as written."""
+    """A word of a fact by its stem, in the forms that it may be met in. ``start`` is what all of these begin with."""
 
+    stem: str
     forms: frozenset[str]
     start: str
     weight: float
@@ -67,23 +69,31 @@ class Fact:
         """The fewest words of which every text that tells the fact in other words holds one, and its codes."""
         needed: list[Word] = []
         for word in sorted(self.words, key=lambda word: -word.weight):
-            if word.is_code or sum(one.weight for one in needed) <= self.weight * (1 - SHARE) + 1e-9:
+            if word.is_code or sum(one.weight for one in needed) <= self.weight * (1 - SHARE) + ROUNDING:
                 needed.append(word)
         return needed
 
 
 class Needles:
-    """Facts, and sentences that count in their own words alone, looked for together."""
+    """Facts, and sentences that count in their own wording alone, looked for together."""
 
     def __init__(self, facts: Iterable[Fact]) -> None:
         self.facts = list(dict.fromkeys(facts))
-        self._places: dict[str, list[tuple[int, int]]] = {}
+        self._stems: dict[str, set[str]] = {}
+        self._holding: dict[str, list[tuple[int, int, float]]] = {}
+        self._by_word: dict[str, list[Fact]] = {}
+        self._beginnings: set[str] = set()
         for number, fact in enumerate(self.facts):
+            longest = max(WORD.findall(fact.wording), key=len, default="")
+            self._by_word.setdefault(longest, []).append(fact)
+            looked_for = [form for word in fact.heaviest for form in word.forms] or [longest]
+            self._beginnings |= {form[:BEGINNING] for form in looked_for}
             for place, word in enumerate(fact.words):
+                weight = math.inf if word.is_code or len(fact.words) == 1 else word.weight
+                self._holding.setdefault(word.stem, []).append((number, place, weight))
                 for form in word.forms:
-                    self._places.setdefault(form, []).append((number, place))
-        self._beginnings = {form[:BEGINNING] for fact in self.facts for one in fact.heaviest for form in one.forms}
-        self._beginnings |= {folded(fact.longest)[:BEGINNING] for fact in self.facts if not fact.words}
+                    self._stems.setdefault(form, set()).add(word.stem)
+        self._least = [fact.weight * SHARE - ROUNDING for fact in self.facts]
 
     def and_also(self, facts: Iterable[Fact]) -> "Needles":
         return Needles([*self.facts, *facts])
@@ -104,22 +114,33 @@ class Needles:
         if not self.facts or not text:
             return False
         plain = folded(text)
-        spaced = not UNSPACED.search(plain)
-        if spaced and self._beginnings.isdisjoint({word[:BEGINNING] for word in WORD.findall(plain)}):
-            return False
-        if any(_stands_in(fact.wording, plain) for fact in self.facts):
+        words, facts = {*WORD.findall(plain)}, self.facts
+        if not UNSPACED.search(plain):
+            if self._beginnings.isdisjoint({word[:BEGINNING] for word in words}):
+                return False
+            facts = [fact for word in words for fact in self._by_word.get(word, ())]
+        if any(_stands_in(fact.wording, plain) for fact in facts):
             return True
         return any(map(self._tells_in_words, sentences(UUID.sub(" ", text))))  # parts of an id are no codes
 
     def _tells_in_words(self, sentence: str) -> bool:
-        held: dict[int, set[int]] = {}
         words = stems(sentence)
-        for form in {*words, *WORD.findall(folded(sentence))}:
-            for number, place in self._places.get(form, ()):
-                held.setdefault(number, set()).add(place)
+        forms = {*words, *WORD.findall(folded(sentence))}
+        held = {stem for form in forms for stem in self._stems.get(form, ())}
+        weights: dict[int, float] = {}
+        for stem in held:
+            for number, _, weight in self._holding[stem]:
+                weights[number] = weights.get(number, 0.0) + weight
+        likely = {number for number, weight in weights.items() if weight >= self._least[number]}
+        is_question = bool(likely) and asks(sentence)
         return any(
-            enough(self.facts[number], places, is_question=asks(sentence), length=len(words))
-            for number, places in held.items()
+            enough(
+                self.facts[number],
+                [place for place, word in enumerate(self.facts[number].words) if word.stem in held],
+                is_question=is_question,
+                length=len(words),
+            )
+            for number in likely
         )
 
 
@@ -130,7 +151,7 @@ def enough(fact: Fact, places: Iterable[int], *, is_question: bool, length: int)
         return True
     if len(fact.words) == 1:
         return held[0].is_telling or (length <= SHORT and not is_question)
-    if sum(word.weight for word in held) < fact.weight * (SHARE_OF_QUESTION if is_question else SHARE) - 1e-9:
+    if sum(word.weight for word in held) < fact.weight * (SHARE_OF_QUESTION if is_question else SHARE) - ROUNDING:
         return False
     together = len(held) >= NEEDED_TOGETHER and any(word.is_telling for word in held)
     return together or len(held) >= ENOUGH or len(held) == len(fact.words)
@@ -152,7 +173,7 @@ def fact_of(sentence: str, counts: Mapping[str, int], turns: int) -> Fact:
 
 def quote_of(sentence: str) -> Fact:
     """A sentence that is met in its own wording only. It must say something."""
-    longest = max(WORD.findall(unicodedata.normalize("NFKC", sentence)), key=len, default="")
+    longest = max(WORD.findall(sentence), key=len, default="")
     return Fact(wording=EDGES.sub("", folded(sentence)), longest=longest)
 
 
@@ -168,7 +189,7 @@ def folded(text: str) -> str:
     """As texts are compared: without case, marks and differences of white space."""
     plain = " ".join(text.split())
     if not plain.isascii():
-        plain = MARKS.sub("", unicodedata.normalize("NFKD", plain))
+        plain = "".join(sign for sign in unicodedata.normalize("NFKD", plain) if not unicodedata.combining(sign))
     return plain.casefold()
 
 
@@ -185,13 +206,14 @@ def texts_in(value: Any) -> Iterator[str]:
 
 
 def _word(stem: str, written: Sequence[tuple[int, str]], count: int, turns: int) -> Word:
-    forms = {stem, *(folded(word) for _, word in written)}
+    forms = {stem, folded(stem), *(folded(word) for _, word in written)}
     is_number = bool(DIGIT.search(stem))
     is_code = is_number and len(stem) >= BEGINNING and not YEAR.fullmatch(stem)
     is_name = any(word[:1].isupper() and (place > 0 or word[1:] != word[1:].lower()) for place, word in written)
     factor = CODE if is_code else NUMBER if is_number else NAME if is_name else 1.0
     shortest = min([word for _, word in written] or [stem], key=len)
     return Word(
+        stem=stem,
         forms=frozenset(forms),
         start=shortest if is_number or len(stem) <= BEGINNING else shortest[: len(stem) - 1],
         weight=factor * math.log((turns + FLATTENING) / (min(count, turns) + 1)),
