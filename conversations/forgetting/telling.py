@@ -25,8 +25,8 @@ FLATTENING = 1_000
 """Turns that are thought up, so that a short history makes no great difference between words."""
 SHORT = 2
 """A sentence of so few words says nothing beside a fact that is one word."""
-BEGINNING = 4
-"""Characters that words are compared by before they are looked at closely."""
+BEGINNING, ENDING = 4, 2
+"""Words are compared by all but so long an ending, and by so much at least, before they are looked at closely."""
 NEEDED_TOGETHER, ENOUGH = 2, 3
 ROUNDING = 1e-9
 
@@ -80,20 +80,20 @@ class Needles:
     def __init__(self, facts: Iterable[Fact]) -> None:
         self.facts = list(dict.fromkeys(facts))
         self._stems: dict[str, set[str]] = {}
-        self._holding: dict[str, list[tuple[int, int, float]]] = {}
+        self._heavy: dict[str, list[Fact]] = {}
         self._by_word: dict[str, list[Fact]] = {}
         self._beginnings: set[str] = set()
-        for number, fact in enumerate(self.facts):
-            longest = max(WORD.findall(fact.wording), key=len, default="")
-            self._by_word.setdefault(longest, []).append(fact)
-            looked_for = [form for word in fact.heaviest for form in word.forms] or [longest]
-            self._beginnings |= {form[:BEGINNING] for form in looked_for}
-            for place, word in enumerate(fact.words):
-                weight = math.inf if word.is_code or len(fact.words) == 1 else word.weight
-                self._holding.setdefault(word.stem, []).append((number, place, weight))
+        for fact in self.facts:
+            heaviest = fact.heaviest
+            self._by_word.setdefault(_rarest(fact, heaviest), []).append(fact)
+            looked_for = [form for word in heaviest for form in word.forms] or [_rarest(fact, heaviest)]
+            self._beginnings |= {_beginning(form) for form in looked_for}
+            for word in heaviest:
+                self._heavy.setdefault(word.stem, []).append(fact)
+            for word in fact.words:
                 for form in word.forms:
                     self._stems.setdefault(form, set()).add(word.stem)
-        self._least = [fact.weight * SHARE - ROUNDING for fact in self.facts]
+        self._lengths = {len(beginning) for beginning in self._beginnings}
 
     def and_also(self, facts: Iterable[Fact]) -> "Needles":
         return Needles([*self.facts, *facts])
@@ -116,7 +116,7 @@ class Needles:
         plain = folded(text)
         words, facts = {*WORD.findall(plain)}, self.facts
         if not UNSPACED.search(plain):
-            if self._beginnings.isdisjoint({word[:BEGINNING] for word in words}):
+            if not any(word[:length] in self._beginnings for word in words for length in self._lengths):
                 return False
             facts = [fact for word in words for fact in self._by_word.get(word, ())]
         if any(_stands_in(fact.wording, plain) for fact in facts):
@@ -127,26 +127,21 @@ class Needles:
         words = stems(sentence)
         forms = {*words, *WORD.findall(folded(sentence))}
         held = {stem for form in forms for stem in self._stems.get(form, ())}
-        weights: dict[int, float] = {}
-        for stem in held:
-            for number, _, weight in self._holding[stem]:
-                weights[number] = weights.get(number, 0.0) + weight
-        likely = {number for number, weight in weights.items() if weight >= self._least[number]}
+        likely = {id(fact): fact for stem in held for fact in self._heavy.get(stem, ())}
         is_question = bool(likely) and asks(sentence)
         return any(
             enough(
-                self.facts[number],
-                [place for place, word in enumerate(self.facts[number].words) if word.stem in held],
+                fact,
+                [word for word in fact.words if word.stem in held],
                 is_question=is_question,
                 length=len(words),
             )
-            for number in likely
+            for fact in likely.values()
         )
 
 
-def enough(fact: Fact, places: Iterable[int], *, is_question: bool, length: int) -> bool:
-    """Whether the words at these places of the fact, in a sentence of so many words, make the fact out."""
-    held = [fact.words[place] for place in places]
+def enough(fact: Fact, held: Sequence[Word], *, is_question: bool, length: int) -> bool:
+    """Whether these words of the fact, in a sentence of so many words, make the fact out."""
     if any(word.is_code for word in held):
         return True
     if len(fact.words) == 1:
@@ -220,6 +215,17 @@ def _word(stem: str, written: Sequence[tuple[int, str]], count: int, turns: int)
         is_telling=is_number or is_name or (turns >= RARE and count * RARE < turns),
         is_code=is_code,
     )
+
+
+def _rarest(fact: Fact, heaviest: Sequence[Word]) -> str:
+    """A word that every text holds in which the fact stands in its wording."""
+    written = WORD.findall(fact.wording)
+    heavy = [word for word in written if heaviest and word in heaviest[0].forms]
+    return max(heavy or written, key=len, default="")
+
+
+def _beginning(form: str) -> str:
+    return form[: max(BEGINNING, len(form) - ENDING)]
 
 
 def _is_of(word: str, stem: str) -> bool:
