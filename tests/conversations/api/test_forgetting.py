@@ -26,7 +26,7 @@ async def test_a_needle_of_another_thread_is_recalled_and_once_forgotten_never_a
     told = (await api.post("threads/new/messages/", {"content": SAID})).body
     memory = await in_database(make_memory)(user, "Locker code: ZEBRA-4417", sources=[told["user_message"]["id"]])
     asked = (await api.post("threads/new/messages/", {"content": QUESTION})).body
-    assert str(model.bodies[1]).count("ZEBRA-4417") >= 2, "as a memory and recalled"
+    assert "ZEBRA-4417" in str(model.bodies[1])
 
     done = await in_database(forgetting.forget_memory)(user, memory.id)
     assert [(str(turn.id), turn.why) for turn in done.turns] == [
