@@ -65,6 +65,11 @@ class MemoryNotFound(NotFound):
     message = "Nothing of that id is remembered, or it isn't yours. Check the id; what was forgotten is gone."
 
 
+class TopicNotFound(NotFound):
+    code = "topic_not_found"
+    message = "There is no such topic, or it isn't yours. Check the id."
+
+
 class ReplyNotFound(NotFound):
     code = "reply_not_found"
     message = "There is no such reply, or it isn't yours. Check the id."

@@ -32,6 +32,7 @@ def thread_object(thread: Thread, running: Reply | None) -> dict[str, Any]:
         "updated_at": moment(thread.updated_at),
         "message_count": thread.message_count,
         "running_reply": str(running.id) if running else None,
+        "remembers": thread.remembers,
     }
 
 

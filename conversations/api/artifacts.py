@@ -12,13 +12,12 @@ from artifacts import services
 from artifacts.models import Artifact, ArtifactVersion
 from conversations import threads, wire
 from conversations.api import serializers
-from conversations.api.base import APIView, caller, valid
+from conversations.api.base import APIView, caller, switched, valid
 from conversations.api.pagination import ArtifactPagination, VersionPagination
-from conversations.errors import ArtifactNotFound, InvalidMessage, VersionNotFound
+from conversations.errors import ArtifactNotFound, VersionNotFound
 
 CONTENT = OpenApiParameter("content", OpenApiTypes.BOOL, description="`false`: without their contents.")
 DELETED = OpenApiParameter("deleted", OpenApiTypes.BOOL, description="`true`: also one that is deleted.")
-SWITCHES = {"true": True, "false": False}
 
 
 class ArtifactList(APIView):
@@ -34,8 +33,8 @@ class ArtifactList(APIView):
     def get(self, request: Request, thread_id: str) -> Response:
         """The artifacts of a thread, the one that was changed last first."""
         thread = threads.get(caller(request), thread_id)
-        whole = _switched(request, "content", default=True)
-        found = Artifact.objects.filter(thread=thread, deleted_at__isnull=not _switched(request, "deleted"))
+        whole = switched(request, "content", default=True)
+        found = Artifact.objects.filter(thread=thread, deleted_at__isnull=not switched(request, "deleted"))
         paginator = self.pagination_class()
         page = paginator.paginate_queryset(wire.artifact_rows(found, whole=whole), request)
         return paginator.get_paginated_response([wire.artifact_object(each, whole=whole) for each in page])
@@ -92,7 +91,7 @@ class VersionList(APIView):
     def get(self, request: Request, artifact_id: str) -> Response:
         """The versions of an artifact, newest first."""
         artifact = _asked(request, artifact_id)
-        whole = _switched(request, "content", default=True)
+        whole = switched(request, "content", default=True)
         paginator = self.pagination_class()
         page = paginator.paginate_queryset(wire.version_rows(artifact.versions.all(), whole=whole), request)
         return paginator.get_paginated_response([wire.version_object(each, whole=whole) for each in page])
@@ -110,7 +109,7 @@ class VersionDetail(APIView):
 
 
 def _asked(request: Request, artifact_id: str) -> Artifact:
-    return threads.artifact_of(caller(request), artifact_id, deleted=_switched(request, "deleted"))
+    return threads.artifact_of(caller(request), artifact_id, deleted=switched(request, "deleted"))
 
 
 def _whole(artifact: Artifact) -> dict[str, Any]:
@@ -123,13 +122,6 @@ def _whole(artifact: Artifact) -> dict[str, Any]:
 
 def _made(origin: ArtifactVersion.Origin) -> services.Made:
     return services.Made(origin=origin, at=timezone.now())
-
-
-def _switched(request: Request, name: str, *, default: bool = False) -> bool:
-    given = request.query_params.get(name, str(default).lower())
-    if given not in SWITCHES:
-        raise InvalidMessage(f"`{name}` must be `true` or `false`.")
-    return SWITCHES[given]
 
 
 def version_number(text: str) -> int:

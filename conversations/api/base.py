@@ -16,10 +16,12 @@ from rest_framework.serializers import Serializer
 
 from conversations import wire
 from conversations.db import in_database
+from conversations.errors import InvalidMessage
 from conversations.replies.events import Event
 
 KEEP_ALIVE_SECONDS = 15.0
 """Proxies close a stream that is silent for long."""
+SWITCHES = {"true": True, "false": False}
 
 
 class JSONParser(parsers.JSONParser):
@@ -86,6 +88,14 @@ def valid(shape: type[Serializer[Any]], request: Request) -> dict[str, Any]:
     serializer.is_valid(raise_exception=True)
     values: dict[str, Any] = serializer.validated_data
     return values
+
+
+def switched(request: Request, name: str, *, default: bool = False) -> bool:
+    """A query parameter that is `true` or `false`. Raises ``InvalidMessage``."""
+    given = request.query_params.get(name, str(default).lower())
+    if given not in SWITCHES:
+        raise InvalidMessage(f"`{name}` must be `true` or `false`.")
+    return SWITCHES[given]
 
 
 def event_stream(events: AsyncGenerator[Event]) -> StreamingHttpResponse:

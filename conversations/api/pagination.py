@@ -60,6 +60,18 @@ class PresetPagination(CursorPagination):
     ordering = ("order", "name")
 
 
+class MemoryPagination(CursorPagination):
+    ordering = ("-created_at", "-id")
+
+
+class TopicPagination(CursorPagination):
+    ordering = ("-opened_at", "-id")
+
+
+class DayPagination(CursorPagination):
+    ordering = "-day"
+
+
 class TurnPagination(CursorPagination):
     ordering = "position"
 

@@ -38,6 +38,13 @@ class ThreadFields(serializers.Serializer[Any]):
         return one_line(title)
 
 
+class ThreadChange(ThreadFields):
+    remembers = serializers.BooleanField(
+        required=False,
+        help_text="`false`: it is given nothing that is remembered, and nothing of it is remembered or recalled elsewhere.",
+    )
+
+
 class MessageRequest(serializers.Serializer[Any]):
     content = serializers.JSONField(help_text="A text, or a list of text blocks.")
     client_message_id = serializers.JSONField(
@@ -78,6 +85,7 @@ class ThreadAnswer(serializers.Serializer[Any]):
     updated_at = serializers.DateTimeField()
     message_count = serializers.IntegerField()
     running_reply = serializers.UUIDField(allow_null=True)
+    remembers = serializers.BooleanField(help_text="Whether it takes part in memory.")
 
 
 class ExchangeAnswer(serializers.Serializer[Any]):

@@ -2,7 +2,20 @@ from django.urls import path, re_path
 from drf_spectacular.views import SpectacularAPIView
 from rest_framework.renderers import JSONRenderer
 
-from conversations.api import artifacts, docs, errors, exchange, exporting, presets, recall, views
+from conversations.api import (
+    artifacts,
+    docs,
+    errors,
+    exchange,
+    exporting,
+    forgetting,
+    memories,
+    preferences,
+    presets,
+    recall,
+    topics,
+    views,
+)
 from conversations.api.base import OnlyJSON
 
 
@@ -36,7 +49,20 @@ urlpatterns = [
     path("replies/<str:reply_id>/stop/", views.ReplyStop.as_view()),
     path("replies/<str:reply_id>/retry/", views.ReplyRetry.as_view()),
     path("replies/<str:reply_id>/events/", views.ReplyEvents.as_view()),
+    path("messages/<str:message_id>/", forgetting.MessageDetail.as_view()),
+    path("messages/<str:message_id>/forgetting/", forgetting.MessageForgetting.as_view()),
+    path("messages/<str:message_id>/forget/", forgetting.MessageForget.as_view()),
+    path("memories/", memories.MemoryList.as_view()),
+    path("memories/forgetting/", forgetting.EverythingForgetting.as_view()),
+    path("memories/forget/", forgetting.EverythingForget.as_view()),
     path("memories/search/", recall.MemorySearch.as_view()),
+    path("memories/<str:memory_id>/", memories.MemoryDetail.as_view()),
+    path("memories/<str:memory_id>/forgetting/", forgetting.MemoryForgetting.as_view()),
+    path("memories/<str:memory_id>/forget/", forgetting.MemoryForget.as_view()),
+    path("preferences/", preferences.PreferencesDetail.as_view()),
+    path("topics/", topics.TopicList.as_view()),
+    path("topics/<str:topic_id>/", topics.TopicDetail.as_view()),
+    path("days/", topics.DayList.as_view()),
     path("import/", exchange.Import.as_view()),
     path("export/", exchange.Export.as_view()),
     path("schema/", Schema.as_view(), name="schema"),

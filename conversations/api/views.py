@@ -78,11 +78,11 @@ class ThreadDetail(APIView):
         """One thread."""
         return Response(_thread_objects([threads.get(caller(request), thread_id)])[0])
 
-    @extend_schema(request=serializers.ThreadFields, responses=serializers.ThreadAnswer)
+    @extend_schema(request=serializers.ThreadChange, responses=serializers.ThreadAnswer)
     def patch(self, request: Request, thread_id: str) -> Response:
-        """Rename a thread, or give it another assistant."""
+        """Rename a thread, give it another assistant, or say whether it takes part in memory."""
         thread = threads.get(caller(request), thread_id)
-        asked = valid(serializers.ThreadFields, request)
+        asked = valid(serializers.ThreadChange, request)
         if "assistant" in asked:
             asked["assistant"] = threads.assistant_named(asked["assistant"])
         if asked:

@@ -76,6 +76,7 @@ async def test_an_imported_thread_is_as_if_its_turns_had_been_sent(user: User, a
         "updated_at": iso(89),
         "message_count": 5,
         "running_reply": None,
+        "remembers": True,
     }
     assert (thread.last_position, thread.session_started_at, thread.away_since) == (
         5,

@@ -9,10 +9,12 @@ from django.db.models import Model
 
 from artifacts.models import Artifact, ArtifactVersion
 from conversations.db import in_database
-from conversations.models import ContextSnapshot, Message, Reply, Thread
+from conversations.models import Assistant, ContextSnapshot, Message, Reply, Thread
+from memory.models import Memory, Topic
 from tests.artifacts.factories import make_artifact
 from tests.conversations.api.client import Api
 from tests.conversations.factories import make_snapshot, make_thread
+from tests.memory.factories import make_memory, make_topic
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("engine")]
 
@@ -30,6 +32,19 @@ CALLS = [
     ("GET", "threads/{thread}/artifacts/", None, "thread_not_found"),
     ("POST", "threads/{thread}/artifacts/", {"title": "Mine", "content": "now"}, "thread_not_found"),
     ("GET", "threads/{thread}/presets/", None, "thread_not_found"),
+    ("POST", "threads/{thread}/presets/brd/", None, "thread_not_found"),
+    ("POST", "threads/{thread}/presets/brd/stream/", None, "thread_not_found"),
+    ("GET", "memories/?thread={thread}", None, "thread_not_found"),
+    ("GET", "memories/{memory}/", None, "memory_not_found"),
+    ("PATCH", "memories/{memory}/", {"content": "Mine now."}, "memory_not_found"),
+    ("DELETE", "memories/{memory}/", None, "memory_not_found"),
+    ("GET", "memories/{memory}/forgetting/", None, "memory_not_found"),
+    ("POST", "memories/{memory}/forget/", None, "memory_not_found"),
+    ("DELETE", "messages/{message}/", None, "message_not_found"),
+    ("GET", "messages/{message}/forgetting/", None, "message_not_found"),
+    ("POST", "messages/{message}/forget/", None, "message_not_found"),
+    ("PATCH", "topics/{topic}/", {"resolved": True}, "topic_not_found"),
+    ("DELETE", "topics/{topic}/", None, "topic_not_found"),
     ("GET", "artifacts/{artifact}/", None, "artifact_not_found"),
     ("PATCH", "artifacts/{artifact}/", {"title": "Mine now", "content": "mine"}, "artifact_not_found"),
     ("DELETE", "artifacts/{artifact}/", None, "artifact_not_found"),
@@ -43,10 +58,27 @@ CALLS = [
     ("POST", "replies/{reply}/retry/", None, "reply_not_found"),
     ("GET", "replies/{reply}/events/", None, "reply_not_found"),
 ]
-TABLES: list[type[Model]] = [Thread, Message, Reply, ContextSnapshot, Artifact, ArtifactVersion]
+TABLES: list[type[Model]] = [Thread, Message, Reply, ContextSnapshot, Artifact, ArtifactVersion, Memory, Topic]
+IDS = ["thread", "request", "reply", "artifact", "message", "memory", "topic"]
 NO_IDS = ["nonsense", "0", "-1", "null", "..%2f..", "%00", "0198c0de-0000-7000-8000-00000000000", "ё" * 40]
 
 each_call = pytest.mark.parametrize(("method", "path", "body", "code"), CALLS, ids=lambda value: str(value)[:40])
+
+
+def belongings(user: User) -> dict[str, uuid.UUID]:
+    """Something of everything that has an id."""
+    thread = make_thread(user, ["My secret", "Kept"], assistant=Assistant.objects.get(slug="analyst"))
+    snapshot = make_snapshot(thread)
+    turn = thread.messages.get(position=1)
+    return {
+        "thread": thread.id,
+        "request": snapshot.id,
+        "reply": snapshot.reply_id,
+        "artifact": make_artifact(thread, "secret").id,
+        "message": turn.id,
+        "memory": make_memory(user, sources=[turn.id]).id,
+        "topic": make_topic(user, thread=thread, sources=[turn.id]).id,
+    }
 
 
 def rows() -> list[Any]:
@@ -57,11 +89,8 @@ def rows() -> list[Any]:
 async def test_another_users_rows_answer_as_unknown_ones_do_and_stay_as_they_are(
     user: User, other_user: User, others_api: Api, method: str, path: str, body: Any, code: str
 ) -> None:
-    thread = await in_database(make_thread)(user, ["My secret", "Kept"])
-    snapshot = await in_database(make_snapshot)(thread)
-    artifact = await in_database(make_artifact)(thread, "secret")
+    ids = await in_database(belongings)(user)
     before = await in_database(rows)()
-    ids = {"thread": thread.id, "request": snapshot.id, "reply": snapshot.reply_id, "artifact": artifact.id}
     unknown = dict.fromkeys(ids, uuid.uuid4())
 
     answer = await others_api.call(method, path.format(**ids), body)
@@ -72,18 +101,13 @@ async def test_another_users_rows_answer_as_unknown_ones_do_and_stay_as_they_are
 
 @each_call
 async def test_their_owner_has_them(user: User, api: Api, method: str, path: str, body: Any, code: str) -> None:
-    thread = await in_database(make_thread)(user, ["My secret", "Kept"])
-    snapshot = await in_database(make_snapshot)(thread)
-    artifact = await in_database(make_artifact)(thread, "secret")
-    ids = {"thread": thread.id, "request": snapshot.id, "reply": snapshot.reply_id, "artifact": artifact.id}
+    ids = await in_database(belongings)(user)
     assert 200 <= (await api.call(method, path.format(**ids), body)).status < 300
 
 
 @each_call
-@pytest.mark.parametrize("no_id", NO_IDS)
-async def test_what_is_no_id_is_not_found(
-    user: User, api: Api, method: str, path: str, body: Any, code: str, no_id: str
-) -> None:
-    answer = await api.call(method, path.format(thread=no_id, request=no_id, reply=no_id, artifact=no_id), body)
-    assert answer.code[:2] == (404, "not_found")
+async def test_what_is_no_id_is_not_found(user: User, api: Api, method: str, path: str, body: Any, code: str) -> None:
+    for no_id in NO_IDS:
+        answer = await api.call(method, path.format(**dict.fromkeys(IDS, no_id)), body)
+        assert answer.code[:2] == (404, "not_found"), no_id
     assert await Thread.objects.acount() == 0

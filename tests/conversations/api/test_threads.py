@@ -46,6 +46,7 @@ async def test_a_thread_is_given_as_the_contract_says(user: User, api: Api) -> N
         "updated_at": "2026-03-01T12:00:00Z",
         "message_count": 2,
         "running_reply": None,
+        "remembers": True,
     }
     assert (await api.get("threads/")).body == {"next": None, "previous": None, "results": [expected]}
     one = await api.get(f"threads/{thread.id}/")
@@ -128,6 +129,7 @@ async def test_a_thread_is_opened_empty(user: User, api: Api, body: dict[str, An
             "updated_at": thread.updated_at.isoformat().replace("+00:00", "Z"),
             "message_count": 0,
             "running_reply": None,
+            "remembers": True,
         },
     )
     assert (thread.user_id, thread.title, thread.assistant.slug) == (user.id, title, assistant)

@@ -1,0 +1,144 @@
+"""What the calls about memory take and give."""
+
+from typing import Any
+
+from rest_framework import serializers
+
+from conversations.api.serializers import CleanText
+from conversations.remembered import zone_names
+from memory.models import Memory
+
+LONGEST = 10_000
+MOST_TAGS = 20
+
+
+class MemoryChange(serializers.Serializer[Any]):
+    content = CleanText(required=False, max_length=LONGEST, help_text="1 to 10,000 characters.")
+    tags = serializers.ListField(
+        child=CleanText(max_length=100),
+        max_length=MOST_TAGS,
+        required=False,
+        help_text="`user:{id}`: holds everywhere. `thread:{id}` alone: holds in that thread. Else what you like.",
+    )
+    valid_until = serializers.DateTimeField(
+        required=False, allow_null=True, help_text="No session that begins then or later is given it."
+    )
+
+    def validate_content(self, content: str) -> str:
+        if not content.strip():
+            raise serializers.ValidationError("Say what is to be remembered.")
+        return content.strip()
+
+
+class NewMemory(MemoryChange):
+    content = CleanText(max_length=LONGEST, help_text="1 to 10,000 characters.")
+
+
+class SourceAnswer(serializers.Serializer[Any]):
+    """A turn that something rests on."""
+
+    message = serializers.UUIDField()
+    thread = serializers.UUIDField()
+    position = serializers.IntegerField(
+        help_text="Its place in the thread; `/threads/{thread}/#turn-{position}` shows it."
+    )
+    created_at = serializers.DateTimeField()
+
+
+class MemoryAnswer(serializers.Serializer[Any]):
+    id = serializers.UUIDField()
+    content = serializers.CharField()
+    tags = serializers.ListField(child=serializers.CharField())
+    origin = serializers.ChoiceField(
+        Memory.Origin.choices, help_text="Found in a conversation, written by the person, or by a program."
+    )
+    source = SourceAnswer(  # type: ignore[assignment]  # DRF moves fields out of the class, so nothing is hidden
+        allow_null=True, help_text="The first turn that it rests on and that is still there."
+    )
+    sources = SourceAnswer(many=True, help_text="All of them.")
+    created_at = serializers.DateTimeField()
+    valid_from = serializers.DateTimeField(allow_null=True)
+    valid_until = serializers.DateTimeField(allow_null=True)
+    ended_at = serializers.DateTimeField(allow_null=True, help_text="When it was replaced or called untrue.")
+    superseded_by = serializers.UUIDField(allow_null=True, help_text="The memory that holds instead.")
+
+
+class TitledThread(serializers.Serializer[Any]):
+    id = serializers.UUIDField()
+    title = serializers.CharField(allow_blank=True)
+
+
+class TopicChange(serializers.Serializer[Any]):
+    resolved = serializers.BooleanField()
+
+
+class TopicAnswer(serializers.Serializer[Any]):
+    """Something that was begun in a conversation."""
+
+    id = serializers.UUIDField()
+    title = serializers.CharField()
+    thread = TitledThread(allow_null=True)
+    source = SourceAnswer(  # type: ignore[assignment]
+        allow_null=True, help_text="The first turn that opened it and that is still there."
+    )
+    opened_at = serializers.DateTimeField()
+    resolved_at = serializers.DateTimeField(allow_null=True)
+
+
+class DayAnswer(serializers.Serializer[Any]):
+    """A day in the user's own time zone."""
+
+    day = serializers.DateField()
+    text = serializers.CharField()
+    key_moments = serializers.ListField(child=serializers.CharField(), help_text="Short sentences, in order.")
+    threads = TitledThread(many=True, help_text="Where it was talked about.")
+    updated_at = serializers.DateTimeField()
+
+
+class PreferencesChange(serializers.Serializer[Any]):
+    remembers = serializers.BooleanField(
+        required=False, help_text="`false`: nothing remembered is given to any request, and nothing new is remembered."
+    )
+    time_zone = serializers.CharField(required=False, help_text="IANA name, such as `Europe/Lisbon`.")
+
+    def validate_time_zone(self, name: str) -> str:
+        if name not in zone_names():
+            raise serializers.ValidationError("There is no such time zone. Take an IANA name, such as Europe/Lisbon.")
+        return name
+
+
+class PreferencesAnswer(serializers.Serializer[Any]):
+    remembers = serializers.BooleanField()
+    time_zone = serializers.CharField(help_text="IANA name: what “today” means; `UTC` until it is chosen.")
+
+
+class Everything(serializers.Serializer[Any]):
+    all = serializers.BooleanField(help_text="`true`, so that nobody forgets everything by mistake.")
+
+    def validate_all(self, everything: bool) -> bool:
+        if not everything:
+            raise serializers.ValidationError(
+                'Send {"all": true} to forget everything; else forget one memory by its id.'
+            )
+        return everything
+
+
+class ForgottenTurnAnswer(serializers.Serializer[Any]):
+    message = serializers.UUIDField()
+    thread = serializers.UUIDField()
+    position = serializers.IntegerField()
+    role = serializers.ChoiceField(["user", "assistant"])
+    text = serializers.CharField(help_text="As it stood before.")
+    why = serializers.ChoiceField(["source", "mention"], help_text="It was said here, or is repeated here.")
+
+
+class ForgettingAnswer(serializers.Serializer[Any]):
+    """What goes."""
+
+    memories = serializers.ListField(child=serializers.UUIDField())
+    turns = ForgottenTurnAnswer(many=True, help_text="Their place stays, as “[forgotten]”.")
+    artifacts = serializers.IntegerField(help_text="Versions of artifacts whose content goes.")
+    topics = serializers.IntegerField()
+    titles = serializers.IntegerField(help_text="Threads that get another title.")
+    summaries = serializers.IntegerField()
+    snapshots = serializers.IntegerField(help_text="Recorded requests of which texts are blanked.")
