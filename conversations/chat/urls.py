@@ -1,11 +1,12 @@
 from django.contrib.auth.views import LogoutView
 from django.urls import path
 
-from conversations.chat import frames, views
+from conversations.chat import frames, memory, views
 
 urlpatterns = [
     path("", views.chat, name="chat"),
     path("threads/<uuid:thread_id>/", views.chat, name="thread"),
+    path("memory/", memory.page, name="memory"),
     path("artifacts/<uuid:artifact_id>/versions/<int:number>/frame/", frames.frame, name="artifact_frame"),
     path("accounts/login/", views.login, name="login"),
     path("accounts/logout/", LogoutView.as_view(), name="logout"),

@@ -14,7 +14,7 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 
-from conversations import threads
+from conversations import remembered, threads
 from conversations.errors import ThreadNotFound
 from conversations.models import Thread
 
@@ -55,6 +55,7 @@ def signup(request: HttpRequest) -> HttpResponse:
 
 def _page(user: User, thread: Thread | None) -> dict[str, Any]:
     """What the page's script is told, as JSON."""
+    preferences = remembered.preferences_of(user)
     offered = threads.offered_assistants().order_by("-is_default", "order", "name")
     return {
         "user": {"id": user.pk, "name": user.get_username(), "staff": user.is_staff},
@@ -62,8 +63,14 @@ def _page(user: User, thread: Thread | None) -> dict[str, Any]:
         "thread": _thread(thread) if thread else None,
         "limits": {"message_chars": settings.OPENBOOK_MAX_MESSAGE_CHARS},
         "provider": settings.OPENBOOK_PROVIDER,
+        "zone": preferences.time_zone if preferences else None,
     }
 
 
 def _thread(thread: Thread) -> dict[str, Any]:
-    return {"id": str(thread.id), "title": thread.title, "assistant": thread.assistant.slug}
+    return {
+        "id": str(thread.id),
+        "title": thread.title,
+        "assistant": thread.assistant.slug,
+        "remembers": thread.remembers,
+    }

@@ -9,6 +9,7 @@ import { ConnectionBar } from "./connection.js";
 import { confirmed, openMenu } from "./dialogs.js";
 import { byId, h } from "./dom.js";
 import { Drawer } from "./drawer.js";
+import { forget } from "./forgetting.js";
 import { Log } from "./log.js";
 import { Scroll } from "./scroll.js";
 import { wireShortcuts } from "./shortcuts.js";
@@ -17,9 +18,11 @@ import { wireTheme } from "./theme.js";
 import { OpenThread } from "./thread.js";
 import { ThreadList } from "./threads.js";
 import { Welcome } from "./welcome.js";
+import { settleZone } from "./zone.js";
 
 const page = JSON.parse(byId("page").textContent);
 const NEW = { id: "new", title: "", assistant: null };
+const NAMED_TURN = /^#turn-(\d{1,9})$/;
 
 const store = storeOf(page.user.id);
 const announcer = new Announcer(byId("announcer"));
@@ -29,6 +32,7 @@ const scroll = new Scroll(byId("scroller"), byId("newest"));
 const log = new Log(byId("log"), scroll, {
   onRetry: (replyId) => open.retry(replyId),
   onBook: (request) => book.open(request),
+  onForget: (message) => forgetTurn(message),
   onArtifact: (artifact) => workbench.openArtifact(artifact),
   onDraft: (replyId, toolId) => workbench.openDraft(replyId, toolId),
   onText: (turn) => announcer.follow(turn.text),
@@ -116,6 +120,18 @@ function loaded() {
   welcome.hide();
   scroll.toEnd();
   readWindow(log.newestRequest);
+  openNamedTurn();
+}
+
+/** A link may name a turn: it is brought into view and marked, however far back it is. */
+async function openNamedTurn() {
+  const position = NAMED_TURN.exec(location.hash)?.[1];
+  if (!position) return;
+  const reader = open;
+  const element = await reader.reach(position);
+  if (reader !== open) return;
+  if (element) scroll.point(element);
+  else composer.say("The turn that the link names is not in this conversation.");
 }
 
 function loadFailed(error, thread) {
@@ -138,11 +154,12 @@ async function readWindow(request) {
   log.markWindow(leftOut ? first?.id : null);
 }
 
-function showTitle({ id, title, assistant }) {
+function showTitle({ id, title, assistant, remembers }) {
   const name = page.assistants.find(({ slug }) => slug === assistant)?.name ?? assistant ?? "";
   byId("title").textContent = title || "New thread";
   byId("assistant-name").textContent = name;
   byId("thread-menu").hidden = id === "new";
+  byId("unremembered").hidden = remembers !== false;
   log.assistantName = name || "Assistant";
   document.title = title ? `${title} · Openbook` : "Openbook";
 }
@@ -150,6 +167,12 @@ function showTitle({ id, title, assistant }) {
 function threadMenu(thread, button) {
   openMenu(button, [
     { label: "Rename", run: () => rename(thread) },
+    {
+      label: "Remember this conversation",
+      hint: "Off: it is given no memories, and leaves none.",
+      checked: thread.remembers !== false,
+      run: () => remember(thread, thread.remembers === false),
+    },
     { label: "Delete…", danger: true, run: () => remove(thread) },
   ]);
 }
@@ -159,6 +182,38 @@ function rename(thread) {
   byId("search").value = "";
   if (!list.find(thread.id)) list.touch(thread);
   list.rename(thread.id);
+}
+
+async function remember(thread, remembers) {
+  try {
+    const changed = await api.patch(`threads/${thread.id}/`, { remembers });
+    threadChanged(changed);
+    announcer.say(remembers ? "This conversation is remembered." : "This conversation is not remembered.");
+  } catch (error) {
+    composer.say(error.message);
+  }
+}
+
+/** Its title, or whether it is remembered. */
+function threadChanged({ id, title, remembers }) {
+  list.change({ id, title, remembers });
+  if (id !== open.thread.id) return;
+  Object.assign(open.thread, { title, remembers });
+  showTitle(open.thread);
+}
+
+async function forgetTurn(message) {
+  const { thread } = open;
+  const mine = message.role === "user";
+  const done = await forget({
+    path: `messages/${message.id}/`,
+    title: mine ? "Forget what you said here?" : "Forget this reply?",
+    lead: "Its place in the conversation stays, its words go, and with them what rests on it:",
+  });
+  if (!done) return;
+  for (const id of [message.id, ...done.turns.map((turn) => turn.message)]) log.forget(id);
+  announcer.say("Forgotten.");
+  api.get(`threads/${thread.id}/`).then(threadChanged, (error) => composer.say(error.message)); // its title may have told it
 }
 
 async function remove(thread) {
@@ -208,6 +263,7 @@ wireShortcuts({
   create: () => go(NEW),
   stop: () => composer.stop(),
 });
+settleZone(page.zone);
 show(page.thread ?? NEW);
 list.load();
 byId("conversation").removeAttribute("aria-busy");

@@ -5,6 +5,7 @@ import { byId, h, icon } from "./dom.js";
 import { count, number, problemOf, queryFailureOf, reasonOf, sectionOf, short } from "./words.js";
 
 const NOUNS = { message: "turn", artifact: "document", memory: "memory", topic: "topic", summary: "summary" };
+const LINKED = 20; // ids that an address holds with ease
 const PLURALS = { memory: "memories", summary: "summaries" };
 
 /** @returns {{kind: string, included: boolean, reason: string, count: number}[]} items with the same fate, counted */
@@ -119,8 +120,13 @@ function bar({ sections, budget, total_tokens: total }) {
 }
 
 function fates({ items }) {
-  const line = ({ kind, count: many, reason }) =>
-    h("li", {}, h("strong", {}, count(many, NOUNS[kind] ?? kind, PLURALS[kind])), ` – ${reasonOf(reason, kind)}`);
+  const line = ({ kind, included, count: many, reason }) => {
+    const words = h("strong", {}, count(many, NOUNS[kind] ?? kind, PLURALS[kind]));
+    const ids = kind === "memory" ? items.filter((item) => item.kind === kind && item.included === included && item.reason === reason) : [];
+    const named = ids.slice(0, LINKED).map(({ id }) => id);
+    const link = named.length > 0 && h("a", { class: "fate-link", href: `/memory/#memory-${named.join()}`, title: "Read and change it on the memory page" }, words);
+    return h("li", {}, link || words, ` – ${reasonOf(reason, kind)}`);
+  };
   const groups = tally(items);
   const list = (title, included, none) => {
     const lines = groups.filter((group) => group.included === included).map(line);

@@ -1,6 +1,6 @@
 /** Questions and the menu of a thread. */
 
-import { byId, h } from "./dom.js";
+import { byId, h, icon } from "./dom.js";
 
 /** @returns {Promise<boolean>} whether the answer was yes */
 export function confirmed({ title, text, yes }) {
@@ -18,7 +18,7 @@ export function confirmed({ title, text, yes }) {
 /**
  * A menu below a button, or above it where there is no room.
  * @param {HTMLElement} button
- * @param {{label: string, hint?: string, danger?: boolean, disabled?: boolean, run: () => void}[]} items
+ * @param {{label: string, hint?: string, danger?: boolean, disabled?: boolean, checked?: boolean, run: () => void}[]} items
  * @param {{note?: string, atStart?: boolean}} [options] `note` says why nothing can be chosen now; `atStart` aligns the left edges
  */
 export function openMenu(button, items, { note = "", atStart = false } = {}) {
@@ -32,11 +32,13 @@ export function openMenu(button, items, { note = "", atStart = false } = {}) {
       "button",
       {
         type: "button",
-        role: "menuitem",
+        role: item.checked === undefined ? "menuitem" : "menuitemcheckbox",
+        "aria-checked": item.checked === undefined ? null : String(item.checked),
         class: item.danger ? "menu-item danger" : "menu-item",
         "aria-disabled": item.disabled && "true",
         onclick: item.disabled ? null : run(item),
       },
+      item.checked !== undefined && h("span", { class: "menu-check", "aria-hidden": "true" }, item.checked && icon("check")),
       item.hint ? h("span", { class: "menu-words" }, item.label, h("span", { class: "menu-hint" }, item.hint)) : item.label,
     );
   const entries = items.map(entry);

@@ -17,7 +17,7 @@ export class Log {
   /**
    * @param {HTMLElement} element
    * @param {import("./scroll.js").Scroll} scroll
-   * @param {{onRetry: Function, onBook: Function, onArtifact: Function, onDraft: Function, onText: (turn: AssistantTurn) => void}} listeners
+   * @param {{onRetry: Function, onBook: Function, onForget: (message: object) => void, onArtifact: Function, onDraft: Function, onText: (turn: AssistantTurn) => void}} listeners
    */
   constructor(element, scroll, listeners) {
     this.element = element;
@@ -50,6 +50,7 @@ export class Log {
   /** The newest turns, at the start and after every reconnection: drops what is gone, adds what is missing. */
   merge(messages) {
     this.#dropGone(messages);
+    for (const { id, status } of messages) if (status === "forgotten") this.forget(id);
     for (const message of messages.filter(({ id }) => !this.#byMessage.has(id))) {
       if (message.role === "user") this.saved(message);
       else this.settled(message, message.reply ?? COMPLETED);
@@ -64,7 +65,7 @@ export class Log {
 
   /** A message on its way. */
   pending(entry, note) {
-    const turn = new UserTurn({ content: entry.content, clientMessageId: entry.client_message_id });
+    const turn = this.#userTurn({ content: entry.content, clientMessageId: entry.client_message_id });
     turn.say(note);
     this.#pending.set(entry.client_message_id, turn);
     this.element.append(turn.element);
@@ -86,7 +87,7 @@ export class Log {
   saved(message) {
     if (this.#byMessage.has(message.id)) return;
     const mine = this.#pending.get(message.client_message_id);
-    const turn = (mine ?? new UserTurn({ content: message.text })).saved(message);
+    const turn = (mine ?? this.#userTurn({ content: message.text })).saved(message);
     this.#pending.delete(message.client_message_id);
     this.#byMessage.set(message.id, turn);
     if (!mine) this.#insert(turn);
@@ -116,6 +117,16 @@ export class Log {
     return turn;
   }
 
+  /** Its words are gone, its place stays. */
+  forget(messageId) {
+    this.#byMessage.get(messageId)?.forgotten();
+  }
+
+  /** @returns {HTMLElement | null} the turn at a position of the thread */
+  at(position) {
+    return this.element.querySelector(`[data-position="${position}"]`);
+  }
+
   /** The reply that this request was made for. */
   turnOf(request) {
     return [...this.#byMessage.values()].find((turn) => turn.request === request);
@@ -139,11 +150,15 @@ export class Log {
       .map((message) => {
         const turn =
           message.role === "user"
-            ? new UserTurn({ content: message.text }).saved(message)
+            ? this.#userTurn({ content: message.text }).saved(message)
             : this.#assistantTurn(message.reply?.id).settle(message, message.reply ?? COMPLETED);
         this.#byMessage.set(message.id, turn);
         return turn;
       });
+  }
+
+  #userTurn(options) {
+    return new UserTurn({ ...options, onForget: this.listeners.onForget });
   }
 
   #assistantTurn(replyId) {
@@ -152,6 +167,7 @@ export class Log {
       replyId,
       onRetry: this.listeners.onRetry,
       onBook: this.listeners.onBook,
+      onForget: this.listeners.onForget,
       onArtifact: this.listeners.onArtifact,
       onDraft: this.listeners.onDraft,
       onShown: () => {

@@ -29,6 +29,16 @@ export class Scroll {
     else this.#look();
   }
 
+  /** Leads the eye and the focus to a turn, away from the end. */
+  point(element) {
+    this.following = false;
+    this.scroller.querySelector(".pointed")?.classList.remove("pointed");
+    element.classList.add("pointed");
+    element.tabIndex = -1;
+    element.scrollIntoView({ block: "center" });
+    element.focus({ preventScroll: true });
+  }
+
   /** Runs a change above this element and keeps it where it was. (scrollHeight is rounded; a rectangle is not.) */
   keepPlace(element, change) {
     const before = element?.getBoundingClientRect().top ?? 0;

@@ -6,6 +6,7 @@ import { ThreadSocket } from "./socket.js";
 import { noteOf } from "./words.js";
 
 const PAGE = 40;
+const FAR = 200;
 const ACCESS_LOST = new Set(["not_authenticated", "thread_not_found", "not_found"]);
 const ENDINGS = new Set(["reply.completed", "reply.stopped", "reply.interrupted", "reply.failed"]);
 
@@ -13,6 +14,7 @@ export class OpenThread {
   #seen = new Map(); // reply id → newest seq
   #ended = new Set(); // reply ids
   #previous = null;
+  #earlier = null; // while older turns are loading
   #queue = Promise.resolve();
   #loaded = false;
   #failed = false;
@@ -67,21 +69,35 @@ export class OpenThread {
     }
   }
 
-  async earlier() {
-    if (!this.#previous || this.loadingEarlier) return;
-    this.loadingEarlier = true;
+  /** @returns {Promise<boolean>} whether older turns came */
+  earlier(size = PAGE) {
+    if (!this.#previous) return Promise.resolve(false);
+    this.#earlier ??= this.#loadEarlier(size).finally(() => {
+      this.#earlier = null;
+    });
+    return this.#earlier;
+  }
+
+  /** Loads older turns until the one at this position is there. @returns {Promise<HTMLElement | null>} */
+  async reach(position) {
+    while (!this.log.at(position) && !this.closed && (await this.earlier(FAR)));
+    return this.log.at(position);
+  }
+
+  async #loadEarlier(size) {
+    let came = false;
     try {
-      const page = await api.get(this.#previous);
-      if (this.closed) return;
+      const page = await api.get(this.#previous.replace(/page_size=\d+/, `page_size=${size}`));
+      if (this.closed) return false;
       this.#remember(page);
       this.log.prepend(page.results);
       this.workbench.turnsChanged(!this.#previous);
+      came = true;
     } catch (error) {
       this.on.onError(error.message);
-    } finally {
-      this.loadingEarlier = false;
     }
     this.on.onEarlier(Boolean(this.#previous));
+    return came;
   }
 
   // Loading and reconnecting

@@ -2,7 +2,7 @@
 
 import { api } from "./api.js";
 import { byDay } from "./days.js";
-import { byId, h, iconButton } from "./dom.js";
+import { byId, h, icon, iconButton } from "./dom.js";
 
 export class ThreadList {
   #threads = [];
@@ -45,6 +45,13 @@ export class ThreadList {
     const known = this.find(thread.id);
     this.#threads = this.#threads.filter(({ id }) => id !== thread.id);
     this.#threads.unshift({ ...known, ...thread, updated_at: new Date().toISOString() });
+    this.#show();
+  }
+
+  /** Another title, another setting; where it stands stays. */
+  change(thread) {
+    const known = this.find(thread.id);
+    if (known) Object.assign(known, thread);
     this.#show();
   }
 
@@ -95,8 +102,9 @@ export class ThreadList {
         onkeydown: (event) => event.key === "F2" && this.rename(thread.id),
       },
       h("span", { class: "title", dir: "auto" }, thread.title || "New thread"),
+      thread.remembers === false && h("span", { class: "unremembered", title: "Not remembered" }, icon("note-off"), h("span", { class: "visually-hidden" }, ", not remembered")),
     );
-    const more = iconButton("more", `Rename or delete “${thread.title || "New thread"}”`, () => this.on.onMenu(thread, more), { "aria-haspopup": "menu" });
+    const more = iconButton("more", `Rename, remember or delete “${thread.title || "New thread"}”`, () => this.on.onMenu(thread, more), { "aria-haspopup": "menu" });
     return h("li", { "data-thread": thread.id }, link, more);
   }
 

@@ -1,6 +1,7 @@
 /** One turn in the log: what the user wrote, or a reply that streams in, settles and may carry a note with Retry. */
 
 import { Parts } from "./artifacts/parts.js";
+import { openMenu } from "./dialogs.js";
 import { copyFrom, h, icon, iconButton } from "./dom.js";
 import { clock, count, fullTime, noteOf, short } from "./words.js";
 
@@ -15,10 +16,21 @@ function again(onClick) {
   return button;
 }
 
+/** What is done too seldom for a button of its own. */
+function more(label, { text, forget }) {
+  const items = [
+    { label: "Copy", run: () => copyFrom(button, text) },
+    { label: "Forget this turn…", danger: true, run: forget },
+  ];
+  const button = iconButton("more", label, () => openMenu(button, items), { "aria-haspopup": "menu" });
+  return button;
+}
+
 export class UserTurn {
-  /** @param {{content: string, clientMessageId?: string}} turn */
-  constructor({ content, clientMessageId }) {
+  /** @param {{content: string, clientMessageId?: string, onForget: (message: object) => void}} turn */
+  constructor({ content, clientMessageId, onForget }) {
     this.text = content;
+    this.onForget = onForget;
     this.clientMessageId = clientMessageId;
     this.note = h("p", { class: "turn-note quiet", hidden: true });
     this.actions = h("div", { class: "turn-actions" });
@@ -40,9 +52,18 @@ export class UserTurn {
     this.element.dataset.position = message.position;
     this.actions.replaceChildren(
       timeOf(message.created_at),
-      iconButton("copy", "Copy your message", (event) => copyFrom(event.currentTarget, message.text)),
+      iconButton("copy", "Copy your message", (event) => copyFrom(event.currentTarget, message.text), { class: "icon-button copy" }),
+      more("More about your message", { text: message.text, forget: () => this.onForget(message) }),
     );
+    if (message.status === "forgotten") this.forgotten();
     return this;
+  }
+
+  /** Its words are gone. */
+  forgotten() {
+    this.element.classList.add("forgotten");
+    this.element.querySelector(".bubble").textContent = "Forgotten";
+    this.actions.replaceChildren(timeOf(this.message.created_at));
   }
 
   say(words) {
@@ -57,10 +78,11 @@ export class AssistantTurn {
 
   /**
    * @param {{name: string, replyId: string, onRetry: (replyId: string) => void, onBook: (requestId: string) => void, onShown: () => void,
+   *   onForget: (message: object) => void,
    *   onArtifact: (artifact: object) => void, onDraft: (replyId: string, toolId: string) => void}} options
    */
-  constructor({ name, replyId, onRetry, onBook, onShown, onArtifact, onDraft }) {
-    Object.assign(this, { replyId, onRetry, onBook, onShown, request: null });
+  constructor({ name, replyId, onRetry, onBook, onForget, onShown, onArtifact, onDraft }) {
+    Object.assign(this, { replyId, onRetry, onBook, onForget, onShown, request: null });
     this.body = h("div", { class: "parts" });
     this.parts = new Parts(this.body, { onShown, onArtifact, onDraft: (toolId) => onDraft(this.replyId, toolId) });
     this.note = h("div", { class: "turn-note", hidden: true });
@@ -129,7 +151,19 @@ export class AssistantTurn {
     this.body.hidden = this.parts.empty;
     this.#showNote(message && message.status !== "complete" ? message.status : reply.status);
     this.#showActions();
+    if (message?.status === "forgotten") this.forgotten();
     return this;
+  }
+
+  /** Its words are gone; its book still tells what it was given, as far as that is not forgotten too. */
+  forgotten() {
+    this.#text = "";
+    this.message = { ...this.message, text: "", status: "forgotten" };
+    this.element.classList.add("forgotten");
+    this.note.hidden = true;
+    this.body.hidden = false;
+    this.body.replaceChildren(h("p", { class: "forgotten-words" }, "Forgotten"));
+    this.#showActions();
   }
 
   #showNote(status) {
@@ -162,6 +196,7 @@ export class AssistantTurn {
             facts ? `${count(facts.message_history_count, "earlier turn")} · ${short(facts.total_tokens)} tokens` : "Book",
             h("span", { class: "visually-hidden" }, " – open what the model was given for this reply"),
           ),
+        message?.text && more("More about this reply", { text: message.text, forget: () => this.onForget(message) }),
       ].filter(Boolean),
     );
   }

@@ -10,7 +10,7 @@ const STATUS = {
 
 /** @returns {string} the note below a turn; empty for a complete one */
 export function noteOf(status, error) {
-  if (status === "complete" || status === "completed") return "";
+  if (["complete", "completed", "forgotten"].includes(status)) return "";
   if (error?.message && status !== "stopped") return error.message;
   return STATUS[status] ?? `This reply ended as “${status}”.`;
 }

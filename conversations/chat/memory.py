@@ -1,0 +1,172 @@
+"""The page on which people read and change what is remembered of them. It can be read without a script."""
+
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+from django.contrib.auth.decorators import login_required
+from django.contrib.auth.models import User
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+from django.views.decorators.cache import never_cache
+from django.views.decorators.csrf import ensure_csrf_cookie
+
+from conversations import remembered
+from conversations.chat.views import SignedInRequest
+from conversations.models import Message, Thread
+from conversations.text import clean
+from memory.models import DailySummary, Memory, Topic
+
+PAGE = 50
+WEEKS = 5
+
+
+@dataclass(frozen=True, kw_only=True)
+class Note:
+    """A memory or a topic as the page shows it, with where it came from in words and the address of that turn."""
+
+    id: uuid.UUID
+    text: str
+    origin: str
+    address: str = ""
+    confined: str = ""
+    until: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Day:
+    """A square of the calendar, and what was talked about on it if that is known."""
+
+    date: date
+    is_today: bool
+    is_to_come: bool
+    summary: DailySummary | None = None
+    threads: Sequence[Thread] = ()
+
+
+@never_cache
+@ensure_csrf_cookie  # no form of it brings one
+@login_required
+def page(request: SignedInRequest) -> HttpResponse:
+    """What is remembered: notes (`?q=` those with these words), topics, and the days (`?day=`) of five weeks."""
+    preferences = remembered.preferences_of(request.user)
+    zone = remembered.zone_of(preferences)
+    now = timezone.now().astimezone(zone)
+    words = clean(request.GET.get("q", ""))[:200]
+    found = list(remembered.memories_of(request.user, words=words)[: PAGE + 1])
+    calendar = _calendar(request.user, now.date())
+    context = {
+        "page": {
+            "user": {"id": request.user.pk},
+            "remembers": preferences is None or preferences.remembers,
+            "zone": preferences.time_zone if preferences else None,
+        },
+        "zone": zone.key,
+        "words": words,
+        "notes": _notes(request.user, found[:PAGE], zone, now),
+        "has_more": len(found) > PAGE,
+        "topics": _topics(request.user, zone, now, resolved=False),
+        "resolved": _topics(request.user, zone, now, resolved=True),
+        "weeks": [calendar[start : start + 7] for start in range(0, len(calendar), 7)],
+        "chosen": _chosen(calendar, request.GET.get("day", "")),
+        "told": [day for day in reversed(calendar) if day.summary],
+    }
+    with timezone.override(zone):
+        return render(request, "conversations/memory.html", context)
+
+
+def said_on(at: datetime, now: datetime) -> str:
+    """The day of a time, with its year unless that is this one. Both in one zone. Pure."""
+    return f"{at.day} {at:%B}" if at.year == now.year else f"{at.day} {at:%B %Y}"
+
+
+def origin_of(memory: Memory, source: Message | None, zone: ZoneInfo, now: datetime) -> str:
+    """Where a memory came from, in words. Pure."""
+    day = said_on((source or memory).created_at.astimezone(zone), now)
+    match memory.origin, source and source.role:
+        case _, Message.Role.USER:
+            return f"You said so on {day}"
+        case _, Message.Role.ASSISTANT:
+            return f"From a reply on {day}"
+        case Memory.Origin.HAND, _:
+            return f"You wrote it down on {day}"
+        case Memory.Origin.CONVERSATION, _:
+            return f"From a conversation of {day} that is gone"
+    return f"A program added it on {day}"
+
+
+def _notes(user: User, memories: Sequence[Memory], zone: ZoneInfo, now: datetime) -> list[Note]:
+    sources = remembered.sources_of(user, memories)
+    return [_note(memory, _first(memory, sources), zone, now) for memory in memories]
+
+
+def _note(memory: Memory, source: Message | None, zone: ZoneInfo, now: datetime) -> Note:
+    thread = memory.confined_to.removeprefix("thread:")
+    return Note(
+        id=memory.id,
+        text=memory.content,
+        origin=origin_of(memory, source, zone, now),
+        address=_address(source),
+        confined=f"/threads/{thread}/" if _is_thread(thread) else "",
+        until=said_on(memory.valid_until.astimezone(zone), now) if memory.valid_until else "",
+    )
+
+
+def _topics(user: User, zone: ZoneInfo, now: datetime, *, resolved: bool) -> list[Note]:
+    topics = list(remembered.topics_of(user, resolved=resolved)[:PAGE])
+    sources = remembered.sources_of(user, topics)
+    return [
+        Note(
+            id=topic.id,
+            text=topic.title,
+            origin=f"Since {said_on(topic.opened_at.astimezone(zone), now)}",
+            address=_address(_first(topic, sources)) or (f"/threads/{topic.thread_id}/" if topic.thread_id else ""),
+        )
+        for topic in topics
+    ]
+
+
+def _calendar(user: User, today: date) -> list[Day]:
+    """Five whole weeks, the last of them this one."""
+    first = today - timedelta(days=today.weekday(), weeks=WEEKS - 1)
+    summaries = {each.day: each for each in remembered.days_of(user).filter(day__gte=first) if each.text}
+    threads = remembered.threads_of_days(list(summaries.values()))
+    return [
+        Day(
+            date=day,
+            is_today=day == today,
+            is_to_come=day > today,
+            summary=summaries.get(day),
+            threads=_told_of(summaries.get(day), threads),
+        )
+        for day in (first + timedelta(days=number) for number in range(7 * WEEKS))
+    ]
+
+
+def _told_of(summary: DailySummary | None, threads: Mapping[uuid.UUID, Thread]) -> list[Thread]:
+    parts = summary.parts if summary else []
+    return list({threads[part].id: threads[part] for part in parts if part in threads}.values())
+
+
+def _chosen(calendar: Sequence[Day], asked: str) -> Day | None:
+    """The day that is asked for, else the newest of which something is told."""
+    told = [day for day in calendar if day.summary]
+    return next((day for day in told if day.date.isoformat() == asked), told[-1] if told else None)
+
+
+def _first(row: Memory | Topic, sources: Mapping[uuid.UUID, Message]) -> Message | None:
+    return next((sources[id] for id in row.sources if id in sources), None)
+
+
+def _address(source: Message | None) -> str:
+    return f"/threads/{source.thread_id}/#turn-{source.position}" if source else ""
+
+
+def _is_thread(text: str) -> bool:
+    try:
+        return bool(uuid.UUID(text))
+    except ValueError:
+        return False

@@ -1,0 +1,134 @@
+/** Forgetting asks with what will go, and says afterwards what went. One dialog for notes, turns and everything. */
+
+import { api } from "./api.js";
+import { byId, h, icon } from "./dom.js";
+import { count } from "./words.js";
+
+const SHOWN = 12;
+const EXCERPT = 220;
+
+/** What goes besides notes and turns: before, and afterwards. */
+const OTHERS = [
+  ["topics", (n) => `${count(n, "open topic")} that came from it`, (n) => `${count(n, "open topic")}`],
+  ["titles", (n) => `${count(n, "title")} of a conversation that says it: it gets another`, (n) => `${count(n, "title")}, replaced by another`],
+  ["artifacts", (n) => `${count(n, "version")} of documents that hold it lose their content`, (n) => `the content of ${count(n, "version")} of documents`],
+  ["summaries", (n) => `${count(n, "summary", "summaries")} that rest on it: written anew without it`, (n) => `${count(n, "summary", "summaries")}, to be written anew`],
+  ["snapshots", (n) => `the text of ${count(n, "recorded request")} where it stood: each then says that something was forgotten`, (n) => `the text of ${count(n, "recorded request")}`],
+];
+
+/**
+ * @param {{path: string, body?: object, title: string, quote?: string, lead: string, typed?: string}} asked
+ *   `path` of what is forgotten, to which `forgetting/` and `forget/` are added; `typed`: words that must be typed first
+ * @returns {Promise<object | null>} what was done, once the person has read it
+ */
+export function forget({ path, body, title, quote, lead, typed }) {
+  const dialog = byId("forget");
+  const [form, yes, close, word, error] = ["forget-form", "forget-yes", "forget-close", "forget-word", "forget-error"].map(byId);
+  let done = null;
+
+  const fail = (failure) => {
+    error.textContent = failure?.message ?? "";
+    error.hidden = !failure;
+  };
+  const ready = () => {
+    yes.disabled = Boolean(typed) && word.value.trim().toLowerCase() !== typed;
+  };
+  const look = async () => {
+    show(h("p", { class: "quiet" }, "Looking up what would go…"));
+    try {
+      show(...before(await api.get(`${path}forgetting/`), { quote, lead, notes: typed ? "note" : "other note" }));
+      byId("forget-typed").hidden = !typed;
+      ready();
+    } catch (failure) {
+      show(h("button", { type: "button", class: "button", onclick: () => (fail(null), look()) }, "Try again"));
+      fail(failure);
+    }
+  };
+  const act = async (event) => {
+    event.preventDefault();
+    if (yes.disabled || yes.hidden) return;
+    yes.disabled = close.disabled = true;
+    fail(null);
+    try {
+      done = await api.post(`${path}forget/`, body);
+      byId("forget-title").textContent = "Forgotten";
+      byId("forget-typed").hidden = true;
+      yes.hidden = true;
+      close.textContent = "Close";
+      show(...after(done));
+    } catch (failure) {
+      fail(failure);
+      ready();
+    }
+    close.disabled = false;
+    (done ? byId("forget-title") : yes).focus();
+  };
+
+  byId("forget-title").textContent = title;
+  byId("forget-words").textContent = typed ?? "";
+  byId("forget-typed").hidden = true;
+  word.value = "";
+  yes.hidden = false;
+  yes.disabled = true;
+  close.textContent = "Cancel";
+  fail(null);
+  form.onsubmit = act;
+  word.oninput = ready;
+  close.onclick = () => dialog.close();
+  dialog.oncancel = (event) => {
+    if (close.disabled) event.preventDefault(); // not in the middle of it
+  };
+  dialog.showModal();
+  look();
+  return new Promise((resolve) => {
+    dialog.onclose = () => resolve(done);
+  });
+}
+
+function show(...parts) {
+  byId("forget-body").replaceChildren(...parts);
+}
+
+/** `notes`: how those are called that go; the one that was asked for is quoted and not counted. */
+function before(what, { quote, lead, notes }) {
+  const many = what.memories.length - (quote ? 1 : 0);
+  const others = [many > 0 && count(many, notes), ...OTHERS.map(([name, words]) => what[name] > 0 && words(what[name]))]
+    .filter(Boolean)
+    .map((words) => h("li", {}, words));
+  const sources = what.turns.filter(({ why }) => why === "source");
+  const mentions = what.turns.filter(({ why }) => why !== "source");
+  return [
+    quote && h("blockquote", { dir: "auto" }, quote),
+    h("p", {}, lead),
+    ...turns(sources, (n) => `${count(n, "turn")} in which it was said`),
+    ...turns(mentions, (n) => `${count(n, "turn")} in which it was repeated`),
+    others.length > 0 && what.turns.length > 0 && h("h3", {}, "Besides"),
+    others.length > 0 && h("ul", { class: "forget-others" }, ...others),
+    h("p", { class: "forget-final" }, icon("warn"), "It can’t be brought back."),
+  ].filter(Boolean);
+}
+
+function after(done) {
+  const lines = [
+    done.memories.length > 0 && count(done.memories.length, "note"),
+    done.turns.length > 0 && `the text of ${count(done.turns.length, "turn")}: in the conversation it says “Forgotten” there`,
+    ...OTHERS.filter(([name]) => done[name] > 0).map(([name, , words]) => words(done[name])),
+  ].filter(Boolean);
+  if (!lines.length) return [h("p", {}, "Nothing was left to forget.")];
+  return [h("p", {}, "This is gone for good:"), h("ul", { class: "forget-others gone" }, ...lines.map((line) => h("li", {}, icon("check"), line)))];
+}
+
+function turns(all, words) {
+  if (!all.length) return [];
+  const more = all.length - SHOWN;
+  return [
+    h("h3", {}, words(all.length)),
+    h("ul", { class: "forget-turns" }, ...all.slice(0, SHOWN).map(turn), more > 0 && h("li", { class: "quiet" }, `and ${count(more, "more", "more")}`)),
+  ];
+}
+
+function turn({ thread, position, role, text }) {
+  const excerpt = text.length > EXCERPT ? `${text.slice(0, EXCERPT).trimEnd()}…` : text;
+  const who = role === "user" ? "You" : "Reply";
+  return h("li", {}, h("a", { href: `/threads/${thread}/#turn-${position}`, target: "_blank", title: "Read it in the conversation" }, who), h("span", { dir: "auto" }, excerpt));
+}

@@ -1,0 +1,179 @@
+/** The list of notes: searched while one types, added to, loaded on, and opened at a note that a link names. */
+
+import { api } from "../api.js";
+import { byId } from "../dom.js";
+import { forget } from "../forgetting.js";
+import { count } from "../words.js";
+import { edit, noteOf, textOf } from "./note.js";
+
+const PAGE = 50;
+const TYPING = 200; // milliseconds
+const NAMED = /^#memory-([0-9a-f-]{36}(?:,[0-9a-f-]{36})*)$/;
+
+export class Notes {
+  #asked = 0;
+  #next = null;
+  #timer = 0;
+
+  /** @param {{day: (iso: string) => string, say: (words: string) => void}} options */
+  constructor({ day, say }) {
+    Object.assign(this, { day, say });
+    this.list = byId("note-list");
+    this.words = byId("words");
+    this.more = byId("more-notes");
+    this.words.addEventListener("input", () => {
+      clearTimeout(this.#timer);
+      this.#timer = setTimeout(() => this.search(), TYPING);
+    });
+    byId("note-search").addEventListener("submit", (event) => {
+      event.preventDefault();
+      this.search();
+    });
+    byId("note-add").addEventListener("submit", (event) => this.#add(event));
+    byId("new-note").addEventListener("keydown", (event) => {
+      if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+      event.preventDefault();
+      byId("note-add").requestSubmit();
+    });
+    this.more.addEventListener("click", () => this.#continue());
+    this.list.addEventListener("click", (event) => this.#act(event.target.closest("[data-act]")));
+    byId("forget-all").addEventListener("click", () => this.#forgetAll());
+    addEventListener("hashchange", () => this.openNamed());
+  }
+
+  /** The notes with these words, as far as nothing else was asked for meanwhile. */
+  async search() {
+    clearTimeout(this.#timer);
+    const words = this.words.value.trim();
+    const number = (this.#asked += 1);
+    history.replaceState(null, "", words ? `?q=${encodeURIComponent(words)}` : location.pathname);
+    const page = await this.#read(`memories/?page_size=${PAGE}&q=${encodeURIComponent(words)}`);
+    if (!page || number !== this.#asked) return;
+    this.#next = page.next;
+    this.list.replaceChildren(...page.results.map((memory) => noteOf(memory, this.day)));
+    this.#counted();
+    const many = `${page.results.length}${page.next ? " or more" : ""}`;
+    this.say(words ? `${many} ${page.results.length === 1 && !page.next ? "note holds" : "notes hold"} these words.` : "All notes are listed.");
+  }
+
+  /** The notes that the address names, in view and marked; those that are not listed yet are brought in. */
+  async openNamed() {
+    const ids = NAMED.exec(location.hash)?.[1].split(",") ?? [];
+    for (const marked of this.list.querySelectorAll(".marked")) marked.classList.remove("marked");
+    for (const id of ids.toReversed()) {
+      if (!byMemory(id)) await this.#bring(id);
+      byMemory(id)?.classList.add("marked");
+    }
+    const first = ids.map(byMemory).find(Boolean);
+    first?.scrollIntoView({ block: "center" });
+    first?.focus({ preventScroll: true });
+  }
+
+  async #bring(id) {
+    const memory = await this.#read(`memories/${id}/`);
+    if (memory) this.list.prepend(noteOf(memory, this.day));
+  }
+
+  /** The first further page repeats what the server has rendered already. */
+  async #continue() {
+    const words = encodeURIComponent(this.words.value.trim());
+    const number = this.#asked;
+    const page = await this.#read(this.#next ?? `memories/?page_size=${2 * PAGE}&q=${words}`);
+    if (!page || number !== this.#asked) return;
+    this.#next = page.next;
+    const added = page.results.filter(({ id }) => !byMemory(id)).map((memory) => noteOf(memory, this.day));
+    this.list.append(...added);
+    this.more.hidden = !page.next;
+    added[0]?.focus();
+    this.say(`${count(added.length, "more note")}.`);
+  }
+
+  async #add(event) {
+    event.preventDefault();
+    const field = byId("new-note");
+    const content = field.value.trim();
+    if (!content) return field.focus();
+    byId("add-note").disabled = true;
+    try {
+      const memory = await api.post("memories/", { content });
+      field.value = "";
+      if (this.words.value) {
+        this.words.value = "";
+        await this.search();
+      }
+      if (!byMemory(memory.id)) this.list.prepend(noteOf(memory, this.day));
+      fail("add-error", null);
+      this.#counted();
+      this.say("Noted.");
+    } catch (failure) {
+      fail("add-error", failure);
+    }
+    byId("add-note").disabled = false;
+    return field.focus();
+  }
+
+  #act(button) {
+    const element = button?.closest("[data-memory]");
+    if (!element) return;
+    if (button.dataset.act === "edit") edit(element, { onSaved: () => this.say("Changed.") });
+    else this.#forget(element);
+  }
+
+  async #forget(element) {
+    const done = await forget({
+      path: `memories/${element.dataset.memory}/`,
+      title: "Forget this note?",
+      quote: textOf(element),
+      lead: "The note goes, and with it whatever else tells of it:",
+    });
+    if (!done) return element.querySelector("[data-act=forget]").focus();
+    const neighbour = element.nextElementSibling ?? element.previousElementSibling;
+    for (const id of done.memories) byMemory(id)?.remove();
+    element.remove();
+    this.#counted();
+    this.say("Forgotten.");
+    return (neighbour?.isConnected ? neighbour : byId("new-note")).focus();
+  }
+
+  async #forgetAll() {
+    const done = await forget({
+      path: "memories/",
+      body: { all: true },
+      title: "Forget everything?",
+      lead: "All notes, open topics and summaries go, and the turns that the notes came from. The rest of your conversations stays.",
+      typed: "forget everything",
+    });
+    if (done) location.assign(location.pathname); // topics and days go too
+    else byId("forget-all").focus();
+  }
+
+  #counted() {
+    const none = !this.list.childElementCount;
+    const words = this.words.value.trim();
+    byId("no-notes").hidden = !none || Boolean(words);
+    byId("no-match").hidden = !none || !words;
+    this.more.hidden = !this.#next && this.list.childElementCount < PAGE;
+  }
+
+  async #read(path) {
+    try {
+      const answer = await api.get(path);
+      fail("list-error", null);
+      return answer;
+    } catch (failure) {
+      fail("list-error", failure);
+      return null;
+    }
+  }
+}
+
+function byMemory(id) {
+  return document.getElementById(`memory-${id}`);
+}
+
+/** Says beside what failed why it did. */
+export function fail(id, failure) {
+  const element = byId(id);
+  element.textContent = failure?.message ?? "";
+  element.hidden = !failure;
+}

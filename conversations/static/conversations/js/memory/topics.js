@@ -1,0 +1,34 @@
+/** Open topics: resolved, and opened again, each where it stands until the page is loaded anew. */
+
+import { api } from "../api.js";
+import { byId, h } from "../dom.js";
+import { fail } from "./notes.js";
+
+/** @param {(words: string) => void} say */
+export function wireTopics(say) {
+  byId("topics").addEventListener("click", async (event) => {
+    const button = event.target.closest("[data-act=toggle]");
+    if (!button || button.disabled) return;
+    const element = button.closest("[data-topic]");
+    const resolved = !element.classList.contains("resolved");
+    button.disabled = true;
+    try {
+      await api.patch(`topics/${element.dataset.topic}/`, { resolved });
+      fail("topic-error", null);
+      show(element, button, resolved);
+      say(resolved ? "Resolved. It is no longer brought up." : "Open again.");
+    } catch (failure) {
+      fail("topic-error", failure);
+    }
+    button.disabled = false;
+    button.focus();
+  });
+}
+
+function show(element, button, resolved) {
+  const open = element.closest("#topic-list") !== null;
+  element.classList.toggle("resolved", resolved);
+  const word = resolved ? (open ? "Undo" : "Open again") : "Resolved";
+  const title = element.querySelector(".topic-title").textContent;
+  button.replaceChildren(word, h("span", { class: "visually-hidden" }, `: ${title}`));
+}
