@@ -86,15 +86,13 @@ def said_on(at: datetime, now: datetime) -> str:
 def origin_of(memory: Memory, source: Message | None, zone: ZoneInfo, now: datetime) -> str:
     """Where a memory came from, in words. Pure."""
     day = said_on((source or memory).created_at.astimezone(zone), now)
-    match memory.origin, source and source.role:
-        case _, Message.Role.USER:
-            return f"You said so on {day}"
-        case _, Message.Role.ASSISTANT:
-            return f"From a reply on {day}"
-        case Memory.Origin.HAND, _:
+    match memory.origin:
+        case Memory.Origin.CONVERSATION:
+            return f"You said so on {day}" if source else f"From a conversation of {day} that is gone"
+        case _ if source:
+            return f"From a conversation on {day}"
+        case Memory.Origin.HAND:
             return f"You wrote it down on {day}"
-        case Memory.Origin.CONVERSATION, _:
-            return f"From a conversation of {day} that is gone"
     return f"A program added it on {day}"
 
 

@@ -239,6 +239,7 @@ def test_everything_works_by_keyboard(chat: Chat) -> None:
     keys.press("Tab")
     keys.press("Enter")
     keys.press("ArrowDown")
+    keys.press("ArrowDown")
     keys.press("Enter")
     question = chat.page.get_by_role("dialog", name="Delete this thread?")
     expect(question).to_be_visible()

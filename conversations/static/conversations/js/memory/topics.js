@@ -1,7 +1,7 @@
 /** Open topics: resolved, and opened again, each where it stands until the page is loaded anew. */
 
 import { api } from "../api.js";
-import { byId, h } from "../dom.js";
+import { byId } from "../dom.js";
 import { fail } from "./notes.js";
 
 /** @param {(words: string) => void} say */
@@ -29,6 +29,6 @@ function show(element, button, resolved) {
   const open = element.closest("#topic-list") !== null;
   element.classList.toggle("resolved", resolved);
   const word = resolved ? (open ? "Undo" : "Open again") : "Resolved";
-  const title = element.querySelector(".topic-title").textContent;
-  button.replaceChildren(word, h("span", { class: "visually-hidden" }, `: ${title}`));
+  button.textContent = word;
+  button.setAttribute("aria-label", `${word}: ${element.querySelector(".topic-title").textContent}`);
 }
