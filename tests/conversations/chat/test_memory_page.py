@@ -1,0 +1,116 @@
+"""The memory page as it leaves the server: whole without a script, one person's alone, and no dearer with more rows."""
+
+import re
+from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from conversations.chat.memory import origin_of
+from conversations.models import Message
+from memory.models import Memory
+from memory.tags import thread_tag
+from tests.conversations.factories import make_thread
+from tests.memory.factories import (
+    make_daily_summary,
+    make_memory,
+    make_preferences,
+    make_thread_summary,
+    make_topic,
+)
+
+pytestmark = pytest.mark.django_db
+
+LISBON = ZoneInfo("Europe/Lisbon")
+NEW_YEAR = datetime(2026, 1, 1, 0, 30, tzinfo=LISBON)
+
+
+@pytest.mark.parametrize(
+    ("origin", "said", "at", "words"),
+    [
+        ("conversation", True, NEW_YEAR, "You said so on 1 January"),
+        ("conversation", True, NEW_YEAR - timedelta(hours=1), "You said so on 31 December 2025"),
+        ("conversation", False, NEW_YEAR, "From a conversation of 1 January that is gone"),
+        ("hand", False, NEW_YEAR, "You wrote it down on 1 January"),
+        ("program", False, NEW_YEAR, "A program added it on 1 January"),
+        ("program", True, NEW_YEAR, "From a conversation on 1 January"),
+    ],
+)
+def test_where_a_note_came_from_is_told_by_the_persons_own_calendar(
+    origin: str, said: bool, at: datetime, words: str
+) -> None:
+    memory = Memory(origin=origin, created_at=at.astimezone(UTC))
+    source = Message(created_at=at.astimezone(UTC)) if said else None
+    assert origin_of(memory, source, LISBON, NEW_YEAR) == words
+
+
+def fill(user: User, number: int) -> None:
+    """A note, a topic and a day with all that the page tells of them."""
+    thread = make_thread(user, [f"I bake rye {number}", "Noted."], title=f"Baking {number}")
+    turn = thread.messages.get(position=1)
+    day = timezone.now() - timedelta(days=number)
+    part = make_thread_summary(thread, day)
+    tags = [thread_tag(thread.id)]
+    make_memory(user, f"Bakes rye {number}.", sources=[turn.id], origin="conversation", tags=tags)
+    make_topic(user, f"Flour {number}", thread=thread, sources=[turn.id])
+    make_topic(user, f"Oven {number}", thread=thread, resolved_at=day)
+    make_daily_summary(user, str(day.date()), f"Baked {number}.", key_moments=[f"Loaf {number}."], parts=[part.id])
+
+
+def shown(client: Client, address: str = "/memory/") -> str:
+    return client.get(address).content.decode()
+
+
+def test_all_of_it_can_be_read_without_a_script_and_nobody_elses(client: Client, user: User, other_user: User) -> None:
+    fill(user, 1)
+    fill(other_user, 2)
+    make_preferences(user, remembers=False, time_zone="Europe/Lisbon")
+    assert client.get("/memory/").headers["Location"] == "/accounts/login/?next=/memory/"
+    client.force_login(user)
+    page = shown(client)
+    turn = Message.objects.get(text="I bake rye 1")
+    for told in (
+        "Bakes rye 1.",
+        "Flour 1",
+        "Oven 1",
+        "Baked 1.",
+        "Loaf 1.",
+        "Baking 1",
+        "Europe/Lisbon",
+        "Memory is off",
+    ):
+        assert told in page, told
+    assert page.count(f'href="/threads/{turn.thread_id}/#turn-1"') == 2
+    assert not re.search(r"(rye|Flour|Oven|Baked|Loaf|Baking) 2", page)
+    assert re.findall(r"<script(?![^>]*(?:\bsrc=|application/json))", page) == []
+    assert "style=" not in page
+
+
+def test_what_is_searched_and_the_day_that_is_asked_for_are_shown_without_a_script(client: Client, user: User) -> None:
+    for number in range(3):
+        fill(user, number)
+    client.force_login(user)
+    listed = re.findall(r'<p class="note-text" dir="auto">([^<]+)</p>', shown(client, "/memory/?q=RYE 1"))
+    assert listed == ["Bakes rye 1."]
+    asked = (timezone.now() - timedelta(days=2)).date()
+    for address, wanted in (("/memory/", 0), (f"/memory/?day={asked}", 2), ("/memory/?day=never", 0)):
+        days = re.findall(
+            r'<article class="day-page" data-day="[\d-]+"( hidden)?>.*?Baked (\d)', shown(client, address), re.S
+        )
+        assert [number for hidden, number in days if not hidden] == [str(wanted)]
+
+
+def test_more_rows_cost_no_more_statements(client: Client, user: User) -> None:
+    client.force_login(user)
+    counts = []
+    for number in range(3):
+        fill(user, number)
+        with CaptureQueriesContext(connection) as statements:
+            shown(client)
+        counts.append(len(statements))
+    assert counts[1:] == counts[:1] * 2
