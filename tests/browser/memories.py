@@ -15,7 +15,8 @@ FROM conversations_thread WHERE id = %(thread)s
 """
 ADD_TOPIC = """
 INSERT INTO memory_topic (id, user_id, thread_id, title, sources, opened_at)
-SELECT gen_random_uuid(), user_id, id, %(title)s, '{}', now() FROM conversations_thread WHERE id = %(thread)s
+SELECT gen_random_uuid(), user_id, id, %(title)s, '{}', now() - make_interval(days => %(days)s)
+FROM conversations_thread WHERE id = %(thread)s
 """
 ADD_FACT = """
 INSERT INTO memory_memory (id, user_id, content, tags, origin, sources, created_at)
@@ -41,9 +42,10 @@ def add_memory(database: str, thread: str, content: str, until: datetime | None 
         connection.execute(ADD_MEMORY, {"thread": thread, "content": content, "until": until})
 
 
-def add_topic(database: str, thread: str, title: str) -> None:
+def add_topic(database: str, thread: str, title: str, days: int = 0) -> None:
+    """A topic that was opened so many days ago."""
     with psycopg.connect(database) as connection:
-        connection.execute(ADD_TOPIC, {"thread": thread, "title": title})
+        connection.execute(ADD_TOPIC, {"thread": thread, "title": title, "days": days})
 
 
 def add_fact(database: str, thread: str, content: str, *, position: int) -> None:

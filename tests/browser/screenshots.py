@@ -4,13 +4,14 @@ import argparse
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
 from itertools import product
 from pathlib import Path
 
 import psycopg
 from playwright.sync_api import Browser, expect, sync_playwright
 
-from tests.browser.memories import add_memory, add_today, add_topic
+from tests.browser.memories import add_day, add_fact, add_memory, add_topic
 from tests.browser.pages import PASSWORD, Chat, chat_page, launch
 from tests.model_scripts import Gate, error, text, tool_use
 from tests.model_server import ModelServer
@@ -27,6 +28,19 @@ EARLIER = [
     ("Reading list on typography", 40),
 ]
 KNOWN = ["She is learning functional programming.", "Her sourdough is called Bruno.", "Mira lives in Lisbon."]
+FOUND = {
+    "Weekend in Lisbon": "Her sister Inês comes to Lisbon for the first weekend of December.",
+    "Explain monads without burritos": "She wants explanations by example, and no more burritos.",
+    "Rye sourdough, second try": "Allergic to hazelnuts; bakes with coarse rye flour instead.",
+    "Letter to the landlord": "The heating in the flat in Graça has been broken since October.",
+    "Reading list on typography": "She reads about typography on the train, in the morning.",
+}
+OPEN = {"The landlord’s answer about the heating": 1, "Which flour for the panettone": 3, "Train or car to Porto": 9}
+DAYS = {
+    0: "Mira compared two kinds of rye flour and ordered the coarser one. Then she planned what to test first in the orders of"
+    " the bakery: the oven plan.",
+    **dict.fromkeys((1, 4, 6, 9, 12, 13, 18, 20, 26), "Mira wrote to the landlord, and baked."),
+}
 PASSING = "By the way, we're building a FastAPI app for a small bakery. What should we test first?"
 ADVICE = """Start where a mistake would cost bread or money:
 
@@ -79,6 +93,11 @@ SAID = "It is beside our conversation now. The open question at its end is the o
 CHANGED = "Orders close at 20:00 now. Nothing else has changed."
 
 
+SAID_BEFORE = (
+    "UPDATE conversations_message SET created_at = now() - make_interval(days => %(days)s) WHERE thread_id = %(thread)s"
+)
+
+
 class Album:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -98,7 +117,7 @@ def main() -> None:
         address = talk(browser, url, model, database)
         with chat_page(browser, url, color_scheme="light", **DESKTOP) as chat:
             inspect(chat, album)
-        for scene in (rest, motion, make):
+        for scene in (rest, remembered, motion, make):
             for theme, (size, options) in product(("light", "dark"), (("desktop", DESKTOP), ("phone", PHONE))):
                 with chat_page(browser, url, color_scheme=theme, reduced_motion="reduce", **options) as chat:
                     scene(chat, model, album, address, f"{size}-{theme}")
@@ -108,6 +127,7 @@ def main() -> None:
         "thread-phone-dark": "chat-dark-phone",
         "book-desktop-light": "book",
         "artifact-desktop-light": "artifacts",
+        "memory-desktop-light": "memory",
     }
     for made, name in wanted.items():
         (album.folder / f"{made}.png").replace(album.folder / f"{name}.png")
@@ -132,19 +152,24 @@ def talk(browser: Browser, url: str, model: ModelServer, database: str) -> str:
     """A few days of somebody's threads; returns the path of the newest."""
     with chat_page(browser, url) as chat:
         chat.sign_up("Mira")
-        for title, _ in EARLIER:
-            chat.open()
-            chat.ask(title)
         with psycopg.connect(database) as connection:
             for title, days in EARLIER:
+                chat.open()
+                chat.ask(title)
+                connection.execute("SET LOCAL session_replication_role = replica")  # turns never change otherwise
+                connection.execute(SAID_BEFORE, {"thread": chat.thread_id, "days": days})
+                connection.commit()
+                add_fact(database, chat.thread_id, FOUND[title], position=1)
                 moved = (
                     "UPDATE conversations_thread SET updated_at = now() - make_interval(days => %s) WHERE title = %s"
                 )
                 connection.execute(moved, (days, title))
         for fact in KNOWN:
             add_memory(database, chat.thread_id, fact)
-        add_topic(database, chat.thread_id, "The landlord's answer about the heating")
-        add_today(database, chat.thread_id, "Mira compared two kinds of rye flour and ordered the coarser one.")
+        for topic, days in OPEN.items():
+            add_topic(database, chat.thread_id, topic, days)
+        for days, told in DAYS.items():
+            add_day(database, chat.thread_id, datetime.now(UTC).date() - timedelta(days=days), told)
         model.script(text(ADVICE), text(WHY))
         chat.open()
         chat.ask(PASSING)
@@ -170,6 +195,19 @@ def rest(chat: Chat, model: ModelServer, album: Album, address: str, suffix: str
     chat.replies.last.get_by_role("button", name="open what the model was given").click()
     expect(chat.page.locator(".stack-bar")).to_be_visible()
     album.take(chat, f"book-{suffix}")
+
+
+def remembered(chat: Chat, model: ModelServer, album: Album, address: str, suffix: str) -> None:
+    """What is remembered, and what forgetting one thing would do."""
+    chat.sign_in("Mira", PASSWORD)
+    if "desktop" in suffix:
+        chat.page.set_viewport_size({"width": 1280, "height": 1000})
+    chat.open("/memory/")
+    expect(chat.page.locator("#memory[data-ready]")).to_be_visible()
+    album.take(chat, f"memory-{suffix}")
+    chat.page.get_by_role("button", name="Forget: Allergic").click()
+    expect(chat.page.locator("#forget-yes")).to_be_enabled()
+    album.take(chat, f"forget-{suffix}")
 
 
 def motion(chat: Chat, model: ModelServer, album: Album, address: str, suffix: str) -> None:

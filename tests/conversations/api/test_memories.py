@@ -8,12 +8,12 @@ from django.contrib.auth.models import User
 from django.test import AsyncClient
 
 from conversations.db import in_database
-from conversations.models import Message, Thread
+from conversations.models import Message, Reply, Thread
 from conversations.wire import moment
 from memory.models import Memory, Preferences, Topic
 from memory.tags import thread_tag, user_tag
 from tests.conversations.api.client import Answer, Api
-from tests.conversations.factories import make_thread
+from tests.conversations.factories import make_reply, make_thread
 from tests.memory.factories import make_daily_summary, make_memory, make_thread_summary, make_topic
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("engine")]
@@ -175,6 +175,20 @@ async def test_what_forgetting_would_do_is_told_before_and_what_it_did_after(use
     assert (await api.get(f"memories/{memory.id}/")).code == (404, "not_found", "memory_not_found")
     assert (await api.call("DELETE", f"memories/{other.id}/")).status == 204
     assert await Memory.objects.acount() == 0
+
+
+async def test_a_turn_is_forgotten_in_place_but_not_while_a_reply_runs(user: User, api: Api) -> None:
+    thread, (said, *_) = await talk(user, "The code is 4711", "Noted.")
+    reply = await in_database(make_reply)(thread, status="running")
+    for method, path in (("DELETE", ""), ("POST", "forget/")):
+        answer = await api.call(method, f"messages/{said.id}/{path}")
+        assert answer.code == (409, "conflict", "reply_in_progress")
+    await in_database(Reply.objects.filter(id=reply.id).update)(status="completed", ended_at=NOON)
+    assert (await api.get(f"messages/{said.id}/forgetting/")).body["turns"][0]["text"] == "The code is 4711"
+    assert (await api.call("DELETE", f"messages/{said.id}/")).status == 204
+    turns = (await api.get(f"threads/{thread.id}/messages/")).body["results"]
+    told = [(turn["position"], turn["status"], turn["text"]) for turn in turns]
+    assert told == [(1, "forgotten", "[forgotten]"), (2, "complete", "Noted.")]
 
 
 async def test_everything_is_forgotten_only_where_it_is_said(user: User, other_user: User, api: Api) -> None:

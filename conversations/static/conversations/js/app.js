@@ -212,6 +212,8 @@ async function forgetTurn(message) {
   });
   if (!done) return;
   for (const id of [message.id, ...done.turns.map((turn) => turn.message)]) log.forget(id);
+  book.forget();
+  if (done.artifacts) workbench.load();
   announcer.say("Forgotten.");
   api.get(`threads/${thread.id}/`).then(threadChanged, (error) => composer.say(error.message)); // its title may have told it
 }

@@ -2,7 +2,7 @@
 
 import { api } from "./api.js";
 import { byId, h, icon } from "./dom.js";
-import { count, number, problemOf, queryFailureOf, reasonOf, sectionOf, short } from "./words.js";
+import { count, fullTime, number, problemOf, queryFailureOf, reasonOf, sectionOf, short } from "./words.js";
 
 const NOUNS = { message: "turn", artifact: "document", memory: "memory", topic: "topic", summary: "summary" };
 const LINKED = 20; // ids that an address holds with ease
@@ -54,6 +54,11 @@ export class Book {
     return snapshot;
   }
 
+  /** What was read before may hold what is forgotten now. */
+  forget() {
+    this.#known.clear();
+  }
+
   async open(request) {
     this.body.replaceChildren(h("p", { class: "quiet" }, "Opening the book…"));
     if (!this.dialog.open) this.dialog.showModal();
@@ -66,7 +71,7 @@ export class Book {
   }
 
   #pages(request, snapshot) {
-    const pages = [summary, failures, bar, understood, fates, texts, facts].map((page) => page(snapshot));
+    const pages = [summary, forgotten, failures, bar, understood, fates, texts, facts].map((page) => page(snapshot));
     return [...pages, this.staff && evidence(request)].filter(Boolean);
   }
 }
@@ -79,6 +84,11 @@ function summary({ message_history_count: turns, total_tokens: total, budget, ha
     turns ? h("strong", {}, count(turns, "earlier turn")) : "without earlier turns",
     `: about ${number(total)} tokens of a budget of ${number(budget)} (never more than ${number(cap)}).`,
   );
+}
+
+function forgotten({ forgotten_at: at }) {
+  if (!at) return null;
+  return h("p", { class: "book-forgotten" }, icon("forget"), h("span", {}, `Something in it was forgotten at your wish, on ${fullTime(at)}. Those words are gone here too.`));
 }
 
 function failures({ problems, rewriting }) {
@@ -136,13 +146,13 @@ function fates({ items }) {
 }
 
 function texts({ sections }) {
-  const readable = sections.filter(({ text }) => text);
+  const readable = sections.filter(({ text, forgotten_at: at }) => text || at);
   const fold = ({ name, tokens, text }) =>
     h(
       "details",
       {},
       h("summary", {}, h("span", {}, sectionOf(name)), h("span", { class: "figure" }, count(tokens, "token"))),
-      h("pre", { tabindex: 0, dir: "auto" }, text),
+      text ? h("pre", { tabindex: 0, dir: "auto" }, text) : h("p", { class: "quiet" }, "Forgotten."),
     );
   return readable.length ? h("section", { class: "texts" }, h("h3", {}, "Read it"), ...readable.map(fold)) : null;
 }

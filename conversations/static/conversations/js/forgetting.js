@@ -36,6 +36,7 @@ export function forget({ path, body, title, quote, lead, typed }) {
   const look = async () => {
     show(h("p", { class: "quiet" }, "Looking up what would go…"));
     try {
+      byId("forget-final").hidden = false;
       show(...before(await api.get(`${path}forgetting/`), { quote, lead, notes: typed ? "note" : "other note" }));
       byId("forget-typed").hidden = !typed;
       ready();
@@ -52,7 +53,7 @@ export function forget({ path, body, title, quote, lead, typed }) {
     try {
       done = await api.post(`${path}forget/`, body);
       byId("forget-title").textContent = "Forgotten";
-      byId("forget-typed").hidden = true;
+      byId("forget-typed").hidden = byId("forget-final").hidden = true;
       yes.hidden = true;
       close.textContent = "Close";
       show(...after(done));
@@ -66,7 +67,7 @@ export function forget({ path, body, title, quote, lead, typed }) {
 
   byId("forget-title").textContent = title;
   byId("forget-words").textContent = typed ?? "";
-  byId("forget-typed").hidden = true;
+  byId("forget-typed").hidden = byId("forget-final").hidden = true;
   word.value = "";
   yes.hidden = false;
   yes.disabled = true;
@@ -104,7 +105,6 @@ function before(what, { quote, lead, notes }) {
     ...turns(mentions, (n) => `${count(n, "turn")} in which it was repeated`),
     others.length > 0 && what.turns.length > 0 && h("h3", {}, "Besides"),
     others.length > 0 && h("ul", { class: "forget-others" }, ...others),
-    h("p", { class: "forget-final" }, icon("warn"), "It can’t be brought back."),
   ].filter(Boolean);
 }
 
