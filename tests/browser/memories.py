@@ -31,7 +31,9 @@ SELECT gen_random_uuid(), user_id, coalesce(%(day)s, (now() AT TIME ZONE 'UTC'):
 FROM conversations_thread WHERE id = %(thread)s
 """
 COLUMNS = """
-SELECT table_name, column_name FROM information_schema.columns
+SELECT table_name, column_name,
+    CASE data_type WHEN 'bytea' THEN 'encode({}, ''escape'')' ELSE '{}::text' END
+FROM information_schema.columns
 WHERE table_schema = 'public' AND data_type IN ('text', 'character varying', 'jsonb', 'bytea')
 """
 
@@ -69,10 +71,11 @@ def holding(database: str, word: str) -> list[str]:
     with psycopg.connect(database) as connection:
         columns = connection.execute(COLUMNS).fetchall()
         found = []
-        for table, column in columns:
-            names = {"table": sql.Identifier(table), "column": sql.Identifier(column)}
-            asked = sql.SQL("SELECT count(*) FROM {table} WHERE encode({column}::text::bytea, 'escape') ILIKE {like}")
-            counted = connection.execute(asked.format(**names, like=sql.Literal(f"%{word}%"))).fetchone()
+        for table, column, text in columns:
+            asked = sql.SQL("SELECT count(*) FROM {} WHERE {} ILIKE {}").format(
+                sql.Identifier(table), sql.SQL(text).format(sql.Identifier(column)), sql.Literal(f"%{word}%")
+            )
+            counted = connection.execute(asked).fetchone()
             found += [f"{table}.{column}"] if counted and counted[0] else []
         return found
 
