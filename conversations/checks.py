@@ -3,8 +3,9 @@
 from typing import Any
 
 from django.conf import settings
-from django.core.checks import CheckMessage, Error, register
+from django.core.checks import CheckMessage, Error, Warning, register
 
+from conversations import embedding
 from conversations.providers import PLANNED, PROVIDERS, usable_key
 from memory.backends import BACKENDS
 
@@ -52,3 +53,11 @@ def supermemory_problems() -> list[CheckMessage]:
         hint = "Set SUPERMEMORY_BASE_URL to a URL that starts with https://, or leave it out."
         problems.append(Error("SUPERMEMORY_BASE_URL is not an HTTP URL.", hint=hint, id="openbook.E013"))
     return problems
+
+
+@register()
+def embeddings_are_possible(**kwargs: Any) -> list[CheckMessage]:
+    """A warning only: recall goes on by words."""
+    if not settings.OPENBOOK_EMBEDDINGS or not (problem := embedding.obstacle()):
+        return []
+    return [Warning(f"Nothing is recalled by its meaning. {problem}", hint=embedding.REMEDY, id="openbook.W001")]

@@ -12,6 +12,7 @@ from typing import Any
 from django.db import DatabaseError, connection
 from django.utils import timezone
 
+from conversations import embedding
 from conversations.models import Thread
 from memory import indexing
 from memory.indexing import SaidTurn
@@ -60,6 +61,8 @@ def catch_up_if_possible(user_id: int) -> None:
         catch_up(user_id)
     except DatabaseError as error:
         log.warning("can't index turns yet", extra={"user_id": user_id, "cause": type(error).__name__})
+        return
+    embedding.catch_up_if_possible(user_id)
 
 
 def threads_of(user_id: int) -> list[uuid.UUID]:

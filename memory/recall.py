@@ -29,6 +29,7 @@ FEW_TURNS = 2_000
 """So few are all scored that hold any of the words."""
 SHARES = (1.0, 0.6, 0.4, 0.3, 0.2, 0.1)
 """What a turn gets of the score of one that stands so far away."""
+AROUND = [(side * distance, share) for distance, share in enumerate(SHARES) for side in ((1, -1) if distance else (1,))]
 FURTHER_WORD = 0.5
 SPOKEN, IN_SPAN, ASKING = 0.4, 0.5, -0.2
 """What is added to a score, as a part of it, for being said by whom is meant, in a span that is named, and as a question."""
@@ -205,9 +206,6 @@ def values_of(
         speakers.append(term(query.user, role("user")))
     if query.other:
         speakers.append(term(query.user, role("assistant")))
-    away = [
-        (side * distance, share) for distance, share in enumerate(SHARES) for side in ((1, -1) if distance else (1,))
-    ]
     return {
         "user": query.user,
         "terms": terms,
@@ -218,8 +216,8 @@ def values_of(
         "fresh": Jsonb([indexed(query.user, turn) for turn in fresh]),
         "spans": [f"[{span.first},{_told(span).last}]" for span in query.spans],
         "speakers": speakers,
-        "away": [distance for distance, _ in away],
-        "share": [share for _, share in away],
+        "away": [away for away, _ in AROUND],
+        "share": [share for _, share in AROUND],
         "further": FURTHER_WORD,
         "spoken": SPOKEN,
         "asking": ASKING,

@@ -3,32 +3,35 @@
 import json
 import uuid
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import groupby
 from typing import Any
 
+from django.conf import settings
 from django.db import DatabaseError
 
 from conversations.context.fitting import Section
 from conversations.context.followups import is_social
 from conversations.context.guarded import Row, asked, asked_rows, problem_of
 from conversations.context.pieces import bullet
-from conversations.context.problems import Problem
+from conversations.context.problems import Problem, ProblemKind
 from conversations.context.reasons import Reason
 from conversations.context.tiers import MEMORY, Tier, TierItem
 from conversations.context.tokens import estimate_tokens
 from conversations.context.windowing import Turn
-from conversations.db import start_over
+from conversations.db import execute, start_over
 from conversations.indexing import NEWEST_UNINDEXED, said_turn
 from conversations.providers.base import RECALLED
+from memory import embeddings, vectors
 from memory import recall as ranking
+from memory.embeddings import NoModel
 from memory.recall import Counts, Query
 from memory.tags import thread_tag
 from memory.words import speaker
 
-SOURCE = "recall"
-MILLISECONDS = 100
+SOURCE, BY_MEANING = "recall", "recall by meaning"
+MILLISECONDS, MEANING_MILLISECONDS = 100, 50
 MOST_TURNS = 64
 MOST_FACTS = 8
 MOST_UNINDEXED = 60
@@ -41,6 +44,8 @@ FAINT = 0.05
 WORTH_TELLING = 0.2
 """What bears so much less than the best on a message is found, but not worth its tokens: without it a third less is recalled,
 and of the turns that answers rest on one in 130 is missed."""
+MEANING = 0.25
+"""What meaning alone counts for, beside the best that is found by words."""
 
 # How common the words are, and what is not indexed yet, in one round trip.
 KNOWN = """
@@ -48,9 +53,9 @@ SELECT vocabulary.*, (SELECT json_agg(fresh) FROM ({unindexed}) AS fresh)::text
 FROM (SELECT) AS one LEFT JOIN ({vocabulary}) AS vocabulary ON true
 """.replace("{unindexed}", NEWEST_UNINDEXED).replace("{vocabulary}", ranking.VOCABULARY)
 
-# The places of the index as the turns that stand there by now. A turn that made an artifact, or asked for it, is not
+# The places that were found as the turns that stand there by now. A turn that made an artifact, or asked for it, is not
 # repeated here either: by provenance, else by the clock (F2, F4).
-RANKED = """
+TOLD = """
 SELECT turn.id, turn.thread_id, turn.depth, turn.position, turn.role, turn.text, turn.created_at, found.score
 FROM ({ranked}) AS found
 JOIN conversations_thread AS thread
@@ -71,8 +76,12 @@ WHERE NOT (%(filtering)s AND EXISTS (
                ELSE made.created_at BETWEEN answer.created_at AND answer.created_at + interval '5 seconds' END
 ))
 ORDER BY found.score DESC, turn.thread_id, turn.depth DESC
-""".replace("{ranked}", ranking.STATEMENT)
-RANKED = " ".join(RANKED.split())  # psycopg reads a statement of more than 4,096 characters anew each time
+"""
+# psycopg reads a statement of more than 4,096 characters anew each time.
+RANKED, NEAR_BY_GRAPH, NEAR_ONE_BY_ONE = (
+    " ".join(TOLD.replace("{ranked}", ranked).split())
+    for ranked in (ranking.STATEMENT, vectors.BY_GRAPH, vectors.ONE_BY_ONE)
+)
 
 # Any word of the message will do. Only the person's own memories are looked at, which are few.
 FACTS = """
@@ -159,31 +168,39 @@ def recall(reminded: Reminded, *, tiers: Sequence[Tier], room: int) -> Recalled:
     given = [uuid.UUID(item.id) for item in tier.items if item.included] if tier else []
     start_over(milliseconds=MILLISECONDS)
     try:
-        found = search(
-            reminded, given=given, facts=tier is not None and len(given) < len(tier.items), least=WORTH_TELLING
+        found, problems = searched(
+            reminded, given, facts=tier is not None and len(given) < len(tier.items), least=WORTH_TELLING
         )
     except DatabaseError as error:
         return Recalled(problems=[problem_of(SOURCE, error)])
-    return fitted(found, room, here=reminded.thread_id)
+    return replace(fitted(found, room, here=reminded.thread_id), problems=problems)
 
 
-def search(
+def search(reminded: Reminded, *, facts: bool = True, most: int = MOST_TURNS) -> list[Candidate]:
+    """The turns and facts that bear on a text, best first."""
+    return searched(reminded, facts=facts, most=most)[0]
+
+
+def searched(
     reminded: Reminded,
-    *,
     given: Sequence[uuid.UUID] = (),
+    *,
     facts: bool = True,
     most: int = MOST_TURNS,
     least: float = FAINT,
-) -> list[Candidate]:
-    """The turns and facts that bear on a text, best first, without facts that are given already. ``least`` is the share of
-    the best one's score below which nothing counts."""
+) -> tuple[list[Candidate], list[Problem]]:
+    """The turns and facts that bear on a text, best first, without facts that are given already, and what went wrong.
+
+    ``least`` is the share of the best one's score below which nothing counts.
+    """
     query = ranking.query_of(reminded.user_id, reminded.text, reminded.at)
     if query.is_empty:
-        return []
+        return [], []
     counts, turns = _turns(reminded, query, most)
     told = _facts(reminded, query, counts, given) if facts else []
-    found = sorted([*turns, *told], key=lambda one: (-one.score, one.at))
-    return [one for one in found if one.score >= least * found[0].score][:most]
+    near, problems = _near(reminded, counts, most) if settings.OPENBOOK_EMBEDDINGS else ([], [])
+    found = sorted([*fused(turns, near), *told], key=lambda one: (-one.score, one.at))
+    return [one for one in found if one.score >= least * found[0].score][:most], problems
 
 
 def _turns(reminded: Reminded, query: Query, most: int) -> tuple[Counts, list[Candidate]]:
@@ -194,6 +211,47 @@ def _turns(reminded: Reminded, query: Query, most: int) -> tuple[Counts, list[Ca
     wanted = ranking.values_of(query, counts, unindexed, wanted=most, here=reminded.thread_id, before=reminded.before)
     rows = asked_rows(RANKED, wanted | {"filtering": reminded.filtering, "elsewhere": reminded.elsewhere}, binary=True)
     return counts, [_turn(row) for row in rows if row[0] not in reminded.gone]
+
+
+def _near(reminded: Reminded, counts: Counts, most: int) -> tuple[list[Candidate], list[Problem]]:
+    """The turns that mean much the same, or why they could not be asked for."""
+    try:
+        values = vectors.values_of(
+            embeddings.model(),
+            reminded.user_id,
+            reminded.text,
+            wanted=most,
+            here=reminded.thread_id,
+            before=reminded.before,
+        )
+        few = counts.turns <= vectors.FEW_TURNS
+        start_over(milliseconds=MEANING_MILLISECONDS)
+        if not few:
+            execute(vectors.GRAPH)
+        rows = asked_rows(
+            NEAR_ONE_BY_ONE if few else NEAR_BY_GRAPH,
+            values | {"filtering": reminded.filtering, "elsewhere": reminded.elsewhere},
+            binary=True,
+        )
+    except NoModel as error:
+        return [], [Problem(source=BY_MEANING, kind=ProblemKind.ERROR, message=str(error))]
+    except DatabaseError as error:
+        start_over()
+        return [], [problem_of(BY_MEANING, error)]
+    return [_turn(row) for row in rows if row[0] not in reminded.gone], []
+
+
+def fused(turns: Sequence[Candidate], near: Sequence[Candidate]) -> list[Candidate]:
+    """What was found by words, and by meaning, each by its share of the best; on the scale of the former. Pure."""
+    if not near:
+        return list(turns)
+    best = max((one.score for one in turns), default=1.0)
+    closest = max(one.score for one in near)
+    found = {one.id: one for one in [*near, *turns]}
+    scores = dict.fromkeys(found, 0.0) | {one.id: one.score for one in turns}
+    for one in near:
+        scores[one.id] += MEANING * best * one.score / closest
+    return [replace(one, score=scores[one.id]) for one in found.values()]
 
 
 def _turn(row: Row) -> Candidate:

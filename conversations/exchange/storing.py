@@ -12,7 +12,7 @@ from django.db.models import Model
 from psycopg.errors import UniqueViolation
 
 from artifacts.models import Artifact, ArtifactVersion
-from conversations import attempts, threads
+from conversations import attempts, embedding, threads
 from conversations.errors import AlreadyExists, InvalidMessage
 from conversations.exchange.records import Book
 from conversations.exchange.rows import (
@@ -48,6 +48,7 @@ def store(*, user: User, book: Book) -> list[Thread]:
         if taken := _taken(error):
             raise taken from None
         raise
+    embedding.catch_up_if_possible(user.pk)
     turns = sum(thread.message_count for thread in stored)
     if turns >= MANY:
         _tell_planner()

@@ -23,6 +23,7 @@ from django.db.backends.postgresql.base import DatabaseWrapper
 
 from config.child import Child
 from config.lifespan import stop_on_signals
+from conversations import embedding
 
 LOCK = 0x6F70656E  # "open": PostgreSQL's advisory locks are known by number
 
@@ -47,6 +48,8 @@ class Command(BaseCommand):
                 )
             with one_at_a_time():
                 call_command("migrate", interactive=False, verbosity=0)
+                if settings.OPENBOOK_EMBEDDINGS and (problem := embedding.prepare()):
+                    self.stderr.write(f"{problem} Recall goes by words alone.")
             try:
                 self.serve(host, port)
             finally:

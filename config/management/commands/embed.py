@@ -1,0 +1,21 @@
+"""`manage.py embed`: make ready for recall by meaning, and give all turns that are stored by now their points."""
+
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+
+from conversations import embedding
+
+
+class Command(BaseCommand):
+    help = "After OPENBOOK_EMBEDDINGS was switched on: what was said before is found by its meaning too."
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        if not settings.OPENBOOK_EMBEDDINGS:
+            raise CommandError("Set OPENBOOK_EMBEDDINGS=on first.")
+        if problem := embedding.prepare():
+            raise CommandError(f"{problem} {embedding.REMEDY}")
+        for user_id in embedding.users():
+            if turns := embedding.catch_up(user_id):
+                self.stdout.write(f"User {user_id}: {turns} turns.")
