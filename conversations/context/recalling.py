@@ -31,7 +31,7 @@ from memory.tags import thread_tag
 from memory.words import speaker
 
 SOURCE, BY_MEANING = "recall", "recall by meaning"
-MILLISECONDS, MEANING_MILLISECONDS = 100, 50
+MILLISECONDS = 100
 MOST_TURNS = 64
 MOST_FACTS = 8
 MOST_UNINDEXED = 60
@@ -225,7 +225,7 @@ def _near(reminded: Reminded, counts: Counts, most: int) -> tuple[list[Candidate
             before=reminded.before,
         )
         few = counts.turns <= vectors.FEW_TURNS
-        start_over(milliseconds=MEANING_MILLISECONDS)
+        start_over(milliseconds=MILLISECONDS)  # its own
         if not few:
             execute(vectors.GRAPH)
         rows = asked_rows(

@@ -4,6 +4,7 @@ import uuid
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -29,7 +30,10 @@ NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 SMALL_TALK = ["What a day.", "It is quiet here.", "Nothing much happened.", "So it goes."] * 5
 PETS, QUESTION = "We have two cats and a dog at home.", "Which animals does she own?"
 
-pytestmark = pytest.mark.django_db
+pytestmark = [
+    pytest.mark.django_db,
+    pytest.mark.skipif(find_spec(embeddings.PACKAGE) is None, reason="its package comes for Python before 3.14 only"),
+]
 
 
 @pytest.fixture
