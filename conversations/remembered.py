@@ -11,6 +11,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Q, QuerySet
 
+from conversations import attempts
 from conversations.errors import MemoryNotFound, TopicNotFound
 from conversations.models import Message, Thread
 from conversations.threads import identifier
@@ -128,4 +129,6 @@ def change(memory: Memory, *, at: datetime, **changes: Any) -> Memory:
 
 
 def prefer(user: User, **choices: Any) -> Preferences:
+    """What was said while memory was off, and days of another time zone, are looked at again."""
+    attempts.wanted(user.pk)
     return Preferences.objects.update_or_create(user=user, defaults=choices)[0]

@@ -14,7 +14,7 @@ from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from conversations import deletion, replies, threads, tokens, wire
+from conversations import attempts, deletion, replies, threads, tokens, wire
 from conversations.api import serializers
 from conversations.api.base import APIView, AsyncAPIView, caller, event_stream, valid
 from conversations.api.errors import ReplyFailed
@@ -87,6 +87,8 @@ class ThreadDetail(APIView):
             asked["assistant"] = threads.assistant_named(asked["assistant"])
         if asked:
             threads.of(caller(request)).filter(id=thread.id).update(**asked)
+        if asked.get("remembers"):
+            attempts.wanted(thread.user_id)
         return Response(_thread_objects([threads.get(caller(request), thread_id)])[0])
 
     @extend_schema(responses={204: None})

@@ -10,7 +10,7 @@ from django.test import AsyncClient
 from conversations.db import in_database
 from conversations.models import Message, Reply, Thread
 from conversations.wire import moment
-from memory.models import Memory, Preferences, Topic
+from memory.models import Consolidation, Memory, Preferences, Topic
 from memory.tags import thread_tag, user_tag
 from tests.conversations.api.client import Answer, Api
 from tests.conversations.factories import make_reply, make_thread
@@ -265,6 +265,7 @@ async def test_preferences_hold_until_they_are_changed(user: User, api: Api) -> 
     for body in asked:
         answer = await api.call("PATCH", "preferences/", body)
     assert (answer.status, answer.body) == (200, {"remembers": False, "time_zone": "Europe/Lisbon"})
+    assert (await Consolidation.objects.aget(user=user)).wanted_at
     for wrong in (
         {"time_zone": "Mars"},
         {"time_zone": ""},
@@ -283,4 +284,6 @@ async def test_a_thread_is_taken_out_of_memory_and_back(user: User, api: Api) ->
     assert (before["remembers"], answer.body) == (True, before | {"remembers": False})
     assert (await Thread.objects.aget(id=thread.id)).remembers is False
     assert (await api.call("PATCH", f"threads/{thread.id}/", {"remembers": "maybe"})).code[0] == 400
+    assert not await Consolidation.objects.aexists()
     assert (await api.call("PATCH", f"threads/{thread.id}/", {"remembers": True})).body == before
+    assert (await Consolidation.objects.aget(user=user)).wanted_at  # what was said meanwhile is not lost
