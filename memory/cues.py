@@ -113,7 +113,8 @@ FACTS = [
         r"|are|was|were|has|have|had|loves?|likes?|hates?|lives?|lived"
         r"|works?|worked|turned|turns|died|passed|got|goes|plays?|played|studies|moved|called|named|adopted"
         r"|bought|gave|made|taught|always|just|also"
-        r"|enjoys?|wants?|started|went|came|helps?|helped|used to)\b",
+        r"|enjoys?|wants?|starts?|started|begins?|speaks?|needs?|owns?|runs?|attends?|teaches|drives?|suffers?"
+        r"|graduates?|graduated|retired|married|went|came|helps?|helped|used to)\b",
         rf"\b(?:i|we)(?: |'ve ){ADVERBS}(?:have|got|had|adopted|raised|lost) (?:an?|two|three|four|five|six|seven"
         rf"|\d+|my|our|some)(?: \w+){{0,2}} {KIN}\b",
         r"\b(?:i'm|i am|we're|we are|i got|we got|i've been|we've been|been) (?:married|engaged|divorced|single"

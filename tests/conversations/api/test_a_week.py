@@ -45,7 +45,6 @@ class Person:
             request = (await self.api.get(f"requests/{answer['request']}/")).body
         return Told(request, answer["thread"])
 
-
     async def prefers(self, **values: Any) -> None:
         await Preferences.objects.aupdate_or_create(user=self.user, defaults=values)
 
@@ -86,7 +85,9 @@ async def test_every_tier_says_the_right_thing_at_each_moment_of_a_week(user: Us
     await ada.prefers(time_zone="Europe/Berlin")
 
     # Monday: nothing is known yet; in the evening the morning is "today", and what was begun is open.
-    morning = await ada.says(on(2, 8), "Good morning! I'm planning a trip to Lisbon in May. I still need to book the flight.")
+    morning = await ada.says(
+        on(2, 8), "Good morning! I'm planning a trip to Lisbon in May. I still need to book the flight."
+    )
     assert morning.tells()
     await ada.says(on(2, 8, 5), "And my sister Anna lives in Porto, so I will visit her too.", morning.thread)
     evening = await ada.says(on(2, 19), "Which wine goes with grilled sardines?")
