@@ -39,7 +39,7 @@ async def _from_memory(live: LiveReply, after: int, bell: asyncio.Event) -> Asyn
         for event in found:
             after = event.seq
             yield event
-        if live.lost or live.events[-1].is_last:
+        if live.lost or (not found and live.events[-1].is_last):
             return
         if not found:
             await bell.wait()

@@ -58,6 +58,17 @@ async def test_readers_see_the_same_from_any_point(user: User, model: ModelServe
     assert whole[-1]["data"]["message"]["text"] == answer.text
 
 
+async def test_a_reader_who_takes_a_while_misses_nothing(user: User, model: ModelServer) -> None:
+    gate = scripts.Gate()
+    model.script(scripts.text("One ", gate, "two."))
+    opened = await replies.start(user=user, thread_id=None, content="Count")
+    slow = replies.follow(opened.reply.id)
+    seen = [(await anext(slow)).envelope()]
+    gate.open()
+    whole = await read(opened.reply.id)
+    assert seen + [event.envelope() async for event in slow] == whole
+
+
 async def test_words_that_come_fast_become_few_deltas(user: User, model: ModelServer) -> None:
     model.script(scripts.text(*(f"{n} " for n in range(2_000))))
     opened = await replies.start(user=user, thread_id=None, content="Fast")
