@@ -57,17 +57,17 @@ FROM (SELECT) AS one LEFT JOIN ({vocabulary}) AS vocabulary ON true
 # repeated here either: by provenance, else by the clock (F2, F4).
 TOLD = """
 SELECT turn.id, turn.thread_id, turn.depth, turn.position, turn.role, turn.text, turn.created_at, found.score
-FROM ({ranked}) AS found
-JOIN conversations_thread AS thread
+FROM ({ranked}) found
+JOIN conversations_thread thread
   ON thread.id = found.thread_id AND thread.user_id = %(user)s
  AND (thread.id = %(here)s OR thread.remembers AND %(elsewhere)s)
-JOIN conversations_message AS turn
+JOIN conversations_message turn
   ON turn.thread_id = found.thread_id AND turn.depth = found.depth AND turn.is_active AND turn.text <> ''
  AND turn.forgotten_at IS NULL
 WHERE NOT (%(filtering)s AND EXISTS (
-    SELECT FROM artifacts_artifactversion AS made
-    JOIN artifacts_artifact AS kept ON kept.id = made.artifact_id AND kept.deleted_at IS NULL
-    JOIN conversations_message AS answer
+    SELECT FROM artifacts_artifactversion made
+    JOIN artifacts_artifact kept ON kept.id = made.artifact_id AND kept.deleted_at IS NULL
+    JOIN conversations_message answer
       ON answer.thread_id = turn.thread_id AND answer.is_active AND answer.role = 'assistant'
      AND answer.depth = turn.depth + (turn.role = 'user')::int
     WHERE made.thread_id = turn.thread_id AND made.origin <> 'hand'

@@ -98,9 +98,12 @@ async def test_a_recorded_request_is_told_as_the_contract_says(user: User, api: 
         "budget": companion.total_tokens,
         "hard_cap": companion.hard_cap_tokens,
         "sections": [
-            {"name": "base", "tokens": base_tokens, "text": companion.system_prompt},
-            {"name": "history", "tokens": history_tokens, "text": "user: Hi\n\nassistant: Hello"},
-            {"name": "message", "tokens": newest["token_count"], "text": "user: What time is it?"},
+            {"name": name, "tokens": tokens, "text": text, "forgotten_at": None}
+            for name, tokens, text in (
+                ("base", base_tokens, companion.system_prompt),
+                ("history", history_tokens, "user: Hi\n\nassistant: Hello"),
+                ("message", newest["token_count"], "user: What time is it?"),
+            )
         ],
         "items": [item(question, "recent"), item(greeting, "recent"), item(newest, "newest")],
         "rewriting": {"outcome": "not_needed", "query": None},
@@ -120,6 +123,7 @@ async def test_a_recorded_request_is_told_as_the_contract_says(user: User, api: 
             "stream": True,
             "diagnostics": {"previous_message_id": "msg_local"},
         },
+        "forgotten_at": None,
         "timings_ms": NO_TIMINGS | timings_of(row),
         "usage": {
             "input_tokens": 12,
