@@ -3,15 +3,18 @@
 import importlib
 import os
 from collections.abc import AsyncIterator, Iterator
+from typing import cast
 
+import psycopg
 import pytest
 from asgiref.sync import sync_to_async
 from django.apps import apps
 from django.contrib.auth.models import User
-from django.db import connections
+from django.db import connection, connections
+from django.db.backends.postgresql.base import DatabaseWrapper
 from django.test import TransactionTestCase, override_settings
 from hypothesis import settings as hypothesis_settings
-from pytest_django import Settings
+from pytest_django import DjangoDbBlocker, Settings
 
 from artifacts.models import Preset
 from conversations import replies
@@ -31,6 +34,27 @@ hypothesis_settings.register_profile("openbook", deadline=None, max_examples=EXA
 hypothesis_settings.load_profile("openbook")
 
 TransactionTestCase._fixture_teardown = lambda _: empty()  # type: ignore[attr-defined]
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> None:
+    """And a copy of the tables as `migrate` leaves them: a server that starts on a copy of that has nothing to migrate."""
+    with django_db_blocker.unblock():
+        connection.close()
+        cast(DatabaseWrapper, connection).close_pool()
+    with psycopg.connect(os.environ["DATABASE_URL"], autocommit=True) as admin:
+        admin.execute(f'DROP DATABASE IF EXISTS "{_template()}"')
+        admin.execute(f'CREATE DATABASE "{_template()}" TEMPLATE "{connection.settings_dict["NAME"]}"')
+
+
+@pytest.fixture(scope="session")
+def migrated(django_db_setup: None) -> str:
+    """Name of a database as `migrate` leaves it, to make others from."""
+    return _template()
+
+
+def _template() -> str:
+    return f"{connection.settings_dict['NAME']}_template"
 
 
 @pytest.fixture(autouse=True, scope="session")

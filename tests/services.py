@@ -17,7 +17,7 @@ import pytest
 
 # A developer's own settings and keys must not leak into the tests.
 FOREIGN = re.compile(
-    r"(ANTHROPIC_|OPENBOOK_(?!TEST_)|DJANGO_SUPERUSER_|PG).*|DATABASE_URL|REDIS_URL|SECRET_KEY|ALLOWED_HOSTS|CSRF_TRUSTED_ORIGINS|DEBUG|PORT"
+    r"(ANTHROPIC_|SUPERMEMORY_|OPENBOOK_(?!TEST_)|DJANGO_SUPERUSER_|PG).*|DATABASE_URL|REDIS_URL|SECRET_KEY|ALLOWED_HOSTS|CSRF_TRUSTED_ORIGINS|DEBUG|PORT"
 )
 NOWHERE = "postgresql://127.0.0.1:1/nowhere"
 POSTGRES_15 = "/usr/lib/postgresql/15/bin"
@@ -48,12 +48,12 @@ def empty_database() -> Iterator[str]:
 
 
 @contextmanager
-def fresh_database() -> Iterator[str]:
-    """The URL of a database of its own without any table, for tests that start whole servers."""
+def fresh_database(template: str = "template1") -> Iterator[str]:
+    """The URL of a database of its own, without any table or as its template, for tests that start whole servers."""
     server = os.environ["DATABASE_URL"]
     name = f"openbook_{uuid.uuid4().hex}"
     with psycopg.connect(server, autocommit=True) as connection:
-        connection.execute(f'CREATE DATABASE "{name}"')
+        connection.execute(f'CREATE DATABASE "{name}" TEMPLATE "{template}"')
         yield urlunsplit(urlsplit(server)._replace(path=f"/{name}"))
         connection.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
 

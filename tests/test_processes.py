@@ -24,7 +24,7 @@ from tests.processes import ServerProcess, server
 from tests.services import fresh_database
 
 PASSWORD = "correct-horse-battery-9"
-KILLS = int(os.environ.get("OPENBOOK_TEST_KILLS", "5"))
+KILLS = int(os.environ.get("OPENBOOK_TEST_KILLS", "4"))
 TURNS = 3  # at each kill
 STUCK_SECONDS = 15.0
 # The answer has about thirty words.
@@ -46,15 +46,15 @@ class Shared:
 
 
 @pytest.fixture(scope="module")
-def alone() -> Iterator[str]:
+def alone(migrated: str) -> Iterator[str]:
     """A database for servers without a Redis, one test after the other."""
-    with fresh_database() as database:
+    with fresh_database(migrated) as database:
         yield database
 
 
 @pytest.fixture(scope="module")
-def shared(redis_url: str) -> Iterator[Shared]:
-    with fresh_database() as database:
+def shared(redis_url: str, migrated: str) -> Iterator[Shared]:
+    with fresh_database(migrated) as database:
         yield Shared(database, redis_url)
 
 

@@ -1,36 +1,28 @@
 """A real browser against a real server process, with a database and a model server of their own."""
 
-import os
 import subprocess
 import sys
-import uuid
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
-import psycopg
 import pytest
 from playwright.sync_api import Browser, sync_playwright
-from psycopg import sql
-from psycopg.conninfo import make_conninfo
 
 from tests.browser.pages import Chat, chat_page, launch
 from tests.browser.rows import add_reader
 from tests.model_server import ModelServer
 from tests.processes import server
+from tests.services import fresh_database
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(scope="session")
-def browser_database() -> Iterator[str]:
-    base = os.environ["DATABASE_URL"]
-    name = f"browser_{uuid.uuid4().hex[:12]}"
-    with psycopg.connect(base, autocommit=True) as connection:
-        connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
-        yield make_conninfo(base, dbname=name)
-        connection.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
+def browser_database(migrated: str) -> Iterator[str]:
+    with fresh_database(migrated) as url:
+        yield url
 
 
 @pytest.fixture(scope="session")

@@ -17,9 +17,9 @@ from tests.waiting import until
 
 
 @pytest.fixture(scope="module")
-def used_database() -> Iterator[str]:
+def used_database(migrated: str) -> Iterator[str]:
     """For whom it does not matter that a server has started on it before."""
-    with fresh_database() as url:
+    with fresh_database(migrated) as url:
         yield url
 
 
@@ -45,9 +45,13 @@ def test_a_start_ends_with_one_line_that_says_how_to_sign_in_and_only_the_first_
         assert second.sign_in == "admin (password set at the first start; change it with: make password)"
 
 
-def test_the_first_superuser_is_the_one_that_the_environment_names(empty_database: str) -> None:
+def test_the_first_superuser_is_the_one_that_the_environment_names(migrated: str) -> None:
     named = {"DJANGO_SUPERUSER_USERNAME": "ada", "DJANGO_SUPERUSER_PASSWORD": "analytical engine"}
-    with server(empty_database, **named) as running, psycopg.connect(empty_database) as connection:
+    with (
+        fresh_database(migrated) as database,
+        server(database, **named) as running,
+        psycopg.connect(database) as connection,
+    ):
         users = connection.execute("SELECT username, is_superuser, is_staff FROM auth_user").fetchall()
     assert (running.sign_in, users) == ("ada with the password in DJANGO_SUPERUSER_PASSWORD", [("ada", True, True)])
     assert "analytical engine" not in running.output

@@ -27,8 +27,8 @@ def model() -> Iterator[ModelServer]:
 
 
 @pytest.fixture(scope="module")
-def database() -> Iterator[str]:
-    with fresh_database() as url:
+def database(migrated: str) -> Iterator[str]:
+    with fresh_database(migrated) as url:
         yield url
 
 

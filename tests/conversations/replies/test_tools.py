@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from pytest_django import Settings
 
 from artifacts.models import Artifact, ArtifactVersion
 from conversations import replies
@@ -170,7 +171,7 @@ async def test_what_is_written_can_be_watched_and_the_deltas_are_the_stored_text
         ("save_artifact", BRD | {"kind": "opera"}, "`kind` must be one of document, code"),
         ("save_artifact", BRD | {"title": ["Boats"]}, "`title` must be of type string"),
         ("save_artifact", BRD | {"title": " \n\t"}, "Give the artifact a title"),
-        ("save_artifact", BRD | {"content": "x" * 600_000}, "the limit is 500,000"),
+        ("save_artifact", BRD | {"content": "x" * 6_000}, "the limit is 5,000"),
         ("save_artifact", BRD | {"title": "x" * 201}, "at most 200 characters"),
         ("read_artifact", {"artifact": str(uuid.uuid4())}, "There is no such artifact in this thread"),
         ("read_artifact", {"artifact": "Boats", "version": "two"}, "`version` must be of type integer"),
@@ -179,9 +180,16 @@ async def test_what_is_written_can_be_watched_and_the_deltas_are_the_stored_text
     ],
 )
 async def test_a_tool_call_that_fails_answers_the_model_and_its_request_stays(
-    user: User, thread: Thread, model: ModelServer, name: str, input: dict[str, Any], told: str
+    user: User,
+    thread: Thread,
+    model: ModelServer,
+    settings: Settings,
+    name: str,
+    input: dict[str, Any],
+    told: str,
 ) -> None:
     """F5: text that claims success proves nothing."""
+    settings.OPENBOOK_MAX_ARTIFACT_CHARS = 5_000
     model.script(scripts.tool_use(name, input), scripts.text("It is saved!"), scripts.text("Hm."))
     opened = await ask(user, thread, "Generate a BRD")
     (result,) = model.bodies[1]["messages"][-1]["content"]
