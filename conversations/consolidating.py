@@ -18,10 +18,10 @@ from django.db.models import F
 from django.utils import timezone
 
 from conversations import attempts
-from conversations.digesting import digest, writer
-from conversations.models import Message, Reply, Thread
+from conversations.digesting import digest, end_left_behind, writer
+from conversations.models import Reply
 from conversations.providers import Provider
-from conversations.unconsolidated import LATE, Due, due_parts, rows
+from conversations.unconsolidated import LATE, Due, Moved, active, due_parts, hold, rows
 from memory import keeping
 from memory.extracting import extract
 from memory.findings import Findings, Turn
@@ -51,10 +51,6 @@ WHERE part.user_id = %(user)s AND part.ended_at > %(recent)s AND part.text <> ''
 RECENT = timedelta(days=3)
 
 
-class Moved(Exception):
-    """Since the part was read, it was written to, a reply began in its thread, or it shall not be remembered any more."""
-
-
 def consolidate(user_id: int, *, at: datetime | None = None, alive: Callable[[], bool] | None = None) -> int:
     """Do all that is to be done for a user. Returns how many parts that were; none where another process is at it.
 
@@ -66,7 +62,10 @@ def consolidate(user_id: int, *, at: datetime | None = None, alive: Callable[[],
         if not (alone and User.objects.filter(id=user_id).exists()):
             return 0
         zone, remembers = _preferences(user_id)
-        wanted_at = Consolidation.objects.filter(user=user_id).values_list("wanted_at", flat=True).first()
+        before = Consolidation.objects.filter(user=user_id).values_list("wanted_at", "started_at").first()
+        wanted_at, began_before = before or (None, None)
+        if began_before:
+            end_left_behind(user_id, began_before)
         due = due_parts(user_id, zone) if remembers else []
         _progress(user_id, started_at=at, ended_at=None, parts_done=0, parts_to_do=len(due))
         try:
@@ -97,8 +96,8 @@ def _do(
                 return done, False
             turns = _turns(one, zone)
             asked = provider if _is_recent(one, at) else None
-            findings = _findings(user_id, turns, facts, asked, runner)
             try:
+                findings = _findings(user_id, one, turns, facts, asked, runner)
                 _keep(user_id, one, turns, findings, facts, zone, at)
                 done += 1
             except Moved:
@@ -107,16 +106,20 @@ def _do(
 
 
 def _findings(
-    user_id: int, turns: Sequence[Turn], facts: Facts, provider: Provider | None, runner: asyncio.Runner | None
+    user_id: int,
+    one: Due,
+    turns: Sequence[Turn],
+    facts: Facts,
+    provider: Provider | None,
+    runner: asyncio.Runner | None,
 ) -> Findings:
     if not turns:
         return Findings()
-    topics = keeping.open_topics_of(user_id, turns[-1].at)
     if provider and runner:
-        found = runner.run(digest(provider, turns, facts, topics))
+        found = digest(runner, provider, user_id, one, turns, facts)
         if found:
             return found
-    return extract(turns, topics)
+    return extract(turns, keeping.open_topics_of(user_id, turns[-1].at))
 
 
 def _is_recent(one: Due, at: datetime) -> bool:
@@ -124,16 +127,11 @@ def _is_recent(one: Due, at: datetime) -> bool:
 
 
 def _turns(one: Due, zone: tzinfo) -> list[Turn]:
-    rows = _active(one).values_list("id", "position", "role", "text", "created_at")
+    rows = active(one).values_list("id", "position", "role", "text", "created_at")
     return [
         Turn(id=id, position=position, role=role, text=text, at=created_at.astimezone(zone))
         for id, position, role, text, created_at in rows
     ]
-
-
-def _active(one: Due) -> Any:
-    turns = Message.objects.filter(thread=one.thread, is_active=True, position__range=(one.part.first, one.part.last))
-    return turns.exclude(status=Message.Status.FORGOTTEN).order_by("position")
 
 
 def _keep(
@@ -142,14 +140,7 @@ def _keep(
     """All of a part in one transaction, unless what it was made of is no longer what is said. Raises ``Moved``."""
     ids = [turn.id for turn in turns]
     with transaction.atomic():
-        # As every other writer does: whoever forgets or replaces a turn waits, or is seen here.
-        thread = Thread.objects.select_for_update(no_key=True).filter(id=one.thread, remembers=True).first()
-        running = Reply.objects.filter(thread=one.thread, status=Reply.Status.RUNNING)
-        unwanted = Preferences.objects.filter(user=user_id, remembers=False)
-        if thread is None or running.exists() or unwanted.exists():
-            raise Moved
-        if list(_active(one).values_list("id", flat=True)) != ids:
-            raise Moved
+        hold(user_id, one, ids)
         where = Kept(user_id=user_id, thread_id=one.thread, part=one.part, turns=ids, zone=zone, at=at)
         keeping.keep(where, findings, facts)
         Consolidation.objects.filter(user=user_id).update(parts_done=F("parts_done") + 1)

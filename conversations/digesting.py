@@ -1,17 +1,33 @@
-"""A part of a conversation put to a small model: what was said, what is worth remembering, what was left open."""
+"""A part of a conversation put to a small model: what was said, what is worth remembering, what was left open.
+
+Each attempt is in the book before the model is asked, also one that then fails or whose answer is no use (S1).
+"""
 
 import asyncio
 import logging
+import uuid
 from collections.abc import Sequence
 from contextlib import aclosing
+from dataclasses import dataclass, replace
+from datetime import datetime
 
 from django.conf import settings
+from django.db import transaction
+from django.utils import timezone
 
-from conversations.models import text_blocks
+from conversations.context import windowing
+from conversations.context.noting import noting
+from conversations.errors import error_object
+from conversations.models import ContextBlock, ContextSnapshot, Reply
 from conversations.providers import Provider, get_provider
 from conversations.providers.base import WHOLE, Finished, Payload, ProviderError, TextDelta
+from conversations.replies.store import Outcome, end_request
+from conversations.text import clean
+from conversations.unconsolidated import Due, active, hold
 from memory import asking
 from memory.findings import Findings, OpenTopic, Turn
+from memory.keeping import open_topics_of
+from memory.models import Memory
 from memory.replacing import Facts
 
 ATTEMPTS = 2
@@ -20,45 +36,131 @@ DEADLINE_SECONDS = 30.0
 log = logging.getLogger("openbook.memory")
 
 
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """A request that is recorded, and what its answer speaks of by number."""
+
+    snapshot: ContextSnapshot
+    payload: Payload
+    known: Sequence[tuple[uuid.UUID, str]]
+    topics: Sequence[OpenTopic]
+
+
 def writer() -> Provider | None:
     """The provider to ask, where there is one with a model behind it."""
     provider = get_provider(settings.OPENBOOK_PROVIDER)
     return provider if provider.rewrites else None
 
 
-async def digest(
+def digest(
+    runner: asyncio.Runner,
     provider: Provider,
+    user_id: int,
+    one: Due,
     turns: Sequence[Turn],
     facts: Facts,
-    topics: Sequence[OpenTopic],
     *,
     deadline_seconds: float = DEADLINE_SECONDS,
 ) -> Findings | None:
-    """What the model finds; ``None`` where it can't say it, or won't. Raises ``ProviderError`` where trying later can help."""
-    said = "\n".join(turn.text for turn in turns)
-    known = [(one.id, one.text) for one in facts.bearing_on(said, asking.MOST_KNOWN)]
-    payload = provider.render(
-        model=provider.small_model(),
-        max_tokens=asking.MAX_TOKENS,
-        system=text_blocks(asking.INSTRUCTIONS),
-        messages=[{"role": "user", "content": text_blocks(asking.material(turns, known, topics))}],
-    )
-    for _ in range(ATTEMPTS):
+    """What the model finds; ``None`` where it can't say it, or won't.
+
+    Raises ``ProviderError`` where trying later can help, ``Moved`` where the part is no longer what was read of it.
+    """
+    for attempt in range(1, ATTEMPTS + 1):
+        asked = record(provider, user_id, one, turns, facts, attempt=attempt)
         try:
-            answer = await _answer(provider, payload, deadline_seconds)
-            return asking.read(answer, turns, known, topics, made_by=payload["model"])
-        except asking.Garbage as garbage:
-            log.warning("the model's findings are no use", extra={"cause": str(garbage)})
+            answer, finished = runner.run(_answer(provider, asked.payload, deadline_seconds))
         except ProviderError as error:
+            end_request(asked.snapshot, _failed(error.code, error.message, retryable=error.retryable))
             if error.retryable:
                 raise
             log.warning("the model can't be asked about a part", extra={"cause": error.code})
-            break
+            return None
+        outcome = Outcome.of(finished) if finished else Outcome(status=Reply.Status.COMPLETED)
+        try:
+            findings = _read(answer, finished, asked, turns)
+        except asking.Garbage as garbage:
+            failed = _failed("unusable_answer", str(garbage), retryable=attempt < ATTEMPTS)
+            end_request(asked.snapshot, replace(outcome, status=failed.status, error=failed.error))
+            log.warning("the model's findings are no use", extra={"cause": str(garbage)})
+        else:
+            end_request(asked.snapshot, outcome)
+            return findings
     return None
 
 
-async def _answer(provider: Provider, payload: Payload, deadline_seconds: float) -> str:
-    """The whole text. Raises ``Garbage`` where it was cut short or has no end, ``ProviderError`` where none came."""
+def record(
+    provider: Provider,
+    user_id: int,
+    one: Due,
+    turns: Sequence[Turn],
+    facts: Facts,
+    *,
+    attempt: int,
+) -> Asked:
+    """Store the request about a part, whatever becomes of it. Raises ``Moved``.
+
+    Under the lock of the thread, which whoever forgets takes too: what was forgotten since it was read is told to no model,
+    and stored in no block.
+    """
+    with transaction.atomic():
+        thread = hold(user_id, one, [turn.id for turn in turns])
+        known = _known(turns, facts)
+        topics = open_topics_of(user_id, turns[-1].at)[: asking.MOST_TOPICS]
+        request = noting(
+            provider,
+            thread,
+            _as_sent(one),
+            material=asking.material(turns, known, topics),
+            known=known,
+            topics=topics,
+            attempt=attempt,
+        )
+        ContextBlock.objects.bulk_create(request.blocks, ignore_conflicts=True)
+        request.snapshot.save(force_insert=True)
+    return Asked(snapshot=request.snapshot, payload=request.payload, known=known, topics=topics)
+
+
+def end_left_behind(user_id: int, since: datetime) -> None:
+    """What a process asked that was killed before it knew the end. Nobody else may be asking about the user."""
+    left = ContextSnapshot.objects.filter(
+        thread__user=user_id,
+        created_at__gte=since,
+        purpose=ContextSnapshot.Purpose.CONSOLIDATION,
+        status=ContextSnapshot.Status.PENDING,
+    )
+    error = _error("interrupted", "The worker was stopped while it asked. It is asked again.", retryable=True)
+    left.update(status=ContextSnapshot.Status.INTERRUPTED, error=error, ended_at=timezone.now())
+
+
+def _known(turns: Sequence[Turn], facts: Facts) -> list[tuple[uuid.UUID, str]]:
+    """What bears on the turns and is still remembered: the facts were read when the run began."""
+    said = "\n".join(turn.text for turn in turns)
+    bearing = facts.bearing_on(said, asking.MOST_KNOWN)
+    there = set(Memory.objects.filter(id__in=[fact.id for fact in bearing]).values_list("id", flat=True))
+    return [(fact.id, fact.text) for fact in bearing if fact.id in there]
+
+
+def _as_sent(one: Due) -> list[windowing.Turn]:
+    """The turns of the part with what the account of a request says of them, which is not their text."""
+    rows = active(one).values_list("id", "position", "depth", "role", "token_count")
+    return [
+        windowing.Turn(id=id, position=position, depth=depth, role=role, content=[], token_count=tokens)
+        for id, position, depth, role, tokens in rows
+    ]
+
+
+def _read(answer: str, finished: Finished | None, asked: Asked, turns: Sequence[Turn]) -> Findings:
+    """Raises ``Garbage`` also where the answer was cut short or has no end."""
+    if finished is None:
+        raise asking.Garbage("The answer has no end.")
+    if finished.stop_reason not in WHOLE:
+        raise asking.Garbage(f"The model stopped: {finished.stop_reason[:40]}.")
+    return asking.read(answer, turns, asked.known, asked.topics, made_by=asked.snapshot.model)
+
+
+async def _answer(provider: Provider, payload: Payload, deadline_seconds: float) -> tuple[str, Finished | None]:
+    """The text and how it ended, ``None`` where it was given up; raises ``ProviderError`` where none came."""
     answer = ""
     try:
         async with asyncio.timeout(deadline_seconds), aclosing(provider.stream(payload)) as events:
@@ -67,11 +169,17 @@ async def _answer(provider: Provider, payload: Payload, deadline_seconds: float)
                     case TextDelta(text=piece):
                         answer += piece
                         if len(answer) > asking.LONGEST_ANSWER:
-                            raise asking.Garbage("The answer has no end.")
-                    case Finished(stop_reason=reason):
-                        if reason not in WHOLE:
-                            raise asking.Garbage(f"The model stopped: {reason[:40]}.")
-                        return answer
+                            return "", None
+                    case Finished():
+                        return answer, event
     except TimeoutError:
         raise ProviderError("timeout", "It took too long.", retryable=True) from None
     raise ProviderError("cut_off", "The answer was cut off.", retryable=True)
+
+
+def _failed(code: str, message: str, *, retryable: bool) -> Outcome:
+    return Outcome(status=Reply.Status.FAILED, error=_error(code, message, retryable=retryable))
+
+
+def _error(code: str, message: str, *, retryable: bool) -> dict[str, object]:
+    return error_object(type="model", code=code, message=clean(message), details={"retryable": retryable})

@@ -44,7 +44,8 @@ def delete_snapshots(before: datetime) -> None:
 
 def _delete_snapshots_of(thread_id: uuid.UUID, before: datetime) -> int:
     with door():
-        # A request is recorded by a running reply, or together with the reply by whoever can write to the thread.
+        # A request is recorded by a running reply, or together with the reply by whoever can write to the thread;
+        # one for notes of it under this lock.
         if Thread.objects.select_for_update(no_key=True).filter(id=thread_id).first() is None:
             return 0
         if Reply.objects.filter(thread=thread_id, status=Reply.Status.RUNNING).exists():

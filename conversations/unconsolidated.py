@@ -1,14 +1,17 @@
 """What of a user's threads is to be consolidated, found by the rows alone."""
 
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta, tzinfo
 from itertools import groupby
 from typing import Any
 
 from django.db import connection
+from django.db.models import QuerySet
 
+from conversations.models import Message, Reply, Thread
+from memory.models import Preferences
 from memory.parts import Part, Place, parts_of
 
 LATE = timedelta(minutes=1)
@@ -59,6 +62,10 @@ ORDER BY part.started_at, part.thread_id, part.first_position
 """
 
 
+class Moved(Exception):
+    """Since the part was read, it was written to, a reply began in its thread, or it shall not be remembered any more."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Due:
     """A part of a thread that is to be made, for the first time or anew."""
@@ -75,6 +82,25 @@ def due_parts(user_id: int, zone: tzinfo) -> list[Due]:
     ]
     due = {(one.thread, one.part.first): one for one in [*stale, *_unread(user_id, zone)]}
     return sorted(due.values(), key=lambda one: (one.part.started_at, one.thread, one.part.first))
+
+
+def active(one: Due) -> QuerySet[Message]:
+    """The turns that a part is made of, in order."""
+    turns = Message.objects.filter(thread=one.thread, is_active=True, position__range=(one.part.first, one.part.last))
+    return turns.exclude(status=Message.Status.FORGOTTEN).order_by("position")
+
+
+def hold(user_id: int, one: Due, turns: Sequence[uuid.UUID]) -> Thread:
+    """Lock a part's thread until the transaction ends. Raises ``Moved`` where the part is no longer made of these turns."""
+    # As every other writer does: whoever forgets or replaces a turn waits, or is seen here.
+    thread = Thread.objects.select_for_update(no_key=True).filter(id=one.thread, remembers=True).first()
+    running = Reply.objects.filter(thread=one.thread, status=Reply.Status.RUNNING)
+    unwanted = Preferences.objects.filter(user=user_id, remembers=False)
+    if thread is None or running.exists() or unwanted.exists():
+        raise Moved
+    if list(active(one).values_list("id", flat=True)) != list(turns):
+        raise Moved
+    return thread
 
 
 def _unread(user_id: int, zone: tzinfo) -> Iterator[Due]:

@@ -101,10 +101,22 @@ def error_code(error: dict[str, Any] | None) -> str:
 
 def purpose(value: str, round: int) -> str:
     """What a model request was made for."""
-    if value == ContextSnapshot.Purpose.REWRITE:
-        return "contextualised query"
-    silent = "silent artifact, " if value == ContextSnapshot.Purpose.ARTIFACT else ""
-    return f"{silent}round {round}"
+    own = {
+        ContextSnapshot.Purpose.REWRITE: "contextualised query",
+        ContextSnapshot.Purpose.ARTIFACT: "silent artifact",
+        ContextSnapshot.Purpose.CONSOLIDATION: "notes of a conversation",
+    }
+    return ", ".join(filter(None, [own.get(ContextSnapshot.Purpose(value)), which(value, round)]))
+
+
+def which(purpose: str, round: int) -> str:
+    """Which of several that a reply, or a part of a conversation, took."""
+    match purpose:
+        case ContextSnapshot.Purpose.REWRITE:
+            return ""
+        case ContextSnapshot.Purpose.CONSOLIDATION:
+            return f"attempt {round}" if round > 1 else ""
+    return f"round {round}"
 
 
 def tokens_bar(total: int, budget: int, hard_cap: int) -> SafeString:

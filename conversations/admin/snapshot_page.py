@@ -38,8 +38,13 @@ SECTION_LABELS = {
 }
 SILENT_LABELS = {"message": "The preset's instruction"}
 REWRITE_LABELS = {"base": "Instructions", "message": "Memory, turns and message, as JSON"}
-REWRITE, SILENT = ContextSnapshot.Purpose.REWRITE, ContextSnapshot.Purpose.ARTIFACT
-OWN_LABELS: dict[str, dict[str, str]] = {REWRITE: REWRITE_LABELS, SILENT: SILENT_LABELS}
+NOTES_LABELS = {"base": "Instructions", "message": "Turns, what is noted and topics, as JSON"}
+REWRITE, SILENT, NOTES = (
+    ContextSnapshot.Purpose.REWRITE,
+    ContextSnapshot.Purpose.ARTIFACT,
+    ContextSnapshot.Purpose.CONSOLIDATION,
+)
+OWN_LABELS: dict[str, dict[str, str]] = {REWRITE: REWRITE_LABELS, SILENT: SILENT_LABELS, NOTES: NOTES_LABELS}
 TURN_KINDS = ("message", "range")
 FAILURES = {"error": "failed", "timed_out": "timed out", "garbage": "could not be used"}
 FAILED_QUERIES: dict[str, str] = {RewritingOutcome.FAILED: "failed", RewritingOutcome.TIMED_OUT: "timed out"}
@@ -144,7 +149,7 @@ def snapshot_page(snapshot: ContextSnapshot) -> SnapshotPage:
     sent = sent_turns(included[-SENT_SHOWN:])
     request = display.pretty(body["request"]) if body["request"] is not None else ""
     known = known_rows([item for item in body["items"] if not is_turn_of_thread(item)])
-    others = list(ContextSnapshot.objects.filter(reply=snapshot.reply_id).exclude(pk=snapshot.pk).order_by("id"))
+    others = of_same_reply(snapshot)
     outcome, query = rewriting(snapshot, body, others)
     return SnapshotPage(
         verdict=verdict(snapshot),
@@ -152,7 +157,7 @@ def snapshot_page(snapshot: ContextSnapshot) -> SnapshotPage:
         forgotten_at=body["forgotten_at"],
         digest=body["digest"],
         segments=segments(snapshot, body["sections"]),
-        budget_x=None if snapshot.purpose == REWRITE else round(snapshot.budget * bar_scale(snapshot), 1),
+        budget_x=None if snapshot.quotes_turns else round(snapshot.budget * bar_scale(snapshot), 1),
         sent=sent[-SENT_OPEN:],
         sent_folded=sent[:-SENT_OPEN],
         sent_hidden=max(0, len(included) - SENT_SHOWN),
@@ -180,6 +185,12 @@ def snapshot_page(snapshot: ContextSnapshot) -> SnapshotPage:
     )
 
 
+def of_same_reply(snapshot: ContextSnapshot) -> list[ContextSnapshot]:
+    if snapshot.reply_id is None:
+        return []
+    return list(ContextSnapshot.objects.filter(reply=snapshot.reply_id).exclude(pk=snapshot.pk).order_by("id"))
+
+
 def is_turn_of_thread(item: Item) -> bool:
     """Whether it is a turn in its place; what was recalled stands beside the message."""
     return item["kind"] in TURN_KINDS and "thread" not in item
@@ -195,12 +206,14 @@ def left_out(snapshot: ContextSnapshot) -> Counter[str]:
 
 
 def verdict(snapshot: ContextSnapshot) -> str:
-    turns = display.counted(snapshot.message_history_count, "earlier turn")
+    noun = "turn" if snapshot.purpose == NOTES else "earlier turn"
+    turns = display.counted(snapshot.message_history_count, noun)
     counts = left_out(snapshot)
     why = ", ".join(f"{count:,} {reason.replace('_', ' ')}" for reason, count in counts.most_common())
     missing = f"{counts.total():,} left out: {why}" if counts else "none left out"
-    if snapshot.purpose == REWRITE:
-        asked = f"{snapshot.model} asked for a contextualised query, given {turns}, {missing}"
+    if snapshot.quotes_turns:
+        what = "what to note of a conversation" if snapshot.purpose == NOTES else "a contextualised query"
+        asked = f"{snapshot.model} asked for {what}, given {turns}, {missing}"
         return "; ".join([asked, display.counted(snapshot.total_tokens, "token"), *failures(snapshot)])
     size = f"{snapshot.total_tokens:,} of {snapshot.budget:,} tokens"
     return "; ".join([f"{turns} sent, {missing}", size, *failures(snapshot)])
@@ -208,7 +221,7 @@ def verdict(snapshot: ContextSnapshot) -> str:
 
 def failures(snapshot: ContextSnapshot) -> list[str]:
     """What the request had to do without, or what became of a query that failed: a few words each."""
-    if snapshot.purpose == REWRITE:
+    if snapshot.quotes_turns:
         return [display.error_code(snapshot.error)] if snapshot.error else []
     failed = [f"{source_label(problem)} {FAILURES[problem['kind']]}" for problem in snapshot.problems or []]
     if snapshot.rewriting in FAILED_QUERIES:
@@ -222,7 +235,7 @@ def source_label(problem: Item) -> str:
 
 def rewriting(snapshot: ContextSnapshot, body: Item, others: Sequence[ContextSnapshot]) -> tuple[str, str]:
     """What became of the contextualised query, and the query; of a request that asked for one, as it was used."""
-    if snapshot.purpose == ContextSnapshot.Purpose.ARTIFACT:  # it has no message to put into other words
+    if snapshot.purpose in (SILENT, NOTES):  # they have no message to put into other words
         return "", ""
     if snapshot.purpose != REWRITE:
         query = body["rewriting"]["query"]
@@ -237,7 +250,7 @@ def rewriting(snapshot: ContextSnapshot, body: Item, others: Sequence[ContextSna
 
 def bar_scale(snapshot: ContextSnapshot) -> float:
     """The budget is of requests that reply."""
-    return BAR_WIDTH / max(snapshot.total_tokens, 0 if snapshot.purpose == REWRITE else snapshot.budget, 1)
+    return BAR_WIDTH / max(snapshot.total_tokens, 0 if snapshot.quotes_turns else snapshot.budget, 1)
 
 
 def segments(snapshot: ContextSnapshot, sections: Sequence[Item]) -> list[Segment]:
@@ -296,7 +309,7 @@ def left_out_row(item: Item) -> LeftOut:
 
 def cache(snapshot: ContextSnapshot) -> str:
     """What was expected of the prompt cache, in a sentence."""
-    if snapshot.purpose == REWRITE:
+    if snapshot.quotes_turns:
         return "Not used: no two such requests begin alike."
     plan = snapshots.cache_of(snapshot)
     marks = f" Marks stand {' and '.join(MARK_LABELS[mark] for mark in plan.marks)}." if plan.marks else ""

@@ -80,8 +80,9 @@ class ContextSnapshotAdmin(InspectionAdmin[ContextSnapshot]):
 
     @admin.display(description="for", ordering="purpose")
     def made_for(self, snapshot: ContextSnapshot) -> SafeString:
-        note = f"round {snapshot.round}" if snapshot.purpose != ContextSnapshot.Purpose.REWRITE else ""
-        return display.with_note(snapshot.get_purpose_display().lower(), note)
+        return display.with_note(
+            snapshot.get_purpose_display().lower(), display.which(snapshot.purpose, snapshot.round)
+        )
 
     @admin.display(description="status", ordering="status")
     def state(self, snapshot: ContextSnapshot) -> SafeString:
@@ -90,7 +91,9 @@ class ContextSnapshotAdmin(InspectionAdmin[ContextSnapshot]):
         return display.with_note(display.status(snapshot.status), format_html("{}{}", took, failed))
 
     @admin.display(description="est. tokens", ordering="total_tokens")
-    def tokens(self, snapshot: ContextSnapshot) -> SafeString:
+    def tokens(self, snapshot: ContextSnapshot) -> SafeString | str:
+        if snapshot.quotes_turns:
+            return display.number(snapshot.total_tokens)
         return display.tokens_bar(snapshot.total_tokens, snapshot.budget, snapshot.hard_cap)
 
     @admin.display(description="turns", ordering="message_history_count")

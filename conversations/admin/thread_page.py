@@ -3,10 +3,12 @@
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from uuid import UUID
 
 from django.db.models.functions import Left, Length
 
+from conversations.context import snapshots
 from conversations.models import ContextSnapshot, Message, Reply, Thread
 
 TURNS_SHOWN = 50
@@ -31,6 +33,7 @@ class Turn:
     excerpt: str
     length: int
     attempts: list[Attempt] = field(default_factory=list)
+    notes: list[ContextSnapshot] = field(default_factory=list)
 
     @property
     def is_long(self) -> bool:
@@ -53,8 +56,11 @@ def thread_page(thread: Thread, *, before: str) -> ThreadPage:
     found = newest(thread, end)
     shown = found[:TURNS_SHOWN][::-1]
     tried = attempts(thread, [turn.message.id for turn in shown])
+    noted = notes(thread, since=shown[0].message.created_at) if shown else {}
     return ThreadPage(
-        turns=[replace(turn, attempts=tried[turn.message.id]) for turn in shown],
+        turns=[
+            replace(turn, attempts=tried[turn.message.id], notes=noted.get(turn.message.position, [])) for turn in shown
+        ],
         older=shown[0].message.position if len(found) > TURNS_SHOWN else None,
         is_newest=end is None,
     )
@@ -85,4 +91,16 @@ def attempts(thread: Thread, message_ids: Sequence[UUID]) -> defaultdict[UUID | 
     grouped = defaultdict(list)
     for reply in replies:
         grouped[reply.user_message_id].append(Attempt(reply=reply, requests=requests[reply.id]))
+    return grouped
+
+
+def notes(thread: Thread, *, since: datetime) -> defaultdict[int, list[ContextSnapshot]]:
+    """The model requests about parts of the thread, oldest first, by the last turn of the part."""
+    asked = ContextSnapshot.objects.filter(
+        thread=thread, purpose=ContextSnapshot.Purpose.CONSOLIDATION, created_at__gte=since
+    )
+    grouped = defaultdict(list)
+    for request in asked.only("id", "purpose", "round", "status", "runs").order_by("id"):
+        last = max(run.last for run in snapshots.runs_of(request) if run.included)
+        grouped[last].append(request)
     return grouped

@@ -285,11 +285,12 @@ class SnapshotAnswer(serializers.Serializer[Any]):
     id = serializers.UUIDField(allow_null=True, help_text="Null: a preview, nothing is stored.")
     thread = serializers.UUIDField(allow_null=True)
     message = serializers.UUIDField(allow_null=True, help_text="The turn to answer.")
-    reply = serializers.UUIDField(allow_null=True)
+    reply = serializers.UUIDField(allow_null=True, help_text="Null: a preview, or of no reply.")
     purpose = serializers.ChoiceField(
-        ContextSnapshot.Purpose.values, help_text="`rewrite` asks a small model for the contextualised query only."
+        ContextSnapshot.Purpose.values,
+        help_text="`rewrite` asks a small model for the contextualised query only, `consolidation` for what to remember.",
     )
-    round = serializers.IntegerField(help_text="Which request of the reply, from 1.")
+    round = serializers.IntegerField(help_text="Which request of the reply, or which attempt, from 1.")
     created_at = serializers.DateTimeField()
     provider = serializers.CharField()
     model = serializers.CharField()

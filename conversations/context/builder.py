@@ -9,13 +9,13 @@ from datetime import datetime
 from conversations.context import caching, rewriting
 from conversations.context.budget import Budget
 from conversations.context.caching import CachePlan, CacheState, Previous
-from conversations.context.fitting import ROUND, Parts, Section, fit, history_room, memory_room, standing_room
+from conversations.context.fitting import MATERIAL, ROUND, Parts, Section, fit, history_room, memory_room, standing_room
 from conversations.context.listing import list_artifacts
 from conversations.context.problems import Problem
 from conversations.context.ranking import Ranking, ranked
 from conversations.context.reasons import Reason
 from conversations.context.recalling import Recalled, Reminded, recall
-from conversations.context.rendering import render, sha256
+from conversations.context.rendering import render, render_material, sha256
 from conversations.context.rewriting import Rewriting
 from conversations.context.sources import Candidates, Wanted, candidates_of, read_all
 from conversations.context.tiers import MEMORY, TierItem, build_tiers, cut
@@ -67,7 +67,7 @@ class Context:
 
     @property
     def total_tokens(self) -> int:
-        if self.purpose is ContextSnapshot.Purpose.REWRITE:  # there the turns stand within the material
+        if self.purpose.quotes_turns:
             return self.parts.standing_tokens + sum(addition.tokens for addition in self.parts.additions)
         return self.parts.total_tokens
 
@@ -297,7 +297,7 @@ def rewriting_context(context: Context, *, assistant: Assistant, provider: Provi
     watch = Stopwatch()
     told = rewriting.told_turns(context.history)
     snippet = next((tier.text for tier in context.parts.tiers if tier.name == "memory"), "")
-    material = Section.of("material", rewriting.material(told, snippet, text_of(context.newest.content)))
+    material = Section.of(MATERIAL, rewriting.material(told, snippet, text_of(context.newest.content)))
     parts = Parts(
         base=Section.of("base", rewriting.INSTRUCTIONS), history=told, newest=context.newest, additions=[material]
     )
@@ -311,8 +311,12 @@ def rewriting_context(context: Context, *, assistant: Assistant, provider: Provi
         runs=account(told, context.newest, Reason.TURN_LIMIT, {}),
         turns_loaded=context.turns_loaded,
         budget=context.budget,
-        payload=rewriting.rewriting_payload(
-            provider, model=model, instructions=parts.base.text, material=material.text
+        payload=render_material(
+            provider,
+            model=model,
+            max_tokens=rewriting.MAX_TOKENS,
+            instructions=parts.base.text,
+            material=material.text,
         ),
         timings_ms=watch.read(),
     )

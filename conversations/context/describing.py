@@ -34,7 +34,7 @@ def preview(context: Context, thread_id: uuid.UUID | None) -> dict[str, Any]:
     snapshot = snapshots.draft(context)
     snapshot.thread_id = thread_id  # type: ignore[assignment]  # a thread to come has none
     texts = {sha256(text).hex(): text for _, text in snapshots.texts_of(context)}
-    return _body(snapshot, Material(texts=texts, turns=context.parts.turns)) | {"id": None, "reply": None}
+    return _body(snapshot, Material(texts=texts, turns=context.parts.turns)) | {"id": None}
 
 
 def _body(snapshot: ContextSnapshot, material: Material) -> dict[str, Any]:
@@ -46,7 +46,7 @@ def _body(snapshot: ContextSnapshot, material: Material) -> dict[str, Any]:
         "id": str(snapshot.id),
         "thread": str(snapshot.thread_id) if snapshot.thread_id else None,
         "message": str(snapshot.message_id) if snapshot.message_id else None,
-        "reply": str(snapshot.reply_id),
+        "reply": str(snapshot.reply_id) if snapshot.reply_id else None,
         "purpose": snapshot.purpose,
         "round": snapshot.round,
         "created_at": snapshot.created_at,
@@ -92,7 +92,7 @@ def _sections(snapshot: ContextSnapshot, material: Material) -> Iterator[dict[st
     beside = "\n\n".join(filter(None, (material.texts.get(addition.sha256, "") for addition in additions)))
     beside_tokens = sum(addition.tokens for addition in additions)
     made_of = [addition.sha256 for addition in additions]
-    if snapshot.purpose == ContextSnapshot.Purpose.REWRITE:
+    if snapshot.quotes_turns:
         yield section("message", beside, beside_tokens, *made_of)
         return
     silent = snapshot.purpose == ContextSnapshot.Purpose.ARTIFACT

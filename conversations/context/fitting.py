@@ -17,7 +17,7 @@ from conversations.models import text_blocks
 SMALLEST_SHARE = 32
 """Estimated tokens that even a shortened turn keeps."""
 
-INSTRUCTION, ROUND, TOOLS = "instruction", "round", "tools"
+INSTRUCTION, MATERIAL, ROUND, TOOLS = "instruction", "material", "round", "tools"
 TEXTS = ("text", "input", "content")
 SHORTER = (2_000, 500, 120, 30)
 """Estimated tokens that each text of a round is shortened to, step by step."""

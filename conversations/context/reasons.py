@@ -15,4 +15,5 @@ class Reason(models.TextChoices):
     REMEMBERED = "remembered", "What is known of the person in this session"
     RECALLED = "recalled", "Recalled for this message"
     LISTED = "listed", "Exists beside the thread"
+    OUTSIDE_PART = "outside_part", "Not of the part of the conversation that was read, or forgotten before"
     EXPIRED = "expired", "No longer true, or switched off"

@@ -45,6 +45,16 @@ def render(
     )
 
 
+def render_material(provider: Provider, *, model: str, max_tokens: int, instructions: str, material: str) -> Payload:
+    """The exact request of a helping task: instructions, and all that they are about as one text."""
+    return provider.render(
+        model=model,
+        max_tokens=max_tokens,
+        system=text_blocks(instructions),
+        messages=[{"role": "user", "content": text_blocks(material)}],
+    )
+
+
 def system_blocks(texts: Iterable[str], *, mark: bool = False) -> list[dict[str, Any]]:
     blocks = [block for text in texts for block in text_blocks(text)]
     return marked(blocks) if mark else blocks

@@ -15,7 +15,7 @@ from conversations.context.followups import worth_rewriting
 from conversations.context.tokens import text_of
 from conversations.context.topics import resolve
 from conversations.context.windowing import Turn
-from conversations.models import Assistant, text_blocks
+from conversations.models import Assistant
 from conversations.providers.base import CONTEXTUALISED, WHOLE, Finished, Payload, Provider, ProviderError, TextDelta
 from conversations.text import clean
 
@@ -122,16 +122,6 @@ async def ask_model(
 def marked(query: str) -> str:
     """What follows the person's own words in the current user message (Q2)."""
     return f"{CONTEXTUALISED} {query}"
-
-
-def rewriting_payload(provider: Provider, *, model: str, instructions: str, material: str) -> Payload:
-    """The exact request of ``ask_model``. Pure."""
-    return provider.render(
-        model=model,
-        max_tokens=MAX_TOKENS,
-        system=text_blocks(instructions),
-        messages=[{"role": "user", "content": text_blocks(material)}],
-    )
 
 
 def material(turns: Sequence[Turn], snippet: str, text: str) -> str:

@@ -16,8 +16,7 @@ from conversations.context.builder import Context
 from conversations.context.caching import CachePlan
 from conversations.context.fitting import ROUND, TOOLS, Section
 from conversations.context.notation import Named
-from conversations.context.rendering import digest, render, sha256
-from conversations.context.rewriting import rewriting_payload
+from conversations.context.rendering import digest, render, render_material, sha256
 from conversations.context.tiers import TierItem
 from conversations.context.windowing import Run, Turn
 from conversations.models import ContextBlock, ContextSnapshot, Message, Reply, text_blocks
@@ -136,8 +135,14 @@ def rebuild_from(snapshot: ContextSnapshot, material: Material) -> Payload:
         provider = get_provider(snapshot.provider)
     except ProviderError as error:  # it was removed since
         raise NotRebuildable("The provider of this request has been removed since.") from error
-    if snapshot.purpose == ContextSnapshot.Purpose.REWRITE:
-        return rewriting_payload(provider, model=snapshot.model, instructions=system[0], material=beside[0])
+    if snapshot.quotes_turns:
+        return render_material(
+            provider,
+            model=snapshot.model,
+            max_tokens=snapshot.max_tokens,
+            instructions=system[0],
+            material=beside[0],
+        )
     return render(
         provider,
         model=snapshot.model,

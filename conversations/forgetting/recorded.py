@@ -11,17 +11,21 @@ from django.db import connection
 from django.db.models import Q
 
 from conversations.context import notation
-from conversations.context.fitting import ROUND
+from conversations.context.fitting import MATERIAL, ROUND
 from conversations.context.tiers import LAST_CONVERSATION, MEMORY, OPEN_THREADS, TODAY
 from conversations.forgetting.found import ForgottenTurn
 from conversations.forgetting.telling import Needles
 from conversations.models import ContextBlock
 
 MOST_STARTS = 30
-TIERS = {"memory": {MEMORY}, "topic": {OPEN_THREADS}, "summary": {TODAY, LAST_CONVERSATION}}
-"""The tiers that rows of each kind stand in."""
+TIERS = {
+    "memory": {MEMORY, MATERIAL},
+    "topic": {OPEN_THREADS, MATERIAL},
+    "summary": {TODAY, LAST_CONVERSATION},
+}
+"""The texts that rows of each kind stand in."""
 EVERY_TIER = frozenset().union(*TIERS.values())
-MADE_OF_TURNS = {"query", "material"}
+MADE_OF_TURNS = {"query", MATERIAL}
 RECALLED = "recalled"
 ITEMS_START = '[{"kind":'
 

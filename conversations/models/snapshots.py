@@ -40,6 +40,12 @@ class ContextSnapshot(models.Model):
         REPLY = "reply"
         REWRITE = "rewrite", "contextualised query"
         ARTIFACT = "artifact", "silent artifact of a preset"
+        CONSOLIDATION = "consolidation", "notes of a conversation"
+
+        @property
+        def quotes_turns(self) -> bool:
+            """Whether its turns stand within one text, as JSON, and not in places of their own."""
+            return self in {type(self).REWRITE, type(self).CONSOLIDATION}
 
     class Status(models.TextChoices):
         PENDING = "pending"
@@ -51,7 +57,12 @@ class ContextSnapshot(models.Model):
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     thread = models.ForeignKey("conversations.Thread", models.DB_CASCADE, related_name="snapshots", db_index=False)
     reply = models.ForeignKey(
-        "conversations.Reply", models.DO_NOTHING, related_name="snapshots", db_constraint=False, db_index=False
+        "conversations.Reply",
+        models.DO_NOTHING,
+        null=True,
+        related_name="snapshots",
+        db_constraint=False,
+        db_index=False,
     )
     message = models.ForeignKey(
         "conversations.Message",
@@ -61,8 +72,8 @@ class ContextSnapshot(models.Model):
         db_constraint=False,
         db_index=False,
     )
-    purpose = models.CharField(max_length=10, choices=Purpose, default=Purpose.REPLY)
-    round = models.PositiveSmallIntegerField(default=1, help_text="Which model request of the reply this is.")
+    purpose = models.CharField(max_length=13, choices=Purpose, default=Purpose.REPLY)
+    round = models.PositiveSmallIntegerField(default=1, help_text="Which model request of the reply, or which attempt.")
     created_at = models.DateTimeField()
     provider = models.CharField(max_length=40)
     model = models.CharField(max_length=80)
@@ -120,3 +131,7 @@ class ContextSnapshot(models.Model):
 
     def __str__(self) -> str:
         return f"request {self.id}"
+
+    @property
+    def quotes_turns(self) -> bool:
+        return self.Purpose(self.purpose).quotes_turns

@@ -221,7 +221,7 @@ def preview_context(
 
 
 def end_request(snapshot: ContextSnapshot, outcome: Outcome) -> None:
-    """Store how a request ended whose reply goes on."""
+    """Store how a request ended whose reply goes on, or that is of no reply."""
     ContextSnapshot.objects.filter(id=snapshot.id, status=ContextSnapshot.Status.PENDING).update(
         status=outcome.status.value,
         stop_reason=outcome.stop_reason,

@@ -67,8 +67,10 @@ def test_the_newest_request_of_each_purpose_stays(thread: Thread) -> None:
     make_request(thread, 50 * DAY, "first")
     reply = make_request(thread, 40 * DAY, "second")
     rewriting = make_request(thread, 39 * DAY, "third", purpose=ContextSnapshot.Purpose.REWRITE)
+    make_request(thread, 38 * DAY, "fourth", purpose=ContextSnapshot.Purpose.CONSOLIDATION, reply=None)
+    notes = make_request(thread, 37 * DAY, "fifth", purpose=ContextSnapshot.Purpose.CONSOLIDATION, reply=None)
     retention.apply()
-    assert kept(thread) == ([reply, rewriting], ["second", "third"])
+    assert kept(thread) == ([reply, rewriting, notes], ["fifth", "second", "third"])
 
 
 def test_nothing_leaves_while_a_reply_runs_or_unless_it_is_asked_for(thread: Thread, settings: Settings) -> None:

@@ -70,6 +70,7 @@ def belongings(user: User) -> dict[str, uuid.UUID]:
     thread = make_thread(user, ["My secret", "Kept"], assistant=Assistant.objects.get(slug="analyst"))
     snapshot = make_snapshot(thread)
     turn = thread.messages.get(position=1)
+    assert snapshot.reply_id
     return {
         "thread": thread.id,
         "request": snapshot.id,

@@ -10,9 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conversations.context.followups import worth_rewriting
+from conversations.context.rendering import render_material
 from conversations.context.rewriting import (
     INSTRUCTIONS,
     LONGEST_TURN,
+    MAX_TOKENS,
     NOT_ASKED,
     OFF,
     RewritingOutcome,
@@ -22,7 +24,6 @@ from conversations.context.rewriting import (
     longest_query,
     marked,
     material,
-    rewriting_payload,
 )
 from conversations.context.topics import resolve
 from conversations.context.windowing import Turn
@@ -63,7 +64,7 @@ def request_of(
     provider: Provider, turns: list[Turn], text: str = QUESTION, *, model: str = "claude-haiku-5-5", memory: str = ""
 ) -> Payload:
     said = material(turns, memory, text)
-    return rewriting_payload(provider, model=model, instructions=INSTRUCTIONS, material=said)
+    return render_material(provider, model=model, max_tokens=MAX_TOKENS, instructions=INSTRUCTIONS, material=said)
 
 
 async def rewritten(provider: Provider, text: str = QUESTION, *, deadline: float = 20.0) -> tuple[str, str]:

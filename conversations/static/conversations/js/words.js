@@ -27,6 +27,7 @@ const REASONS = {
   remembered: "remembered about you",
   recalled: "recalled for this message",
   listed: "named, because it stands beside this conversation",
+  outside_part: "not of the part that was read",
   expired: "no longer true",
 };
 

@@ -1,0 +1,105 @@
+"""The request that asks a small model what to note of a part of a conversation, as the book holds it.
+
+Pure but for the time and the ids that it gives to what it makes: nothing is stored here.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.utils import timezone
+
+from conversations.context import notation
+from conversations.context.fitting import MATERIAL, Section
+from conversations.context.notation import Named
+from conversations.context.reasons import Reason
+from conversations.context.rendering import digest, render_material, sha256
+from conversations.context.rewriting import RewritingOutcome
+from conversations.context.snapshots import packed_items
+from conversations.context.tiers import TierItem
+from conversations.context.tokens import estimate_tokens
+from conversations.context.windowing import Run, Turn, account
+from conversations.models import ContextBlock, ContextSnapshot, Thread
+from conversations.providers.base import Payload, Provider
+from memory import asking
+from memory.findings import OpenTopic
+
+
+@dataclass(frozen=True, kw_only=True)
+class Noting:
+    """A request that is to be recorded, with the texts that it names."""
+
+    snapshot: ContextSnapshot
+    blocks: Sequence[ContextBlock]
+    payload: Payload
+
+
+def noting(
+    provider: Provider,
+    thread: Thread,
+    turns: Sequence[Turn],
+    *,
+    material: str,
+    known: Sequence[tuple[UUID, str]],
+    topics: Sequence[OpenTopic],
+    attempt: int,
+) -> Noting:
+    """The request about these turns of a thread. ``material`` tells them, what is known and what is open."""
+    base = Section.of("base", asking.INSTRUCTIONS)
+    told = Section(name=MATERIAL, text=material, tokens=estimate_tokens(material))
+    model, tokens = provider.small_model(), base.tokens + told.tokens
+    payload = render_material(
+        provider, model=model, max_tokens=asking.MAX_TOKENS, instructions=base.text, material=told.text
+    )
+    items = packed_items(list(_items(known, topics))) if known or topics else ""
+    snapshot = ContextSnapshot(
+        thread=thread,
+        purpose=ContextSnapshot.Purpose.CONSOLIDATION,
+        round=attempt,
+        created_at=timezone.now(),
+        provider=provider.name,
+        model=model,
+        max_tokens=asking.MAX_TOKENS,
+        digest=digest(payload),
+        budget=tokens,  # a part is as long as it is: there is no other
+        hard_cap=tokens,
+        total_tokens=tokens,
+        message_history_count=len(turns),
+        message_history_tokens=sum(turn.token_count for turn in turns),
+        open_threads_count=len(topics),
+        sections=notation.pack_texts([_named(base)]),
+        additions=notation.pack_texts([_named(told)]),
+        runs=notation.pack_runs(runs_of_part(turns, thread)),
+        items=sha256(items) if items else None,
+        rewriting=RewritingOutcome.OFF,
+    )
+    of_thread = [ContextBlock(thread=thread, sha256=sha256(text), text=text) for text in (material, items) if text]
+    blocks = [ContextBlock(sha256=sha256(base.text), text=base.text), *of_thread]
+    return Noting(snapshot=snapshot, blocks=blocks, payload=payload)
+
+
+def runs_of_part(turns: Sequence[Turn], thread: Thread) -> list[Run]:
+    """Every position of the thread exactly once (S3), and of a part those that are told."""
+    last = turns[-1]
+    runs = account(turns, None, Reason.OUTSIDE_PART, {})
+    after = thread.message_count - last.depth
+    if after > 0:
+        later = Run(
+            first=last.position + 1,
+            last=thread.last_position,
+            count=after,
+            included=False,
+            reason=Reason.OUTSIDE_PART,
+        )
+        runs.append(later)
+    return runs
+
+
+def _items(known: Sequence[tuple[UUID, str]], topics: Sequence[OpenTopic]) -> Iterator[TierItem]:
+    given = [*(("memory", id, text) for id, text in known), *(("topic", topic.id, topic.title) for topic in topics)]
+    for kind, id, text in given:
+        yield TierItem(kind=kind, id=str(id), included=True, reason=Reason.REMEMBERED, tokens=estimate_tokens(text))
+
+
+def _named(section: Section) -> Named:
+    return Named(name=section.name, sha256=sha256(section.text).hex(), tokens=section.tokens)
