@@ -1,7 +1,7 @@
 """Which rows of a person hold what is to be forgotten: by what they rest on, and by what they say. Reads only."""
 
 import uuid
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,8 +12,11 @@ from django.db.models.functions import Cast
 
 from artifacts.models import Artifact, ArtifactVersion
 from conversations.forgetting.found import ForgottenTurn, Rows, Why
-from conversations.forgetting.recorded import Gone, recorded
-from conversations.forgetting.telling import Fact, Needles, facts_in, quote_of, sentences
+from conversations.forgetting.given import given_away
+from conversations.forgetting.hinting import NONE, Hints, Keys
+from conversations.forgetting.reading import sentences
+from conversations.forgetting.recorded import Gone, Place, recorded
+from conversations.forgetting.telling import Fact, Needles, facts_in, quote_of
 from conversations.models import Message, Reply, ReplyEvent, Thread
 from conversations.threads import title_from
 from memory.models import DailySummary, Memory, ThreadSummary, Topic, Vocabulary
@@ -43,20 +46,32 @@ class Asked:
 def find(user: User, asked: Asked) -> Rows:
     """All rows of the user's that go."""
     memories = _memories(user, asked)
-    needles = _needles(user, memories)
+    facts = _facts(user, memories)
+    needles = _needles(user, memories, facts)
+    hints = Hints(facts, but=f"{user.username} {user.first_name} {user.last_name}")
     telling = _telling(
         Memory.objects.filter(user=user).exclude(id__in=[one.id for one in memories]), needles, "content"
     )
-    memories = [*memories, *telling]
     copies = needles.and_also(_quotes(user, asked.turns)) if asked.turns else needles
-    turns = _turns(user, {*asked.turns, *(source for one in memories for source in one.sources)}, needles, copies)
-    rows = _rest(user, asked, turns, needles)
+    sources = {*asked.turns, *(source for one in [*memories, *telling] for source in one.sources)}
+    turns = _turns(user, sources, needles, copies)
+    given = given_away(
+        user,
+        hints,
+        {one.id: frozenset({one.id}) for one in memories} | {one.id: hints.keys for one in telling},
+        _told_by(turns, [*memories, *telling], hints),
+    )
+    found = _in_order(turns | dict.fromkeys(given.turns, "mention"))
+    rows = _rest(user, asked, found, needles)
     rows = replace(
         rows,
-        memories=rows.memories | {one.id for one in memories},
-        replies=_replies(user, turns, copies),
+        memories=rows.memories | given.memories | {one.id for one in [*memories, *telling]},
+        threads=rows.threads | given.threads,
+        artifacts=rows.artifacts | given.artifacts,
+        versions=rows.versions | given.versions,
+        replies=_replies(user, found, copies, hints, given.replies),
     )
-    return _with_records(user, rows, copies, everything=asked.everything)
+    return _with_records(user, rows, copies, given.blocks, everything=asked.everything)
 
 
 def _memories(user: User, asked: Asked) -> list[Memory]:
@@ -72,11 +87,9 @@ def _memories(user: User, asked: Asked) -> list[Memory]:
     return list(mine.filter(id__in=wanted))
 
 
-def _needles(user: User, memories: Sequence[Memory]) -> Needles:
+def _needles(user: User, memories: Sequence[Memory], facts: Mapping[uuid.UUID, Sequence[Fact]]) -> Needles:
     """What the memories say, and what their sources say where that is the same in quite other words."""
-    texts = [memory.content for memory in memories]
-    facts = _facts(user, texts)
-    needles = Needles(facts)
+    needles = Needles(fact for told in facts.values() for fact in told)
     silent = [
         id
         for id, text in _texts(user, {source for one in memories for source in one.sources})
@@ -100,9 +113,9 @@ def _texts(user: User, turns: Collection[uuid.UUID]) -> list[tuple[uuid.UUID, st
     return list(said.values_list("id", "text"))
 
 
-def _facts(user: User, texts: Sequence[str]) -> list[Fact]:
-    counts, turns = _counts(user, {stem for text in texts for stem in stems(text)})
-    return [fact for text in texts for fact in facts_in(text, counts, turns)]
+def _facts(user: User, memories: Sequence[Memory]) -> dict[uuid.UUID, list[Fact]]:
+    counts, turns = _counts(user, {stem for one in memories for stem in stems(one.content)})
+    return {one.id: facts_in(one.content, counts, turns) for one in memories}
 
 
 def _counts(user: User, words: Collection[str]) -> tuple[dict[str, int], int]:
@@ -119,26 +132,39 @@ def _counts(user: User, words: Collection[str]) -> tuple[dict[str, int], int]:
     return {word: (counted | common)[number] for word, number in terms.items()}, turns
 
 
-def _turns(user: User, sources: Collection[uuid.UUID], needles: Needles, copies: Needles) -> tuple[ForgottenTurn, ...]:
+def _turns(user: User, sources: Collection[uuid.UUID], needles: Needles, copies: Needles) -> dict[Message, Why]:
     """The sources, and the turns that tell it, or hold a copy in what a tool answered."""
     mine = Message.objects.filter(thread__user=user).exclude(status=Message.Status.FORGOTTEN)
     mine = mine.only("id", "thread_id", "position", "role", "text", "content", "created_at")
     others = mine.exclude(id__in=sources)
-    mentions = {
-        turn.id: turn
-        for turn in [
-            *_telling(others, needles, "text"),
-            *_telling(others.filter(content__isnull=False), copies, "content"),
-        ]
+    mentions = [*_telling(others, needles, "text"), *_telling(others.filter(content__isnull=False), copies, "content")]
+    found: dict[Message, Why] = dict.fromkeys(mentions, "mention")
+    return found | dict.fromkeys(mine.filter(id__in=sources), "source")
+
+
+def _told_by(turns: Iterable[Message], memories: Sequence[Memory], hints: Hints) -> dict[Message, Keys]:
+    """What each of the turns tells: the memories that rest on it, or else all that it may."""
+    resting: dict[uuid.UUID, set[uuid.UUID]] = {}
+    for memory in memories:
+        for source in memory.sources:
+            resting.setdefault(source, set()).update({memory.id} & hints.keys or hints.keys)
+    return {
+        turn: frozenset(resting[turn.id]) if turn.id in resting else hints.told(turn.text, hints.keys) or hints.keys
+        for turn in turns
     }
-    named: list[tuple[Message, Why]] = [(turn, "source") for turn in mine.filter(id__in=sources)]
-    named += [(turn, "mention") for turn in mentions.values()]
-    named.sort(key=lambda one: (one[0].created_at, one[0].thread_id, one[0].position))
+
+
+def _in_order(turns: Mapping[Message, Why]) -> tuple[ForgottenTurn, ...]:
     return tuple(
         ForgottenTurn(
-            id=turn.id, thread=turn.thread_id, position=turn.position, role=turn.role, text=turn.text, why=why
+            id=turn.id,
+            thread=turn.thread_id,
+            position=turn.position,
+            role=turn.role,
+            text=turn.text,
+            why=turns[turn],
         )
-        for turn, why in named
+        for turn in sorted(turns, key=lambda turn: (turn.created_at, turn.thread_id, turn.position))
     )
 
 
@@ -175,7 +201,7 @@ def _with_summaries(user: User, rows: Rows, needles: Needles, *, everything: boo
     )
 
 
-def _with_records(user: User, rows: Rows, needles: Needles, *, everything: bool) -> Rows:
+def _with_records(user: User, rows: Rows, needles: Needles, told: Mapping[Place, int], *, everything: bool) -> Rows:
     """With the blocks of snapshots that go, and the threads that all of it lies in."""
     gone = Gone(
         turns=rows.turns,
@@ -183,7 +209,7 @@ def _with_records(user: User, rows: Rows, needles: Needles, *, everything: bool)
         replies=_answered(rows.turns),
         everything=everything,
     )
-    found = recorded(list(Thread.objects.filter(user=user).values_list("id", flat=True)), gone, needles)
+    found = recorded(list(Thread.objects.filter(user=user).values_list("id", flat=True)), gone, needles, told)
     versions = ArtifactVersion.objects.filter(id__in=rows.versions).values_list("thread_id", flat=True)
     artifacts = Artifact.objects.filter(id__in=rows.artifacts).values_list("thread_id", flat=True)
     touched = {turn.thread for turn in rows.turns} | rows.threads | found.threads | {*versions} | {*artifacts}
@@ -225,7 +251,9 @@ def _answered(turns: Iterable[ForgottenTurn]) -> frozenset[uuid.UUID]:
     return frozenset(wrote.values_list("reply_id", flat=True))
 
 
-def _replies(user: User, turns: Sequence[ForgottenTurn], needles: Needles) -> frozenset[uuid.UUID]:
+def _replies(
+    user: User, turns: Sequence[ForgottenTurn], needles: Needles, hints: Hints, given: Mapping[uuid.UUID, Keys]
+) -> frozenset[uuid.UUID]:
     """Those that wrote or answered one of the turns, and those whose events tell it."""
     asked = Reply.objects.filter(
         thread__in={turn.thread for turn in turns}, user_message__in=[turn.id for turn in turns]
@@ -240,7 +268,9 @@ def _replies(user: User, turns: Sequence[ForgottenTurn], needles: Needles) -> fr
                 texts[0] += data["text"]
             else:
                 texts.append(data)
-        found |= {reply for reply, texts in said.items() if needles.tell(texts)}
+        found |= {
+            reply for reply, texts in said.items() if needles.tell(texts) or hints.told(texts, given.get(reply, NONE))
+        }
     return frozenset(found)
 
 

@@ -3,8 +3,9 @@ say. Reads only."""
 
 import json
 import uuid
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 from django.db import connection
@@ -76,10 +77,12 @@ class Request:
     sent_a_turn: bool = False
 
 
-def recorded(threads: Sequence[uuid.UUID], gone: Gone, needles: Needles) -> Recorded:
-    """What was recorded of requests in these threads, which are all of the person's."""
+def recorded(
+    threads: Sequence[uuid.UUID], gone: Gone, needles: Needles, also: Mapping[Place, int] = MappingProxyType({})
+) -> Recorded:
+    """What was recorded of requests in these threads, which are all of the person's. ``also`` are blocks that go too."""
     requests = list(_requests(threads, gone))
-    told = _telling(threads, needles)
+    told = {**_telling(threads, needles), **also}
     places = {(request.thread, digest) for request in requests for digest in request.goes} | told.keys()
     blocks = told | _blocks(places - told.keys())
     digests: dict[uuid.UUID, list[str]] = {}

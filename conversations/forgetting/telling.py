@@ -10,11 +10,13 @@ more, but no year – is enough by itself. Whoever only shares the topic holds l
 import math
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from memory.words import LONGEST_TEXT, UNSPACED, WORD, asks, stems
+from conversations.forgetting.reading import folded, sentences, texts_in
+from conversations.forgetting.singling import DIGIT, YEAR, is_capital, is_common, singled_out
+from memory.words import UNSPACED, WORD, asks, stems
 
 SHARE, SHARE_OF_QUESTION = 0.6, 0.8
 NAME, NUMBER, CODE = 2.0, 1.5, 3.0
@@ -30,9 +32,6 @@ BEGINNING, ENDING = 4, 2
 NEEDED_TOGETHER, ENOUGH = 2, 3
 ROUNDING = 1e-9
 
-SENTENCE_END = re.compile(r"(?<=[.!?…。！？])[\"'”’»)\]]*\s+|(?<=[。！？])|\n+")
-YEAR = re.compile(r"(?:19|20)\d\d")
-DIGIT = re.compile(r"\d")
 UUID = re.compile(r"\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b", re.IGNORECASE)
 EDGES = re.compile(r"^[\W_]+|[\W_]+$")
 
@@ -47,6 +46,7 @@ class Word:
     weight: float
     is_telling: bool = False
     is_code: bool = False
+    is_singled_out: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -87,7 +87,7 @@ class Needles:
             heaviest = fact.heaviest
             self._by_word.setdefault(_rarest(fact, heaviest), []).append(fact)
             looked_for = [form for word in heaviest for form in word.forms] or [_rarest(fact, heaviest)]
-            self._beginnings |= {_beginning(form) for form in looked_for}
+            self._beginnings |= {beginning(form) for form in looked_for}
             for word in heaviest:
                 self._heavy.setdefault(word.stem, []).append(fact)
             for word in fact.words:
@@ -158,11 +158,12 @@ def facts_in(text: str, counts: Mapping[str, int], turns: int) -> list[Fact]:
 
 
 def fact_of(sentence: str, counts: Mapping[str, int], turns: int) -> Fact:
-    written = WORD.findall(unicodedata.normalize("NFKC", sentence))
+    found = WORD.findall(unicodedata.normalize("NFKC", sentence))
+    written = [part for word in found for part in UNSPACED.split(word) if part]
     words = []
     for stem in dict.fromkeys(stems(sentence)):
-        same = [(place, word) for place, word in enumerate(written) if _is_of(word, stem)]
-        words.append(_word(stem, same, counts.get(stem, 0), turns))
+        same = [place for place, word in enumerate(written) if _is_of(word, stem)]
+        words.append(_word(stem, written, same, counts.get(stem, 0), turns))
     return replace(quote_of(sentence), words=tuple(words))
 
 
@@ -172,48 +173,27 @@ def quote_of(sentence: str) -> Fact:
     return Fact(wording=EDGES.sub("", folded(sentence)), longest=longest)
 
 
-def sentences(text: str) -> list[str]:
-    return [sentence.strip() for sentence in SENTENCE_END.split(text[:LONGEST_TEXT]) if sentence and sentence.strip()]
-
-
 def says_something(sentence: str) -> bool:
     return bool(EDGES.sub("", folded(sentence)))
 
 
-def folded(text: str) -> str:
-    """As texts are compared: without case, marks and differences of white space."""
-    plain = " ".join(text.split())
-    if not plain.isascii():
-        plain = "".join(sign for sign in unicodedata.normalize("NFKD", plain) if not unicodedata.combining(sign))
-    return plain.casefold()
-
-
-def texts_in(value: Any) -> Iterator[str]:
-    match value:
-        case str():
-            yield value
-        case dict():
-            for part in value.values():
-                yield from texts_in(part)
-        case list() | tuple():
-            for part in value:
-                yield from texts_in(part)
-
-
-def _word(stem: str, written: Sequence[tuple[int, str]], count: int, turns: int) -> Word:
-    forms = {stem, folded(stem), *(folded(word) for _, word in written)}
+def _word(stem: str, written: Sequence[str], places: Sequence[int], count: int, turns: int) -> Word:
+    same = [written[place] for place in places]
     is_number = bool(DIGIT.search(stem))
     is_code = is_number and len(stem) >= BEGINNING and not YEAR.fullmatch(stem)
-    is_name = any(word[:1].isupper() and (place > 0 or word[1:] != word[1:].lower()) for place, word in written)
+    is_name = any(is_capital(written, place) for place in places)
+    is_rare = turns >= RARE and count * RARE < turns
     factor = CODE if is_code else NUMBER if is_number else NAME if is_name else 1.0
-    shortest = min([word for _, word in written] or [stem], key=len)
+    shortest = min(same or [stem], key=len)
     return Word(
         stem=stem,
-        forms=frozenset(forms),
+        forms=frozenset({stem, folded(stem), *map(folded, same)}),
         start=shortest if is_number or len(stem) <= BEGINNING else shortest[: len(stem) - 1],
         weight=factor * math.log((turns + FLATTENING) / (min(count, turns) + 1)),
-        is_telling=is_number or is_name or (turns >= RARE and count * RARE < turns),
+        is_telling=is_number or is_name or is_rare,
         is_code=is_code,
+        is_singled_out=not is_common(count, turns)
+        and any(singled_out(written, place, is_rare=is_rare) for place in places),
     )
 
 
@@ -224,7 +204,7 @@ def _rarest(fact: Fact, heaviest: Sequence[Word]) -> str:
     return max(heavy or written, key=len, default="")
 
 
-def _beginning(form: str) -> str:
+def beginning(form: str) -> str:
     return form[: max(BEGINNING, len(form) - ENDING)]
 
 

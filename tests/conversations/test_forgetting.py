@@ -23,7 +23,7 @@ from conversations.db import read_only
 from conversations.door import door
 from conversations.errors import MemoryNotFound, MessageNotFound, ReplyInProgress
 from conversations.indexing import catch_up
-from conversations.models import ContextSnapshot, Message, ReplyEvent, Thread, text_blocks
+from conversations.models import ContextSnapshot, Message, Reply, ReplyEvent, Thread, text_blocks
 from conversations.providers.offline import OfflineProvider
 from memory.models import Consolidation, DailySummary, IndexedTurn, Memory, ThreadSummary, Topic
 from tests.artifacts.factories import make_artifact
@@ -63,6 +63,11 @@ def turn(thread: Thread, position: int) -> Message:
 def add_blocks(thread: Thread, position: int, content: list[dict[str, Any]]) -> None:
     with door():
         Message.objects.filter(thread=thread, position=position).update(content=content)
+
+
+def add_reply(thread: Thread, position: int, reply: Reply) -> None:
+    with door():
+        Message.objects.filter(thread=thread, position=position).update(reply=reply)
 
 
 def bytes_of(snapshot: ContextSnapshot) -> bytes:
@@ -186,6 +191,76 @@ def test_what_only_shares_the_topic_stays(month: Month) -> None:
     forgetting.forget_memory(month.user, month.memory.id)
     assert turn(month.elsewhere, 1).text == "Who cuts a spare key for a cabin?"
     assert gone(untouched), "the tier of memories stood in it"
+
+
+class Boat:
+    """A name told on day 1, recalled on day 30 in a thread of its own, and answered by the name alone."""
+
+    def __init__(self, user: User) -> None:
+        told = make_thread(user, ["My boat is called Quillhaven.", "Noted."])
+        self.memory = make_memory(user, "My boat is called Quillhaven.", sources=[turn(told, 1).id])
+        catch_up(user.pk)
+        self.asked = make_thread(
+            user, ["What is the name of my boat?"], title="A boat", message_count=6, last_position=6
+        )
+        for question, answer in [
+            ("", "Quillhaven."),
+            ("Is Quillhaven insured?", "I don't know."),
+            ("Does a boat need a name?", "A boat needs none by law. It is only called so."),
+        ]:
+            depth = self.asked.messages.count()
+            if question:
+                self._say(Message.Role.USER, question, depth := depth + 1)
+            reply = make_reply(self.asked)
+            make_snapshot(self.asked, reply=reply)
+            ReplyEvent.objects.create(reply=reply, seq=2, type="reply.delta", data={"text": answer}, at=timezone.now())
+            self._say(Message.Role.ASSISTANT, answer, depth + 1, reply=reply)
+        self.artifact = make_artifact(self.asked, "The Quillhaven", "A boat", title="Quillhaven")
+
+    def _say(self, role: str, text: str, place: int, **values: Any) -> None:
+        tokens = {"token_count": 10, "token_total": 10 * place}
+        at = {"position": place, "depth": place, "created_at": timezone.now()}
+        Message.objects.create(thread=self.asked, role=role, text=text, **tokens, **at, **values)
+
+
+def test_one_word_is_enough_where_the_fact_was_given(user: User) -> None:
+    boat = Boat(user)
+    elsewhere = make_thread(user, ["A pub was named Quillhaven.", "Was it?"], title="Quillhaven pubs")
+    seen = forgetting.what_memory(user, boat.memory.id)
+    assert seen == forgetting.forget_memory(user, boat.memory.id)
+    assert [(one.text, one.why) for one in seen.turns] == [
+        ("My boat is called Quillhaven.", "source"),
+        ("Quillhaven.", "mention"),
+        ("Is Quillhaven insured?", "mention"),
+    ]
+    assert [one.text for one in boat.asked.messages.order_by("position")] == [
+        "What is the name of my boat?",
+        "[forgotten]",
+        "[forgotten]",
+        "I don't know.",
+        "Does a boat need a name?",
+        "A boat needs none by law. It is only called so.",
+    ]
+    assert {row.split(":")[0] for row in found("Quillhaven")} == {
+        "conversations_message",
+        "conversations_thread",
+    }
+    assert elsewhere.messages.filter(text__contains="Quillhaven").exists(), "it was not given the fact"
+
+
+def test_an_answer_is_read_with_its_question(user: User) -> None:
+    told = make_thread(user, ["The spare key is hidden under the blue flowerpot.", "Noted."])
+    memory = make_memory(user, "The spare key is hidden under the blue flowerpot.", sources=[turn(told, 1).id])
+    catch_up(user.pk)
+    asked = make_thread(user, ["Where is the spare key?", "Look under the flowerpot."])
+    reply = make_reply(asked)
+    make_snapshot(asked, reply=reply)
+    add_reply(asked, 2, reply)
+    done = forgetting.forget_memory(user, memory.id)
+    assert [one.text for one in done.turns] == [
+        "The spare key is hidden under the blue flowerpot.",
+        "Look under the flowerpot.",
+    ]
 
 
 def test_another_person_keeps_the_same_words(user: User, other_user: User) -> None:

@@ -1,9 +1,12 @@
 """What tells a fact, and what only shares its topic."""
 
+import uuid
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from conversations.forgetting.hinting import Hints
 from conversations.forgetting.telling import Needles, facts_in, quote_of
 
 CODE = "My locker code is ZEBRA-4417."
@@ -92,3 +95,76 @@ def test_every_text_tells_itself(facts: list[str], around: str) -> None:
     needles = Needles([one for fact in facts for one in facts_in(fact, {}, 0)])
     told = [fact for fact in facts if facts_in(fact, {}, 0)]
     assert all(needles.tell(f"{around}\n{fact}\n{around}") for fact in told)
+
+
+BOAT = "My boat is called Quillhaven."
+TRIP = "I'm planning a trip to Lisbon in May."
+KEYS = frozenset({uuid.UUID(int=1)})
+
+
+def hints(fact: str, counts: dict[str, int] | None = None, turns: int = 0, *, but: str = "") -> Hints:
+    return Hints({key: facts_in(fact, counts or {}, turns) for key in KEYS}, but=but)
+
+
+@pytest.mark.parametrize(
+    ("fact", "text"),
+    [
+        (BOAT, "Quillhaven."),
+        (BOAT, "is quillhaven insured?"),
+        (BOAT.lower(), "Quillhaven’s mast"),
+        (TRIP, "And the hotels in LISBON?"),
+        (CODE, "4417"),
+        (STREET, "Die Müllerstraße ist lang."),
+        ("Mein Boot heißt Quillhaven.", "Ist Quillhaven versichert?"),
+        ("Мою лодку зовут Заря.", "А где Заря?"),
+        ("我的船叫Quillhaven", "Quillhaven很漂亮"),
+        ("Bus 417 takes me to work.", "Take the 417."),
+    ],
+)
+def test_one_word_gives_a_fact_away_to_who_was_told_it(fact: str, text: str) -> None:
+    assert hints(fact).told(text, KEYS) == KEYS
+    assert not hints(fact).told(text, frozenset()), "not to who was not"
+
+
+@pytest.mark.parametrize(
+    ("fact", "text"),
+    [
+        (BOAT, "What is the name of my boat?"),
+        (BOAT, "A boat that is called so needs a haven."),
+        (TRIP, "I may plan a trip in May."),
+        (DOG, "In 2019 we were in Porto, she said."),
+        (STREET, "Bus 12 was late."),
+        (HOME, "Ada said hello."),
+        ("Mein Boot heißt Quillhaven.", "Was kostet ein Boot?"),
+        ("My dentist is in Boat Street on Monday.", "Is it Monday?"),
+    ],
+)
+def test_what_anybody_says_gives_nothing_away(fact: str, text: str) -> None:
+    assert not hints(fact).told(text, KEYS)
+
+
+def test_a_name_that_is_all_over_or_the_persons_own_gives_nothing_away() -> None:
+    assert not hints(BOAT, {"quillhaven": 300}, 20_000).told("Quillhaven.", KEYS)
+    assert not hints("The user Ada has a boat.", but="ada_l Ada").told("Hello Ada!", KEYS)
+
+
+def test_a_rare_word_gives_away_only_what_is_said_of_something() -> None:
+    rare = hints("my parrot is a kea", {"kea": 3, "parrot": 3}, 20_000)
+    assert (rare.told("A kea, I think.", KEYS), rare.told("A parrot, I think.", KEYS)) == (KEYS, frozenset())
+
+
+@pytest.mark.parametrize(
+    ("fact", "question", "answer", "gives_away"),
+    [
+        (KEY, "Where is the spare key?", "Look under the flowerpot.", True),
+        (KEY, "Where is the spare key?", "The spare key? I don't know.", False),
+        (KEY, "How is the weather?", "Blue sky.", False),
+        (ANIMAL, "What's my favourite animal?", "A quokka!", True),
+        (ANIMAL, "What's my favourite animal?", "I know of no favourite animal.", False),
+        (DOG, "When was it born?", "In 2019.", True),
+        (BANK, "我的银行密码是什么？", "蓝鲸九号。", True),
+        (STREET, "What is 3 times 4?", "12", False),
+    ],
+)
+def test_an_answer_is_read_with_its_question(fact: str, question: str, answer: str, *, gives_away: bool) -> None:
+    assert bool(hints(fact).answered(question, answer, KEYS)) == gives_away
