@@ -41,6 +41,11 @@ def stems(text: str) -> list[str]:
     return [_stem(word, language) for word in words if word not in small and _tells(word)]
 
 
+def every_stem(word: str) -> set[str]:
+    """The stems of a word by all languages, for a text too short to tell its language."""
+    return {_stem(word, language) for language in STEMMERS}
+
+
 def speaker(text: str) -> tuple[str, str]:
     """The stem of the name that a text begins with, as in transcripts ("Ada: Good morning"), and the rest; else no name."""
     found = SPEAKER.match(text)

@@ -48,7 +48,9 @@ def find(user: User, asked: Asked) -> Rows:
     memories = _memories(user, asked)
     facts = _facts(user, memories)
     needles = _needles(user, memories, facts)
-    hints = Hints(facts, but=f"{user.username} {user.first_name} {user.last_name}")
+    hints = Hints(
+        {str(id): told for id, told in facts.items()}, but=f"{user.username} {user.first_name} {user.last_name}"
+    )
     telling = _telling(
         Memory.objects.filter(user=user).exclude(id__in=[one.id for one in memories]), needles, "content"
     )
@@ -58,7 +60,7 @@ def find(user: User, asked: Asked) -> Rows:
     given = given_away(
         user,
         hints,
-        {one.id: frozenset({one.id}) for one in memories} | {one.id: hints.keys for one in telling},
+        {one.id: frozenset({str(one.id)}) for one in memories} | {one.id: hints.keys for one in telling},
         _told_by(turns, [*memories, *telling], hints),
     )
     found = _in_order(turns | dict.fromkeys(given.turns, "mention"))
@@ -144,10 +146,10 @@ def _turns(user: User, sources: Collection[uuid.UUID], needles: Needles, copies:
 
 def _told_by(turns: Iterable[Message], memories: Sequence[Memory], hints: Hints) -> dict[Message, Keys]:
     """What each of the turns tells: the memories that rest on it, or else all that it may."""
-    resting: dict[uuid.UUID, set[uuid.UUID]] = {}
+    resting: dict[uuid.UUID, set[str]] = {}
     for memory in memories:
         for source in memory.sources:
-            resting.setdefault(source, set()).update({memory.id} & hints.keys or hints.keys)
+            resting.setdefault(source, set()).update({str(memory.id)} & hints.keys or hints.keys)
     return {
         turn: frozenset(resting[turn.id]) if turn.id in resting else hints.told(turn.text, hints.keys) or hints.keys
         for turn in turns

@@ -3,17 +3,15 @@
 There a single word can be the whole answer. And an answer is read together with its question, as if both were one sentence.
 """
 
-import uuid
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from functools import lru_cache
 from typing import Any
 
 from conversations.forgetting.reading import folded, sentences, texts_in
-from conversations.forgetting.telling import UUID, Fact, beginning, enough
-from memory.words import UNSPACED, WORD, asks, stems
+from conversations.forgetting.telling import BEGINNING, UUID, Fact, enough
+from memory.words import UNSPACED, WORD, asks, every_stem, stems
 
-type Keys = frozenset[uuid.UUID]
-"""Memories whose facts are meant."""
+type Keys = frozenset[str]
+"""Memories whose facts are meant, by their ids as text."""
 
 NONE: Keys = frozenset()
 
@@ -21,66 +19,67 @@ NONE: Keys = frozenset()
 class Hints:
     """The facts of memories, looked for together. What stands in ``but`` – the person's own names – gives nothing away."""
 
-    def __init__(self, facts: Mapping[uuid.UUID, Sequence[Fact]], *, but: str = "") -> None:
+    def __init__(self, facts: Mapping[str, Sequence[Fact]], *, but: str = "") -> None:
         self.keys: Keys = frozenset(facts)
-        usual = _forms(but)
-        self._single: dict[str, set[uuid.UUID]] = {}
-        self._facts: dict[str, list[tuple[uuid.UUID, Fact]]] = {}
+        self._single: dict[str, set[str]] = {}
+        self._heavy: dict[str, list[tuple[str, Fact]]] = {}
+        self._stems: dict[str, set[str]] = {}
+        usual = {*stems(but), *WORD.findall(folded(but))}
         for key, fact in ((key, fact) for key, told in facts.items() for fact in told):
+            for word in fact.heaviest:
+                self._heavy.setdefault(word.stem, []).append((key, fact))
             for word in fact.words:
                 for form in word.forms:
-                    if word.is_singled_out and form not in usual:
-                        self._single.setdefault(form, set()).add(key)
-                    self._facts.setdefault(form, []).append((key, fact))
-        self._single_beginnings = _Beginnings(self._single)
-        self._beginnings = _Beginnings(self._facts)
+                    self._stems.setdefault(form, set()).add(word.stem)
+                if word.is_singled_out and word.forms.isdisjoint(usual):
+                    self._single.setdefault(word.stem, set()).add(key)
+        self._beginnings = {form[:BEGINNING] for form in self._stems}
+        self._meant: dict[str, frozenset[str]] = {}
 
     def __bool__(self) -> bool:
-        return bool(self._facts)
+        return bool(self._stems)
 
     def told(self, value: Any, keys: Keys) -> Keys:
         """Those of the memories that a text, or one of the texts in a JSON value, gives away with a single word."""
-        found: set[uuid.UUID] = set()
-        for text in texts_in(value):
-            if self._single_beginnings.stand_in(text):
-                for form in _forms(UUID.sub(" ", text)):
-                    found |= self._single.get(form, set())
-        return keys & found
+        if not keys:
+            return NONE
+        held = {stem for text in texts_in(value) for stem in self._held(UUID.sub(" ", text))}
+        return keys.intersection(key for stem in held for key in self._single.get(stem, ()))
 
     def answered(self, question: str, answer: str, keys: Keys) -> Keys:
         """Those of the memories that an answer gives away by what its question didn't say yet."""
-        if not (self._beginnings.stand_in(answer) and self._beginnings.stand_in(question)):
+        asked = self._held(question)
+        if not asked:
             return NONE
-        asked = _forms(question)
         return frozenset(key for sentence in sentences(answer) for key in self._completed(asked, sentence, keys))
 
-    def _completed(self, asked: Collection[str], sentence: str, keys: Keys) -> Iterable[uuid.UUID]:
-        said = _forms(sentence)
-        likely = {id(fact): (key, fact) for form in said for key, fact in self._facts.get(form, ()) if key in keys}
+    def _completed(self, asked: Collection[str], sentence: str, keys: Keys) -> Iterable[str]:
+        new = self._held(sentence).difference(asked)
+        if not new:
+            return
+        both = new.union(asked)
+        likely = {id(fact): (key, fact) for stem in both for key, fact in self._heavy.get(stem, ()) if key in keys}
         is_question = bool(likely) and asks(sentence)
         for key, fact in likely.values():
-            known = [word for word in fact.words if not word.forms.isdisjoint(asked)]
-            new = [word for word in fact.words if word not in known and not word.forms.isdisjoint(said)]
-            if known and new and enough(fact, [*known, *new], is_question=is_question, length=len(said)):
+            held = [word for word in fact.words if word.stem in both]
+            is_exchange = any(word.stem in asked for word in held) and any(word.stem in new for word in held)
+            if is_exchange and enough(fact, held, is_question=is_question, length=len(held)):
                 yield key
 
+    def _held(self, text: str) -> set[str]:
+        """The stems that are looked for and stand in a text."""
+        return {stem for word in WORD.findall(folded(text)) for stem in self._stems_of(word)}
 
-class _Beginnings:
-    """What the words begin with that are looked for: a quick look at a text that says nothing of them."""
+    def _stems_of(self, word: str) -> frozenset[str]:
+        """By whatever language: most words of a long history are met again and again, and a text may be a word long."""
+        known = self._meant.get(word)
+        if known is None:
+            forms = {word, *self._forms(word)}
+            known = self._meant[word] = frozenset(stem for form in forms for stem in self._stems.get(form, ()))
+        return known
 
-    def __init__(self, forms: Iterable[str]) -> None:
-        self._all = {beginning(form) for form in forms}
-        self._lengths = {len(one) for one in self._all}
-
-    def stand_in(self, text: str) -> bool:
-        if not self._all or not text:
-            return False
-        plain = folded(text)
-        return bool(UNSPACED.search(plain)) or any(
-            word[:length] in self._all for word in {*WORD.findall(plain)} for length in self._lengths
-        )
-
-
-@lru_cache(maxsize=4_096)
-def _forms(text: str) -> frozenset[str]:
-    return frozenset([*stems(text), *WORD.findall(folded(text))])
+    def _forms(self, word: str) -> Iterable[str]:
+        if UNSPACED.search(word):
+            return stems(word)
+        is_like_one = any(word[:length] in self._beginnings for length in range(1, BEGINNING + 1))
+        return every_stem(word) if is_like_one else ()

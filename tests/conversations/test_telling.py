@@ -1,7 +1,5 @@
 """What tells a fact, and what only shares its topic."""
 
-import uuid
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -99,7 +97,7 @@ def test_every_text_tells_itself(facts: list[str], around: str) -> None:
 
 BOAT = "My boat is called Quillhaven."
 TRIP = "I'm planning a trip to Lisbon in May."
-KEYS = frozenset({uuid.UUID(int=1)})
+KEYS = frozenset({"a memory"})
 
 
 def hints(fact: str, counts: dict[str, int] | None = None, turns: int = 0, *, but: str = "") -> Hints:
