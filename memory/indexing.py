@@ -82,6 +82,7 @@ def indexed(user_id: int, turn: SaidTurn) -> dict[str, Any]:
     name, said = speaker(turn.text)
     words = stems(said)
     unique = list(dict.fromkeys(words))[:MOST_TERMS]
+    days = [day_term(user_id, turn.at.date())] if turn.text else []
     return {
         "thread_id": str(turn.thread),
         "depth": turn.depth,
@@ -91,7 +92,7 @@ def indexed(user_id: int, turn: SaidTurn) -> dict[str, Any]:
         "speaker": term(user_id, name or role(turn.role)),
         "asks": asks(said),
         "length": len(words),
-        "terms": [*dict.fromkeys(term(user_id, word) for word in unique), day_term(user_id, turn.at.date())],
+        "terms": [*dict.fromkeys(term(user_id, word) for word in unique), *days],
     }
 
 

@@ -31,8 +31,9 @@ from conversations.exchange.values import (
     text,
     title,
 )
+from conversations.forgetting.blanking import FORGOTTEN
 from conversations.ids import uuid7
-from conversations.models import Message
+from conversations.models import Message, text_blocks
 from conversations.threads import title_from
 from memory.models import Memory
 
@@ -141,15 +142,21 @@ class Reader:
             moment(turn.get("created_at"), at(each, "created_at")) for turn, each in zip(turns, places, strict=True)
         ]
         return [
-            TurnRecord(
-                id=self._id(self._turns, turn, each),
-                role=choice(turn.get("role"), Message.Role.values, at(each, "role")),
-                content=blocks_of(turn.get("content"), at(each, "content")),
-                created_at=time,
-                status=choice(turn.get("status", Message.Status.COMPLETE), Message.Status.values, at(each, "status")),
-            )
+            self._read_turn(turn, each, time)
             for turn, each, time in zip(turns, places, filled(given, start), strict=True)
         ]
+
+    def _read_turn(self, turn: dict[str, Any], place: str, time: datetime) -> TurnRecord:
+        """Of a turn that was forgotten nothing is taken but its place, whatever the document says in it."""
+        content = blocks_of(turn.get("content"), at(place, "content"))
+        status = choice(turn.get("status", Message.Status.COMPLETE), Message.Status.values, at(place, "status"))
+        return TurnRecord(
+            id=self._id(self._turns, turn, place),
+            role=choice(turn.get("role"), Message.Role.values, at(place, "role")),
+            content=text_blocks(FORGOTTEN) if status == Message.Status.FORGOTTEN else content,
+            created_at=time,
+            status=status,
+        )
 
     def _artifact(self, value: Any, place: str, turns: Turns, start: datetime) -> ArtifactRecord:
         artifact = mapping(value, place)

@@ -59,7 +59,7 @@ def said_turns(thread: ThreadRecord) -> Iterator[SaidTurn]:
             depth=position,
             position=position,
             role=turn.role,
-            text=text_of(turn.content),
+            text="" if turn.status == Message.Status.FORGOTTEN else text_of(turn.content),
             at=turn.created_at,
         )
 

@@ -19,7 +19,7 @@ from conversations.context.tokens import turn_tokens
 from conversations.db import in_database
 from conversations.exchange.writing import PAGE, export
 from conversations.models import Message, Reply, Thread, text_blocks
-from memory.models import Memory
+from memory.models import IndexedTurn, Memory
 from tests.artifacts.factories import make_artifact
 from tests.conversations.api.client import Answer, Api
 from tests.conversations.factories import make_reply, make_thread
@@ -246,6 +246,24 @@ async def test_an_export_is_the_document_that_was_imported_also_in_another_accou
     assert (await others_api.post("import/", exported)).status == 201
     assert (await others_api.get("export/")).body == of_user(FULL, other_user)
     assert (await api.get("export/")).body == {"format": "openbook/1", "threads": [], "memories": []}
+
+
+async def test_a_book_with_forgotten_turns_is_imported_as_it_was_exported(
+    user: User, api: Api, others_api: Api
+) -> None:
+    assert (await api.post("import/", FULL)).status == 201
+    gone = FULL["threads"][0]["messages"][0]["id"]
+    assert (await api.call("DELETE", f"messages/{gone}/")).status == 204
+    exported = (await api.get("export/")).body
+    blanked = next(turn for thread in exported["threads"] for turn in thread["messages"] if turn["id"] == gone)
+    assert (blanked["content"], blanked["status"]) == ([{"type": "text", "text": "[forgotten]"}], "forgotten")
+
+    blanked["content"] = "Not so."  # nothing can be said in the name of what is forgotten
+    assert (await others_api.post("import/?ids=new", exported)).status == 201
+    turns = [(one.text, one.status, one.content) async for one in Message.objects.filter(status="forgotten")]
+    assert turns == [("[forgotten]", "forgotten", None)] * 2
+    places = [(one.position, one.length) async for one in IndexedTurn.objects.filter(terms=[], position=1)]
+    assert places == [(1, 0)] * 2, "nothing finds them"
 
 
 async def test_an_import_of_what_is_here_already_says_how_to_make_copies(user: User, api: Api) -> None:
