@@ -13,7 +13,7 @@ from django.contrib.auth.models import User
 from django.db import DatabaseError, connection
 from django.utils import timezone
 
-from conversations import deletion
+from conversations import deletion, forgetting
 from conversations.consolidating import consolidate
 from conversations.context.tokens import turn_tokens
 from conversations.models import Message, Thread, text_blocks
@@ -480,6 +480,31 @@ def test_what_is_forgotten_while_the_model_thinks_is_not_stored(model: ModelServ
     model.script(answer())
     assert consolidate(user.pk, at=NOW) == 1
     assert len(ThreadSummary.objects.get().sources) == 3
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_memory_that_is_forgotten_while_the_model_thinks_does_not_come_back(model: ModelServer) -> None:
+    user = make_user()
+    thread = said(user, *ADA)
+    memory = make_memory(user, "I live in Hamburg.", sources=[thread.messages.get(position=1).id])
+    gate = scripts.Gate()
+    model.script(scripts.text(json.dumps({"summary": "Ada lives in Hamburg."} | FOUND), gate))
+
+    def work() -> None:
+        consolidate(user.pk, at=NOW)
+        connection.close()
+
+    worker = threading.Thread(target=work)
+    worker.start()
+    gate.wait_until_reached()
+    forgetting.forget_memory(user, memory.id)
+    gate.open()
+    worker.join()
+    assert (parts(), facts(), topics()) == ([], [], [])
+    model.script(answer())
+    assert consolidate(user.pk, at=NOW) == 1
+    assert "Hamburg" not in json.dumps(model.requests[-1].body)
+    assert (facts(), DailySummary.objects.get().text) == ([], "Ada told where she lives.")
 
 
 def test_a_part_made_anew_in_other_words_doubles_nothing(user: User, model: ModelServer) -> None:

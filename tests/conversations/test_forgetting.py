@@ -263,6 +263,29 @@ def test_an_answer_is_read_with_its_question(user: User) -> None:
     ]
 
 
+def test_a_request_that_held_neither_the_fact_nor_its_turns_stays_proven(user: User) -> None:
+    others = [make_thread(user, ["Who cuts keys?", "A locksmith.", "Thanks!"]) for _ in range(2)]
+    before = [(snapshot, bytes_of(snapshot)) for snapshot in map(make_snapshot, others)]
+    told = make_thread(user, ["Hello!", "Hi!", SAID, "Noted."])
+    later = make_snapshot(told, round=2)
+    memory = make_memory(user, FACT, sources=[turn(told, 3).id])
+    assert forgetting.forget_memory(user, memory.id).snapshots == 1
+    assert gone(later)
+    assert [(bytes_of(snapshot), snapshots.proof(snapshot)) for snapshot, _ in before] == [
+        (sent, True) for _, sent in before
+    ]
+
+
+def test_what_was_forgotten_can_not_be_forgotten_again(month: Month) -> None:
+    forgetting.forget_memory(month.user, month.memory.id)
+    before = dump()
+    for again in (forgetting.what_memory, forgetting.forget_memory):
+        with pytest.raises(MemoryNotFound):
+            again(month.user, month.memory.id)
+    assert forgetting.forget_turn(month.user, month.source.id).memories == ()
+    assert dump() == before
+
+
 def test_another_person_keeps_the_same_words(user: User, other_user: User) -> None:
     mine = make_memory(user, FACT, sources=[turn(make_thread(user, [SAID, ANSWER]), 1).id])
     Month(other_user)
