@@ -6,9 +6,10 @@ There a single word can be the whole answer. And an answer is read together with
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
+from conversations.forgetting.meeting import Lookup
 from conversations.forgetting.reading import folded, sentences, texts_in
-from conversations.forgetting.telling import BEGINNING, UUID, Fact, enough
-from memory.words import UNSPACED, WORD, asks, every_stem, stems
+from conversations.forgetting.telling import UUID, Fact, enough
+from memory.words import WORD, asks, stems
 
 type Keys = frozenset[str]
 """Memories whose facts are meant, by their ids as text."""
@@ -23,38 +24,37 @@ class Hints:
         self.keys: Keys = frozenset(facts)
         self._single: dict[str, set[str]] = {}
         self._heavy: dict[str, list[tuple[str, Fact]]] = {}
-        self._stems: dict[str, set[str]] = {}
+        forms: dict[str, set[str]] = {}
         usual = {*stems(but), *WORD.findall(folded(but))}
         for key, fact in ((key, fact) for key, told in facts.items() for fact in told):
             for word in fact.heaviest:
                 self._heavy.setdefault(word.stem, []).append((key, fact))
             for word in fact.words:
                 for form in word.forms:
-                    self._stems.setdefault(form, set()).add(word.stem)
+                    forms.setdefault(form, set()).add(word.stem)
                 if word.is_singled_out and word.forms.isdisjoint(usual):
                     self._single.setdefault(word.stem, set()).add(key)
-        self._beginnings = {form[:BEGINNING] for form in self._stems}
-        self._meant: dict[str, frozenset[str]] = {}
+        self._lookup = Lookup(forms)
 
     def __bool__(self) -> bool:
-        return bool(self._stems)
+        return bool(self._heavy)
 
     def told(self, value: Any, keys: Keys) -> Keys:
         """Those of the memories that a text, or one of the texts in a JSON value, gives away with a single word."""
         if not keys:
             return NONE
-        held = {stem for text in texts_in(value) for stem in self._held(UUID.sub(" ", text))}
+        held = {stem for text in texts_in(value) for stem in self._lookup.held(UUID.sub(" ", text))}
         return keys.intersection(key for stem in held for key in self._single.get(stem, ()))
 
     def answered(self, question: str, answer: str, keys: Keys) -> Keys:
         """Those of the memories that an answer gives away by what its question didn't say yet."""
-        asked = self._held(question)
+        asked = self._lookup.held(question)
         if not asked:
             return NONE
         return frozenset(key for sentence in sentences(answer) for key in self._completed(asked, sentence, keys))
 
     def _completed(self, asked: Collection[str], sentence: str, keys: Keys) -> Iterable[str]:
-        new = self._held(sentence).difference(asked)
+        new = self._lookup.held(sentence).difference(asked)
         if not new:
             return
         both = new.union(asked)
@@ -63,23 +63,5 @@ class Hints:
         for key, fact in likely.values():
             held = [word for word in fact.words if word.stem in both]
             is_exchange = any(word.stem in asked for word in held) and any(word.stem in new for word in held)
-            if is_exchange and enough(fact, held, is_question=is_question, length=len(held)):
+            if is_exchange and enough(fact, held, is_question=is_question):
                 yield key
-
-    def _held(self, text: str) -> set[str]:
-        """The stems that are looked for and stand in a text."""
-        return {stem for word in WORD.findall(folded(text)) for stem in self._stems_of(word)}
-
-    def _stems_of(self, word: str) -> frozenset[str]:
-        """By whatever language: most words of a long history are met again and again, and a text may be a word long."""
-        known = self._meant.get(word)
-        if known is None:
-            forms = {word, *self._forms(word)}
-            known = self._meant[word] = frozenset(stem for form in forms for stem in self._stems.get(form, ()))
-        return known
-
-    def _forms(self, word: str) -> Iterable[str]:
-        if UNSPACED.search(word):
-            return stems(word)
-        is_like_one = any(word[:length] in self._beginnings for length in range(1, BEGINNING + 1))
-        return every_stem(word) if is_like_one else ()

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from conversations.forgetting.meeting import BEGINNING, Lookup
 from conversations.forgetting.reading import folded, sentences, texts_in
 from conversations.forgetting.singling import DIGIT, YEAR, is_capital, is_common, singled_out
 from memory.words import UNSPACED, WORD, asks, stems
@@ -27,8 +28,8 @@ FLATTENING = 1_000
 """Turns that are thought up, so that a short history makes no great difference between words."""
 SHORT = 2
 """A sentence of so few words says nothing beside a fact that is one word."""
-BEGINNING, ENDING = 4, 2
-"""Words are compared by all but so long an ending, and by so much at least, before they are looked at closely."""
+ENDING = 2
+"""Words are compared by all but so long an ending before they are looked at closely."""
 NEEDED_TOGETHER, ENOUGH = 2, 3
 ROUNDING = 1e-9
 
@@ -79,7 +80,7 @@ class Needles:
 
     def __init__(self, facts: Iterable[Fact]) -> None:
         self.facts = list(dict.fromkeys(facts))
-        self._stems: dict[str, set[str]] = {}
+        forms: dict[str, set[str]] = {}
         self._heavy: dict[str, list[Fact]] = {}
         self._by_word: dict[str, list[Fact]] = {}
         self._beginnings: set[str] = set()
@@ -87,12 +88,13 @@ class Needles:
             heaviest = fact.heaviest
             self._by_word.setdefault(_rarest(fact, heaviest), []).append(fact)
             looked_for = [form for word in heaviest for form in word.forms] or [_rarest(fact, heaviest)]
-            self._beginnings |= {beginning(form) for form in looked_for}
+            self._beginnings |= {_beginning(form) for form in looked_for}
             for word in heaviest:
                 self._heavy.setdefault(word.stem, []).append(fact)
             for word in fact.words:
                 for form in word.forms:
-                    self._stems.setdefault(form, set()).add(word.stem)
+                    forms.setdefault(form, set()).add(word.stem)
+        self._lookup = Lookup(forms)
         self._lengths = {len(beginning) for beginning in self._beginnings}
 
     def and_also(self, facts: Iterable[Fact]) -> "Needles":
@@ -124,28 +126,24 @@ class Needles:
         return any(map(self._tells_in_words, sentences(UUID.sub(" ", text))))  # parts of an id are no codes
 
     def _tells_in_words(self, sentence: str) -> bool:
-        words = stems(sentence)
-        forms = {*words, *WORD.findall(folded(sentence))}
-        held = {stem for form in forms for stem in self._stems.get(form, ())}
+        held = self._lookup.held(sentence)
         likely = {id(fact): fact for stem in held for fact in self._heavy.get(stem, ())}
-        is_question = bool(likely) and asks(sentence)
+        if not likely:
+            return False
+        is_question = asks(sentence)
+        is_short = any(len(fact.words) == 1 for fact in likely.values()) and len(stems(sentence)) <= SHORT
         return any(
-            enough(
-                fact,
-                [word for word in fact.words if word.stem in held],
-                is_question=is_question,
-                length=len(words),
-            )
+            enough(fact, [word for word in fact.words if word.stem in held], is_question=is_question, is_short=is_short)
             for fact in likely.values()
         )
 
 
-def enough(fact: Fact, held: Sequence[Word], *, is_question: bool, length: int) -> bool:
-    """Whether these words of the fact, in a sentence of so many words, make the fact out."""
+def enough(fact: Fact, held: Sequence[Word], *, is_question: bool, is_short: bool = False) -> bool:
+    """Whether these words of the fact make it out. ``is_short`` is a sentence that says hardly more than one word."""
     if any(word.is_code for word in held):
         return True
     if len(fact.words) == 1:
-        return held[0].is_telling or (length <= SHORT and not is_question)
+        return held[0].is_telling or (is_short and not is_question)
     if sum(word.weight for word in held) < fact.weight * (SHARE_OF_QUESTION if is_question else SHARE) - ROUNDING:
         return False
     together = len(held) >= NEEDED_TOGETHER and any(word.is_telling for word in held)
@@ -204,7 +202,7 @@ def _rarest(fact: Fact, heaviest: Sequence[Word]) -> str:
     return max(heavy or written, key=len, default="")
 
 
-def beginning(form: str) -> str:
+def _beginning(form: str) -> str:
     return form[: max(BEGINNING, len(form) - ENDING)]
 
 
