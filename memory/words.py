@@ -41,9 +41,10 @@ def stems(text: str) -> list[str]:
     return [_stem(word, language) for word in words if word not in small and _tells(word)]
 
 
-def every_stem(word: str) -> set[str]:
+@lru_cache(maxsize=65_536)
+def every_stem(word: str) -> frozenset[str]:
     """The stems of a word by all languages, for a text too short to tell its language."""
-    return {_stem(word, language) for language in STEMMERS}
+    return frozenset(_stem(word, language) for language in STEMMERS)
 
 
 def speaker(text: str) -> tuple[str, str]:

@@ -10,27 +10,28 @@ BEGINNING = 4
 
 
 class Lookup:
-    """Stems by the forms that they may be met in.
+    """Stems by the forms that they may be met in."""
 
-    Most words of a long history are met again and again, and so each is looked at once: by whatever language, as a text may be
-    a word long.
-    """
+    def __init__(self, stems: Mapping[str, Collection[str]]) -> None:
+        self._met = _Met(stems)
+
+    def held(self, text: str) -> set[str]:
+        """The stems that stand in a text."""
+        return set().union(*filter(None, map(self._met.__getitem__, {*WORD.findall(folded(text))})))
+
+
+class _Met(dict[str, frozenset[str]]):
+    """The stems by the words that were met. Most words of a long history are met again and again, so each is looked at once:
+    by whatever language, as a text may be a word long."""
 
     def __init__(self, stems: Mapping[str, Collection[str]]) -> None:
         self._stems = stems
         self._beginnings = {form[:BEGINNING] for form in stems}
-        self._met: dict[str, frozenset[str]] = {}
 
-    def held(self, text: str) -> set[str]:
-        """The stems that stand in a text."""
-        return set().union(*[self._of(word) for word in {*WORD.findall(folded(text))}])
-
-    def _of(self, word: str) -> frozenset[str]:
-        known = self._met.get(word)
-        if known is None:
-            forms = {word, *self._forms(word)}
-            known = self._met[word] = frozenset(stem for form in forms for stem in self._stems.get(form, ()))
-        return known
+    def __missing__(self, word: str) -> frozenset[str]:
+        forms = {word, *self._forms(word)}
+        found = self[word] = frozenset(stem for form in forms for stem in self._stems.get(form, ()))
+        return found
 
     def _forms(self, word: str) -> Iterable[str]:
         if UNSPACED.search(word):
