@@ -119,7 +119,7 @@ def _findings(
         found = digest(runner, provider, user_id, one, turns, facts)
         if found:
             return found
-    return extract(turns, keeping.open_topics_of(user_id, turns[-1].at))
+    return extract(turns, keeping.open_topics_of(user_id, turns[-1].at), last=one.part.last)
 
 
 def _is_recent(one: Due, at: datetime) -> bool:

@@ -42,13 +42,14 @@ from memory.words import asks
 MOST_A_TURN = 6
 
 
-def extract(turns: Sequence[Turn], open_topics: Iterable[OpenTopic] = ()) -> Findings:
-    """All that the rules find. ``open_topics`` are those that were open before."""
+def extract(turns: Sequence[Turn], open_topics: Iterable[OpenTopic] = (), *, last: int = 0) -> Findings:
+    """All that the rules find. ``open_topics`` are those that were open before; ``last`` is where the part ends, which is
+    after the last of the turns where an answer was forgotten."""
     sentences = [sentence for turn in turns for sentence in sentences_of(turn)]
     if not sentences:
         return Findings()
     told = [sentence for sentence in sentences if sentence.told]
-    opened = list(_opened(told, turns))
+    opened = list(_opened(told, turns if turns[-1].position >= last else ()))
     chosen, moments = weighed(sentences)
     return Findings(
         summary="\n".join(map(line, chosen)),

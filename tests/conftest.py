@@ -87,8 +87,14 @@ def other_user(_shipped_assistants: None) -> User:
     return make_user("bob")
 
 
+@pytest.fixture(scope="session")
+def _sdk() -> None:
+    """Imported beforehand: that takes seconds, which no test should lose of what it waits for."""
+    importlib.import_module("conversations.providers.anthropic")
+
+
 @pytest.fixture
-def model(model_server: ModelServer, settings: Settings) -> ModelServer:
+def model(_sdk: None, model_server: ModelServer, settings: Settings) -> ModelServer:
     """A local model behind the real SDK; it quotes the newest message unless a test scripts it."""
     settings.OPENBOOK_PROVIDER = "anthropic"
     settings.ANTHROPIC_API_KEY = "key-of-the-tests"

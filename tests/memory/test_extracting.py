@@ -138,6 +138,14 @@ def test_a_topic_is_resolved_by_who_says_that_it_is_done(sentence: str, title: s
     assert finishes(sentence, title) is expected
 
 
+def test_a_question_whose_answer_was_forgotten_is_not_open() -> None:
+    asked = conversation("What is the capital of Peru?", "Lima.")[:1]
+    assert [[one.title for one in extract(asked, last=last).opened] for last in (1, 2)] == [
+        ["What is the capital of Peru?"],
+        [],
+    ]
+
+
 def test_a_topic_is_resolved_only_by_what_was_said_later_and_by_the_person() -> None:
     topic = OpenTopic(id=uuid.uuid4(), title="I need to renew my passport.", opened_at=MONDAY)
     later = OpenTopic(id=uuid.uuid4(), title="I need to renew my passport.", opened_at=MONDAY + timedelta(days=1))
