@@ -18,7 +18,7 @@ run: .venv/run.stamp .local/static.stamp ## set up what is missing, then serve o
 
 test: .venv/dev.stamp .local/static.stamp ## the whole suite, on a real PostgreSQL, Redis and browser
 	@sh tests/services.sh
-	@exec "$(PYTHON)" -m pytest --numprocesses 2 --dist worksteal
+	@exec "$(PYTHON)" -m pytest --numprocesses 3 --dist worksteal
 
 soak: .venv/dev.stamp .local/static.stamp ## kill a server a hundred times, try each property of the context with many examples
 	@sh tests/services.sh

@@ -29,7 +29,7 @@ from tests.model_server import ModelServer, model_server
 __all__ = ["model_server"]
 
 # How long an example takes says more about what else the machine is doing.
-EXAMPLES = int(os.environ.get("OPENBOOK_TEST_EXAMPLES", "40"))
+EXAMPLES = int(os.environ.get("OPENBOOK_TEST_EXAMPLES", "25"))
 hypothesis_settings.register_profile("openbook", deadline=None, max_examples=EXAMPLES)
 hypothesis_settings.load_profile("openbook")
 

@@ -24,7 +24,7 @@ from tests.processes import ServerProcess, server
 from tests.services import fresh_database
 
 PASSWORD = "correct-horse-battery-9"
-KILLS = int(os.environ.get("OPENBOOK_TEST_KILLS", "4"))
+KILLS = int(os.environ.get("OPENBOOK_TEST_KILLS", "3"))
 TURNS = 3  # at each kill
 STUCK_SECONDS = 15.0
 # The answer has about thirty words.
