@@ -3,15 +3,15 @@
 import importlib
 import os
 from collections.abc import AsyncIterator, Iterator
-from typing import cast
+from typing import Any, cast
 
 import psycopg
 import pytest
 from asgiref.sync import sync_to_async
-from django.apps import apps
 from django.contrib.auth.models import User
 from django.db import connection, connections
 from django.db.backends.postgresql.base import DatabaseWrapper
+from django.db.models import Model
 from django.test import TransactionTestCase, override_settings
 from hypothesis import settings as hypothesis_settings
 from pytest_django import DjangoDbBlocker, Settings
@@ -33,6 +33,10 @@ EXAMPLES = int(os.environ.get("OPENBOOK_TEST_EXAMPLES", "25"))
 hypothesis_settings.register_profile("openbook", deadline=None, max_examples=EXAMPLES)
 hypothesis_settings.load_profile("openbook")
 
+OFFERED = Preset.assistants.through
+SHIPPED: dict[type[Model], list[Any]] = {}
+"""What the migrations put there, before any test."""
+
 TransactionTestCase._fixture_teardown = lambda _: empty()  # type: ignore[attr-defined]
 
 
@@ -40,6 +44,7 @@ TransactionTestCase._fixture_teardown = lambda _: empty()  # type: ignore[attr-d
 def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> None:
     """And a copy of the tables as `migrate` leaves them: a server that starts on a copy of that has nothing to migrate."""
     with django_db_blocker.unblock():
+        SHIPPED.update({model: list(model._default_manager.all()) for model in (Assistant, Preset, OFFERED)})
         connection.close()
         cast(DatabaseWrapper, connection).close_pool()
     with psycopg.connect(os.environ["DATABASE_URL"], autocommit=True) as admin:
@@ -72,9 +77,8 @@ def _shipped_assistants(request: pytest.FixtureRequest) -> None:
         return
     request.getfixturevalue("transactional_db" if marker.kwargs.get("transaction") else "db")
     if not Assistant.objects.exists():
-        importlib.import_module("conversations.migrations.0003_shipped_assistants").ship(apps, None)
-    if not Preset.objects.exists():
-        importlib.import_module("artifacts.migrations.0002_shipped_presets").ship(apps, None)
+        for model, rows in SHIPPED.items():
+            model._default_manager.bulk_create(rows)
 
 
 @pytest.fixture

@@ -14,9 +14,11 @@ from artifacts.models import Preset
 from conversations.context import snapshots
 from conversations.models import Assistant
 from conversations.tokens import issue
+from memory.models import Consolidation
 from tests.artifacts.factories import make_artifact
 from tests.conversations.admin.conftest import list_url, page_url
 from tests.conversations.factories import make_snapshot, make_thread
+from tests.memory.factories import make_memory, make_thread_summary
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -64,8 +66,14 @@ def paths(user: User) -> list[str]:
     thread = make_thread(user, ["Hello?", "word " * 3_000, "Who?"], title="A title of many words " * 6)
     snapshot = make_snapshot(thread)
     artifact = make_artifact(thread, "word " * 3_000, "x" * 500, title="A title " * 20, reply_id=snapshot.reply_id)
+    memory = make_memory(user, "word " * 300, sources=[snapshot.message_id])
+    summary = make_thread_summary(thread, thread.created_at, "x" * 500, sources=[snapshot.message_id])
+    Consolidation.objects.create(
+        user=user, failures=2, error="ProviderError (overloaded) at a place", through=thread.created_at
+    )
     issue(user=user, name="script")
     models = ["thread", "reply", "message", "contextsnapshot", "apitoken", "assistant", "artifact", "preset"]
+    models += ["consolidation", "memory", "threadsummary", "dailysummary", "topic"]
     rows = [
         page_url("thread", thread.pk),
         page_url("thread", thread.pk, "delete"),
@@ -74,6 +82,8 @@ def paths(user: User) -> list[str]:
         page_url("contextsnapshot", snapshot.pk),
         page_url("apitoken", user.api_tokens.get().pk),
         page_url("artifact", artifact.pk),
+        page_url("memory", memory.pk),
+        page_url("threadsummary", summary.pk),
         page_url("preset", Preset.objects.get(slug="brd").pk),
         page_url("assistant", Assistant.objects.get(slug="companion").pk),
     ]
