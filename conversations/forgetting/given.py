@@ -22,9 +22,10 @@ from conversations.forgetting.recorded import ITEMS_START, Place
 from conversations.models import ContextBlock, Message, Thread
 from memory.models import DailySummary, Memory, ThreadSummary, Topic
 
+# Those of replies: what a worker asked answers no turn, and its texts go with the rows and turns that they are made of.
 REQUESTS = """
 SELECT id, thread_id, message_id, reply_id, sections, additions, runs, items
-FROM conversations_contextsnapshot WHERE thread_id = ANY(%(threads)s)
+FROM conversations_contextsnapshot WHERE thread_id = ANY(%(threads)s) AND reply_id IS NOT NULL
 """
 RECALLED = """
 SELECT snapshot.id, array_agg(item ->> 'id')

@@ -171,6 +171,25 @@ def test_forgetting_a_turn_blanks_what_was_told_of_it_and_what_was_known_by_it(u
     assert not Memory.objects.exists()
 
 
+def test_what_one_request_of_a_worker_was_given_says_nothing_of_its_others(user: User, model: ModelServer) -> None:
+    """They answer no turn, so nothing but their own texts tells that they were given a fact."""
+    told = said(user, "My boat is called Quillhaven.", "Lovely!")
+    pubs = said(
+        user, "A pub was named Quillhaven.", "Was it?", title="Quillhaven pubs", at=MORNING - timedelta(hours=3)
+    )
+    model.script(answer(), answer(facts=[{"text": "The person's boat is called Quillhaven.", "turns": [1]}]))
+    consolidate(user.pk, at=NOW)
+    of_pubs, of_boat = asked()
+    forgetting.forget_memory(user, Memory.objects.get().id)
+    pubs.refresh_from_db()
+    assert (pubs.title, [turn.text for turn in pubs.messages.order_by("position")]) == (
+        "Quillhaven pubs",
+        ["A pub was named Quillhaven.", "Was it?"],
+    )
+    assert (gone(of_boat), snapshots.proof(of_pubs)) == (True, True)
+    assert told.messages.get(position=1).text == "[forgotten]"
+
+
 def test_what_is_forgotten_during_the_run_is_told_to_no_model(user: User, model: ModelServer) -> None:
     memory = make_memory(user, "The person has a boat called Wendelin.", created_at=MORNING - timedelta(days=9))
     said(user, "I painted my boat.")
