@@ -6,11 +6,10 @@ run again: nothing is doubled, nothing is lost.
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from datetime import datetime, timedelta, tzinfo
 from typing import Any
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from django.contrib.auth.models import User
 from django.db import connection, transaction
@@ -21,11 +20,13 @@ from conversations import attempts
 from conversations.digesting import digest, end_left_behind, writer
 from conversations.models import Reply
 from conversations.providers import Provider
+from conversations.remembered import zone_of
 from conversations.unconsolidated import LATE, Due, Moved, active, due_parts, hold, rows
 from memory import keeping
 from memory.extracting import extract
 from memory.findings import Findings, Turn
 from memory.keeping import Kept
+from memory.locks import alone
 from memory.models import Consolidation, Preferences
 from memory.replacing import Facts
 
@@ -58,10 +59,11 @@ def consolidate(user_id: int, *, at: datetime | None = None, alive: Callable[[],
     reached now; what was stored by then stays.
     """
     at = at or timezone.now()
-    with _alone(user_id) as alone:
-        if not (alone and User.objects.filter(id=user_id).exists()):
+    with alone(LOCK, user_id) as is_alone:
+        if not (is_alone and User.objects.filter(id=user_id).exists()):
             return 0
-        zone, remembers = _preferences(user_id)
+        preferences = Preferences.objects.filter(user=user_id).first()
+        zone, remembers = zone_of(preferences), preferences is None or preferences.remembers
         before = Consolidation.objects.filter(user=user_id).values_list("wanted_at", "started_at").first()
         wanted_at, began_before = before or (None, None)
         if began_before:
@@ -127,10 +129,10 @@ def _is_recent(one: Due, at: datetime) -> bool:
 
 
 def _turns(one: Due, zone: tzinfo) -> list[Turn]:
-    rows = active(one).values_list("id", "position", "role", "text", "created_at")
+    said = active(one).values_list("id", "position", "role", "text", "created_at")
     return [
         Turn(id=id, position=position, role=role, text=text, at=created_at.astimezone(zone))
-        for id, position, role, text, created_at in rows
+        for id, position, role, text, created_at in said
     ]
 
 
@@ -150,26 +152,6 @@ def _settle_days(user_id: int, zone: tzinfo, at: datetime) -> None:
     days = [day for (day,) in rows(DAYS_OFF, user=user_id, zone=str(zone), recent=at - RECENT)]
     with transaction.atomic():
         keeping.remake_days(user_id, days, zone, at)
-
-
-@contextmanager
-def _alone(user_id: int) -> Iterator[bool]:
-    """Whether no other process consolidates this user. The lock ends with the connection, if not before."""
-    [(alone,)] = rows("SELECT pg_try_advisory_lock(%(lock)s::int, %(user)s::int)", lock=LOCK, user=user_id)
-    try:
-        yield alone
-    finally:
-        if alone and connection.connection and not connection.connection.closed:
-            rows("SELECT pg_advisory_unlock(%(lock)s::int, %(user)s::int)", lock=LOCK, user=user_id)
-
-
-def _preferences(user_id: int) -> tuple[tzinfo, bool]:
-    found = Preferences.objects.filter(user=user_id).values_list("time_zone", "remembers").first()
-    name, remembers = found or ("UTC", True)
-    try:
-        return ZoneInfo(name), remembers
-    except (ZoneInfoNotFoundError, ValueError, OSError):  # what it raises depends on what the name looks like
-        return ZoneInfo("UTC"), remembers
 
 
 def _progress(user_id: int, **values: Any) -> None:

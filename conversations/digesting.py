@@ -7,7 +7,6 @@ import asyncio
 import logging
 import uuid
 from collections.abc import Sequence
-from contextlib import aclosing
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -20,7 +19,7 @@ from conversations.context.noting import noting
 from conversations.errors import error_object
 from conversations.models import ContextBlock, ContextSnapshot, Reply
 from conversations.providers import Provider, get_provider
-from conversations.providers.base import WHOLE, Finished, Payload, ProviderError, TextDelta
+from conversations.providers.base import WHOLE, Finished, Payload, ProviderError, whole_text
 from conversations.replies.store import Outcome, end_request
 from conversations.text import clean
 from conversations.unconsolidated import Due, active, hold
@@ -161,20 +160,11 @@ def _read(answer: str, finished: Finished | None, asked: Asked, turns: Sequence[
 
 async def _answer(provider: Provider, payload: Payload, deadline_seconds: float) -> tuple[str, Finished | None]:
     """The text and how it ended, ``None`` where it was given up; raises ``ProviderError`` where none came."""
-    answer = ""
     try:
-        async with asyncio.timeout(deadline_seconds), aclosing(provider.stream(payload)) as events:
-            async for event in events:
-                match event:
-                    case TextDelta(text=piece):
-                        answer += piece
-                        if len(answer) > asking.LONGEST_ANSWER:
-                            return "", None
-                    case Finished():
-                        return answer, event
+        async with asyncio.timeout(deadline_seconds):
+            return await whole_text(provider, payload, lambda said: len(said) > asking.LONGEST_ANSWER)
     except TimeoutError:
         raise ProviderError("timeout", "It took too long.", retryable=True) from None
-    raise ProviderError("cut_off", "The answer was cut off.", retryable=True)
 
 
 def _failed(code: str, message: str, *, retryable: bool) -> Outcome:

@@ -1,7 +1,7 @@
 """The one way to ask for what is remembered of a user, and to change it by hand. What isn't the user's is not found."""
 
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cache
 from typing import Any
@@ -88,6 +88,11 @@ def threads_of_days(days: Sequence[DailySummary]) -> dict[uuid.UUID, Thread]:
     """The threads that the summaries of days tell of, by the ids of their parts."""
     parts = ThreadSummary.objects.filter(id__in={part for day in days for part in day.parts})
     return {part.id: part.thread for part in parts.select_related("thread")}
+
+
+def told_of(day: DailySummary, threads: Mapping[uuid.UUID, Thread]) -> list[Thread]:
+    """Those of ``threads_of_days`` that the summary of a day tells of, each once, in its order."""
+    return list({threads[part].id: threads[part] for part in day.parts if part in threads}.values())
 
 
 def remember(

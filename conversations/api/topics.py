@@ -80,12 +80,11 @@ def _topic(topic: Topic, turns: Mapping[uuid.UUID, Message]) -> dict[str, Any]:
 
 
 def _day(day: DailySummary, threads: Mapping[uuid.UUID, Thread]) -> dict[str, Any]:
-    told = {threads[part].id: threads[part] for part in day.parts if part in threads}
     return {
         "day": day.day.isoformat(),
         "text": day.text,
         "key_moments": day.key_moments,
-        "threads": [_titled(thread) for thread in told.values()],
+        "threads": [_titled(thread) for thread in remembered.told_of(day, threads)],
         "updated_at": moment(day.updated_at),
     }
 

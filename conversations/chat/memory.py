@@ -138,15 +138,10 @@ def _calendar(user: User, today: date) -> list[Day]:
             is_today=day == today,
             is_to_come=day > today,
             summary=summaries.get(day),
-            threads=_told_of(summaries.get(day), threads),
+            threads=remembered.told_of(summaries[day], threads) if day in summaries else (),
         )
         for day in (first + timedelta(days=number) for number in range(7 * WEEKS))
     ]
-
-
-def _told_of(summary: DailySummary | None, threads: Mapping[uuid.UUID, Thread]) -> list[Thread]:
-    parts = summary.parts if summary else []
-    return list({threads[part].id: threads[part] for part in parts if part in threads}.values())
 
 
 def _chosen(calendar: Sequence[Day], asked: str) -> Day | None:

@@ -11,11 +11,10 @@ from django.utils import timezone
 
 from conversations.context import notation
 from conversations.context.fitting import MATERIAL, Section
-from conversations.context.notation import Named
 from conversations.context.reasons import Reason
 from conversations.context.rendering import digest, render_material, sha256
 from conversations.context.rewriting import RewritingOutcome
-from conversations.context.snapshots import packed_items
+from conversations.context.snapshots import named, packed_items
 from conversations.context.tiers import TierItem
 from conversations.context.tokens import estimate_tokens
 from conversations.context.windowing import Run, Turn, account
@@ -67,8 +66,8 @@ def noting(
         message_history_count=len(turns),
         message_history_tokens=sum(turn.token_count for turn in turns),
         open_threads_count=len(topics),
-        sections=notation.pack_texts([_named(base)]),
-        additions=notation.pack_texts([_named(told)]),
+        sections=notation.pack_texts([named(base)]),
+        additions=notation.pack_texts([named(told)]),
         runs=notation.pack_runs(runs_of_part(turns, thread)),
         items=sha256(items) if items else None,
         rewriting=RewritingOutcome.OFF,
@@ -99,7 +98,3 @@ def _items(known: Sequence[tuple[UUID, str]], topics: Sequence[OpenTopic]) -> It
     given = [*(("memory", id, text) for id, text in known), *(("topic", topic.id, topic.title) for topic in topics)]
     for kind, id, text in given:
         yield TierItem(kind=kind, id=str(id), included=True, reason=Reason.REMEMBERED, tokens=estimate_tokens(text))
-
-
-def _named(section: Section) -> Named:
-    return Named(name=section.name, sha256=sha256(section.text).hex(), tokens=section.tokens)

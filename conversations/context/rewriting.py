@@ -6,7 +6,6 @@ import logging
 import re
 import time
 from collections.abc import Sequence
-from contextlib import aclosing
 from dataclasses import dataclass, replace
 
 from django.db import models
@@ -16,7 +15,7 @@ from conversations.context.tokens import text_of
 from conversations.context.topics import resolve
 from conversations.context.windowing import Turn
 from conversations.models import Assistant
-from conversations.providers.base import CONTEXTUALISED, WHOLE, Finished, Payload, Provider, ProviderError, TextDelta
+from conversations.providers.base import CONTEXTUALISED, WHOLE, Finished, Payload, Provider, ProviderError, whole_text
 from conversations.text import clean
 
 MOST_TURNS = 8
@@ -161,7 +160,8 @@ def excerpt(text: str, longest: int) -> str:
 async def _asked(provider: Provider, payload: Payload, text: str, deadline_seconds: float) -> Asked:
     try:
         async with asyncio.timeout(deadline_seconds):
-            answer, finished = await _answer(provider, payload, longest_query(text))
+            longest = longest_query(text) + len("“”")
+            answer, finished = await whole_text(provider, payload, lambda said: len(said.strip()) > longest)
     except TimeoutError:
         return _failed(RewritingOutcome.TIMED_OUT, ProviderError("timeout", "It took too long.", retryable=True))
     except ProviderError as error:
@@ -175,21 +175,6 @@ async def _asked(provider: Provider, payload: Payload, text: str, deadline_secon
         return Asked(rewriting=Rewriting(outcome=RewritingOutcome.FAILED), end=finished)
     query, outcome = judged(answer, text)
     return Asked(rewriting=Rewriting(query=query, outcome=outcome), end=finished)
-
-
-async def _answer(provider: Provider, payload: Payload, longest: int) -> tuple[str, Finished | None]:
-    """The text and how it ended; ``None`` where reading was given up because no query is that long."""
-    answer = ""
-    async with aclosing(provider.stream(payload)) as events:
-        async for event in events:
-            match event:
-                case TextDelta(text=piece):
-                    answer += piece
-                    if len(answer.strip()) > longest + len("“”"):
-                        return "", None
-                case Finished():
-                    return answer, event
-    raise ProviderError("cut_off", "The answer was cut off.", retryable=True)
 
 
 def _failed(outcome: RewritingOutcome, error: ProviderError) -> Asked:

@@ -79,8 +79,8 @@ def draft(context: Context) -> ContextSnapshot:
         today_summary_present="today" in present,
         open_threads_count=sum(item.kind == "topic" and item.included for item in context.items),
         last_conversation_present="last_conversation" in present,
-        sections=notation.pack_texts(map(_named, context.sections)),
-        additions=notation.pack_texts(map(_named, [*context.parts.beside, *context.parts.rounds])),
+        sections=notation.pack_texts(map(named, context.sections)),
+        additions=notation.pack_texts(map(named, [*context.parts.beside, *context.parts.rounds])),
         runs=notation.pack_runs(context.runs),
         items=sha256(packed_items(context.items)) if context.items else None,
         recalled=[asdict(item) for item in context.recalled] or None,
@@ -216,7 +216,8 @@ def packed_items(items: Sequence[TierItem]) -> str:
     return json.dumps([asdict(item) for item in items], separators=(",", ":"))
 
 
-def _named(section: Section) -> Named:
+def named(section: Section) -> Named:
+    """How a snapshot names the text of a section."""
     return Named(name=section.name, sha256=sha256(section.text).hex(), tokens=section.tokens)
 
 

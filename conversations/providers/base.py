@@ -5,7 +5,8 @@ reply engine knows nothing of HTTP: a new provider is one file that fulfils ``Pr
 ``providers/__init__.py``.
 """
 
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -185,3 +186,23 @@ def messages_api_payload(
     if previous_message_id:
         payload["diagnostics"] = {"previous_message_id": previous_message_id}
     return payload
+
+
+async def whole_text(
+    provider: Provider, payload: Payload, is_too_long: Callable[[str], bool]
+) -> tuple[str, Finished | None]:
+    """The text of an answer and how it ended; ``None`` where reading was given up, as it got too long.
+
+    Raises ``ProviderError``, also where the answer was cut off.
+    """
+    answer = ""
+    async with aclosing(provider.stream(payload)) as events:
+        async for event in events:
+            match event:
+                case TextDelta(text=piece):
+                    answer += piece
+                    if is_too_long(answer):
+                        return "", None
+                case Finished():
+                    return answer, event
+    raise ProviderError("cut_off", "The answer was cut off.", retryable=True)

@@ -6,8 +6,7 @@ before the call: a fact that may have arrived is deleted there for certain, howe
 
 import logging
 import uuid
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from itertools import batched
 
 from django.db import connection
@@ -15,6 +14,7 @@ from django.db import connection
 from memory.backends import get_backend
 from memory.backends.base import Backend, BackendError, BackendRefused, Fact
 from memory.backends.calling import started
+from memory.locks import alone
 from memory.models import MirroredMemory
 from memory.tags import user_tag
 
@@ -73,8 +73,9 @@ def mirror(user_id: int) -> int:
     backend = get_backend()
     if backend.is_local:
         return 0
-    with _alone(user_id) as alone:
-        if not alone:
+    # Two at once could send again what the other has just deleted.
+    with alone(LOCK, user_id) as is_alone:
+        if not is_alone:
             return 0
         deleted, left = _delete(backend, user_id)
         sent = _send(backend, user_id)
@@ -109,17 +110,3 @@ def _send(backend: Backend, user_id: int) -> int:
             logger.warning("a fact is not mirrored", extra={"memory": str(id), "cause": str(error)})
         MirroredMemory.objects.filter(memory_id=id).update(version=version)
     return len(rows)
-
-
-@contextmanager
-def _alone(user_id: int) -> Iterator[bool]:
-    """Whether nobody else does the same: two at once could send again what the other has just deleted."""
-    values = {"lock": LOCK, "user": user_id}
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_try_advisory_lock(%(lock)s::int, %(user)s::int)", values)
-        (alone,) = cursor.fetchone()
-        try:
-            yield alone
-        finally:
-            if alone:
-                cursor.execute("SELECT pg_advisory_unlock(%(lock)s::int, %(user)s::int)", values)
