@@ -254,7 +254,8 @@ async def test_a_slow_model_is_given_up_at_the_deadline(
 ) -> None:
     model_server.script(script)
     assert await rewritten(provider, deadline=0.3) == ("", "timed_out")
-    model_server.requests[0].wait_until_ended()
+    for request in model_server.requests:  # none, where this machine took the time before the model could
+        request.wait_until_ended()
 
 
 async def test_a_query_without_end_is_not_waited_for(provider: AnthropicProvider, model_server: ModelServer) -> None:
