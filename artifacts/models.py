@@ -47,7 +47,7 @@ class Artifact(models.Model):
         ]
 
     def __str__(self) -> str:
-        return self.title
+        return f"artifact {self.id}"
 
 
 class ArtifactVersion(models.Model):

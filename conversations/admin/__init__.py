@@ -5,6 +5,7 @@ from django.contrib import admin
 from conversations.admin.artifacts import ArtifactAdmin, PresetAdmin
 from conversations.admin.assistants import AssistantAdmin
 from conversations.admin.consolidation import ConsolidationAdmin
+from conversations.admin.content import ContentAccessAdmin
 from conversations.admin.memory import DailySummaryAdmin, MemoryAdmin, ThreadSummaryAdmin, TopicAdmin
 from conversations.admin.replies import MessageAdmin, ReplyAdmin
 from conversations.admin.snapshots import ContextSnapshotAdmin
@@ -20,6 +21,7 @@ __all__ = [
     "ArtifactAdmin",
     "AssistantAdmin",
     "ConsolidationAdmin",
+    "ContentAccessAdmin",
     "ContextSnapshotAdmin",
     "DailySummaryAdmin",
     "MemoryAdmin",

@@ -70,6 +70,17 @@ def number(value: int | None) -> str:
     return NOTHING if value is None else f"{value:,}"
 
 
+def masked(chars: int | None = None) -> SafeString:
+    """In the place of content that is not shown."""
+    size = "" if chars is None else f", {counted(chars, 'character')}"
+    return format_html('<span class="ob-masked">masked{}</span>', size)
+
+
+def short_id(pk: object) -> str:
+    """Enough of an id to tell it from others in a list: its head is the time, its tail is random."""
+    return f"{str(pk)[:8]}…{str(pk)[-4:]}"
+
+
 def short(value: object) -> str:
     return Truncator(str(value)).chars(TITLE_CHARS)
 

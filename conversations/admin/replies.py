@@ -4,13 +4,13 @@ from django.contrib import admin
 from django.contrib.auth.models import User
 from django.db.models import QuerySet
 from django.http import HttpRequest
-from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from artifacts.models import Artifact
 from artifacts.services import made_by
 from conversations.admin import display
 from conversations.admin.base import InspectionAdmin
+from conversations.admin.content import CONTENT_FORM, MaskedInspectionAdmin, content, is_shown
 from conversations.models import ContextSnapshot, Message, Reply, Thread
 
 
@@ -111,7 +111,8 @@ class ReplyAdmin(InspectionAdmin[Reply]):
 
 
 @admin.register(Message)
-class MessageAdmin(InspectionAdmin[Message]):
+class MessageAdmin(MaskedInspectionAdmin[Message]):
+    change_form_template = CONTENT_FORM
     list_display = ["created", "thread_link", "position", "role", "status", "tokens"]
     search_fields = ["id__exact", "thread__id__exact"]
     search_help_text = "The id of a turn or thread."
@@ -125,6 +126,9 @@ class MessageAdmin(InspectionAdmin[Message]):
     def get_queryset(self, request: HttpRequest) -> QuerySet[Message]:
         # A page of the list would otherwise load fifty whole texts to show none.
         return super().get_queryset(request).select_related("thread").defer("content", "text")
+
+    def owner_of(self, row: Message) -> int:
+        return row.thread.user_id
 
     @admin.display(description="id")
     def identifier(self, message: Message) -> SafeString:
@@ -166,8 +170,10 @@ class MessageAdmin(InspectionAdmin[Message]):
 
     @admin.display(description="text")
     def text_block(self, message: Message) -> SafeString:
-        return format_html('<div class="ob-text">{}</div>', message.text)
+        return content(message, message.text)
 
     @admin.display(description="blocks that are no text")
     def other_blocks(self, message: Message) -> SafeString | str:
+        if not is_shown(message):
+            return display.masked()
         return display.folded_json([block for block in message.blocks if block.get("type") != "text"])

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -142,7 +142,27 @@ class SnapshotPage:
     others: Sequence[ContextSnapshot]
 
 
-def snapshot_page(snapshot: ContextSnapshot) -> SnapshotPage:
+def snapshot_page(snapshot: ContextSnapshot, *, shown: bool) -> SnapshotPage:
+    """Without ``shown``, no text of it: neither what was sent nor what was answered."""
+    page = whole_page(snapshot)
+    return page if shown else masked(page)
+
+
+def masked(page: SnapshotPage) -> SnapshotPage:
+    return replace(
+        page,
+        segments=[replace(segment, text="", is_cut=False) for segment in page.segments],
+        sent=[replace(turn, excerpt="", is_cut=False) for turn in page.sent],
+        sent_folded=[replace(turn, excerpt="", is_cut=False) for turn in page.sent_folded],
+        known=[replace(row, excerpt="") for row in page.known],
+        layers=[replace(layer, artifacts=()) for layer in page.layers],
+        message="",
+        query="",
+        request="",
+    )
+
+
+def whole_page(snapshot: ContextSnapshot) -> SnapshotPage:
     body = describing.body(snapshot)
     turns = [item for item in body["items"] if is_turn_of_thread(item)]
     included = [item for item in turns if item["included"]]

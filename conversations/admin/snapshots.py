@@ -11,16 +11,22 @@ from django.urls import URLPattern, path
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from conversations.admin import display
-from conversations.admin.base import STYLES, InspectionAdmin
+from conversations.admin import access, display
+from conversations.admin.access import Sight
+from conversations.admin.base import STYLES
+from conversations.admin.content import MaskedInspectionAdmin
 from conversations.admin.snapshot_page import failures, left_out, snapshot_page
 from conversations.context import snapshots
 from conversations.context.rendering import canonical
-from conversations.models import ContextSnapshot, Thread
+from conversations.models import ContentAccess, ContextSnapshot, Thread
+
+NOT_EXPORTED = (
+    "To download it takes the permission to export content, and a reason: state it on the page of the request."
+)
 
 
 @admin.register(ContextSnapshot)
-class ContextSnapshotAdmin(InspectionAdmin[ContextSnapshot]):
+class ContextSnapshotAdmin(MaskedInspectionAdmin[ContextSnapshot]):
     """The open book: what each model request was given, what was left out and why."""
 
     list_display = ["created", "owner", "thread_link", "made_for", "state", "tokens", "turns"]
@@ -49,6 +55,15 @@ class ContextSnapshotAdmin(InspectionAdmin[ContextSnapshot]):
         snapshot = self.get_object(request, str(id))
         if snapshot is None:
             raise Http404
+        sight = access.look(
+            request,
+            user=self.owner_of(snapshot),
+            what="exact request",
+            object_id=id,
+            action=ContentAccess.Action.EXPORT,
+        )
+        if not sight.shown:
+            return HttpResponse(f"{sight.problem or NOT_EXPORTED}\n", "text/plain", status=403)
         try:
             content = canonical(snapshots.rebuild(snapshot))
         except snapshots.NotRebuildable as error:
@@ -56,12 +71,11 @@ class ContextSnapshotAdmin(InspectionAdmin[ContextSnapshot]):
         headers = {"Content-Disposition": f'attachment; filename="request-{id}.json"'}
         return HttpResponse(content, "application/json", headers=headers)
 
-    def render_change_form(
-        self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
-    ) -> HttpResponse:
-        context["page"] = snapshot_page(context["original"])
-        context |= {"title": "Model request", "subtitle": None}
-        return super().render_change_form(request, context, *args, **kwargs)
+    def owner_of(self, row: ContextSnapshot) -> int:
+        return row.thread.user_id
+
+    def page_context(self, request: HttpRequest, row: ContextSnapshot, sight: Sight) -> dict[str, Any]:
+        return {"page": snapshot_page(row, shown=sight.shown)}
 
     @admin.display(description="time", ordering="created_at")
     def created(self, snapshot: ContextSnapshot) -> SafeString | str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from uuid import UUID
 
+from django.db.models import Value
 from django.db.models.functions import Left, Length
 
 from conversations.context import snapshots
@@ -51,17 +52,18 @@ class ThreadPage:
     is_newest: bool
 
 
-def thread_page(thread: Thread, *, before: str) -> ThreadPage:
+def thread_page(thread: Thread, *, before: str, shown: bool) -> ThreadPage:
+    """Without ``shown``, what was said stays in the database."""
     end = position(before)
-    found = newest(thread, end)
-    shown = found[:TURNS_SHOWN][::-1]
-    tried = attempts(thread, [turn.message.id for turn in shown])
-    noted = notes(thread, since=shown[0].message.created_at) if shown else {}
+    found = newest(thread, end, shown=shown)
+    turns = found[:TURNS_SHOWN][::-1]
+    tried = attempts(thread, [turn.message.id for turn in turns])
+    noted = notes(thread, since=turns[0].message.created_at) if turns else {}
     return ThreadPage(
         turns=[
-            replace(turn, attempts=tried[turn.message.id], notes=noted.get(turn.message.position, [])) for turn in shown
+            replace(turn, attempts=tried[turn.message.id], notes=noted.get(turn.message.position, [])) for turn in turns
         ],
-        older=shown[0].message.position if len(found) > TURNS_SHOWN else None,
+        older=turns[0].message.position if len(found) > TURNS_SHOWN else None,
         is_newest=end is None,
     )
 
@@ -71,12 +73,14 @@ def position(text: str) -> int | None:
     return min(int(text), POSITION_MAX) if text.isascii() and text.isdecimal() and len(text) < 20 else None
 
 
-def newest(thread: Thread, before: int | None) -> list[Turn]:
+def newest(thread: Thread, before: int | None, *, shown: bool) -> list[Turn]:
     """One more than is shown, so that the page knows whether there are older ones."""
     found = Message.objects.filter(thread=thread)
     if before is not None:
         found = found.filter(position__lt=before)
-    cut = found.defer("content", "text").annotate(excerpt=Left("text", EXCERPT_CHARS), length=Length("text"))
+    cut = found.defer("content", "text").annotate(
+        excerpt=Left("text", EXCERPT_CHARS) if shown else Value(""), length=Length("text")
+    )
     newest_first = cut.order_by("-position")[: TURNS_SHOWN + 1]
     return [Turn(message=message, excerpt=message.excerpt, length=message.length) for message in newest_first]
 

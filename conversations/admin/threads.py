@@ -11,21 +11,23 @@ from django.utils.safestring import SafeString
 
 from conversations import deletion
 from conversations.admin import deleting, display
-from conversations.admin.base import ReadOnlyAdmin, TypedAdmin
+from conversations.admin.access import Sight
+from conversations.admin.base import TypedAdmin
+from conversations.admin.content import MaskedAdmin
 from conversations.admin.thread_page import thread_page
 from conversations.errors import ReplyInProgress
 from conversations.models import Reply, Thread
 
 
 @admin.register(Thread)
-class ThreadAdmin(ReadOnlyAdmin[Thread]):
+class ThreadAdmin(MaskedAdmin[Thread]):
     """Read-only, but a thread can be deleted for its user: with all that belongs to it, through the one door."""
 
-    list_display = ["thread", "owner", "assistant", "turns", "updated", "identifier"]
+    list_display = ["thread", "owner", "assistant", "turns", "updated"]
     list_filter = ["assistant", "updated_at"]
     list_select_related = ["user", "assistant"]
-    search_fields = ["id__exact", "title", "user__username"]
-    search_help_text = "A thread id, a word of the title or a user name."
+    search_fields = ["id__exact", "user__username"]
+    search_help_text = "A thread id or a user name."
     ordering = ["-updated_at", "-id"]
     fields = ()
     empty_text = "No threads. One appears here when somebody sends a first message."
@@ -33,12 +35,8 @@ class ThreadAdmin(ReadOnlyAdmin[Thread]):
     def has_delete_permission(self, request: HttpRequest, obj: Thread | None = None) -> bool:
         return TypedAdmin.has_delete_permission(self, request, obj)
 
-    @admin.display(ordering="title")
-    def thread(self, thread: Thread) -> str:
-        return display.short(thread)
-
-    @admin.display(description="id")
-    def identifier(self, thread: Thread) -> SafeString:
+    @admin.display(ordering="id")
+    def thread(self, thread: Thread) -> SafeString:
         return display.mono(thread.id)
 
     @admin.display(description="user", ordering="user__username")
@@ -53,12 +51,11 @@ class ThreadAdmin(ReadOnlyAdmin[Thread]):
     def updated(self, thread: Thread) -> SafeString | str:
         return display.when(thread.updated_at)
 
-    def render_change_form(
-        self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
-    ) -> HttpResponse:
-        context["page"] = thread_page(context["original"], before=request.GET.get("before", ""))
-        context["title"] = "Thread"
-        return super().render_change_form(request, context, *args, **kwargs)
+    def owner_of(self, row: Thread) -> int:
+        return row.user_id
+
+    def page_context(self, request: HttpRequest, row: Thread, sight: Sight) -> dict[str, Any]:
+        return {"page": thread_page(row, before=request.GET.get("before", ""), shown=sight.shown)}
 
     def get_deleted_objects(
         self, objs: Iterable[Thread], request: HttpRequest

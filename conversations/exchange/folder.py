@@ -23,7 +23,7 @@ NOTE_CHARS = 200
 
 
 def folder_name(thread: Thread) -> str:
-    return safe(str(thread))
+    return safe(thread.title or "New thread")
 
 
 async def zipped(thread: Thread) -> AsyncIterator[bytes]:

@@ -35,6 +35,16 @@ BEGIN
     RAISE EXCEPTION 'update of %: it has ended', TG_TABLE_NAME USING ERRCODE = 'restrict_violation';
 END $$;
 
+-- No door opens these.
+CREATE FUNCTION openbook_refuse_always() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    RAISE EXCEPTION '% of %: who looked stays on record', lower(TG_OP), TG_TABLE_NAME USING ERRCODE = 'restrict_violation';
+END $$;
+
+CREATE TRIGGER keep_accesses BEFORE UPDATE OR DELETE ON conversations_contentaccess
+    FOR EACH ROW EXECUTE FUNCTION openbook_refuse_always();
+CREATE TRIGGER keep_all_accesses BEFORE TRUNCATE ON conversations_contentaccess
+    FOR EACH STATEMENT EXECUTE FUNCTION openbook_refuse_always();
 CREATE TRIGGER keep_turns BEFORE DELETE ON conversations_message
     FOR EACH ROW EXECUTE FUNCTION openbook_refuse();
 CREATE TRIGGER keep_turns_as_they_are BEFORE UPDATE ON conversations_message
@@ -56,6 +66,7 @@ CREATE TRIGGER keep_ended_replies BEFORE UPDATE ON conversations_reply
 UNDO = """
 DROP FUNCTION openbook_refuse() CASCADE;
 DROP FUNCTION openbook_refuse_change() CASCADE;
+DROP FUNCTION openbook_refuse_always() CASCADE;
 DROP FUNCTION openbook_refuse_end() CASCADE;
 DROP FUNCTION openbook_door_is_open() CASCADE;
 """

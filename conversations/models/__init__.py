@@ -1,3 +1,4 @@
+from conversations.models.accesses import ContentAccess
 from conversations.models.assistants import Assistant
 from conversations.models.replies import Reply, ReplyEvent
 from conversations.models.snapshots import ContextBlock, ContextSnapshot
@@ -7,6 +8,7 @@ from conversations.models.tokens import ApiToken
 __all__ = [
     "ApiToken",
     "Assistant",
+    "ContentAccess",
     "ContextBlock",
     "ContextSnapshot",
     "Message",

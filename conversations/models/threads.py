@@ -48,7 +48,7 @@ class Thread(models.Model):
         ]
 
     def __str__(self) -> str:
-        return self.title or "New thread"
+        return f"thread {self.id}"
 
 
 class Message(models.Model):
@@ -134,7 +134,7 @@ class Message(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.role} {self.position}: {self.text[:60]}"
+        return f"turn {self.position} of the {self.role}"
 
     @property
     def blocks(self) -> list[dict[str, Any]]:

@@ -8,7 +8,15 @@ from conversations.models import ContextSnapshot, Reply
 
 register = template.Library()
 
-for show in (display.when, display.mono, display.number, display.status, display.error_code, display.purpose):
+for show in (
+    display.when,
+    display.mono,
+    display.short_id,
+    display.number,
+    display.status,
+    display.error_code,
+    display.purpose,
+):
     register.filter(show.__name__, show)
 
 

@@ -1,12 +1,17 @@
 from collections.abc import Callable
+from typing import Any, Self
 from urllib.parse import urlencode
 
 import pytest
 from django.contrib.auth.models import Permission, User
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
+from conversations.admin import access
 from tests.conversations.factories import make_user
+
+REASON = "They asked where their dog went"
 
 SignIn = Callable[..., Client]
 
@@ -16,10 +21,27 @@ def root(db: None) -> User:
     return User.objects.create_superuser("root")
 
 
+class Reader(Client):
+    """A browser of somebody who has stated a reason to read."""
+
+    def opened(self) -> Self:
+        """From now on it is shown what everybody wrote so far."""
+        until = timezone.now() + access.OPEN_FOR
+        session = self.session
+        session[access.SESSION_KEY] = {
+            str(user): [REASON, until.timestamp()] for user in User.objects.values_list("id", flat=True)
+        }
+        session.save()
+        return self
+
+    def read(self, url: str) -> Any:
+        return self.opened().get(url)
+
+
 @pytest.fixture
-def staff(root: User) -> Client:
+def staff(root: User) -> Reader:
     """A browser with a superuser signed in."""
-    client = Client()
+    client = Reader()
     client.force_login(root)
     return client
 

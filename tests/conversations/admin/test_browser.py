@@ -6,7 +6,6 @@ from typing import Literal
 import pytest
 from django.conf import settings
 from django.contrib.auth.models import User
-from django.test import Client
 from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
 from pytest_django.live_server_helper import LiveServer
 
@@ -16,7 +15,7 @@ from conversations.models import Assistant
 from conversations.tokens import issue
 from memory.models import Consolidation
 from tests.artifacts.factories import make_artifact
-from tests.conversations.admin.conftest import list_url, page_url
+from tests.conversations.admin.conftest import Reader, list_url, page_url
 from tests.conversations.factories import make_snapshot, make_thread
 from tests.memory.factories import make_memory, make_thread_summary
 
@@ -56,7 +55,7 @@ class Staff:
 
 
 @pytest.fixture
-def session(staff: Client) -> str:
+def session(staff: Reader) -> str:
     """The session of a superuser who has signed in."""
     return staff.cookies[settings.SESSION_COOKIE_NAME].value
 

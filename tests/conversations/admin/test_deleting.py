@@ -6,7 +6,6 @@ import pytest
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import User
 from django.db import connection
-from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from conversations import deletion
@@ -14,7 +13,7 @@ from conversations.admin.threads import ThreadAdmin
 from conversations.models import ContextBlock, ContextSnapshot, Message, Reply, Thread
 from conversations.tokens import issue
 from tests.artifacts.factories import make_artifact
-from tests.conversations.admin.conftest import SignIn, list_url, page_url
+from tests.conversations.admin.conftest import Reader, SignIn, list_url, page_url
 from tests.conversations.factories import make_reply, make_snapshot, make_thread, make_user
 
 pytestmark = pytest.mark.django_db
@@ -35,7 +34,7 @@ def user_url(user: User, page: str) -> str:
     return f"/admin/auth/user/{user.pk}/{page}/"
 
 
-def test_deleting_a_thread_takes_all_of_it_and_nothing_else(staff: Client) -> None:
+def test_deleting_a_thread_takes_all_of_it_and_nothing_else(staff: Reader) -> None:
     thread, other = make_thread(turns=["Hello?"]), make_thread(turns=["Mine"])
     make_snapshot(thread)
     make_snapshot(other)
@@ -45,18 +44,18 @@ def test_deleting_a_thread_takes_all_of_it_and_nothing_else(staff: Client) -> No
     assert not ContextBlock.objects.filter(thread=thread.pk).exists()
 
 
-def test_the_question_counts_what_goes_and_loads_none_of_it(staff: Client) -> None:
+def test_the_question_counts_what_goes_and_loads_none_of_it(staff: Reader) -> None:
     thread = make_thread(turns=["text"] * 301)
     make_snapshot(thread)
     make_artifact(thread)
     with CaptureQueriesContext(connection) as queries:
-        page = staff.get(page_url("thread", thread.pk, "delete")).text
+        page = staff.read(page_url("thread", thread.pk, "delete")).text
     assert summary(page) == ["Threads: 1", "Turns: 301", "Replies: 1", "Artifacts: 1", "Model requests: 1"]
     loaded = [q["sql"] for q in queries if "conversations_message" in q["sql"] and "COUNT(" not in q["sql"]]
     assert loaded == []
 
 
-def test_several_threads_are_deleted_together(staff: Client) -> None:
+def test_several_threads_are_deleted_together(staff: Reader) -> None:
     threads = [make_thread(turns=["Hello?"]) for _ in range(3)]
     action = {"action": "delete_selected", "_selected_action": [str(thread.pk) for thread in threads[:2]]}
     assert summary(staff.post(list_url("thread"), action).text) == [
@@ -79,17 +78,17 @@ def test_staff_who_may_only_view_delete_nothing(signed_in: SignIn) -> None:
     assert rows()[:2] == [1, 1]
 
 
-def test_a_thread_whose_reply_is_running_can_not_be_deleted(staff: Client) -> None:
+def test_a_thread_whose_reply_is_running_can_not_be_deleted(staff: Reader) -> None:
     thread = make_thread(turns=["Hello?"])
     make_reply(thread, status="running")
-    page = staff.get(page_url("thread", thread.pk, "delete")).text
+    page = staff.read(page_url("thread", thread.pk, "delete")).text
     staff.post(page_url("thread", thread.pk, "delete"), CONFIRMED)
     assert "stop it first, then delete" in page
     assert rows()[:3] == [1, 1, 1]
 
 
 def test_a_reply_that_starts_after_the_question_stops_the_delete(
-    staff: Client, monkeypatch: pytest.MonkeyPatch
+    staff: Reader, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     thread = make_thread(turns=["Hello?"])
     make_reply(thread, status="running")
@@ -103,14 +102,14 @@ def test_a_reply_that_starts_after_the_question_stops_the_delete(
     assert (rows()[:3], LogEntry.objects.count()) == ([1, 1, 1], 0)
 
 
-def test_the_log_names_a_deleted_thread_by_its_id_and_not_by_its_title(staff: Client, root: User) -> None:
+def test_the_log_names_a_deleted_thread_by_its_id_and_not_by_its_title(staff: Reader, root: User) -> None:
     thread = make_thread(turns=["Hello?"], title="My illness")
     staff.post(page_url("thread", thread.pk, "delete"), CONFIRMED)
     entry = LogEntry.objects.get()
     assert (entry.user, entry.object_repr, entry.object_id) == (root, f"thread {thread.pk}", str(thread.pk))
 
 
-def test_deleting_a_user_takes_their_threads_and_tokens(staff: Client) -> None:
+def test_deleting_a_user_takes_their_threads_and_tokens(staff: Reader) -> None:
     user = make_user()
     issue(user=user, name="script")
     make_snapshot(make_thread(user, ["Hello?"]))
@@ -130,7 +129,7 @@ def test_deleting_a_user_takes_their_threads_and_tokens(staff: Client) -> None:
     assert rows() == [1, 1, 1, 1]
 
 
-def test_several_users_are_deleted_together(staff: Client, root: User) -> None:
+def test_several_users_are_deleted_together(staff: Reader, root: User) -> None:
     users = [make_thread(turns=["Hello?"]).user for _ in range(2)]
     action = {"action": "delete_selected", "_selected_action": [str(user.pk) for user in users], **CONFIRMED}
     staff.post("/admin/auth/user/", action)
@@ -147,7 +146,7 @@ def test_who_may_not_delete_threads_may_not_delete_a_user_who_has_some(signed_in
     assert User.objects.filter(pk__in=[writer.pk, silent.pk]).get() == writer
 
 
-def test_the_door_is_shut_again_after_a_delete(staff: Client) -> None:
+def test_the_door_is_shut_again_after_a_delete(staff: Reader) -> None:
     kept = make_thread(turns=["Hello?"])
     deletion.delete_thread(make_thread(turns=["Gone"]))
     with pytest.raises(Exception, match="stay as they are"):

@@ -6,7 +6,6 @@ import re
 
 import pytest
 from django.db import connection
-from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from conversations.admin import snapshot_page
@@ -19,7 +18,7 @@ from conversations.deletion import door
 from conversations.models import Assistant, ContextBlock, ContextSnapshot, Reply
 from conversations.providers.offline import OfflineProvider
 from memory.models import Topic
-from tests.conversations.admin.conftest import list_url, page_url
+from tests.conversations.admin.conftest import Reader, list_url, page_url
 from tests.conversations.factories import make_context, make_reply, make_snapshot, make_thread, record
 from tests.memory.factories import make_memory, make_topic
 
@@ -29,7 +28,7 @@ TRUMP = ["Who is Donald Trump?", "A former president.", "who are his children"]
 
 
 def page_of(snapshot: ContextSnapshot) -> snapshot_page.SnapshotPage:
-    return snapshot_page.snapshot_page(snapshot)
+    return snapshot_page.snapshot_page(snapshot, shown=True)
 
 
 def small_assistant(**changes: int) -> Assistant:
@@ -49,8 +48,8 @@ def make_rewrite(reply: Reply) -> ContextSnapshot:
     return record(asked, reply)
 
 
-def test_the_verdict_comes_first(staff: Client) -> None:
-    page = staff.get(page_url("contextsnapshot", make_snapshot(make_thread(turns=TRUMP)).pk)).text
+def test_the_verdict_comes_first(staff: Reader) -> None:
+    page = staff.read(page_url("contextsnapshot", make_snapshot(make_thread(turns=TRUMP)).pk)).text
     [verdict] = re.findall(r'<p class="ob-verdict">(.*?)</p>', page)
     tokens = ContextSnapshot.objects.get().total_tokens
     assert verdict == f"2 earlier turns sent, none left out; {tokens} of 4,100 tokens"
@@ -97,9 +96,9 @@ def test_every_turn_that_was_left_out_has_its_reason_in_words() -> None:
     )
 
 
-def test_the_bar_and_the_table_show_the_same_numbers(staff: Client) -> None:
+def test_the_bar_and_the_table_show_the_same_numbers(staff: Reader) -> None:
     snapshot = make_snapshot(make_thread(turns=TRUMP))
-    text = staff.get(page_url("contextsnapshot", snapshot.pk)).text
+    text = staff.read(page_url("contextsnapshot", snapshot.pk)).text
     drawn = dict(re.findall(r"<title>([^<:]+): ([\d,]+)</title>", text))
     rows = re.findall(r'</svg>([^<]+)</th>\s*<td class="ob-number">([\d,]+)</td>', text)
     assert drawn == dict(rows) | {"Budget": "4,100"}
@@ -115,9 +114,9 @@ def test_the_segments_follow_one_another_within_the_bar() -> None:
     assert ends[-1] <= 1000
 
 
-def test_the_download_is_what_the_digest_is_taken_of(staff: Client) -> None:
+def test_the_download_is_what_the_digest_is_taken_of(staff: Reader) -> None:
     snapshot = make_snapshot(make_thread(turns=TRUMP))
-    response = staff.get(page_url("contextsnapshot", snapshot.pk, "request"))
+    response = staff.read(page_url("contextsnapshot", snapshot.pk, "request"))
     assert hashlib.sha256(response.content).digest() == bytes(snapshot.digest)
     assert json.loads(response.content) == snapshots.rebuild(snapshot)
     assert response["Content-Type"] == "application/json"
@@ -125,28 +124,28 @@ def test_the_download_is_what_the_digest_is_taken_of(staff: Client) -> None:
     assert page_url("contextsnapshot", snapshot.pk, "request").endswith(f"contextsnapshot/{snapshot.pk}/request.json")
 
 
-def test_a_request_that_can_be_rebuilt_is_proven(staff: Client) -> None:
-    page = staff.get(page_url("contextsnapshot", make_snapshot(make_thread(turns=TRUMP)).pk)).text
+def test_a_request_that_can_be_rebuilt_is_proven(staff: Reader) -> None:
+    page = staff.read(page_url("contextsnapshot", make_snapshot(make_thread(turns=TRUMP)).pk)).text
     assert "proven ✓" in page
     assert "not proven" not in page
     assert "who are his children" in page
 
 
-def test_a_request_whose_text_is_gone_says_so(staff: Client) -> None:
+def test_a_request_whose_text_is_gone_says_so(staff: Reader) -> None:
     snapshot = make_snapshot(make_thread(turns=TRUMP))
     with door():
         ContextBlock.objects.all().delete()
-    page = staff.get(page_url("contextsnapshot", snapshot.pk)).text
-    raw = staff.get(page_url("contextsnapshot", snapshot.pk, "request"))
+    page = staff.read(page_url("contextsnapshot", snapshot.pk)).text
+    raw = staff.read(page_url("contextsnapshot", snapshot.pk, "request"))
     assert "not proven ✗" in page
     assert "a text that it was made of has been deleted since" in page
     assert (raw.status_code, raw.text) == (410, "A text of this request has been deleted since.\n")
 
 
-def test_a_huge_request_is_offered_as_a_download_only(staff: Client) -> None:
+def test_a_huge_request_is_offered_as_a_download_only(staff: Reader) -> None:
     turns = ["word " * 4_000] * 31
     snapshot = make_snapshot(make_thread(turns=turns, assistant=Assistant.objects.get(slug="analyst")))
-    page = staff.get(page_url("contextsnapshot", snapshot.pk)).text
+    page = staff.read(page_url("contextsnapshot", snapshot.pk)).text
     assert len(canonical(snapshots.rebuild(snapshot))) > 500_000
     assert len(page) < 100_000
     assert "characters are too many to show here: download them." in page
@@ -163,40 +162,40 @@ def test_estimated_and_reported_tokens_stand_side_by_side() -> None:
     ]
 
 
-def test_the_factor_between_estimated_and_reported_tokens_is_shown(staff: Client) -> None:
+def test_the_factor_between_estimated_and_reported_tokens_is_shown(staff: Reader) -> None:
     first = make_snapshot(make_thread(turns=TRUMP))
-    page = staff.get(page_url("contextsnapshot", first.pk)).text
+    page = staff.read(page_url("contextsnapshot", first.pk)).text
     assert f"No factor for {first.model} yet: 0 requests of the 5 that it takes." in page
     for number in range(2, 7):
         make_snapshot(reply=first.reply, round=number, usage={"input_tokens": first.total_tokens * 6 // 5})
-    page = staff.get(page_url("contextsnapshot", first.pk)).text
+    page = staff.read(page_url("contextsnapshot", first.pk)).text
     assert f"{first.model} reports 1.20 tokens for each estimated one, by its newest 5 requests." in page
 
 
-def test_a_failed_request_shows_its_error(staff: Client) -> None:
+def test_a_failed_request_shows_its_error(staff: Reader) -> None:
     error = {"type": "model", "code": "overloaded", "message": "<b>Busy</b>", "details": {}, "request_id": ""}
     snapshot = make_snapshot(make_thread(turns=TRUMP), status="failed", error=error)
-    page = staff.get(page_url("contextsnapshot", snapshot.pk)).text
+    page = staff.read(page_url("contextsnapshot", snapshot.pk)).text
     assert "&lt;b&gt;Busy&lt;/b&gt;" in page
     assert '<span class="ob-error">overloaded</span>' in page
 
 
-def test_a_system_prompt_is_never_markup(staff: Client) -> None:
+def test_a_system_prompt_is_never_markup(staff: Reader) -> None:
     assistant = small_assistant()
     Assistant.objects.filter(pk=assistant.pk).update(system_prompt="</pre></div><script>alert(1)</script>")
     assistant.refresh_from_db()
-    page = staff.get(page_url("contextsnapshot", make_snapshot(make_thread(turns=TRUMP, assistant=assistant)).pk)).text
+    page = staff.read(page_url("contextsnapshot", make_snapshot(make_thread(turns=TRUMP, assistant=assistant)).pk)).text
     assert "<script>alert(1)" not in page
     assert "&lt;script&gt;alert(1)" in page
 
 
-def test_the_requests_of_a_thread_lead_to_one_another(staff: Client) -> None:
+def test_the_requests_of_a_thread_lead_to_one_another(staff: Reader) -> None:
     thread = make_thread(turns=TRUMP)
     make_snapshot(make_thread(turns=TRUMP))
     first, second, third = (make_snapshot(thread) for _ in range(3))
     neighbours = [(page.previous, page.next) for page in map(page_of, (first, second, third))]
     assert neighbours == [(None, second), (first, third), (second, None)]
-    page = staff.get(page_url("contextsnapshot", second.pk)).text
+    page = staff.read(page_url("contextsnapshot", second.pk)).text
     assert f'<a rel="prev" href="{page_url("contextsnapshot", first.pk)}">' in page
     assert f'<a rel="next" href="{page_url("contextsnapshot", third.pk)}">' in page
 
@@ -210,9 +209,9 @@ def test_requests_of_the_same_instant_keep_their_order() -> None:
     assert (page_of(first).next, page_of(second).previous) == (second, first)
 
 
-def test_a_request_leads_to_its_thread_turn_reply_user_and_assistant(staff: Client) -> None:
+def test_a_request_leads_to_its_thread_turn_reply_user_and_assistant(staff: Reader) -> None:
     snapshot = make_snapshot(make_thread(turns=TRUMP))
-    page = staff.get(page_url("contextsnapshot", snapshot.pk)).text
+    page = staff.read(page_url("contextsnapshot", snapshot.pk)).text
     targets = [
         page_url("thread", snapshot.thread_id),
         page_url("message", snapshot.message_id),
@@ -225,20 +224,20 @@ def test_a_request_leads_to_its_thread_turn_reply_user_and_assistant(staff: Clie
     assert [page_url("contextsnapshot", snapshot.pk) in text for text in back] == [True] * 3
 
 
-def test_the_page_has_no_inline_script_or_style(staff: Client) -> None:
+def test_the_page_has_no_inline_script_or_style(staff: Reader) -> None:
     snapshot = make_snapshot(make_thread(turns=TRUMP), ended_at=None)
-    page = staff.get(page_url("contextsnapshot", snapshot.pk)).text
+    page = staff.read(page_url("contextsnapshot", snapshot.pk)).text
     assert re.findall(r"<style|\sstyle=|\son\w+=", page) == []
     assert re.findall(r"<script(?![^>]*\ssrc=)", page) == []
 
 
-def test_a_source_that_failed_is_named_in_the_verdict_and_in_the_list(staff: Client) -> None:
+def test_a_source_that_failed_is_named_in_the_verdict_and_in_the_list(staff: Reader) -> None:
     thread = make_thread(turns=["What is still open?"])
     with connection.cursor() as cursor:
         cursor.execute("ALTER TABLE memory_topic RENAME TO elsewhere")
         snapshot = make_snapshot(thread)
         cursor.execute("ALTER TABLE elsewhere RENAME TO memory_topic")
-    page = staff.get(page_url("contextsnapshot", snapshot.pk)).text
+    page = staff.read(page_url("contextsnapshot", snapshot.pk)).text
     assert snapshot_page.verdict(snapshot).endswith(" tokens; open threads failed")
     assert "<strong>open threads</strong>: The database did not answer: UndefinedTable." in page
     assert '<span class="ob-second ob-error">open threads failed</span>' in staff.get(list_url("contextsnapshot")).text
@@ -272,7 +271,7 @@ def test_the_contextualised_query_stands_beside_the_message_as_written() -> None
     )
 
 
-def test_a_request_for_a_query_reads_as_what_it_is(staff: Client) -> None:
+def test_a_request_for_a_query_reads_as_what_it_is(staff: Reader) -> None:
     reply = make_reply(make_thread(turns=TRUMP))
     asked = make_rewrite(reply)
     used = make_snapshot(reply=reply)
@@ -286,21 +285,21 @@ def test_a_request_for_a_query_reads_as_what_it_is(staff: Client) -> None:
     ]
     assert (page.budget_x, page.others) == (None, [used])
     assert (page.query, page.query_outcome) == (page_of(used).query, "A contextualised query was added")
-    text = staff.get(page_url("contextsnapshot", asked.pk)).text
+    text = staff.read(page_url("contextsnapshot", asked.pk)).text
     assert f'<a href="{page_url("contextsnapshot", used.pk)}">round 1</a>' in text
     assert f'<a href="{page_url("contextsnapshot", asked.pk)}">contextualised query</a>' in (
-        staff.get(page_url("contextsnapshot", used.pk)).text
+        staff.read(page_url("contextsnapshot", used.pk)).text
     )
 
 
-def test_requests_for_a_query_are_told_apart_in_lists_and_in_the_thread(staff: Client) -> None:
+def test_requests_for_a_query_are_told_apart_in_lists_and_in_the_thread(staff: Reader) -> None:
     reply = make_reply(make_thread(turns=TRUMP))
     asked, used = make_rewrite(reply), make_snapshot(reply=reply)
     only = staff.get(list_url("contextsnapshot", purpose__exact="rewrite")).context["cl"].queryset
     assert list(only) == [asked]
     names = re.findall(
         r'<a href="([^"]+)">(Contextualised query|Model request[ \d]*)</a>',
-        staff.get(page_url("thread", reply.thread_id)).text,
+        staff.read(page_url("thread", reply.thread_id)).text,
     )
     assert names == [
         (page_url("contextsnapshot", asked.pk), "Contextualised query"),
@@ -315,7 +314,7 @@ def test_a_query_that_failed_is_named_in_the_verdict() -> None:
     assert snapshot_page.failures(snapshot) == ["contextualised query timed out"]
 
 
-def test_the_page_costs_the_same_whatever_is_known(staff: Client) -> None:
+def test_the_page_costs_the_same_whatever_is_known(staff: Reader) -> None:
     few, many = make_thread(turns=TRUMP), make_thread(turns=TRUMP)
     make_memory(few.user)
     for number in range(30):
@@ -324,6 +323,6 @@ def test_the_page_costs_the_same_whatever_is_known(staff: Client) -> None:
     counts = []
     for snapshot in [make_snapshot(few)] * 2 + [make_snapshot(many)]:
         with CaptureQueriesContext(connection) as queries:
-            staff.get(page_url("contextsnapshot", snapshot.pk))
+            staff.read(page_url("contextsnapshot", snapshot.pk))
         counts.append(len(queries))
     assert counts[1] == counts[2]

@@ -6,7 +6,7 @@ from django.test import Client
 
 from conversations.models import ApiToken
 from conversations.tokens import issue, user_of
-from tests.conversations.admin.conftest import SignIn, list_url, page_url
+from tests.conversations.admin.conftest import Reader, SignIn, list_url, page_url
 from tests.conversations.factories import make_user
 
 pytestmark = pytest.mark.django_db
@@ -18,21 +18,21 @@ def revoke(client: Client, *tokens: ApiToken, url: str = "") -> None:
     client.post(url or list_url("apitoken"), {field: "revoke", "_selected_action": [token.pk for token in tokens]})
 
 
-def test_a_revoked_token_stops_working_at_once(staff: Client) -> None:
+def test_a_revoked_token_stops_working_at_once(staff: Reader) -> None:
     user = make_user()
     token, other = issue(user=user, name="lost"), issue(user=user, name="kept")
     revoke(staff, ApiToken.objects.get(name="lost"))
     assert [user_of(token), user_of(other)] == [None, user]
 
 
-def test_a_token_can_be_revoked_on_its_own_page(staff: Client) -> None:
+def test_a_token_can_be_revoked_on_its_own_page(staff: Reader) -> None:
     token = issue(user=make_user(), name="lost")
     stored = ApiToken.objects.get()
     revoke(staff, stored, url=page_url("apitoken", stored.pk))
     assert user_of(token) is None
 
 
-def test_revoking_twice_keeps_the_first_time_and_is_logged_once(staff: Client) -> None:
+def test_revoking_twice_keeps_the_first_time_and_is_logged_once(staff: Reader) -> None:
     issue(user=make_user(), name="lost")
     revoke(staff, ApiToken.objects.get())
     first = ApiToken.objects.get().revoked_at
@@ -49,7 +49,7 @@ def test_who_may_only_view_tokens_revokes_none(signed_in: SignIn) -> None:
     assert user_of(token) is not None
 
 
-def test_neither_token_nor_digest_is_shown(staff: Client) -> None:
+def test_neither_token_nor_digest_is_shown(staff: Reader) -> None:
     token = issue(user=make_user(), name="script")
     stored = ApiToken.objects.get()
     text = staff.get(list_url("apitoken")).text + staff.get(page_url("apitoken", stored.pk)).text
