@@ -1,0 +1,116 @@
+"""`manage.py chat`: talk to an assistant in the terminal. Threads, memory and the open book are those of the browser."""
+
+import asyncio
+import logging
+import sys
+from argparse import ArgumentParser
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Any, cast
+
+from django.contrib.auth.models import User
+from django.core.management.base import BaseCommand, CommandError
+from django.db import DEFAULT_DB_ALIAS, connections
+from django.db.backends.postgresql.base import DatabaseWrapper
+
+from conversations import replies, threads
+from conversations.chat.terminal import Conversation
+from conversations.errors import OpenbookError
+
+LAST = "last"
+PROMPT = "> "
+
+
+class Command(BaseCommand):
+    help = (
+        "Chat in the terminal. Without a message it asks for one after another, until Ctrl-D; Ctrl-C stops a reply. "
+        "A message may also come by a pipe."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("message", nargs="?", help="ask only this")
+        parser.add_argument("--user", help="who asks, by name (the only active superuser)")
+        parser.add_argument("--thread", help="id of the thread to go on with, or `last` (a new one)")
+        parser.add_argument("--assistant", help="who answers in a new thread, by slug (the default assistant)")
+        parser.add_argument("--context", action="store_true", help="before each reply, show what the model is given")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        logging.getLogger("openbook").setLevel(logging.WARNING)
+        user = asking(options["user"])
+        conversation = Conversation(
+            user=user,
+            assistant=options["assistant"],
+            thread=threads_id(user, options["thread"]),
+            shows_context=options["context"],
+            write=self._write,
+            note=lambda line: self.stderr.write(line, self.style.NOTICE),
+        )
+        completed = True
+        with engine() as runner:
+            for text in self._messages(options["message"]):
+                completed = self._ask(runner, conversation, text)
+        if conversation.thread:
+            self.stderr.write(f"Go on with: manage.py chat --user {user} --thread {conversation.thread}")
+        if not completed:
+            raise CommandError("The last reply was not completed; the message is stored.")
+
+    def _ask(self, runner: asyncio.Runner, conversation: Conversation, text: str) -> bool:
+        try:
+            return runner.run(conversation.say(text))
+        except OpenbookError as error:
+            self.stderr.write(error.message)
+            return False
+
+    def _write(self, text: str) -> None:
+        self.stdout.write(text, ending="")
+        self.stdout.flush()
+
+    def _messages(self, message: str | None) -> Iterator[str]:
+        if message is None and sys.stdin.isatty():
+            yield from typed()
+        elif (text := sys.stdin.read() if message is None else message).strip():
+            yield text
+        else:
+            raise CommandError("There is no message. Give one as an argument, by a pipe, or type it.")
+
+
+def asking(name: str | None) -> User:
+    """Who asks: the user of this name, or without one the only superuser."""
+    active = User.objects.filter(is_active=True)
+    found = list((active.filter(username=name) if name else active.filter(is_superuser=True))[:2])
+    if len(found) != 1:
+        raise CommandError(f"There is no active user {name!r}." if name else "Say who asks: --user NAME.")
+    return found[0]
+
+
+def threads_id(user: User, asked: str | None) -> Any:
+    """The id of the thread to go on with; ``None`` opens one."""
+    if asked in (None, threads.NEW):
+        return None
+    try:
+        found = threads.of(user).order_by("-updated_at").first() if asked == LAST else threads.get(user, str(asked))
+    except OpenbookError as error:
+        raise CommandError(error.message) from error
+    return found.id if found else None
+
+
+def typed() -> Iterator[str]:
+    """A line after another, until the input ends or Ctrl-C comes at the prompt."""
+    with suppress(ImportError):
+        import readline  # noqa: F401, PLC0415  # lines can be edited then
+    with suppress(EOFError, KeyboardInterrupt):
+        while True:
+            if (line := input(PROMPT)).strip():
+                yield line
+
+
+@contextmanager
+def engine() -> Iterator[asyncio.Runner]:
+    """What runs replies in this process; those that still run in the end are kept as interrupted."""
+    with asyncio.Runner() as runner:
+        runner.run(replies.startup())
+        try:
+            yield runner
+        finally:
+            runner.run(replies.drain())
+            cast(DatabaseWrapper, connections[DEFAULT_DB_ALIAS]).close_pool()

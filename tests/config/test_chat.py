@@ -1,0 +1,87 @@
+"""`manage.py chat`, through the real SDK, against a local model."""
+
+import asyncio
+import re
+import uuid
+from collections.abc import Callable
+from io import StringIO
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.management import CommandError, call_command
+
+from conversations.chat.terminal import Conversation, printable
+from conversations.models import Message, Reply
+from tests import model_scripts as scripts
+from tests.model_scripts import Gate
+from tests.model_server import ModelServer
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+Chat = Callable[..., tuple[str, str]]
+
+
+@pytest.fixture
+def chat(user: User) -> Chat:
+    def run(*arguments: str, **options: Any) -> tuple[str, str]:
+        out, err = StringIO(), StringIO()
+        call_command("chat", *arguments, stdout=out, stderr=err, **options)
+        return out.getvalue(), err.getvalue()
+
+    return run
+
+
+def test_a_thread_goes_on_where_it_was_left(chat: Chat, model: ModelServer) -> None:
+    model.script(scripts.text("Hello", " Ada"), scripts.text("Tea"))
+    said, told = chat("I like tea", user="ada")
+    found = re.search(r"--thread (\S+)", told)
+    assert (said, bool(found)) == ("Hello Ada\n", True)
+    assert chat("What do I like?", user="ada", thread="last")[0] == "Tea\n"
+    assert [(turn.position, turn.text) for turn in Message.objects.filter(thread=uuid.UUID(found[1]) if found else None)] == [
+        (1, "I like tea"), (2, "Hello Ada"), (3, "What do I like?"), (4, "Tea"),
+    ]  # fmt: skip
+    assert [message["role"] for message in model.bodies[1]["messages"]] == ["user", "assistant", "user"]
+
+
+def test_it_shows_what_the_model_is_given(chat: Chat, model: ModelServer) -> None:
+    told = chat("I like tea", user="ada", context=True)[1].splitlines()
+    assert re.fullmatch(r"Given [\d,]+ of 4,100 tokens, request [\w-]{36}:", told[0])
+    assert {"base", "history", "message"} <= {line.split()[-1] for line in told[1:-1]}
+
+
+@pytest.mark.parametrize(
+    ("options", "what"),
+    [
+        ({"user": "nobody"}, "There is no active user 'nobody'."),
+        ({}, "Say who asks: --user NAME."),
+        ({"user": "ada", "thread": "123"}, "There is no such thread, or it isn't yours. Check the id"),
+        ({"user": "ada", "assistant": "nobody"}, "The last reply was not completed"),
+    ],
+)
+def test_what_cannot_be_asked_says_what_to_do(
+    chat: Chat, model: ModelServer, options: dict[str, str], what: str
+) -> None:
+    with pytest.raises(CommandError, match=re.escape(what)):
+        chat("Hello", **options)
+    assert (Message.objects.count(), model.requests) == (0, [])
+
+
+@pytest.mark.usefixtures("engine")
+async def test_ctrl_c_stops_the_reply_and_keeps_the_text(user: User, model: ModelServer) -> None:
+    gate, printed = Gate(), asyncio.Queue[str]()
+    model.script(scripts.text("So far", gate))
+    notes: list[str] = []
+    conversation = Conversation(
+        user=user, assistant=None, thread=None, shows_context=False, write=printed.put_nowait, note=notes.append
+    )
+    saying = asyncio.create_task(conversation.say("Tell me all"))
+    first = await printed.get()
+    saying.cancel()
+    assert (await saying, first, notes) == (False, "So far", ["Stopped. The text so far is kept."])
+    reply = await Reply.objects.aget(thread=conversation.thread)
+    assert (reply.status, isinstance(conversation.thread, uuid.UUID)) == ("stopped", True)
+
+
+def test_what_a_terminal_would_obey_is_not_printed() -> None:
+    assert printable("a\x1b[2Jb\x07\r\n\tc\u202e\x9b 👩\u200d🚀") == "a[2Jb\n\tc 👩\u200d🚀"
