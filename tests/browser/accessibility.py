@@ -1,0 +1,17 @@
+"""What axe, the accessibility checker, has to say about a page."""
+
+from pathlib import Path
+
+from playwright.sync_api import Page
+
+AXE = Path(__file__).resolve().parents[2] / "node_modules/axe-core/axe.min.js"
+RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+FOUND = """async (tags) => (await axe.run(document, { runOnly: tags, resultTypes: ["violations"] })).violations
+    .map(({ id, nodes }) => `${id}: ${nodes.slice(0, 3).map(({ target }) => target.join(" ")).join(", ")}`)"""
+
+
+def violations(page: Page) -> list[str]:
+    """A line for each rule that the page breaks, with the first places."""
+    page.evaluate(AXE.read_text(encoding="utf-8") + ";null")
+    found: list[str] = page.evaluate(FOUND, RULES)
+    return found
