@@ -121,7 +121,7 @@ def open_turn(
     A ``client_message_id`` that is known answers with what it made then. Raises ``ThreadNotFound``, ``ReplyInProgress``.
     """
     for _ in range(LOOKS):
-        place = _place(user, thread_id, assistant, text_of(blocks), client_message_id)
+        place = place_of(user, thread_id, assistant, text_of(blocks), client_message_id)
         if place.known:
             return _repeated(place, place.known)
         if place.running:
@@ -206,18 +206,38 @@ def _record(snapshot: ContextSnapshot, context: Context) -> Recorded:
     return snapshot, context
 
 
-def preview_context(
+@dataclass(frozen=True, kw_only=True)
+class Upcoming:
+    """The context of a message that is not stored, and what is known of the place where it would go."""
+
+    context: Context
+    thread_id: uuid.UUID | None
+    begins_session: bool
+
+
+def upcoming(
     *, user: User, thread_id: uuid.UUID | str | None, assistant: str | None, blocks: list[dict[str, Any]]
-) -> dict[str, Any]:
-    """The snapshot that a message would get. Calls no model and writes nothing."""
-    place = _place(user, thread_id, assistant, text_of(blocks), None)
+) -> Upcoming:
+    """What a message would be answered from. Calls no model and writes nothing."""
+    place = place_of(user, thread_id, assistant, text_of(blocks))
     message = next_turn(place, blocks, None)
     session = session_after(place, message.created_at)
     question = _still_to_ask(place.thread, session, message.text)
     if question and ranking.may_be_asked(question):
         ranking.ask_and_wait(question)
-    context = _built(place, replace(Turn.of(message), id=None), session=session)
-    return describing.preview(context, None if place.is_new else place.thread.id)
+    return Upcoming(
+        context=_built(place, replace(Turn.of(message), id=None), session=session),
+        thread_id=None if place.is_new else place.thread.id,
+        begins_session=session.started_at == message.created_at,
+    )
+
+
+def preview_context(
+    *, user: User, thread_id: uuid.UUID | str | None, assistant: str | None, blocks: list[dict[str, Any]]
+) -> dict[str, Any]:
+    """The snapshot that a message would get. Calls no model and writes nothing."""
+    found = upcoming(user=user, thread_id=thread_id, assistant=assistant, blocks=blocks)
+    return describing.preview(found.context, found.thread_id)
 
 
 def end_request(snapshot: ContextSnapshot, outcome: Outcome) -> None:
@@ -249,7 +269,7 @@ def close(
     """
     now = timezone.now()
     blocks = _blocks_of(reply_id, said, outcome)
-    answer = _turn(Message.Role.ASSISTANT, blocks, now) if blocks else None
+    answer = turn_of(Message.Role.ASSISTANT, blocks, now) if blocks else None
     reply = Reply(
         id=reply_id,
         status=outcome.status.value,
@@ -339,8 +359,12 @@ def newest_reply(thread_id: uuid.UUID) -> tuple[uuid.UUID, bool] | None:
     return (found[0], found[1] == Reply.Status.RUNNING) if found else None
 
 
-def _place(
-    user: User, thread_id: uuid.UUID | str | None, assistant: str | None, text: str, client_message_id: str | None
+def place_of(
+    user: User,
+    thread_id: uuid.UUID | str | None,
+    assistant: str | None,
+    text: str,
+    client_message_id: str | None = None,
 ) -> Place:
     """Where the next turn goes. Raises ``ThreadNotFound``."""
     if thread_id is not None:
@@ -437,14 +461,14 @@ def _store_opening(
 
 def next_turn(place: Place, blocks: list[dict[str, Any]], client_message_id: str | None) -> Message:
     """The user turn at the end of the thread, not stored yet."""
-    message = _turn(Message.Role.USER, blocks, timezone.now())
+    message = turn_of(Message.Role.USER, blocks, timezone.now())
     message.thread, message.parent_id, message.client_message_id = place.thread, place.before, client_message_id
     message.position, message.depth = place.thread.last_position + 1, place.thread.message_count + 1
     message.token_total = place.token_total + message.token_count
     return message
 
 
-def _turn(role: Message.Role, blocks: list[dict[str, Any]], at: datetime) -> Message:
+def turn_of(role: Message.Role, blocks: list[dict[str, Any]], at: datetime) -> Message:
     """A turn that has no place yet."""
     text = text_of(blocks)
     return Message(

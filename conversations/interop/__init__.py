@@ -1,0 +1,1 @@
+"""What other libraries take threads for: PydanticAI (``openbook[pydantic-ai]``)."""
