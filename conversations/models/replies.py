@@ -2,6 +2,7 @@ from django.db import models
 from django.db.models import Q
 
 from conversations.ids import uuid7
+from conversations.request_ids import FOREIGN_ID
 
 
 class Reply(models.Model):
@@ -32,6 +33,9 @@ class Reply(models.Model):
     client_id = models.CharField(  # noqa: DJ001
         max_length=100, null=True, help_text="The client's own id of the click on the preset."
     )
+    request_id = models.CharField(  # noqa: DJ001
+        max_length=64, null=True, help_text="Of the request that asked for it: its log lines, spans and errors have it too."
+    )
     status = models.CharField(max_length=11, choices=Status, default=Status.RUNNING)
     owner = models.CharField(max_length=100, help_text="The server process that runs it.")
     lease_until = models.DateTimeField(help_text="Renewed while the process lives; a reply past it was left behind.")
@@ -46,7 +50,13 @@ class Reply(models.Model):
         verbose_name_plural = "replies"
         # None on what changes while it runs – the lease is renewed all the time – or when it ends. Those that run are found by
         # the constraint below, all others by their turn: ask for its thread too.
-        indexes = [models.Index(fields=["thread", "user_message"], name="reply_of_turn")]
+        # A request id that was given here tells when, and so where to look; one that a proxy proposed does not.
+        indexes = [
+            models.Index(fields=["thread", "user_message"], name="reply_of_turn"),
+            models.Index(
+                fields=["request_id"], name="reply_of_foreign_request", condition=Q(request_id__regex=FOREIGN_ID)
+            ),
+        ]
         constraints = [
             models.UniqueConstraint(
                 fields=["thread"], condition=Q(status="running"), name="one_running_reply_per_thread"

@@ -37,6 +37,7 @@ from conversations.replies.events import LEASE, OWNER, Event
 from conversations.replies.presets import instruction
 from conversations.replies.said import Said, saved_blocks
 from conversations.replies.steps import Place
+from conversations.request_ids import current_request_id
 from conversations.sessions import Session, session_at
 from conversations.tools import tool_texts
 
@@ -412,7 +413,7 @@ def _open(place: Place, message: Message, *, is_stored: bool = False) -> Opened 
 
 def _open_preset(place: Place, preset: Preset, click: str | None) -> Opened | None:
     thread, session = place.thread, _session_of(place.thread)
-    reply = Reply(thread=thread, preset=preset.slug, client_id=click, owner=OWNER, created_at=timezone.now())
+    reply = _new_reply(thread, preset=preset.slug, client_id=click)
     context = None
     if not _still_to_ask(thread, session):
         context = _next_request(place, instruction(thread, preset), session=session, silent=True)
@@ -429,9 +430,14 @@ def store_turn(
         thread.last_position, thread.message_count = message.position, message.depth
         thread.updated_at = message.created_at
         thread.session_started_at, thread.away_since = session.started_at, session.away_since
-    reply = Reply(thread=thread, user_message=message, owner=OWNER, created_at=timezone.now())
+    reply = _new_reply(thread, user_message=message)
     stored = _store_opening(place, reply, context, turn=None if is_stored else message, last_position=last_position)
     return stored and replace(stored, message=message, saved=eventlog.saved(reply, message, thread))
+
+
+def _new_reply(thread: Thread, **values: Any) -> Reply:
+    request_id = current_request_id.get() or None
+    return Reply(thread=thread, owner=OWNER, request_id=request_id, created_at=timezone.now(), **values)
 
 
 def _store_opening(
