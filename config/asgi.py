@@ -12,11 +12,13 @@ from servestatic import ServeStaticASGI
 django_application = get_asgi_application()
 
 # Only now: these need the apps.
+from config import telemetry  # noqa: E402
 from config.lifespan import Lifespan  # noqa: E402
 from conversations import replies  # noqa: E402
 from conversations.chat.routing import websocket  # noqa: E402
 from memory.backends import get_backend  # noqa: E402
 
+telemetry.begin()
 get_backend()  # to import an SDK takes most of a second: now, not with the first message
 
 lifespan = Lifespan(startup=replies.startup, shutdown=replies.drain)

@@ -5,6 +5,7 @@ from typing import Any
 
 from pythonjsonlogger.json import JsonFormatter as BaseJsonFormatter
 
+from conversations import telemetry
 from conversations.request_ids import current_request_id
 
 
@@ -16,3 +17,4 @@ class JsonFormatter(BaseJsonFormatter):
         log_data["logger"] = record.name
         if request_id := current_request_id.get():
             log_data.setdefault("request_id", request_id)
+        log_data.update(telemetry.listener.here())

@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable
 from django.http import HttpRequest, HttpResponseBase
 from django.utils.decorators import async_only_middleware
 
+from conversations import telemetry
 from conversations.request_ids import request_scope
 
 GetResponse = Callable[[HttpRequest], Awaitable[HttpResponseBase]]
@@ -15,7 +16,8 @@ def request_id(get_response: GetResponse) -> GetResponse:
     """Give each request an id that its log lines, its errors and the ``X-Request-ID`` header share."""
 
     async def middleware(request: HttpRequest) -> HttpResponseBase:
-        with request_scope(request.headers.get("X-Request-ID")) as current:
+        headers = request.headers
+        with request_scope(headers.get("X-Request-ID")) as current, telemetry.listener.carried_on(headers):
             response = await get_response(request)
             response["X-Request-ID"] = current
             return response

@@ -123,6 +123,16 @@ OPENBOOK_WORKER = env_switch("OPENBOOK_WORKER", default=True)
 OPENBOOK_SNAPSHOT_DAYS = int(env("OPENBOOK_SNAPSHOT_DAYS", "0"))
 OPENBOOK_EVENT_MINUTES = int(env("OPENBOOK_EVENT_MINUTES", "60"))
 
+# OpenTelemetry: what is told to a collector, where one is named. The SDK reads all other OTEL_* variables by itself.
+OTEL_SIGNALS = [
+    signal
+    for signal in ("traces", "metrics")
+    if (env("OTEL_EXPORTER_OTLP_ENDPOINT") or env(f"OTEL_EXPORTER_OTLP_{signal.upper()}_ENDPOINT"))
+    and "otlp" in env_list(f"OTEL_{signal.upper()}_EXPORTER", "otlp")
+    and env("OTEL_SDK_DISABLED").lower() != "true"
+]
+OTEL_PROTOCOL = env("OTEL_EXPORTER_OTLP_PROTOCOL", "http/protobuf")
+
 DJANGO_SUPERUSER_USERNAME = env("DJANGO_SUPERUSER_USERNAME", "admin")
 DJANGO_SUPERUSER_PASSWORD = env("DJANGO_SUPERUSER_PASSWORD")
 PORT = int(env("PORT", "8000"))

@@ -5,7 +5,7 @@ from typing import Any
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, Warning, register
 
-from conversations import embedding
+from conversations import embedding, telemetry
 from conversations.providers import PLANNED, PROVIDERS, usable_key
 from memory.backends import BACKENDS
 
@@ -61,3 +61,17 @@ def embeddings_are_possible(**kwargs: Any) -> list[CheckMessage]:
     if not settings.OPENBOOK_EMBEDDINGS or not (problem := embedding.obstacle()):
         return []
     return [Warning(f"Nothing is recalled by its meaning. {problem}", hint=embedding.REMEDY, id="openbook.W001")]
+
+
+@register()
+def telemetry_can_be_told(**kwargs: Any) -> list[CheckMessage]:
+    """Warnings only: replies go on, and nobody is told of them."""
+    if not settings.OTEL_SIGNALS:
+        return []
+    if not telemetry.possible():
+        problem = "A collector is named in OTEL_*, but the packages that tell it are missing. Nothing is told."
+        return [Warning(problem, hint="Run `make otel`, or set OTEL_SDK_DISABLED=true.", id="openbook.W002")]
+    if settings.OTEL_PROTOCOL != "http/protobuf":
+        hint = "Leave OTEL_EXPORTER_OTLP_PROTOCOL out, and name the collector's port for HTTP, mostly 4318."
+        return [Warning(f"{settings.OTEL_PROTOCOL} is not spoken, only http/protobuf.", hint=hint, id="openbook.W003")]
+    return []

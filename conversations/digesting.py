@@ -14,6 +14,7 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
+from conversations import telemetry
 from conversations.context import windowing
 from conversations.context.noting import noting
 from conversations.errors import error_object
@@ -68,7 +69,10 @@ def digest(
     for attempt in range(1, ATTEMPTS + 1):
         asked = record(provider, user_id, one, turns, facts, attempt=attempt)
         try:
-            answer, finished = runner.run(_answer(provider, asked.payload, deadline_seconds))
+            with telemetry.listener.model_request(asked.snapshot) as told:
+                answer, finished = runner.run(_answer(provider, asked.payload, deadline_seconds))
+                if finished:
+                    told.ended(finished)
         except ProviderError as error:
             end_request(asked.snapshot, _failed(error.code, error.message, retryable=error.retryable))
             if error.retryable:

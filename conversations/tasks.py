@@ -10,8 +10,9 @@ from functools import wraps
 
 from django.tasks import task
 
-from conversations import attempts, retention, stopping
+from conversations import attempts, retention, stopping, telemetry
 from conversations.consolidating import consolidate
+from conversations.request_ids import request_scope
 from memory.backends import mirroring
 from memory.backends.base import BackendError
 
@@ -26,12 +27,12 @@ class TaskFailed(Exception):
 
 
 def unattended[**P](work: Callable[P, None]) -> Callable[P, None]:
-    """The body of a task: it can be stopped, and fails with ``TaskFailed`` alone."""
+    """The body of a task: it can be stopped, and fails with ``TaskFailed`` alone. Each run has a request id of its own."""
 
     @wraps(work)
     def body(*args: P.args, **kwargs: P.kwargs) -> None:
         try:
-            with stopping.interruptible():
+            with request_scope(), telemetry.listener.task(work.__name__), stopping.interruptible():
                 work(*args, **kwargs)
         except stopping.Stopped:
             return

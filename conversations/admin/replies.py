@@ -11,6 +11,7 @@ from artifacts.services import made_by
 from conversations.admin import display
 from conversations.admin.base import InspectionAdmin
 from conversations.admin.content import CONTENT_FORM, MaskedInspectionAdmin, content, is_shown
+from conversations.admin.requested import replies_of
 from conversations.models import ContextSnapshot, Message, Reply, Thread
 
 
@@ -27,18 +28,29 @@ class ReplyAdmin(InspectionAdmin[Reply]):
     list_filter = ["status", ("preset", admin.EmptyFieldListFilter), "created_at"]
     list_select_related = ["thread__user"]
     search_fields = ["id__exact", "thread__id__exact", "thread__user__username"]
-    search_help_text = "The id of a reply or thread, or a user name."
+    search_help_text = "The id of a reply, thread or HTTP request, or a user name."
     ordering = ["-id"]
     empty_text = "No replies. Each message that somebody sends starts one."
     fields = [
         ("state", "duration", "stop_reason"), "error_object", ("thread_link", "owner_of_thread"), "question", "answer",
         "artifacts", "model_requests",
-        ("created", "ended", "stop_requested"), "reported_usage", ("owner", "lease"), "identifier",
+        ("created", "ended", "stop_requested"), "reported_usage", ("owner", "lease"), ("identifier", "requested_by"),
     ]  # fmt: skip
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Reply], search_term: str
+    ) -> tuple[QuerySet[Reply], bool]:
+        if replies := replies_of(search_term):
+            return queryset.filter(pk__in=replies), False
+        return super().get_search_results(request, queryset, search_term)
 
     @admin.display(description="id")
     def identifier(self, reply: Reply) -> SafeString:
         return display.mono(reply.id)
+
+    @admin.display(description="request id")
+    def requested_by(self, reply: Reply) -> SafeString | str:
+        return display.mono(reply.request_id) if reply.request_id else display.NOTHING
 
     @admin.display(description="time", ordering="created_at")
     def created(self, reply: Reply) -> SafeString | str:

@@ -15,6 +15,7 @@ from conversations.admin import access, display
 from conversations.admin.access import Sight
 from conversations.admin.base import STYLES
 from conversations.admin.content import MaskedInspectionAdmin
+from conversations.admin.requested import replies_of
 from conversations.admin.snapshot_page import failures, left_out, snapshot_page
 from conversations.context import snapshots
 from conversations.context.rendering import canonical
@@ -32,7 +33,7 @@ class ContextSnapshotAdmin(MaskedInspectionAdmin[ContextSnapshot]):
     list_display = ["created", "owner", "thread_link", "made_for", "state", "tokens", "turns"]
     list_filter = ["purpose", "status", "provider", "model", "created_at"]
     search_fields = ["id__exact", "thread__id__exact", "thread__user__username"]
-    search_help_text = "The id of a model request or thread, or a user name."
+    search_help_text = "The id of a model request, thread or HTTP request, or a user name."
     ordering = ["-id"]
     fields = ()
     empty_text = "No model requests. Each message that somebody sends makes one, recorded before the model is called."
@@ -43,6 +44,13 @@ class ContextSnapshotAdmin(MaskedInspectionAdmin[ContextSnapshot]):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[ContextSnapshot]:
         return super().get_queryset(request).select_related("thread__user", "thread__assistant")
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[ContextSnapshot], search_term: str
+    ) -> tuple[QuerySet[ContextSnapshot], bool]:
+        if replies := replies_of(search_term):
+            return queryset.filter(reply__in=replies), False
+        return super().get_search_results(request, queryset, search_term)
 
     def get_urls(self) -> list[URLPattern]:
         raw = self.admin_site.admin_view(self.raw_request)

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import uuid
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
@@ -16,6 +17,7 @@ from conversations.context.builder import Context
 from conversations.context.caching import CachePlan
 from conversations.context.fitting import ROUND, TOOLS, Section
 from conversations.context.notation import Named
+from conversations.context.reasons import Reason
 from conversations.context.rendering import digest, render, render_material, sha256
 from conversations.context.tiers import TierItem
 from conversations.context.windowing import Run, Turn
@@ -172,6 +174,15 @@ def proof(snapshot: ContextSnapshot) -> bool:
 
 def runs_of(snapshot: ContextSnapshot) -> list[Run]:
     return notation.unpack_runs(snapshot.runs)
+
+
+def left_out(snapshot: ContextSnapshot) -> Counter[str]:
+    """How many turns were left out, by reason."""
+    counts: Counter[str] = Counter()
+    for run in runs_of(snapshot):
+        if not run.included and run.reason is not Reason.RECALLED:
+            counts[run.reason.value] += run.count
+    return counts
 
 
 def sections_of(snapshot: ContextSnapshot) -> list[Named]:

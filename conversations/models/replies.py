@@ -34,7 +34,9 @@ class Reply(models.Model):
         max_length=100, null=True, help_text="The client's own id of the click on the preset."
     )
     request_id = models.CharField(  # noqa: DJ001
-        max_length=64, null=True, help_text="Of the request that asked for it: its log lines, spans and errors have it too."
+        max_length=64,
+        null=True,
+        help_text="Of the request that asked for it: its log lines, spans and errors have it too.",
     )
     status = models.CharField(max_length=11, choices=Status, default=Status.RUNNING)
     owner = models.CharField(max_length=100, help_text="The server process that runs it.")

@@ -76,6 +76,7 @@ class Reading:
     begun: bool = False
     complete: bool = False
     message_id: str = ""
+    model: str = ""
     diagnostics: dict[str, Any] | None = None
     calls: ToolCalls = field(default_factory=ToolCalls)
 
@@ -86,6 +87,7 @@ class Reading:
                 self.begun = True
                 self.note_usage(message.get("usage"))
                 self.message_id = clean(str(message.get("id") or ""))[:MESSAGE_ID_CHARS]
+                self.model = clean(str(message.get("model") or ""))[:MESSAGE_ID_CHARS]
                 self.note_diagnostics(message.get("diagnostics"))
             case {"type": "content_block_start" | "content_block_delta"}:
                 return self.take_content(event)
@@ -146,6 +148,7 @@ class Reading:
             usage=Usage(**self.usage),
             request_id=request_id,
             message_id=self.message_id,
+            model=self.model,
             diagnostics=self.diagnostics,
         )
 

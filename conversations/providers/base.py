@@ -99,6 +99,7 @@ class Finished:
     """The last event of every stream that ended well; a stream without it was cut off.
 
     ``stop_reason`` is the Messages API's own word; one that Openbook doesn't know means "incomplete", not success.
+    ``model`` is the one that the provider says has answered.
     ``diagnostics`` is what the provider says about its prompt cache, in its own words.
     """
 
@@ -106,6 +107,7 @@ class Finished:
     usage: Usage = field(default_factory=Usage)
     request_id: str = ""
     message_id: str = ""
+    model: str = ""
     diagnostics: Mapping[str, Any] | None = None
 
 

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import uuid
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -10,6 +11,7 @@ from django.contrib.auth.models import User
 from django.db import DatabaseError
 
 from artifacts.models import Preset
+from conversations import telemetry
 from conversations.context import ranking
 from conversations.context.builder import Context
 from conversations.context.invariants import BrokenInvariant, check
@@ -28,6 +30,7 @@ from conversations.replies.doorbell import owner_key
 from conversations.replies.journal import Journal, LiveReply, journal
 from conversations.replies.rounds import TEXT, Asked, ask, run_tools
 from conversations.replies.store import Opened, Outcome
+from conversations.telemetry import ReplyStep
 from conversations.text import clean
 from conversations.tools.base import Call
 
@@ -52,13 +55,8 @@ async def start(
     it. Raises an ``OpenbookError`` that says what to do; then nothing is stored.
     """
     blocks, message_id = user_blocks(content), client_id(client_message_id)
-    book = _open_journal()
-    opened = await in_database(store.open_turn)(
-        user=user, thread_id=thread_id, assistant=assistant, blocks=blocks, client_message_id=message_id
-    )
-    if not opened.repeated:
-        _set_going(book, opened)
-    return opened
+    values = {"thread_id": thread_id, "assistant": assistant, "blocks": blocks, "client_message_id": message_id}
+    return await _begin(store.open_turn, user=user, **values)
 
 
 async def start_preset(*, user: User, thread_id: uuid.UUID | str, preset: str, client_message_id: Any = None) -> Opened:
@@ -68,20 +66,12 @@ async def start_preset(*, user: User, thread_id: uuid.UUID | str, preset: str, c
     ``OpenbookError`` that says what to do; then nothing is stored.
     """
     click = client_id(client_message_id)
-    book = _open_journal()
-    opened = await in_database(store.open_preset)(user=user, thread_id=thread_id, slug=preset, click=click)
-    if not opened.repeated:
-        _set_going(book, opened)
-    return opened
+    return await _begin(store.open_preset, user=user, thread_id=thread_id, slug=preset, click=click)
 
 
 async def retry(*, user: User, reply_id: uuid.UUID | str) -> Opened:
     """Another reply for the same user turn, or another run of the same preset."""
-    book = _open_journal()
-    opened = await in_database(store.open_retry)(user=user, reply_id=reply_id)
-    if not opened.repeated:
-        _set_going(book, opened)
-    return opened
+    return await _begin(store.open_retry, user=user, reply_id=reply_id)
 
 
 async def stop(*, user: User, reply_id: uuid.UUID | str) -> Reply:
@@ -95,6 +85,17 @@ async def stop(*, user: User, reply_id: uuid.UUID | str) -> Reply:
     return reply
 
 
+async def _begin(open_it: Callable[..., Opened], **values: Any) -> Opened:
+    """Store what a reply begins with, and let it run."""
+    book = _open_journal()
+    with telemetry.listener.reply() as told:
+        opened = await in_database(open_it)(**values)
+        if not opened.repeated:
+            told.opened(opened.thread, opened.reply)
+            _set_going(book, opened, told)
+    return opened
+
+
 def _open_journal() -> Journal:
     book = journal()
     if book.draining:
@@ -102,10 +103,14 @@ def _open_journal() -> Journal:
     return book
 
 
-def _set_going(book: Journal, opened: Opened) -> None:
+def _set_going(book: Journal, opened: Opened, told: ReplyStep) -> None:
     assert opened.saved is not None  # a repeated message has no new reply
     live = LiveReply(
-        id=opened.reply.id, thread_id=opened.thread.id, events=[opened.saved], silent=opened.preset is not None
+        id=opened.reply.id,
+        thread_id=opened.thread.id,
+        events=[opened.saved],
+        silent=opened.preset is not None,
+        told=told,
     )
     live.task = asyncio.create_task(_run(book, live, opened), name=f"reply {live.id}")
     book.tasks.add(live.task)
@@ -142,6 +147,8 @@ async def _run(book: Journal, live: LiveReply, opened: Opened) -> None:
         log.exception("reply failed", extra={"reply": str(live.id), "thread_id": str(live.thread_id)})
         outcome = _failed(_internal_error("internal", "Something went wrong on the server.", error))
     await book.close(live, _without_turn(outcome) if live.silent else outcome)
+    error_code = outcome.error["code"] if outcome.error else None
+    live.told.closed(outcome.status.value, error_code, outcome.usage + live.spent)
     log.info(
         "reply ended",
         extra={
@@ -149,7 +156,7 @@ async def _run(book: Journal, live: LiveReply, opened: Opened) -> None:
             "reply": str(live.id),
             "status": outcome.status.value,
             "stop_reason": outcome.stop_reason,
-            "error_code": outcome.error["code"] if outcome.error else None,
+            "error_code": error_code,
         },
     )
     # Nobody waits for it: the end is told already.
@@ -171,7 +178,9 @@ async def _answer(book: Journal, live: LiveReply, opened: Opened) -> Outcome:
             total_tokens=context.total_tokens,
             hard_cap=context.budget.hard_cap,
         )
-        asked = await ask(book, live, context)
+        with telemetry.listener.model_request(snapshot) as told:
+            asked = await ask(book, live, context)
+            told.ended(asked.finished, first_token_ms=asked.first_token_ms)
         calls = _calls_to_run(live, asked.finished)
         if opened.preset and not calls and not live.said.rounds:
             await run_tools(book, live, [_as_artifact(opened.preset, live)], call=_call(opened), offered={SAVE})
@@ -231,9 +240,11 @@ def _as_artifact(preset: Preset, live: LiveReply) -> ToolCalled:
 
 async def _ask_for_query(snapshot: ContextSnapshot, context: Context) -> Rewriting:
     """What a small model makes of the message. Whatever goes wrong, the message goes alone (Q3), and staff can see why."""
-    asked = await ask_model(
-        provider=get_provider(context.provider), payload=context.payload, text=text_of(context.newest.content)
-    )
+    with telemetry.listener.model_request(snapshot) as told:
+        asked = await ask_model(
+            provider=get_provider(context.provider), payload=context.payload, text=text_of(context.newest.content)
+        )
+        told.ended(asked.end)
     ended = asked.end
     outcome = _failed(_model_error(ended)) if isinstance(ended, ProviderError) else Outcome.of(ended)
     await in_database(store.end_request)(snapshot, outcome)

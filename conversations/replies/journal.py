@@ -17,6 +17,7 @@ from conversations.replies import store
 from conversations.replies.doorbell import Doorbell, owner_key, reply_key, rung, thread_key
 from conversations.replies.events import OWNER, Event
 from conversations.replies.said import Said
+from conversations.telemetry import UNTOLD, ReplyStep
 
 log = logging.getLogger("openbook.replies")
 
@@ -35,6 +36,7 @@ class LiveReply:
 
     ``events`` are stored and may be shown. ``unwritten`` ones are numbered; whether they are stored is not known yet, so
     they are written again as they are. ``pending`` is what comes after them. ``spent`` is what its earlier rounds used.
+    ``told`` is the reply as whoever listens to it knows it.
     """
 
     id: uuid.UUID
@@ -45,6 +47,7 @@ class LiveReply:
     said: Said = field(default_factory=Said)
     spent: Usage = field(default_factory=Usage)
     silent: bool = False
+    told: ReplyStep = UNTOLD
     task: asyncio.Task[None] | None = None
     end_with: store.Outcome | None = None
     lost: bool = False

@@ -6,6 +6,7 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any
 
+from conversations import telemetry
 from conversations.context.builder import Context
 from conversations.db import in_database
 from conversations.providers import ProviderError, get_provider
@@ -84,7 +85,10 @@ async def run_tools(book: Journal, live: LiveReply, calls: list[ToolCalled], *, 
         return
     results = []
     for called in calls:
-        done = await in_database(running.run)(called.name, called.input, call, offered=offered)
+        with telemetry.listener.tool(called.name, called.id) as told:
+            done = await in_database(running.run)(called.name, called.input, call, offered=offered)
+            if done.is_error:
+                told.failed("tool_error")
         result = done.result
         if result.artifact:
             live.said.artifacts.append(result.artifact)

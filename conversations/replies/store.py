@@ -19,7 +19,7 @@ from django.utils import timezone
 
 from artifacts import services
 from artifacts.models import Preset
-from conversations import threads
+from conversations import telemetry, threads
 from conversations.context import describing, ranking, snapshots
 from conversations.context.builder import Context, build_context, continued, rewriting_context
 from conversations.context.rewriting import NOT_ASKED, Rewriting
@@ -503,7 +503,9 @@ def _built_if_possible(place: Place, message: Message, session: Session) -> Cont
 def _next_request(
     place: Place, newest: Turn, *, session: Session, query: Rewriting | None = None, silent: bool = False
 ) -> Context:
-    context = _built(place, newest, session=session, query=query, silent=silent)
+    with telemetry.listener.context() as told:
+        context = _built(place, newest, session=session, query=query, silent=silent)
+        told.built(context)
     if context.rewriting != NOT_ASKED:
         return context
     return rewriting_context(context, assistant=place.thread.assistant, provider=_provider_of(place))

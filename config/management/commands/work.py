@@ -8,7 +8,7 @@ from django.core.management.base import BaseCommand
 from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.backends.postgresql.base import DatabaseWrapper
 
-from config import worker
+from config import telemetry, worker
 
 NICENESS = 10
 
@@ -25,6 +25,7 @@ class Command(BaseCommand):
         if attached:
             worker.end_with_standard_input()
             os.nice(NICENESS)  # no reply waits for it
+        telemetry.begin()
         try:
             worker.work()
         finally:
