@@ -1,5 +1,6 @@
 """The ASGI application: static files, HTTP and WebSocket, with the start and the end of the process."""
 
+import asyncio
 import os
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
@@ -21,7 +22,13 @@ from memory.backends import get_backend  # noqa: E402
 telemetry.begin()
 get_backend()  # to import an SDK takes most of a second: now, not with the first message
 
-lifespan = Lifespan(startup=replies.startup, shutdown=replies.drain)
+
+async def shutdown() -> None:
+    await replies.drain()
+    await asyncio.to_thread(telemetry.end)
+
+
+lifespan = Lifespan(startup=replies.startup, shutdown=shutdown)
 lifespan.attach_to_reactor()
 
 application = ProtocolTypeRouter(

@@ -16,21 +16,21 @@ SCOPE = "openbook"
 
 
 class Exporting:
-    """Sends in the background, now and then and at the end of the process.
+    """Sends in the background, now and then, and when it is closed.
 
     Not registered for other libraries to find: what they tell may hold content.
     """
 
     def __init__(self, signals: Collection[str]) -> None:
         resource = Resource.create().merge(Resource({SERVICE_NAME: SCOPE})).merge(OTELResourceDetector().detect())
-        self._traces = TracerProvider(resource=resource)
+        self._traces = TracerProvider(resource=resource, shutdown_on_exit=False)
         if "traces" in signals:
             self._traces.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
         readers = [PeriodicExportingMetricReader(OTLPMetricExporter())] if "metrics" in signals else []
-        self._metrics = MeterProvider(readers, resource=resource)
+        self._metrics = MeterProvider(readers, resource=resource, shutdown_on_exit=False)
         self.tracing = Tracing(self._traces.get_tracer(SCOPE), self._metrics.get_meter(SCOPE))
 
     def close(self) -> None:
-        """Send what is left. Happens by itself when the process ends."""
+        """Send what is left. Where nobody answers this takes as long as the SDK's timeouts."""
         self._traces.shutdown()
         self._metrics.shutdown()

@@ -8,7 +8,7 @@ import asyncio
 import time
 from collections.abc import Mapping
 from contextvars import Token
-from typing import Self
+from typing import NamedTuple, Self
 
 from django.conf import settings
 from opentelemetry.context import Context as Where
@@ -53,13 +53,18 @@ class Carried(Step):
         detach(self._before)
 
 
+class Begun(NamedTuple):
+    span: Span
+    at: int
+
+
 class Spanned(Step):
-    """A span, and the duration as a metric. Both begin at once and end at the same time."""
+    """A span, and the duration as a metric, which is the same."""
 
     _before: Token[Where]
 
-    def __init__(self, span: Span, seconds: Histogram | None = None, labels: Values | None = None) -> None:
-        self._span, self._seconds, self._began = span, seconds, time.time_ns()
+    def __init__(self, begun: Begun, seconds: Histogram | None = None, labels: Values | None = None) -> None:
+        self._span, self._began, self._seconds = *begun, seconds
         self._labels: dict[str, AttributeValue] = {**(labels or {})}
 
     def __enter__(self) -> Self:
@@ -97,13 +102,8 @@ class Building(Spanned):
 
 
 class ModelRequest(Spanned):
-    def __init__(self, span: Span, listener: "Tracing", snapshot: ContextSnapshot) -> None:
-        self._told = {
-            "gen_ai.operation.name": "chat",
-            "gen_ai.provider.name": provider_name(snapshot.provider),
-            "gen_ai.request.model": snapshot.model,
-        }
-        super().__init__(span, listener.request_seconds, self._told)
+    def __init__(self, begun: Begun, listener: "Tracing", labels: Values) -> None:
+        super().__init__(begun, listener.request_seconds, labels)
         self._listener = listener
 
     def ended(self, end: Finished | ProviderError, *, first_token_ms: int | None = None) -> None:
@@ -182,8 +182,8 @@ class Tracing(Listener):
         return Spanned(self._begun(name, SpanKind.CONSUMER, {}))
 
     def reply(self) -> ReplyStep:
-        span = self._begun("invoke_agent", SpanKind.INTERNAL, {"gen_ai.operation.name": "invoke_agent"})
-        return Replying(span, self.reply_seconds)
+        begun = self._begun("invoke_agent", SpanKind.INTERNAL, {"gen_ai.operation.name": "invoke_agent"})
+        return Replying(begun, self.reply_seconds)
 
     def context(self) -> Step:
         return Building(self._begun("build_context", SpanKind.INTERNAL, {}), self.build_seconds)
@@ -192,10 +192,13 @@ class Tracing(Listener):
         missing = snapshots.left_out(snapshot)
         for reason, count in missing.items():
             self.left_out.add(count, {"openbook.reason": reason})
-        values: dict[str, AttributeValue] = {
+        labels = {
             "gen_ai.operation.name": "chat",
             "gen_ai.provider.name": provider_name(snapshot.provider),
             "gen_ai.request.model": snapshot.model,
+        }
+        values: dict[str, AttributeValue] = {
+            **labels,
             "gen_ai.request.max_tokens": snapshot.max_tokens,
             "gen_ai.request.stream": True,
             "openbook.snapshot": str(snapshot.id),
@@ -206,7 +209,7 @@ class Tracing(Listener):
             "openbook.context.turns_left_out": missing.total(),
             **ids(thread=snapshot.thread_id, reply=snapshot.reply_id),
         }
-        return ModelRequest(self._begun(f"chat {snapshot.model}", SpanKind.CLIENT, values), self, snapshot)
+        return ModelRequest(self._begun(f"chat {snapshot.model}", SpanKind.CLIENT, values), self, labels)
 
     def tool(self, name: str, call_id: str) -> Step:
         known = name if name in registered() else "unknown"  # what it is called is the model's own word
@@ -220,10 +223,10 @@ class Tracing(Listener):
             return {}
         return {"trace_id": format(found.trace_id, "032x"), "span_id": format(found.span_id, "016x")}
 
-    def _begun(self, name: str, kind: SpanKind, values: Values) -> Span:
-        request_id = current_request_id.get()
+    def _begun(self, name: str, kind: SpanKind, values: Values) -> Begun:
+        now, request_id = time.time_ns(), current_request_id.get()
         known = {"openbook.request_id": request_id} if request_id else {}
-        return self._tracer.start_span(name, kind=kind, attributes={**values, **known})
+        return Begun(self._tracer.start_span(name, kind=kind, attributes={**values, **known}, start_time=now), now)
 
 
 def ids(*, thread: object, reply: object | None) -> dict[str, str]:

@@ -29,4 +29,5 @@ class Command(BaseCommand):
         try:
             worker.work()
         finally:
+            telemetry.end()
             cast(DatabaseWrapper, connections[DEFAULT_DB_ALIAS]).close_pool()

@@ -27,7 +27,7 @@ from tests.model_server import ModelServer
 
 KEY = "sk-local-never-shown"
 USAGE = Usage(input_tokens=12, output_tokens=7, cache_read_input_tokens=5, cache_creation_input_tokens=3)
-END = Finished(stop_reason="end_turn", usage=USAGE, request_id="req_local", message_id="msg_local")
+END = Finished(stop_reason="end_turn", usage=USAGE, request_id="req_local", message_id="msg_local", model="local")
 SAVED = "Your message is saved; try again"
 
 
@@ -115,7 +115,7 @@ async def test_every_stop_reason_is_passed_through(
     model_server.script(scripts.text("So far", stop_reason=reason))
     expected = [
         TextDelta(text="So far"),
-        Finished(stop_reason=reason, usage=USAGE, request_id="req_local", message_id="msg_local"),
+        Finished(stop_reason=reason, usage=USAGE, request_id="req_local", message_id="msg_local", model="local"),
     ]
     assert await events_of(provider) == expected
 
@@ -260,7 +260,7 @@ async def test_the_latest_usage_counts(provider: AnthropicProvider, model_server
     model_server.script(scripts.stream(scripts.message_start(), final, scripts.message_stop()))
     usage = Usage(input_tokens=40, output_tokens=9, cache_read_input_tokens=5, cache_creation_input_tokens=3)
     assert await events_of(provider) == [
-        Finished(stop_reason="end_turn", usage=usage, request_id="req_local", message_id="msg_local")
+        Finished(stop_reason="end_turn", usage=usage, request_id="req_local", message_id="msg_local", model="local")
     ]
 
 
