@@ -38,6 +38,8 @@ bench: .local/bench/stamp ## the benchmarks, side by side with their peers, as t
 
 embeddings: .venv/embeddings.stamp ## the optional packages for OPENBOOK_EMBEDDINGS=on: what means the same is recalled too
 
+otel: .venv/otel.stamp ## the optional packages for OTEL_EXPORTER_OTLP_ENDPOINT: a collector is told of replies and model requests
+
 password: .venv/run.stamp ## a new password for the first superuser
 	@exec "$(PYTHON)" manage.py changepassword "$${DJANGO_SUPERUSER_USERNAME:-admin}"
 
@@ -47,7 +49,8 @@ COMPILE = "$(UV)" pip compile pyproject.toml --quiet --upgrade --universal --pyt
 lock: $(filter .local/%,$(UV)) ## the newest versions that pyproject.toml allows, into requirements*.txt
 	$(COMPILE) --output-file requirements.txt
 	$(COMPILE) --extra embeddings --constraints requirements.txt --output-file requirements-embeddings.txt
-	$(COMPILE) --group dev --constraints requirements-embeddings.txt --output-file requirements-dev.txt
+	$(COMPILE) --extra otel --constraints requirements-embeddings.txt --output-file requirements-otel.txt
+	$(COMPILE) --group dev --constraints requirements-embeddings.txt --constraints requirements-otel.txt --output-file requirements-dev.txt
 	$(COMPILE) --group dev --group peers --constraints requirements.txt --output-file requirements-peers.txt
 
 clean: ## remove what the other targets made, except for the data: database, secret key
@@ -85,6 +88,11 @@ clean: ## remove what the other targets made, except for the data: database, sec
 	@"$(UV)" pip install --quiet --compile-bytecode --python "$(PYTHON)" --require-hashes -r requirements-embeddings.txt
 	@touch $@
 
+.venv/otel.stamp: requirements-otel.txt .venv/run.stamp
+	@echo "Installing the SDK of OpenTelemetry ..."
+	@"$(UV)" pip install --quiet --compile-bytecode --python "$(PYTHON)" --require-hashes -r requirements-otel.txt
+	@touch $@
+
 # Of its own: the peers bring plugins and older versions of packages that the tests should not meet.
 .local/bench/stamp: requirements-peers.txt .venv/made.stamp
 	@echo "Installing the Python packages of the benchmarks and their peers ..."
@@ -102,4 +110,4 @@ node_modules/.stamp: package.json package-lock.json .npmrc | .venv/run.stamp
 	@"$(PYTHON)" manage.py collectstatic --noinput --verbosity 0
 	@touch $@
 
-.PHONY: help run test soak check bench embeddings password lock clean
+.PHONY: help run test soak check bench embeddings otel password lock clean
