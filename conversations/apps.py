@@ -1,4 +1,5 @@
 from django.apps import AppConfig
+from django.db.models.signals import post_migrate
 
 
 class ConversationsConfig(AppConfig):
@@ -7,4 +8,6 @@ class ConversationsConfig(AppConfig):
 
     def ready(self) -> None:
         # System checks register themselves when their module is loaded.
-        from conversations import checks  # noqa: F401, PLC0415
+        from conversations import checks, groups  # noqa: F401, PLC0415
+
+        post_migrate.connect(groups.make_groups, sender=self)

@@ -3,7 +3,7 @@
 from django.db import connection, transaction
 
 # Nobody but `migrate` writes them.
-KEPT = {"django_content_type", "auth_permission"}
+KEPT = {"django_content_type", "auth_permission", "auth_group", "auth_group_permissions"}
 
 
 def empty() -> None:

@@ -8,6 +8,7 @@ import logging
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
+from uuid import UUID
 
 from django.contrib.auth.models import User
 from django.db import DatabaseError, transaction
@@ -42,7 +43,13 @@ class Sight:
 
 
 def look(
-    request: HttpRequest, *, user: int, what: str, object_id: object, action: str = ContentAccess.Action.READ
+    request: HttpRequest,
+    *,
+    user: int,
+    what: str,
+    object_id: object,
+    thread: UUID | None = None,
+    action: str = ContentAccess.Action.READ,
 ) -> Sight:
     """Whether content may be shown now. That it is has been recorded once this returns; what can't be recorded is not shown."""
     may_read, may_export = _may(request, READ), _may(request, EXPORT)
@@ -52,15 +59,17 @@ def look(
     if not (allowed and reason):
         return sight
     try:
-        with transaction.atomic():
-            record(request, user=user, what=what, object_id=object_id, action=action, reason=reason)
+        with transaction.atomic(durable=True):  # nothing that comes later can take the record back
+            record(request, user=user, what=what, object_id=object_id, thread=thread, action=action, reason=reason)
     except DatabaseError:
         log.exception("an access could not be recorded")
         return Sight(user=user, may_read=may_read, problem=UNRECORDED)
     return Sight(**vars(sight) | {"shown": True})
 
 
-def record(request: HttpRequest, *, user: int, what: str, object_id: object, action: str, reason: str) -> None:
+def record(
+    request: HttpRequest, *, user: int, what: str, object_id: object, thread: UUID | None, action: str, reason: str
+) -> None:
     staff = request.user
     assert isinstance(staff, User)
     ContentAccess.objects.create(
@@ -71,6 +80,7 @@ def record(request: HttpRequest, *, user: int, what: str, object_id: object, act
         action=action,
         what=what,
         object_id=str(object_id),
+        thread_id=thread,
         reason=reason,
         request_id=current_request_id.get(),
     )

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import F, OuterRef, Subquery
+from django.db.models import F, OuterRef, Subquery, Value
 from django.db.models.functions import Left
 
 from artifacts.models import Artifact
@@ -35,19 +35,20 @@ class ArtifactPage:
     is_newest: bool
 
 
-def artifact_page(artifact: Artifact, *, before: str, version: str) -> ArtifactPage:
-    """The newest versions, those before a number, or one of them whole."""
+def artifact_page(artifact: Artifact, *, before: str, version: str, shown: bool) -> ArtifactPage:
+    """The newest versions, those before a number, or one of them whole. What they say only if ``shown``."""
     found = version_rows(artifact.versions.all()).annotate(request=request_of("reply_id", "created_at"))
     number, end = position(version), position(before)
     if number is not None:
-        one = found.filter(number=number).annotate(text=F("content"))
+        one = found.filter(number=number).annotate(text=F("content") if shown else Value(""))
         return ArtifactPage(versions=[_shown(row) for row in one], older=None, is_newest=False)
     if end is not None:
         found = found.filter(number__lt=end)
-    rows = list(found.annotate(text=Left("content", EXCERPT_CHARS)).order_by("-number")[: VERSIONS_SHOWN + 1])
-    shown = [_shown(row) for row in rows[:VERSIONS_SHOWN]]
-    older = shown[-1].row.number if len(rows) > VERSIONS_SHOWN else None
-    return ArtifactPage(versions=shown, older=older, is_newest=end is None)
+    cut = found.annotate(text=Left("content", EXCERPT_CHARS) if shown else Value(""))
+    rows = list(cut.order_by("-number")[: VERSIONS_SHOWN + 1])
+    versions = [_shown(row) for row in rows[:VERSIONS_SHOWN]]
+    older = versions[-1].row.number if len(rows) > VERSIONS_SHOWN else None
+    return ArtifactPage(versions=versions, older=older, is_newest=end is None)
 
 
 def request_of(reply: str, saved_at: str) -> Subquery:

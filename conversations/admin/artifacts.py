@@ -1,26 +1,29 @@
 """What the assistant made, and the buttons that make it. Artifacts are read-only: their user changes them."""
 
 from typing import Any
+from uuid import UUID
 
 from django import forms
 from django.contrib import admin
 from django.contrib.auth.models import User
 from django.db import models
 from django.db.models import F, FilteredRelation, Q, QuerySet
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from artifacts.models import Artifact, ArtifactVersion, Preset
 from conversations.admin import display
+from conversations.admin.access import Sight
 from conversations.admin.artifact_page import artifact_page, request_of
-from conversations.admin.base import CHANGE_LIST, InspectionAdmin, PageAdmin
+from conversations.admin.base import CHANGE_LIST, PageAdmin
+from conversations.admin.content import MaskedInspectionAdmin
 from conversations.models import Assistant, ContextSnapshot, Thread
 from conversations.replies.presets import instruction_text
 
 
 @admin.register(Artifact)
-class ArtifactAdmin(InspectionAdmin[Artifact]):
+class ArtifactAdmin(MaskedInspectionAdmin[Artifact]):
     change_list_template = CHANGE_LIST
     list_display = ["name", "thread_link", "owner", "versions_count", "origin", "created"]
     list_filter = [
@@ -30,8 +33,8 @@ class ArtifactAdmin(InspectionAdmin[Artifact]):
         "created_at",
     ]
     list_select_related = ["thread__user", "thread__assistant"]
-    search_fields = ["id__exact", "title", "thread__id__exact", "thread__user__username"]
-    search_help_text = "The id of an artifact or thread, a word of the title or a user name."
+    search_fields = ["id__exact", "thread__id__exact", "thread__user__username"]
+    search_help_text = "The id of an artifact or thread, or a user name."
     ordering = ["-created_at", "-id"]
     fields = ()
     empty_text = "No artifacts. The assistant makes them when somebody asks for one, or clicks a preset."
@@ -49,22 +52,23 @@ class ArtifactAdmin(InspectionAdmin[Artifact]):
             )
         )
 
-    def render_change_form(
-        self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
-    ) -> HttpResponse:
-        before, whole = request.GET.get("before", ""), request.GET.get("version", "")
-        context["page"] = artifact_page(context["original"], before=before, version=whole)
-        context["title"] = "Artifact"
-        return super().render_change_form(request, context, *args, **kwargs)
+    def owner_of(self, row: Artifact) -> int:
+        return row.thread.user_id
 
-    @admin.display(description="artifact", ordering="title")
+    def thread_of(self, row: Artifact) -> UUID | None:
+        return row.thread_id
+
+    def page_context(self, request: HttpRequest, row: Artifact, sight: Sight) -> dict[str, Any]:
+        before, whole = request.GET.get("before", ""), request.GET.get("version", "")
+        return {"page": artifact_page(row, before=before, version=whole, shown=sight.shown)}
+
+    @admin.display(description="artifact", ordering="id")
     def name(self, artifact: Artifact) -> SafeString:
-        note = f"{artifact.get_kind_display()}{f', {artifact.language}' if artifact.language else ''}"
-        return display.with_note(display.short(artifact), note)
+        return display.with_note(display.mono(display.short_id(artifact.pk)), artifact.get_kind_display())
 
     @admin.display(description="thread")
     def thread_link(self, artifact: Artifact) -> SafeString:
-        return display.link(Thread, artifact.thread_id, display.short(artifact.thread))
+        return display.id_link(Thread, artifact.thread_id)
 
     @admin.display(description="user", ordering="thread__user__username")
     def owner(self, artifact: Artifact) -> SafeString:

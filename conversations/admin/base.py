@@ -9,6 +9,10 @@ from django.http import HttpRequest
 CHANGE_LIST = "admin/conversations/change_list.html"
 """For models of other apps, where Django would not look for it."""
 STYLES = {"all": ["conversations/admin/admin.css"]}
+LINKED = {"user__id__exact", "thread__id__exact", "thread__user__id__exact"}
+"""What links to a list filter it by, beside the filters that it offers."""
+COMPARED = ["", *(f"__{how}" for how in ("exact", "id__exact", "in", "isnull", "isempty", "gt", "gte", "lt", "lte"))]
+DATED = [f"__{part}" for part in ("year", "month", "day")]
 
 if TYPE_CHECKING:
 
@@ -36,6 +40,19 @@ class ReadOnlyAdmin[M: Model](PageAdmin[M]):
 
     def has_change_permission(self, request: HttpRequest, obj: M | None = None) -> bool:
         return False
+
+    def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
+        """What the list offers and nothing else: by `?title__startswith=` a masked text could be guessed letter by letter."""
+        offered = set(LINKED)
+        for chosen in self.get_list_filter(request):
+            if isinstance(chosen, type) and issubclass(chosen, admin.SimpleListFilter):
+                offered.add(chosen.parameter_name)
+            else:
+                field = chosen[0] if isinstance(chosen, tuple | list) else chosen
+                offered |= {f"{field}{how}" for how in COMPARED}
+        if self.date_hierarchy:
+            offered |= {f"{self.date_hierarchy}{how}" for how in [*COMPARED, *DATED]}
+        return lookup in offered
 
 
 class InspectionAdmin[M: Model](ReadOnlyAdmin[M]):

@@ -1,6 +1,8 @@
 """The admin classes of rows that hold content, and the page of who looked at it."""
 
+from collections.abc import Callable
 from typing import Any
+from uuid import UUID
 
 from django.contrib import admin, messages
 from django.contrib.auth.models import User
@@ -31,6 +33,10 @@ class MaskedAdmin[M: Model](ReadOnlyAdmin[M]):
         """The id of the person whose content it is."""
         raise NotImplementedError
 
+    def thread_of(self, row: M) -> UUID | None:
+        """The id of the thread that it belongs to, if to one."""
+        return None
+
     def page_context(self, request: HttpRequest, row: M, sight: access.Sight) -> dict[str, Any]:
         """What the template of the page needs beside the row."""
         return {}
@@ -40,7 +46,7 @@ class MaskedAdmin[M: Model](ReadOnlyAdmin[M]):
     ) -> HttpResponse:
         row = context["original"]
         what = str(self.opts.verbose_name)
-        sight = access.look(request, user=self.owner_of(row), what=what, object_id=row.pk)
+        sight = access.look(request, user=self.owner_of(row), what=what, object_id=row.pk, thread=self.thread_of(row))
         row.sight = sight
         context |= {"sight": sight, "title": what.capitalize(), "subtitle": None}
         context |= self.page_context(request, row, sight)
@@ -57,9 +63,12 @@ def is_shown(row: Any) -> bool:
     return sight is not None and sight.shown
 
 
-def content(row: Any, value: object) -> SafeString:
-    """A text of the row, or that it is masked."""
-    return format_html('<div class="ob-text">{}</div>', value) if is_shown(row) else display.masked()
+def content(row: Any, value: Callable[[], object]) -> SafeString | str:
+    """A text of the row, or that it is masked: then it is not even read."""
+    if not is_shown(row):
+        return display.masked()
+    text = value()
+    return format_html('<div class="ob-text">{}</div>', text) if text else display.NOTHING
 
 
 @admin.register(ContentAccess)

@@ -11,13 +11,10 @@ from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
-from django.utils.text import Truncator
 
 from conversations.models import ContextSnapshot
 
 NOTHING = "–"
-TITLE_CHARS = 40
-"""So much of a title fits into a list."""
 
 
 def change_url(model: type[Model], pk: object) -> str:
@@ -81,8 +78,9 @@ def short_id(pk: object) -> str:
     return f"{str(pk)[:8]}…{str(pk)[-4:]}"
 
 
-def short(value: object) -> str:
-    return Truncator(str(value)).chars(TITLE_CHARS)
+def id_link(model: type[Model], pk: object) -> SafeString:
+    """A row that is named by its id alone, as what it says is content."""
+    return link(model, pk, mono(short_id(pk)))
 
 
 def with_note(main: object, note: object) -> SafeString:

@@ -5,12 +5,14 @@ from uuid import UUID
 
 from django.contrib import admin
 from django.contrib.auth.models import User
-from django.db.models import Model
+from django.db.models import Model, QuerySet
+from django.http import HttpRequest
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from conversations.admin import display
-from conversations.admin.base import CHANGE_LIST, InspectionAdmin
+from conversations.admin.base import CHANGE_LIST
+from conversations.admin.content import CONTENT_FORM, MaskedInspectionAdmin, content
 from conversations.models import Message, Thread
 from memory.models import DailySummary, Memory, ThreadSummary, Topic
 
@@ -23,9 +25,18 @@ def numbered(model: type[Model], ids: Sequence[UUID]) -> SafeString | str:
     return format_html("{}, … {}", first, len(ids)) if len(ids) > LISTED else first
 
 
-class RememberedAdmin[M: (Memory, ThreadSummary, DailySummary, Topic)](InspectionAdmin[M]):
+class RememberedAdmin[M: (Memory, ThreadSummary, DailySummary, Topic)](MaskedInspectionAdmin[M]):
     change_list_template = CHANGE_LIST
+    change_form_template = CONTENT_FORM
     list_select_related = ["user"]
+    content_fields: Sequence[str]
+    """What a page reads once it may show it, and a list never."""
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[M]:
+        return super().get_queryset(request).defer(*self.content_fields)
+
+    def owner_of(self, row: M) -> int:
+        return row.user_id
 
     @admin.display(description="user", ordering="user__username")
     def owner(self, row: M) -> SafeString:
@@ -43,34 +54,48 @@ class SourcedAdmin[M: (Memory, ThreadSummary, Topic)](RememberedAdmin[M]):
 
     @admin.display(description="rests on")
     def turns(self, row: M) -> SafeString | str:
-        found = Message.objects.filter(id__in=row.sources).select_related("thread").defer("text", "content")
+        found = Message.objects.filter(id__in=row.sources).only("id", "position", "thread")
         return display.links(
             format_html(
                 "{} of {}",
                 display.link(Message, turn.pk, f"turn {turn.position}"),
-                display.link(Thread, turn.thread_id, display.short(turn.thread)),
+                display.id_link(Thread, turn.thread_id),
             )
             for turn in found.order_by("id")
         )
 
 
+class SummaryAdmin[M: (ThreadSummary, DailySummary)](RememberedAdmin[M]):
+    content_fields = ["text", "key_moments"]
+
+    @admin.display
+    def summary(self, row: M) -> SafeString | str:
+        return content(row, lambda: row.text)
+
+    @admin.display(description="key moments")
+    def moments(self, row: M) -> SafeString | str:
+        return content(row, lambda: "\n".join(row.key_moments))
+
+
 class InThreadAdmin[M: (ThreadSummary, Topic)](SourcedAdmin[M]):
-    list_select_related = ["user", "thread"]
+    def thread_of(self, row: M) -> UUID | None:
+        return row.thread_id
 
     @admin.display(description="thread")
     def thread_link(self, row: M) -> SafeString | str:
-        return display.link(Thread, row.thread_id, display.short(row.thread)) if row.thread_id else display.NOTHING
+        return display.id_link(Thread, row.thread_id) if row.thread_id else display.NOTHING
 
 
 @admin.register(Memory)
 class MemoryAdmin(SourcedAdmin[Memory]):
-    list_display = ["created", "owner", "fact", "origin", "state", "first_sources"]
+    content_fields = ["content", "tags"]
+    list_display = ["created", "owner", "origin", "state", "first_sources"]
     list_filter = ["origin", ("ended_at", admin.EmptyFieldListFilter), "created_at"]
-    search_fields = ["id__exact", "content", "user__username"]
-    search_help_text = "An id, a word of the memory or a user name."
+    search_fields = ["id__exact", "user__username"]
+    search_help_text = "An id or a user name."
     ordering = ["-created_at", "-id"]
     fields = [
-        "content", ("owner", "origin", "state"), "turns", "tags", ("created", "since", "until", "ended"),
+        "fact", ("owner", "origin", "state"), "turns", "labels", ("created", "since", "until", "ended"),
         "replaced_by", "identifier",
     ]  # fmt: skip
     empty_text = (
@@ -81,9 +106,13 @@ class MemoryAdmin(SourcedAdmin[Memory]):
     def created(self, row: Memory) -> SafeString | str:
         return display.when(row.created_at)
 
-    @admin.display(description="memory", ordering="content")
-    def fact(self, row: Memory) -> str:
-        return display.short(row.content)
+    @admin.display(description="memory")
+    def fact(self, row: Memory) -> SafeString | str:
+        return content(row, lambda: row.content)
+
+    @admin.display(description="tags")
+    def labels(self, row: Memory) -> SafeString | str:
+        return content(row, lambda: ", ".join(row.tags))
 
     @admin.display
     def state(self, row: Memory) -> str:
@@ -105,19 +134,18 @@ class MemoryAdmin(SourcedAdmin[Memory]):
 
     @admin.display
     def replaced_by(self, row: Memory) -> SafeString | str:
-        newer = row.superseded_by
-        return display.link(Memory, newer.pk, display.short(newer.content)) if newer else display.NOTHING
+        return display.id_link(Memory, row.superseded_by_id) if row.superseded_by_id else display.NOTHING
 
 
 @admin.register(ThreadSummary)
-class ThreadSummaryAdmin(InThreadAdmin[ThreadSummary]):
-    list_display = ["ended", "owner", "thread_link", "part", "excerpt", "made", "state"]
+class ThreadSummaryAdmin(SummaryAdmin[ThreadSummary], InThreadAdmin[ThreadSummary]):
+    list_display = ["ended", "owner", "thread_link", "part", "made", "state"]
     list_filter = ["made_by", ("stale_since", admin.EmptyFieldListFilter), "ended_at"]
     search_fields = ["id__exact", "thread__id__exact", "user__username"]
     search_help_text = "The id of a summary or thread, or a user name."
     ordering = ["-ended_at", "-id"]
     fields = [
-        "text", "key_moments", ("owner", "thread_link", "part"), "turns", ("started", "ended"),
+        "summary", "moments", ("owner", "thread_link", "part"), "turns", ("started", "ended"),
         ("made", "made_by", "state"), "identifier",
     ]  # fmt: skip
     empty_text = "No summaries. One is made of each part of a thread, ten minutes after somebody has stopped writing."
@@ -134,10 +162,6 @@ class ThreadSummaryAdmin(InThreadAdmin[ThreadSummary]):
     def part(self, row: ThreadSummary) -> str:
         return f"{row.first_position:,}–{row.last_position:,}"
 
-    @admin.display(description="summary")
-    def excerpt(self, row: ThreadSummary) -> str:
-        return display.short(row.text) or display.NOTHING
-
     @admin.display(ordering="made_at")
     def made(self, row: ThreadSummary) -> SafeString:
         return display.with_note(display.when(row.made_at), row.made_by)
@@ -148,18 +172,14 @@ class ThreadSummaryAdmin(InThreadAdmin[ThreadSummary]):
 
 
 @admin.register(DailySummary)
-class DailySummaryAdmin(RememberedAdmin[DailySummary]):
-    list_display = ["day", "owner", "excerpt", "first_parts", "updated"]
+class DailySummaryAdmin(SummaryAdmin[DailySummary]):
+    list_display = ["day", "owner", "first_parts", "updated"]
     list_filter = ["day"]
     search_fields = ["id__exact", "user__username"]
     search_help_text = "The id of a summary, or a user name."
     ordering = ["-day", "-id"]
-    fields = [("day", "owner"), "text", "key_moments", "all_parts", "updated", "identifier"]
+    fields = [("day", "owner"), "summary", "moments", "all_parts", "updated", "identifier"]
     empty_text = "No days. A day is summed up from the parts of threads that began on it."
-
-    @admin.display(description="summary")
-    def excerpt(self, row: DailySummary) -> str:
-        return display.short(row.text)
 
     @admin.display(description="made of parts")
     def first_parts(self, row: DailySummary) -> SafeString | str:
@@ -167,12 +187,12 @@ class DailySummaryAdmin(RememberedAdmin[DailySummary]):
 
     @admin.display(description="made of")
     def all_parts(self, row: DailySummary) -> SafeString | str:
-        found = ThreadSummary.objects.filter(id__in=row.parts).select_related("thread").order_by("started_at")
+        found = ThreadSummary.objects.filter(id__in=row.parts).defer("text", "key_moments").order_by("started_at")
         return display.links(
             format_html(
                 "{} of {}",
                 display.link(ThreadSummary, part.pk, f"turns {part.first_position}–{part.last_position}"),
-                display.link(Thread, part.thread_id, display.short(part.thread)),
+                display.id_link(Thread, part.thread_id),
             )
             for part in found
         )
@@ -184,17 +204,18 @@ class DailySummaryAdmin(RememberedAdmin[DailySummary]):
 
 @admin.register(Topic)
 class TopicAdmin(InThreadAdmin[Topic]):
-    list_display = ["opened", "owner", "topic", "thread_link", "state", "first_sources"]
+    content_fields = ["title"]
+    list_display = ["opened", "owner", "thread_link", "state", "first_sources"]
     list_filter = [("resolved_at", admin.EmptyFieldListFilter), "opened_at"]
-    search_fields = ["id__exact", "title", "thread__id__exact", "user__username"]
-    search_help_text = "The id of a topic or thread, a word of the title or a user name."
+    search_fields = ["id__exact", "thread__id__exact", "user__username"]
+    search_help_text = "The id of a topic or thread, or a user name."
     ordering = ["-opened_at", "-id"]
-    fields = ["title", ("owner", "thread_link", "state"), "turns", ("opened", "resolved"), "identifier"]
+    fields = ["topic", ("owner", "thread_link", "state"), "turns", ("opened", "resolved"), "identifier"]
     empty_text = "No topics. One is opened when somebody begins something and doesn't finish it."
 
-    @admin.display(ordering="title")
-    def topic(self, row: Topic) -> str:
-        return display.short(row.title)
+    @admin.display
+    def topic(self, row: Topic) -> SafeString | str:
+        return content(row, lambda: row.title)
 
     @admin.display
     def state(self, row: Topic) -> str:

@@ -1,5 +1,7 @@
 """Replies and single turns: recorded, so read-only."""
 
+from uuid import UUID
+
 from django.contrib import admin
 from django.contrib.auth.models import User
 from django.db.models import QuerySet
@@ -13,6 +15,15 @@ from conversations.admin.base import InspectionAdmin
 from conversations.admin.content import CONTENT_FORM, MaskedInspectionAdmin, content, is_shown
 from conversations.admin.requested import replies_of
 from conversations.models import ContextSnapshot, Message, Reply, Thread
+
+
+def placed(**where: object) -> QuerySet[Message]:
+    """Turns without what was said in them."""
+    return Message.objects.filter(**where).only("id", "position", "role")
+
+
+def turn_link(turn: Message) -> SafeString:
+    return display.link(Message, turn.pk, turn)
 
 
 def request_links(snapshots: QuerySet[ContextSnapshot]) -> SafeString | str:
@@ -62,7 +73,7 @@ class ReplyAdmin(InspectionAdmin[Reply]):
 
     @admin.display(description="thread")
     def thread_link(self, reply: Reply) -> SafeString:
-        return display.link(Thread, reply.thread_id, display.short(reply.thread))
+        return display.id_link(Thread, reply.thread_id)
 
     @admin.display(description="status", ordering="status")
     def state(self, reply: Reply) -> SafeString:
@@ -80,11 +91,11 @@ class ReplyAdmin(InspectionAdmin[Reply]):
     def question(self, reply: Reply) -> SafeString | str:
         if reply.user_message_id is None:
             return f"none: the preset “{reply.preset}” works silently"
-        return display.link(Message, reply.user_message_id, reply.user_message)
+        return display.links(turn_link(turn) for turn in placed(pk=reply.user_message_id))
 
     @admin.display(description="assistant turn")
     def answer(self, reply: Reply) -> SafeString | str:
-        return display.links(display.link(Message, m.id, m) for m in Message.objects.filter(reply=reply))
+        return display.links(turn_link(turn) for turn in placed(reply=reply))
 
     @admin.display(description="artifacts")
     def artifacts(self, reply: Reply) -> SafeString | str:
@@ -142,6 +153,9 @@ class MessageAdmin(MaskedInspectionAdmin[Message]):
     def owner_of(self, row: Message) -> int:
         return row.thread.user_id
 
+    def thread_of(self, row: Message) -> UUID | None:
+        return row.thread_id
+
     @admin.display(description="id")
     def identifier(self, message: Message) -> SafeString:
         return display.mono(message.id)
@@ -152,7 +166,7 @@ class MessageAdmin(MaskedInspectionAdmin[Message]):
 
     @admin.display(description="thread")
     def thread_link(self, message: Message) -> SafeString:
-        return display.link(Thread, message.thread_id, display.short(message.thread))
+        return display.id_link(Thread, message.thread_id)
 
     @admin.display(description="tokens (estimated)", ordering="token_count")
     def tokens(self, message: Message) -> str:
@@ -160,7 +174,7 @@ class MessageAdmin(MaskedInspectionAdmin[Message]):
 
     @admin.display(description="follows")
     def parent_link(self, message: Message) -> SafeString | str:
-        return display.link(Message, message.parent_id, message.parent) if message.parent_id else display.NOTHING
+        return display.links(turn_link(turn) for turn in placed(pk=message.parent_id))
 
     @admin.display(description="came from reply")
     def reply_link(self, message: Message) -> SafeString | str:
@@ -181,8 +195,8 @@ class MessageAdmin(MaskedInspectionAdmin[Message]):
         return request_links(found)
 
     @admin.display(description="text")
-    def text_block(self, message: Message) -> SafeString:
-        return content(message, message.text)
+    def text_block(self, message: Message) -> SafeString | str:
+        return content(message, lambda: message.text)
 
     @admin.display(description="blocks that are no text")
     def other_blocks(self, message: Message) -> SafeString | str:

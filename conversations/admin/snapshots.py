@@ -21,9 +21,8 @@ from conversations.context import snapshots
 from conversations.context.rendering import canonical
 from conversations.models import ContentAccess, ContextSnapshot, Thread
 
-NOT_EXPORTED = (
-    "To download it takes the permission to export content, and a reason: state it on the page of the request."
-)
+NOT_PERMITTED = "To download it takes the permissions to read and to export content: ask a support lead."
+NO_REASON = "To download it, first state on the page of the model request why you need it: "
 
 
 @admin.register(ContextSnapshot)
@@ -68,10 +67,11 @@ class ContextSnapshotAdmin(MaskedInspectionAdmin[ContextSnapshot]):
             user=self.owner_of(snapshot),
             what="exact request",
             object_id=id,
+            thread=snapshot.thread_id,
             action=ContentAccess.Action.EXPORT,
         )
         if not sight.shown:
-            return HttpResponse(f"{sight.problem or NOT_EXPORTED}\n", "text/plain", status=403)
+            return HttpResponse(f"{self.why_not(request, snapshot, sight)}\n", "text/plain", status=403)
         try:
             content = canonical(snapshots.rebuild(snapshot))
         except snapshots.NotRebuildable as error:
@@ -79,8 +79,17 @@ class ContextSnapshotAdmin(MaskedInspectionAdmin[ContextSnapshot]):
         headers = {"Content-Disposition": f'attachment; filename="request-{id}.json"'}
         return HttpResponse(content, "application/json", headers=headers)
 
+    def why_not(self, request: HttpRequest, snapshot: ContextSnapshot, sight: Sight) -> str:
+        """Why it can't be downloaded, and what to do."""
+        if not sight.may_export:
+            return sight.problem or NOT_PERMITTED
+        return NO_REASON + request.build_absolute_uri(display.change_url(ContextSnapshot, snapshot.pk))
+
     def owner_of(self, row: ContextSnapshot) -> int:
         return row.thread.user_id
+
+    def thread_of(self, row: ContextSnapshot) -> UUID | None:
+        return row.thread_id
 
     def page_context(self, request: HttpRequest, row: ContextSnapshot, sight: Sight) -> dict[str, Any]:
         return {"page": snapshot_page(row, shown=sight.shown)}
@@ -96,9 +105,7 @@ class ContextSnapshotAdmin(MaskedInspectionAdmin[ContextSnapshot]):
     @admin.display(description="thread")
     def thread_link(self, snapshot: ContextSnapshot) -> SafeString:
         thread = snapshot.thread
-        return display.with_note(
-            display.link(Thread, thread.pk, display.short(thread)), f"{thread.assistant}, {snapshot.model}"
-        )
+        return display.with_note(display.id_link(Thread, thread.pk), f"{thread.assistant}, {snapshot.model}")
 
     @admin.display(description="for", ordering="purpose")
     def made_for(self, snapshot: ContextSnapshot) -> SafeString:

@@ -1,5 +1,6 @@
 from collections.abc import Iterable
 from typing import Any
+from uuid import UUID
 
 from django.contrib import admin, messages
 from django.contrib.admin.models import LogEntry
@@ -53,6 +54,9 @@ class ThreadAdmin(MaskedAdmin[Thread]):
 
     def owner_of(self, row: Thread) -> int:
         return row.user_id
+
+    def thread_of(self, row: Thread) -> UUID | None:
+        return row.pk
 
     def page_context(self, request: HttpRequest, row: Thread, sight: Sight) -> dict[str, Any]:
         return {"page": thread_page(row, before=request.GET.get("before", ""), shown=sight.shown)}

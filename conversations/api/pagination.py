@@ -68,6 +68,10 @@ class TopicPagination(CursorPagination):
     ordering = ("-opened_at", "-id")
 
 
+class AccessPagination(CursorPagination):
+    ordering = "-id"  # ordered by time
+
+
 class DayPagination(CursorPagination):
     ordering = "-day"
 

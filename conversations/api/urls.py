@@ -3,6 +3,7 @@ from drf_spectacular.views import SpectacularAPIView
 from rest_framework.renderers import JSONRenderer
 
 from conversations.api import (
+    accesses,
     artifacts,
     docs,
     errors,
@@ -63,6 +64,7 @@ urlpatterns = [
     path("topics/", topics.TopicList.as_view()),
     path("topics/<str:topic_id>/", topics.TopicDetail.as_view()),
     path("days/", topics.DayList.as_view()),
+    path("accesses/", accesses.AccessList.as_view()),
     path("import/", exchange.Import.as_view()),
     path("export/", exchange.Export.as_view()),
     path("schema/", Schema.as_view(), name="schema"),

@@ -14,14 +14,32 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import ensure_csrf_cookie
 
-from conversations import remembered
+from conversations import accesses, remembered
 from conversations.chat.views import SignedInRequest
-from conversations.models import Message, Thread
+from conversations.models import ContentAccess, Message, Thread
 from conversations.text import clean
 from memory.models import DailySummary, Memory, Topic
 
 PAGE = 50
 WEEKS = 5
+LOOKS_OPEN = 5
+"""So many stand open; older ones are folded."""
+LOOKED = {
+    "thread": "a conversation",
+    "message": "a message",
+    "model request": "what the model was given",
+    "exact request": "what the model was given",
+    "memory": "a note",
+    "artifact": "an artifact",
+    "thread summary": "the summary of a conversation",
+    "daily summary": "the summary of a day",
+    "topic": "an open topic",
+}
+DID: dict[str, str] = {
+    ContentAccess.Action.READ: "read",
+    ContentAccess.Action.EXPORT: "downloaded",
+    ContentAccess.Action.WATCH: "watched live",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,6 +65,18 @@ class Day:
     threads: Sequence[Thread] = ()
 
 
+@dataclass(frozen=True, kw_only=True)
+class Look:
+    """That somebody of the staff was shown something, with the address of it if it is still there."""
+
+    at: datetime
+    staff: str
+    did: str
+    what: str
+    reason: str
+    address: str
+
+
 @never_cache
 @ensure_csrf_cookie  # no form of it brings one
 @login_required
@@ -58,6 +88,7 @@ def page(request: SignedInRequest) -> HttpResponse:
     words = clean(request.GET.get("q", ""))[:200]
     found = list(remembered.memories_of(request.user, words=words)[: PAGE + 1])
     calendar = _calendar(request.user, now.date())
+    looks = _looks(request.user)
     context = {
         "page": {
             "user": {"id": request.user.pk},
@@ -72,6 +103,8 @@ def page(request: SignedInRequest) -> HttpResponse:
         "resolved": _topics(request.user, zone, now, resolved=True),
         "weeks": [calendar[start : start + 7] for start in range(0, len(calendar), 7)],
         "chosen": _chosen(calendar, request.GET.get("day", "")),
+        "looks": looks[:LOOKS_OPEN],
+        "older_looks": looks[LOOKS_OPEN:],
         "told": [day for day in reversed(calendar) if day.summary],
     }
     with timezone.override(zone):
@@ -124,6 +157,23 @@ def _topics(user: User, zone: ZoneInfo, now: datetime, *, resolved: bool) -> lis
             address=_address(_first(topic, sources)) or (f"/threads/{topic.thread_id}/" if topic.thread_id else ""),
         )
         for topic in topics
+    ]
+
+
+def _looks(user: User) -> list[Look]:
+    """The newest."""
+    found = list(accesses.accesses_to(user)[:PAGE])
+    addresses = accesses.addresses_of(user, found)
+    return [
+        Look(
+            at=access.at,
+            staff=access.staff_name,
+            did=DID[access.action],
+            what=LOOKED.get(access.what, access.what),
+            reason=access.reason,
+            address=addresses.get(access.id, ""),
+        )
+        for access in found
     ]
 
 

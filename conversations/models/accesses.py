@@ -32,6 +32,7 @@ class ContentAccess(models.Model):
     action = models.CharField(max_length=6, choices=Action)
     what = models.CharField(max_length=40, help_text="What kind of page or file it was.")
     object_id = models.CharField(max_length=40)
+    thread_id = models.UUIDField(null=True, help_text="The thread that it belongs to, if to one.")
     reason = models.CharField(max_length=300)
     request_id = models.CharField(max_length=64)
 

@@ -53,16 +53,16 @@ def test_a_version_leads_to_the_turn_the_reply_and_the_request_that_made_it(staf
 
 def test_many_versions_come_page_by_page_and_a_long_one_whole_by_itself(staff: Reader) -> None:
     artifact = make_artifact(make_thread(), *(f"{number}" for number in range(1, 41)), "x" * 99_000 + "the end")
-    pages = [artifact_page(artifact, before=before, version="") for before in ("", "22", "2")]
+    pages = [artifact_page(artifact, before=before, version="", shown=True) for before in ("", "22", "2")]
     assert [[each.row.number for each in page.versions] for page in pages] == [
         [*range(41, 21, -1)],
         [*range(21, 1, -1)],
         [1],
     ]
     assert [page.older for page in pages] == [22, 2, None]
-    text = staff.get(page_url("artifact", artifact.pk)).text
+    text = staff.read(page_url("artifact", artifact.pk)).text
     assert ('<a href="?version=41">All 99,007 characters</a>' in text, "the end" in text) == (True, False)
-    whole = staff.get(page_url("artifact", artifact.pk) + "?version=41").text
+    whole = staff.read(page_url("artifact", artifact.pk) + "?version=41").text
     assert ("the end" in whole, "All 99,007" in whole) == (True, False)
     assert "No versions here." in staff.get(page_url("artifact", artifact.pk) + "?version=42").text
 
@@ -72,7 +72,7 @@ def test_the_page_costs_the_same_for_one_version_as_for_many(staff: Reader) -> N
     counts = []
     for artifact in (one, one, many):
         with CaptureQueriesContext(connection) as queries:
-            staff.get(page_url("artifact", artifact.pk))
+            staff.read(page_url("artifact", artifact.pk))
         counts.append(len(queries))
     assert counts[1] == counts[2]
 

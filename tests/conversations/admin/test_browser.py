@@ -54,10 +54,9 @@ class Staff:
         return int(self.page.evaluate("document.documentElement.scrollWidth - innerWidth"))
 
 
-@pytest.fixture
-def session(staff: Reader) -> str:
-    """The session of a superuser who has signed in."""
-    return staff.cookies[settings.SESSION_COOKIE_NAME].value
+def session_of(staff: Reader) -> str:
+    """The session of a superuser who has stated why they look at what everybody wrote so far."""
+    return staff.opened().cookies[settings.SESSION_COOKIE_NAME].value
 
 
 def paths(user: User) -> list[str]:
@@ -72,7 +71,7 @@ def paths(user: User) -> list[str]:
     )
     issue(user=user, name="script")
     models = ["thread", "reply", "message", "contextsnapshot", "apitoken", "assistant", "artifact", "preset"]
-    models += ["consolidation", "memory", "threadsummary", "dailysummary", "topic"]
+    models += ["consolidation", "memory", "threadsummary", "dailysummary", "topic", "contentaccess"]
     rows = [
         page_url("thread", thread.pk),
         page_url("thread", thread.pk, "delete"),
@@ -91,27 +90,29 @@ def paths(user: User) -> list[str]:
 
 
 def test_no_page_breaks_the_policy_or_grows_sideways(
-    chromium_path: str, session: str, root: User, live_server: LiveServer
+    chromium_path: str, staff: Reader, root: User, live_server: LiveServer
 ) -> None:
     urls = paths(root)
+    session = session_of(staff)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium_path, args=["--no-sandbox"])
-        staff = Staff(browser, live_server.url, session)
+        at = Staff(browser, live_server.url, session)
         found = {}
         for url in urls:
-            staff.open(url)
-            found[url] = ([staff.sideways(*size) for size in SIZES], list(staff.complaints))
+            at.open(url)
+            found[url] = ([at.sideways(*size) for size in SIZES], list(at.complaints))
     assert found == {url: ([0, 0], []) for url in urls}
 
 
-def test_keys_lead_through_the_requests_of_a_thread(chromium_path: str, session: str, live_server: LiveServer) -> None:
+def test_keys_lead_through_the_requests_of_a_thread(chromium_path: str, staff: Reader, live_server: LiveServer) -> None:
     thread = make_thread(turns=["Hello?"])
     first, second = (page_url("contextsnapshot", make_snapshot(thread).pk) for _ in range(2))
+    session = session_of(staff)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium_path, args=["--no-sandbox"])
-        staff = Staff(browser, live_server.url, session)
-        page = staff.page
-        staff.open(first)
+        at = Staff(browser, live_server.url, session)
+        page = at.page
+        at.open(first)
         page.keyboard.press("k")
         page.keyboard.press("j")
         page.wait_for_url(live_server.url + second)
@@ -123,19 +124,20 @@ def test_keys_lead_through_the_requests_of_a_thread(chromium_path: str, session:
         assert page.url == live_server.url + second
         page.keyboard.press("k")
         page.wait_for_url(live_server.url + first)
-        assert staff.complaints == []
+        assert at.complaints == []
 
 
 def test_the_exact_request_can_be_copied_and_downloaded(
-    chromium_path: str, session: str, live_server: LiveServer
+    chromium_path: str, staff: Reader, live_server: LiveServer
 ) -> None:
     snapshot = make_snapshot(make_thread(turns=["<b>Hello?</b>"]))
+    session = session_of(staff)
     exact = snapshots.rebuild(snapshot)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium_path, args=["--no-sandbox"])
-        staff = Staff(browser, live_server.url, session)
-        page = staff.page
-        staff.open(page_url("contextsnapshot", snapshot.pk))
+        at = Staff(browser, live_server.url, session)
+        page = at.page
+        at.open(page_url("contextsnapshot", snapshot.pk))
         page.get_by_role("button", name="Copy").click()
         page.get_by_text("Copied.").wait_for()
         copied = page.evaluate("navigator.clipboard.readText()")
@@ -144,4 +146,4 @@ def test_the_exact_request_can_be_copied_and_downloaded(
         downloaded = download.value.path().read_bytes()
         assert (json.loads(copied), json.loads(downloaded)) == (exact, exact)
         assert download.value.suggested_filename == f"request-{snapshot.pk}.json"
-        assert staff.complaints == []
+        assert at.complaints == []

@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 from django.test import AsyncClient
 
 from conversations.db import in_database
-from conversations.models import Message, Reply, Thread
+from conversations.models import ContentAccess, Message, Reply, Thread
 from conversations.wire import moment
 from memory.models import Consolidation, Memory, Preferences, Topic
 from memory.tags import thread_tag, user_tag
@@ -287,3 +287,21 @@ async def test_a_thread_is_taken_out_of_memory_and_back(user: User, api: Api) ->
     assert not await Consolidation.objects.aexists()
     assert (await api.call("PATCH", f"threads/{thread.id}/", {"remembers": True})).body == before
     assert (await Consolidation.objects.aget(user=user)).wanted_at  # what was said meanwhile is not lost
+
+
+async def test_a_person_is_told_who_looked_and_nobody_elses(user: User, other_user: User, api: Api) -> None:
+    thread, (turn, _) = await talk(user, "I moved to Bern", "Noted.")
+    given = {"staff": other_user, "staff_name": "kim", "at": NOON, "request_id": "r", "reason": "Ticket 7"}
+    rows = [
+        {"user": user, "action": "read", "what": "message", "object_id": str(turn.id), "thread_id": thread.id},
+        {"user": user, "action": "export", "what": "memory", "object_id": "m"},
+        {"user": other_user, "action": "read", "what": "memory", "object_id": "m"},
+    ]
+    message, memory, _ = [await ContentAccess.objects.acreate(**given, **row) for row in rows]
+    told = {"at": "2026-03-01T12:00:00Z", "staff": "kim", "reason": "Ticket 7"}
+    of_turn = {"action": "read", "what": "message", "object": str(turn.id), "thread": str(thread.id)}
+    of_memory = {"action": "export", "what": "memory", "object": "m", "thread": None}
+    newest = (await api.get("accesses/?page_size=1")).body
+    assert newest["results"] == [{"id": str(memory.id), **told, **of_memory}]
+    assert (await api.get(newest["next"])).body["results"] == [{"id": str(message.id), **told, **of_turn}]
+    assert (await Api().get("accesses/")).status == 401

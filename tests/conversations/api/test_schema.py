@@ -58,6 +58,7 @@ OF_THE_CONTRACT = {
     "GET topics/",
     "PATCH topics/{topic_id}/",
     "DELETE topics/{topic_id}/",
+    "GET accesses/",
     "GET days/",
     "POST import/",
     "GET export/",

@@ -2,6 +2,7 @@
 
 import re
 from datetime import UTC, datetime, timedelta
+from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -11,8 +12,9 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from conversations import deletion
 from conversations.chat.memory import origin_of
-from conversations.models import Message
+from conversations.models import ContentAccess, Message
 from memory.models import Memory
 from memory.tags import thread_tag
 from tests.conversations.factories import make_thread
@@ -49,8 +51,20 @@ def test_where_a_note_came_from_is_told_by_the_persons_own_calendar(
     assert origin_of(memory, source, LISBON, NEW_YEAR) == words
 
 
+def looked(user: User, **values: Any) -> None:
+    given = {
+        "at": timezone.now(),
+        "action": "read",
+        "what": "thread",
+        "object_id": "x",
+        "reason": "R",
+        "request_id": "r",
+    }
+    ContentAccess.objects.create(staff=user, staff_name="kim", user=user, **given | values)
+
+
 def fill(user: User, number: int) -> None:
-    """A note, a topic and a day with all that the page tells of them."""
+    """A note, a topic, a day and a look, with all that the page tells of them."""
     thread = make_thread(user, [f"I bake rye {number}", "Noted."], title=f"Baking {number}")
     turn = thread.messages.get(position=1)
     day = timezone.now() - timedelta(days=number)
@@ -60,6 +74,7 @@ def fill(user: User, number: int) -> None:
     make_topic(user, f"Flour {number}", thread=thread, sources=[turn.id])
     make_topic(user, f"Oven {number}", thread=thread, resolved_at=day)
     make_daily_summary(user, str(day.date()), f"Baked {number}.", key_moments=[f"Loaf {number}."], parts=[part.id])
+    looked(user, what="message", thread_id=thread.id, object_id=str(turn.id))
 
 
 def shown(client: Client, address: str = "/memory/") -> str:
@@ -114,3 +129,32 @@ def test_more_rows_cost_no_more_statements(client: Client, user: User) -> None:
             shown(client)
         counts.append(len(statements))
     assert counts[1:] == counts[:1] * 2
+
+
+def looks(page: str) -> list[tuple[str, str]]:
+    """What each look says, and its reason, without markup."""
+    found = re.findall(
+        r'<li class="look">\s*<p>(.*?)</p>\s*<p class="look-reason" dir="auto">(.*?)</p>', page, re.DOTALL
+    )
+    return [(re.sub("</?strong>", "", what).strip(), why) for what, why in found]
+
+
+def test_people_read_who_looked_at_what_and_why_newest_first(client: Client, user: User, other_user: User) -> None:
+    client.force_login(user)
+    assert "Nobody of the staff has looked at what you wrote." in shown(client)
+    kept, gone = make_thread(user, ["One", "Two"]), make_thread(user)
+    turn = kept.messages.get(position=2)
+    looked(user, what="thread", thread_id=kept.id, object_id=str(kept.id), reason="Ticket 7 <b>")
+    looked(user, what="message", thread_id=kept.id, object_id=str(turn.id))
+    looked(user, what="memory", action="export")
+    looked(user, what="thread", thread_id=gone.id, object_id=str(gone.id))
+    looked(user, what="thread", thread_id=make_thread(other_user).id)
+    looked(other_user, reason="Not mine")
+    deletion.delete_thread(gone)
+    assert looks(shown(client)) == [
+        ("kim read a conversation", "“R”"),
+        ("kim read a conversation", "“R”"),
+        ("kim downloaded a note", "“R”"),
+        (f'kim read <a href="/threads/{kept.id}/#turn-2">a message</a>', "“R”"),
+        (f'kim read <a href="/threads/{kept.id}/">a conversation</a>', "“Ticket 7 &lt;b&gt;”"),
+    ]
