@@ -16,7 +16,7 @@ def accesses_to(user: User) -> QuerySet[ContentAccess]:
 
 def addresses_of(user: User, accesses: Sequence[ContentAccess]) -> dict[uuid.UUID, str]:
     """The pages on which the person finds what was looked at, by the ids of the accesses, where it is still there."""
-    threads = {access.thread_id for access in accesses} - {None}
+    threads = {access.thread_id for access in accesses if access.thread_id}
     kept = set(Thread.objects.filter(user=user, id__in=threads).values_list("id", flat=True))
     seen = [access.object_id for access in accesses if access.what == Message._meta.verbose_name]
     turns = Message.objects.filter(id__in=seen, thread__in=kept, is_active=True)

@@ -43,7 +43,7 @@ class ReadOnlyAdmin[M: Model](PageAdmin[M]):
 
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
         """What the list offers and nothing else: by `?title__startswith=` a masked text could be guessed letter by letter."""
-        offered = set(LINKED)
+        offered: set[str | None] = {*LINKED}
         for chosen in self.get_list_filter(request):
             if isinstance(chosen, type) and issubclass(chosen, admin.SimpleListFilter):
                 offered.add(chosen.parameter_name)

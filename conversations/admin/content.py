@@ -1,6 +1,6 @@
 """The admin classes of rows that hold content, and the page of who looked at it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -17,7 +17,7 @@ from django.views.decorators.http import require_POST
 
 from conversations.admin import access, display
 from conversations.admin.base import InspectionAdmin, ReadOnlyAdmin
-from conversations.models import ContentAccess
+from conversations.models import ContentAccess, ContextSnapshot, Thread
 
 CONTENT_FORM = "admin/conversations/content_form.html"
 """For pages that are made of fields."""
@@ -28,6 +28,12 @@ class MaskedAdmin[M: Model](ReadOnlyAdmin[M]):
 
     While a page is drawn, ``row.sight`` says whether its content may be shown.
     """
+
+    content_fields: Sequence[str] = ()
+    """Columns that a list never reads, and a page only once it may show them."""
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[M]:
+        return super().get_queryset(request).defer(*self.content_fields)
 
     def owner_of(self, row: M) -> int:
         """The id of the person whose content it is."""
@@ -75,12 +81,12 @@ def content(row: Any, value: Callable[[], object]) -> SafeString | str:
 class ContentAccessAdmin(InspectionAdmin[ContentAccess]):
     """Who of the staff looked at whose content, and why; and the door through which they do."""
 
-    list_display = ["time", "staff_name", "owner", "action", "thing", "reason"]
+    list_display = ["time", "who", "owner", "thing", "why"]
     list_filter = ["action", "what", "at"]
     search_fields = ["staff_name", "user__username", "object_id__exact", "request_id__exact"]
     search_help_text = "The name of who looked or of whose content it was, or the id of what was looked at."
     ordering = ["-id"]
-    fields = [("time", "staff_name", "owner"), ("action", "thing"), "reason", "request_id", "identifier"]
+    fields = [("time", "who", "owner"), ("thing", "thread"), "why", "asked", "identifier"]
     empty_text = "Nobody of the staff has looked at anybody's content. Who does states a reason, and is listed here."
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[ContentAccess]:
@@ -129,6 +135,10 @@ class ContentAccessAdmin(InspectionAdmin[ContentAccess]):
     def time(self, row: ContentAccess) -> SafeString | str:
         return display.when(row.at)
 
+    @admin.display(description="who looked", ordering="staff_name")
+    def who(self, row: ContentAccess) -> str:
+        return row.staff_name
+
     @admin.display(description="whose content")
     def owner(self, row: Any) -> SafeString | str:
         name = row.owner_name
@@ -136,7 +146,30 @@ class ContentAccessAdmin(InspectionAdmin[ContentAccess]):
 
     @admin.display(description="what")
     def thing(self, row: ContentAccess) -> SafeString:
-        return display.with_note(row.what, display.mono(row.object_id))
+        model = self.pages().get(row.what)
+        id = display.id_link(model, row.object_id) if model else display.mono(display.short_id(row.object_id))
+        return display.with_note(f"{row.get_action_display()}: {row.what}", id)
+
+    @admin.display
+    def thread(self, row: ContentAccess) -> SafeString | str:
+        return display.id_link(Thread, row.thread_id) if row.thread_id else display.NOTHING
+
+    @admin.display
+    def why(self, row: ContentAccess) -> str:
+        return row.reason
+
+    @admin.display(description="request id")
+    def asked(self, row: ContentAccess) -> SafeString:
+        return display.mono(row.request_id)
+
+    def pages(self) -> dict[str, type[Model]]:
+        """The models whose pages show content, by what a record calls them."""
+        own = {
+            str(model._meta.verbose_name): model
+            for model, its in self.admin_site._registry.items()
+            if isinstance(its, MaskedAdmin)
+        }
+        return own | {"exact request": ContextSnapshot}
 
     @admin.display(description="id")
     def identifier(self, row: ContentAccess) -> SafeString:

@@ -5,8 +5,7 @@ from uuid import UUID
 
 from django.contrib import admin
 from django.contrib.auth.models import User
-from django.db.models import Model, QuerySet
-from django.http import HttpRequest
+from django.db.models import Model
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
@@ -29,11 +28,6 @@ class RememberedAdmin[M: (Memory, ThreadSummary, DailySummary, Topic)](MaskedIns
     change_list_template = CHANGE_LIST
     change_form_template = CONTENT_FORM
     list_select_related = ["user"]
-    content_fields: Sequence[str]
-    """What a page reads once it may show it, and a list never."""
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[M]:
-        return super().get_queryset(request).defer(*self.content_fields)
 
     def owner_of(self, row: M) -> int:
         return row.user_id

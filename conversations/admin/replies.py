@@ -136,6 +136,7 @@ class ReplyAdmin(InspectionAdmin[Reply]):
 @admin.register(Message)
 class MessageAdmin(MaskedInspectionAdmin[Message]):
     change_form_template = CONTENT_FORM
+    content_fields = ["content", "text"]
     list_display = ["created", "thread_link", "position", "role", "status", "tokens"]
     search_fields = ["id__exact", "thread__id__exact"]
     search_help_text = "The id of a turn or thread."
@@ -147,8 +148,7 @@ class MessageAdmin(MaskedInspectionAdmin[Message]):
     ]  # fmt: skip
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Message]:
-        # A page of the list would otherwise load fifty whole texts to show none.
-        return super().get_queryset(request).select_related("thread").defer("content", "text")
+        return super().get_queryset(request).select_related("thread")
 
     def owner_of(self, row: Message) -> int:
         return row.thread.user_id

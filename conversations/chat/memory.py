@@ -4,6 +4,7 @@ import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
+from itertools import groupby
 from zoneinfo import ZoneInfo
 
 from django.contrib.auth.decorators import login_required
@@ -22,7 +23,7 @@ from memory.models import DailySummary, Memory, Topic
 
 PAGE = 50
 WEEKS = 5
-LOOKS_OPEN = 5
+VISITS_OPEN = 3
 """So many stand open; older ones are folded."""
 LOOKED = {
     "thread": "a conversation",
@@ -67,14 +68,22 @@ class Day:
 
 @dataclass(frozen=True, kw_only=True)
 class Look:
-    """That somebody of the staff was shown something, with the address of it if it is still there."""
+    """What somebody of the staff was shown, with the address of it if it is still there."""
 
     at: datetime
-    staff: str
     did: str
     what: str
-    reason: str
     address: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Visit:
+    """What one of the staff looked at on one day for one reason, newest first."""
+
+    day: date
+    staff: str
+    reason: str
+    looks: Sequence[Look]
 
 
 @never_cache
@@ -88,7 +97,7 @@ def page(request: SignedInRequest) -> HttpResponse:
     words = clean(request.GET.get("q", ""))[:200]
     found = list(remembered.memories_of(request.user, words=words)[: PAGE + 1])
     calendar = _calendar(request.user, now.date())
-    looks = _looks(request.user)
+    visits = _visits(request.user, zone)
     context = {
         "page": {
             "user": {"id": request.user.pk},
@@ -103,8 +112,8 @@ def page(request: SignedInRequest) -> HttpResponse:
         "resolved": _topics(request.user, zone, now, resolved=True),
         "weeks": [calendar[start : start + 7] for start in range(0, len(calendar), 7)],
         "chosen": _chosen(calendar, request.GET.get("day", "")),
-        "looks": looks[:LOOKS_OPEN],
-        "older_looks": looks[LOOKS_OPEN:],
+        "visits": visits[:VISITS_OPEN],
+        "older_visits": visits[VISITS_OPEN:],
         "told": [day for day in reversed(calendar) if day.summary],
     }
     with timezone.override(zone):
@@ -160,20 +169,27 @@ def _topics(user: User, zone: ZoneInfo, now: datetime, *, resolved: bool) -> lis
     ]
 
 
-def _looks(user: User) -> list[Look]:
-    """The newest."""
+def _visits(user: User, zone: ZoneInfo) -> list[Visit]:
+    """The newest looks, those of one visit together."""
     found = list(accesses.accesses_to(user)[:PAGE])
     addresses = accesses.addresses_of(user, found)
+    visits = groupby(found, key=lambda access: (access.at.astimezone(zone).date(), access.staff_name, access.reason))
     return [
-        Look(
-            at=access.at,
-            staff=access.staff_name,
-            did=DID[access.action],
-            what=LOOKED.get(access.what, access.what),
-            reason=access.reason,
-            address=addresses.get(access.id, ""),
+        Visit(
+            day=day,
+            staff=staff,
+            reason=reason,
+            looks=[
+                Look(
+                    at=access.at,
+                    did=DID[access.action],
+                    what=LOOKED.get(access.what, access.what),
+                    address=addresses.get(access.id, ""),
+                )
+                for access in looks
+            ],
         )
-        for access in found
+        for (day, staff, reason), looks in visits
     ]
 
 

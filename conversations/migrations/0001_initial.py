@@ -203,7 +203,7 @@ class Migration(migrations.Migration):
                 ('id', models.UUIDField(default=conversations.ids.uuid7, editable=False, primary_key=True, serialize=False)),
                 ('at', models.DateTimeField()),
                 ('staff_name', models.CharField(help_text='The user name at that time.', max_length=150)),
-                ('action', models.CharField(choices=[('read', 'Read'), ('export', 'downloaded'), ('watch', 'watched as it was written')], max_length=6)),
+                ('action', models.CharField(choices=[('read', 'read'), ('export', 'downloaded'), ('watch', 'watched as it was written')], max_length=6)),
                 ('what', models.CharField(help_text='What kind of page or file it was.', max_length=40)),
                 ('object_id', models.CharField(max_length=40)),
                 ('reason', models.CharField(max_length=300)),

@@ -11,7 +11,7 @@ class ContentAccess(models.Model):
     """
 
     class Action(models.TextChoices):
-        READ = "read"
+        READ = "read", "read"
         EXPORT = "export", "downloaded"
         WATCH = "watch", "watched as it was written"
 

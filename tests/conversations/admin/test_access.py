@@ -50,7 +50,7 @@ def rows(person: User) -> Row:
     earlier = make_thread(person, [f"I was a {NEEDLE}.", "I see."], title=NEEDLE)
     turn = earlier.messages.get(position=1)
     now = earlier.created_at
-    told = {"text": f"Was a {NEEDLE}.", "key_moments": [NEEDLE]}
+    told: dict[str, Any] = {"text": f"Was a {NEEDLE}.", "key_moments": [NEEDLE]}
     part = make_thread_summary(earlier, now, sources=[turn.id], **told)
     memory = make_memory(person, f"A {NEEDLE}.", tags=[NEEDLE, f"user:{person.pk}"], sources=[turn.id])
     thread = make_thread(person, [f"Was I a {NEEDLE}?", f"Yes, a {NEEDLE}.", NEEDLE], title=NEEDLE)
@@ -89,7 +89,7 @@ def rows(person: User) -> Row:
 def looked(user: User, **values: Any) -> ContentAccess:
     now = timezone.now()
     given = {"at": now, "action": "read", "what": "thread", "object_id": "x", "reason": "Ticket 7", "request_id": "r"}
-    return ContentAccess.objects.create(staff=user, staff_name="kim", user=user, **given | values)
+    return ContentAccess.objects.create(staff=user, user=user, **{"staff_name": "kim"} | given | values)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -206,8 +206,8 @@ def test_nobody_comes_in_unsigned(rows: Row) -> None:
 
 def columns(rows: Row) -> dict[tuple[str, str], bool]:
     """Every column of the masked rows that could hold a text, by model and name, and whether it holds the needle."""
-    masked = [apps.get_model(*name.split("_")) for name in READ if name != "conversations_contextsnapshot"]
-    texts = models.CharField | models.TextField | models.JSONField
+    masked = [apps.get_model(name.replace("_", ".")) for name in READ if name != "conversations_contextsnapshot"]
+    texts = (models.CharField, models.TextField, models.JSONField)
     return {
         (str(model._meta.model_name), each.name): model._default_manager.filter(
             pk=rows[model._meta.label_lower.replace(".", "_")], **{f"{each.name}__icontains": NEEDLE}

@@ -1,5 +1,6 @@
 """What is remembered, over REST: told with where it came from, added, corrected and forgotten; topics, days, preferences."""
 
+import uuid
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -292,12 +293,14 @@ async def test_a_thread_is_taken_out_of_memory_and_back(user: User, api: Api) ->
 async def test_a_person_is_told_who_looked_and_nobody_elses(user: User, other_user: User, api: Api) -> None:
     thread, (turn, _) = await talk(user, "I moved to Bern", "Noted.")
     given = {"staff": other_user, "staff_name": "kim", "at": NOON, "request_id": "r", "reason": "Ticket 7"}
-    rows = [
+    rows: list[dict[str, Any]] = [
         {"user": user, "action": "read", "what": "message", "object_id": str(turn.id), "thread_id": thread.id},
         {"user": user, "action": "export", "what": "memory", "object_id": "m"},
         {"user": other_user, "action": "read", "what": "memory", "object_id": "m"},
     ]
-    message, memory, _ = [await ContentAccess.objects.acreate(**given, **row) for row in rows]
+    message, memory, _ = [
+        await ContentAccess.objects.acreate(id=uuid.UUID(int=number), **given, **row) for number, row in enumerate(rows)
+    ]
     told = {"at": "2026-03-01T12:00:00Z", "staff": "kim", "reason": "Ticket 7"}
     of_turn = {"action": "read", "what": "message", "object": str(turn.id), "thread": str(thread.id)}
     of_memory = {"action": "export", "what": "memory", "object": "m", "thread": None}

@@ -1,6 +1,7 @@
 """The memory page as it leaves the server: whole without a script, one person's alone, and no dearer with more rows."""
 
 import re
+import uuid
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -17,7 +18,7 @@ from conversations.chat.memory import origin_of
 from conversations.models import ContentAccess, Message
 from memory.models import Memory
 from memory.tags import thread_tag
-from tests.conversations.factories import make_thread
+from tests.conversations.factories import make_thread, numbers
 from tests.memory.factories import (
     make_daily_summary,
     make_memory,
@@ -53,6 +54,7 @@ def test_where_a_note_came_from_is_told_by_the_persons_own_calendar(
 
 def looked(user: User, **values: Any) -> None:
     given = {
+        "id": uuid.UUID(int=next(numbers)),  # those of one millisecond have no order
         "at": timezone.now(),
         "action": "read",
         "what": "thread",
@@ -100,7 +102,7 @@ def test_all_of_it_can_be_read_without_a_script_and_nobody_elses(client: Client,
         "Memory is off",
     ):
         assert told in page, told
-    assert page.count(f'href="/threads/{turn.thread_id}/#turn-1"') == 2
+    assert page.count(f'href="/threads/{turn.thread_id}/#turn-1"') == 3  # note, topic and look
     assert not re.search(r"(rye|Flour|Oven|Baked|Loaf|Baking) 2", page)
     assert re.findall(r"<script(?![^>]*(?:\bsrc=|application/json))", page) == []
     assert "style=" not in page
@@ -131,12 +133,12 @@ def test_more_rows_cost_no_more_statements(client: Client, user: User) -> None:
     assert counts[1:] == counts[:1] * 2
 
 
-def looks(page: str) -> list[tuple[str, str]]:
-    """What each look says, and its reason, without markup."""
-    found = re.findall(
-        r'<li class="look">\s*<p>(.*?)</p>\s*<p class="look-reason" dir="auto">(.*?)</p>', page, re.DOTALL
+def told(page: str) -> list[tuple[str, str, list[str]]]:
+    """Who looked, for what reason, and at what, without markup."""
+    visits = re.findall(
+        r'<li class="visit">.*?<strong>(.*?)</strong>.*?dir="auto">(.*?)</p>(.*?)</ul>', page, re.DOTALL
     )
-    return [(re.sub("</?strong>", "", what).strip(), why) for what, why in found]
+    return [(who, why, re.findall(r"<span>(.*?)</span>", looks)) for who, why, looks in visits]
 
 
 def test_people_read_who_looked_at_what_and_why_newest_first(client: Client, user: User, other_user: User) -> None:
@@ -145,16 +147,20 @@ def test_people_read_who_looked_at_what_and_why_newest_first(client: Client, use
     kept, gone = make_thread(user, ["One", "Two"]), make_thread(user)
     turn = kept.messages.get(position=2)
     looked(user, what="thread", thread_id=kept.id, object_id=str(kept.id), reason="Ticket 7 <b>")
-    looked(user, what="message", thread_id=kept.id, object_id=str(turn.id))
+    looked(user, what="message", thread_id=kept.id, object_id=str(turn.id), reason="Ticket 7 <b>")
     looked(user, what="memory", action="export")
     looked(user, what="thread", thread_id=gone.id, object_id=str(gone.id))
     looked(user, what="thread", thread_id=make_thread(other_user).id)
     looked(other_user, reason="Not mine")
     deletion.delete_thread(gone)
-    assert looks(shown(client)) == [
-        ("kim read a conversation", "“R”"),
-        ("kim read a conversation", "“R”"),
-        ("kim downloaded a note", "“R”"),
-        (f'kim read <a href="/threads/{kept.id}/#turn-2">a message</a>', "“R”"),
-        (f'kim read <a href="/threads/{kept.id}/">a conversation</a>', "“Ticket 7 &lt;b&gt;”"),
+    assert told(shown(client)) == [
+        ("kim", "“R”", ["read a conversation", "read a conversation", "downloaded a note"]),
+        (
+            "kim",
+            "“Ticket 7 &lt;b&gt;”",
+            [
+                f'read <a href="/threads/{kept.id}/#turn-2">a message</a>',
+                f'read <a href="/threads/{kept.id}/">a conversation</a>',
+            ],
+        ),
     ]
