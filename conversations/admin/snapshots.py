@@ -14,6 +14,7 @@ from django.utils.safestring import SafeString
 from conversations.admin import access, display
 from conversations.admin.access import Sight
 from conversations.admin.base import STYLES
+from conversations.admin.compare_views import CompareViews
 from conversations.admin.content import MaskedInspectionAdmin
 from conversations.admin.requested import replies_of
 from conversations.admin.snapshot_page import failures, left_out, snapshot_page
@@ -26,7 +27,7 @@ NO_REASON = "To download it, first state on the page of the model request why yo
 
 
 @admin.register(ContextSnapshot)
-class ContextSnapshotAdmin(MaskedInspectionAdmin[ContextSnapshot]):
+class ContextSnapshotAdmin(CompareViews, MaskedInspectionAdmin[ContextSnapshot]):
     """The open book: what each model request was given, what was left out and why."""
 
     list_display = ["created", "owner", "thread_link", "made_for", "state", "tokens", "turns"]

@@ -5,20 +5,21 @@ import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import Protocol
 
 from conversations.context import caching, rewriting
 from conversations.context.budget import Budget
 from conversations.context.caching import CachePlan, CacheState, Previous
 from conversations.context.fitting import MATERIAL, ROUND, Parts, Section, fit, history_room, memory_room, standing_room
-from conversations.context.listing import list_artifacts
+from conversations.context.listing import Listing, list_artifacts
 from conversations.context.problems import Problem
 from conversations.context.ranking import Ranking, ranked
 from conversations.context.reasons import Reason
 from conversations.context.recalling import Recalled, Reminded, recall
 from conversations.context.rendering import render, render_material, sha256
 from conversations.context.rewriting import Rewriting
-from conversations.context.sources import Candidates, Wanted, candidates_of, read_all
-from conversations.context.tiers import MEMORY, TierItem, build_tiers, cut
+from conversations.context.sources import AsOf, Candidates, Wanted, candidates_of, read_all, read_history
+from conversations.context.tiers import MEMORY, Standing, Tier, TierItem, build_tiers, cut
 from conversations.context.tokens import text_of
 from conversations.context.toolbox import NO_TOOLS, ToolTexts, tools_section
 from conversations.context.windowing import Run, Turn, account, window
@@ -99,6 +100,30 @@ class Ground:
     recalled: Sequence[Turn]
     problems: Sequence[Problem]
     rewriting: Rewriting
+    asked: "Asked | None" = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """What recall was asked for, and the room that it had."""
+
+    reminded: Reminded
+    room: int
+
+
+class Recall(Protocol):
+    def __call__(self, reminded: Reminded, *, tiers: Sequence[Tier], room: int) -> Recalled: ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Past:
+    """In the place of what would be read now, for a request that was made before: the thread as it was, and where there is
+    a record of it, what was known and listed then. ``None`` is as it is now."""
+
+    as_of: AsOf
+    standing: Standing | None
+    listing: Listing | None
+    recall: Recall
 
 
 class Stopwatch:
@@ -132,6 +157,7 @@ def build_context(
     tools: ToolTexts = NO_TOOLS,
     silent: bool = False,
     remembers: bool = True,
+    past: Past | None = None,
 ) -> Context:
     """The context of the request that answers ``newest``, which may not be stored yet; ``None`` is a thread to come.
 
@@ -139,7 +165,7 @@ def build_context(
     the message. Without it the assistant's rules decide; where a model has to be asked first, ``rewriting`` says so.
     ``ranking`` is what another memory service said, where there is one. ``silent``: ``newest`` is the instruction of a
     preset, and no turn of the thread (F9). Without ``remembers``, or where the person or the assistant has memory switched
-    off, nothing is known or recalled.
+    off, nothing is known or recalled. ``past``: the request was made before, at ``at``.
     """
     watch = Stopwatch()
     memory = assistant.uses_memory and remembers
@@ -158,8 +184,12 @@ def build_context(
         budget=budget,
         filtering=assistant.filters_artifacts,
         listing=bool(tools.definitions),
+        as_of=past.as_of if past else None,
     )
-    history, standing = read_all(wanted, user_id=user_id, session=session, memory=memory)
+    if past and past.standing and memory:
+        history, standing = read_history(wanted), past.standing
+    else:
+        history, standing = read_all(wanted, user_id=user_id, session=session, memory=memory)
     watch.lap("history")
     if ranking:
         standing = ranked(standing, ranking, user_id=user_id, thread_id=thread_id)
@@ -182,23 +212,24 @@ def build_context(
 
     query = query or (rewriting.OFF if silent else rewriting.decide(assistant, provider, text_of(newest.content), kept))
     watch.lap("rewrite")
-    listed = list_artifacts(history.artifacts)
+    listed = past.listing if past and past.listing else list_artifacts(history.artifacts)
     parts = replace(parts, history=kept, additions=[*_query_sections(query), *listed.sections])
-    recalled = Recalled()
+    recalled, asked = Recalled(), None
     if memory and standing.remembers and not silent:
-        recalled = recall(
-            Reminded(
-                user_id=user_id,
-                thread_id=thread_id,
-                before=kept[0].depth if kept else newest.depth,
-                text=query.query or text_of(newest.content),
-                at=at,
-                gone=frozenset(turn.id for turn in (*candidates.fulfilled, *candidates.orphans)),
-                filtering=assistant.filters_artifacts,
-            ),
-            tiers=parts.tiers,
-            room=min(assistant.recall_tokens, budget.total_tokens - parts.total_tokens),
+        reminded = Reminded(
+            user_id=user_id,
+            thread_id=thread_id,
+            before=kept[0].depth if kept else newest.depth,
+            text=query.query or text_of(newest.content),
+            at=at,
+            gone=frozenset(turn.id for turn in (*candidates.fulfilled, *candidates.orphans)),
+            filtering=assistant.filters_artifacts,
+            is_past=past is not None,
         )
+        asked = Asked(
+            reminded=reminded, room=min(assistant.recall_tokens, budget.total_tokens - parts.total_tokens)
+        )
+        recalled = (past.recall if past else recall)(reminded, tiers=parts.tiers, room=asked.room)
     watch.lap("memory")
     parts = replace(parts, additions=[*parts.additions, *recalled.sections])
     ground = Ground(
@@ -216,6 +247,7 @@ def build_context(
         listed=listed.items,
         problems=[*standing.problems, *recalled.problems],
         rewriting=query,
+        asked=asked,
     )
     return _assembled(ground, parts, watch)
 

@@ -3,10 +3,12 @@
 import json
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
 
+from conversations.context.fitting import INSTRUCTION, MATERIAL, ROUND, TOOLS
+from conversations.context.notation import Named
 from conversations.context.reasons import Reason
 from conversations.context.snapshots import additions_of, proven, runs_of, sections_of
 from conversations.context.tokens import TURN_OVERHEAD, estimate_tokens
@@ -15,7 +17,9 @@ from conversations.models import ContextSnapshot
 from conversations.providers.base import Payload
 
 TIERS = (
+    TOOLS,
     "base",
+    "rules",
     "memory",
     "today",
     "open_threads",
@@ -23,8 +27,10 @@ TIERS = (
     "history",
     "message",
     "query",
+    "artifacts",
     "recalled",
-    "material",
+    INSTRUCTION,
+    MATERIAL,
 )
 
 
@@ -85,6 +91,7 @@ class Comparison:
     """``rewritten`` names the tiers whose text is another, ``tiers`` tells the tokens of all, before and after.
 
     ``shortened`` are turns of both requests that had to become shorter in the second, ``restored`` the other way round.
+    ``summarised`` are those of the removed that a summary stands in for by now.
     """
 
     same_thread: bool
@@ -96,6 +103,7 @@ class Comparison:
     shortened: tuple[Turns, ...]
     restored: tuple[Turns, ...]
     prefix: Prefix | None
+    summarised: tuple[Turns, ...] = ()
 
     @property
     def is_empty(self) -> bool:
@@ -120,28 +128,56 @@ def compare(a: ContextSnapshot, b: ContextSnapshot) -> Comparison:
 
 
 def page_of(snapshot: ContextSnapshot) -> Page:
-    runs = runs_of(snapshot)
-    sections, additions = (
-        [Tier(name=part.name, tokens=part.tokens, digest=part.sha256) for part in parts]
-        for parts in (sections_of(snapshot), additions_of(snapshot))
-    )
+    return page_with(snapshot, proven(snapshot))
+
+
+def page_with(snapshot: ContextSnapshot, payload: Payload | None) -> Page:
+    """The page of a request whose exact bytes are at hand. Pure."""
     return Page(
         thread=snapshot.thread_id,
-        settings={"provider": snapshot.provider, "model": snapshot.model, "max_tokens": snapshot.max_tokens},
+        settings={
+            "provider": snapshot.provider,
+            "model": snapshot.model,
+            "max_tokens": snapshot.max_tokens,
+            # Of a request that asks for something beside the reply it is its own size.
+            **({} if snapshot.quotes_turns else {"budget": snapshot.budget, "hard_cap": snapshot.hard_cap}),
+        },
         tiers=[
-            *sections,
-            Tier(name="history", tokens=snapshot.message_history_tokens),
-            Tier(name="message", tokens=runs[-1].tokens),
-            *additions,
+            *map(_tier, sections_of(snapshot)),
+            *_spoken(snapshot),
+            *map(_tier, _numbered(additions_of(snapshot))),
         ],
-        runs=runs,
-        payload=proven(snapshot),
+        runs=runs_of(snapshot),
+        payload=payload,
     )
 
 
-def compare_pages(a: Page, b: Page) -> Comparison:
+def _tier(part: Named) -> Tier:
+    return Tier(name=part.name, tokens=part.tokens, digest=part.sha256)
+
+
+def _spoken(snapshot: ContextSnapshot) -> list[Tier]:
+    """Of turns. Where they are quoted they stand within the material, and a preset's instruction beside them."""
+    if snapshot.quotes_turns:
+        return []
+    history = Tier(name="history", tokens=snapshot.message_history_tokens)
+    if snapshot.purpose == ContextSnapshot.Purpose.ARTIFACT:
+        return [history]
+    return [history, Tier(name="message", tokens=runs_of(snapshot)[-1].tokens)]
+
+
+def _numbered(additions: Sequence[Named]) -> Iterator[Named]:
+    """What a reply did in its rounds, told apart."""
+    number = 0
+    for part in additions:
+        number += part.name == ROUND
+        yield replace(part, name=f"{ROUND} {number}") if part.name == ROUND else part
+
+
+def compare_pages(a: Page, b: Page, *, summaries: Sequence[Turns] = ()) -> Comparison:
+    """``summaries`` are the parts of the first request's thread that are summarised by now."""
     before, after = _sent(a), _sent(b)
-    both = before.keys() & after.keys()
+    both, removed = before.keys() & after.keys(), before.keys() - after.keys()
     tiers = list(_matched({tier.name: tier for tier in a.tiers}, {tier.name: tier for tier in b.tiers}))
     return Comparison(
         same_thread=a.thread == b.thread,
@@ -154,11 +190,17 @@ def compare_pages(a: Page, b: Page) -> Comparison:
             sorted((t.name for t in tiers if t.before and t.after and t.before.digest != t.after.digest), key=_place)
         ),
         added=_joined(after.keys() - before.keys()),
-        removed=_joined(before.keys() - after.keys()),
+        removed=_joined(removed),
         shortened=_joined({turn for turn in both if after[turn] < before[turn]}),
         restored=_joined({turn for turn in both if before[turn] < after[turn]}),
         prefix=None if a.payload is None or b.payload is None else common_prefix(a.payload, b.payload),
+        summarised=_joined({turn for turn in removed if any(_holds(part, turn) for part in summaries)}),
     )
+
+
+def written_anew(payload: Payload, prefix: Prefix) -> int:
+    """Estimated tokens of a request that no cache can hold, as they come after what it has in common with another."""
+    return sum(block.tokens for block in list(blocks_of(payload))[prefix.blocks :])
 
 
 def common_prefix(a: Payload, b: Payload) -> Prefix:
@@ -209,6 +251,10 @@ def _sent(page: Page) -> dict[tuple[str, int], tuple[bool, int, str]]:
         if run.included
         for position in range(run.first, run.last + 1)
     }
+
+
+def _holds(part: Turns, turn: tuple[str, int]) -> bool:
+    return part.thread == turn[0] and part.first <= turn[1] <= part.last
 
 
 def _joined(turns: set[tuple[str, int]]) -> tuple[Turns, ...]:

@@ -104,7 +104,8 @@ ORDER BY ts_rank(vector, query) DESC, created_at DESC, id LIMIT %(most)s
 @dataclass(frozen=True, kw_only=True)
 class Reminded:
     """Who is reminded by which text. Of the thread only what comes before a depth is recalled, without what is ``gone``;
-    ``everywhere`` also what is remembered in other threads alone, without ``elsewhere`` nothing of other threads at all."""
+    ``everywhere`` also what is remembered in other threads alone, without ``elsewhere`` nothing of other threads at all.
+    ``is_past``: nothing that is newer than ``at``."""
 
     user_id: int
     text: str
@@ -115,6 +116,7 @@ class Reminded:
     filtering: bool = True
     everywhere: bool = False
     elsewhere: bool = True
+    is_past: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -200,6 +202,8 @@ def searched(
     told = _facts(reminded, query, counts, given) if facts else []
     near, problems = _near(reminded, counts, most) if settings.OPENBOOK_EMBEDDINGS else ([], [])
     found = sorted([*fused(turns, near), *told], key=lambda one: (-one.score, one.at))
+    if reminded.is_past:
+        found = [one for one in found if one.at < reminded.at]
     return [one for one in found if one.score >= least * found[0].score][:most], problems
 
 

@@ -203,12 +203,17 @@ def timings_of(snapshot: ContextSnapshot) -> dict[str, float]:
 
 def items_of(snapshot: ContextSnapshot, material: Material) -> list[dict[str, Any]]:
     """Memories, topics and summaries, each once: that it was recalled says more than that its tier had no place."""
-    standing = json.loads(material.texts.get(bytes(snapshot.items).hex(), "[]")) if snapshot.items else []
-    return list({(item["kind"], item["id"]): item for item in [*standing, *(snapshot.recalled or [])]}.values())
+    items = [*standing_items_of(snapshot, material), *(snapshot.recalled or [])]
+    return list({(item["kind"], item["id"]): item for item in items}.values())
+
+
+def standing_items_of(snapshot: ContextSnapshot, material: Material) -> list[dict[str, Any]]:
+    """What was known of the person, by tier in order."""
+    return json.loads(material.texts.get(bytes(snapshot.items).hex(), "[]")) if snapshot.items else []
 
 
 def material_of(snapshot: ContextSnapshot) -> Material:
-    texts, gone = _texts(snapshot.thread_id, list(digests_of(snapshot)))
+    texts, gone = texts_named(snapshot.thread_id, list(digests_of(snapshot)))
     messages = _messages_of(snapshot)
     turns = [(message.position, message.forgotten_at) for message in messages]
     # A turn that was forgotten before was sent as it is now, and a text may have been said again since it was forgotten.
@@ -272,7 +277,7 @@ def digests_of(snapshot: ContextSnapshot) -> Iterator[str]:
         yield bytes(snapshot.items).hex()
 
 
-def _texts(
+def texts_named(
     thread_id: uuid.UUID, digests: Iterable[str]
 ) -> tuple[dict[str, str], list[tuple[str | int, datetime | None]]]:
     """The texts of these digests, and when those of them were forgotten that were."""

@@ -37,7 +37,7 @@ READ_ON = 4
 TURNS = """
 WITH newest AS (
     SELECT position, token_total FROM conversations_message
-    WHERE thread_id = %(thread)s AND is_active AND position < %(before)s
+    WHERE thread_id = %(thread)s AND {path} AND position < %(before)s
     ORDER BY position DESC LIMIT %(turns)s
 ), oldest AS (
     SELECT least(min(position) FILTER (WHERE token_total > (SELECT max(token_total) FROM newest) - %(tokens)s),
@@ -46,11 +46,12 @@ WITH newest AS (
 )
 SELECT id, position, depth, role, text, content::text, token_count, created_at, reply_id{beside}
 FROM conversations_message
-WHERE thread_id = %(thread)s AND is_active
+WHERE thread_id = %(thread)s AND {path}
   AND position < %(before)s AND position >= (SELECT position FROM oldest)
 ORDER BY position
 """
 TURN_COLUMNS = 9
+PATH = "is_active"
 
 MADE = """(
     SELECT json_agg(json_build_array(made.created_at, made.message_id, made.reply_id))::text
@@ -80,15 +81,38 @@ LISTED = """(
 BESIDE = ",\n       CASE WHEN position = (SELECT position FROM oldest) THEN {} END"
 
 
-def with_beside(columns: Iterable[str]) -> str:
-    """The statement of the turns, with these columns beside the oldest."""
-    statement = TURNS.replace("{beside}", "".join(map(BESIDE.format, columns)))
+def with_beside(columns: Iterable[str], *, path: str = PATH) -> str:
+    """The statement of the turns of a path, with these columns beside the oldest."""
+    statement = TURNS.replace("{beside}", "".join(map(BESIDE.format, columns))).replace("{path}", path)
     # psycopg reads one of more than 4,096 characters anew each time.
     return " ".join(statement.split())
 
 
 HISTORY = with_beside([MADE, PREVIOUS, LISTED])
 HISTORY_AND_STANDING = with_beside([MADE, PREVIOUS, LISTED, *COLUMNS])
+
+# The same as it was at a time.
+HISTORY_THEN = with_beside(
+    [
+        MADE.replace(
+            "artifact.deleted_at IS NULL",
+            "made.created_at <= %(at)s AND (artifact.deleted_at IS NULL OR artifact.deleted_at > %(at)s)",
+        ),
+        PREVIOUS.replace("last.purpose = 'reply'", "last.purpose = 'reply' AND last.created_at < %(at)s"),
+        LISTED.replace(
+            "deleted_at IS NULL", "created_at <= %(at)s AND (deleted_at IS NULL OR deleted_at > %(at)s)"
+        ),
+    ],
+    path="(is_active OR position = ANY(%(on)s))",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AsOf:
+    """The thread as it was at a time. ``on`` are the positions that were on the path then and have been replaced since."""
+
+    at: datetime
+    on: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,6 +124,7 @@ class Wanted:
     budget: Budget
     filtering: bool = True
     listing: bool = False
+    as_of: AsOf | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,6 +153,9 @@ def read_all(wanted: Wanted, *, user_id: int, session: Session, memory: bool) ->
     missing then, with a problem (C9), the thread may not. Without ``memory`` nothing is known."""
     if not memory:
         return read_history(wanted), Standing(began_at=session.started_at)
+    if wanted.as_of:  # there is no more than one knowledge of the person: that of now
+        standing = read_standing(user_id=user_id, thread_id=wanted.thread_id, session=session)
+        return read_history(wanted), standing
     values = asked_of(user_id=user_id, thread_id=wanted.thread_id, session=session)
     try:
         history = read_history(wanted, standing=values)
@@ -171,7 +199,11 @@ def read_history(wanted: Wanted, *, reach: int = 1, standing: Mapping[str, Any] 
         "most_listed": MOST_LISTED,
         "longest_reply": LONGEST_REPLY,
     }
-    rows = _rows(HISTORY_AND_STANDING, values | {**standing}) if standing else needed(partial(_rows, HISTORY, values))
+    if wanted.as_of:
+        then = {"at": wanted.as_of.at, "on": list(wanted.as_of.on)}
+        rows = needed(partial(_rows, HISTORY_THEN, values | then))
+    else:
+        rows = _rows(HISTORY_AND_STANDING, values | {**standing}) if standing else needed(partial(_rows, HISTORY, values))
     if not rows:
         return History()
     made, previous, artifacts, *known = rows[0][TURN_COLUMNS:]

@@ -61,8 +61,20 @@ class Summary:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Told:
+    """A tier as it was sent before."""
+
+    name: str
+    text: str
+    items: tuple["TierItem", ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
 class Standing:
-    """What is known of a person as a session begins. Facts and topics come newest first, facts that are ranked best first."""
+    """What is known of a person as a session begins. Facts and topics come newest first, facts that are ranked best first.
+
+    What was ``told`` stays as it was, as long as it fits.
+    """
 
     began_at: datetime
     remembers: bool = True
@@ -72,6 +84,7 @@ class Standing:
     topics: Sequence[OpenTopic] = ()
     last_conversation: Summary | None = None
     problems: Sequence[Problem] = ()
+    told: tuple[Told, ...] = ()
 
     def __post_init__(self) -> None:
         """Hashable whatever it is given, because what is made of it is kept."""
@@ -130,6 +143,9 @@ def cut(tiers: Sequence[Tier], room: int, *, first: Sequence[str] = CUT_FIRST) -
 
 @lru_cache(maxsize=512)  # within a session the same tiers are made for every request
 def _made(name: str, standing: Standing, tokens: int) -> Tier:
+    told = next((each for each in standing.told if each.name == name), None)
+    if told and count(told.text) <= tokens:
+        return Tier(name=name, text=told.text, tokens=count(told.text), items=told.items, standing=standing)
     text, items = MAKERS[name](standing, tokens)
     return Tier(name=name, text=text, tokens=count(text), items=items, standing=standing)
 

@@ -133,6 +133,7 @@ def check_record(context: Context, recorded: ContextSnapshot) -> dict[str, Any]:
     assert canonical(snapshots.rebuild(snapshot)) == canonical(context.payload)
     assert bytes(snapshot.digest) == hashlib.sha256(canonical(context.payload)).digest()
     assert comparing.compare(snapshot, snapshot).is_empty
+    assert sum(tier.tokens for tier in comparing.page_of(snapshot).tiers) == snapshot.total_tokens
     body = describing.body(snapshot)
     assert body["request"] == context.payload
     check_body(body, context)

@@ -13,14 +13,16 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule, run_state_machine_as_test
 
 from artifacts.models import Artifact, ArtifactVersion
-from conversations.context import caching, snapshots
+from conversations.context import caching, remaking, snapshots
 from conversations.context.budget import Budget
 from conversations.context.builder import Context
 from conversations.context.filtering import MadeArtifact, identify_fulfilled_pairs
 from conversations.context.fitting import history_room, standing_room
+from conversations.context.rendering import canonical
 from conversations.context.rewriting import Rewriting, RewritingOutcome
 from conversations.context.tiers import Tier, build_tiers, cut
 from conversations.context.windowing import Turn, whole, window
+from conversations.db import read_only
 from conversations.exchange import storing
 from conversations.exchange.reading import read_book
 from conversations.models import Assistant, ContextSnapshot, Message, Reply, text_blocks
@@ -121,6 +123,7 @@ class Story(RuleBasedStateMachine):
         self.last: tuple[ContextSnapshot, Context] | None = None
         self.changed = self.roomy = True
         self.reply: Reply | None = None
+        self.told: list[tuple[ContextSnapshot, Assistant, bool]] = []
 
     def teardown(self) -> None:
         self.rows.close()
@@ -177,6 +180,7 @@ class Story(RuleBasedStateMachine):
     def make_an_artifact(self, place: int, seconds: int, by: str) -> None:
         turns = list(self.thread.messages.order_by("-position")[:30])
         turn = turns[place % len(turns)]
+        self.told.clear()  # it is made in hindsight: requests since the turn were made without it
         make_artifact(
             self.thread,
             title="Boats",
@@ -188,7 +192,7 @@ class Story(RuleBasedStateMachine):
 
     @rule()
     def delete_the_artifacts(self) -> None:
-        self.changed |= bool(Artifact.objects.update(deleted_at=self.now))
+        self.changed |= bool(Artifact.objects.filter(deleted_at=None).update(deleted_at=self.now))
 
     @rule(text=texts, days=st.sampled_from([None, -1, 1]), here=st.booleans())
     def learn(self, text: str, days: int | None, here: bool) -> None:
@@ -245,6 +249,19 @@ class Story(RuleBasedStateMachine):
     def pause(self, minutes: int) -> None:
         self.now += timedelta(minutes=minutes)
 
+    @precondition(lambda self: self.told)
+    @rule(place=places)
+    def look_back(self, place: int) -> None:
+        """What was sent comes out again, whatever the thread, the memory and the assistant have become since."""
+        recorded, assistant, gave_way = self.told[place % len(self.told)]
+        snapshot = ContextSnapshot.objects.get(id=recorded.id)
+        snapshot.thread.assistant = assistant
+        record = remaking.record_of(snapshot)
+        with read_only():
+            remade = remaking.remake(record, record.settings)
+        assert remade.is_exact or gave_way
+        assert canonical(remade.other.payload) == canonical(remade.own.payload)
+
     def set(self, **values: Any) -> None:
         Assistant.objects.filter(slug="companion").update(**values)
         self.changed = True
@@ -274,6 +291,9 @@ class Story(RuleBasedStateMachine):
             if roomy and self.roomy and same_session and not self.changed:
                 assert context.sections == self.last[1].sections, "the same to the byte all session long"
         self.last, self.roomy, self.changed = (snapshot, context), roomy, False
+        assistant = Assistant.objects.get(slug="companion")
+        gave_way = given(context, assistant) != context.parts.tiers or not context.parts.additions
+        self.told.append((snapshot, assistant, gave_way and not roomy))
         return body
 
     def check_window(self, context: Context, stored: list[Message]) -> bool:

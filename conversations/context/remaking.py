@@ -1,0 +1,390 @@
+"""A request that was made before, made again as it would have been with other settings: by the same builder, of what is
+recorded and of the thread as it was. Reads, never writes, and asks no model.
+"""
+
+import copy
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from typing import Any
+
+from django.db import models
+
+from conversations.context import rewriting, snapshots
+from conversations.context.builder import Asked, Context, Past, build_context, continued
+from conversations.context.fitting import INSTRUCTION, ROUND, TOOLS, Section
+from conversations.context.listing import Listing
+from conversations.context.notation import Named
+from conversations.context.reasons import Reason
+from conversations.context.recalling import Recalled, RecalledTurn, Reminded, recall
+from conversations.context.rendering import digest
+from conversations.context.rewriting import Rewriting, RewritingOutcome
+from conversations.context.snapshots import Material, NotRebuildable
+from conversations.context.sources import AsOf
+from conversations.context.tiers import (
+    LAST_CONVERSATION,
+    MEMORY,
+    OPEN_THREADS,
+    RANKED_HEADING,
+    TODAY,
+    KnownFact,
+    OpenTopic,
+    Standing,
+    Summary,
+    Tier,
+    TierItem,
+    Told,
+)
+from conversations.context.tokens import turn_tokens
+from conversations.context.toolbox import NO_TOOLS, ToolTexts
+from conversations.context.windowing import Turn
+from conversations.models import Assistant, ContextSnapshot, Message, Thread, text_blocks
+from conversations.providers import get_provider
+from conversations.providers.base import CONTEXTUALISED, Payload
+from conversations.sessions import Session, session_at
+from memory.models import Preferences
+
+KNOWN = (MEMORY, TODAY, OPEN_THREADS, LAST_CONVERSATION)
+BUDGETS = {
+    MEMORY: "memory_tokens",
+    TODAY: "today_tokens",
+    OPEN_THREADS: "open_threads_tokens",
+    LAST_CONVERSATION: "last_conversation_tokens",
+}
+RECALLED, LISTED, QUERY = "recalled", "artifacts", "query"
+ENDED_ON = re.compile(r"On (\d{4}-\d\d-\d\d):\n\n")
+BULLET = "- "
+LOOKED_BACK = 200
+"""Turns among which the beginning of the session is looked for."""
+
+
+class NotRemade(Exception):
+    """Why a request can't be made again, in words for people."""
+
+
+class MemoryChoice(models.TextChoices):
+    RECORDED = "recorded", "as recorded"
+    OFF = "off", "switched off"
+    NOW = "now", "as it is now"
+
+
+class QueryChoice(models.TextChoices):
+    RECORDED = "recorded", "as recorded"
+    OFF = "off", "switched off"
+    RULES = "rules", "by rules"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """What a request is made with. The assistant is a copy that is never stored."""
+
+    assistant: Assistant
+    tools: ToolTexts = NO_TOOLS
+    memory: MemoryChoice = MemoryChoice.RECORDED
+    query: QueryChoice = QueryChoice.RECORDED
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recollection:
+    """Recalls what was recalled then, as long as nothing is another that it rests on. Else what was there then is searched,
+    in today's index. ``recalled`` is ``None`` where the record doesn't tell, ``asked`` where it stands whatever is asked."""
+
+    recalled: Recalled | None
+    asked: Asked | None = None
+    may_search: bool = True
+
+    def __call__(self, reminded: Reminded, *, tiers: Sequence[Tier], room: int) -> Recalled:
+        if self.recalled is not None and (self.asked is None or self._holds(self.asked, reminded, room)):
+            return self.recalled
+        return recall(reminded, tiers=tiers, room=room) if self.may_search else Recalled()
+
+    def _holds(self, asked: Asked, reminded: Reminded, room: int) -> bool:
+        assert self.recalled is not None
+        taken = sum(section.tokens for section in self.recalled.sections)
+        return reminded == asked.reminded and taken <= room <= asked.room
+
+
+@dataclass(frozen=True, kw_only=True)
+class Record:
+    """What there is of a request to make it again. ``payload`` is what was sent, ``rounds`` what its reply did before it."""
+
+    snapshot: ContextSnapshot
+    payload: Payload
+    thread: Thread
+    newest: Turn
+    rounds: Sequence[str]
+    settings: Settings
+    query: Rewriting | None
+    standing: Standing
+    listing: Listing | None
+    recollection: Recollection
+    as_of: AsOf
+
+    @property
+    def silent(self) -> bool:
+        return self.snapshot.purpose == ContextSnapshot.Purpose.ARTIFACT
+
+
+@dataclass(frozen=True, kw_only=True)
+class Remade:
+    """A request made again, with its own settings and with others."""
+
+    own: Context
+    other: Context
+    is_exact: bool
+    """Whether with its own settings it comes out as it was sent, byte for byte."""
+
+
+def remake(record: Record, settings: Settings) -> Remade:
+    """Must run within ``read_only``."""
+    own = build(record, record.settings, record.recollection)
+    is_exact = digest(own.payload) == bytes(record.snapshot.digest)
+    asked = own.ground.asked if own.ground else None
+    other = build(record, settings, replace(record.recollection, asked=asked))
+    return Remade(own=own, other=other, is_exact=is_exact)
+
+
+def build(record: Record, settings: Settings, recollection: Recollection) -> Context:
+    assistant, is_now = copy.copy(settings.assistant), settings.memory is MemoryChoice.NOW
+    if settings.query is QueryChoice.RULES:
+        assistant.rewriting = Assistant.Rewriting.LOCAL
+    listing = record.listing if record.settings.tools.definitions else None
+    context = build_context(
+        assistant=assistant,
+        provider=get_provider(assistant.provider),
+        user_id=record.thread.user_id,
+        thread_id=record.thread.id,
+        newest=record.newest,
+        session=_session_then(record) if is_now else Session(started_at=record.as_of.at),
+        at=record.as_of.at,
+        query=_query(record, settings),
+        tools=settings.tools,
+        silent=record.silent,
+        remembers=settings.memory is not MemoryChoice.OFF and (record.thread.remembers or not is_now),
+        past=Past(
+            as_of=record.as_of,
+            standing=None if is_now else record.standing,
+            listing=listing if settings.tools.definitions else Listing(),
+            recall=replace(recollection, recalled=None) if is_now else recollection,
+        ),
+    )
+    for done in range(1, len(record.rounds) + 1):
+        context = continued(context, record.rounds[:done], at=record.snapshot.created_at)
+    return context
+
+
+def _query(record: Record, settings: Settings) -> Rewriting | None:
+    if settings.query is QueryChoice.RECORDED or record.silent:
+        return record.query
+    if settings.query is QueryChoice.OFF:
+        return rewriting.OFF
+    return None
+
+
+def record_of(snapshot: ContextSnapshot) -> Record:
+    """Raises ``NotRemade``."""
+    if snapshot.quotes_turns:
+        raise NotRemade(
+            "It asked a small model for something beside the reply, of a part of the conversation as it was: "
+            "no budget and no switch decides what that is."
+        )
+    requests = _requests_of_reply(snapshot)
+    first = requests[0]
+    if len(requests) != snapshot.round:
+        raise NotRemade("An earlier request of the same reply, on which it rests, has been deleted since.")
+    material = snapshots.material_of(snapshot)
+    started = material if first.pk == snapshot.pk else snapshots.material_of(first)
+    try:
+        payload = snapshots.rebuild_from(snapshot, material)
+        snapshots.rebuild_from(first, started)
+    except NotRebuildable as error:
+        raise NotRemade(str(error)) from error
+    beside = {part.name: part for part in snapshots.additions_of(first)}
+    texts = {name: started.texts[part.sha256] for name, part in beside.items()}
+    known = {part.name: started.texts[part.sha256] for part in snapshots.sections_of(first)}
+    items = snapshots.standing_items_of(first, started)
+    recalled = first.recalled or []
+    # Where all that stood beside the message had to give way, no text of it was recorded.
+    gave_way = set(beside) <= {INSTRUCTION} and (bool(recalled) or first.rewriting == RewritingOutcome.REWRITTEN)
+    thread, standing = snapshot.thread, standing_of_record(known, items, first)
+    return Record(
+        snapshot=snapshot,
+        payload=payload,
+        thread=thread,
+        newest=_newest(first, texts),
+        rounds=_rounds(requests),
+        settings=_settings(first, known, thread.assistant, is_known=bool(standing.told or recalled)),
+        query=None if gave_way else _recorded_query(first, texts),
+        standing=standing,
+        listing=None if gave_way else _listing(beside, texts, recalled),
+        recollection=Recollection(
+            recalled=None if gave_way else _recalled(beside, texts, recalled, thread),
+            may_search=thread.remembers and not Preferences.objects.filter(user=thread.user_id, remembers=False).exists(),
+        ),
+        as_of=AsOf(at=first.created_at, on=_replaced_since(first)),
+    )
+
+
+def _requests_of_reply(snapshot: ContextSnapshot) -> list[ContextSnapshot]:
+    """Up to this one, in order."""
+    if snapshot.round == 1:
+        return [snapshot]
+    earlier = ContextSnapshot.objects.filter(
+        reply=snapshot.reply_id, purpose=snapshot.purpose, round__lt=snapshot.round, thread=snapshot.thread_id
+    )
+    return [*earlier.order_by("round"), snapshot]
+
+
+def _settings(first: ContextSnapshot, known: Mapping[str, str], today: Assistant, *, is_known: bool) -> Settings:
+    """The assistant as far as the record tells how it was; all else is as it is today."""
+    assistant = copy.copy(today)
+    assistant.system_prompt = known["base"]
+    assistant.provider, assistant.model = first.provider, first.model
+    assistant.max_output_tokens = first.max_tokens
+    assistant.total_tokens, assistant.hard_cap_tokens = first.budget, first.hard_cap
+    assistant.uses_memory |= is_known
+    assistant.filters_artifacts |= any(run.reason is Reason.FULFILLED_ARTIFACT for run in snapshots.runs_of(first))
+    for part in snapshots.sections_of(first):
+        if budget := BUDGETS.get(part.name):
+            setattr(assistant, budget, max(getattr(assistant, budget), part.tokens))
+    definitions = json.loads(known[TOOLS]) if TOOLS in known else ()
+    return Settings(assistant=assistant, tools=ToolTexts(definitions=definitions, rules=known.get("rules", "")))
+
+
+def _newest(first: ContextSnapshot, texts: Mapping[str, str]) -> Turn:
+    if first.message_id:
+        return Turn.of(Message.objects.get(id=first.message_id, thread=first.thread_id))
+    content = text_blocks(texts[INSTRUCTION])
+    place = snapshots.runs_of(first)[-1].last + 1
+    return Turn(position=place, depth=place, role="user", content=content, token_count=turn_tokens(content))
+
+
+def _rounds(requests: Sequence[ContextSnapshot]) -> list[str]:
+    """What the reply said and did before the last of these requests. The first that tells of a round had most room for it."""
+    told = [[part for part in snapshots.additions_of(one) if part.name == ROUND] for one in requests]
+    newest = [parts[-1].sha256 for parts in told if parts]
+    texts, _ = snapshots.texts_named(requests[0].thread_id, newest) if newest else ({}, [])
+    return [texts[sha256] for sha256 in newest]
+
+
+def _recorded_query(first: ContextSnapshot, texts: Mapping[str, str]) -> Rewriting:
+    outcome = RewritingOutcome(first.rewriting or RewritingOutcome.OFF)
+    return Rewriting(query=texts.get(QUERY, "").removeprefix(f"{CONTEXTUALISED} "), outcome=outcome)
+
+
+def _listing(
+    beside: Mapping[str, Named], texts: Mapping[str, str], recalled: Sequence[Mapping[str, Any]]
+) -> Listing:
+    items = [_item(item) for item in recalled if item["kind"] == "artifact"]
+    return Listing(sections=_sections(LISTED, beside, texts), items=items)
+
+
+def _recalled(
+    beside: Mapping[str, Named], texts: Mapping[str, str], recalled: Sequence[Mapping[str, Any]], thread: Thread
+) -> Recalled:
+    found = [item for item in recalled if item["kind"] != "artifact"]
+    here = [item["id"] for item in found if item["included"] and item.get("thread") == str(thread.id)]
+    turns = Message.objects.filter(id__in=here) if here else []
+    return Recalled(
+        sections=_sections(RECALLED, beside, texts),
+        items=[_item(item) for item in found],
+        turns=[replace(Turn.of(turn), content=[], token_count=0) for turn in turns],
+    )
+
+
+def _sections(name: str, beside: Mapping[str, Named], texts: Mapping[str, str]) -> list[Section]:
+    return [Section(name=name, text=texts[name], tokens=beside[name].tokens)] if name in beside else []
+
+
+def _item(item: Mapping[str, Any]) -> TierItem:
+    values = dict(item) | {"reason": Reason(item["reason"])}
+    return RecalledTurn(**values) if "thread" in values else TierItem(**values)
+
+
+def _replaced_since(first: ContextSnapshot) -> tuple[int, ...]:
+    """Only a preset's request can have been followed by another attempt at a turn that it was given."""
+    if first.message_id:
+        return ()
+    runs = [run for run in snapshots.runs_of(first) if run.reason is not Reason.SUPERSEDED]
+    end = runs[-1].last if runs else 0
+    gone = Message.objects.filter(thread=first.thread_id, is_active=False, position__lte=end)
+    whole = [run for run in runs if run.count == run.last - run.first + 1]
+    positions = gone.values_list("position", flat=True)
+    return tuple(place for place in positions if any(run.first <= place <= run.last for run in whole))
+
+
+def _session_then(record: Record) -> Session:
+    """As far as this thread alone tells."""
+    earlier = Message.objects.filter(thread=record.thread, position__lt=record.newest.position, role="user")
+    times = sorted(earlier.order_by("-position").values_list("created_at", flat=True)[:LOOKED_BACK])
+    session: Session | None = None
+    last = None
+    for at in (*times, record.as_of.at):
+        session, last = session_at(at, last_active=last, last_session=session), at
+    assert session
+    return session
+
+
+def standing_of_record(
+    texts: Mapping[str, str], items: Sequence[Mapping[str, Any]], first: ContextSnapshot
+) -> Standing:
+    """What was known of the person then: the tiers as they were sent, and their lines, should they have to be cut. Pure."""
+    owners = _items_by_tier([_item(item) for item in items], texts)
+    bodies = {name: texts[name].partition("\n\n")[2] for name in KNOWN if name in texts}
+    if MEMORY in texts:
+        bodies[MEMORY] = texts[MEMORY].partition(":\n\n")[2]
+    return Standing(
+        began_at=first.created_at,
+        facts=[KnownFact(id=id, text=line) for id, line in _lines(bodies.get(MEMORY, ""), owners[MEMORY])],
+        is_ranked=texts.get(MEMORY, "").startswith(RANKED_HEADING),
+        today=next((_day(bodies[TODAY], item.id) for item in owners[TODAY] if TODAY in bodies), None),
+        topics=[
+            OpenTopic(id=id, title=line, opened_at=first.created_at)
+            for id, line in _lines(bodies.get(OPEN_THREADS, ""), owners[OPEN_THREADS])
+        ],
+        last_conversation=next(
+            (_conversation(bodies[LAST_CONVERSATION], item.id) for item in owners[LAST_CONVERSATION] if item.included),
+            None,
+        )
+        if LAST_CONVERSATION in bodies
+        else None,
+        told=tuple(
+            Told(name=name, text=texts[name], items=tuple(owners[name]))
+            for name in KNOWN
+            if name in texts and owners[name]
+        ),
+    )
+
+
+def _items_by_tier(items: Sequence[TierItem], texts: Mapping[str, str]) -> dict[str, list[TierItem]]:
+    """Of two summaries the first is the day's; of one, that of the tier that was sent."""
+    summaries = [item for item in items if item.kind == "summary"]
+    days = 1 if len(summaries) > 1 or LAST_CONVERSATION not in texts else 0
+    return {
+        MEMORY: [item for item in items if item.kind == "memory"],
+        TODAY: summaries[:days],
+        OPEN_THREADS: [item for item in items if item.kind == "topic"],
+        LAST_CONVERSATION: summaries[days:],
+    }
+
+
+def _lines(body: str, items: Sequence[TierItem]) -> Iterator[tuple[str, str]]:
+    given = [item.id for item in items if item.included]
+    lines = [line.removeprefix(BULLET) for line in body.splitlines() if line.startswith(BULLET)]
+    return zip(given, lines, strict=False)
+
+
+def _day(body: str, id: str) -> Summary:
+    said, _, last = body.rpartition("\n\n")
+    lines = last.splitlines()
+    if lines and all(line.startswith(BULLET) for line in lines):
+        return Summary(id=id, text=said, moments=[line.removeprefix(BULLET) for line in lines])
+    return Summary(id=id, text=body)
+
+
+def _conversation(body: str, id: str) -> Summary:
+    if found := ENDED_ON.match(body):
+        return Summary(id=id, text=body[found.end() :], ended_on=date.fromisoformat(found[1]))
+    return Summary(id=id, text=body)
