@@ -4,11 +4,13 @@ what is read to make a ``Side`` of a request."""
 import difflib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from itertools import groupby
+from typing import Any
 from uuid import UUID
 
 from django.db.models import Q
+from django.urls import reverse
 
 from conversations.admin import display
 from conversations.context import factors, snapshots
@@ -69,6 +71,14 @@ USAGE = {
     "cache_creation_input_tokens": "of these written to the prompt cache",
     "output_tokens": "Output tokens",
 }
+PAGES = {
+    "memory": "admin:memory_memory_change",
+    "topic": "admin:memory_topic_change",
+    "artifact": "admin:artifacts_artifact_change",
+    "message": "admin:conversations_message_change",
+}
+WHY = {Reason.OVER_BUDGET: "No room for it", Reason.REMEMBERED: "Known as the session began"}
+"""Of turns these reasons say something else."""
 WORDS = re.compile(r"\s+|\w+|[^\w\s]")
 
 
@@ -80,6 +90,7 @@ class Side:
     page: Page
     texts: Mapping[str, str] = field(default_factory=dict)
     turns: Mapping[int, Turn] = field(default_factory=dict)
+    items: Sequence[Mapping[str, Any]]
     shown: bool
 
 
@@ -103,6 +114,7 @@ class TierRow:
     difference: str
     was: float
     now: float
+    turns: str = ""
     pieces: Sequence[Piece] = ()
     is_masked: bool = False
 
@@ -135,6 +147,18 @@ class TurnGroup:
     mark: str
     count: int
     ranges: Sequence[TurnRange]
+    is_masked: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class ItemRow:
+    """A memory, topic, summary, artifact or recalled turn that only one of the two was given. ``url`` may be empty."""
+
+    mark: str
+    what: str
+    id: str
+    url: str
+    why: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -152,9 +176,10 @@ class ComparePage:
     tiers: Sequence[TierRow]
     total: TierRow
     groups: Sequence[TurnGroup]
+    items: Sequence[ItemRow]
     cache: str
     kept: int | None
-    anew: int | None
+    anew: int
     usage: Sequence[Figure]
     cost_difference: str = ""
     """In words, once there are prices."""
@@ -177,6 +202,7 @@ def side_of(snapshot: ContextSnapshot, *, shown: bool) -> Side:
         page=page_with(snapshot, proven),
         texts=material.texts if shown else {},
         turns={turn.position: turn for turn in material.turns} if shown else {},
+        items=snapshots.items_of(snapshot, material),
         shown=shown,
     )
 
@@ -190,6 +216,7 @@ def side_of_context(context: Context, thread_id: UUID, *, shown: bool) -> Side:
         page=page_with(snapshot, context.payload),
         texts={sha256(text).hex(): text for _, text in snapshots.texts_of(context)} if shown else {},
         turns={turn.position: turn for turn in context.parts.turns} if shown else {},
+        items=[asdict(item) for item in (*context.items, *context.recalled)],
         shown=shown,
     )
 
@@ -202,7 +229,9 @@ def summaries_of(side: Side) -> list[ThreadSummary]:
     found = ThreadSummary.objects.filter(
         thread=side.page.thread, last_position__gte=sent[0].first, first_position__lte=sent[-1].last
     )
-    return list(found.exclude(text="").only("id", "thread_id", "first_position", "last_position").order_by("first_position"))
+    return list(
+        found.exclude(text="").only("id", "thread_id", "first_position", "last_position").order_by("first_position")
+    )
 
 
 def neighbour(snapshot: ContextSnapshot, *, later: bool) -> ContextSnapshot | None:
@@ -219,9 +248,11 @@ def compare_page(a: Side, b: Side, summaries: Sequence[ThreadSummary]) -> Compar
     """From ``a`` to ``b``. ``summaries`` are those of the thread of ``a``."""
     parts = [Turns(thread=str(one.thread_id), first=one.first_position, last=one.last_position) for one in summaries]
     found = compare_pages(a.page, b.page, summaries=parts)
-    scale = BAR_WIDTH / max([tier.before or 0 for tier in found.tiers] + [tier.after or 0 for tier in found.tiers] + [1])
+    scale = BAR_WIDTH / max(
+        [tier.before or 0 for tier in found.tiers] + [tier.after or 0 for tier in found.tiers] + [1]
+    )
     total = Change[int | None](name="total", before=a.snapshot.total_tokens, after=b.snapshot.total_tokens)
-    anew = written_anew(b.page.payload, found.prefix) if b.page.payload and found.prefix else None
+    anew = written_anew(b.page.payload, found.prefix) if b.page.payload and found.prefix else 0
     return ComparePage(
         verdict=verdict(found, total, anew),
         settings=[
@@ -231,6 +262,7 @@ def compare_page(a: Side, b: Side, summaries: Sequence[ThreadSummary]) -> Compar
         tiers=[tier_row(tier, found, a, b, scale) for tier in found.tiers],
         total=row_of(total, "Total", "", 0),
         groups=list(turn_groups(found, a, b, summaries)),
+        items=list(item_rows(a.items, b.items)),
         cache=where_it_breaks(found.prefix, b.page),
         kept=found.prefix.tokens if found.prefix else None,
         anew=anew,
@@ -238,7 +270,7 @@ def compare_page(a: Side, b: Side, summaries: Sequence[ThreadSummary]) -> Compar
     )
 
 
-def verdict(found: Comparison, total: Change[int | None], anew: int | None) -> str:
+def verdict(found: Comparison, total: Change[int | None], anew: int) -> str:
     """What changed, in a line."""
     counts = [
         (count_of(found.added), "came in"),
@@ -254,7 +286,7 @@ def verdict(found: Comparison, total: Change[int | None], anew: int | None) -> s
     told += [f"{label(one.name)} was dropped" for one in found.tiers if one.after is None and one.name != "history"]
     told += [f"another {SETTINGS[one.name]}" for one in found.settings]
     size = f"{total.before:,} → {total.after:,} tokens ({signed(total)})"
-    cached = [] if anew is None or not found.prefix else [f"{found.prefix.tokens:,} in common from the beginning, {anew:,} anew"]
+    cached = [f"{found.prefix.tokens:,} in common from the beginning, {anew:,} anew"] if found.prefix else []
     if found.is_empty:
         return "; ".join(["No difference: the same request, byte for byte" if found.prefix else "No difference", size])
     return "; ".join([", ".join(told) or "The same turns and texts", size, *cached])
@@ -299,7 +331,19 @@ def tier_row(tier: Change[int | None], found: Comparison, a: Side, b: Side, scal
     if changed and a.shown and b.shown:
         pieces = diffed(text_of_tier(a, tier.name), text_of_tier(b, tier.name))
     masked = changed and not (a.shown and b.shown)
-    return row_of(tier, label(tier.name), change_of(tier, found), scale, pieces=pieces, is_masked=masked)
+    turns = turns_changed(found) if tier.name == "history" else ""
+    return row_of(tier, label(tier.name), change_of(tier, found), scale, turns=turns, pieces=pieces, is_masked=masked)
+
+
+def turns_changed(found: Comparison) -> str:
+    counts = [
+        (found.added, "added"),
+        (found.removed, "removed"),
+        (found.shortened, "shortened"),
+        (found.restored, "whole again"),
+        (found.summarised, "summarised by now"),
+    ]
+    return ", ".join(f"{count_of(ranges):,} {what}" for ranges, what in counts if ranges)
 
 
 def change_of(tier: Change[int | None], found: Comparison) -> str:
@@ -347,9 +391,7 @@ def near(piece: Piece, index: int, count: int) -> Piece:
     return Piece(kind="same", text=f"{head} […] {tail}")
 
 
-def turn_groups(
-    found: Comparison, a: Side, b: Side, summaries: Sequence[ThreadSummary]
-) -> Iterator[TurnGroup]:
+def turn_groups(found: Comparison, a: Side, b: Side, summaries: Sequence[ThreadSummary]) -> Iterator[TurnGroup]:
     groups = [
         ("Turns that came in", "+", found.added, b, a.page),
         ("Turns that left", "−", found.removed, a, b.page),
@@ -363,7 +405,7 @@ def turn_groups(
             for part, why in by_reason(one, other)
         ]
         if rows:
-            yield TurnGroup(title=title, mark=mark, count=count_of(ranges), ranges=rows)
+            yield TurnGroup(title=title, mark=mark, count=count_of(ranges), ranges=rows, is_masked=not side.shown)
 
 
 def by_reason(turns: Turns, other: Page) -> Iterator[tuple[Turns, str]]:
@@ -397,11 +439,27 @@ def turn_range(turns: Turns, why: str, side: Side, summaries: Sequence[ThreadSum
         summaries=[
             part for part in summaries if part.first_position <= turns.last and part.last_position >= turns.first
         ],
-        excerpts=[
-            Excerpt(id=turn.id, position=turn.position, role=turn.role, text=excerpt(turn)) for turn in told
-        ],
+        excerpts=[Excerpt(id=turn.id, position=turn.position, role=turn.role, text=excerpt(turn)) for turn in told],
         hidden=len(places) - len(told) if told else 0,
     )
+
+
+def item_rows(before: Sequence[Mapping[str, Any]], after: Sequence[Mapping[str, Any]]) -> Iterator[ItemRow]:
+    """What only one of the two was given, with the reason of the one that tells of it."""
+    first, second = ({(item["kind"], item["id"]): item for item in items} for items in (before, after))
+    for kind, id in {**first, **second}:
+        was, now = first.get((kind, id)), second.get((kind, id))
+        came, went = bool(now and now["included"]), bool(was and was["included"])
+        if came == went:
+            continue
+        told = now or {"reason": ""}
+        yield ItemRow(
+            mark="+" if came else "−",
+            what="recalled turn" if kind == "message" else kind,
+            id=id,
+            url=reverse(PAGES[kind], args=[id]) if kind in PAGES else "",
+            why=WHY.get(told["reason"]) or (Reason(told["reason"]).label if told["reason"] else "Not found any more"),
+        )
 
 
 def excerpt(turn: Turn) -> str:

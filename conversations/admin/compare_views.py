@@ -54,10 +54,8 @@ class CompareViews(InspectionAdmin[ContextSnapshot]):
         asked = request.GET.get("with", "").strip()
         previous = neighbour(snapshot, later=False)
         before = self.get_object(request, asked) if asked else previous
-        sight = self._look(request, snapshot, "comparison")
         context: dict[str, Any] = {
             "title": "Compare requests",
-            "sight": sight,
             "asked": asked,
             "problem": NOBODY if asked and before is None else "",
             "before": before,
@@ -65,17 +63,19 @@ class CompareViews(InspectionAdmin[ContextSnapshot]):
             "next": neighbour(snapshot, later=True),
         }
         if before:
+            sight = self._look(request, snapshot, "comparison")
             same = before.thread.user_id == snapshot.thread.user_id
             other_sight = sight if same else self._look(request, before, "comparison")
             a = side_of(before, shown=other_sight.shown)
             page = compare_page(a, side_of(snapshot, shown=sight.shown), summaries_of(a))
-            context |= {"page": page, "other_sight": None if same else other_sight}
+            context |= {"page": page, "sight": sight, "other_sight": None if same else other_sight}
         return self._page(request, snapshot, "compare", context)
 
     def what_if_view(self, request: HttpRequest, id: UUID) -> HttpResponse:
         snapshot = self._found(request, id)
-        sight = self._look(request, snapshot, "what if")
-        page = what_if_page(snapshot, request.GET, shown=sight.shown)
+        # Without a question the page is a form.
+        sight = self._look(request, snapshot, "what if") if any(request.GET.values()) else None
+        page = what_if_page(snapshot, request.GET, shown=sight is not None and sight.shown)
         context = {"title": "What if", "sight": sight, "what_if": page, "page": page.compared}
         return self._page(request, snapshot, "what_if", context)
 

@@ -11,7 +11,7 @@ from django.conf import settings as django_settings
 from conversations.admin.compare_page import LABELS, ComparePage, compare_page, side_of, side_of_context, summaries_of
 from conversations.context import remaking
 from conversations.context.builder import Context
-from conversations.context.remaking import MemoryChoice, NotRemade, QueryChoice, Record, Remade, Settings
+from conversations.context.remaking import KNOWN, MemoryChoice, NotRemade, QueryChoice, Record, Remade, Settings
 from conversations.context.toolbox import NO_TOOLS
 from conversations.db import read_only
 from conversations.models import Assistant, ContextSnapshot
@@ -27,7 +27,19 @@ BUDGETS = {
     "history_turns_max": "Turns, at most",
     "history_turns_min": "Turns, after it drops",
 }
-FROM_RECORD, FROM_NOW, FROM_THREAD = "the record", "today", "the thread as it was"
+TODAY = "the assistant as it is today"
+ELSEWHERE = {
+    "tools": (TODAY, True),
+    "base": (TODAY, True),
+    "rules": (TODAY, True),
+    "artifacts": ("the artifacts of then, by their titles of today", True),
+    "query": ("the rules, applied anew", False),
+    "recalled": (
+        "a search of today’s index for what was there then; what was forgotten or replaced since is missing",
+        True,
+    ),
+}
+"""Where a part comes from that is another than it was, and whether that is of today."""
 NOT_EXACT = (
     "With its own settings it does not come out as it was sent, so not all of the difference below comes of what you "
     "changed. The assistant's budget for history or its switches were changed since, a turn beside the window was "
@@ -56,7 +68,9 @@ class WhatIfForm(forms.Form):
         label=BUDGETS["history_turns_min"], required=False, min_value=0, max_value=MOST_TURNS
     )
     filtering = forms.ChoiceField(
-        label="Fulfilled artifact requests", required=False, choices=[("", "the same"), ("on", "left out"), ("off", "kept")]
+        label="Fulfilled artifact requests",
+        required=False,
+        choices=[("", "the same"), ("on", "left out"), ("off", "kept")],
     )
     memory = forms.ChoiceField(label="Memory", required=False, choices=[("", "as recorded"), *MemoryChoice.choices[1:]])
     query = forms.ChoiceField(
@@ -84,9 +98,9 @@ class WhatIfForm(forms.Form):
             raise forms.ValidationError(error.message) from error
         one = self.settings.assistant
         if not one.history_tokens_low <= one.history_tokens_high <= one.total_tokens <= one.hard_cap_tokens:
-            raise forms.ValidationError("Keep history after it drops ≤ history ≤ whole context ≤ hard cap. Now {} ≤ {} ≤ {} ≤ {}.".format(
-                one.history_tokens_low, one.history_tokens_high, one.total_tokens, one.hard_cap_tokens
-            ))
+            marks = [one.history_tokens_low, one.history_tokens_high, one.total_tokens, one.hard_cap_tokens]
+            now = " ≤ ".join(f"{mark:,}" for mark in marks)
+            raise forms.ValidationError(f"Keep history after it drops ≤ history ≤ whole context ≤ hard cap, not {now}.")
         if one.history_turns_min > one.history_turns_max:
             raise forms.ValidationError("Keep turns after it drops ≤ turns at most.")
         return values
@@ -94,7 +108,7 @@ class WhatIfForm(forms.Form):
 
 def _settings(record: Record, values: dict[str, Any]) -> Settings:
     other: Assistant | None = values["assistant"]
-    chosen = _of_assistant(other, record) if other else record.settings
+    chosen = _of_assistant(other) if other else record.settings
     assistant = copy.copy(chosen.assistant)
     for name in BUDGETS:
         if values[name] is not None:
@@ -108,7 +122,7 @@ def _settings(record: Record, values: dict[str, Any]) -> Settings:
     return replace(chosen, assistant=assistant, memory=memory, query=query)
 
 
-def _of_assistant(other: Assistant, record: Record) -> Settings:
+def _of_assistant(other: Assistant) -> Settings:
     """As it is today."""
     assistant = copy.copy(other)
     assistant.provider = other.provider or django_settings.OPENBOOK_PROVIDER
@@ -168,35 +182,22 @@ def what_if_page(snapshot: ContextSnapshot, asked: Any, *, shown: bool) -> WhatI
 def origins(record: Record, wanted: Settings, remade: Remade) -> list[Origin]:
     """Honest about what is as it was and what is of today."""
     own, other = _texts(remade.own), _texts(remade.other)
-    told = [Origin(label=LABELS["history"], comes_from="the thread as it was, chosen by the settings above")]
-    for name, text in other.items():
-        if own.get(name) == text:
-            told.append(Origin(label=_label(name), comes_from="the record"))
-        elif name in ("tools", "base", "rules"):
-            told.append(Origin(label=_label(name), comes_from="the assistant as it is today", is_now=True))
-        elif name == "recalled":
-            told.append(
-                Origin(
-                    label=_label(name),
-                    comes_from="a search of today's index for what was there then; what was forgotten since is missing",
-                    is_now=True,
-                )
-            )
-        elif name == "artifacts":
-            told.append(Origin(label=_label(name), comes_from="artifacts of then, by their titles of today", is_now=True))
-        elif name == "query":
-            told.append(Origin(label=_label(name), comes_from="the rules, applied anew"))
-        elif wanted.memory is MemoryChoice.NOW:
-            told.append(Origin(label=_label(name), comes_from="memory as it is now", is_now=True))
-        else:
-            told.append(Origin(label=_label(name), comes_from="the record, cut anew to its room"))
-    return told
+    history = Origin(label=LABELS["history"], comes_from="the thread as it was, chosen by the settings above")
+    return [history, *(_origin(name, own.get(name) == text, wanted) for name, text in other.items())]
+
+
+def _origin(name: str, is_same: bool, wanted: Settings) -> Origin:
+    label = LABELS.get(name, name)
+    if name in KNOWN and wanted.memory is MemoryChoice.NOW:
+        return Origin(label=label, comes_from="memory as it is now", is_now=True)
+    if is_same:
+        return Origin(label=label, comes_from="the record")
+    if name in KNOWN:
+        return Origin(label=label, comes_from="the record, cut anew to its room")
+    comes_from, is_now = ELSEWHERE[name]
+    return Origin(label=label, comes_from=comes_from, is_now=is_now)
 
 
 def _texts(context: Context) -> dict[str, str]:
     """By name; of what a reply did in its rounds nothing is another but its length."""
     return {part.name: part.text for part in [*context.sections, *context.parts.beside] if part.name != "instruction"}
-
-
-def _label(name: str) -> str:
-    return LABELS.get(name, name)

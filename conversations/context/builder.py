@@ -226,9 +226,7 @@ def build_context(
             filtering=assistant.filters_artifacts,
             is_past=past is not None,
         )
-        asked = Asked(
-            reminded=reminded, room=min(assistant.recall_tokens, budget.total_tokens - parts.total_tokens)
-        )
+        asked = Asked(reminded=reminded, room=min(assistant.recall_tokens, budget.total_tokens - parts.total_tokens))
         recalled = (past.recall if past else recall)(reminded, tiers=parts.tiers, room=asked.room)
     watch.lap("memory")
     parts = replace(parts, additions=[*parts.additions, *recalled.sections])

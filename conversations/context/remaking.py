@@ -21,7 +21,7 @@ from conversations.context.reasons import Reason
 from conversations.context.recalling import Recalled, RecalledTurn, Reminded, recall
 from conversations.context.rendering import digest
 from conversations.context.rewriting import Rewriting, RewritingOutcome
-from conversations.context.snapshots import Material, NotRebuildable
+from conversations.context.snapshots import NotRebuildable
 from conversations.context.sources import AsOf
 from conversations.context.tiers import (
     LAST_CONVERSATION,
@@ -221,7 +221,8 @@ def record_of(snapshot: ContextSnapshot) -> Record:
         listing=None if gave_way else _listing(beside, texts, recalled),
         recollection=Recollection(
             recalled=None if gave_way else _recalled(beside, texts, recalled, thread),
-            may_search=thread.remembers and not Preferences.objects.filter(user=thread.user_id, remembers=False).exists(),
+            may_search=thread.remembers
+            and not Preferences.objects.filter(user=thread.user_id, remembers=False).exists(),
         ),
         as_of=AsOf(at=first.created_at, on=_replaced_since(first)),
     )
@@ -274,9 +275,7 @@ def _recorded_query(first: ContextSnapshot, texts: Mapping[str, str]) -> Rewriti
     return Rewriting(query=texts.get(QUERY, "").removeprefix(f"{CONTEXTUALISED} "), outcome=outcome)
 
 
-def _listing(
-    beside: Mapping[str, Named], texts: Mapping[str, str], recalled: Sequence[Mapping[str, Any]]
-) -> Listing:
+def _listing(beside: Mapping[str, Named], texts: Mapping[str, str], recalled: Sequence[Mapping[str, Any]]) -> Listing:
     items = [_item(item) for item in recalled if item["kind"] == "artifact"]
     return Listing(sections=_sections(LISTED, beside, texts), items=items)
 

@@ -99,9 +99,7 @@ HISTORY_THEN = with_beside(
             "made.created_at <= %(at)s AND (artifact.deleted_at IS NULL OR artifact.deleted_at > %(at)s)",
         ),
         PREVIOUS.replace("last.purpose = 'reply'", "last.purpose = 'reply' AND last.created_at < %(at)s"),
-        LISTED.replace(
-            "deleted_at IS NULL", "created_at <= %(at)s AND (deleted_at IS NULL OR deleted_at > %(at)s)"
-        ),
+        LISTED.replace("deleted_at IS NULL", "created_at <= %(at)s AND (deleted_at IS NULL OR deleted_at > %(at)s)"),
     ],
     path="(is_active OR position = ANY(%(on)s))",
 )
@@ -203,7 +201,9 @@ def read_history(wanted: Wanted, *, reach: int = 1, standing: Mapping[str, Any] 
         then = {"at": wanted.as_of.at, "on": list(wanted.as_of.on)}
         rows = needed(partial(_rows, HISTORY_THEN, values | then))
     else:
-        rows = _rows(HISTORY_AND_STANDING, values | {**standing}) if standing else needed(partial(_rows, HISTORY, values))
+        rows = (
+            _rows(HISTORY_AND_STANDING, values | {**standing}) if standing else needed(partial(_rows, HISTORY, values))
+        )
     if not rows:
         return History()
     made, previous, artifacts, *known = rows[0][TURN_COLUMNS:]

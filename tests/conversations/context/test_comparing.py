@@ -22,6 +22,7 @@ from conversations.context.comparing import (
     common_prefix,
     compare,
     compare_pages,
+    written_anew,
 )
 from conversations.context.reasons import Reason
 from conversations.context.rendering import system_blocks
@@ -127,6 +128,21 @@ def test_what_was_added_and_removed_leads_from_one_to_the_other(a: Page, b: Page
     assert turns_in(comparison.added).isdisjoint(sent(a))
     assert turns_in(comparison.shortened) | turns_in(comparison.restored) <= sent(a) & sent(b)
     assert turns_in(comparison.shortened).isdisjoint(turns_in(comparison.restored))
+
+
+@given(pages, pages, st.lists(st.tuples(st.sampled_from(THREADS), st.integers(1, 9), st.integers(0, 6)), max_size=3))
+def test_summarised_is_what_left_and_is_told_by_a_summary(
+    a: Page, b: Page, parts: list[tuple[uuid.UUID, int, int]]
+) -> None:
+    summaries = tuple(Turns(thread=str(thread), first=first, last=first + more) for thread, first, more in parts)
+    comparison = compare_pages(a, b, summaries=summaries)
+    assert turns_in(comparison.summarised) == turns_in(comparison.removed) & turns_in(summaries)
+
+
+@given(payloads, payloads)
+def test_what_is_kept_and_what_is_written_anew_are_the_whole_request(a: dict[str, Any], b: dict[str, Any]) -> None:
+    prefix = common_prefix(a, b)
+    assert prefix.tokens + written_anew(b, prefix) == sum(block.tokens for block in blocks_of(b))
 
 
 def sent(page: Page) -> set[tuple[str, int]]:
