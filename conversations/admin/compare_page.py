@@ -38,8 +38,14 @@ BAR_WIDTH = 120
 EXCERPTS = 8
 """Turns of one range that are shown with what they say."""
 EXCERPT_CHARS = 200
-MOST_WORDS = 3_000
-"""In longer texts lines are compared, not words."""
+MOST_WORDS = 1_000
+"""In longer lines no words are compared."""
+MOST_LINES = 2_000
+LONGEST_CHANGE = 2_000
+"""Characters of its beginning, and of its end."""
+LIKE = 0.6
+"""The share of its words that a line has in common with another to be told by words."""
+FOLDED_FROM = 8
 AROUND = 80
 """Characters of unchanged text that are shown around a change."""
 LABELS = {
@@ -185,6 +191,15 @@ class ComparePage:
     """In words, once there are prices."""
 
     @property
+    def is_long(self) -> bool:
+        """Whether what turns say is folded."""
+        return sum(len(group.ranges) for group in self.groups) > FOLDED_FROM
+
+    @property
+    def items_folded(self) -> bool:
+        return len(self.items) > FOLDED_FROM
+
+    @property
     def rewritten(self) -> list[TierRow]:
         return [row for row in self.tiers if row.pieces or row.is_masked]
 
@@ -241,6 +256,7 @@ def neighbour(snapshot: ContextSnapshot, *, later: bool) -> ContextSnapshot | No
     beyond |= Q(**{"created_at": snapshot.created_at, f"id__{compare}": snapshot.id})
     same = Q(purpose=snapshot.purpose) if snapshot.quotes_turns else Q(purpose__in=["reply", "artifact"])
     found = ContextSnapshot.objects.filter(beyond & same, thread=snapshot.thread_id)
+    found = found.select_related("thread__user", "thread__assistant")
     return found.order_by(f"{order}created_at", f"{order}id").first()
 
 
@@ -274,13 +290,13 @@ def verdict(found: Comparison, total: Change[int | None], anew: int) -> str:
     """What changed, in a line."""
     counts = [
         (count_of(found.added), "came in"),
-        (count_of(found.removed), "left"),
+        (count_of(found.removed), "dropped out"),
         (count_of(found.shortened), "became shorter"),
         (count_of(found.restored), "became whole again"),
     ]
     told = [f"{display.counted(count, 'turn')} {what}" for count, what in counts if count]
     if found.summarised:
-        told.append(f"{count_of(found.summarised):,} of those that left are summarised by now")
+        told.append(f"{count_of(found.summarised):,} of these summarised by now")
     told += [f"{label(name)} was rewritten" for name in found.rewritten]
     told += [f"{label(one.name)} was added" for one in found.tiers if one.before is None and one.name != "history"]
     told += [f"{label(one.name)} was dropped" for one in found.tiers if one.after is None and one.name != "history"]
@@ -364,37 +380,58 @@ def text_of_tier(side: Side, name: str) -> str:
 
 
 def diffed(before: str, after: str) -> list[Piece]:
-    """What was taken out and what was put in, by words, with a little of what stayed around it."""
-    words = [WORDS.findall(text) for text in (before, after)]
-    if max(map(len, words)) > MOST_WORDS:
-        words = [text.splitlines(keepends=True) for text in (before, after)]
-    first, second = words
+    """What was taken out and what was put in, with a little of what stayed around it: by lines, and by words where a line
+    came in the place of one like it."""
+    first, second = before.splitlines(keepends=True), after.splitlines(keepends=True)
+    if max(len(first), len(second)) > MOST_LINES:
+        first, second = [before], [after]
     pieces: list[Piece] = []
-    matcher = difflib.SequenceMatcher(None, first, second, autojunk=False)
-    for kind, a_from, a_to, b_from, b_to in matcher.get_opcodes():
-        if kind == "equal":
-            pieces.append(Piece(kind="same", text="".join(first[a_from:a_to])))
-            continue
-        if a_from < a_to:
-            pieces.append(Piece(kind="del", text="".join(first[a_from:a_to])))
-        if b_from < b_to:
-            pieces.append(Piece(kind="ins", text="".join(second[b_from:b_to])))
+    for kind, was, now in changes(first, second):
+        if kind == "replace" and len(was) == len(now) and all(map(is_like, was, now)):
+            for old, new in zip(was, now, strict=True):
+                for change in changes(WORDS.findall(old), WORDS.findall(new)):
+                    pieces += pieces_of(*change)
+        else:
+            pieces += pieces_of(kind, was, now)
     return [near(piece, index, len(pieces)) for index, piece in enumerate(pieces)]
 
 
+def changes(first: Sequence[str], second: Sequence[str]) -> Iterator[tuple[str, Sequence[str], Sequence[str]]]:
+    matcher = difflib.SequenceMatcher(None, first, second, autojunk=False)
+    for kind, a_from, a_to, b_from, b_to in matcher.get_opcodes():
+        yield kind, first[a_from:a_to], second[b_from:b_to]
+
+
+def is_like(old: str, new: str) -> bool:
+    words = WORDS.findall(old), WORDS.findall(new)
+    return max(map(len, words)) <= MOST_WORDS and difflib.SequenceMatcher(None, *words).quick_ratio() >= LIKE
+
+
+def pieces_of(kind: str, was: Sequence[str], now: Sequence[str]) -> Iterator[Piece]:
+    if kind == "equal":
+        yield Piece(kind="same", text="".join(was))
+        return
+    for name, parts in (("del", was), ("ins", now)):
+        if parts:
+            yield Piece(kind=name, text="".join(parts))
+
+
 def near(piece: Piece, index: int, count: int) -> Piece:
-    """The beginning and end of what stayed; of the first piece only the end, of the last only the beginning."""
-    if piece.kind != "same" or len(piece.text) <= 2 * AROUND:
+    """What a long piece begins and ends with: of what stayed a little, of the first only the end, of the last only the
+    beginning."""
+    room = AROUND if piece.kind == "same" else LONGEST_CHANGE
+    if len(piece.text) <= 2 * room:
         return piece
-    head = "" if index == 0 else piece.text[:AROUND]
-    tail = "" if index == count - 1 else piece.text[-AROUND:]
-    return Piece(kind="same", text=f"{head} […] {tail}")
+    stayed = piece.kind == "same"
+    head = "" if stayed and index == 0 else piece.text[:room]
+    tail = "" if stayed and index == count - 1 else piece.text[-room:]
+    return Piece(kind=piece.kind, text=f"{head} […] {tail}")
 
 
 def turn_groups(found: Comparison, a: Side, b: Side, summaries: Sequence[ThreadSummary]) -> Iterator[TurnGroup]:
     groups = [
         ("Turns that came in", "+", found.added, b, a.page),
-        ("Turns that left", "−", found.removed, a, b.page),
+        ("Turns that dropped out", "−", found.removed, a, b.page),
         ("Turns that became shorter", "…", found.shortened, b, b.page),
         ("Turns that are whole again", "=", found.restored, b, a.page),
     ]

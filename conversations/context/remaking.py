@@ -42,7 +42,7 @@ from conversations.context.toolbox import NO_TOOLS, ToolTexts
 from conversations.context.windowing import Turn
 from conversations.models import Assistant, ContextSnapshot, Message, Thread, text_blocks
 from conversations.providers import get_provider
-from conversations.providers.base import CONTEXTUALISED, Payload
+from conversations.providers.base import CONTEXTUALISED
 from conversations.sessions import Session, session_at
 from memory.models import Preferences
 
@@ -108,10 +108,9 @@ class Recollection:
 
 @dataclass(frozen=True, kw_only=True)
 class Record:
-    """What there is of a request to make it again. ``payload`` is what was sent, ``rounds`` what its reply did before it."""
+    """What there is of a request to make it again. ``rounds`` are what its reply said and did before it."""
 
     snapshot: ContextSnapshot
-    payload: Payload
     thread: Thread
     newest: Turn
     rounds: Sequence[str]
@@ -197,7 +196,7 @@ def record_of(snapshot: ContextSnapshot) -> Record:
     material = snapshots.material_of(snapshot)
     started = material if first.pk == snapshot.pk else snapshots.material_of(first)
     try:
-        payload = snapshots.rebuild_from(snapshot, material)
+        snapshots.rebuild_from(snapshot, material)
         snapshots.rebuild_from(first, started)
     except NotRebuildable as error:
         raise NotRemade(str(error)) from error
@@ -211,7 +210,6 @@ def record_of(snapshot: ContextSnapshot) -> Record:
     thread, standing = snapshot.thread, standing_of_record(known, items, first)
     return Record(
         snapshot=snapshot,
-        payload=payload,
         thread=thread,
         newest=_newest(first, texts),
         rounds=_rounds(requests),
