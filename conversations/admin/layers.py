@@ -2,14 +2,24 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from uuid import UUID
 
-from django.db.models import Q
+from django.db.models import F, Q, Value
 
 from artifacts.models import ArtifactVersion
 from conversations.admin import display
+from conversations.admin.snapshot.evidence import Evidence
 from conversations.context.reasons import Reason
-from conversations.models import ContextSnapshot, Message
+from conversations.models import Message
+
+
+@dataclass(frozen=True, kw_only=True)
+class Made:
+    """A version of an artifact. Without a ``title`` where that may not be shown."""
+
+    artifact: UUID
+    number: int
+    title: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,12 +29,12 @@ class Layer:
     name: str
     acted: bool
     told: str
-    artifacts: Sequence[ArtifactVersion] = ()
+    artifacts: Sequence[Made] = ()
 
 
-def layers(snapshot: ContextSnapshot, body: dict[str, Any]) -> list[Layer]:
+def layers(evidence: Evidence) -> list[Layer]:
     """None where the assistant makes no artifacts and none was left out."""
-    duplicates = body["against_duplicates"]
+    duplicates = evidence.body["against_duplicates"]
     if not any(duplicates.values()):
         return []
     turns = duplicates["filtered_turns"]
@@ -37,21 +47,23 @@ def layers(snapshot: ContextSnapshot, body: dict[str, Any]) -> list[Layer]:
     return [
         Layer(name="Rules", acted=duplicates["rules"], told=listed),
         Layer(name="Tool description", acted=duplicates["tool_wording"], told=offered),
-        Layer(name="Filter", acted=turns > 0, told=filtered, artifacts=fulfilling(snapshot, body)),
+        Layer(name="Filter", acted=turns > 0, told=filtered, artifacts=fulfilling(evidence)),
         Layer(name="Silent generation", acted=duplicates["silent"], told=silent),
     ]
 
 
-def fulfilling(snapshot: ContextSnapshot, body: dict[str, Any]) -> list[ArtifactVersion]:
+def fulfilling(evidence: Evidence) -> list[Made]:
     """The versions by whose provenance turns were left out. Those that only the clock tells of are not looked for."""
     filtered = [
         item["id"]
-        for item in body["items"]
+        for item in evidence.items
         if item["kind"] == "message" and item["reason"] == Reason.FULFILLED_ARTIFACT
     ]
     if not filtered:
         return []
     replies = Message.objects.filter(id__in=filtered, reply__isnull=False).values("reply")
     made = Q(message__in=filtered) | Q(reply__in=replies)
-    versions = ArtifactVersion.objects.filter(made, thread=snapshot.thread_id, artifact__deleted_at=None)
-    return list(versions.select_related("artifact").defer("content").order_by("id"))
+    found = ArtifactVersion.objects.filter(made, thread=evidence.snapshot.thread_id, artifact__deleted_at=None)
+    title = F("artifact__title") if evidence.shown else Value("")
+    rows = found.order_by("id").values_list("artifact", "number", title)
+    return [Made(artifact=artifact, number=number, title=title) for artifact, number, title in rows]

@@ -218,6 +218,9 @@ class ItemAnswer(serializers.Serializer[Any]):
     thread = serializers.UUIDField(
         required=False, help_text="Of recalled turns: where they were said, maybe elsewhere."
     )
+    score = serializers.FloatField(
+        required=False, help_text="Of what was looked for: how much it bears on this message, beside the others."
+    )
     first = serializers.IntegerField(required=False, help_text="Of ranges: the position of the first turn.")
     last = serializers.IntegerField(required=False, help_text="Of ranges: the position of the last turn.")
     count = serializers.IntegerField(required=False, help_text="Of ranges: how many turns.")

@@ -1,7 +1,7 @@
 """A model request as the contract describes it: what it was given, what was left out and why."""
 
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -38,10 +38,21 @@ def preview(context: Context, thread_id: uuid.UUID | None) -> dict[str, Any]:
 
 
 def _body(snapshot: ContextSnapshot, material: Material) -> dict[str, Any]:
+    near = Message.objects.filter(near_places(snapshot), thread_id=snapshot.thread_id).order_by("position")
+    told = account(snapshot, material, near.only("id", "position", "token_count", "is_active"))
+    return told | {"request": rebuilt(snapshot, material)}
+
+
+def rebuilt(snapshot: ContextSnapshot, material: Material) -> Payload | None:
+    """The exact request, where it can still be had."""
     try:
-        request: Payload | None = snapshots.rebuild_from(snapshot, material)
+        return snapshots.rebuild_from(snapshot, material)
     except NotRebuildable:
-        request = None
+        return None
+
+
+def account(snapshot: ContextSnapshot, material: Material, near: Iterable[Message]) -> dict[str, Any]:
+    """The body without the exact request. ``near``: the turns at ``near_places``, oldest first."""
     return {
         "id": str(snapshot.id),
         "thread": str(snapshot.thread_id) if snapshot.thread_id else None,
@@ -63,7 +74,7 @@ def _body(snapshot: ContextSnapshot, material: Material) -> dict[str, Any]:
         "hard_cap": snapshot.hard_cap,
         "sections": list(_sections(snapshot, material)),
         "items": [
-            *_turn_items(snapshot, material),
+            *_turn_items(snapshot, material, list(near)),
             *(item for item in snapshots.items_of(snapshot, material) if not _is_here(item, snapshot)),
         ],
         "rewriting": {"outcome": snapshot.rewriting, "query": query_of(snapshot, material)},
@@ -71,7 +82,6 @@ def _body(snapshot: ContextSnapshot, material: Material) -> dict[str, Any]:
         "problems": snapshot.problems or [],
         "cache": snapshots.cache_of(snapshot).told(),
         "diagnostics": snapshot.diagnostics,
-        "request": request,
         "forgotten_at": material.forgotten_at,
         "timings_ms": NO_TIMINGS | snapshots.timings_of(snapshot),
         "usage": asdict(Usage(**snapshot.usage)),
@@ -137,10 +147,9 @@ def query_of(snapshot: ContextSnapshot, material: Material) -> str | None:
     return next((material.texts.get(addition.sha256) for addition in named), None)
 
 
-def _turn_items(snapshot: ContextSnapshot, material: Material) -> Iterator[dict[str, Any]]:
+def _turn_items(snapshot: ContextSnapshot, material: Material, near: Sequence[Message]) -> Iterator[dict[str, Any]]:
     """Each turn exactly once: those around the window one by one, what lies far before it as a range."""
     sent = {turn.position: turn for turn in material.turns}
-    near = _near(snapshot)
     recalled = {item["position"]: item for item in snapshot.recalled or [] if _is_here(item, snapshot)}
     for run in runs_of(snapshot):
         if run.reason is Reason.RECALLED:
@@ -183,12 +192,10 @@ def _item(id: uuid.UUID | None, position: int, run: Run, tokens: int) -> dict[st
     }
 
 
-def _near(snapshot: ContextSnapshot) -> list[Message]:
-    ranges = Q()
+def near_places(snapshot: ContextSnapshot) -> Q:
+    """Where in the thread the turns stand that were left out and are named one by one."""
+    places = snapshots.NOWHERE
     for run in runs_of(snapshot):
         if not run.included and run.reason is not Reason.RECALLED:
-            ranges |= Q(position__range=(max(run.first, run.last - NEAR + 1), run.last))
-    if not ranges:
-        return []
-    listed = Message.objects.filter(ranges, thread_id=snapshot.thread_id).order_by("position")
-    return list(listed.only("id", "position", "token_count", "is_active"))
+            places |= Q(position__range=(max(run.first, run.last - NEAR + 1), run.last))
+    return places

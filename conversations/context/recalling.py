@@ -3,7 +3,7 @@
 import json
 import uuid
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from itertools import groupby
 from typing import Any
@@ -142,7 +142,14 @@ class Candidate:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class RecalledTurn(TierItem):
+class RecalledItem(TierItem):
+    """The account of what might have been recalled. ``score`` is how much it bears on the message, beside the others."""
+
+    score: float
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RecalledTurn(RecalledItem):
     """The account of a turn that might have been recalled."""
 
     thread: str
@@ -336,14 +343,14 @@ def _day(one: Candidate) -> str:
 
 def _item(one: Candidate, tokens: int) -> TierItem:
     reason = Reason.RECALLED if tokens else Reason.OVER_BUDGET
-    if one.thread is None:
-        return TierItem(kind=one.kind, id=str(one.id), included=tokens > 0, reason=reason, tokens=tokens)
-    return RecalledTurn(
+    item = RecalledItem(
         kind=one.kind,
         id=str(one.id),
         included=tokens > 0,
         reason=reason,
         tokens=tokens,
-        thread=str(one.thread),
-        position=one.position,
+        score=round(one.score, 2),
     )
+    if one.thread is None:
+        return item
+    return RecalledTurn(**asdict(item), thread=str(one.thread), position=one.position)

@@ -27,6 +27,7 @@ from conversations.providers.base import Payload
 
 STAFF_WRITTEN = frozenset({TOOLS, "base", "rules"})
 """Sections whose text belongs to no thread."""
+NOWHERE = Q(pk__in=())
 
 
 class NotRebuildable(Exception):
@@ -53,6 +54,12 @@ class Material:
     def forgotten_at(self) -> datetime | None:
         """When the last of it was forgotten."""
         return max(self.forgotten.values(), default=None)
+
+    def without_words(self, *, but: str = "") -> "Material":
+        """Who was told what is left: where, how much and when, and the text of this digest alone."""
+        texts = {digest: text for digest, text in self.texts.items() if digest == but}
+        turns = [replace(turn, content=[], shortened="") for turn in self.turns]
+        return replace(self, texts=texts, turns=turns)
 
 
 def of_reply(context: Context, reply: Reply, *, round: int = 1) -> ContextSnapshot:
@@ -213,8 +220,14 @@ def standing_items_of(snapshot: ContextSnapshot, material: Material) -> list[dic
 
 
 def material_of(snapshot: ContextSnapshot) -> Material:
+    found = Message.objects.filter(sent_places(snapshot), thread_id=snapshot.thread_id)
+    return material_from(snapshot, found.order_by("position"))
+
+
+def material_from(snapshot: ContextSnapshot, messages: Iterable[Message]) -> Material:
+    """``material_of`` with the turns that were sent at hand, as they are stored, oldest first."""
+    messages = list(messages)
     texts, gone = texts_named(snapshot.thread_id, list(digests_of(snapshot)))
-    messages = _messages_of(snapshot)
     turns = [(message.position, message.forgotten_at) for message in messages]
     # A turn that was forgotten before was sent as it is now, and a text may have been said again since it was forgotten.
     forgotten = {part: at for part, at in [*gone, *turns] if at and at > snapshot.created_at}
@@ -237,13 +250,13 @@ def named(section: Section) -> Named:
     return Named(name=section.name, sha256=sha256(section.text).hex(), tokens=section.tokens)
 
 
-def _messages_of(snapshot: ContextSnapshot) -> list[Message]:
-    """The turns that were sent as they are stored, in order; those that have been deleted since are missing."""
-    ranges = Q()
+def sent_places(snapshot: ContextSnapshot) -> Q:
+    """Where in the thread the turns stand that were sent."""
+    places = NOWHERE
     for run in runs_of(snapshot):
         if run.included:
-            ranges |= Q(position__range=(run.first, run.last))
-    return list(Message.objects.filter(ranges, thread_id=snapshot.thread_id).order_by("position"))
+            places |= Q(position__range=(run.first, run.last))
+    return places
 
 
 def _turns_of(snapshot: ContextSnapshot, messages: Iterable[Message], texts: dict[str, str]) -> list[Turn]:

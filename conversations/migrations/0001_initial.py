@@ -168,7 +168,7 @@ class Migration(migrations.Migration):
                 ('timings_ms', models.TextField(blank=True, help_text='How long the steps of building took, in milliseconds.')),
                 ('items', models.BinaryField(help_text='Digest of the block that tells of memories and topics.', max_length=32, null=True)),
                 ('rewriting', models.CharField(blank=True, help_text='What became of the contextualised query.', max_length=10)),
-                ('recalled', models.JSONField(help_text='What was found for this message: kind, id, included, reason, tokens.', null=True)),
+                ('recalled', models.JSONField(help_text='What was found for this message: kind, id, included, reason, tokens, score.', null=True)),
                 ('problems', models.JSONField(help_text='Sources that failed and were left out: source, kind, message.', null=True)),
                 ('status', models.CharField(choices=[('pending', 'Pending'), ('completed', 'Completed'), ('failed', 'Failed'), ('stopped', 'Stopped'), ('interrupted', 'Interrupted')], default='pending', max_length=11)),
                 ('stop_reason', models.CharField(blank=True, max_length=60)),

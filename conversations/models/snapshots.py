@@ -103,7 +103,7 @@ class ContextSnapshot(models.Model):
     rewriting = models.CharField(max_length=10, blank=True, help_text="What became of the contextualised query.")
     # Absent where there is nothing to tell, which is most of the time and then takes no room.
     recalled = models.JSONField(
-        null=True, help_text="What was found for this message: kind, id, included, reason, tokens."
+        null=True, help_text="What was found for this message: kind, id, included, reason, tokens, score."
     )
     problems = models.JSONField(null=True, help_text="Sources that failed and were left out: source, kind, message.")
     status = models.CharField(max_length=11, choices=Status, default=Status.PENDING)

@@ -13,6 +13,7 @@ for show in (
     display.mono,
     display.short_id,
     display.number,
+    display.milliseconds,
     display.status,
     display.error_code,
     display.purpose,

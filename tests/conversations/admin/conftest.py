@@ -26,16 +26,21 @@ class Reader(Client):
 
     def opened(self) -> Self:
         """From now on it is shown what everybody wrote so far."""
-        until = timezone.now() + access.OPEN_FOR
-        session = self.session
-        session[access.SESSION_KEY] = {
-            str(user): [REASON, until.timestamp()] for user in User.objects.values_list("id", flat=True)
-        }
-        session.save()
+        opened(self)
         return self
 
     def read(self, url: str) -> Any:
         return self.opened().get(url)
+
+
+def opened(client: Client) -> None:
+    """A reason is stated to read what everybody wrote so far."""
+    until = timezone.now() + access.OPEN_FOR
+    session = client.session
+    session[access.SESSION_KEY] = {
+        str(user): [REASON, until.timestamp()] for user in User.objects.values_list("id", flat=True)
+    }
+    session.save()
 
 
 @pytest.fixture

@@ -5,12 +5,15 @@ import json
 import re
 
 import pytest
+from django.contrib.auth.models import Group, Permission, User
+from django.contrib.contenttypes.models import ContentType
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from conversations.admin import snapshot_page
 from conversations.admin.known import Tally
-from conversations.admin.snapshot_page import Figure, LeftOut
+from conversations.admin.snapshot.missing import LeftOut
+from conversations.admin.snapshot.response import Figure
 from conversations.context import snapshots
 from conversations.context.builder import rewriting_context
 from conversations.context.rendering import canonical
@@ -18,7 +21,8 @@ from conversations.deletion import door
 from conversations.models import Assistant, ContextBlock, ContextSnapshot, Reply
 from conversations.providers.offline import OfflineProvider
 from memory.models import Topic
-from tests.conversations.admin.conftest import Reader, list_url, page_url
+from tests.artifacts.factories import make_artifact
+from tests.conversations.admin.conftest import Reader, SignIn, list_url, opened, page_url
 from tests.conversations.factories import make_context, make_reply, make_snapshot, make_thread, record
 from tests.memory.factories import make_memory, make_topic
 
@@ -68,7 +72,7 @@ def test_the_verdict_counts_what_was_left_out_by_reason() -> None:
 
 def test_the_turns_are_listed_in_the_order_sent() -> None:
     page = page_of(make_snapshot(make_thread(turns=TRUMP)))
-    assert [(turn.position, turn.role, turn.excerpt, turn.reason) for turn in page.sent] == [
+    assert [(turn.position, turn.role, turn.excerpt, turn.reason) for turn in page.sent.open] == [
         (1, "user", "Who is Donald Trump?", "Recent enough for the window"),
         (2, "assistant", "A former president.", "Recent enough for the window"),
         (3, "user", "who are his children", "The message to answer"),
@@ -79,9 +83,9 @@ def test_of_many_turns_the_newest_stand_open_and_the_others_are_folded_or_linked
     room = {"history_tokens_high": 9_000, "total_tokens": 9_100, "hard_cap_tokens": 9_200}
     assistant = small_assistant(**room, history_turns_max=150, history_turns_min=150)
     page = page_of(make_snapshot(make_thread(turns=["text"] * 161, assistant=assistant)))
-    assert [turn.position for turn in page.sent] == [*range(152, 162)]
-    assert [turn.position for turn in page.sent_folded] == [*range(62, 152)]
-    assert (page.sent_hidden, page.sent_before) == (51, 62)
+    assert [turn.position for turn in page.sent.open] == [*range(152, 162)]
+    assert [turn.position for turn in page.sent.folded] == [*range(62, 152)]
+    assert (page.sent.hidden, page.sent.hidden_before) == (51, 62)
 
 
 def test_every_turn_that_was_left_out_has_its_reason_in_words() -> None:
@@ -89,7 +93,9 @@ def test_every_turn_that_was_left_out_has_its_reason_in_words() -> None:
     page = page_of(snapshot)
     left = 120 - snapshot.message_history_count
     words = "Older than what the token budget holds"
-    assert page.left_out_counts == [(words, left)]
+    assert [(cause.reason, cause.count) for cause in page.causes] == [(words, left)]
+    assert "at most 60 tokens" in page.causes[0].rule
+    assert "a budget of 100 and a hard cap of 150" in page.causes[0].rule
     assert sum(row.count for row in page.left_out) == left
     assert page.left_out[0] == LeftOut(
         what=f"turns 1 to {left - 20}", message=None, count=left - 20, tokens=None, reason=words
@@ -142,13 +148,14 @@ def test_a_request_whose_text_is_gone_says_so(staff: Reader) -> None:
     assert (raw.status_code, raw.text) == (410, "A text of this request has been deleted since.\n")
 
 
-def test_a_huge_request_is_offered_as_a_download_only(staff: Reader) -> None:
+def test_a_huge_request_is_shown_as_far_as_a_browser_likes_it(staff: Reader) -> None:
     turns = ["word " * 4_000] * 31
     snapshot = make_snapshot(make_thread(turns=turns, assistant=Assistant.objects.get(slug="analyst")))
     page = staff.read(page_url("contextsnapshot", snapshot.pk)).text
-    assert len(canonical(snapshots.rebuild(snapshot))) > 500_000
-    assert len(page) < 100_000
-    assert "characters are too many to show here: download them." in page
+    size = len(canonical(snapshots.rebuild(snapshot)))
+    assert size > 500_000
+    assert len(page) < 250_000
+    assert f"The first 60,000 characters; {size - 60_000:,} more are in the download." in page
 
 
 def test_estimated_and_reported_tokens_stand_side_by_side() -> None:
@@ -193,7 +200,7 @@ def test_the_requests_of_a_thread_lead_to_one_another(staff: Reader) -> None:
     thread = make_thread(turns=TRUMP)
     make_snapshot(make_thread(turns=TRUMP))
     first, second, third = (make_snapshot(thread) for _ in range(3))
-    neighbours = [(page.previous, page.next) for page in map(page_of, (first, second, third))]
+    neighbours = [(page.relatives.previous, page.relatives.next) for page in map(page_of, (first, second, third))]
     assert neighbours == [(None, second), (first, third), (second, None)]
     page = staff.read(page_url("contextsnapshot", second.pk)).text
     assert f'<a rel="prev" href="{page_url("contextsnapshot", first.pk)}">' in page
@@ -206,7 +213,7 @@ def test_requests_of_the_same_instant_keep_their_order() -> None:
     with door():
         ContextSnapshot.objects.filter(pk=second.pk).update(created_at=first.created_at)
     second.refresh_from_db()
-    assert (page_of(first).next, page_of(second).previous) == (second, first)
+    assert (page_of(first).relatives.next, page_of(second).relatives.previous) == (second, first)
 
 
 def test_a_request_leads_to_its_thread_turn_reply_user_and_assistant(staff: Reader) -> None:
@@ -259,12 +266,13 @@ def test_what_is_known_of_the_person_is_told_apart_and_where_it_comes_from() -> 
         ("memory", str(over.pk)): (False, "No room for it", over.content[:300], None),
     }
     assert [row.included for row in page.known] == [True, True, False]
-    assert Tally(count=1, what="memory", included=False, reason="No room for it") in page.known_tally
+    rule = "The memory takes at most 500 tokens and 2,000 characters (C3)."
+    assert Tally(count=1, what="memory", included=False, reason="No room for it", rule=rule) in page.known_tally
 
 
 def test_the_contextualised_query_stands_beside_the_message_as_written() -> None:
     page = page_of(make_snapshot(make_thread(turns=TRUMP)))
-    assert (page.message, page.query, page.query_outcome) == (
+    assert (page.sent.newest, page.rewritten.query, page.rewritten.outcome) == (
         "who are his children",
         "who are his children (about: Donald Trump)",
         "A contextualised query was added",
@@ -279,12 +287,11 @@ def test_a_request_for_a_query_reads_as_what_it_is(staff: Reader) -> None:
     assert page.verdict == (
         f"offline asked for a contextualised query, given 2 earlier turns, none left out; {asked.total_tokens} tokens"
     )
-    assert [(segment.label, segment.text != "") for segment in page.segments] == [
-        ("Instructions", True),
-        ("Memory, turns and message, as JSON", True),
-    ]
-    assert (page.budget_x, page.others) == (None, [used])
-    assert (page.query, page.query_outcome) == (page_of(used).query, "A contextualised query was added")
+    labels = ["Instructions", "Memory, turns and message, as JSON"]
+    assert [segment.label for segment in page.segments] == labels
+    assert [part.label for part in [*page.sent.before, *page.sent.after] if part.text] == labels
+    assert (page.budget_x, page.relatives.others) == (None, [used])
+    assert page.rewritten == page_of(used).rewritten
     text = staff.read(page_url("contextsnapshot", asked.pk)).text
     assert f'<a href="{page_url("contextsnapshot", used.pk)}">round 1</a>' in text
     assert f'<a href="{page_url("contextsnapshot", asked.pk)}">contextualised query</a>' in (
@@ -312,6 +319,41 @@ def test_a_query_that_failed_is_named_in_the_verdict() -> None:
     snapshot = make_snapshot(make_thread(turns=TRUMP))
     snapshot.rewriting = "timed_out"
     assert snapshot_page.failures(snapshot) == ["contextualised query timed out"]
+
+
+def test_what_was_recalled_stands_with_its_score_best_first(staff: Reader) -> None:
+    turns = ["My dog is called Biscuit.", "Good dog.", "My dog barks.", "I see."]
+    turns += ["So it is, all in all, and more of it."] * 20 + ["What is my dog Biscuit called?"]
+    assistant = small_assistant(total_tokens=900, hard_cap_tokens=1_000, recall_tokens=500)
+    snapshot = make_snapshot(make_thread(turns=turns, assistant=assistant))
+    page = page_of(snapshot)
+    scores = [row.score for row in page.known if row.what == "earlier turn"]
+    assert scores == sorted((item["score"] for item in snapshot.recalled), reverse=True)
+    assert [page.known[0].excerpt, len(scores) > 1] == ["My dog is called Biscuit.", True]
+    assert f'<td class="ob-number">{scores[0]:.2f}</td>' in staff.read(page_url("contextsnapshot", snapshot.pk)).text
+
+
+def test_the_page_of_eighty_turns_takes_at_most_twelve_statements(signed_in: SignIn) -> None:
+    """With the session, the user, the permissions by a group, and the record of the look."""
+    room = {"history_tokens_high": 9_000, "total_tokens": 9_100, "hard_cap_tokens": 9_200}
+    assistant = small_assistant(**room, history_turns_max=80, history_turns_min=80)
+    thread = make_thread(turns=["A turn of some words."] * 121, assistant=assistant)
+    made = thread.messages.get(position=110)
+    make_artifact(thread, message=made)
+    make_memory(thread.user)
+    snapshot = make_snapshot(thread)
+    client = signed_in()
+    lead = Group.objects.create(name="Leads")
+    lead.permissions.set(Permission.objects.filter(codename__in=["view_contextsnapshot", "read_content"]))
+    User.objects.get(pk=client.session["_auth_user_id"]).groups.add(lead)
+    opened(client)
+    ContentType.objects.get_for_model(ContextSnapshot)  # a process asks once
+    with CaptureQueriesContext(connection) as queries:
+        text = client.get(page_url("contextsnapshot", snapshot.pk)).text
+    statements = [query["sql"] for query in queries if "SAVEPOINT" not in query["sql"]]
+    assert (snapshot.message_history_count, "A turn of some words." in text) == (80, True)
+    assert "2</strong> its artifact was made" in text
+    assert len(statements) <= 12, statements
 
 
 def test_the_page_costs_the_same_whatever_is_known(staff: Reader) -> None:

@@ -1,7 +1,12 @@
-// j and k follow the page's own next and previous links; ? opens the list of keys.
+// j and k follow the page's own next and previous links, d the one that compares; ? opens the list of keys.
 const dialog = document.querySelector("dialog.ob-keys");
-const follow = (rel) => document.querySelector(`a[rel="${rel}"]`)?.click();
-const actions = { j: () => follow("next"), k: () => follow("prev"), "?": () => dialog.showModal() };
+const follow = (link) => document.querySelector(link)?.click();
+const actions = {
+  j: () => follow('a[rel="next"]'),
+  k: () => follow('a[rel="prev"]'),
+  d: () => follow('a[data-key="d"]'),
+  "?": () => dialog.showModal(),
+};
 
 function isTyping(target) {
   return target instanceof Element && target.closest("input, textarea, select, [contenteditable]") !== null;

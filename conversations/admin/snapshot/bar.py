@@ -1,0 +1,76 @@
+"""The tokens of a request by section, as one stacked bar with its table."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from conversations.models import ContextSnapshot
+
+BAR_WIDTH = 1_000
+SECTION_LABELS = {
+    "tools": "Tools, as JSON",
+    "base": "System prompt",
+    "rules": "Rules about artifacts",
+    "memory": "Memory",
+    "today": "Today",
+    "open_threads": "Open threads",
+    "last_conversation": "Last conversation",
+    "history": "Earlier turns",
+    "message": "The message to answer",
+    "reply": "What this reply said and did before, as JSON",
+}
+OWN_LABELS: dict[str, dict[str, str]] = {
+    ContextSnapshot.Purpose.REWRITE: {"base": "Instructions", "message": "Memory, turns and message, as JSON"},
+    ContextSnapshot.Purpose.CONSOLIDATION: {
+        "base": "Instructions",
+        "message": "Turns, what is noted and topics, as JSON",
+    },
+    ContextSnapshot.Purpose.ARTIFACT: {"message": "The preset's instruction"},
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Segment:
+    """A section of the context and its place in the token bar, in units of ``BAR_WIDTH``."""
+
+    name: str
+    label: str
+    tokens: int
+    percent: str
+    x: float
+    width: float
+    forgotten_at: datetime | None
+
+
+def segments(snapshot: ContextSnapshot, sections: Sequence[dict[str, Any]]) -> list[Segment]:
+    scale, total = scale_of(snapshot), sum(section["tokens"] for section in sections) or 1
+    placed, before = [], 0
+    for section in sections:
+        tokens: int = section["tokens"]
+        placed.append(
+            Segment(
+                name=section["name"],
+                label=label_of(snapshot, section["name"]),
+                tokens=tokens,
+                percent=f"{tokens / total:.0%}",
+                x=round(before * scale, 1),
+                width=round(tokens * scale, 1),
+                forgotten_at=section["forgotten_at"],
+            )
+        )
+        before += tokens
+    return placed
+
+
+def label_of(snapshot: ContextSnapshot, section: str) -> str:
+    return (SECTION_LABELS | OWN_LABELS.get(snapshot.purpose, {})).get(section, section)
+
+
+def budget_x(snapshot: ContextSnapshot) -> float | None:
+    """Where the budget stands in the bar. It is of requests that reply."""
+    return None if snapshot.quotes_turns else round(snapshot.budget * scale_of(snapshot), 1)
+
+
+def scale_of(snapshot: ContextSnapshot) -> float:
+    return BAR_WIDTH / max(snapshot.total_tokens, 0 if snapshot.quotes_turns else snapshot.budget, 1)

@@ -1,0 +1,122 @@
+"""What came back: the answer, how it ended, and the provider's figures beside ours."""
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from conversations.admin import display
+from conversations.context import factors, snapshots
+from conversations.models import ContextSnapshot, Message
+
+ANSWER_CHARS = 20_000
+STOP_REASONS = {
+    "end_turn": "it had finished",
+    "stop_sequence": "a stop sequence",
+    "max_tokens": "the longest answer that it was allowed",
+    "tool_use": "it asked for a tool",
+    "pause_turn": "it paused, to go on in another request",
+    "refusal": "it refused",
+    "model_context_window_exceeded": "no more fits into the model's context window",
+}
+MARK_LABELS = {"system": "after the system text", "message": "after the person's own words"}
+MISSES = {
+    "model_changed": "the request before went to another model",
+    "system_changed": "the system text is another than in the request before",
+    "tools_changed": "the definitions of tools are others than in the request before",
+    "messages_changed": "the turns do not begin as they did in the request before",
+    "previous_message_not_found": "it no longer knows the answer before, so it can't compare",
+    "unavailable": "it can't say why",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Figure:
+    """Two numbers for one thing, always labelled and side by side."""
+
+    label: str
+    estimated: int | None
+    reported: int | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """The turn that came of the reply. Empty where its words may not be shown."""
+
+    id: UUID
+    position: int
+    tokens: int
+    text: str
+    is_cut: bool
+
+
+def answer(turn: Message | None) -> Answer | None:
+    if turn is None:
+        return None
+    return Answer(
+        id=turn.id,
+        position=turn.position,
+        tokens=turn.token_count,
+        text=turn.text[:ANSWER_CHARS],
+        is_cut=len(turn.text) > ANSWER_CHARS,
+    )
+
+
+def stop_reason(snapshot: ContextSnapshot) -> str:
+    """Why the model stopped, in words; a reason that is not known yet speaks for itself."""
+    return STOP_REASONS.get(snapshot.stop_reason, "")
+
+
+def figures(snapshot: ContextSnapshot) -> list[Figure]:
+    usage = snapshot.usage
+    read, written = usage.get("cache_read_input_tokens"), usage.get("cache_creation_input_tokens")
+    return [
+        Figure(label="Input tokens", estimated=snapshot.total_tokens, reported=factors.reported_input(usage)),
+        Figure(
+            label="of these read from the prompt cache",
+            estimated=snapshots.cache_of(snapshot).expected if snapshot.cache else None,
+            reported=read,
+        ),
+        Figure(label="of these written to the prompt cache", estimated=None, reported=written),
+        Figure(label="Output tokens", estimated=None, reported=usage.get("output_tokens")),
+    ]
+
+
+def factor(snapshot: ContextSnapshot) -> str:
+    """What is known by now of the model's count beside the estimate."""
+    found = factors.factor_of(provider=snapshot.provider, model=snapshot.model)
+    requests = display.counted(found.samples, "request")
+    if found.samples < factors.FEWEST:
+        return f"No factor for {snapshot.model} yet: {requests} of the {factors.FEWEST} that it takes."
+    return f"{snapshot.model} reports {found.value:.2f} tokens for each estimated one, by its newest {requests}."
+
+
+def expected_of_cache(snapshot: ContextSnapshot) -> str:
+    """What was expected of the prompt cache, in a sentence."""
+    if snapshot.quotes_turns:
+        return "Not used: no two such requests begin alike."
+    plan = snapshots.cache_of(snapshot)
+    marks = f" Marks stand {' and '.join(MARK_LABELS[mark] for mark in plan.marks)}." if plan.marks else ""
+    return f"{plan.state.label}.{marks}"
+
+
+def hit(snapshot: ContextSnapshot) -> str:
+    """What came from the prompt cache, in a sentence; nothing where nothing was reported."""
+    whole, read = factors.reported_input(snapshot.usage), snapshot.usage.get("cache_read_input_tokens")
+    if not whole or read is None:
+        return ""
+    if not read:
+        return "Nothing was read from it."
+    return f"{read / whole:.0%} of the input was read from it."
+
+
+def diagnosis(snapshot: ContextSnapshot) -> str:
+    """The provider's own word on its prompt cache; nothing where it said nothing that we know."""
+    said = snapshot.diagnostics or {}
+    if "cache_miss_reason" not in said:
+        return ""
+    missed = said["cache_miss_reason"]
+    if missed is None:
+        return "Nothing that was sent before had to be read anew."
+    code = missed.get("type") if isinstance(missed, dict) else missed
+    tokens = missed.get("cache_missed_input_tokens") if isinstance(missed, dict) else None
+    why = MISSES.get(str(code), str(code).replace("_", " "))
+    return f"The cache was missed: {why}{f', {tokens:,} tokens' if isinstance(tokens, int) else ''}."

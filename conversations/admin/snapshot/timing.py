@@ -1,0 +1,68 @@
+"""How long a request took, step by step, as a waterfall on one axis. Pure."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from conversations.context import snapshots
+from conversations.models import ContextSnapshot
+
+AXIS = 1_000
+SEEN = 4
+"""No bar is narrower, in units of ``AXIS``: a step of a millisecond beside a reply of ten seconds."""
+STEPS = {
+    "history": "Turns and what is known read",
+    "memory": "Tiers chosen, memories recalled",
+    "rewrite": "Contextualised query",
+    "tokens": "Fitted, rendered, accounted for",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """``after`` and ``took`` in milliseconds from the beginning of the building; ``x`` and ``width`` in units of ``AXIS``."""
+
+    name: str
+    label: str
+    after: float
+    took: float
+    x: float
+    width: float
+
+
+def waterfall(snapshot: ContextSnapshot) -> list[Step]:
+    """The steps of building come one after the other, each with all that it took; then the wait and the writing."""
+    measured = snapshots.timings_of(snapshot)
+    built = measured.pop("total", sum(measured.values()))
+    ended = None if snapshot.ended_at is None else (snapshot.ended_at - snapshot.created_at).total_seconds() * 1000
+    return placed([*building(measured, built), *answering(built, snapshot.first_token_ms, ended)])
+
+
+def building(measured: Mapping[str, float], built: float) -> list[tuple[str, str, float, float]]:
+    """Name, label, beginning and duration of each step."""
+    steps, after = [], 0.0
+    for name in sorted(measured, key=lambda name: [*STEPS, name].index(name)):
+        steps.append((name, f"Context: {STEPS.get(name, name).lower()}", after, measured[name]))
+        after += measured[name]
+    return [*steps, ("built", "Context in all", 0.0, built)] if built else steps
+
+
+def answering(built: float, first: int | None, ended: float | None) -> list[tuple[str, str, float, float]]:
+    steps: list[tuple[str, str, float, float]] = []
+    if first is not None:
+        steps.append(("wait", "Until the first token", built, first))
+    if ended is not None:
+        begun = min(first or 0, ended)
+        steps.append(
+            ("answer", "Until the end" if first is None else "From there to the end", built + begun, ended - begun)
+        )
+    return steps
+
+
+def placed(steps: Sequence[tuple[str, str, float, float]]) -> list[Step]:
+    end = max((after + took for _, _, after, took in steps), default=0) or 1
+    told = []
+    for name, label, after, took in steps:
+        width = max(SEEN, took / end * AXIS)
+        x = min(after / end * AXIS, AXIS - width)
+        told.append(Step(name=name, label=label, after=after, took=took, x=round(x, 1), width=round(width, 1)))
+    return told

@@ -1,0 +1,50 @@
+"""What a model request was given and what not, in one line."""
+
+from collections import Counter
+from typing import Any
+
+from conversations.admin import display
+from conversations.context import snapshots
+from conversations.context.reasons import Reason
+from conversations.context.rewriting import RewritingOutcome
+from conversations.models import ContextSnapshot
+
+FAILURES = {"error": "failed", "timed_out": "timed out", "garbage": "could not be used"}
+FAILED_QUERIES: dict[str, str] = {RewritingOutcome.FAILED: "failed", RewritingOutcome.TIMED_OUT: "timed out"}
+
+
+def verdict(snapshot: ContextSnapshot) -> str:
+    is_notes = snapshot.purpose == ContextSnapshot.Purpose.CONSOLIDATION
+    turns = display.counted(snapshot.message_history_count, "turn" if is_notes else "earlier turn")
+    counts = left_out(snapshot)
+    why = ", ".join(f"{count:,} {reason.replace('_', ' ')}" for reason, count in counts.most_common())
+    missing = f"{counts.total():,} left out: {why}" if counts else "none left out"
+    if snapshot.quotes_turns:
+        what = "what to note of a conversation" if is_notes else "a contextualised query"
+        asked = f"{snapshot.model} asked for {what}, given {turns}, {missing}"
+        return "; ".join([asked, display.counted(snapshot.total_tokens, "token"), *failures(snapshot)])
+    size = f"{snapshot.total_tokens:,} of {snapshot.budget:,} tokens"
+    return "; ".join([f"{turns} sent, {missing}", size, *failures(snapshot)])
+
+
+def left_out(snapshot: ContextSnapshot) -> Counter[str]:
+    """How many turns were left out, by reason."""
+    counts: Counter[str] = Counter()
+    for run in snapshots.runs_of(snapshot):
+        if not run.included and run.reason is not Reason.RECALLED:
+            counts[run.reason.value] += run.count
+    return counts
+
+
+def failures(snapshot: ContextSnapshot) -> list[str]:
+    """What the request had to do without, or what became of a query that failed: a few words each."""
+    if snapshot.quotes_turns:
+        return [display.error_code(snapshot.error)] if snapshot.error else []
+    failed = [f"{source_label(problem)} {FAILURES[problem['kind']]}" for problem in snapshot.problems or []]
+    if snapshot.rewriting in FAILED_QUERIES:
+        failed.append(f"contextualised query {FAILED_QUERIES[snapshot.rewriting]}")
+    return failed
+
+
+def source_label(problem: dict[str, Any]) -> str:
+    return str(problem["source"]).replace("_", " ")
