@@ -5,7 +5,7 @@ reason opens the content of one person for half an hour, in one session.
 """
 
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -52,19 +52,30 @@ def look(
     action: str = ContentAccess.Action.READ,
 ) -> Sight:
     """Whether content may be shown now. That it is has been recorded once this returns; what can't be recorded is not shown."""
-    may_read, may_export = _may(request, READ), _may(request, EXPORT)
-    reason, until = _reason(request, user)
-    sight = Sight(user=user, may_read=may_read, may_export=may_export and may_read, reason=reason, until=until)
-    allowed = sight.may_export if action == ContentAccess.Action.EXPORT else may_read
-    if not (allowed and reason):
+    sight = outlook(request, user=user)
+    allowed = sight.may_export if action == ContentAccess.Action.EXPORT else sight.may_read
+    if not (allowed and sight.reason):
         return sight
     try:
         with transaction.atomic(durable=True):  # nothing that comes later can take the record back
-            record(request, user=user, what=what, object_id=object_id, thread=thread, action=action, reason=reason)
+            record(request, user=user, what=what, object_id=object_id, thread=thread, action=action, reason=sight.reason)
     except DatabaseError:
         log.exception("an access could not be recorded")
-        return Sight(user=user, may_read=may_read, problem=UNRECORDED)
-    return Sight(**vars(sight) | {"shown": True})
+        return Sight(user=user, may_read=sight.may_read, problem=UNRECORDED)
+    return replace(sight, shown=True)
+
+
+def outlook(request: HttpRequest, *, user: int) -> Sight:
+    """What ``look`` would begin with. It records nothing, so nothing is shown by it."""
+    may_read, may_export = _may(request, READ), _may(request, EXPORT)
+    reason, until = _reason(request, user)
+    return Sight(user=user, may_read=may_read, may_export=may_export and may_read, reason=reason, until=until)
+
+
+def may_still_look(request: HttpRequest, *, user: int) -> bool:
+    """Whether what is open already may stay so. It records nothing."""
+    sight = outlook(request, user=user)
+    return sight.may_read and bool(sight.reason)
 
 
 def record(

@@ -6,6 +6,8 @@ from django.contrib import admin
 from django.contrib.auth.models import User
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from artifacts.models import Artifact
@@ -77,7 +79,11 @@ class ReplyAdmin(InspectionAdmin[Reply]):
 
     @admin.display(description="status", ordering="status")
     def state(self, reply: Reply) -> SafeString:
-        return display.status(reply.status)
+        status = display.status(reply.status)
+        if reply.status != Reply.Status.RUNNING:
+            return status
+        url = reverse("admin:conversations_thread_live", args=[reply.thread_id])
+        return format_html('{} <a href="{}">watch</a>', status, url)
 
     @admin.display(description="error")
     def problem(self, reply: Reply) -> str:

@@ -1,23 +1,29 @@
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
 from django.contrib import admin, messages
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import User
+from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.forms.widgets import Media, Script
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path
 from django.utils.safestring import SafeString
 
 from conversations import deletion
-from conversations.admin import deleting, display
+from conversations.admin import access, deleting, display, live
 from conversations.admin.access import Sight
-from conversations.admin.base import TypedAdmin
+from conversations.admin.base import STYLES, TypedAdmin
 from conversations.admin.content import MaskedAdmin
+from conversations.admin.live_page import live_page
 from conversations.admin.thread_page import thread_page
 from conversations.errors import ReplyInProgress
-from conversations.models import Reply, Thread
+from conversations.models import ContentAccess, Reply, Thread
 
 
 @admin.register(Thread)
@@ -60,6 +66,43 @@ class ThreadAdmin(MaskedAdmin[Thread]):
 
     def page_context(self, request: HttpRequest, row: Thread, sight: Sight) -> dict[str, Any]:
         return {"page": thread_page(row, before=request.GET.get("before", ""), shown=sight.shown)}
+
+    def get_urls(self) -> list[URLPattern]:
+        views = {"live": self.live_view, "live/events": self.live_events_view}
+        own = [
+            path(f"<uuid:id>/{place}/", self.admin_site.admin_view(view), name=f"conversations_thread_{name}")
+            for (place, view), name in zip(views.items(), ("live", "live_events"), strict=True)
+        ]
+        return [*own, *super().get_urls()]
+
+    def live_view(self, request: HttpRequest, id: UUID) -> HttpResponse:
+        """Watch a reply of the thread as it is written. The page holds no content: the stream that it opens does."""
+        thread = self._seen(request, id)
+        sight = access.outlook(request, user=thread.user_id)
+        context = {
+            **self.admin_site.each_context(request),
+            "opts": self.opts,
+            "original": thread,
+            "title": "Live",
+            "media": Media(css=STYLES, js=[Script("conversations/admin/live.js", type="module")]),
+            "sight": replace(sight, shown=sight.may_read and bool(sight.reason)),
+            "page": live_page(thread),
+        }
+        return TemplateResponse(request, "admin/conversations/thread/live.html", context)
+
+    def live_events_view(self, request: HttpRequest, id: UUID) -> HttpResponseBase:
+        thread = self._seen(request, id)
+        watch = ContentAccess.Action.WATCH
+        sight = access.look(request, user=thread.user_id, what="reply as it is written", object_id=id, action=watch)
+        return live.stream(request, thread, sight)
+
+    def _seen(self, request: HttpRequest, id: UUID) -> Thread:
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        thread = self.get_object(request, str(id))
+        if thread is None:
+            raise Http404
+        return thread
 
     def get_deleted_objects(
         self, objs: Iterable[Thread], request: HttpRequest

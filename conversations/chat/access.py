@@ -1,17 +1,15 @@
 """Who may open a socket, and who still may."""
 
-import importlib
 from collections.abc import Callable
 from typing import Any
 
 from django.conf import settings
-from django.contrib.auth import get_user
 from django.contrib.auth.models import User
-from django.http import HttpRequest, parse_cookie
+from django.http import parse_cookie
 from django.http.request import split_domain_port, validate_host
 from django.utils.http import is_same_domain
 
-from conversations import tokens
+from conversations import signed_in, tokens
 
 Scope = dict[str, Any]
 TOKEN_PROTOCOL = "Token"  # noqa: S105  (the name of the subprotocol, not a token)
@@ -60,9 +58,5 @@ def identify(scope: Scope) -> Callable[[], User | None]:
 
 def session_user(key: str | None) -> User | None:
     """The active user of a session; ``None`` after sign-out, a changed password or deactivation."""
-    if not key:
-        return None
-    request = HttpRequest()
-    request.session = importlib.import_module(settings.SESSION_ENGINE).SessionStore(key)
-    user = get_user(request)
-    return user if isinstance(user, User) else None
+    request = signed_in.as_of_now(key)
+    return request.user if request and isinstance(request.user, User) else None

@@ -1,0 +1,141 @@
+"""A reply as it is written, for staff: Server-Sent Events whose words are Openbook's unless content may be shown."""
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from typing import Any
+from uuid import UUID
+
+from django.db import DatabaseError, connection
+from django.http import Http404, HttpRequest, StreamingHttpResponse
+
+from conversations import replies, signed_in, wire
+from conversations.admin import access, display
+from conversations.admin.access import Sight
+from conversations.admin.snapshot.verdict import verdict
+from conversations.db import in_database
+from conversations.models import ContextSnapshot, Reply, Thread
+from conversations.replies.events import Event
+
+VIEW = "conversations.view_thread"
+CHECK_SECONDS = 5.0
+"""How often it is asked whether who watches still may. It also keeps proxies from closing a stream that is silent."""
+WORDS = {
+    "message.saved": "The message is stored.",
+    "artifact.requested": "A preset was started.",
+    "reply.started": "The model is asked.",
+    "tool.started": "A tool is used: {name}.",
+    "tool.finished": "The tool has ended.",
+    "reply.completed": "The reply is complete.",
+    "reply.stopped": "The person stopped it.",
+    "reply.interrupted": "It was interrupted.",
+    "reply.failed": "It failed: {error}.",
+}
+OVER = "You may not watch any more: signed out, not permitted, or the stated reason has ended. Reload the page."
+
+
+def told(event: Event, *, shown: bool) -> dict[str, Any]:
+    """The event as staff see it: its words are ours, and its ``text`` is content, here only where that may be shown. Pure."""
+    written = event.data.get("text", "") if event.type in ("reply.delta", "tool.delta") else ""
+    names = {"name": event.data.get("name", ""), "error": display.error_code(event.data.get("error"))}
+    return {
+        "type": event.type,
+        "seq": event.seq,
+        "at": wire.moment(event.at),
+        "words": WORDS.get(event.type, "").format(**names),
+        "text": written if shown else "",
+        "characters": len(written),
+    }
+
+
+async def with_verdict(data: dict[str, Any], event: Event) -> dict[str, Any]:
+    """Of a context that was built: what it says on its page."""
+    if event.type != "context.built":
+        return data
+    snapshot = await in_database(ContextSnapshot.objects.filter(pk=event.data["request"]).first)()
+    if snapshot is None:
+        return data
+    return data | {"words": f"{verdict(snapshot)}.", "url": display.change_url(ContextSnapshot, snapshot.pk)}
+
+
+async def events_of(thread_id: UUID, reply_id: UUID | None, after: int) -> AsyncGenerator[Event]:
+    """Of this reply, else of the one that runs, else of the next: to its end."""
+    if reply_id is None:
+        watching = replies.watch(thread_id)
+        reply_id = await anext(watching)
+        await watching.aclose()
+    async for event in replies.follow(reply_id, after):
+        yield event
+
+
+def may_watch(session_key: str | None, *, user: int, shown: bool) -> bool:
+    """Whether this session still may see what it was shown when it began to watch."""
+    request = signed_in.as_of_now(session_key)
+    if request is None or not (request.user.is_staff and request.user.has_perm(VIEW)):  # type: ignore[union-attr]
+        return False
+    return not shown or access.may_still_look(request, user=user)
+
+
+async def frames(
+    events: AsyncGenerator[Event], still: Callable[[], bool], *, shown: bool, problem: str = ""
+) -> AsyncIterator[bytes]:
+    """The events as they come. It ends with the reply, or once who watches may not any more."""
+    if problem:
+        yield _frame("over", {"words": problem})
+        return
+    clock = asyncio.get_running_loop().time
+    due = clock() + CHECK_SECONDS
+    while True:
+        upcoming = asyncio.ensure_future(anext(events, None))
+        try:
+            while not (await asyncio.wait([upcoming], timeout=max(0.0, due - clock())))[0]:
+                yield b": still here\n\n"
+                if not await _is_true(still):
+                    yield _frame("over", {"words": OVER})
+                    return
+                due = clock() + CHECK_SECONDS
+        finally:
+            upcoming.cancel()  # no more than a formality, unless the reader has left
+        event = upcoming.result()
+        if event is None:
+            yield _frame("over", {"words": ""})
+            return
+        yield _frame("told", await with_verdict(told(event, shown=shown), event), id=f"{event.reply}/{event.seq}")
+
+
+def stream(request: HttpRequest, thread: Thread, sight: Sight) -> StreamingHttpResponse:
+    """What happens in the thread, for who looks on. Raises ``Http404`` for a reply that is none of the thread's.
+
+    Holds no database connection while it is open."""
+    reply_id, after = asked(request)
+    if reply_id and not Reply.objects.filter(pk=reply_id, thread=thread).exists():
+        raise Http404
+    key, user, shown = request.session.session_key, sight.user, sight.shown
+    events = events_of(thread.pk, reply_id, after)
+    sent = frames(events, lambda: may_watch(key, user=user, shown=shown), shown=shown, problem=sight.problem)
+    response = StreamingHttpResponse(sent, content_type="text/event-stream")
+    response["Cache-Control"] = "no-store"
+    response["X-Accel-Buffering"] = "no"
+    connection.close()  # now: a response that is open would keep it from all others
+    return response
+
+
+def asked(request: HttpRequest) -> tuple[UUID | None, int]:
+    """The reply and the place to go on from: a browser that lost the stream says what it has, a page what it is about."""
+    reply, _, after = request.headers.get("Last-Event-ID", request.GET.get("reply", "")).partition("/")
+    try:
+        return UUID(reply), int(after) if after.isascii() and after.isdecimal() and len(after) < 10 else 0
+    except ValueError:
+        return None, 0
+
+
+async def _is_true(still: Callable[[], bool]) -> bool:
+    try:
+        return await in_database(still)()
+    except DatabaseError:
+        return True  # the database is away; who was let in stays until it says otherwise
+
+
+def _frame(event: str, data: dict[str, Any], *, id: str = "") -> bytes:
+    named = f"id: {id}\n" if id else ""
+    return f"{named}event: {event}\ndata: {json.dumps(data)}\n\n".encode()

@@ -1,0 +1,52 @@
+// Watches a reply: what the server tells becomes text, never markup.
+const log = document.getElementById("live");
+const state = document.getElementById("live-state");
+const times = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", second: "2-digit", fractionalSecondDigits: 1 });
+let said = null;
+let masked = 0;
+
+function line(kind, words, url = "") {
+  const paragraph = document.createElement("p");
+  paragraph.className = kind;
+  const target = url ? document.createElement("a") : paragraph;
+  if (url) target.href = url;
+  target.textContent = words;
+  if (url) paragraph.append(target);
+  return log.appendChild(paragraph);
+}
+
+function follow(change) {
+  const atEnd = log.scrollHeight - log.scrollTop - log.clientHeight < 40;
+  change();
+  if (atEnd) log.scrollTop = log.scrollHeight;
+}
+
+function write(text, characters) {
+  said ??= line(text ? "ob-text" : "ob-masked", "");
+  if (text) said.append(text);
+  else said.textContent = `masked, ${(masked += characters).toLocaleString()} characters so far`;
+}
+
+function tell({ words, text, characters, at, url }) {
+  if (characters) {
+    write(text, characters);
+  } else if (words) {
+    said = null;
+    masked = 0;
+    line("ob-live-event", `${times.format(new Date(at))} ${words}`, url);
+  }
+}
+
+const source = new EventSource(log.dataset.events);
+source.addEventListener("open", () => {
+  state.textContent = "Connected.";
+});
+source.addEventListener("told", (event) => follow(() => tell(JSON.parse(event.data))));
+source.addEventListener("over", (event) => {
+  source.close();
+  state.textContent = JSON.parse(event.data).words || "It has ended. Reload the page to wait for the next one.";
+});
+source.addEventListener("error", () => {
+  state.textContent =
+    source.readyState === EventSource.CLOSED ? "Not connected. Reload the page." : "The connection was lost. Trying again…";
+});
