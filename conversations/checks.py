@@ -6,7 +6,7 @@ from django.conf import settings
 from django.core.checks import CheckMessage, Error, Warning, register
 
 from conversations import embedding, telemetry
-from conversations.providers import PLANNED, PROVIDERS, usable_key
+from conversations.providers import PLANNED, PROVIDERS, prices, usable_key
 from memory.backends import BACKENDS
 
 
@@ -33,6 +33,16 @@ def anthropic_problems() -> list[CheckMessage]:
         hint = "Set ANTHROPIC_BASE_URL to a URL that starts with https://, or leave it out."
         problems.append(Error("ANTHROPIC_BASE_URL is not an HTTP URL.", hint=hint, id="openbook.E004"))
     return problems
+
+
+@register()
+def prices_can_be_read(**kwargs: Any) -> list[CheckMessage]:
+    try:
+        prices.with_own(settings.OPENBOOK_PRICES)
+    except ValueError as error:
+        hint = 'Write JSON such as {"a-model": {"input": 1, "output": 5, "cache_write": 1.25, "cache_read": 0.1}}.'
+        return [Error(f"OPENBOOK_PRICES: {error}.", hint=hint, id="openbook.E006")]
+    return []
 
 
 @register()

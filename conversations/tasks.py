@@ -9,8 +9,9 @@ from collections.abc import Callable
 from functools import wraps
 
 from django.tasks import task
+from django.utils import timezone
 
-from conversations import attempts, retention, stopping, telemetry
+from conversations import attempts, figures, retention, stopping, telemetry
 from conversations.consolidating import consolidate
 from conversations.request_ids import request_scope
 from memory.backends import mirroring
@@ -65,4 +66,5 @@ def mirror() -> None:
 @task()
 @unattended
 def retain() -> None:
+    figures.keep(timezone.now())  # before they go
     retention.apply()

@@ -58,7 +58,9 @@ def look(
         return sight
     try:
         with transaction.atomic(durable=True):  # nothing that comes later can take the record back
-            record(request, user=user, what=what, object_id=object_id, thread=thread, action=action, reason=sight.reason)
+            record(
+                request, user=user, what=what, object_id=object_id, thread=thread, action=action, reason=sight.reason
+            )
     except DatabaseError:
         log.exception("an access could not be recorded")
         return Sight(user=user, may_read=sight.may_read, problem=UNRECORDED)

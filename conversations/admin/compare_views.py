@@ -101,7 +101,9 @@ class CompareViews(InspectionAdmin[ContextSnapshot]):
         return snapshot
 
     def _look(self, request: HttpRequest, snapshot: ContextSnapshot, what: str) -> Sight:
-        return access.look(request, user=snapshot.thread.user_id, what=what, object_id=snapshot.pk)
+        return access.look(
+            request, user=snapshot.thread.user_id, what=what, object_id=snapshot.pk, thread=snapshot.thread_id
+        )
 
     def _page(
         self, request: HttpRequest, snapshot: ContextSnapshot, name: str, context: dict[str, Any]

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable
 from datetime import datetime
+from decimal import Decimal
 from typing import Any
 
 from django.db.models import Model
@@ -29,10 +30,13 @@ def links(items: Iterable[SafeString]) -> SafeString | str:
     return format_html_join(", ", "{}", ((item,) for item in items)) or NOTHING
 
 
-def list_link(model: type[Model], label: str, **filters: object) -> SafeString:
+def list_link(model: type[Model], label: str, /, **filters: object) -> SafeString:
     """To the list of a model, filtered."""
-    url = reverse(f"admin:{model._meta.app_label}_{model._meta.model_name}_changelist", query=filters)
-    return format_html('<a href="{}">{}</a>', url, label)
+    return format_html('<a href="{}">{}</a>', list_url(model, **filters), label)
+
+
+def list_url(model: type[Model], /, **filters: object) -> str:
+    return reverse(f"admin:{model._meta.app_label}_{model._meta.model_name}_changelist", query=filters or None)
 
 
 def when(value: datetime | None) -> SafeString | str:
@@ -81,6 +85,19 @@ def short_id(pk: object) -> str:
 def id_link(model: type[Model], pk: object) -> SafeString:
     """A row that is named by its id alone, as what it says is content."""
     return link(model, pk, mono(short_id(pk)))
+
+
+def money(usd: Decimal | None) -> str:
+    """To a hundredth of a cent below a dollar, as most requests cost less than a cent."""
+    if usd is None:
+        return NOTHING
+    if 0 < usd < Decimal("0.0001"):
+        return "< $0.0001"
+    return f"${usd:,.4f}" if 0 < usd < 1 else f"${usd:,.2f}"
+
+
+def share(part: int, whole: int) -> str:
+    return f"{part / whole:.0%}" if whole else NOTHING
 
 
 def with_note(main: object, note: object) -> SafeString:

@@ -71,7 +71,7 @@ async def events_of(thread_id: UUID, reply_id: UUID | None, after: int) -> Async
 def may_watch(session_key: str | None, *, user: int, shown: bool) -> bool:
     """Whether this session still may see what it was shown when it began to watch."""
     request = signed_in.as_of_now(session_key)
-    if request is None or not (request.user.is_staff and request.user.has_perm(VIEW)):  # type: ignore[union-attr]
+    if request is None or not (request.user.is_staff and request.user.has_perm(VIEW)):
         return False
     return not shown or access.may_still_look(request, user=user)
 

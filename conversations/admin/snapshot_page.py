@@ -16,10 +16,10 @@ from conversations.admin.snapshot.missing import Cause, LeftOut, causes, left_ou
 from conversations.admin.snapshot.response import Answer, Figure
 from conversations.admin.snapshot.rewritten import Rewritten, rewritten
 from conversations.admin.snapshot.timing import Step, waterfall
-from conversations.admin.snapshot.verdict import failures, left_out, source_label, verdict
+from conversations.admin.snapshot.verdict import failures, source_label, verdict
 from conversations.models import ContextSnapshot
 
-__all__ = ["SnapshotPage", "failures", "left_out", "snapshot_page", "verdict"]
+__all__ = ["SnapshotPage", "failures", "snapshot_page", "verdict"]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,6 +7,7 @@ from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.forms.widgets import Script
 from django.http import Http404, HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
@@ -16,12 +17,17 @@ from conversations.admin.access import Sight
 from conversations.admin.base import STYLES
 from conversations.admin.compare_views import CompareViews
 from conversations.admin.content import MaskedInspectionAdmin
-from conversations.admin.requested import replies_of
-from conversations.admin.snapshot_page import failures, left_out, snapshot_page
+from conversations.admin.overview_page import overview_context
+from conversations.admin.request_filters import FILTERS
+from conversations.admin.request_list import RequestList, searched
+from conversations.admin.snapshot_page import failures, snapshot_page
 from conversations.context import snapshots
 from conversations.context.rendering import canonical
+from conversations.figures import cost_of
 from conversations.models import ContentAccess, ContextSnapshot, Thread
+from conversations.providers import prices
 
+NAME = "conversations_contextsnapshot"
 NOT_PERMITTED = "To download it takes the permissions to read and to export content: ask a support lead."
 NO_REASON = "To download it, first state on the page of the model request why you need it: "
 
@@ -30,11 +36,16 @@ NO_REASON = "To download it, first state on the page of the model request why yo
 class ContextSnapshotAdmin(CompareViews, MaskedInspectionAdmin[ContextSnapshot]):
     """The open book: what each model request was given, what was left out and why."""
 
-    list_display = ["created", "owner", "thread_link", "made_for", "state", "tokens", "turns"]
-    list_filter = ["purpose", "status", "provider", "model", "created_at"]
-    search_fields = ["id__exact", "thread__id__exact", "thread__user__username"]
+    list_display = ["created", "owner", "asked", "state", "tokens", "latency", "cost"]
+    list_display_links = ["created"]
+    list_filter = FILTERS
+    date_hierarchy = "created_at"
+    search_fields = ["id", "thread"]  # only that there is a search; what is searched stands below
     search_help_text = "The id of a model request, thread or HTTP request, or a user name."
     ordering = ["-id"]
+    sortable_by = ()
+    show_full_result_count = False
+    show_facets = admin.ShowFacets.NEVER
     fields = ()
     empty_text = "No model requests. Each message that somebody sends makes one, recorded before the model is called."
 
@@ -43,18 +54,29 @@ class ContextSnapshotAdmin(CompareViews, MaskedInspectionAdmin[ContextSnapshot])
         js = [Script(f"conversations/admin/{name}.js", type="module") for name in ("keys", "copy")]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[ContextSnapshot]:
-        return super().get_queryset(request).select_related("thread__user", "thread__assistant")
+        return super().get_queryset(request).select_related("thread__user", "thread__assistant", "reply")
+
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[RequestList]:
+        return RequestList
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[ContextSnapshot], search_term: str
     ) -> tuple[QuerySet[ContextSnapshot], bool]:
-        if replies := replies_of(search_term):
-            return queryset.filter(reply__in=replies), False
-        return super().get_search_results(request, queryset, search_term)
+        return (queryset.filter(searched(search_term)) if search_term.strip() else queryset), False
 
     def get_urls(self) -> list[URLPattern]:
-        raw = self.admin_site.admin_view(self.raw_request)
-        return [path("<uuid:id>/request.json", raw, name="conversations_contextsnapshot_request"), *super().get_urls()]
+        own = [
+            path("<uuid:id>/request.json", self.admin_site.admin_view(self.raw_request), name=f"{NAME}_request"),
+            path("overview/", self.admin_site.admin_view(self.overview), name=f"{NAME}_overview"),
+        ]
+        return [*own, *super().get_urls()]
+
+    def overview(self, request: HttpRequest) -> HttpResponse:
+        """All model requests over time, as figures and charts. No content."""
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        context = self.admin_site.each_context(request) | overview_context(request.GET) | {"opts": self.opts}
+        return TemplateResponse(request, "admin/conversations/contextsnapshot/overview.html", context)
 
     def raw_request(self, request: HttpRequest, id: UUID) -> HttpResponse:
         """The exact request as the bytes that the digest is taken of, so that any ``sha256sum`` can prove it."""
@@ -95,38 +117,47 @@ class ContextSnapshotAdmin(CompareViews, MaskedInspectionAdmin[ContextSnapshot])
     def page_context(self, request: HttpRequest, row: ContextSnapshot, sight: Sight) -> dict[str, Any]:
         return {"page": snapshot_page(row, shown=sight.shown)}
 
-    @admin.display(description="time", ordering="created_at")
+    @admin.display(description="time")
     def created(self, snapshot: ContextSnapshot) -> SafeString | str:
         return display.when(snapshot.created_at)
 
-    @admin.display(description="user", ordering="thread__user__username")
+    @admin.display(description="user, thread")
     def owner(self, snapshot: ContextSnapshot) -> SafeString:
-        return display.link(User, snapshot.thread.user_id, snapshot.thread.user)
-
-    @admin.display(description="thread")
-    def thread_link(self, snapshot: ContextSnapshot) -> SafeString:
         thread = snapshot.thread
-        return display.with_note(display.id_link(Thread, thread.pk), f"{thread.assistant}, {snapshot.model}")
+        return display.with_note(display.link(User, thread.user_id, thread.user), display.id_link(Thread, thread.pk))
 
-    @admin.display(description="for", ordering="purpose")
-    def made_for(self, snapshot: ContextSnapshot) -> SafeString:
+    @admin.display(description="assistant, model")
+    def asked(self, snapshot: ContextSnapshot) -> SafeString:
+        made_for = display.purpose(snapshot.purpose, snapshot.round)
         return display.with_note(
-            snapshot.get_purpose_display().lower(), display.which(snapshot.purpose, snapshot.round)
+            display.with_note(snapshot.thread.assistant, snapshot.model), "" if made_for == "round 1" else made_for
         )
 
-    @admin.display(description="status", ordering="status")
+    @admin.display(description="status")
     def state(self, snapshot: ContextSnapshot) -> SafeString:
-        took = display.took(snapshot.created_at, snapshot.ended_at)
         failed = format_html_join("", '<span class="ob-second ob-error">{}</span>', zip(failures(snapshot)))
-        return display.with_note(display.status(snapshot.status), format_html("{}{}", took, failed))
+        code = display.error_code(snapshot.error) if not snapshot.quotes_turns else ""
+        told = format_html('<span class="ob-error">{}</span>', code) if code else snapshot.stop_reason
+        return display.with_note(display.status(snapshot.status), format_html("{}{}", told, failed))
 
-    @admin.display(description="est. tokens", ordering="total_tokens")
-    def tokens(self, snapshot: ContextSnapshot) -> SafeString | str:
-        if snapshot.quotes_turns:
-            return display.number(snapshot.total_tokens)
-        return display.tokens_bar(snapshot.total_tokens, snapshot.budget, snapshot.hard_cap)
+    @admin.display(description="est. tokens")
+    def tokens(self, snapshot: ContextSnapshot) -> SafeString:
+        total = (
+            display.number(snapshot.total_tokens)
+            if snapshot.quotes_turns
+            else display.tokens_bar(snapshot.total_tokens, snapshot.budget, snapshot.hard_cap)
+        )
+        sent = f"{snapshot.message_history_count:,} sent, {snapshots.left_out(snapshot).total():,} left out"
+        return display.with_note(total, sent)
 
-    @admin.display(description="turns", ordering="message_history_count")
-    def turns(self, snapshot: ContextSnapshot) -> SafeString:
-        sent = display.number(snapshot.message_history_count)
-        return display.with_note(f"{sent} sent", f"{left_out(snapshot).total():,} left out")
+    @admin.display(description="took")
+    def latency(self, snapshot: ContextSnapshot) -> SafeString:
+        whole = display.took(snapshot.created_at, snapshot.ended_at)
+        first = display.milliseconds(snapshot.first_token_ms)
+        return display.with_note(whole, f"first token {first}" if snapshot.first_token_ms is not None else "")
+
+    @admin.display(description="cost, cached")
+    def cost(self, snapshot: ContextSnapshot) -> SafeString:
+        tokens = prices.tokens_of(snapshot.usage)
+        cached = f"{display.share(tokens.cache_read, tokens.prompt)} cached" if tokens else ""
+        return display.with_note(display.money(cost_of(snapshot)), cached)

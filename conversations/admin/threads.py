@@ -25,6 +25,8 @@ from conversations.admin.thread_page import thread_page
 from conversations.errors import ReplyInProgress
 from conversations.models import ContentAccess, Reply, Thread
 
+LIVE: Any = [Script("conversations/admin/live.js", type="module")]  # the stubs know of addresses only
+
 
 @admin.register(Thread)
 class ThreadAdmin(MaskedAdmin[Thread]):
@@ -84,7 +86,7 @@ class ThreadAdmin(MaskedAdmin[Thread]):
             "opts": self.opts,
             "original": thread,
             "title": "Live",
-            "media": Media(css=STYLES, js=[Script("conversations/admin/live.js", type="module")]),
+            "media": Media(css=STYLES, js=LIVE),
             "sight": replace(sight, shown=sight.may_read and bool(sight.reason)),
             "page": live_page(thread),
         }
@@ -93,7 +95,9 @@ class ThreadAdmin(MaskedAdmin[Thread]):
     def live_events_view(self, request: HttpRequest, id: UUID) -> HttpResponseBase:
         thread = self._seen(request, id)
         watch = ContentAccess.Action.WATCH
-        sight = access.look(request, user=thread.user_id, what="reply as it is written", object_id=id, action=watch)
+        sight = access.look(
+            request, user=thread.user_id, what="reply as it is written", object_id=id, thread=id, action=watch
+        )
         return live.stream(request, thread, sight)
 
     def _seen(self, request: HttpRequest, id: UUID) -> Thread:

@@ -52,7 +52,7 @@ def rebuilt(snapshot: ContextSnapshot, material: Material) -> Payload | None:
 
 
 def account(snapshot: ContextSnapshot, material: Material, near: Iterable[Message]) -> dict[str, Any]:
-    """The body without the exact request. ``near``: the turns at ``near_places``, oldest first."""
+    """The body but for the exact request. ``near``: the turns at ``near_places``, oldest first."""
     return {
         "id": str(snapshot.id),
         "thread": str(snapshot.thread_id) if snapshot.thread_id else None,
@@ -82,6 +82,7 @@ def account(snapshot: ContextSnapshot, material: Material, near: Iterable[Messag
         "problems": snapshot.problems or [],
         "cache": snapshots.cache_of(snapshot).told(),
         "diagnostics": snapshot.diagnostics,
+        "request": None,
         "forgotten_at": material.forgotten_at,
         "timings_ms": NO_TIMINGS | snapshots.timings_of(snapshot),
         "usage": asdict(Usage(**snapshot.usage)),

@@ -1,7 +1,15 @@
+from django.contrib.postgres.indexes import OpClass
 from django.db import models
 from django.db.models import Q
 
 from conversations.ids import uuid7
+from conversations.models.indexes import BLOOM, ChangingSummaryIndex, ErrorCode, Exceeds, IsThere, SummaryIndex, Tells
+
+FATES = (
+    *("over_budget", "turn_limit", "superseded", "fulfilled_artifact", "orphan_tool", "recalled", "outside_part"),
+    "shortened",
+)
+"""Reasons why a turn is not, or not as it was, in its place in a request, as ``runs`` names them."""
 
 
 class ContextBlock(models.Model):
@@ -118,9 +126,24 @@ class ContextSnapshot(models.Model):
 
     class Meta:
         verbose_name = "model request"
-        # None on what the end of a request changes, so that storing the end touches no index. The newest of all are found
-        # by their ids, which are ordered by time.
-        indexes = [models.Index(fields=["thread", "created_at"], name="snapshot_by_thread")]
+        # No B-tree on what the end of a request changes, so that storing the end touches no index. The newest of all are
+        # found by their ids, which are ordered by time; the rare ones among a million by summaries of the table's pages.
+        indexes = [
+            models.Index(fields=["thread", "created_at"], name="snapshot_by_thread"),
+            SummaryIndex(
+                OpClass("model", name=BLOOM),
+                OpClass("purpose", name=BLOOM),
+                OpClass(Exceeds("total_tokens", "budget"), name="int4_minmax_ops"),
+                *(OpClass(Tells("runs", reason=reason), name="int4_minmax_ops") for reason in FATES),
+                name="snapshot_made",
+            ),
+            ChangingSummaryIndex(
+                OpClass("status", name=BLOOM),
+                OpClass(ErrorCode("error"), name=BLOOM),
+                OpClass(IsThere("error"), name="int4_minmax_ops"),
+                name="snapshot_ended",
+            ),
+        ]
         constraints = [
             models.UniqueConstraint(fields=["reply", "round", "purpose"], name="one_snapshot_per_round"),
             models.CheckConstraint(
@@ -135,3 +158,31 @@ class ContextSnapshot(models.Model):
     @property
     def quotes_turns(self) -> bool:
         return self.Purpose(self.purpose).quotes_turns
+
+
+class RequestHour(models.Model):
+    """The figures of an hour's requests to one model for one assistant, so that the overview need not read a million rows.
+
+    Kept when the requests are deleted. Written and read by ``conversations.figures``, which says what ``figures`` holds.
+    """
+
+    hour = models.DateTimeField()
+    assistant = models.ForeignKey(
+        "conversations.Assistant", models.DO_NOTHING, related_name="+", db_constraint=False, db_index=False
+    )
+    provider = models.CharField(max_length=40)
+    model = models.CharField(max_length=80)
+    above = models.PositiveIntegerField(
+        help_text="They had more input tokens than this, above which prices are others."
+    )
+    figures = models.JSONField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["hour", "assistant", "provider", "model", "above"], name="request_hour_once"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.model} in the hour of {self.hour}"

@@ -1,6 +1,7 @@
-"""``make bench``: a throw-away PostgreSQL, every benchmark, tables on standard output."""
+"""``make bench``: a throw-away PostgreSQL, every benchmark, tables on standard output. ``inspection`` can be run alone."""
 
 import os
+import sys
 from importlib.util import find_spec
 
 from psycopg.conninfo import make_conninfo
@@ -20,9 +21,13 @@ def run(url: str) -> None:
     import django  # noqa: PLC0415
 
     django.setup()
-    from tests.benchmarks import cache, context, corpus, recall, replies, standing, tokens  # noqa: PLC0415
+    from tests.benchmarks import cache, context, corpus, inspection, recall, replies, standing, tokens  # noqa: PLC0415
     from tests.benchmarks.measuring import database  # noqa: PLC0415
 
+    if sys.argv[1:] == ["inspection"]:
+        with database():
+            inspection.main()
+        return
     tokens.main()
     cache.main()
     with database() as name:
@@ -38,6 +43,8 @@ def run(url: str) -> None:
         standing.main()
         recall.main()
         replies.main(here)
+    with database():  # of its own: a million rows would be in the others' way
+        inspection.main()
 
 
 if __name__ == "__main__":

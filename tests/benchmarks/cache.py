@@ -1,8 +1,8 @@
 """What prompts cost with a provider that caches prefixes, by simulation: our window beside ones that slide. No network.
 
-Prices are those of the Messages API, as multiples of an input token: what is read from the cache costs 0.1, what is written to
-it for five minutes 1.25. A request is the system text, the history, the newest message and, after it, what changes with each
-message; cache marks stand at the end of the system text and at the end of the newest message's own text.
+Prices are those of the Messages API, as multiples of an input token: with most models, what is read from the cache costs 0.1,
+what is written to it for five minutes 1.25. A request is the system text, the history, the newest message and, after it, what
+changes with each message; cache marks stand at the end of the system text and of the newest message's own text.
 """
 
 import math
@@ -14,9 +14,11 @@ from statistics import mean
 
 from conversations.context.windowing import Turn, window
 from conversations.models import text_blocks
+from conversations.providers import prices
 from tests.conversations.context.turns import COMPANION
 
-READ, WRITE = 0.1, 1.25
+PRICE = prices.SHIPPED["anthropic", "claude-sonnet-4-6"][0]
+READ, WRITE = float(PRICE.cache_read / PRICE.input), float(PRICE.cache_write / PRICE.input)
 SMALLEST_PREFIX = 1_024
 LIVES_SECONDS = 300.0
 

@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 from django.test import override_settings
 
-from conversations.checks import memory_is_configured, provider_is_configured
+from conversations.checks import memory_is_configured, prices_can_be_read, provider_is_configured
 
 KEY = "sk-local"
 
@@ -51,3 +51,9 @@ def test_a_memory_service_that_cannot_work_is_told_before_the_start(
 ) -> None:
     with override_settings(**changed):
         assert [problem.id for problem in memory_is_configured()] == numbers
+
+
+@pytest.mark.parametrize(("text", "numbers"), [("", []), ('{"m": {"input": 1}}', ["openbook.E006"])])
+def test_prices_that_cannot_be_read_are_told_before_the_start(text: str, numbers: list[str]) -> None:
+    with override_settings(OPENBOOK_PRICES=text):
+        assert [problem.id for problem in prices_can_be_read()] == numbers

@@ -4,10 +4,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from conversations.admin.snapshot.evidence import Evidence, Item, is_turn_of_thread
-from conversations.admin.snapshot.verdict import left_out
 from conversations.context import rewriting
 from conversations.context.filtering import ARTIFACT_CORRELATION_WINDOW
 from conversations.context.reasons import Reason
+from conversations.context.snapshots import left_out
 from conversations.models import Assistant, ContextSnapshot
 
 

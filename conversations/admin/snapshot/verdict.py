@@ -1,12 +1,10 @@
 """What a model request was given and what not, in one line."""
 
-from collections import Counter
 from typing import Any
 
 from conversations.admin import display
-from conversations.context import snapshots
-from conversations.context.reasons import Reason
 from conversations.context.rewriting import RewritingOutcome
+from conversations.context.snapshots import left_out
 from conversations.models import ContextSnapshot
 
 FAILURES = {"error": "failed", "timed_out": "timed out", "garbage": "could not be used"}
@@ -25,15 +23,6 @@ def verdict(snapshot: ContextSnapshot) -> str:
         return "; ".join([asked, display.counted(snapshot.total_tokens, "token"), *failures(snapshot)])
     size = f"{snapshot.total_tokens:,} of {snapshot.budget:,} tokens"
     return "; ".join([f"{turns} sent, {missing}", size, *failures(snapshot)])
-
-
-def left_out(snapshot: ContextSnapshot) -> Counter[str]:
-    """How many turns were left out, by reason."""
-    counts: Counter[str] = Counter()
-    for run in snapshots.runs_of(snapshot):
-        if not run.included and run.reason is not Reason.RECALLED:
-            counts[run.reason.value] += run.count
-    return counts
 
 
 def failures(snapshot: ContextSnapshot) -> list[str]:

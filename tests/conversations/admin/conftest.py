@@ -4,7 +4,7 @@ from urllib.parse import urlencode
 
 import pytest
 from django.contrib.auth.models import Permission, User
-from django.test import Client
+from django.test import AsyncClient, Client
 from django.urls import reverse
 from django.utils import timezone
 
@@ -33,7 +33,7 @@ class Reader(Client):
         return self.opened().get(url)
 
 
-def opened(client: Client) -> None:
+def opened(client: Client | AsyncClient) -> None:
     """A reason is stated to read what everybody wrote so far."""
     until = timezone.now() + access.OPEN_FOR
     session = client.session
@@ -69,7 +69,7 @@ MEMORY = ["consolidation", "memory", "threadsummary", "dailysummary", "topic"]
 APPS = {"artifact": "artifacts", "preset": "artifacts"} | dict.fromkeys(MEMORY, "memory")
 
 
-def list_url(model: str, **query: str) -> str:
+def list_url(model: str, /, **query: str) -> str:
     return reverse(f"admin:{APPS.get(model, 'conversations')}_{model}_changelist") + (
         f"?{urlencode(query)}" if query else ""
     )

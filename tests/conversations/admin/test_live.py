@@ -42,7 +42,7 @@ async def staff(*permissions: str, reason: bool = True) -> AsyncClient:
 
 async def watching(client: AsyncClient, thread: Thread, query: str = "") -> AsyncIterator[dict[str, Any]]:
     """What the page is told, as it comes."""
-    response = await client.get(reverse("admin:conversations_thread_live_events", args=[thread.pk]) + query)
+    response: Any = await client.get(reverse("admin:conversations_thread_live_events", args=[thread.pk]) + query)
     assert (response.status_code, response["Content-Type"]) == (200, "text/event-stream")
     async for part in response:
         fields = dict(line.split(": ", 1) for line in part.decode().splitlines() if line and not line.startswith(":"))
@@ -89,7 +89,7 @@ async def test_without_a_reason_or_permission_the_words_stay_masked(
     seen = [each async for each in watching(client, running.thread, f"?reply={running.reply.pk}")]
     assert sum(each.get("characters", 0) for each in seen) == len(SECRET)
     assert "Biscuit" not in json.dumps(seen)
-    page = await client.get(reverse("admin:conversations_thread_live", args=[running.thread.pk]))
+    page: Any = await client.get(reverse("admin:conversations_thread_live", args=[running.thread.pk]))
     assert ("Biscuit" in page.text, "Content is masked" in page.text) == (False, True)
     assert await accesses() == []
 

@@ -328,7 +328,7 @@ def test_what_was_recalled_stands_with_its_score_best_first(staff: Reader) -> No
     snapshot = make_snapshot(make_thread(turns=turns, assistant=assistant))
     page = page_of(snapshot)
     scores = [row.score for row in page.known if row.what == "earlier turn"]
-    assert scores == sorted((item["score"] for item in snapshot.recalled), reverse=True)
+    assert scores == sorted((item["score"] for item in snapshot.recalled or ()), reverse=True)
     assert [page.known[0].excerpt, len(scores) > 1] == ["My dog is called Biscuit.", True]
     assert f'<td class="ob-number">{scores[0]:.2f}</td>' in staff.read(page_url("contextsnapshot", snapshot.pk)).text
 

@@ -104,10 +104,8 @@ def test_a_snapshot_is_described_to_its_last_field() -> None:
     inner = [field.name for field in call.answers[0].fields if "." in field.name]
     assert inner == [
         *(f"sections[].{name}" for name in ("name", "tokens", "text", "forgotten_at")),
-        *(
-            f"items[].{name}"
-            for name in ("kind", "included", "reason", "id", "tokens", "position", "thread", "first", "last", "count")
-        ),
+        *(f"items[].{name}" for name in ("kind", "included", "reason", "id", "tokens", "position", "thread", "score")),
+        *(f"items[].{name}" for name in ("first", "last", "count")),
         *(f"rewriting.{name}" for name in ("outcome", "query")),
         *(f"against_duplicates.{name}" for name in ("rules", "tool_wording", "filtered_turns", "silent")),
         *(f"problems[].{name}" for name in ("source", "kind", "message")),

@@ -1,7 +1,13 @@
 // Watches a reply: what the server tells becomes text, never markup.
 const log = document.getElementById("live");
 const state = document.getElementById("live-state");
-const times = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", second: "2-digit", fractionalSecondDigits: 1 });
+const times = new Intl.DateTimeFormat(undefined, {
+  hour: "2-digit",
+  minute: "2-digit",
+  second: "2-digit",
+  fractionalSecondDigits: 1,
+  hourCycle: "h23",
+});
 let said = null;
 let masked = 0;
 
@@ -39,9 +45,12 @@ function tell({ words, text, characters, at, url }) {
 
 const source = new EventSource(log.dataset.events);
 source.addEventListener("open", () => {
-  state.textContent = "Connected.";
+  state.textContent = log.dataset.events.includes("?") ? "Connected." : "Connected. Waiting for the next reply…";
 });
-source.addEventListener("told", (event) => follow(() => tell(JSON.parse(event.data))));
+source.addEventListener("told", (event) => {
+  state.textContent = "Connected.";
+  follow(() => tell(JSON.parse(event.data)));
+});
 source.addEventListener("over", (event) => {
   source.close();
   state.textContent = JSON.parse(event.data).words || "It has ended. Reload the page to wait for the next one.";

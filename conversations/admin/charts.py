@@ -1,0 +1,163 @@
+"""Charts as figures in a plane: bars that stand on one another, or lines. A template draws them as SVG. Pure."""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+WIDTH, HEIGHT = 600, 170
+LEFT, BOTTOM, TOP = 52, 28, 8
+RIGHT_EDGE = WIDTH - 4
+FLOOR = HEIGHT - BOTTOM
+MOST_LABELS = 6
+Value = float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Series:
+    """One value for each label; ``None`` where there is nothing to tell. ``look`` names the class that colours it."""
+
+    name: str
+    look: str
+    values: Sequence[Value]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bar:
+    look: str
+    title: str
+    x: float
+    y: float
+    width: float
+    height: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Line:
+    """Points joined by strokes; a value with no neighbour is a dot alone."""
+
+    look: str
+    points: str
+    dots: Sequence[tuple[float, float]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tick:
+    at: float
+    label: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    label: str
+    values: Sequence[str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chart:
+    """What is drawn, and the same numbers as a table."""
+
+    slug: str
+    title: str
+    note: str
+    legend: Sequence[tuple[str, str]]
+    bars: Sequence[Bar]
+    lines: Sequence[Line]
+    ticks: Sequence[Tick]
+    marks: Sequence[Tick]
+    rows: Sequence[Row]
+
+    @property
+    def is_empty(self) -> bool:
+        return not self.bars and not self.lines
+
+
+def bars(slug: str, title: str, labels: Sequence[str], series: Sequence[Series], **options: object) -> Chart:
+    """The values of each label on one another."""
+    stacks = [math.fsum(value or 0 for value in values) for values in zip(*(one.values for one in series), strict=True)]
+    return _chart(slug, title, labels, series, top=max(stacks, default=0), are_bars=True, **options)  # type: ignore[arg-type]
+
+
+def lines(slug: str, title: str, labels: Sequence[str], series: Sequence[Series], **options: object) -> Chart:
+    top = max((value for one in series for value in one.values if value is not None), default=0)
+    return _chart(slug, title, labels, series, top=top, are_bars=False, **options)  # type: ignore[arg-type]
+
+
+def _chart(
+    slug: str,
+    title: str,
+    labels: Sequence[str],
+    series: Sequence[Series],
+    *,
+    top: float,
+    are_bars: bool,
+    show: Callable[[float], str],
+    tick: Callable[[float], str] | None = None,
+    note: str = "",
+    most: float | None = None,
+) -> Chart:
+    scale = nice(most or top)
+    has_any = any(value for one in series for value in one.values)
+    step = (RIGHT_EDGE - LEFT) / max(len(labels), 1)
+    return Chart(
+        slug=slug,
+        title=title,
+        note=note,
+        legend=[(one.name, one.look) for one in series],
+        bars=list(_bars(labels, series, scale, step, show)) if are_bars and has_any else [],
+        lines=[_line(one, scale, step) for one in series] if not are_bars and has_any else [],
+        ticks=[
+            Tick(at=_y(value, scale), label=(tick or show)(value) if value else "0") for value in (0, scale / 2, scale)
+        ],
+        marks=list(_marks(labels, step)),
+        rows=[
+            Row(label=label, values=[show(value) if value is not None else "–" for value in values])
+            for label, *values in zip(labels, *(one.values for one in series), strict=True)
+        ],
+    )
+
+
+def nice(top: float) -> float:
+    """The next 1, 2, 2.5 or 5 with noughts that is not below."""
+    if top <= 0:
+        return 1.0
+    base = 10.0 ** math.floor(math.log10(top))
+    return next(base * step for step in (1, 2, 2.5, 5, 10) if base * step >= top * (1 - 1e-9))
+
+
+def _bars(
+    labels: Sequence[str], series: Sequence[Series], scale: float, step: float, show: Callable[[float], str]
+) -> Iterator[Bar]:
+    for index, label in enumerate(labels):
+        below = 0.0
+        for one in series:
+            if value := one.values[index]:
+                yield Bar(
+                    look=one.look,
+                    title=f"{label}: {show(value)} {one.name}",
+                    x=round(LEFT + index * step + step * 0.1, 1),
+                    y=round(_y(below + value, scale), 2),
+                    width=round(step * 0.8, 1),
+                    height=round(_y(below, scale) - _y(below + value, scale), 2),
+                )
+                below += value
+
+
+def _line(one: Series, scale: float, step: float) -> Line:
+    places = [
+        None if value is None else (round(LEFT + (index + 0.5) * step, 1), round(_y(value, scale), 1))
+        for index, value in enumerate(one.values)
+    ]
+    parts = [[place for place in part if place] for known, part in groupby(places, key=bool) if known]
+    path = " ".join("M" + " L".join(f"{x},{y}" for x, y in part) for part in parts if len(part) > 1)
+    return Line(look=one.look, points=path, dots=[part[0] for part in parts if len(part) == 1])
+
+
+def _marks(labels: Sequence[str], step: float) -> Iterator[Tick]:
+    every = max(1, math.ceil(len(labels) / MOST_LABELS))
+    for index in range(0, len(labels), every):
+        yield Tick(at=round(LEFT + (index + 0.5) * step, 1), label=labels[index])
+
+
+def _y(value: float, scale: float) -> float:
+    return round(FLOOR - (FLOOR - TOP) * min(value / scale, 1), 2)
