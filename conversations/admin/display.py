@@ -51,6 +51,11 @@ def when(value: datetime | None) -> SafeString | str:
     )
 
 
+def moment(value: datetime) -> str:
+    """A time within a sentence, or where no markup can be."""
+    return date_format(timezone.localtime(value), "Y-m-d H:i:s T")
+
+
 def took(start: datetime, end: datetime | None) -> str:
     return NOTHING if end is None else milliseconds((end - start).total_seconds() * 1000)
 

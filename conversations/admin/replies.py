@@ -1,20 +1,21 @@
 """Replies and single turns: recorded, so read-only."""
 
+from functools import partial
 from uuid import UUID
 
 from django.contrib import admin
 from django.contrib.auth.models import User
 from django.db.models import QuerySet
 from django.http import HttpRequest
-from django.urls import reverse
+from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from artifacts.models import Artifact
 from artifacts.services import made_by
-from conversations.admin import display
+from conversations.admin import display, trace_views
 from conversations.admin.base import InspectionAdmin
-from conversations.admin.content import CONTENT_FORM, MaskedInspectionAdmin, content, is_shown
+from conversations.admin.content import MaskedInspectionAdmin, content, is_shown
 from conversations.admin.requested import replies_of
 from conversations.models import ContextSnapshot, Message, Reply, Thread
 
@@ -141,7 +142,6 @@ class ReplyAdmin(InspectionAdmin[Reply]):
 
 @admin.register(Message)
 class MessageAdmin(MaskedInspectionAdmin[Message]):
-    change_form_template = CONTENT_FORM
     content_fields = ["content", "text"]
     list_display = ["created", "thread_link", "position", "role", "status", "tokens"]
     search_fields = ["id__exact", "thread__id__exact"]
@@ -155,6 +155,10 @@ class MessageAdmin(MaskedInspectionAdmin[Message]):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Message]:
         return super().get_queryset(request).select_related("thread")
+
+    def get_urls(self) -> list[URLPattern]:
+        why = self.admin_site.admin_view(partial(trace_views.why_view, self))
+        return [path("<uuid:id>/why/", why, name="conversations_message_why"), *super().get_urls()]
 
     def owner_of(self, row: Message) -> int:
         return row.thread.user_id

@@ -1,5 +1,6 @@
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -16,7 +17,7 @@ from django.urls import URLPattern, path
 from django.utils.safestring import SafeString
 
 from conversations import deletion
-from conversations.admin import access, deleting, display, live
+from conversations.admin import access, deleting, display, live, trace_views
 from conversations.admin.access import Sight
 from conversations.admin.base import STYLES, TypedAdmin
 from conversations.admin.content import MaskedAdmin
@@ -70,10 +71,19 @@ class ThreadAdmin(MaskedAdmin[Thread]):
         return {"page": thread_page(row, before=request.GET.get("before", ""), shown=sight.shown)}
 
     def get_urls(self) -> list[URLPattern]:
-        views = {"live": self.live_view, "live/events": self.live_events_view}
+        views = {
+            "live": self.live_view,
+            "live/events": self.live_events_view,
+            "map": partial(trace_views.map_view, self),
+            "why": partial(trace_views.find_view, self),
+        }
         own = [
-            path(f"<uuid:id>/{place}/", self.admin_site.admin_view(view), name=f"conversations_thread_{name}")
-            for (place, view), name in zip(views.items(), ("live", "live_events"), strict=True)
+            path(
+                f"<uuid:id>/{place}/",
+                self.admin_site.admin_view(view),
+                name=f"conversations_thread_{place.replace('/', '_')}",
+            )
+            for place, view in views.items()
         ]
         return [*own, *super().get_urls()]
 

@@ -40,6 +40,15 @@ def unpack_runs(text: str) -> list[Run]:
     return [_read_run(*groups) for groups in _each(RUN, text)]
 
 
+def reason_at(text: str, position: int) -> Reason | None:
+    """Why the turn at a position is in these runs or not; ``None`` where they don't reach it. Reads no further than that."""
+    for part in text.split(BETWEEN) if text else ():
+        run = _read_run(*_groups(RUN, part))
+        if run.last >= position:
+            return run.reason
+    return None
+
+
 def pack_texts(named: Iterable[Named]) -> str:
     """For example ``base 312 47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU``."""
     return BETWEEN.join(f"{one.name} {one.tokens} {short(one.sha256)}" for one in named)

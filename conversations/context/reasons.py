@@ -17,3 +17,43 @@ class Reason(models.TextChoices):
     LISTED = "listed", "Exists beside the thread"
     OUTSIDE_PART = "outside_part", "Not of the part of the conversation that was read, or forgotten before"
     EXPIRED = "expired", "No longer true, or switched off"
+
+    @property
+    def rule(self) -> str:
+        """The rule behind it in a sentence, with the numbers of the requirements that say so."""
+        text, requirements = RULES[self]
+        return f"{text} ({requirements})."
+
+    @property
+    def requirements(self) -> str:
+        return RULES[self][1]
+
+
+RULES: dict[Reason, tuple[str, str]] = {
+    Reason.NEWEST: ("The message to answer is always sent, last of all", "C1, W6"),
+    Reason.RECENT: ("The window holds the newest turns, in order, as many as its turns and tokens allow", "W1, W2"),
+    Reason.SHORTENED: ("A single turn that the hard cap can't hold is shortened with a visible mark", "W6"),
+    Reason.OVER_BUDGET: (
+        "The history holds a number of tokens; when they are full it drops to its low mark in one step, oldest turns first",
+        "W2, W5",
+    ),
+    Reason.TURN_LIMIT: (
+        "The history holds a number of turns; when they are reached it drops to its low mark in one step, oldest turns first",
+        "W2, W5",
+    ),
+    Reason.SUPERSEDED: ("Only the path that the chat shows is sent; what a retry replaced stays stored", "T3"),
+    Reason.FULFILLED_ARTIFACT: (
+        "A request whose artifact was made is left out with its answer, so that it is not made again; "
+        "they come back when the artifact is deleted",
+        "F2–F5",
+    ),
+    Reason.ORPHAN_TOOL: ("A tool call and its result are sent together or not at all", "W4"),
+    Reason.REMEMBERED: ("What is known of the person stands before the history, the same all session long", "C3"),
+    Reason.RECALLED: (
+        "What bears on the message and is not in the window stands beside the message, as far as there is room",
+        "C3, Q2",
+    ),
+    Reason.LISTED: ("Artifacts are named beside the message, as what asked for them is left out", "F9"),
+    Reason.OUTSIDE_PART: ("A conversation is summed up part by part", "C5, C7"),
+    Reason.EXPIRED: ("What has ended is given to no request", "C3"),
+}

@@ -21,7 +21,17 @@ def run(url: str) -> None:
     import django  # noqa: PLC0415
 
     django.setup()
-    from tests.benchmarks import cache, context, corpus, inspection, recall, replies, standing, tokens  # noqa: PLC0415
+    from tests.benchmarks import (  # noqa: PLC0415
+        cache,
+        context,
+        corpus,
+        inspection,
+        inspection_map,
+        recall,
+        replies,
+        standing,
+        tokens,
+    )
     from tests.benchmarks.measuring import database  # noqa: PLC0415
 
     if sys.argv[1:] == ["inspection"]:
@@ -40,6 +50,7 @@ def run(url: str) -> None:
             reading.main(here, threads, context.build_read_only)
         else:
             print("\n== no peers here: `make bench` installs them in an environment of its own")
+        inspection_map.main(here)
         standing.main()
         recall.main()
         replies.main(here)

@@ -64,8 +64,8 @@ def make_reply(thread: Thread | None = None, *, status: str = "completed", **val
     now = timezone.now()
     ended = None if status == Reply.Status.RUNNING else now
     question = thread.messages.filter(role=Message.Role.USER, is_active=True).latest("position")
-    values = {"owner": "test", "lease_until": now, "created_at": now, "ended_at": ended} | values
-    return Reply.objects.create(thread=thread, user_message=question, status=status, **values)
+    about = {"user_message": question, "owner": "test", "lease_until": now, "created_at": now, "ended_at": ended}
+    return Reply.objects.create(thread=thread, status=status, **about | values)
 
 
 def make_snapshot(

@@ -44,7 +44,7 @@ def rule(reason: Reason, snapshot: ContextSnapshot) -> str:
     """The rule behind a reason, with its numbers. The record holds the budget and the hard cap; those of the window are the
     assistant's, as of now."""
     tell = RULES.get(reason)
-    return tell(snapshot, snapshot.thread.assistant) if tell else ""
+    return tell(snapshot, snapshot.thread.assistant) if tell else reason.rule
 
 
 def _over_budget(snapshot: ContextSnapshot, assistant: Assistant) -> str:
@@ -77,27 +77,12 @@ def _fulfilled(snapshot: ContextSnapshot, assistant: Assistant) -> str:
     )
 
 
-def _orphan(snapshot: ContextSnapshot, assistant: Assistant) -> str:
-    return "A tool call and its result are sent together or not at all (W4)."
-
-
-def _superseded(snapshot: ContextSnapshot, assistant: Assistant) -> str:
-    return "One path is sent: a later attempt, or an edit, took the place of these turns. They stay stored (T3)."
-
-
-def _outside_part(snapshot: ContextSnapshot, assistant: Assistant) -> str:
-    return "A conversation is noted part by part, each turn once, and what was forgotten is not read again (T3)."
-
-
 RULES: dict[Reason, Callable[[ContextSnapshot, Assistant], str]] = {
     Reason.OVER_BUDGET: _over_budget,
     Reason.TURN_LIMIT: _turn_limit,
     Reason.FULFILLED_ARTIFACT: _fulfilled,
-    Reason.ORPHAN_TOOL: _orphan,
-    Reason.SUPERSEDED: _superseded,
-    Reason.OUTSIDE_PART: _outside_part,
 }
-"""Those of turns that are left out; of what is known of a person, its tier tells."""
+"""Those that have numbers to tell."""
 
 
 def _row(item: Item) -> LeftOut:

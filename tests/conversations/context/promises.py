@@ -1,10 +1,13 @@
 """What must hold of every context that was built, whatever the rows are: looked at from outside, with all rows at hand."""
 
 import hashlib
-from collections.abc import Sequence
+import uuid
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
+from conversations.admin import traces
+from conversations.admin.map_page import map_page
 from conversations.context import comparing, describing, snapshots
 from conversations.context.builder import Context
 from conversations.context.fitting import SMALLEST_SHARE
@@ -13,8 +16,9 @@ from conversations.context.reasons import Reason
 from conversations.context.recalling import RecalledTurn
 from conversations.context.rendering import canonical
 from conversations.context.tokens import text_of
+from conversations.context.tracing import FATES, Fate, Part, bars
 from conversations.context.windowing import without_orphans
-from conversations.models import ContextSnapshot, Message
+from conversations.models import ContextSnapshot, Message, Thread
 from tests.model_rules import complaint
 
 ORDER = ["base", "memory", "today", "open_threads", "last_conversation", "history", "message"]
@@ -163,6 +167,38 @@ def check_body(body: dict[str, Any], context: Context) -> None:
 def in_place(item: dict[str, Any], body: dict[str, Any]) -> bool:
     """Whether it tells of a turn of the thread itself."""
     return item["kind"] in ("message", "range") and item.get("thread", body["thread"]) == body["thread"]
+
+
+def check_traces(thread: Thread, bodies: Mapping[uuid.UUID, dict[str, Any]]) -> None:
+    """The map of the thread, and the way of a turn through its requests, tell what the account of each request tells."""
+    page = map_page(thread, until="")
+    shown = [column.request for column in page.columns]
+    assert {request.id for request in shown} == set(bodies)
+    told = {id: reasons_by_position(body) for id, body in bodies.items()}
+    for request, column in zip(shown, page.columns, strict=True):
+        drawn = {
+            position: Fate.NO_ROOM if bar.fate is Fate.SUMMARISED else bar.fate
+            for bar in bars(request.runs, [Part(first=2, last=9, at=request.at)], request.at)
+            for position in range(bar.first, bar.last + 1)
+        }
+        assert drawn == {position: FATES[reason] for position, reason in told[request.id].items()}
+        counts = dict(zip(page.fates, column.counts, strict=True))
+        sent = sum(counts.get(fate, 0) for fate in (Fate.ASKED, Fate.SENT, Fate.SHORTENED))
+        assert sent == bodies[request.id]["message_history_count"] + 1
+    for position in {1, page.axis.end // 2 or 1, page.axis.end}:
+        seen = traces.seen(thread, position)
+        assert [(one.id, one.reason) for one in seen] == [
+            (request.id, told[request.id].get(position)) for request in shown
+        ]
+
+
+def reasons_by_position(body: dict[str, Any]) -> dict[int, Reason]:
+    return {
+        position: Reason(item["reason"])
+        for item in body["items"]
+        if in_place(item, body)
+        for position in range(item.get("first", item.get("position")), item.get("last", item.get("position")) + 1)
+    }
 
 
 def same(body: dict[str, Any]) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """The whole builder against any story: real rows, written by the application itself; after each request all promises."""
 
+import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime, timedelta
@@ -124,6 +125,7 @@ class Story(RuleBasedStateMachine):
         self.changed = self.roomy = True
         self.reply: Reply | None = None
         self.told: list[tuple[ContextSnapshot, Assistant, bool]] = []
+        self.bodies: dict[uuid.UUID, dict[str, Any]] = {}
 
     def teardown(self) -> None:
         self.rows.close()
@@ -245,6 +247,11 @@ class Story(RuleBasedStateMachine):
         own = ("id", "slug", "name", "is_default", "is_active")
         self.set(**{name: getattr(fresh, name) for name in names if name not in own})
 
+    @precondition(lambda self: self.bodies)
+    @rule()
+    def trace(self) -> None:
+        promises.check_traces(self.thread, self.bodies)
+
     @rule(minutes=st.sampled_from([1, 6, 29, 31, 600, 1_500]))
     def pause(self, minutes: int) -> None:
         self.now += timedelta(minutes=minutes)
@@ -283,7 +290,7 @@ class Story(RuleBasedStateMachine):
             query = Rewriting(query="What about the boats?", outcome=RewritingOutcome.REWRITTEN)
             snapshot, context = store.build_and_record(opened, query=query)
         promises.check_context(context, stored)
-        body = promises.check_record(context, snapshot)
+        body = self.bodies[snapshot.id] = promises.check_record(context, snapshot)
         roomy = self.check_window(context, stored)
         if self.last:
             promises.check_change(*self.last, snapshot, context)
