@@ -4,14 +4,17 @@ import asyncio
 import json
 import logging
 import random
+import ssl
 import time
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, cast
 from weakref import WeakKeyDictionary
 
-from anthropic import AsyncAnthropic, AsyncStream, Timeout
+import httpx2
+from anthropic import AsyncAnthropic, AsyncStream, DefaultAsyncHttpxClient, Timeout
 from django.conf import settings
 
 from conversations.providers import usable_key
@@ -261,12 +264,19 @@ async def open_client(key: str, base_url: str) -> AsyncGenerator[AsyncAnthropic]
         max_retries=0,
         timeout=Timeout(None, connect=5.0),  # reading is watched by content, as pings defeat a read timeout
         open_telemetry=False,
+        http_client=DefaultAsyncHttpxClient(verify=trusted()),
     )
     try:
         while True:
             yield client
     finally:
         await client.close()
+
+
+@cache
+def trusted() -> ssl.SSLContext:
+    """The certificates of this machine. To read them takes most of what a client does, and each event loop has one."""
+    return httpx2.create_ssl_context()
 
 
 def pause(error: ProviderError, failure: Exception, backoff: float | None) -> float | None:
