@@ -98,8 +98,9 @@ def _sdk() -> None:
 
 
 @pytest.fixture
-def model(_sdk: None, model_server: ModelServer, settings: Settings) -> ModelServer:
-    """A local model behind the real SDK; it quotes the newest message unless a test scripts it."""
+def model(_sdk: None, model_server: ModelServer, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> ModelServer:
+    """A local model behind the real SDK; it quotes the newest message unless a test scripts it. Retries don't wait."""
+    monkeypatch.setattr("conversations.providers.anthropic.BACKOFF_SECONDS", (0.01, 0.01))
     settings.OPENBOOK_PROVIDER = "anthropic"
     settings.ANTHROPIC_API_KEY = "key-of-the-tests"
     settings.ANTHROPIC_BASE_URL = model_server.url

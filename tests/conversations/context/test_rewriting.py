@@ -54,7 +54,9 @@ def configured(model_server: ModelServer) -> Iterator[None]:
 
 
 @pytest.fixture
-async def provider() -> AsyncIterator[AnthropicProvider]:
+async def provider(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[AnthropicProvider]:
+    """Its retries don't wait."""
+    monkeypatch.setattr("conversations.providers.anthropic.BACKOFF_SECONDS", (0.01, 0.01))
     provider = AnthropicProvider()
     yield provider
     await provider.aclose()
