@@ -52,7 +52,7 @@ class ReceivedRequest:
     hung_up: bool = False
     ended: threading.Event = field(default_factory=threading.Event)
 
-    def wait_until_ended(self, seconds: float = 10) -> None:
+    def wait_until_ended(self, seconds: float = 60) -> None:
         assert self.ended.wait(seconds), "the exchange never ended"
 
 
@@ -60,7 +60,7 @@ class ModelServer:
     """``requests`` holds all that came, in order. Scripts are used one by one; without any the responder answers."""
 
     def __init__(self, *, port: int = 0, responder: Responder = echo, api_key: str = "") -> None:
-        self.responder = responder
+        self.responder = self._first_responder = responder
         self.api_key = api_key
         self.requests: list[ReceivedRequest] = []
         self.failures: list[BaseException] = []
@@ -80,7 +80,11 @@ class ModelServer:
             else:
                 self.responder = script
 
-    def wait_for_requests(self, count: int, seconds: float = 10) -> None:
+    def forget_scripts(self) -> None:
+        self._scripts.clear()
+        self.responder = self._first_responder
+
+    def wait_for_requests(self, count: int, seconds: float = 60) -> None:
         with self._arrived:
             assert self._arrived.wait_for(lambda: len(self.requests) >= count, seconds), "too few requests came"
 
@@ -90,14 +94,14 @@ class ModelServer:
 
     def __enter__(self) -> Self:
         self._thread.start()
-        assert self._started.wait(10), "the model server did not start"
+        assert self._started.wait(60), "the model server did not start"
         return self
 
     def __exit__(
         self, exc_type: type[BaseException] | None, exc: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._loop.call_soon_threadsafe(self._stopping.set)
-        self._thread.join(10)
+        self._thread.join(60)
         assert not self._thread.is_alive(), "the model server did not stop"
         if self.failures and exc is None:
             raise ExceptionGroup("the model server failed", [f for f in self.failures if isinstance(f, Exception)])

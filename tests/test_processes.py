@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
+from itertools import chain
 
 import pytest
 from websockets.exceptions import ConnectionClosed
@@ -26,9 +27,10 @@ from tests.services import fresh_database
 PASSWORD = "correct-horse-battery-9"
 KILLS = int(os.environ.get("OPENBOOK_TEST_KILLS", "3"))
 TURNS = 3  # at each kill
-STUCK_SECONDS = 15.0
+STUCK_SECONDS = 60.0  # a lease of 8 s runs out, and a slow machine takes its time
 # The answer has about thirty words.
 QUICK = {"DJANGO_SUPERUSER_PASSWORD": PASSWORD, "OPENBOOK_OFFLINE_WORD_SECONDS": "0.04"}
+SLOW_ANSWER_SECONDS = 30
 SLOW = {"DJANGO_SUPERUSER_PASSWORD": PASSWORD, "OPENBOOK_OFFLINE_WORD_SECONDS": "1"}
 
 pytestmark = pytest.mark.timeout(300 + 10 * KILLS)
@@ -95,25 +97,30 @@ def test_every_acknowledged_turn_survives_a_killed_server(alone: str) -> None:
         struck = pairs.map(strike, [[moments.uniform(0, 1.6) for _ in range(TURNS)] for _ in range(KILLS)])
         acknowledged = [turn for turns in struck for turn in turns]
         ends = Counter(threads.map(lambda turn: check(client, turn), acknowledged))
-    assert len(acknowledged) >= KILLS * TURNS // 3
+    assert len(acknowledged) >= KILLS
     assert ends["interrupted"] >= 1
     assert set(ends) <= {"interrupted", "completed"}
 
 
 def send_then_kill(victim: ServerProcess, sockets: dict[float, ClientConnection]) -> list[Acknowledged]:
-    """The turn of each socket has been sent for so many seconds when the server is killed; the oldest comes first."""
+    """The turn of each socket has been sent for so many seconds when the server is killed; the oldest comes first.
+
+    It is acknowledged by then, however slow the machine is.
+    """
     texts = [f"Message {uuid.uuid4().hex}" for _ in sockets]
     kill_at = time.monotonic() + max(sockets)
     for text, (age, socket) in zip(texts, sockets.items(), strict=True):
         time.sleep(max(0, kill_at - age - time.monotonic()))
         socket.send(json.dumps({"type": "message.send", "content": text, "client_message_id": text}))
+    oldest, *others = map(received, sockets.values())
+    first = next(oldest)
     time.sleep(max(0, kill_at - time.monotonic()))
     victim.kill()
     killed_at = time.monotonic()
     return [
         Acknowledged(text, saved["data"]["thread"], saved["data"]["message"]["id"], saved["reply"], killed_at)
-        for text, socket in zip(texts, sockets.values(), strict=True)
-        for saved in received(socket)
+        for text, frames in zip(texts, [chain([first], oldest), *others], strict=True)
+        for saved in frames
         if saved["type"] == "message.saved"
     ]
 
@@ -180,13 +187,12 @@ def test_the_next_start_ends_what_a_killed_server_left(alone: str) -> None:
     assert text_of(events).startswith(said)
 
 
-def test_a_server_that_is_asked_to_end_interrupts_at_once(alone: str) -> None:
-    with server(alone, **SLOW) as running:
-        client = Client.signed_in(running.url, password=PASSWORD)
-        _, saved, said = begun(client)
-        assert running.terminate(signal.SIGTERM) == 0
-    with server(alone, **SLOW) as running:
-        question, answer = Client(running.url, client.token).messages(saved["data"]["thread"])
+def test_a_server_that_is_asked_to_end_interrupts_at_once(two_servers: tuple[Client, Client], shared: Shared) -> None:
+    _, two = two_servers
+    with server(shared.database, **shared.environment(SLOW)) as third:
+        _, saved, said = begun(Client(third.url, two.token))
+        assert third.terminate(signal.SIGTERM) == 0
+    question, answer = two.messages(saved["data"]["thread"])
     assert (question["text"], question["status"], question["reply"]["status"]) == ("Go", "complete", "interrupted")
     assert (answer["text"].startswith(said), answer["status"]) == (True, "interrupted")
 
@@ -211,7 +217,7 @@ def test_a_reply_is_stopped_from_another_process(two_servers: tuple[Client, Clie
         asked_at = time.monotonic()
         two.call("POST", f"replies/{saved['reply']}/stop/")
         rest = list(stream)
-        assert time.monotonic() - asked_at < 5
+        assert time.monotonic() - asked_at < SLOW_ANSWER_SECONDS / 2
         assert rest[-1]["type"] == "reply.stopped"
         assert rest[-1]["data"]["message"]["text"] == said + text_of(rest)
 

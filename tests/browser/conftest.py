@@ -41,6 +41,7 @@ def shared_model() -> Iterator[ModelServer]:
 @pytest.fixture
 def model(shared_model: ModelServer) -> ModelServer:
     """The model behind the server; it quotes the newest message unless a test scripts it."""
+    shared_model.forget_scripts()  # what a failed test left would fail others
     return shared_model
 
 

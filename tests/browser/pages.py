@@ -24,6 +24,8 @@ TOO_SMALL = """() => [...document.querySelectorAll("button, input, textarea, a")
     .map(([element, box]) => `${element.outerHTML.slice(0, 80)} ${box.width} x ${box.height}`)"""
 UNKNOWN_YET = "Unrecognized Content-Security-Policy directive 'webrtc'"
 """No browser knows it yet; it is there for those to come."""
+PATIENCE = 45_000
+"""Milliseconds, for busy machines: what comes at once costs no more."""
 PASSWORD = "correct-horse-battery-9"
 
 
@@ -128,8 +130,8 @@ class Chat:
 @contextmanager
 def chat_page(browser: Browser, url: str, **options: Any) -> Iterator[Chat]:
     context: BrowserContext = browser.new_context(**({"viewport": {"width": 1280, "height": 820}} | options))
-    context.set_default_timeout(10_000)
-    expect.set_options(timeout=15_000)  # for busy machines: what comes at once costs no more
+    context.set_default_timeout(PATIENCE)
+    expect.set_options(timeout=PATIENCE)
     try:
         yield Chat(context.new_page(), url)
     finally:

@@ -325,7 +325,7 @@ def test_signing_out_elsewhere_is_said_and_what_was_typed_stays(chat: Chat) -> N
     other.locator("#me").click()
     other.get_by_role("button", name="Sign out").click()
     chat.box.fill("not sent yet")
-    expect(chat.page.get_by_text("You have been signed out.")).to_be_visible(timeout=15_000)
+    expect(chat.page.get_by_text("You have been signed out.")).to_be_visible()
     expect(chat.page.get_by_role("link", name="Sign in again")).to_be_visible()
     expect(chat.box).to_have_value("not sent yet")
 

@@ -44,7 +44,7 @@ def test_a_reply_cut_off_by_a_killed_server_keeps_its_text_and_can_be_retried(
         expect(chat.page.get_by_text(AWAY)).to_be_visible()
         with serve():
             note = chat.replies.locator(".turn-note.warning")
-            expect(note).to_contain_text("The server was restarted", timeout=30_000)
+            expect(note).to_contain_text("The server was restarted")
             expect(chat.page.get_by_text(AWAY)).to_be_hidden()
             assert chat.said() == ["Tell me", "The first half"]
             note.get_by_role("button", name="Retry").click()
@@ -62,7 +62,7 @@ def test_what_is_sent_while_the_server_is_away_goes_out_once_when_it_is_back(rea
         chat.send("And this too")
         expect(chat.page.get_by_text("Kept here. It is sent as soon as the server is back.")).to_have_count(2)
         with serve():
-            expect(chat.replies).to_have_count(3, timeout=30_000)
+            expect(chat.replies).to_have_count(3)
             chat.page.reload()
             expect(chat.replies).to_have_count(3)
             assert chat.said()[::2] == ["Before", "Meanwhile", "And this too"]
