@@ -15,9 +15,10 @@ from urllib.parse import urlsplit, urlunsplit
 import psycopg
 import pytest
 
-# A developer's own settings and keys must not leak into the tests.
+# A developer's own settings and keys must not leak into the tests. Without bytecode, every process would compile everything.
 FOREIGN = re.compile(
-    r"(ANTHROPIC_|SUPERMEMORY_|OTEL_|OPENBOOK_(?!TEST_)|DJANGO_SUPERUSER_|PG).*|DATABASE_URL|REDIS_URL|SECRET_KEY|ALLOWED_HOSTS|CSRF_TRUSTED_ORIGINS|DEBUG|PORT"
+    r"(ANTHROPIC_|SUPERMEMORY_|OTEL_|OPENBOOK_(?!TEST_)|DJANGO_SUPERUSER_|PG).*|DATABASE_URL|REDIS_URL|SECRET_KEY|ALLOWED_HOSTS"
+    r"|CSRF_TRUSTED_ORIGINS|DEBUG|PORT|PYTHONDONTWRITEBYTECODE"
 )
 NOWHERE = "postgresql://127.0.0.1:1/nowhere"
 POSTGRES_15 = "/usr/lib/postgresql/15/bin"
