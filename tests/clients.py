@@ -31,11 +31,11 @@ class Client:
         answer = cls(url).call("POST", "auth/token/", {"username": username, "password": password})
         return cls(url, answer["token"])
 
-    def call(self, method: str, path: str, body: Json | None = None, seconds: float = 30) -> Json:
+    def call(self, method: str, path: str, body: Json | None = None, seconds: float = 60) -> Json:
         with self._open(method, path, body, seconds) as response:
             return json.loads(response.read() or b"{}")  # type: ignore[no-any-return]
 
-    def events(self, path: str, body: Json | None = None, seconds: float = 30) -> Iterator[Json]:
+    def events(self, path: str, body: Json | None = None, seconds: float = 60) -> Iterator[Json]:
         """The envelopes of a Server-Sent Events stream."""
         with self._open("POST" if body is not None else "GET", path, body, seconds) as response:
             for line in response:
@@ -49,7 +49,7 @@ class Client:
     @contextmanager
     def socket(self, thread: str = "new") -> Iterator[ClientConnection]:
         address = f"{self.url.replace('http', 'ws', 1)}ws/threads/{thread}/"
-        with connect(address, subprotocols=["Token", self.token], open_timeout=20) as connection:  # type: ignore[list-item]
+        with connect(address, subprotocols=["Token", self.token], open_timeout=60) as connection:  # type: ignore[list-item]
             yield connection
 
     def _open(self, method: str, path: str, body: Json | None, seconds: float) -> Any:

@@ -40,7 +40,7 @@ class Gate:
         self._lock = threading.Lock()
         self._wakers: list[Callable[[], object]] = []
 
-    def wait_until_reached(self, seconds: float = 10) -> None:
+    def wait_until_reached(self, seconds: float = 60) -> None:
         assert self.reached.wait(seconds), "the server never came to this gate"
 
     def open(self) -> None:

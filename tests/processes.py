@@ -66,7 +66,7 @@ class ServerProcess:
 
     def _end(self, number: signal.Signals) -> int:
         self.process.send_signal(number)  # does nothing when the process has ended and was waited for
-        return self.process.wait(30)
+        return self.process.wait(60)
 
 
 @contextmanager

@@ -206,7 +206,7 @@ def test_a_stream_is_followed_from_another_process(two_servers: tuple[Client, Cl
         elsewhere = list(two.events(f"replies/{saved['reply']}/events/?after=2"))
         whole = [saved, *stream]
         assert elsewhere == whole[2:]
-        assert [json.loads(tab.recv(timeout=10)) for _ in whole] == whole
+        assert [json.loads(tab.recv(timeout=60)) for _ in whole] == whole
     assert whole[-1]["data"]["message"]["text"] == text_of(whole)
 
 

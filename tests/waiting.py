@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable
 
-DEADLINE_SECONDS = 30
+DEADLINE_SECONDS = 60
 
 
 def until(condition: Callable[[], object]) -> None:

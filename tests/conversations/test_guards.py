@@ -163,7 +163,7 @@ def test_deleting_a_user_leaves_others_alone(thread: Thread) -> None:
 
 
 def test_a_thread_is_not_deleted_under_a_running_reply(thread: Thread) -> None:
-    make_reply(thread, status="running", lease_until=timezone.now() + timedelta(seconds=5))
+    make_reply(thread, status="running", lease_until=timezone.now() + timedelta(minutes=5))
     with pytest.raises(ReplyInProgress):
         deletion.delete_thread(thread)
     assert Message.objects.filter(thread=thread).count() == 3

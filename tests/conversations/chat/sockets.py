@@ -12,7 +12,7 @@ from conversations.chat.routing import websocket
 
 Frame = dict[str, Any]
 OURS = "http://testserver"
-SECONDS = 10
+SECONDS = 60
 
 
 class Wire(WebsocketCommunicator):  # type: ignore[misc]  # channels is untyped

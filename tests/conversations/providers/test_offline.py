@@ -193,7 +193,7 @@ def test_a_context_of_150_000_words_is_searched_in_seconds() -> None:
     started = time.perf_counter()
     said = answer(payload([*turns, ("user", "What is thing4242 about?")]))
     assert said == f"{MARK} You said: “{turns[4242][1]}”"
-    assert time.perf_counter() - started < 10
+    assert time.perf_counter() - started < 60
 
 
 def test_the_default_model_says_what_it_is() -> None:

@@ -118,7 +118,7 @@ async def test_a_reply_left_behind_is_interrupted_with_its_text_kept(user: User)
 
 
 async def test_a_living_process_keeps_its_reply(user: User) -> None:
-    reply = await in_database(left_behind)(user, lease_in=timedelta(seconds=5))
+    reply = await in_database(left_behind)(user, lease_in=timedelta(minutes=5))
     assert await in_database(leases.sweep)() == 0
     assert (await Reply.objects.aget(id=reply.id)).status == "running"
 
