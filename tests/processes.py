@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-READY_SECONDS = 60
+READY_SECONDS = 110
 READY = re.compile(r"Openbook is ready: (\S+) - sign in as (.*)")
 
 

@@ -74,7 +74,7 @@ Reader = Callable[..., AbstractContextManager[Chat]]
 
 
 @pytest.fixture
-def reader(browser: Browser, server_url: str, browser_database: str) -> Reader:
+def reader(browser: Browser, server_url: str, browser_database: str, model: ModelServer) -> Reader:
     """Opens the chat as somebody new who is signed in. The browser must have nothing to complain about in the end."""
 
     @contextmanager
