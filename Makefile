@@ -40,6 +40,8 @@ embeddings: .venv/embeddings.stamp ## the optional packages for OPENBOOK_EMBEDDI
 
 otel: .venv/otel.stamp ## the optional packages for OTEL_EXPORTER_OTLP_ENDPOINT: a collector is told of replies and model requests
 
+pydantic: .venv/pydantic.stamp ## the optional package for threads as the history of PydanticAI's agents
+
 password: .venv/run.stamp ## a new password for the first superuser
 	@exec "$(PYTHON)" manage.py changepassword "$${DJANGO_SUPERUSER_USERNAME:-admin}"
 
@@ -50,7 +52,8 @@ lock: $(filter .local/%,$(UV)) ## the newest versions that pyproject.toml allows
 	$(COMPILE) --output-file requirements.txt
 	$(COMPILE) --extra embeddings --constraints requirements.txt --output-file requirements-embeddings.txt
 	$(COMPILE) --extra otel --constraints requirements-embeddings.txt --output-file requirements-otel.txt
-	$(COMPILE) --group dev --constraints requirements-embeddings.txt --constraints requirements-otel.txt --output-file requirements-dev.txt
+	$(COMPILE) --extra pydantic-ai --constraints requirements-otel.txt --output-file requirements-pydantic.txt
+	$(COMPILE) --group dev --constraints requirements-embeddings.txt --constraints requirements-otel.txt --constraints requirements-pydantic.txt --output-file requirements-dev.txt
 	$(COMPILE) --group dev --group peers --constraints requirements.txt --output-file requirements-peers.txt
 
 clean: ## remove what the other targets made, except for the data: database, secret key
@@ -88,6 +91,11 @@ clean: ## remove what the other targets made, except for the data: database, sec
 	@"$(UV)" pip install --quiet --compile-bytecode --python "$(PYTHON)" --require-hashes -r requirements-embeddings.txt
 	@touch $@
 
+.venv/pydantic.stamp: requirements-pydantic.txt .venv/run.stamp
+	@echo "Installing PydanticAI ..."
+	@"$(UV)" pip install --quiet --compile-bytecode --python "$(PYTHON)" --require-hashes -r requirements-pydantic.txt
+	@touch $@
+
 .venv/otel.stamp: requirements-otel.txt .venv/run.stamp
 	@echo "Installing the SDK of OpenTelemetry ..."
 	@"$(UV)" pip install --quiet --compile-bytecode --python "$(PYTHON)" --require-hashes -r requirements-otel.txt
@@ -110,4 +118,4 @@ node_modules/.stamp: package.json package-lock.json .npmrc | .venv/run.stamp
 	@"$(PYTHON)" manage.py collectstatic --noinput --verbosity 0
 	@touch $@
 
-.PHONY: help run test soak check bench embeddings otel password lock clean
+.PHONY: help run test soak check bench embeddings otel pydantic password lock clean

@@ -7,6 +7,7 @@ from typing import Any, cast
 
 import psycopg
 import pytest
+import pytest_django.fixtures
 from asgiref.sync import sync_to_async
 from django.contrib.auth.models import User
 from django.db import connection, connections
@@ -17,7 +18,8 @@ from hypothesis import settings as hypothesis_settings
 from pytest_django import DjangoDbBlocker, Settings
 
 from artifacts.models import Preset
-from conversations import replies
+from conversations import db, replies
+from conversations.context import recalling, standing
 from conversations.models import Assistant
 from memory.backends import get_backend
 from memory.backends.calling import started
@@ -33,10 +35,13 @@ EXAMPLES = int(os.environ.get("OPENBOOK_TEST_EXAMPLES", "25"))
 hypothesis_settings.register_profile("openbook", deadline=None, max_examples=EXAMPLES)
 hypothesis_settings.load_profile("openbook")
 
+PATIENT_MILLISECONDS = 20_000
 OFFERED = Preset.assistants.through
 SHIPPED: dict[type[Model], list[Any]] = {}
 """What the migrations put there, before any test."""
 
+# A test that has a server of its own needs the tables as well, which pytest-django makes only where a test asks it for them.
+pytest_django.fixtures._get_databases_for_setup = lambda items: ({"default"}, set())
 TransactionTestCase._fixture_teardown = lambda _: empty()  # type: ignore[attr-defined]
 
 
@@ -67,6 +72,22 @@ def _cheap_passwords() -> Iterator[None]:
     """The real hash takes half a second on purpose. Servers in processes of their own keep it."""
     with override_settings(PASSWORD_HASHERS=["django.contrib.auth.hashers.MD5PasswordHasher"]):
         yield
+
+
+@pytest.fixture
+def deadlines() -> None:
+    """For tests of what happens when the database is slow: it is given the time that the product gives it."""
+
+
+@pytest.fixture(autouse=True)
+def _patience(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Elsewhere a busy machine may take its time to read what a context is made of, and nothing is left out for it."""
+    if "deadlines" in request.fixturenames:
+        return
+    monkeypatch.setattr(db, "SETTINGS", db.SETTINGS.replace(f" {db.QUICK_MILLISECONDS};", f" {PATIENT_MILLISECONDS};"))
+    monkeypatch.setattr(db.start_over, "__kwdefaults__", {"milliseconds": PATIENT_MILLISECONDS})
+    monkeypatch.setattr(recalling, "MILLISECONDS", PATIENT_MILLISECONDS)
+    monkeypatch.setattr(standing, "EACH_MILLISECONDS", PATIENT_MILLISECONDS)
 
 
 @pytest.fixture(autouse=True)

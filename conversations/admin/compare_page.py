@@ -5,6 +5,7 @@ import difflib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from decimal import Decimal
 from itertools import groupby
 from typing import Any
 from uuid import UUID
@@ -31,6 +32,7 @@ from conversations.context.rendering import digest, sha256
 from conversations.context.snapshots import NotRebuildable
 from conversations.context.tokens import text_of
 from conversations.context.windowing import Run, Turn
+from conversations.figures import cost_of
 from conversations.models import ContextSnapshot
 from memory.models import ThreadSummary
 
@@ -187,8 +189,8 @@ class ComparePage:
     kept: int | None
     anew: int
     usage: Sequence[Figure]
-    cost_difference: str = ""
-    """In words, once there are prices."""
+    cost: str
+    """Before and after, by the prices of each day; empty where they are not known."""
 
     @property
     def is_long(self) -> bool:
@@ -283,7 +285,15 @@ def compare_page(a: Side, b: Side, summaries: Sequence[ThreadSummary]) -> Compar
         kept=found.prefix.tokens if found.prefix else None,
         anew=anew,
         usage=usage(a.snapshot, b.snapshot),
+        cost=cost(cost_of(a.snapshot), cost_of(b.snapshot)),
     )
+
+
+def cost(before: Decimal | None, after: Decimal | None) -> str:
+    if before is None or after is None:
+        return ""
+    sign = "+" if after >= before else "−"
+    return f"{display.money(before)}, then {display.money(after)} ({sign}{display.money(abs(after - before))})"
 
 
 def verdict(found: Comparison, total: Change[int | None], anew: int) -> str:

@@ -54,6 +54,7 @@ class SnapshotPage:
     answer: Answer | None
     stop_reason: str
     figures: Sequence[Figure]
+    cost: str
     factor: str
     cache: str
     cache_hit: str
@@ -90,6 +91,7 @@ def snapshot_page(snapshot: ContextSnapshot, *, shown: bool) -> SnapshotPage:
         answer=response.answer(evidence.answer),
         stop_reason=response.stop_reason(snapshot),
         figures=response.figures(snapshot),
+        cost=response.cost(snapshot),
         factor=response.factor(snapshot),
         cache=response.expected_of_cache(snapshot),
         cache_hit=response.hit(snapshot),

@@ -2,6 +2,7 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib import admin
+from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
@@ -117,6 +118,15 @@ class ContextSnapshotAdmin(CompareViews, MaskedInspectionAdmin[ContextSnapshot])
     def page_context(self, request: HttpRequest, row: ContextSnapshot, sight: Sight) -> dict[str, Any]:
         return {"page": snapshot_page(row, shown=sight.shown)}
 
+    def action_checkbox(self, obj: ContextSnapshot) -> SafeString:
+        # As Django's own, without a template for each: those took a sixth of the page's time.
+        return format_html(
+            '<input type="checkbox" name="{}" value="{}" class="action-select" aria-label="Select {}">',
+            ACTION_CHECKBOX_NAME,
+            obj.pk,
+            obj,
+        )
+
     @admin.display(description="time")
     def created(self, snapshot: ContextSnapshot) -> SafeString | str:
         return display.when(snapshot.created_at)
@@ -126,7 +136,7 @@ class ContextSnapshotAdmin(CompareViews, MaskedInspectionAdmin[ContextSnapshot])
         thread = snapshot.thread
         return display.with_note(display.link(User, thread.user_id, thread.user), display.id_link(Thread, thread.pk))
 
-    @admin.display(description="assistant, model")
+    @admin.display(description="asked")
     def asked(self, snapshot: ContextSnapshot) -> SafeString:
         made_for = display.purpose(snapshot.purpose, snapshot.round)
         return display.with_note(
@@ -154,7 +164,7 @@ class ContextSnapshotAdmin(CompareViews, MaskedInspectionAdmin[ContextSnapshot])
     def latency(self, snapshot: ContextSnapshot) -> SafeString:
         whole = display.took(snapshot.created_at, snapshot.ended_at)
         first = display.milliseconds(snapshot.first_token_ms)
-        return display.with_note(whole, f"first token {first}" if snapshot.first_token_ms is not None else "")
+        return display.with_note(whole, f"first {first}" if snapshot.first_token_ms is not None else "")
 
     @admin.display(description="cost, cached")
     def cost(self, snapshot: ContextSnapshot) -> SafeString:

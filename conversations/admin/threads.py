@@ -1,4 +1,4 @@
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -71,7 +71,7 @@ class ThreadAdmin(MaskedAdmin[Thread]):
         return {"page": thread_page(row, before=request.GET.get("before", ""), shown=sight.shown)}
 
     def get_urls(self) -> list[URLPattern]:
-        views = {
+        views: dict[str, Callable[..., HttpResponseBase]] = {
             "live": self.live_view,
             "live/events": self.live_events_view,
             "map": partial(trace_views.map_view, self),

@@ -18,7 +18,7 @@ from conversations.context.fitting import INSTRUCTION, ROUND, TOOLS, Section
 from conversations.context.listing import Listing
 from conversations.context.notation import Named
 from conversations.context.reasons import Reason
-from conversations.context.recalling import Recalled, RecalledTurn, Reminded, recall
+from conversations.context.recalling import Recalled, RecalledItem, RecalledTurn, Reminded, recall
 from conversations.context.rendering import digest
 from conversations.context.rewriting import Rewriting, RewritingOutcome
 from conversations.context.snapshots import NotRebuildable
@@ -297,7 +297,9 @@ def _sections(name: str, beside: Mapping[str, Named], texts: Mapping[str, str]) 
 
 def _item(item: Mapping[str, Any]) -> TierItem:
     values = dict(item) | {"reason": Reason(item["reason"])}
-    return RecalledTurn(**values) if "thread" in values else TierItem(**values)
+    if "score" not in values:
+        return TierItem(**values)
+    return RecalledTurn(**values) if "thread" in values else RecalledItem(**values)
 
 
 def _replaced_since(first: ContextSnapshot) -> tuple[int, ...]:

@@ -9,6 +9,7 @@ from itertools import product
 from pathlib import Path
 
 import psycopg
+from httpx2 import Client
 from playwright.sync_api import Browser, expect, sync_playwright
 
 from tests.browser.memories import add_day, add_fact, add_memory, add_topic
@@ -98,6 +99,15 @@ SAID_BEFORE = (
 )
 
 
+LONG = (
+    "Day {day}: we sold {day}0 loaves of the dark rye and four trays of buns, and the oven was too hot in the morning again.",
+    "What should the bakery bake on day {day}, and in which order, so that no two orders share a tray?",
+    "The landlord wrote on day {day}. He says that the heating is fine, which it is not; what do I answer?",
+    "why?",
+    "Sum up day {day} for the book, please, in three lines that I understand in a year.",
+)
+
+
 class Album:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -116,7 +126,7 @@ def main() -> None:
         browser = launch(playwright, program("OPENBOOK_TEST_CHROMIUM", *CHROMIUM))
         address = talk(browser, url, model, database)
         with chat_page(browser, url, color_scheme="light", **DESKTOP) as chat:
-            inspect(chat, album)
+            inspect(chat, album, talk_long(url, model))
         for scene in (rest, remembered, motion, make):
             for theme, (size, options) in product(("light", "dark"), (("desktop", DESKTOP), ("phone", PHONE))):
                 with chat_page(browser, url, color_scheme=theme, reduced_motion="reduce", **options) as chat:
@@ -246,13 +256,35 @@ def make(chat: Chat, model: ModelServer, album: Album, address: str, suffix: str
     album.take(chat, f"changes-{suffix}")
 
 
-def inspect(chat: Chat, album: Album) -> None:
-    """What support staff see of the newest request of the thread."""
+def inspect(chat: Chat, album: Album, long: str) -> None:
+    """What support staff see of the newest request of a thread, and of all requests of a long one."""
     chat.sign_in("admin", PASSWORD)
     chat.page.goto(f"{chat.url}/admin/conversations/contextsnapshot/?q=Mira")
     chat.page.locator("#result_list tbody a:visible[href*=contextsnapshot]").first.click()
+    chat.page.get_by_label("Why do you need to read it?").fill("Ticket 4711: it forgot what she builds")
+    chat.page.get_by_role("button", name="Show content").click()
     chat.page.set_viewport_size({"width": 1280, "height": 1100})
     album.take(chat, "admin")
+    chat.page.goto(f"{chat.url}/admin/conversations/thread/{long}/map/")
+    chat.page.set_viewport_size({"width": 1280, "height": 1000})
+    album.take(chat, "map")
+
+
+def talk_long(url: str, model: ModelServer) -> str:
+    """A thread of many turns; returns its id."""
+    api = Client(base_url=f"{url}/api/v1/", timeout=60)
+    token = api.post("auth/token/", json={"username": "Mira", "password": PASSWORD}).json()["token"]
+    api.headers["Authorization"] = f"Token {token}"
+    thread = "new"
+    for day, what in product(range(1, 19), LONG):
+        model.script(
+            text(
+                "Bake the dark rye first: it keeps the oven evenly warm for the buns. I have noted the rest for tomorrow."
+            )
+        )
+        answer = api.post(f"threads/{thread}/messages/", json={"content": what.format(day=day)})
+        thread = answer.json()["thread"]
+    return thread
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """The book under a reply, as a person reads it who never heard of tokens or tiers."""
 
+from contextlib import suppress
 from datetime import UTC, datetime
 
 from playwright.sync_api import Locator, expect
@@ -15,8 +16,11 @@ LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
 
 def opened(chat: Chat) -> Locator:
     """The book of the newest reply, by keyboard."""
-    chat.replies.last.get_by_role("button", name="open what the model was given").press("Enter")
     book = chat.page.get_by_role("dialog", name="The book of this reply")
+    while not book.is_visible():  # a reply that has just ended may take the focus along
+        chat.replies.last.get_by_role("button", name="open what the model was given").press("Enter")
+        with suppress(AssertionError):
+            expect(book).to_be_visible(timeout=5_000)
     expect(book.locator(".stack-bar")).to_be_visible()
     return book
 

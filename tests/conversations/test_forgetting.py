@@ -9,7 +9,6 @@ from django.contrib.admin.models import CHANGE, LogEntry
 from django.contrib.auth.models import User
 from django.contrib.contenttypes.models import ContentType
 from django.db import connection
-from django.test import Client
 from django.utils import timezone
 
 from artifacts.models import Artifact, ArtifactVersion
@@ -27,6 +26,7 @@ from conversations.models import ContextSnapshot, Message, Reply, ReplyEvent, Th
 from conversations.providers.offline import OfflineProvider
 from memory.models import Consolidation, DailySummary, IndexedTurn, Memory, ThreadSummary, Topic
 from tests.artifacts.factories import make_artifact
+from tests.conversations.admin.conftest import Reader
 from tests.conversations.factories import make_context, make_reply, make_snapshot, make_thread, make_user, record
 from tests.memory.factories import make_daily_summary, make_memory, make_thread_summary, make_topic
 
@@ -396,11 +396,12 @@ def test_a_deleted_thread_takes_along_what_is_remembered_of_it_alone(month: Mont
     assert gone(month.of_before[0])
 
 
-def test_the_page_of_a_request_says_that_something_was_forgotten(month: Month, client: Client) -> None:
+def test_the_page_of_a_request_says_that_something_was_forgotten(month: Month) -> None:
     forgetting.forget_memory(month.user, month.memory.id)
+    client = Reader()
     client.force_login(User.objects.create_superuser("root"))
-    page = client.get(f"/admin/conversations/contextsnapshot/{month.of_before[0].id}/change/")
-    raw = client.get(f"/admin/conversations/contextsnapshot/{month.of_before[0].id}/request.json")
+    page = client.read(f"/admin/conversations/contextsnapshot/{month.of_before[0].id}/change/")
+    raw = client.read(f"/admin/conversations/contextsnapshot/{month.of_before[0].id}/request.json")
     assert page.status_code == 200 and "forgotten at the person’s wish" in page.text
     assert "not proven" not in page.text and "deleted since" not in page.text
     assert (raw.status_code, "has been forgotten since" in raw.text) == (410, True)

@@ -22,7 +22,7 @@ from conversations.models import ContextSnapshot, Thread
 from conversations.providers.base import ProviderError
 from memory.models import Memory
 from tests import model_scripts as scripts
-from tests.conversations.admin.conftest import list_url, page_url
+from tests.conversations.admin.conftest import Reader, list_url, page_url
 from tests.conversations.factories import make_thread, make_user
 from tests.conversations.test_consolidating import ADA, FOUND, GARBAGE, MORNING, NOW, answer, said, say
 from tests.conversations.test_forgetting import found, gone
@@ -237,23 +237,23 @@ def noted(user: User, model: ModelServer) -> Thread:
     return thread
 
 
-def test_staff_read_it_as_what_it_is(noted: Thread, client: Client) -> None:
+def test_staff_read_it_as_what_it_is(noted: Thread) -> None:
+    client = Reader()
     client.force_login(User.objects.create_superuser("root"))
     first, failed, second = asked()
-    page = client.get(page_url("contextsnapshot", failed.pk))
+    page = client.read(page_url("contextsnapshot", failed.pk))
     [verdict] = re.findall(r'<p class="ob-verdict">(.*?)</p>', page.text)
     assert verdict == (
         f"{failed.model} asked for what to note of a conversation, given 2 turns, 4 left out: 4 outside part; "
         f"{failed.total_tokens:,} tokens; unusable_answer"
     )
     shown = page.context["page"]
-    assert [(segment.label, segment.text != "") for segment in shown.segments] == [
-        ("Instructions", True),
-        ("Turns, what is noted and topics, as JSON", True),
-    ]
-    assert (shown.proven, shown.others, shown.query_outcome, shown.budget_x) == (True, [], "", None)
-    assert (shown.previous, shown.next) == (first, second)
-    assert [turn.excerpt for turn in shown.sent] == ["I have a boat.", "Nice."]
+    labels = ["Instructions", "Turns, what is noted and topics, as JSON"]
+    assert [segment.label for segment in shown.segments] == labels
+    assert [bool(part.text) for part in (*shown.sent.before, *shown.sent.after)] == [True, True]
+    assert (shown.proven, shown.relatives.others, shown.rewritten.outcome, shown.budget_x) == (True, [], "", None)
+    assert (shown.relatives.previous, shown.relatives.next) == (first, second)
+    assert [turn.excerpt for turn in shown.sent.open] == ["I have a boat.", "Nice."]
 
     of_thread = client.get(page_url("thread", noted.pk)).text
     names = re.findall(r'<a href="([^"]+)">(Notes of a conversation[^<]*)</a>', of_thread)

@@ -5,6 +5,7 @@ from uuid import UUID
 
 from conversations.admin import display
 from conversations.context import factors, snapshots
+from conversations.figures import cost_of
 from conversations.models import ContextSnapshot, Message
 
 ANSWER_CHARS = 20_000
@@ -120,3 +121,9 @@ def diagnosis(snapshot: ContextSnapshot) -> str:
     tokens = missed.get("cache_missed_input_tokens") if isinstance(missed, dict) else None
     why = MISSES.get(str(code), str(code).replace("_", " "))
     return f"The cache was missed: {why}{f', {tokens:,} tokens' if isinstance(tokens, int) else ''}."
+
+
+def cost(snapshot: ContextSnapshot) -> str:
+    """By the prices of that day; empty where they are not known."""
+    usd = cost_of(snapshot)
+    return "" if usd is None else display.money(usd)

@@ -125,6 +125,12 @@ DJANGOS_OWN = {"login", "logout", "password_change", "password_change_done", "au
 EDITED = {"auth_group", "auth_user", "conversations_assistant", "artifacts_preset"}
 DELETED = EDITED - {"conversations_assistant"} | {"conversations_thread"}  # the default assistant stays
 ACTIONS = {"changelist": "view", "change": "view", "history": "view", "add": "add", "delete": "delete"}
+INSPECTED = {
+    "conversations_contextsnapshot": {"overview", "compare", "what_if", "prove"},
+    "conversations_thread": {"live", "live_events", "map", "why"},
+    "conversations_message": {"why"},
+}
+"""Pages beside Django's own, of which every one takes the permission to view the rows."""
 READ = {
     "conversations_thread": "thread",
     "conversations_message": "message",
@@ -135,9 +141,10 @@ READ = {
     "memory_dailysummary": "daily summary",
     "memory_topic": "topic",
 }
+WHY, STREAM = "conversations_message_why", "conversations_thread_live_events"
 IN_NO_THREAD = {"memory_memory", "memory_dailysummary"}
 DOWNLOAD = "conversations_contextsnapshot_request"
-OK, SIGN_IN, REFUSED, NOT_SO = 200, 302, 403, 405
+OK, SIGN_IN, TO_ITS_PAGE, REFUSED, NOT_SO = 200, 302, 302, 403, 405
 
 
 def named(patterns: Iterable[URLPattern | URLResolver]) -> Iterator[tuple[str, int]]:
@@ -174,6 +181,10 @@ def expected(name: str, role: Role) -> int:
             return OK if role.may("change", "auth_user") else REFUSED
         case _ if name == DOWNLOAD:
             return OK if role.gave_a_reason and role.permissions == LEAD else REFUSED
+    for model, own in INSPECTED.items():
+        if name.removeprefix(f"{model}_") in own:
+            allowed = TO_ITS_PAGE if name == "conversations_thread_why" else OK
+            return allowed if role.may("view", model) else REFUSED
     model, _, page = name.rpartition("_")
     offered = {"add": EDITED, "delete": DELETED}.get(page)
     return OK if role.may(ACTIONS[page], model) and (offered is None or model in offered) else REFUSED
@@ -182,6 +193,8 @@ def expected(name: str, role: Role) -> int:
 @pytest.mark.parametrize("name", [name for name in ROLES if name != "lead"])
 def test_every_page_shows_each_role_what_is_meant_for_it(name: str, rows: Row, person: User) -> None:
     role, urls = ROLES[name], pages(rows)
+    if expected(STREAM, role) == OK:
+        del urls[STREAM]  # it gives its connection back, and with it this test's transaction; test_live.py reads it
     browser, before = role.browser(), ContentAccess.objects.count()
     answers = {name: browser.get(url) for name, url in urls.items()}
     reads = role.gave_a_reason and role.permissions == LEAD
@@ -189,11 +202,12 @@ def test_every_page_shows_each_role_what_is_meant_for_it(name: str, rows: Row, p
         name: expected(name, role) for name in urls
     }
     shown = {name for name, answer in answers.items() if NEEDLE in answer.text}
-    assert shown == ({DOWNLOAD, *(f"{model}_change" for model in READ)} if reads else set())
+    assert shown == ({DOWNLOAD, WHY, *(f"{model}_change" for model in READ)} if reads else set())
     records = ContentAccess.objects.order_by("id")[before:]
     told = {(each.action, each.what, each.object_id, each.thread_id is None) for each in records}
     exported = {("export", "exact request", str(rows["conversations_contextsnapshot"]), False)}
     read = {("read", what, str(rows[model]), model in IN_NO_THREAD) for model, what in READ.items()}
+    read.add(("read", "why of a turn", str(rows["conversations_message"]), False))
     assert told == (read | exported if reads else set())
     assert len(records) == len(told)
     assert {(each.user_id, each.reason) for each in records} == ({(person.pk, REASON)} if reads else set())

@@ -15,7 +15,7 @@ from conversations import figures
 from conversations.admin import charts
 from conversations.admin.charts import Series
 from conversations.admin.overview import RANGES, Range, first_step, overview, steps_of
-from conversations.admin.snapshot_page import left_out
+from conversations.context.snapshots import left_out
 from conversations.models import Assistant, ContextSnapshot, RequestHour
 from tests.conversations.admin.conftest import SignIn
 from tests.conversations.admin.requests import make_requests

@@ -10,10 +10,11 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from conversations.admin import display
 from conversations.admin.request_filters import BUDGETED
 from conversations.context import snapshots
 from conversations.context.reasons import Reason
-from conversations.models import FATES, Assistant, ContextSnapshot
+from conversations.models import FATES, Assistant, ContextSnapshot, Thread
 from tests.conversations.admin.conftest import list_url
 from tests.conversations.admin.requests import make_requests
 from tests.conversations.factories import make_snapshot, make_thread
@@ -146,9 +147,9 @@ def test_a_row_tells_what_the_snapshot_tells_and_no_content(staff: Client) -> No
     )
     page = staff.get(list_url("contextsnapshot")).text
     row = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", page[page.index("claude-sonnet-4-6") :]))
-    for words in ("completed max_tokens", "7 left out", "2.0 s first token 412 ms", "$0.0054", "75% cached"):
+    for words in ("completed max_tokens", "7 left out", "2.0 s first 412 ms", "$0.0054", "75% cached"):
         assert words in row
-    assert f">{str(snapshot.thread_id)[:8]}</a>" in page
+    assert f"{display.id_link(Thread, snapshot.thread_id)}" in page
     assert secret not in page
     assert shown(staff, list_url("contextsnapshot", q=secret)) == []
 

@@ -176,6 +176,7 @@ def reminded(user: User, here: Thread, text: str, given: Sequence[TierItem] = (N
 
 
 @pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("deadlines")
 def test_a_source_that_stalls_or_fails_costs_recall_only(user: User) -> None:
     here = make_thread(user, ["The boat is called Marisol."])
     with psycopg.connect(os.environ["DATABASE_URL"], dbname=connection.settings_dict["NAME"]) as other:

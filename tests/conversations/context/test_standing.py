@@ -356,6 +356,7 @@ def takes_less_than_a_second(step: Callable[[], None]) -> bool:
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("source", TABLES)
+@pytest.mark.usefixtures("deadlines")
 def test_a_source_that_stalls_costs_that_source_and_less_than_a_second(user: User, source: str) -> None:
     whole = known(user)
 
@@ -370,6 +371,7 @@ def test_a_source_that_stalls_costs_that_source_and_less_than_a_second(user: Use
 
 
 @pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("deadlines")
 def test_all_sources_that_stall_together_cost_less_than_a_second(user: User) -> None:
     known(user)
 

@@ -106,7 +106,10 @@ export class AssistantTurn {
   /** What the book mark says, once it is known. */
   setFacts(facts) {
     this.facts = facts;
-    this.#showActions();
+    const mark = this.actions.querySelector(".book-mark");
+    // The button stays, with the focus that it may have.
+    if (mark) mark.childNodes[1].textContent = given(facts);
+    else this.#showActions();
   }
 
   /** @param {string} id of the recorded request @param {{message_history_count?: number, total_tokens?: number}} [facts] */
@@ -193,11 +196,15 @@ export class AssistantTurn {
             "button",
             { type: "button", class: "book-mark", title: "Open the book: what the model was given", onclick: () => this.onBook(request) },
             icon("book"),
-            facts ? `${count(facts.message_history_count, "earlier turn")} · ${short(facts.total_tokens)} tokens` : "Book",
+            given(facts),
             h("span", { class: "visually-hidden" }, " – open what the model was given for this reply"),
           ),
         message?.text && more("More about this reply", { text: message.text, forget: () => this.onForget(message) }),
       ].filter(Boolean),
     );
   }
+}
+
+function given(facts) {
+  return facts ? `${count(facts.message_history_count, "earlier turn")} · ${short(facts.total_tokens)} tokens` : "Book";
 }
