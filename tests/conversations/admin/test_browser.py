@@ -70,7 +70,7 @@ def signed_in_at(chromium_path: str, server: LiveServer, client: Reader) -> Iter
 
 
 def paths(user: User) -> list[str]:
-    """Every page of the admin that is ours or that we changed."""
+    """Pages of every kind that is ours or that we changed."""
     thread = make_thread(user, ["Hello?", "word " * 3_000, "Who?"], title="A title of many words " * 6)
     snapshot = make_snapshot(thread)
     artifact = make_artifact(thread, "word " * 3_000, "x" * 500, title="A title " * 20, reply_id=snapshot.reply_id)

@@ -15,25 +15,25 @@ from tests.model_server import ModelServer
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("engine")]
 
-SAID = "By the way, my locker code is ZEBRA-4417."
+SAID = "By the way, my locker code is ZEBRA-QUOKKA."
 QUESTION = "What is the code of my locker?"
 
 
 async def test_a_needle_of_another_thread_is_recalled_and_once_forgotten_never_again(
     user: User, api: Api, model: ModelServer
 ) -> None:
-    model.script(*map(scripts.text, ["Noted.", "It is ZEBRA-4417.", "I don't know it.", "And again: no."]))
+    model.script(*map(scripts.text, ["Noted.", "It is ZEBRA-QUOKKA.", "I don't know it.", "And again: no."]))
     told = (await api.post("threads/new/messages/", {"content": SAID})).body
-    memory = await in_database(make_memory)(user, "Locker code: ZEBRA-4417", sources=[told["user_message"]["id"]])
+    memory = await in_database(make_memory)(user, "Locker code: ZEBRA-QUOKKA", sources=[told["user_message"]["id"]])
     asked = (await api.post("threads/new/messages/", {"content": QUESTION})).body
-    assert "ZEBRA-4417" in str(model.bodies[1])
+    assert "ZEBRA-QUOKKA" in str(model.bodies[1])
 
     done = await in_database(forgetting.forget_memory)(user, memory.id)
     assert [(str(turn.id), turn.why) for turn in done.turns] == [
         (told["user_message"]["id"], "source"),
         (asked["assistant_message"]["id"], "mention"),
     ]
-    assert await in_database(found)("ZEBRA", "4417") == []
+    assert await in_database(found)("ZEBRA", "QUOKKA") == []
     request = (await api.get(f"requests/{asked['request']}/")).body
     assert request["request"] is None and request["forgotten_at"]
     assert {one["name"]: (one["text"], bool(one["forgotten_at"])) for one in request["sections"]}["memory"] == (
@@ -45,7 +45,7 @@ async def test_a_needle_of_another_thread_is_recalled_and_once_forgotten_never_a
         (await api.post(f"threads/{thread}/messages/", {"content": QUESTION})).body
         for thread in (told["thread"], asked["thread"])
     ]
-    assert "4417" not in str(model.bodies[2:]) and "[forgotten]" in str(model.bodies[2:])
+    assert "QUOKKA" not in str(model.bodies[2:]) and "[forgotten]" in str(model.bodies[2:])
     rows = [await ContextSnapshot.objects.aget(id=one["request"]) for one in again]
     assert [await in_database(snapshots.proof)(row) for row in rows] == [True, True]
     listed = (await api.get(f"threads/{asked['thread']}/messages/")).body["results"]
@@ -54,5 +54,5 @@ async def test_a_needle_of_another_thread_is_recalled_and_once_forgotten_never_a
         ("[forgotten]", "forgotten"),
     ]
     exported = (await api.get("export/")).body
-    assert "4417" not in str(exported) and "forgotten" in str(exported)
+    assert "QUOKKA" not in str(exported) and "forgotten" in str(exported)
     assert (await api.get("memories/search/?q=locker code zebra")).body["results"][0]["content"] == QUESTION

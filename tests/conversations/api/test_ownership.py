@@ -62,8 +62,6 @@ TABLES: list[type[Model]] = [Thread, Message, Reply, ContextSnapshot, Artifact, 
 IDS = ["thread", "request", "reply", "artifact", "message", "memory", "topic"]
 NO_IDS = ["nonsense", "0", "-1", "null", "..%2f..", "%00", "0198c0de-0000-7000-8000-00000000000", "ё" * 40]
 
-each_call = pytest.mark.parametrize(("method", "path", "body", "code"), CALLS, ids=lambda value: str(value)[:40])
-
 
 def belongings(user: User) -> dict[str, uuid.UUID]:
     """Something of everything that has an id."""
@@ -86,29 +84,28 @@ def rows() -> list[Any]:
     return [list(kind._default_manager.order_by("pk").values()) for kind in TABLES]
 
 
-@each_call
 async def test_another_users_rows_answer_as_unknown_ones_do_and_stay_as_they_are(
-    user: User, other_user: User, others_api: Api, method: str, path: str, body: Any, code: str
+    user: User, other_user: User, others_api: Api
 ) -> None:
     ids = await in_database(belongings)(user)
     before = await in_database(rows)()
     unknown = dict.fromkeys(ids, uuid.uuid4())
-
-    answer = await others_api.call(method, path.format(**ids), body)
-    assert answer.code == (404, "not_found", code)
-    assert answer.refusal == (await others_api.call(method, path.format(**unknown), body)).refusal
-    assert await in_database(rows)() == before
-
-
-@each_call
-async def test_their_owner_has_them(user: User, api: Api, method: str, path: str, body: Any, code: str) -> None:
-    ids = await in_database(belongings)(user)
-    assert 200 <= (await api.call(method, path.format(**ids), body)).status < 300
+    for method, path, body, code in CALLS:
+        answer = await others_api.call(method, path.format(**ids), body)
+        assert answer.code == (404, "not_found", code), path
+        assert answer.refusal == (await others_api.call(method, path.format(**unknown), body)).refusal, path
+        assert await in_database(rows)() == before, path
 
 
-@each_call
-async def test_what_is_no_id_is_not_found(user: User, api: Api, method: str, path: str, body: Any, code: str) -> None:
-    for no_id in NO_IDS:
-        answer = await api.call(method, path.format(**dict.fromkeys(IDS, no_id)), body)
-        assert answer.code[:2] == (404, "not_found"), no_id
+async def test_their_owner_has_them(user: User, api: Api) -> None:
+    for method, path, body, _ in CALLS:
+        ids = await in_database(belongings)(user)
+        assert 200 <= (await api.call(method, path.format(**ids), body)).status < 300, path
+
+
+async def test_what_is_no_id_is_not_found(user: User, api: Api) -> None:
+    for method, path, body, _ in CALLS:
+        for no_id in NO_IDS:
+            answer = await api.call(method, path.format(**dict.fromkeys(IDS, no_id)), body)
+            assert answer.code[:2] == (404, "not_found"), (path, no_id)
     assert await Thread.objects.acount() == 0
