@@ -14,6 +14,7 @@ from django.db.models import Q
 from django.urls import reverse
 
 from conversations.admin import display
+from conversations.admin.snapshot.bar import SECTION_LABELS
 from conversations.context import factors, snapshots
 from conversations.context.builder import Context
 from conversations.context.comparing import (
@@ -50,16 +51,8 @@ LIKE = 0.6
 FOLDED_FROM = 8
 AROUND = 80
 """Characters of unchanged text that are shown around a change."""
-LABELS = {
+LABELS = SECTION_LABELS | {
     TOOLS: "Tools",
-    "base": "System prompt",
-    "rules": "Rules about artifacts",
-    "memory": "Memory",
-    "today": "Today",
-    "open_threads": "Open threads",
-    "last_conversation": "Last conversation",
-    "history": "Earlier turns",
-    "message": "The message to answer",
     "query": "Contextualised query",
     "artifacts": "List of artifacts",
     "recalled": "Recalled for the message",
