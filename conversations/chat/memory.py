@@ -35,6 +35,10 @@ LOOKED = {
     "thread summary": "the summary of a conversation",
     "daily summary": "the summary of a day",
     "topic": "an open topic",
+    "why of a turn": "a message, and why it was forgotten",
+    "comparison": "what the model was given, and what changed in it",
+    "what if": "what the model would have been given",
+    "reply as it is written": "a reply as it was written",
 }
 DID: dict[str, str] = {
     ContentAccess.Action.READ: "read",
