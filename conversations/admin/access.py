@@ -41,6 +41,11 @@ class Sight:
     until: datetime | None = None
     problem: str = ""
 
+    @property
+    def is_open(self) -> bool:
+        """Whether who looks may read, and has stated why."""
+        return self.may_read and bool(self.reason)
+
 
 def look(
     request: HttpRequest,
@@ -76,8 +81,7 @@ def outlook(request: HttpRequest, *, user: int) -> Sight:
 
 def may_still_look(request: HttpRequest, *, user: int) -> bool:
     """Whether what is open already may stay so. It records nothing."""
-    sight = outlook(request, user=user)
-    return sight.may_read and bool(sight.reason)
+    return outlook(request, user=user).is_open
 
 
 def record(

@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from django.contrib import admin
+from django.core.exceptions import PermissionDenied
 from django.db.models import Model
-from django.http import HttpRequest
+from django.http import Http404, HttpRequest
 
 CHANGE_LIST = "admin/conversations/change_list.html"
 """For models of other apps, where Django would not look for it."""
@@ -36,6 +37,14 @@ class PageAdmin[M: Model](TypedAdmin[M]):
 
 
 class ReadOnlyAdmin[M: Model](PageAdmin[M]):
+    def allowed(self, request: HttpRequest, row: M | None) -> M:
+        """The row, for a page of ours beside Django's own. Refused or not found as they would be there."""
+        if not self.has_view_permission(request, row):
+            raise PermissionDenied
+        if row is None:
+            raise Http404
+        return row
+
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False
 

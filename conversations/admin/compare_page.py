@@ -15,6 +15,7 @@ from django.urls import reverse
 
 from conversations.admin import display
 from conversations.admin.snapshot.bar import SECTION_LABELS
+from conversations.admin.snapshot.evidence import beyond
 from conversations.context import factors, snapshots
 from conversations.context.builder import Context
 from conversations.context.comparing import (
@@ -246,13 +247,9 @@ def summaries_of(side: Side) -> list[ThreadSummary]:
 
 def neighbour(snapshot: ContextSnapshot, *, later: bool) -> ContextSnapshot | None:
     """The next or previous request of the thread that was made for the like."""
-    compare, order = ("gt", "") if later else ("lt", "-")
-    beyond = Q(**{f"created_at__{compare}": snapshot.created_at})
-    beyond |= Q(**{"created_at": snapshot.created_at, f"id__{compare}": snapshot.id})
     same = Q(purpose=snapshot.purpose) if snapshot.quotes_turns else Q(purpose__in=["reply", "artifact"])
-    found = ContextSnapshot.objects.filter(beyond & same, thread=snapshot.thread_id)
-    found = found.select_related("thread__user", "thread__assistant")
-    return found.order_by(f"{order}created_at", f"{order}id").first()
+    found = beyond(snapshot, "gt" if later else "lt").filter(same)
+    return found.select_related("thread__user", "thread__assistant").first()
 
 
 def compare_page(a: Side, b: Side, summaries: Sequence[ThreadSummary]) -> ComparePage:

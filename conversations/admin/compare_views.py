@@ -4,9 +4,8 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib import admin, messages
-from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 
@@ -93,12 +92,7 @@ class CompareViews(InspectionAdmin[ContextSnapshot]):
         return self._page(request, snapshot, "prove", context)
 
     def _found(self, request: HttpRequest, id: UUID) -> ContextSnapshot:
-        if not self.has_view_permission(request):
-            raise PermissionDenied
-        snapshot = self.get_object(request, str(id))
-        if snapshot is None:
-            raise Http404
-        return snapshot
+        return self.allowed(request, self.get_object(request, str(id)))
 
     def _look(self, request: HttpRequest, snapshot: ContextSnapshot, what: str) -> Sight:
         return access.look(

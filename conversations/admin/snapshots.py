@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.forms.widgets import Script
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
 from django.utils.html import format_html, format_html_join
@@ -81,11 +81,7 @@ class ContextSnapshotAdmin(CompareViews, MaskedInspectionAdmin[ContextSnapshot])
 
     def raw_request(self, request: HttpRequest, id: UUID) -> HttpResponse:
         """The exact request as the bytes that the digest is taken of, so that any ``sha256sum`` can prove it."""
-        if not self.has_view_permission(request):
-            raise PermissionDenied
-        snapshot = self.get_object(request, str(id))
-        if snapshot is None:
-            raise Http404
+        snapshot = self.allowed(request, self.get_object(request, str(id)))
         sight = access.look(
             request,
             user=self.owner_of(snapshot),

@@ -7,11 +7,10 @@ from uuid import UUID
 from django.contrib import admin, messages
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import User
-from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.db.models import QuerySet
 from django.forms.widgets import Media, Script
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
 from django.utils.safestring import SafeString
@@ -97,7 +96,7 @@ class ThreadAdmin(MaskedAdmin[Thread]):
             "original": thread,
             "title": "Live",
             "media": Media(css=STYLES, js=LIVE),
-            "sight": replace(sight, shown=sight.may_read and bool(sight.reason)),
+            "sight": replace(sight, shown=sight.is_open),
             "page": live_page(thread),
         }
         return TemplateResponse(request, "admin/conversations/thread/live.html", context)
@@ -111,12 +110,7 @@ class ThreadAdmin(MaskedAdmin[Thread]):
         return live.stream(request, thread, sight)
 
     def _seen(self, request: HttpRequest, id: UUID) -> Thread:
-        if not self.has_view_permission(request):
-            raise PermissionDenied
-        thread = self.get_object(request, str(id))
-        if thread is None:
-            raise Http404
-        return thread
+        return self.allowed(request, self.get_object(request, str(id)))
 
     def get_deleted_objects(
         self, objs: Iterable[Thread], request: HttpRequest

@@ -3,15 +3,14 @@
 from typing import Any
 from uuid import UUID
 
-from django.contrib import admin
-from django.core.exceptions import PermissionDenied
 from django.db.models import Model
 from django.forms.widgets import Media
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
 
 from conversations.admin import access
+from conversations.admin.base import ReadOnlyAdmin
 from conversations.admin.map_page import map_page
 from conversations.admin.thread_page import position
 from conversations.admin.why_page import why_page
@@ -20,17 +19,17 @@ from conversations.models import Message, Thread
 MEDIA = Media(css={"all": ["conversations/admin/admin.css", "conversations/admin/trace.css"]})
 
 
-def map_view(pages: admin.ModelAdmin[Thread], request: HttpRequest, id: UUID) -> HttpResponse:
+def map_view(pages: ReadOnlyAdmin[Thread], request: HttpRequest, id: UUID) -> HttpResponse:
     """All requests of a thread across, its turns down. It holds no content, so it takes no reason."""
     found = Thread.objects.select_related("user", "assistant").filter(pk=id).first()
-    thread = allowed(pages, request, found)
+    thread = pages.allowed(request, found)
     drawn = map_page(thread, until=request.GET.get("until", ""))
     return shown(pages, request, thread, "thread/map.html", title="Map of a thread", page=drawn)
 
 
-def find_view(pages: admin.ModelAdmin[Thread], request: HttpRequest, id: UUID) -> HttpResponse:
+def find_view(pages: ReadOnlyAdmin[Thread], request: HttpRequest, id: UUID) -> HttpResponse:
     """From the number of a turn to the page that tells why it was forgotten."""
-    thread = allowed(pages, request, Thread.objects.filter(pk=id).first())
+    thread = pages.allowed(request, Thread.objects.filter(pk=id).first())
     asked = position(request.GET.get("turn", ""))
     turn = Message.objects.filter(thread=thread, position=asked).values_list("pk", flat=True).first() if asked else None
     if turn is None:
@@ -39,10 +38,10 @@ def find_view(pages: admin.ModelAdmin[Thread], request: HttpRequest, id: UUID) -
     return HttpResponseRedirect(reverse("admin:conversations_message_why", args=[turn]))
 
 
-def why_view(pages: admin.ModelAdmin[Message], request: HttpRequest, id: UUID) -> HttpResponse:
+def why_view(pages: ReadOnlyAdmin[Message], request: HttpRequest, id: UUID) -> HttpResponse:
     """Why did it forget this? The turn itself is shown with a reason only."""
     found = Message.objects.select_related("thread__user", "thread__assistant").defer("content", "text").filter(pk=id)
-    message = allowed(pages, request, found.first())
+    message = pages.allowed(request, found.first())
     sight = access.look(
         request, user=message.thread.user_id, what="why of a turn", object_id=id, thread=message.thread_id
     )
@@ -50,16 +49,8 @@ def why_view(pages: admin.ModelAdmin[Message], request: HttpRequest, id: UUID) -
     return shown(pages, request, message, "message/why.html", title="Why did it forget this?", page=why, sight=sight)
 
 
-def allowed[M: Model](pages: admin.ModelAdmin[M], request: HttpRequest, row: M | None) -> M:
-    if not pages.has_view_permission(request, row):
-        raise PermissionDenied
-    if row is None:
-        raise Http404
-    return row
-
-
 def shown[M: Model](
-    pages: admin.ModelAdmin[M], request: HttpRequest, row: M, template: str, **context: Any
+    pages: ReadOnlyAdmin[M], request: HttpRequest, row: M, template: str, **context: Any
 ) -> HttpResponse:
     whole = {**pages.admin_site.each_context(request), "opts": pages.opts, "original": row, "media": MEDIA, **context}
     return TemplateResponse(request, f"admin/conversations/{template}", whole)

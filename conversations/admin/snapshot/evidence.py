@@ -88,8 +88,8 @@ def is_turn_of_thread(item: Item) -> bool:
 
 def relatives_of(snapshot: ContextSnapshot) -> Relatives:
     """In one statement."""
-    asked = Q(pk=Subquery(_beyond(snapshot, "lt").values("pk")[:1]))
-    asked |= Q(pk=Subquery(_beyond(snapshot, "gt").values("pk")[:1]))
+    asked = Q(pk=Subquery(beyond(snapshot, "lt").values("pk")[:1]))
+    asked |= Q(pk=Subquery(beyond(snapshot, "gt").values("pk")[:1]))
     if snapshot.reply_id:
         asked |= Q(reply=snapshot.reply_id)
     found = ContextSnapshot.objects.filter(asked).exclude(pk=snapshot.pk).order_by("created_at", "id")
@@ -102,9 +102,9 @@ def relatives_of(snapshot: ContextSnapshot) -> Relatives:
     )
 
 
-def _beyond(snapshot: ContextSnapshot, compare: str) -> QuerySet[ContextSnapshot]:
+def beyond(snapshot: ContextSnapshot, compare: str) -> QuerySet[ContextSnapshot]:
     """The requests of the thread before or after this one, the nearest first."""
-    beyond = Q(**{f"created_at__{compare}": snapshot.created_at})
-    beyond |= Q(**{"created_at": snapshot.created_at, f"id__{compare}": snapshot.pk})
+    places = Q(**{f"created_at__{compare}": snapshot.created_at})
+    places |= Q(**{"created_at": snapshot.created_at, f"id__{compare}": snapshot.pk})
     order = ["created_at", "id"] if compare == "gt" else ["-created_at", "-id"]
-    return ContextSnapshot.objects.filter(beyond, thread=snapshot.thread_id).order_by(*order)
+    return ContextSnapshot.objects.filter(places, thread=snapshot.thread_id).order_by(*order)
