@@ -1,8 +1,6 @@
 """What a comparison of two model requests shows: the answer in words first, then the numbers, then the texts. Pure but for
 what is read to make a ``Side`` of a request."""
 
-import difflib
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from decimal import Decimal
@@ -14,6 +12,7 @@ from django.db.models import Q
 from django.urls import reverse
 
 from conversations.admin import display
+from conversations.admin.differences import Piece, diffed
 from conversations.admin.snapshot.bar import SECTION_LABELS
 from conversations.admin.snapshot.evidence import beyond
 from conversations.context import factors, snapshots
@@ -42,16 +41,7 @@ BAR_WIDTH = 120
 EXCERPTS = 8
 """Turns of one range that are shown with what they say."""
 EXCERPT_CHARS = 200
-MOST_WORDS = 1_000
-"""In longer lines no words are compared."""
-MOST_LINES = 2_000
-LONGEST_CHANGE = 2_000
-"""Characters of its beginning, and of its end."""
-LIKE = 0.6
-"""The share of its words that a line has in common with another to be told by words."""
 FOLDED_FROM = 8
-AROUND = 80
-"""Characters of unchanged text that are shown around a change."""
 LABELS = SECTION_LABELS | {
     TOOLS: "Tools",
     "query": "Contextualised query",
@@ -81,7 +71,6 @@ PAGES = {
 }
 WHY = {Reason.OVER_BUDGET: "No room for it", Reason.REMEMBERED: "Known as the session began"}
 """Of turns these reasons say something else."""
-WORDS = re.compile(r"\s+|\w+|[^\w\s]")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,14 +83,6 @@ class Side:
     turns: Mapping[int, Turn] = field(default_factory=dict)
     items: Sequence[Mapping[str, Any]]
     shown: bool
-
-
-@dataclass(frozen=True, kw_only=True)
-class Piece:
-    """Of a text: ``same``, ``ins`` or ``del``."""
-
-    kind: str
-    text: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -377,55 +358,6 @@ def change_of(tier: Change[int | None], found: Comparison) -> str:
 def text_of_tier(side: Side, name: str) -> str:
     found = next((tier.digest for tier in side.page.tiers if tier.name == name), "")
     return side.texts.get(found, "")
-
-
-def diffed(before: str, after: str) -> list[Piece]:
-    """What was taken out and what was put in, with a little of what stayed around it: by lines, and by words where a line
-    came in the place of one like it."""
-    first, second = before.splitlines(keepends=True), after.splitlines(keepends=True)
-    if max(len(first), len(second)) > MOST_LINES:
-        first, second = [before], [after]
-    pieces: list[Piece] = []
-    for kind, was, now in changes(first, second):
-        if kind == "replace" and len(was) == len(now) and all(map(is_like, was, now)):
-            for old, new in zip(was, now, strict=True):
-                for change in changes(WORDS.findall(old), WORDS.findall(new)):
-                    pieces += pieces_of(*change)
-        else:
-            pieces += pieces_of(kind, was, now)
-    return [near(piece, index, len(pieces)) for index, piece in enumerate(pieces)]
-
-
-def changes(first: Sequence[str], second: Sequence[str]) -> Iterator[tuple[str, Sequence[str], Sequence[str]]]:
-    matcher = difflib.SequenceMatcher(None, first, second, autojunk=False)
-    for kind, a_from, a_to, b_from, b_to in matcher.get_opcodes():
-        yield kind, first[a_from:a_to], second[b_from:b_to]
-
-
-def is_like(old: str, new: str) -> bool:
-    words = WORDS.findall(old), WORDS.findall(new)
-    return max(map(len, words)) <= MOST_WORDS and difflib.SequenceMatcher(None, *words).quick_ratio() >= LIKE
-
-
-def pieces_of(kind: str, was: Sequence[str], now: Sequence[str]) -> Iterator[Piece]:
-    if kind == "equal":
-        yield Piece(kind="same", text="".join(was))
-        return
-    for name, parts in (("del", was), ("ins", now)):
-        if parts:
-            yield Piece(kind=name, text="".join(parts))
-
-
-def near(piece: Piece, index: int, count: int) -> Piece:
-    """What a long piece begins and ends with: of what stayed a little, of the first only the end, of the last only the
-    beginning."""
-    room = AROUND if piece.kind == "same" else LONGEST_CHANGE
-    if len(piece.text) <= 2 * room:
-        return piece
-    stayed = piece.kind == "same"
-    head = "" if stayed and index == 0 else piece.text[:room]
-    tail = "" if stayed and index == count - 1 else piece.text[-room:]
-    return Piece(kind=piece.kind, text=f"{head} […] {tail}")
 
 
 def turn_groups(found: Comparison, a: Side, b: Side, summaries: Sequence[ThreadSummary]) -> Iterator[TurnGroup]:

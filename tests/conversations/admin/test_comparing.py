@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conversations import forgetting
-from conversations.admin.compare_page import diffed
+from conversations.admin.differences import diffed
 from conversations.context import snapshots
 from conversations.models import Assistant, ContentAccess, ContextSnapshot, Message, Thread
 from tests.conversations.admin.conftest import Reader, SignIn, list_url, page_url
