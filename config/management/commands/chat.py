@@ -35,7 +35,10 @@ class Command(BaseCommand):
         parser.add_argument("--context", action="store_true", help="before each reply, show what the model is given")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        logging.getLogger("openbook").setLevel(logging.WARNING)
+        with quiet_log():
+            self._converse(options)
+
+    def _converse(self, options: dict[str, Any]) -> None:
         user = asking(options["user"])
         conversation = Conversation(
             user=user,
@@ -102,6 +105,18 @@ def typed() -> Iterator[str]:
         while True:
             if (line := input(PROMPT)).strip():
                 yield line
+
+
+@contextmanager
+def quiet_log() -> Iterator[None]:
+    """What a server's log tells of each reply would stand between the lines of the conversation."""
+    logger = logging.getLogger("openbook")
+    level = logger.level
+    logger.setLevel(logging.WARNING)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
 
 
 @contextmanager
