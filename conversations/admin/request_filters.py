@@ -9,7 +9,7 @@ from django.http import HttpRequest
 
 from conversations.models import FATES, Assistant, ContextSnapshot, RequestHour, Thread
 from conversations.models.indexes import ErrorCode, Exceeds, IsThere, Tells
-from conversations.providers.anthropic_errors import SENTENCES
+from conversations.providers.errors import SENTENCES
 
 Found = QuerySet[ContextSnapshot]
 Admin = ModelAdmin[ContextSnapshot]

@@ -1,14 +1,10 @@
 """Claude over the Messages API, by the official SDK."""
 
 import asyncio
-import json
-import logging
 import random
 import ssl
-import time
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator
 from contextlib import aclosing, suppress
-from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, cast
 from weakref import WeakKeyDictionary
@@ -19,27 +15,12 @@ from django.conf import settings
 
 from conversations.providers import usable_key
 from conversations.providers.anthropic_calls import ToolCalls, called_ids
-from conversations.providers.anthropic_errors import (
-    FAILURES,
-    StreamError,
-    code_for_type,
-    describe,
-    provider_error,
-    requested_wait,
-)
-from conversations.providers.base import (
-    Finished,
-    Payload,
-    ProviderError,
-    ProviderEvent,
-    TextDelta,
-    Usage,
-    messages_api_payload,
-)
-from conversations.text import clean, clean_deep
+from conversations.providers.anthropic_errors import FAILURES, describe, requested_wait
+from conversations.providers.base import Payload, ProviderError, ProviderEvent, messages_api_payload
+from conversations.providers.claude import DEFAULT_MODEL, LONGEST_WAIT_SECONDS, SMALL_MODEL, Deadline, reported
+from conversations.providers.errors import provider_error
+from conversations.providers.reading import Progress, Reading
 
-DEFAULT_MODEL = "claude-sonnet-5-5"
-SMALL_MODEL = "claude-haiku-5-5"
 BACKOFF_SECONDS = (0.4, 1.2)
 """Before the second and the third attempt, give or take a half."""
 # The smallest prefix that the prompt cache takes, in tokens, by what a model's name begins with; the most telling first.
@@ -53,126 +34,9 @@ CACHEABLE_FROM = {
     "claude-sonnet-4-6": 2_048,
 }
 CACHEABLE_FROM_ELSE = 1_024
-LONGEST_WAIT_SECONDS = 10.0
 DRAIN_SECONDS = 0.5
-MESSAGE_ID_CHARS = 100
-DIAGNOSTICS_CHARS = 4_000
-
-logger = logging.getLogger("openbook.providers")
 
 ClientPool = dict[tuple[str, str], AsyncGenerator[AsyncAnthropic]]
-
-
-class Progress:
-    """Content that is not text or a call of ours, such as thinking: the model is at work."""
-
-
-Heard = ProviderEvent | Progress
-
-
-@dataclass
-class Reading:
-    """What the stream has said so far."""
-
-    stop_reason: str | None = None
-    usage: dict[str, int] = field(default_factory=dict)
-    begun: bool = False
-    complete: bool = False
-    message_id: str = ""
-    model: str = ""
-    diagnostics: dict[str, Any] | None = None
-    calls: ToolCalls = field(default_factory=ToolCalls)
-
-    def take(self, event: object) -> Sequence[Heard]:
-        """Note one event of the stream; kinds that are not known are passed over, as the API asks of its clients."""
-        match event:
-            case {"type": "message_start", "message": dict(message)}:
-                self.begun = True
-                self.note_usage(message.get("usage"))
-                self.message_id = clean(str(message.get("id") or ""))[:MESSAGE_ID_CHARS]
-                self.model = clean(str(message.get("model") or ""))[:MESSAGE_ID_CHARS]
-                self.note_diagnostics(message.get("diagnostics"))
-            case {"type": "content_block_start" | "content_block_delta"}:
-                return self.take_content(event)
-            case {"type": "content_block_stop", "index": int(index)}:
-                return self.calls.stop(index)
-            case {"type": "message_delta", "delta": dict(delta), **rest}:
-                self.stop_reason = delta.get("stop_reason") or self.stop_reason
-                self.note_usage(rest.get("usage"))
-                self.note_diagnostics(rest.get("diagnostics"))
-            case {"type": "message_stop"}:
-                self.complete = True
-            case {"type": "error", "error": {"type": error_type, "message": str(message)}}:
-                raise StreamError(code_for_type(error_type) or "server_error", message)
-            case {"type": "error"}:
-                raise StreamError("server_error")
-            case dict():
-                pass
-            case _:
-                raise StreamError("bad_stream")
-        return ()
-
-    def take_content(self, event: object) -> Sequence[Heard]:
-        match event:
-            case {"content_block": {"type": "text", "text": str(text)}} | {
-                "delta": {"type": "text_delta", "text": str(text)}
-            }:
-                return [TextDelta(text=text)] if text else []
-            case {"index": int(index), "content_block": {"type": "tool_use"} as block}:
-                return self.calls.start(index, block, self.message_id)
-            case {"index": int(index), "delta": {"type": "input_json_delta", "partial_json": str(piece)}} if (
-                index in self.calls.open
-            ):
-                return self.calls.write(index, piece)
-            case {"content_block": dict()}:
-                return [Progress()]
-            case {"delta": dict(delta)}:
-                return [Progress()] if any(value for key, value in delta.items() if key != "type") else []
-        return ()
-
-    def note_usage(self, usage: object) -> None:
-        """Later figures replace earlier ones: the API's are cumulative."""
-        if isinstance(usage, dict):
-            known = Usage.__dataclass_fields__
-            self.usage |= {name: n for name, n in usage.items() if name in known and isinstance(n, int)}
-
-    def note_diagnostics(self, said: object) -> None:
-        """Shown to staff as it came, so only what can be stored and is short enough to read."""
-        if isinstance(said, dict) and said and len(json.dumps(said)) <= DIAGNOSTICS_CHARS:
-            self.diagnostics = clean_deep(said)
-
-    def finished(self, request_id: str) -> Finished:
-        if not self.begun:
-            raise StreamError("bad_stream")
-        if not (self.complete and isinstance(self.stop_reason, str)) or self.calls.open:
-            raise StreamError("cut_off")
-        return Finished(
-            stop_reason=self.stop_reason,
-            usage=Usage(**self.usage),
-            request_id=request_id,
-            message_id=self.message_id,
-            model=self.model,
-            diagnostics=self.diagnostics,
-        )
-
-
-class Deadline:
-    """The moment at which a call is given up, and the code that says why."""
-
-    def __init__(self) -> None:
-        self.ends = time.monotonic() + settings.OPENBOOK_REPLY_SECONDS
-        self.next_content = time.monotonic() + settings.OPENBOOK_FIRST_TOKEN_SECONDS
-        self.content_seen = False
-
-    def moved_on(self) -> None:
-        self.content_seen = True
-        self.next_content = time.monotonic() + settings.OPENBOOK_STALL_SECONDS
-
-    def seconds_left(self) -> float:
-        return min(self.ends, self.next_content) - time.monotonic()
-
-    def error(self) -> ProviderError:
-        return provider_error("stalled" if self.content_seen and self.next_content < self.ends else "timeout")
 
 
 class AnthropicProvider:
@@ -287,9 +151,3 @@ def pause(error: ProviderError, failure: Exception, backoff: float | None) -> fl
     if wait is None:
         return backoff * random.uniform(0.5, 1.5)  # noqa: S311 – spreads the load, guards nothing
     return wait if wait <= LONGEST_WAIT_SECONDS else None
-
-
-def reported(error: ProviderError, attempt_failed: str) -> ProviderError:
-    fields = {"code": error.code, "status": error.status, "retryable": error.retryable, "failure": attempt_failed}
-    logger.warning("model_request_failed", extra=fields)
-    return error

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
-from conversations.providers.anthropic_errors import StreamError
 from conversations.providers.base import ToolCalled, ToolDelta, ToolStarted
+from conversations.providers.errors import StreamError
 from conversations.text import StreamCleaner, clean_deep
 
 DEEPEST_INPUT = 100

@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from conversations.providers.anthropic_calls import DEEPEST_INPUT, ToolCalls, called_ids
-from conversations.providers.anthropic_errors import StreamError
+from conversations.providers.errors import StreamError
 from conversations.providers.base import ToolCalled, ToolDelta, ToolStarted
 
 

@@ -1,0 +1,94 @@
+"""What went wrong with a call of a model, in Openbook's words: pure, and without any SDK."""
+
+from conversations.providers.base import ProviderError
+
+LONGEST_DETAIL = 300
+
+# code: (whether the same again can help, what the person chatting reads)
+SENTENCES: dict[str, tuple[bool, str]] = {
+    "authentication": (
+        False,
+        "The model did not accept the API key. Whoever runs this Openbook has to check ANTHROPIC_API_KEY.",
+    ),
+    "permission": (
+        False,
+        "The API key may not use this model. Whoever runs this Openbook has to check its permissions and billing.",
+    ),
+    "model_not_found": (
+        False,
+        "The model does not exist or is not open to this API key. Whoever runs this Openbook has to choose another.",
+    ),
+    "invalid_request": (False, "The model could not take this request. Change your message or start a new thread."),
+    "request_too_large": (False, "The conversation is too large for the model. Shorten your message."),
+    "rate_limited": (True, "The model's rate limit is reached. Your message is saved; try again in a minute."),
+    "overloaded": (True, "The model is overloaded. Your message is saved; try again in a moment."),
+    "server_error": (
+        True,
+        "The model's service had an error. Your message is saved; try again in a moment.",
+    ),
+    "unreachable": (True, "The model's service cannot be reached. Your message is saved; try again in a moment."),
+    "timeout": (True, "The model took too long to answer. Your message is saved; try again."),
+    "stalled": (True, "The model stopped in mid-reply. The text so far is kept; try again."),
+    "cut_off": (True, "The connection to the model broke off. Your message is saved; try again."),
+    "bad_stream": (True, "The model's service sent something unreadable. Your message is saved; try again."),
+}
+
+# The service's own words help to mend these, and don't concern the key.
+WITH_DETAIL = frozenset({"permission", "model_not_found", "invalid_request", "request_too_large"})
+
+BY_TYPE = {
+    "authentication_error": "authentication",
+    "permission_error": "permission",
+    "billing_error": "permission",
+    "not_found_error": "model_not_found",
+    "invalid_request_error": "invalid_request",
+    "request_too_large": "request_too_large",
+    "rate_limit_error": "rate_limited",
+    "overloaded_error": "overloaded",
+    "timeout_error": "timeout",
+    "api_error": "server_error",
+}
+
+BY_STATUS = {
+    401: "authentication",
+    402: "permission",
+    403: "permission",
+    404: "model_not_found",
+    408: "timeout",
+    413: "request_too_large",
+    429: "rate_limited",
+    504: "timeout",
+    529: "overloaded",
+}
+
+
+class StreamError(Exception):
+    """The service said in the stream, or by its end, that the reply is not complete."""
+
+    def __init__(self, code: str, detail: str = "") -> None:
+        super().__init__(code)
+        self.code = code
+        self.detail = detail
+
+
+def provider_error(code: str, *, detail: object = None, secret: str = "", status: int | None = None) -> ProviderError:
+    retryable, sentence = SENTENCES[code]
+    if code in WITH_DETAIL and isinstance(detail, str) and detail:
+        sentence += f" It says: “{shortened(without(secret, detail))}”"
+    return ProviderError(code, sentence, retryable=retryable, status=status)
+
+
+def code_for_status(status: int) -> str:
+    return BY_STATUS.get(status) or ("invalid_request" if 400 <= status < 500 else "server_error")
+
+
+def code_for_type(error_type: object) -> str | None:
+    return BY_TYPE.get(error_type) if isinstance(error_type, str) else None
+
+
+def without(secret: str, text: str) -> str:
+    return text.replace(secret, "…") if secret else text
+
+
+def shortened(text: str) -> str:
+    return text if len(text) <= LONGEST_DETAIL else text[: LONGEST_DETAIL - 1] + "…"
