@@ -36,10 +36,10 @@ def _select() -> None:
 
 def _provider() -> str:
     try:
-        get_provider(settings.OPENBOOK_PROVIDER)
+        obstacle = get_provider(settings.OPENBOOK_PROVIDER).obstacle()
     except ProviderError as error:
-        return error.message
-    return "ok"
+        obstacle = error
+    return obstacle.message if obstacle else "ok"
 
 
 async def _redis() -> str:

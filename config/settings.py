@@ -96,6 +96,17 @@ ANTHROPIC_API_KEY = env("ANTHROPIC_API_KEY")
 ANTHROPIC_BASE_URL = env("ANTHROPIC_BASE_URL")
 OPENBOOK_PROVIDER = env("OPENBOOK_PROVIDER") or ("anthropic" if ANTHROPIC_API_KEY else "offline")
 OPENBOOK_MODEL = env("OPENBOOK_MODEL")
+OPENBOOK_CLAUDE_CLI = env("OPENBOOK_CLAUDE_CLI", "claude")
+OPENBOOK_CLAUDE_LOGIN = env("OPENBOOK_CLAUDE_LOGIN")
+# All that the CLI is given of this process's environment.
+CLAUDE_CLI_ENVIRONMENT = {
+    name: value
+    for name in (
+        *("PATH", "LANG", "LC_ALL", "TZ", "SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS"),
+        *("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "all_proxy", "no_proxy"),
+    )
+    if (value := env(name))
+}
 OPENBOOK_PRICES = env("OPENBOOK_PRICES")
 OPENBOOK_FIRST_TOKEN_SECONDS = float(env("OPENBOOK_FIRST_TOKEN_SECONDS", "60"))
 OPENBOOK_STALL_SECONDS = float(env("OPENBOOK_STALL_SECONDS", "60"))

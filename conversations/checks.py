@@ -6,7 +6,7 @@ from django.conf import settings
 from django.core.checks import CheckMessage, Error, Warning, register
 
 from conversations import embedding, telemetry
-from conversations.providers import PLANNED, PROVIDERS, prices, usable_key
+from conversations.providers import PROVIDERS, get_provider, prices, usable_key
 from memory.backends import BACKENDS
 
 
@@ -14,11 +14,9 @@ from memory.backends import BACKENDS
 def provider_is_configured(**kwargs: Any) -> list[CheckMessage]:
     name = settings.OPENBOOK_PROVIDER
     choices = f"Set OPENBOOK_PROVIDER to one of: {', '.join(PROVIDERS)}."
-    if name in PLANNED:
-        return [Error(f"The provider {name!r} arrives later.", hint=choices, id="openbook.E001")]
     if name not in PROVIDERS:
         return [Error(f"The provider {name!r} is not known.", hint=choices, id="openbook.E001")]
-    return anthropic_problems() if name == "anthropic" else []
+    return PROBLEMS[name]() + address_problems() if name in PROBLEMS else []
 
 
 def anthropic_problems() -> list[CheckMessage]:
@@ -29,10 +27,23 @@ def anthropic_problems() -> list[CheckMessage]:
     elif not usable_key(settings.ANTHROPIC_API_KEY):
         hint = "Copy ANTHROPIC_API_KEY again, without spaces or line breaks."
         problems.append(Error("The API key holds characters that no key has.", hint=hint, id="openbook.E003"))
-    if settings.ANTHROPIC_BASE_URL and not settings.ANTHROPIC_BASE_URL.startswith(("http://", "https://")):
-        hint = "Set ANTHROPIC_BASE_URL to a URL that starts with https://, or leave it out."
-        problems.append(Error("ANTHROPIC_BASE_URL is not an HTTP URL.", hint=hint, id="openbook.E004"))
     return problems
+
+
+def claude_cli_problems() -> list[CheckMessage]:
+    obstacle = get_provider("claude_cli").obstacle()
+    hint = "Or set OPENBOOK_PROVIDER to another one."
+    return [Error(obstacle.message, hint=hint, id="openbook.E005")] if obstacle else []
+
+
+def address_problems() -> list[CheckMessage]:
+    if not settings.ANTHROPIC_BASE_URL or settings.ANTHROPIC_BASE_URL.startswith(("http://", "https://")):
+        return []
+    hint = "Set ANTHROPIC_BASE_URL to a URL that starts with https://, or leave it out."
+    return [Error("ANTHROPIC_BASE_URL is not an HTTP URL.", hint=hint, id="openbook.E004")]
+
+
+PROBLEMS = {"anthropic": anthropic_problems, "claude_cli": claude_cli_problems}
 
 
 @register()

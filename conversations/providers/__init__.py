@@ -9,9 +9,9 @@ from conversations.providers.base import Provider, ProviderError
 # By dotted name, because importing the SDK takes seconds that only those who use it should spend.
 PROVIDERS = {
     "anthropic": "conversations.providers.anthropic.AnthropicProvider",
+    "claude_cli": "conversations.providers.claude_cli.ClaudeCliProvider",
     "offline": "conversations.providers.offline.OfflineProvider",
 }
-PLANNED = frozenset({"claude_cli"})
 
 
 @cache
@@ -20,10 +20,9 @@ def get_provider(name: str) -> Provider:
     if name in PROVIDERS:
         provider: Provider = import_string(PROVIDERS[name])()
         return provider
-    problem = "arrives later" if name in PLANNED else "is not known"
     raise ProviderError(
         "misconfigured",
-        f"The provider “{name}” {problem}. Whoever runs this Openbook can choose one of: {', '.join(PROVIDERS)}.",
+        f"The provider “{name}” is not known. Whoever runs this Openbook can choose one of: {', '.join(PROVIDERS)}.",
         retryable=False,
     )
 
@@ -33,4 +32,4 @@ def usable_key(key: str) -> bool:
     return bool(key) and key.isascii() and key.isprintable() and " " not in key
 
 
-__all__ = ["PLANNED", "PROVIDERS", "Provider", "ProviderError", "get_provider", "usable_key"]
+__all__ = ["PROVIDERS", "Provider", "ProviderError", "get_provider", "usable_key"]

@@ -131,6 +131,10 @@ class Provider(Protocol):
         """The smallest prefix in tokens that its prompt cache takes; ``None`` where it has none to be told about."""
         ...
 
+    def obstacle(self) -> ProviderError | None:
+        """What keeps it from answering, as far as that can be told without asking it."""
+        ...
+
     def render(
         self,
         *,

@@ -31,10 +31,29 @@ SENTENCES: dict[str, tuple[bool, str]] = {
     "stalled": (True, "The model stopped in mid-reply. The text so far is kept; try again."),
     "cut_off": (True, "The connection to the model broke off. Your message is saved; try again."),
     "bad_stream": (True, "The model's service sent something unreadable. Your message is saved; try again."),
+    "cli_missing": (
+        False,
+        "The Claude CLI can't be run. Whoever runs this Openbook has to install it, or to name it in OPENBOOK_CLAUDE_CLI.",
+    ),
+    "cli_login": (
+        False,
+        "The Claude CLI is not logged in, or its login has run out. Whoever runs this Openbook has to set "
+        "ANTHROPIC_API_KEY, or to name the folder of a login in OPENBOOK_CLAUDE_LOGIN.",
+    ),
+    "cli_failed": (
+        True,
+        "The Claude CLI gave up. Your message is saved; try again, or ask whoever runs this Openbook to look at the CLI.",
+    ),
+    "cli_killed": (
+        True,
+        "The system ended the Claude CLI, mostly for want of memory. Your message is saved; try again in a moment.",
+    ),
 }
 
 # The service's own words help to mend these, and don't concern the key.
-WITH_DETAIL = frozenset({"permission", "model_not_found", "invalid_request", "request_too_large"})
+WITH_DETAIL = frozenset(
+    {"permission", "model_not_found", "invalid_request", "request_too_large", "cli_missing", "cli_failed"}
+)
 
 BY_TYPE = {
     "authentication_error": "authentication",
@@ -63,12 +82,13 @@ BY_STATUS = {
 
 
 class StreamError(Exception):
-    """The service said in the stream, or by its end, that the reply is not complete."""
+    """The service said in the stream, or by its end, that the reply is not complete. ``detail`` is its own word for it."""
 
-    def __init__(self, code: str, detail: str = "") -> None:
+    def __init__(self, code: str, detail: str = "", *, status: int | None = None) -> None:
         super().__init__(code)
         self.code = code
         self.detail = detail
+        self.status = status
 
 
 def provider_error(code: str, *, detail: object = None, secret: str = "", status: int | None = None) -> ProviderError:

@@ -19,6 +19,7 @@ from conversations.providers.base import (
     RECALLED,
     Finished,
     Payload,
+    ProviderError,
     ProviderEvent,
     TextDelta,
     ToolCalled,
@@ -74,6 +75,9 @@ class OfflineProvider:
         return "offline"
 
     def cacheable_from(self, model: str) -> int | None:
+        return None
+
+    def obstacle(self) -> ProviderError | None:
         return None
 
     async def stream(self, payload: Payload) -> AsyncGenerator[ProviderEvent]:

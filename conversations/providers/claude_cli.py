@@ -1,0 +1,197 @@
+"""Claude through the command line program ``claude``: the whole conversation as one text, no tools, nothing kept (P2).
+
+The program adds a sentence of its own before the system prompt, and with a login, where it can't be told to be bare, lines
+about the machine after the conversation.
+"""
+
+import asyncio
+import re
+import shutil
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import aclosing
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+
+from conversations.providers import usable_key
+from conversations.providers.base import Payload, ProviderError, ProviderEvent
+from conversations.providers.claude import DEFAULT_MODEL, SMALL_MODEL, Deadline, reported
+from conversations.providers.claude_cli_output import Output
+from conversations.providers.claude_cli_process import Files, prepared, running
+from conversations.providers.claude_cli_prompt import prompt
+from conversations.providers.errors import StreamError, provider_error
+from conversations.providers.reading import Progress
+
+ARGUMENTS = (
+    *("-p", "--output-format", "stream-json", "--include-partial-messages", "--verbose"),
+    *("--tools", "", "--strict-mcp-config", "--setting-sources", "", "--disable-slash-commands"),
+    *("--no-session-persistence", "--max-turns", "1"),
+    # Even without tools the CLI puts the file into the conversation that a message names as “@/etc/passwd”. This keeps it to
+    # its empty folder, a variable below switches it off, and a CLI too old to know the option refuses to start.
+    "--restricted",
+)
+SWITCHES = {
+    "CLAUDE_CODE_DISABLE_ATTACHMENTS": "1",
+    "CLAUDE_CODE_DISABLE_FILE_MENTIONS": "1",
+    "CLAUDE_CODE_DISABLE_CLAUDE_MDS": "1",
+    "CLAUDE_CODE_DISABLE_AUTO_MEMORY": "1",
+    "CLAUDE_CODE_DISABLE_THINKING": "1",
+    "CLAUDE_CODE_DISABLE_EXPERIMENTAL_BETAS": "1",
+    "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+    "CLAUDE_CODE_ATTRIBUTION_HEADER": "0",
+    "DISABLE_AUTOUPDATER": "1",
+    # One recorded request is one request of this model: no shortened one, and no other model's answer in its place.
+    "DISABLE_COMPACT": "1",
+    "DISABLE_AUTO_COMPACT": "1",
+    "CLAUDE_CODE_NO_MODEL_FALLBACK": "1",
+    "CLAUDE_CODE_DISABLE_MODEL_ACCESS_FALLBACK": "1",
+    "CLAUDE_CODE_DISABLE_REFUSAL_FALLBACK": "1",
+    "CLAUDE_CODE_DISABLE_REFUSAL_RETRY": "1",
+    "CLAUDE_CODE_DISABLE_NONSTREAMING_FALLBACK": "1",
+    "CLAUDE_CODE_MAX_RETRIES": "2",
+}
+TOKEN = re.compile(r"sk-ant-[\w-]+")
+
+
+class ClaudeCliProvider:
+    name = "claude_cli"
+    rewrites = True
+    calls_tools = False
+
+    def default_model(self) -> str:
+        return settings.OPENBOOK_MODEL or DEFAULT_MODEL
+
+    def small_model(self) -> str:
+        return SMALL_MODEL
+
+    def cacheable_from(self, model: str) -> int | None:
+        """The CLI sets its own marks."""
+        return None
+
+    def obstacle(self) -> ProviderError | None:
+        if program() is None:
+            return provider_error("cli_missing", detail=not_found())
+        return None if may_log_in() else provider_error("cli_login")
+
+    def render(
+        self,
+        *,
+        model: str,
+        max_tokens: int,
+        system: Sequence[Mapping[str, Any]],
+        messages: Sequence[Mapping[str, Any]],
+        tools: Sequence[Mapping[str, Any]] = (),
+        tool_choice: str = "",
+        previous_message_id: str = "",
+    ) -> Payload:
+        """The context as every provider is given it, and beside it the texts that the CLI is told."""
+        return {
+            "model": model,
+            "max_tokens": max_tokens,
+            "system": [dict(block) for block in system],
+            "messages": [dict(message) for message in messages],
+            "sent": {
+                "system_prompt": "\n\n".join(block["text"] for block in system),
+                "standard_input": prompt(messages),
+            },
+        }
+
+    async def stream(self, payload: Payload) -> AsyncGenerator[ProviderEvent]:
+        deadline, output = Deadline(), Output()
+        try:
+            async with aclosing(answered(payload, output, deadline)) as events:
+                async for event in events:
+                    yield event
+                    deadline.moved_on()  # the time that the reader took is not the model's
+        except TimeoutError:
+            raise reported(slow(output, deadline), attempt_failed="deadline") from None
+        except StreamError as failure:
+            raise reported(described(failure), type(failure).__name__) from None
+
+
+async def answered(payload: Payload, output: Output, deadline: Deadline) -> AsyncGenerator[ProviderEvent]:
+    """Raises ``StreamError`` and ``TimeoutError``."""
+    path, sent = program(), payload["sent"]
+    if path is None:
+        raise StreamError("cli_missing", not_found())
+    try:
+        with prepared(sent["system_prompt"], sent["standard_input"]) as files:
+            surroundings = environment(files, payload["max_tokens"])
+            arguments = command(path, files, payload["model"])
+            async with running(arguments, files, surroundings) as cli, aclosing(cli.lines()) as lines:
+                while not output.over:
+                    async with asyncio.timeout(deadline.seconds_left()):
+                        line = await anext(lines, None)
+                        if line is None:
+                            raise ended(await asyncio.shield(cli.ended), files)
+                    for heard in output.take(line):
+                        if isinstance(heard, Progress):
+                            deadline.moved_on()
+                        else:
+                            yield heard
+                if output.closed:
+                    await cli.let_end()
+    except TimeoutError:  # an OSError too
+        raise
+    except UnicodeEncodeError:  # a lone surrogate in the request
+        raise StreamError("invalid_request") from None
+    except (FileNotFoundError, PermissionError) as error:
+        raise StreamError("cli_missing", str(error.strerror)) from None
+    except OSError as error:
+        raise StreamError("cli_failed", str(error.strerror)) from None
+    yield output.finished()
+
+
+def program() -> str | None:
+    found = shutil.which(settings.OPENBOOK_CLAUDE_CLI, path=settings.CLAUDE_CLI_ENVIRONMENT.get("PATH"))
+    return str(Path(found).absolute()) if found else None
+
+
+def not_found() -> str:
+    return f"{settings.OPENBOOK_CLAUDE_CLI} was not found, or is no program."
+
+
+def may_log_in() -> bool:
+    return bool(settings.OPENBOOK_CLAUDE_LOGIN) or usable_key(settings.ANTHROPIC_API_KEY)
+
+
+def command(path: str, files: Files, model: str) -> list[str]:
+    kind = "--safe-mode" if settings.OPENBOOK_CLAUDE_LOGIN else "--bare"
+    return [path, *ARGUMENTS, kind, "--model", model, "--system-prompt-file", f"/dev/fd/{files.system.fileno()}"]
+
+
+def environment(files: Files, max_tokens: int) -> dict[str, str]:
+    """All that the CLI gets to know of this process: no secret but the one that it is to use."""
+    base_url, login = settings.ANTHROPIC_BASE_URL, settings.OPENBOOK_CLAUDE_LOGIN
+    key = {"CLAUDE_CONFIG_DIR": login} if login else {"ANTHROPIC_API_KEY": settings.ANTHROPIC_API_KEY}
+    return {
+        **settings.CLAUDE_CLI_ENVIRONMENT,
+        **SWITCHES,
+        **key,
+        **({"ANTHROPIC_BASE_URL": base_url} if base_url else {}),
+        "CLAUDE_CODE_MAX_OUTPUT_TOKENS": str(max_tokens),
+        "HOME": str(files.home),
+        "TMPDIR": str(files.home),
+    }
+
+
+def ended(code: int, files: Files) -> StreamError:
+    """What a program says by ending before its answer did."""
+    if code < 0:
+        return StreamError("cli_killed")
+    if code == 0:
+        return StreamError("cut_off")
+    return StreamError("cli_failed", files.last_complaints() or f"It ended with status {code}.")
+
+
+def slow(output: Output, deadline: Deadline) -> ProviderError:
+    """Where the CLI told why it is trying again and again, that is the better answer."""
+    return described(output.trouble) if output.trouble and not output.said else deadline.error()
+
+
+def described(failure: StreamError) -> ProviderError:
+    """In Openbook's words. Not logged in is another matter than a key that was refused."""
+    own = failure.code == "authentication" and (settings.OPENBOOK_CLAUDE_LOGIN or failure.status is None)
+    code, detail = "cli_login" if own else failure.code, TOKEN.sub("…", failure.detail)
+    return provider_error(code, detail=detail, secret=settings.ANTHROPIC_API_KEY, status=failure.status)

@@ -1,0 +1,124 @@
+"""What the Claude CLI writes, line by line, as events: pure."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from conversations.providers.base import WHOLE, Finished, TextDelta
+from conversations.providers.claude import LONGEST_WAIT_SECONDS
+from conversations.providers.errors import StreamError, code_for_status, code_for_type
+from conversations.providers.reading import MESSAGE_ID_CHARS, Heard, Progress, Reading
+from conversations.text import clean
+
+BY_WORD = {
+    "authentication_failed": "authentication",
+    "billing_error": "permission",
+    "invalid_request": "invalid_request",
+    "model_not_found": "model_not_found",
+    "rate_limit": "rate_limited",
+    "server_error": "server_error",
+}
+TOO_LONG = "Prompt is too long"
+
+Line = Mapping[str, Any]
+
+
+@dataclass
+class Output:
+    """What it has written so far. ``trouble`` is why it is trying again, if it is."""
+
+    reading: Reading = field(default_factory=Reading)
+    said: bool = False
+    request_id: str = ""
+    trouble: StreamError | None = None
+    cut: bool = False
+    closed: bool = False
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing more is to be read: it was closed by the CLI, or is cut here."""
+        return self.cut or self.closed
+
+    def take(self, written: bytes) -> Sequence[Heard]:
+        """One line. Raises ``StreamError`` where it tells of a failure."""
+        match parsed(written):
+            case {"type": "stream_event", "event": dict(event)}:
+                return self.take_event(event)
+            case {"type": "system", "subtype": "api_retry"} as line:
+                self.note_retry(line)
+            case {"type": "assistant", "message": {"stop_reason": "refusal"}}:
+                pass  # in the CLI's words; the model's own end follows
+            case {"type": "assistant", "is_api_error_message": True} | {"type": "result", "is_error": True} as line:
+                raise failure(line)
+            case {"type": "assistant", "request_id": str(request_id)}:
+                self.request_id = clean(request_id)[:MESSAGE_ID_CHARS]
+            case {"type": "result"}:
+                self.closed = True
+        return ()
+
+    def take_event(self, event: Mapping[str, Any]) -> Sequence[Heard]:
+        if event.get("type") == "message_start" and self.reading.begun:
+            self.start_again()
+        heard = [one if isinstance(one, TextDelta) else Progress() for one in self.reading.take(event)]
+        self.said |= any(isinstance(one, TextDelta) for one in heard)
+        if event.get("type") == "message_delta" and not (self.said and self.reading.stop_reason in WHOLE):
+            # Of an answer that is cut short or empty the CLI asks for more by itself, which nobody has recorded.
+            self.reading.complete = self.cut = True
+        if self.reading.complete and not self.reading.stop_reason:
+            raise StreamError("cut_off")
+        return heard
+
+    def start_again(self) -> None:
+        if self.said:
+            raise StreamError("cut_off")
+        self.reading = Reading()
+
+    def note_retry(self, line: Line) -> None:
+        self.trouble = StreamError(code_of(line) or "unreachable", status=status_of(line))
+        wait = line.get("retry_delay_ms")
+        if isinstance(wait, int | float) and wait > LONGEST_WAIT_SECONDS * 1000:
+            raise self.trouble
+
+    def finished(self) -> Finished:
+        return self.reading.finished(self.request_id)
+
+
+def parsed(written: bytes) -> object:
+    """A notice for people is passed over; an object that is broken may have held a part of the answer."""
+    if not written.lstrip().startswith(b"{"):
+        return None
+    try:
+        return json.loads(written)
+    except (ValueError, RecursionError):
+        raise StreamError("bad_stream") from None
+
+
+def failure(line: Line) -> StreamError:
+    text = text_of(line)
+    code = "request_too_large" if text.startswith(TOO_LONG) else code_of(line)
+    return StreamError(code or "cli_failed", text, status=status_of(line))
+
+
+def code_of(line: Line) -> str | None:
+    if known := code_for_type(line.get("api_error_type")):
+        return known
+    if status := status_of(line):
+        return code_for_status(status)
+    if line.get("api_error") == "connection_failed":
+        return "unreachable"
+    return BY_WORD.get(str(line.get("error")))
+
+
+def status_of(line: Line) -> int | None:
+    status = line.get("api_error_status") or line.get("error_status")
+    return status if isinstance(status, int) else None
+
+
+def text_of(line: Line) -> str:
+    match line:
+        case {"result": str(text)} | {"message": {"content": [{"text": str(text)}, *_]}}:
+            return text
+        case {"errors": [str(text), *_]}:
+            return text
+    return ""
