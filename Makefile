@@ -16,7 +16,7 @@ help: ## these lines
 run: .venv/run.stamp .local/static.stamp ## set up what is missing, then serve on 127.0.0.1:$PORT (8000)
 	@exec "$(PYTHON)" manage.py serve
 
-test: .venv/dev.stamp .local/static.stamp ## the whole suite, on a real PostgreSQL, Redis and browser
+test: .venv/dev.stamp .local/static.stamp .local/claude-cli/stamp ## the whole suite, on a real PostgreSQL, Redis and browser
 	@sh tests/services.sh
 	@exec "$(PYTHON)" -m pytest --numprocesses 3 --dist worksteal
 
@@ -57,7 +57,7 @@ lock: $(filter .local/%,$(UV)) ## the newest versions that pyproject.toml allows
 	$(COMPILE) --group dev --group peers --constraints requirements.txt --output-file requirements-peers.txt
 
 clean: ## remove what the other targets made, except for the data: database, secret key
-	rm -rf .venv node_modules .local/uv .local/bench .local/static .local/static.stamp
+	rm -rf .venv node_modules .local/uv .local/bench .local/claude-cli .local/static .local/static.stamp
 	rm -rf .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
@@ -102,6 +102,14 @@ INSTALLED_pydantic := PydanticAI
 node_modules/.stamp: package.json package-lock.json .npmrc | .venv/run.stamp
 	@echo "Installing the front-end libraries ..."
 	@$(NPM) ci --loglevel=error >/dev/null
+	@touch $@
+
+# Of its own: it is large (170 MB to fetch, 364 MB on disk), and only the tests need it.
+.local/claude-cli/stamp: tests/claude_cli/package.json tests/claude_cli/package-lock.json .npmrc | .venv/run.stamp
+	@echo "Getting the Claude CLI for the tests ..."
+	@mkdir -p $(@D)
+	@cp tests/claude_cli/package.json tests/claude_cli/package-lock.json .npmrc $(@D)
+	@$(NPM) ci --prefix $(@D) --loglevel=error >/dev/null
 	@touch $@
 
 .local/static.stamp: .venv/run.stamp node_modules/.stamp config/settings.py $(STATIC_FILES)

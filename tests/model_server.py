@@ -154,7 +154,7 @@ class ModelServer:
             request.body = json.loads(request.raw_body)
         except ValueError:
             return error(400, "The request body is not valid JSON")
-        if (request.method, request.path) != ("POST", "/v1/messages"):
+        if (request.method, request.path.partition("?")[0]) != ("POST", "/v1/messages"):
             return error(404, f"{request.method} {request.path}")
         key = request.headers.get("authorization", "").removeprefix("Bearer ") or request.headers.get("x-api-key")
         if not key or (self.api_key and key != self.api_key):

@@ -22,6 +22,7 @@ FOREIGN = re.compile(
 )
 NOWHERE = "postgresql://127.0.0.1:1/nowhere"
 POSTGRES_15 = "/usr/lib/postgresql/15/bin"
+CLAUDE_CLI = ".local/claude-cli/node_modules/@anthropic-ai/claude-code-*/claude"
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
 
 
@@ -68,6 +69,18 @@ def redis_url() -> Iterator[str]:
 @pytest.fixture(scope="session")
 def chromium_path() -> str:
     return program("OPENBOOK_TEST_CHROMIUM", *CHROMIUM)
+
+
+@pytest.fixture(scope="session")
+def claude_cli_path() -> str:
+    """The program itself: the package's own launcher needs a Node that is newer than many."""
+    fetched = sorted(Path(__file__).resolve().parent.parent.glob(CLAUDE_CLI))
+    found = os.environ.get("OPENBOOK_TEST_CLAUDE_CLI") or next(map(str, fetched), None)
+    if found is None:
+        pytest.fail(
+            "The Claude CLI is missing. Run `make .local/claude-cli/stamp`, or name it in OPENBOOK_TEST_CLAUDE_CLI."
+        )
+    return found
 
 
 @contextmanager

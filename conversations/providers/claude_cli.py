@@ -51,6 +51,7 @@ SWITCHES = {
     "CLAUDE_CODE_DISABLE_NONSTREAMING_FALLBACK": "1",
     "CLAUDE_CODE_MAX_RETRIES": "2",
 }
+FAILURES = (StreamError, OSError, UnicodeEncodeError)
 TOKEN = re.compile(r"sk-ant-[\w-]+")
 
 
@@ -106,40 +107,30 @@ class ClaudeCliProvider:
                     deadline.moved_on()  # the time that the reader took is not the model's
         except TimeoutError:
             raise reported(slow(output, deadline), attempt_failed="deadline") from None
-        except StreamError as failure:
-            raise reported(described(failure), type(failure).__name__) from None
+        except FAILURES as failure:
+            raise reported(described(understood(failure)), type(failure).__name__) from None
 
 
 async def answered(payload: Payload, output: Output, deadline: Deadline) -> AsyncGenerator[ProviderEvent]:
-    """Raises ``StreamError`` and ``TimeoutError``."""
+    """Raises ``TimeoutError`` and one of ``FAILURES``."""
     path, sent = program(), payload["sent"]
     if path is None:
         raise StreamError("cli_missing", not_found())
-    try:
-        with prepared(sent["system_prompt"], sent["standard_input"]) as files:
-            surroundings = environment(files, payload["max_tokens"])
-            arguments = command(path, files, payload["model"])
-            async with running(arguments, files, surroundings) as cli, aclosing(cli.lines()) as lines:
-                while not output.over:
-                    async with asyncio.timeout(deadline.seconds_left()):
-                        line = await anext(lines, None)
-                        if line is None:
-                            raise ended(await asyncio.shield(cli.ended), files)
-                    for heard in output.take(line):
-                        if isinstance(heard, Progress):
-                            deadline.moved_on()
-                        else:
-                            yield heard
-                if output.closed:
-                    await cli.let_end()
-    except TimeoutError:  # an OSError too
-        raise
-    except UnicodeEncodeError:  # a lone surrogate in the request
-        raise StreamError("invalid_request") from None
-    except (FileNotFoundError, PermissionError) as error:
-        raise StreamError("cli_missing", str(error.strerror)) from None
-    except OSError as error:
-        raise StreamError("cli_failed", str(error.strerror)) from None
+    with prepared(sent["system_prompt"], sent["standard_input"]) as files:
+        arguments, surroundings = command(path, files, payload["model"]), environment(files, payload["max_tokens"])
+        async with running(arguments, files, surroundings) as cli, aclosing(cli.lines()) as lines:
+            while not output.over:
+                async with asyncio.timeout(deadline.seconds_left()):
+                    line = await anext(lines, None)
+                    if line is None:
+                        raise ended(await asyncio.shield(cli.ended), files)
+                for heard in output.take(line):
+                    if isinstance(heard, Progress):
+                        deadline.moved_on()
+                    else:
+                        yield heard
+            if output.closed:
+                await cli.let_end()
     yield output.finished()
 
 
@@ -164,7 +155,11 @@ def command(path: str, files: Files, model: str) -> list[str]:
 def environment(files: Files, max_tokens: int) -> dict[str, str]:
     """All that the CLI gets to know of this process: no secret but the one that it is to use."""
     base_url, login = settings.ANTHROPIC_BASE_URL, settings.OPENBOOK_CLAUDE_LOGIN
-    key = {"CLAUDE_CONFIG_DIR": login} if login else {"ANTHROPIC_API_KEY": settings.ANTHROPIC_API_KEY}
+    key = (
+        {"CLAUDE_CONFIG_DIR": str(Path(login).absolute())}
+        if login
+        else {"ANTHROPIC_API_KEY": settings.ANTHROPIC_API_KEY}
+    )
     return {
         **settings.CLAUDE_CLI_ENVIRONMENT,
         **SWITCHES,
@@ -188,6 +183,18 @@ def ended(code: int, files: Files) -> StreamError:
 def slow(output: Output, deadline: Deadline) -> ProviderError:
     """Where the CLI told why it is trying again and again, that is the better answer."""
     return described(output.trouble) if output.trouble and not output.said else deadline.error()
+
+
+def understood(failure: Exception) -> StreamError:
+    match failure:
+        case StreamError():
+            return failure
+        case UnicodeEncodeError():  # a lone surrogate in the request
+            return StreamError("invalid_request")
+        case FileNotFoundError() | PermissionError():
+            return StreamError("cli_missing", str(failure.strerror))
+        case _:
+            return StreamError("cli_failed", str(failure))
 
 
 def described(failure: StreamError) -> ProviderError:

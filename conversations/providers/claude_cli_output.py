@@ -84,7 +84,7 @@ class Output:
         return self.reading.finished(self.request_id)
 
 
-def parsed(written: bytes) -> object:
+def parsed(written: bytes) -> Any:
     """A notice for people is passed over; an object that is broken may have held a part of the answer."""
     if not written.lstrip().startswith(b"{"):
         return None

@@ -14,7 +14,7 @@ KEY = "sk-local"
         ({"OPENBOOK_PROVIDER": "offline", "ANTHROPIC_API_KEY": ""}, []),
         ({"OPENBOOK_PROVIDER": "anthropic", "ANTHROPIC_API_KEY": KEY, "ANTHROPIC_BASE_URL": ""}, []),
         ({"OPENBOOK_PROVIDER": "gpt"}, ["openbook.E001"]),
-        ({"OPENBOOK_PROVIDER": "claude_cli"}, ["openbook.E001"]),
+        ({"OPENBOOK_PROVIDER": "claude_cli", "OPENBOOK_CLAUDE_CLI": "no-such-program"}, ["openbook.E005"]),
         ({"OPENBOOK_PROVIDER": "anthropic", "ANTHROPIC_API_KEY": ""}, ["openbook.E002"]),
         ({"OPENBOOK_PROVIDER": "anthropic", "ANTHROPIC_API_KEY": "two words"}, ["openbook.E003"]),
         (

@@ -4,8 +4,8 @@ from typing import Any
 import pytest
 
 from conversations.providers.anthropic_calls import DEEPEST_INPUT, ToolCalls, called_ids
-from conversations.providers.errors import StreamError
 from conversations.providers.base import ToolCalled, ToolDelta, ToolStarted
+from conversations.providers.errors import StreamError
 
 
 def called(*pieces: str, given: object = None) -> tuple[str, dict[str, Any] | None]:

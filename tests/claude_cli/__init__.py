@@ -1,0 +1,1 @@
+"""The Claude CLI: which one the tests fetch, and a stand-in that plays its faults."""
