@@ -3,32 +3,33 @@
 from django.http import HttpRequest, HttpResponse
 from django.views import defaults
 
+from conversations.api import messages_api
 from conversations.api.errors import json_error
 
-API = "/api/"
+TELL = {"/api/": json_error, "/v1/": messages_api.failed}
+"""Who tells it, by the beginning of the address."""
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
-    if request.path.startswith(API):
-        return json_error(400, "bad_request", "The request can't be read. Check its address, host and headers.")
-    return defaults.bad_request(request, exception)
+    message = "The request can't be read. Check its address, host and headers."
+    return _told(request, 400, "bad_request", message) or defaults.bad_request(request, exception)
 
 
 def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
-    if request.path.startswith(API):
-        return json_error(403, "permission_denied", "You may not do this.")
-    return defaults.permission_denied(request, exception)
+    told = _told(request, 403, "permission_denied", "You may not do this.")
+    return told or defaults.permission_denied(request, exception)
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
-    if request.path.startswith(API):
-        return json_error(404, "not_found", "There is no such thing here. The list of calls is at /api/v1/docs/.")
-    return defaults.page_not_found(request, exception)
+    message = "There is no such thing here. The list of calls is at /api/v1/docs/."
+    return _told(request, 404, "not_found", message) or defaults.page_not_found(request, exception)
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    if request.path.startswith(API):
-        return json_error(
-            500, "internal", "Something went wrong on the server. It is in the log under this request_id."
-        )
-    return defaults.server_error(request)
+    message = "Something went wrong on the server. It is in the log under this request_id."
+    return _told(request, 500, "internal", message) or defaults.server_error(request)
+
+
+def _told(request: HttpRequest, status: int, code: str, message: str) -> HttpResponse | None:
+    tell = next((tell for beginning, tell in TELL.items() if request.path.startswith(beginning)), None)
+    return tell(status, code, message) if tell else None

@@ -9,6 +9,7 @@ urlpatterns = [
     path("", include("conversations.chat.urls")),
     path("admin/", admin.site.urls),
     path("api/v1/", include("conversations.api.urls")),
+    path("v1/", include("conversations.api.messages_urls")),
     path("health/", health.health, name="health"),
 ]
 

@@ -12,11 +12,16 @@ from conversations import tokens
 class TokenAuthentication(BaseAuthentication):
     """``Authorization: Token …``"""
 
-    def authenticate(self, request: Request) -> tuple[User, None] | None:
+    def offered(self, request: Request) -> str | None:
+        """The token of the request, if it has one of this kind."""
         scheme, _, token = get_authorization_header(request).decode("latin-1").partition(" ")
-        if scheme.lower() != "token":
+        return token.strip() if scheme.lower() == "token" else None
+
+    def authenticate(self, request: Request) -> tuple[User, None] | None:
+        token = self.offered(request)
+        if token is None:
             return None
-        user = tokens.user_of(token.strip())
+        user = tokens.user_of(token)
         if user is None:
             raise AuthenticationFailed("The token is unknown, expired or revoked. Get one at POST /api/v1/auth/token/.")
         return user, None

@@ -3,6 +3,7 @@
 import asyncio
 import io
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from contextlib import aclosing
 from typing import IO, Any
 
 from django.conf import settings
@@ -107,15 +108,24 @@ def event_stream(events: AsyncGenerator[Event]) -> StreamingHttpResponse:
 
 
 async def _frames(events: AsyncGenerator[Event]) -> AsyncIterator[bytes]:
-    """The events as they come, and a comment whenever none came for a while."""
+    async with aclosing(paced(events)) as coming:
+        async for event in coming:
+            if event is None:
+                yield b": nothing new\n\n"
+            else:
+                yield f"id: {event.seq}\nevent: {event.type}\ndata: {wire.frame(event.envelope())}\n\n".encode()
+
+
+async def paced(events: AsyncGenerator[Event]) -> AsyncGenerator[Event | None]:
+    """The events as they come, and ``None`` whenever none came for a while."""
     while True:
         upcoming = asyncio.ensure_future(anext(events, None))
         try:
             while not (await asyncio.wait([upcoming], timeout=KEEP_ALIVE_SECONDS))[0]:
-                yield b": nothing new\n\n"
+                yield None
         finally:
             upcoming.cancel()  # no more than a formality, unless the reader has left
         event = upcoming.result()
         if event is None:
             return
-        yield f"id: {event.seq}\nevent: {event.type}\ndata: {wire.frame(event.envelope())}\n\n".encode()
+        yield event

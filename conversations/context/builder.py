@@ -10,7 +10,17 @@ from typing import Protocol
 from conversations.context import caching, rewriting
 from conversations.context.budget import Budget
 from conversations.context.caching import CachePlan, CacheState, Previous
-from conversations.context.fitting import MATERIAL, ROUND, Parts, Section, fit, history_room, memory_room, standing_room
+from conversations.context.fitting import (
+    INSTRUCTIONS,
+    MATERIAL,
+    ROUND,
+    Parts,
+    Section,
+    fit,
+    history_room,
+    memory_room,
+    standing_room,
+)
 from conversations.context.listing import Listing, list_artifacts
 from conversations.context.problems import Problem
 from conversations.context.ranking import Ranking, ranked
@@ -19,6 +29,7 @@ from conversations.context.recalling import Recalled, Reminded, recall
 from conversations.context.rendering import render, render_material, sha256
 from conversations.context.rewriting import Rewriting
 from conversations.context.sources import AsOf, Candidates, Wanted, candidates_of, read_all, read_history
+from conversations.context.terms import NO_TERMS, Terms
 from conversations.context.tiers import MEMORY, Standing, Tier, TierItem, build_tiers, cut
 from conversations.context.tokens import text_of
 from conversations.context.toolbox import NO_TOOLS, ToolTexts, tools_section
@@ -157,6 +168,7 @@ def build_context(
     tools: ToolTexts = NO_TOOLS,
     silent: bool = False,
     remembers: bool = True,
+    terms: Terms = NO_TERMS,
     past: Past | None = None,
 ) -> Context:
     """The context of the request that answers ``newest``, which may not be stored yet; ``None`` is a thread to come.
@@ -165,7 +177,8 @@ def build_context(
     the message. Without it the assistant's rules decide; where a model has to be asked first, ``rewriting`` says so.
     ``ranking`` is what another memory service said, where there is one. ``silent``: ``newest`` is the instruction of a
     preset, and no turn of the thread (F9). Without ``remembers``, or where the person or the assistant has memory switched
-    off, nothing is known or recalled. ``past``: the request was made before, at ``at``.
+    off, nothing is known or recalled. ``terms`` are those of the program that asks. ``past``: the request was made before,
+    at ``at``.
     """
     watch = Stopwatch()
     memory = assistant.uses_memory and remembers
@@ -174,6 +187,7 @@ def build_context(
         tools=tools_section(tools.definitions) if tools.definitions else None,
         base=Section.of("base", assistant.system_prompt),
         rules=Section.of("rules", tools.rules) if tools.rules else None,
+        instructions=Section.of(INSTRUCTIONS, terms.instructions) if terms.instructions else None,
         newest=newest,
         silent=silent,
     )
@@ -233,7 +247,7 @@ def build_context(
     ground = Ground(
         provider=provider,
         model=model,
-        max_tokens=assistant.max_output_tokens,
+        max_tokens=terms.at_most(assistant.max_output_tokens),
         fitting=budget,
         budget=Budget.of(assistant),
         candidates=candidates,

@@ -17,7 +17,7 @@ from conversations.models import text_blocks
 SMALLEST_SHARE = 32
 """Estimated tokens that even a shortened turn keeps."""
 
-INSTRUCTION, MATERIAL, ROUND, TOOLS = "instruction", "material", "round", "tools"
+INSTRUCTION, INSTRUCTIONS, MATERIAL, ROUND, TOOLS = "instruction", "instructions", "material", "round", "tools"
 TEXTS = ("text", "input", "content")
 SHORTER = (2_000, 500, 120, 30)
 """Estimated tokens that each text of a round is shortened to, step by step."""
@@ -47,6 +47,7 @@ class Parts:
     tools: Section | None = None
     base: Section
     rules: Section | None = None
+    instructions: Section | None = None
     tiers: Sequence[Tier] = ()
     history: Sequence[Turn] = ()
     newest: Turn
@@ -57,9 +58,8 @@ class Parts:
     @property
     def standing(self) -> list[Section]:
         """What comes before the turns, in order: the tools, then the parts of the system text (C1)."""
-        staff_wrote = [part for part in (self.tools, self.base, self.rules) if part]
         known = [Section(name=tier.name, text=tier.text, tokens=tier.tokens) for tier in self.tiers if tier.text]
-        return [*staff_wrote, *known]
+        return [*self.fixed, *known]
 
     @property
     def turns(self) -> list[Turn]:
@@ -75,9 +75,13 @@ class Parts:
         return [*self.additions, Section(name=INSTRUCTION, text=text, tokens=self.newest.token_count)]
 
     @property
+    def fixed(self) -> list[Section]:
+        """What staff, and the program that asks, wrote and nothing can cut."""
+        return [part for part in (self.tools, self.base, self.rules, self.instructions) if part]
+
+    @property
     def fixed_tokens(self) -> int:
-        """Of what staff wrote and nothing can cut."""
-        return sum(part.tokens for part in (self.tools, self.base, self.rules) if part)
+        return sum(part.tokens for part in self.fixed)
 
     @property
     def standing_tokens(self) -> int:

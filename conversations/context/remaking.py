@@ -14,7 +14,7 @@ from django.db import models
 
 from conversations.context import rewriting, snapshots
 from conversations.context.builder import Asked, Context, Past, build_context, continued
-from conversations.context.fitting import INSTRUCTION, ROUND, TOOLS, Section
+from conversations.context.fitting import INSTRUCTION, INSTRUCTIONS, ROUND, TOOLS, Section
 from conversations.context.listing import Listing
 from conversations.context.notation import Named
 from conversations.context.reasons import Reason
@@ -23,6 +23,7 @@ from conversations.context.rendering import digest
 from conversations.context.rewriting import Rewriting, RewritingOutcome
 from conversations.context.snapshots import NotRebuildable
 from conversations.context.sources import AsOf
+from conversations.context.terms import NO_TERMS, Terms
 from conversations.context.tiers import (
     LAST_CONVERSATION,
     MEMORY,
@@ -82,6 +83,7 @@ class Settings:
 
     assistant: Assistant
     tools: ToolTexts = NO_TOOLS
+    terms: Terms = NO_TERMS
     memory: MemoryChoice = MemoryChoice.RECORDED
     query: QueryChoice = QueryChoice.RECORDED
 
@@ -160,6 +162,7 @@ def build(record: Record, settings: Settings, recollection: Recollection) -> Con
         at=record.as_of.at,
         query=_query(record, settings),
         tools=settings.tools,
+        terms=record.settings.terms,
         silent=record.silent,
         remembers=settings.memory is not MemoryChoice.OFF and (record.thread.remembers or not is_now),
         past=Past(
@@ -249,7 +252,11 @@ def _settings(first: ContextSnapshot, known: Mapping[str, str], today: Assistant
         if budget := BUDGETS.get(part.name):
             setattr(assistant, budget, max(getattr(assistant, budget), part.tokens))
     definitions = json.loads(known[TOOLS]) if TOOLS in known else ()
-    return Settings(assistant=assistant, tools=ToolTexts(definitions=definitions, rules=known.get("rules", "")))
+    return Settings(
+        assistant=assistant,
+        tools=ToolTexts(definitions=definitions, rules=known.get("rules", "")),
+        terms=Terms(instructions=known.get(INSTRUCTIONS, "")),
+    )
 
 
 def _newest(first: ContextSnapshot, texts: Mapping[str, str]) -> Turn:

@@ -17,6 +17,7 @@ from conversations.context.builder import Context
 from conversations.context.invariants import BrokenInvariant, check
 from conversations.context.rendering import MOST_ROUNDS, round_text
 from conversations.context.rewriting import Rewriting, ask_model
+from conversations.context.terms import NO_TERMS, Terms
 from conversations.context.tokens import text_of
 from conversations.db import in_database
 from conversations.errors import Unavailable, error_object
@@ -48,6 +49,7 @@ async def start(
     content: Any,
     client_message_id: Any = None,
     assistant: str | None = None,
+    terms: Terms = NO_TERMS,
 ) -> Opened:
     """Store a user turn and let the model answer it. The only way in, for socket, REST and commands.
 
@@ -56,7 +58,7 @@ async def start(
     """
     blocks, message_id = user_blocks(content), client_id(client_message_id)
     values = {"thread_id": thread_id, "assistant": assistant, "blocks": blocks, "client_message_id": message_id}
-    return await _begin(store.open_turn, user=user, **values)
+    return await _begin(store.open_turn, user=user, terms=terms, **values)
 
 
 async def start_preset(*, user: User, thread_id: uuid.UUID | str, preset: str, client_message_id: Any = None) -> Opened:
@@ -69,9 +71,9 @@ async def start_preset(*, user: User, thread_id: uuid.UUID | str, preset: str, c
     return await _begin(store.open_preset, user=user, thread_id=thread_id, slug=preset, click=click)
 
 
-async def retry(*, user: User, reply_id: uuid.UUID | str) -> Opened:
+async def retry(*, user: User, reply_id: uuid.UUID | str, terms: Terms = NO_TERMS) -> Opened:
     """Another reply for the same user turn, or another run of the same preset."""
-    return await _begin(store.open_retry, user=user, reply_id=reply_id)
+    return await _begin(store.open_retry, user=user, reply_id=reply_id, terms=terms)
 
 
 async def stop(*, user: User, reply_id: uuid.UUID | str) -> Reply:

@@ -23,6 +23,7 @@ from conversations import telemetry, threads
 from conversations.context import describing, ranking, snapshots
 from conversations.context.builder import Context, build_context, continued, rewriting_context
 from conversations.context.rewriting import NOT_ASKED, Rewriting
+from conversations.context.terms import NO_TERMS, Terms
 from conversations.context.tokens import text_of, turn_tokens
 from conversations.context.toolbox import NO_TOOLS
 from conversations.context.windowing import Turn
@@ -62,6 +63,7 @@ class Opened:
     saved: Event | None
     preset: Preset | None = None
     recorded: Recorded | None = None
+    terms: Terms = NO_TERMS
     created_thread: bool = False
     repeated: bool = False
 
@@ -116,6 +118,7 @@ def open_turn(
     assistant: str | None,
     blocks: list[dict[str, Any]],
     client_message_id: str | None,
+    terms: Terms = NO_TERMS,
 ) -> Opened:
     """Store the user turn, its reply and its first request (T4, S1). ``None`` creates a thread; no other id ever does (T5).
 
@@ -127,12 +130,12 @@ def open_turn(
             return _repeated(place, place.known)
         if place.running:
             _end_left_behind(place.running)
-        elif opened := _open(place, next_turn(place, blocks, client_message_id)):
+        elif opened := _open(place, next_turn(place, blocks, client_message_id), terms):
             return opened
     raise ReplyInProgress
 
 
-def open_retry(*, user: User, reply_id: uuid.UUID | str) -> Opened:
+def open_retry(*, user: User, reply_id: uuid.UUID | str, terms: Terms = NO_TERMS) -> Opened:
     """Another reply for the same user turn. Raises ``ReplyNotFound``, ``ReplyInProgress``, ``CannotRetry``."""
     before = threads.reply_of(user, reply_id)
     if before.user_message_id is None:
@@ -143,7 +146,7 @@ def open_retry(*, user: User, reply_id: uuid.UUID | str) -> Opened:
             _end_left_behind(place.running)
         elif place.question != before.user_message_id:
             raise CannotRetry
-        elif opened := _open(place, Message.objects.get(id=before.user_message_id), is_stored=True):
+        elif opened := _open(place, Message.objects.get(id=before.user_message_id), terms, is_stored=True):
             return opened
     raise ReplyInProgress
 
@@ -184,7 +187,12 @@ def build_and_record(opened: Opened, *, query: Rewriting | None = None) -> Recor
     thread = Thread.objects.select_related("assistant").get(id=opened.thread.id)
     newest = Turn.of(opened.message) if opened.message else instruction(thread, opened.preset)
     context = _next_request(
-        Place(thread=thread), newest, session=_session_of(thread), query=query, silent=opened.message is None
+        Place(thread=thread),
+        newest,
+        session=_session_of(thread),
+        query=query,
+        silent=opened.message is None,
+        terms=opened.terms,
     )
     return _record(snapshots.of_reply(context, opened.reply), context)
 
@@ -217,7 +225,12 @@ class Upcoming:
 
 
 def upcoming(
-    *, user: User, thread_id: uuid.UUID | str | None, assistant: str | None, blocks: list[dict[str, Any]]
+    *,
+    user: User,
+    thread_id: uuid.UUID | str | None,
+    assistant: str | None,
+    blocks: list[dict[str, Any]],
+    terms: Terms = NO_TERMS,
 ) -> Upcoming:
     """What a message would be answered from. Calls no model and writes nothing."""
     place = place_of(user, thread_id, assistant, text_of(blocks))
@@ -227,7 +240,7 @@ def upcoming(
     if question and ranking.may_be_asked(question):
         ranking.ask_and_wait(question)
     return Upcoming(
-        context=_built(place, replace(Turn.of(message), id=None), session=session),
+        context=_built(place, replace(Turn.of(message), id=None), session=session, terms=terms),
         thread_id=None if place.is_new else place.thread.id,
         begins_session=session.started_at == message.created_at,
     )
@@ -404,11 +417,12 @@ def _end_left_behind(reply_id: uuid.UUID) -> None:
         raise ReplyInProgress(reply=str(reply_id))
 
 
-def _open(place: Place, message: Message, *, is_stored: bool = False) -> Opened | None:
+def _open(place: Place, message: Message, terms: Terms, *, is_stored: bool = False) -> Opened | None:
     """The turn with a reply and, where it can be built at once, the first request; ``None`` where others were faster."""
     session = _session_of(place.thread) if is_stored else session_after(place, message.created_at)
-    context = _built_if_possible(place, message, session)
-    return store_turn(place, message, session, context, is_stored=is_stored)
+    context = _built_if_possible(place, message, session, terms)
+    opened = store_turn(place, message, session, context, is_stored=is_stored)
+    return opened and replace(opened, terms=terms)
 
 
 def _open_preset(place: Place, preset: Preset, click: str | None) -> Opened | None:
@@ -486,7 +500,7 @@ def turn_of(role: Message.Role, blocks: list[dict[str, Any]], at: datetime) -> M
     )
 
 
-def _built_if_possible(place: Place, message: Message, session: Session) -> Context | None:
+def _built_if_possible(place: Place, message: Message, session: Session, terms: Terms) -> Context | None:
     """Whatever is wrong with its context, the user turn is stored. ``build_and_record`` tries again, and tells of it.
 
     Nor is a memory service asked before the turn is stored.
@@ -494,17 +508,23 @@ def _built_if_possible(place: Place, message: Message, session: Session) -> Cont
     if _still_to_ask(place.thread, session, message.text):
         return None
     try:
-        return _next_request(place, Turn.of(message), session=session)
+        return _next_request(place, Turn.of(message), session=session, terms=terms)
     except Exception:
         log.exception("can't build the context yet", extra={"thread_id": str(place.thread.id)})
         return None
 
 
 def _next_request(
-    place: Place, newest: Turn, *, session: Session, query: Rewriting | None = None, silent: bool = False
+    place: Place,
+    newest: Turn,
+    *,
+    session: Session,
+    query: Rewriting | None = None,
+    silent: bool = False,
+    terms: Terms = NO_TERMS,
 ) -> Context:
     with telemetry.listener.context() as told:
-        context = _built(place, newest, session=session, query=query, silent=silent)
+        context = _built(place, newest, session=session, query=query, silent=silent, terms=terms)
         told.built(context)
     if context.rewriting != NOT_ASKED:
         return context
@@ -512,7 +532,13 @@ def _next_request(
 
 
 def _built(
-    place: Place, newest: Turn, *, session: Session, query: Rewriting | None = None, silent: bool = False
+    place: Place,
+    newest: Turn,
+    *,
+    session: Session,
+    query: Rewriting | None = None,
+    silent: bool = False,
+    terms: Terms = NO_TERMS,
 ) -> Context:
     thread, provider = place.thread, _provider_of(place)
     tools = tool_texts(thread.assistant.tools) if provider.calls_tools else NO_TOOLS
@@ -531,6 +557,7 @@ def _built(
             tools=tools,
             silent=silent,
             remembers=thread.remembers,
+            terms=terms,
         )
 
 

@@ -12,6 +12,7 @@ SECTION_LABELS = {
     "tools": "Tools, as JSON",
     "base": "System prompt",
     "rules": "Rules about artifacts",
+    "instructions": "Instructions of the program that asked",
     "memory": "Memory",
     "today": "Today",
     "open_threads": "Open threads",

@@ -73,6 +73,7 @@ const SECTIONS = {
   tools: "Tools it may use",
   base: "Instructions",
   rules: "Rules about documents",
+  instructions: "Instructions of the program that asked",
   memory: "What it knows about you",
   today: "Today",
   open_threads: "Open topics",

@@ -1,0 +1,306 @@
+"""``/v1/``: the Anthropic Messages API, so that any program written for it has Openbook's memory behind it."""
+
+import io
+import uuid
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import IO, Any
+
+from django.contrib.auth.models import User
+from django.http import HttpRequest, HttpResponseBase, JsonResponse, StreamingHttpResponse
+from django.views.decorators.csrf import csrf_exempt
+from drf_spectacular.utils import extend_schema
+from rest_framework.parsers import BaseParser, JSONParser
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from conversations import errors, replies, threads
+from conversations.api.authentication import TokenAuthentication
+from conversations.api.base import APIView, AsyncAPIView, caller, paced
+from conversations.api.errors import exception_handler
+from conversations.api.messages_shapes import (
+    PING,
+    STATUSES,
+    TELLING,
+    Call,
+    Stream,
+    answer,
+    error_body,
+    failure,
+    frame,
+    model_object,
+    read_call,
+)
+from conversations.api.resending import Found, Sent, Step, place_of
+from conversations.context.budget import Budget
+from conversations.context.terms import Terms
+from conversations.context.tokens import estimate_tokens, text_of, turn_tokens
+from conversations.db import in_database
+from conversations.errors import InvalidMessage, MessageTooLong, NotFound
+from conversations.models import Assistant, text_blocks
+from conversations.replies import store
+from conversations.replies.appending import append
+from conversations.replies.content import client_id, user_blocks
+from conversations.replies.events import Event
+from conversations.request_ids import current_request_id
+
+LARGEST_BODY = 32 * 2**20
+"""As in the Messages API: programs send their whole history."""
+SHARE_OF_INSTRUCTIONS = 2
+"""One of so many parts of an assistant's context is the most that a program's instructions may take."""
+
+
+class KeyAuthentication(TokenAuthentication):
+    """``x-api-key: …`` or ``Authorization: Bearer …``, as the SDKs of the Messages API send it."""
+
+    def offered(self, request: Request) -> str | None:
+        scheme, _, token = request.headers.get("Authorization", "").partition(" ")
+        return request.headers.get("X-Api-Key") or (token.strip() if scheme.lower() == "bearer" else None)
+
+    def authenticate_header(self, request: Request) -> str:
+        return "Bearer"
+
+
+class BodyParser(BaseParser):
+    media_type = "application/json"
+
+    def parse(
+        self, stream: IO[bytes], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
+    ) -> Any:
+        body = stream.read(LARGEST_BODY + 1)
+        if len(body) > LARGEST_BODY:
+            raise MessageTooLong(
+                f"The request body is too large; the limit is {LARGEST_BODY:,} bytes.", limit=LARGEST_BODY
+            )
+        return JSONParser().parse(io.BytesIO(body), media_type, parser_context)
+
+
+class InTheirShape(APIView):
+    """Errors and headers as the Messages API has them."""
+
+    authentication_classes = [KeyAuthentication]
+    parser_classes = [BodyParser]
+
+    def get_exception_handler(self) -> Any:
+        return told_in_their_shape
+
+    def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
+        final = super().finalize_response(request, response, *args, **kwargs)
+        final["request-id"] = current_request_id.get()
+        return final
+
+
+def told_in_their_shape(exception: Exception, context: dict[str, Any]) -> Response | None:
+    response = exception_handler(exception, context)
+    if response is not None:
+        response.status_code = STATUSES.get(response.status_code, response.status_code)
+        response.data = error_body(response.status_code, response.data["error"])
+    return response
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """A call, and where it goes. ``assistant`` is the one that answers."""
+
+    call: Call
+    blocks: list[dict[str, Any]]
+    key: str | None
+    found: Found
+    assistant: Assistant
+
+
+@dataclass(frozen=True, kw_only=True)
+class Begun:
+    thread: uuid.UUID
+    reply: uuid.UUID
+    model: str
+
+    @property
+    def id(self) -> str:
+        return f"msg_{self.reply.hex}"
+
+    def headers(self, request_id: str | None) -> dict[str, str]:
+        named = {"thread": str(self.thread), "reply": str(self.reply), "request": request_id}
+        return {f"x-openbook-{name}": value for name, value in named.items() if value}
+
+
+@extend_schema(exclude=True)
+class Messages(InTheirShape, AsyncAPIView):
+    async def post(self, request: Request) -> HttpResponseBase:
+        """Answer the newest message. The reply goes on if the program leaves."""
+        asked = await in_database(_asked)(request, read_call(request.data))
+        begun = await _begin(caller(request), asked)
+        events = paced(replies.follow(begun.reply))
+        if not asked.call.stream:
+            return _whole(await _last(events), begun)
+        return await _streamed(events, begun)
+
+
+@extend_schema(exclude=True)
+class CountTokens(InTheirShape):
+    def post(self, request: Request) -> Response:
+        """What the model would be given, in estimated tokens. Calls no model and writes nothing."""
+        asked = _asked(request, read_call(request.data, counting=True))
+        thread, call = asked.found.thread, asked.call
+        coming = store.upcoming(
+            user=caller(request),
+            thread_id=thread.id if thread else None,
+            assistant=asked.assistant.slug,
+            blocks=asked.blocks,
+            terms=call.terms,
+        )
+        earlier = sum(turn_tokens(text_blocks(text)) for _, text in call.earlier) if _is_to_import(asked) else 0
+        room = max(0, Budget.of(asked.assistant).history_tokens - coming.context.history_tokens)
+        return Response({"input_tokens": coming.context.total_tokens + min(earlier, room)})
+
+
+@extend_schema(exclude=True)
+class ModelList(InTheirShape):
+    def get(self, request: Request) -> Response:
+        """The assistants, all on one page."""
+        models = [model_object(assistant) for assistant in threads.offered_assistants()]
+        ids = [model["id"] for model in models] or [None]
+        return Response({"data": models, "has_more": False, "first_id": ids[0], "last_id": ids[-1]})
+
+
+@extend_schema(exclude=True)
+class ModelDetail(InTheirShape):
+    def get(self, request: Request, slug: str) -> Response:
+        assistant = threads.offered_assistants().filter(slug=slug).first()
+        if assistant is None:
+            raise NotFound("There is no assistant of that name. GET /v1/models lists them.")
+        return Response(model_object(assistant))
+
+
+@csrf_exempt
+def unknown_call(request: HttpRequest, **_: str) -> JsonResponse:
+    message = "There is no such call here: POST /v1/messages, POST /v1/messages/count_tokens, GET /v1/models."
+    return failed(404, "not_found", message)
+
+
+def failed(status: int, code: str, message: str) -> JsonResponse:
+    """For failures outside the views above."""
+    body = error_body(status, errors.error_object(type="", code=code, message=message))
+    return JsonResponse(body, status=status, headers={"request-id": body["request_id"]})
+
+
+def _asked(request: Request, call: Call) -> Asked:
+    """Raises an ``OpenbookError`` where a call can't be answered; nothing is stored yet."""
+    user, blocks = caller(request), user_blocks(call.newest)
+    key = client_id(request.headers.get("Idempotency-Key"))
+    chosen = threads.offered_assistants().filter(slug=call.model).first()
+    sent = Sent(
+        text=text_of(blocks),
+        earlier=call.earlier,
+        retried=request.headers.get("X-Stainless-Retry-Count", "0") != "0",
+        key=key,
+    )
+    named = request.headers.get("X-Openbook-Thread") or call.thread
+    found = place_of(user, sent, named=named, assistant=chosen)
+    assistant = found.thread.assistant if found.thread else chosen or threads.assistant_named(None)
+    check_room(assistant, call.terms)
+    return Asked(call=call, blocks=blocks, key=key, found=found, assistant=assistant)
+
+
+def check_room(assistant: Assistant, terms: Terms) -> None:
+    """Raises ``InvalidMessage`` where instructions would leave too little of the context for anything else."""
+    tokens, most = estimate_tokens(terms.instructions), assistant.total_tokens // SHARE_OF_INSTRUCTIONS
+    if tokens > most:
+        roomy = threads.offered_assistants().filter(total_tokens__gte=tokens * SHARE_OF_INSTRUCTIONS)
+        names = ", ".join(roomy.values_list("slug", flat=True)) or "none is offered here"
+        raise InvalidMessage(
+            f"`system` takes about {tokens:,} tokens; the assistant {assistant.slug} has room for {most:,}. Shorten it, or "
+            f"name an assistant with more room as `model`: {names}.",
+            field="system",
+        )
+
+
+async def _begin(user: User, asked: Asked) -> Begun:
+    opened = await _opened(user, asked)
+    return Begun(thread=opened[0], reply=opened[1], model=asked.assistant.slug)
+
+
+async def _opened(user: User, asked: Asked) -> tuple[uuid.UUID, uuid.UUID]:
+    """The thread and the reply."""
+    found, terms = asked.found, asked.call.terms
+    if found.thread and found.reply and found.step is Step.FOLLOW:
+        return found.thread.id, found.reply
+    if found.reply:
+        opened = await replies.retry(user=user, reply_id=found.reply, terms=terms)
+    else:
+        opened = await replies.start(
+            user=user,
+            thread_id=await _thread(user, asked),
+            content=asked.blocks,
+            client_message_id=asked.key,
+            assistant=asked.assistant.slug,
+            terms=terms,
+        )
+    return opened.thread.id, opened.reply.id
+
+
+async def _thread(user: User, asked: Asked) -> uuid.UUID | None:
+    """The thread to go on with, with the history that it had elsewhere; ``None`` is a new one."""
+    thread_id = asked.found.thread.id if asked.found.thread else None
+    if not _is_to_import(asked):
+        return thread_id
+    # A program that is cut off here finds the thread again by what it ends with.
+    turns = [(role, text_blocks(text)) for role, text in asked.call.earlier]
+    return await in_database(append)(user=user, thread_id=thread_id, turns=turns, assistant=asked.assistant.slug)
+
+
+def _is_to_import(asked: Asked) -> bool:
+    """A thread's own history wins; only one that has none is given what the program says went before."""
+    thread = asked.found.thread
+    return bool(asked.call.earlier) and (thread is None or thread.message_count == 0)
+
+
+async def _last(events: AsyncGenerator[Event | None]) -> Event:
+    last = None
+    async for event in events:
+        last = event or last
+    assert last and last.is_last
+    return last
+
+
+def _whole(ending: Event, begun: Begun) -> Response:
+    headers = begun.headers(ending.data["request"])
+    if found := failure(ending):
+        return _failed(found, headers)
+    return Response(answer(ending, id=begun.id, model=begun.model), headers=headers)
+
+
+def _failed(found: tuple[int, dict[str, Any]], headers: dict[str, str]) -> Response:
+    status, error = found
+    again = "true" if error["details"].get("retryable") else "false"
+    return Response(error_body(status, error), status=status, headers={**headers, "x-should-retry": again})
+
+
+async def _streamed(events: AsyncGenerator[Event | None], begun: Begun) -> HttpResponseBase:
+    """Waits until the model begins, but not for ever: what fails before is told by its status, which programs retry by."""
+    first: list[Event] = []
+    async for event in events:
+        if event is None:
+            break
+        first.append(event)
+        if event.type in TELLING:
+            break
+    headers = begun.headers(next((event.data["request"] for event in first if event.type == "context.built"), None))
+    if first and first[-1].is_last and (found := failure(first[-1])):
+        return _failed(found, headers)
+    response = StreamingHttpResponse(_frames(first, events, begun), content_type="text/event-stream", headers=headers)
+    response["Cache-Control"] = "no-store"
+    response["X-Accel-Buffering"] = "no"
+    return response
+
+
+async def _frames(first: list[Event], events: AsyncGenerator[Event | None], begun: Begun) -> AsyncIterator[bytes]:
+    stream = Stream(id=begun.id, model=begun.model)
+    for event in first:
+        for told in stream.of(event):
+            yield frame(told)
+    async with aclosing(events):
+        async for upcoming in events:
+            for told in stream.of(upcoming) if upcoming else [*stream.begin(), PING]:
+                yield frame(told)

@@ -1,0 +1,168 @@
+"""Which thread a program goes on with that sends its whole history each time, and names no thread.
+
+It is the one that ends with what the program says went before. So a plain chat loop keeps one thread, a program that sends
+only the newest part of its history does too, and one that changes what was said gets a thread of its own.
+"""
+
+import enum
+import uuid
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.contrib.auth.models import User
+from django.db.models import Func, OuterRef, Q, QuerySet, Subquery, TextField, Value
+from django.utils import timezone
+
+from conversations import threads
+from conversations.models import Assistant, Message, Reply, Thread
+
+LOOKED_AT = 200
+"""Threads, the one that was active last first, among which the one to go on with is looked for."""
+LOST = timedelta(minutes=2)
+"""For so long after its end a reply is taken for one that never arrived, when it is asked for again."""
+WHITESPACE = " \t\r\n"
+
+Said = tuple[str, str]
+"""Role and text of a turn."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sent:
+    """What a program sent. ``retried``: it says that it tries the same once more. ``key`` is its own id of this message."""
+
+    text: str
+    earlier: Sequence[Said] = ()
+    retried: bool = False
+    key: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """The newest question of a thread and the newest reply to it."""
+
+    position: int
+    text: str
+    key: str | None
+    reply: uuid.UUID
+    status: str
+    ended_at: datetime | None
+
+
+class Step(enum.Enum):
+    """What is to be done with a message."""
+
+    SAY = "store it as the next turn"
+    FOLLOW = "answer with the reply that it has already"
+    RETRY = "let the model answer it once more"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Found:
+    """``reply`` is the one to follow or to retry; ``thread`` is ``None`` for a new one."""
+
+    thread: Thread | None = None
+    step: Step = Step.SAY
+    reply: uuid.UUID | None = None
+
+
+def step_for(sent: Sent, asked: Asked | None, now: datetime) -> Step:
+    """In a thread whose newest question is ``asked``. Pure."""
+    if asked is None or not same(asked.text, sent.text):
+        return Step.SAY
+    if asked.status in (Reply.Status.FAILED, Reply.Status.INTERRUPTED):
+        return Step.RETRY
+    if sent.key is not None:
+        return Step.FOLLOW if sent.key == asked.key else Step.SAY
+    is_lost = asked.ended_at is None or now - asked.ended_at < LOST
+    return Step.FOLLOW if sent.retried and is_lost else Step.SAY
+
+
+def goes_on(path: Sequence[Said], earlier: Sequence[Said]) -> bool:
+    """Whether the path, or its end as far as there is one, is what the program says went before. Pure."""
+    ending = path[-len(earlier) :] if earlier else path
+    return len(ending) == len(earlier) and all(
+        mine[0] == theirs[0] and same(mine[1], theirs[1]) for mine, theirs in zip(ending, earlier, strict=True)
+    )
+
+
+def same(one: str, other: str) -> bool:
+    """Programs often trim what they were told."""
+    return one.strip(WHITESPACE) == other.strip(WHITESPACE)
+
+
+def place_of(user: User, sent: Sent, *, named: str | None, assistant: Assistant | None) -> Found:
+    """Where a message goes and what is to be done with it. Raises ``ThreadNotFound``.
+
+    ``assistant``: only threads of this one are gone on with, unless one is ``named``.
+    """
+    if named == threads.NEW:
+        return Found()
+    if named is not None:
+        thread = threads.get(user, named)
+        asked = _asked_in(thread)
+        return _found(thread, asked, step_for(sent, asked, timezone.now()))
+    return next(_fitting(user, sent, assistant), Found())
+
+
+def _fitting(user: User, sent: Sent, assistant: Assistant | None) -> Iterator[Found]:
+    for thread in _candidates(user, sent, assistant):
+        if sent.earlier and goes_on(_path(thread, len(sent.earlier)), sent.earlier):
+            yield Found(thread=thread)
+        asked = _asked_in(thread)
+        if asked and goes_on(_path(thread, len(sent.earlier), before=asked.position), sent.earlier):
+            step = step_for(sent, asked, timezone.now())
+            if step is Step.SAY and sent.earlier and sent.key is None and same(asked.text, sent.text):
+                step = Step.RETRY  # another answer is wanted to what was said last
+            if step is not Step.SAY:
+                yield _found(thread, asked, step)
+
+
+def _candidates(user: User, sent: Sent, assistant: Assistant | None) -> QuerySet[Thread]:
+    """Threads that end with the last of what went before, or whose newest question is the same."""
+    recent = threads.of(user).filter(message_count__gte=len(sent.earlier))
+    if assistant:
+        recent = recent.filter(assistant=assistant)
+    ids = list(recent.order_by("-updated_at", "-id").values_list("id", flat=True)[:LOOKED_AT])
+    turns = Message.objects.filter(thread=OuterRef("id"), is_active=True).order_by("-position")
+    fits = Q(question=sent.text.strip(WHITESPACE))
+    if sent.earlier:
+        fits |= Q(tip=sent.earlier[-1][1].strip(WHITESPACE))
+    return (
+        Thread.objects.filter(id__in=ids)
+        .annotate(tip=_trimmed(turns), question=_trimmed(turns.filter(role=Message.Role.USER)))
+        .filter(fits)
+        .select_related("assistant")
+        .order_by("-updated_at", "-id")
+    )
+
+
+def _trimmed(turns: QuerySet[Message]) -> Func:
+    return Func(Subquery(turns.values("text")[:1]), Value(WHITESPACE), function="btrim", output_field=TextField())
+
+
+def _path(thread: Thread, turns: int, *, before: int | None = None) -> list[Said]:
+    """The last so many turns of the path, oldest first; one more where none is wanted, to know whether there is any."""
+    path = threads.messages_of(thread).order_by("-position")
+    if before is not None:
+        path = path.filter(position__lt=before)
+    return list(path.values_list("role", "text")[: turns or 1])[::-1]
+
+
+def _asked_in(thread: Thread) -> Asked | None:
+    question = threads.messages_of(thread).filter(role=Message.Role.USER).order_by("-position").first()
+    reply = question and Reply.objects.filter(thread=thread, user_message=question).order_by("-created_at").first()
+    if not question or not reply:
+        return None
+    return Asked(
+        position=question.position,
+        text=question.text,
+        key=question.client_message_id,
+        reply=reply.id,
+        status=reply.status,
+        ended_at=reply.ended_at,
+    )
+
+
+def _found(thread: Thread, asked: Asked | None, step: Step) -> Found:
+    return Found(thread=thread, step=step, reply=asked.reply if asked and step is not Step.SAY else None)
