@@ -44,8 +44,12 @@ class Call:
 
 def page(request: HttpRequest) -> HttpResponse:
     schema: Schema = SchemaGenerator().get_schema(request=None, public=True)  # type: ignore[no-untyped-call]
-    base = request.build_absolute_uri("/api/v1/")
-    context = {"calls": list(calls(schema)), "base": base, "token_days": settings.OPENBOOK_TOKEN_DAYS}
+    context = {
+        "calls": list(calls(schema)),
+        "site": request.build_absolute_uri("/").rstrip("/"),
+        "base": request.build_absolute_uri("/api/v1/"),
+        "token_days": settings.OPENBOOK_TOKEN_DAYS,
+    }
     return render(request, "conversations/api_docs.html", context)
 
 

@@ -44,6 +44,7 @@ from conversations.replies.appending import append
 from conversations.replies.content import client_id, user_blocks
 from conversations.replies.events import Event
 from conversations.request_ids import current_request_id
+from conversations.text import clean
 
 LARGEST_BODY = 32 * 2**20
 """As in the Messages API: programs send their whole history."""
@@ -54,9 +55,9 @@ SHARE_OF_INSTRUCTIONS = 2
 class KeyAuthentication(TokenAuthentication):
     """``x-api-key: …`` or ``Authorization: Bearer …``, as the SDKs of the Messages API send it."""
 
-    def offered(self, request: Request) -> str | None:
+    def offered(self, request: Request) -> str:
         scheme, _, token = request.headers.get("Authorization", "").partition(" ")
-        return request.headers.get("X-Api-Key") or (token.strip() if scheme.lower() == "bearer" else None)
+        return request.headers.get("X-Api-Key") or (token.strip() if scheme.lower() == "bearer" else "")
 
     def authenticate_header(self, request: Request) -> str:
         return "Bearer"
@@ -167,7 +168,7 @@ class ModelList(InTheirShape):
 @extend_schema(exclude=True)
 class ModelDetail(InTheirShape):
     def get(self, request: Request, slug: str) -> Response:
-        assistant = threads.offered_assistants().filter(slug=slug).first()
+        assistant = threads.offered_assistants().filter(slug=clean(slug)).first()
         if assistant is None:
             raise NotFound("There is no assistant of that name. GET /v1/models lists them.")
         return Response(model_object(assistant))

@@ -238,7 +238,7 @@ def _model(value: Any) -> str:
         raise InvalidMessage(
             "`model` must be the name of an assistant, or any other text for the default one.", field="model"
         )
-    return value
+    return clean(value)
 
 
 def _max_tokens(value: Any) -> int:

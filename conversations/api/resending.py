@@ -17,7 +17,7 @@ from django.utils import timezone
 from conversations import threads
 from conversations.models import Assistant, Message, Reply, Thread
 
-LOOKED_AT = 200
+LOOKED_AT = 100
 """Threads, the one that was active last first, among which the one to go on with is looked for."""
 LOST = timedelta(minutes=2)
 """For so long after its end a reply is taken for one that never arrived, when it is asked for again."""

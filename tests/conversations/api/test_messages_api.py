@@ -17,9 +17,10 @@ from conversations.context import snapshots
 from conversations.context.remaking import Remade, record_of, remake
 from conversations.db import in_database, read_only
 from conversations.indexing import catch_up_if_possible
-from conversations.models import ContextSnapshot, Message, Reply, Thread
+from conversations.models import Assistant, ContextSnapshot, Message, Reply, Thread
 from tests import model_scripts as scripts
 from tests.asgi_server import serving
+from tests.conversations.api.client import Api
 from tests.conversations.factories import make_thread
 from tests.model_server import ModelServer
 
@@ -131,6 +132,18 @@ async def test_the_instructions_of_a_program_stand_after_the_assistants_and_are_
     assert (await in_database(made_again)(snapshot)).is_exact
 
 
+async def test_the_instructions_reach_the_model_also_after_another_was_asked_for_a_query(
+    user: User, client: AsyncAnthropic, model: ModelServer
+) -> None:
+    await Assistant.objects.filter(slug="companion").aupdate(rewriting=Assistant.Rewriting.MODEL)
+    thread = await in_database(make_thread)(user, ["Who is Donald Trump?", "He was a president."])
+    await client.messages.create(
+        **asking("who are his children", system="Be brief.", metadata={"thread": str(thread.id)}, max_tokens=7)
+    )
+    assert len(model.bodies) == 2
+    assert (model.bodies[1]["system"][1]["text"], model.bodies[1]["max_tokens"]) == ("Be brief.", 7)
+
+
 async def test_what_was_said_in_another_thread_reaches_the_model(
     user: User, client: AsyncAnthropic, model: ModelServer
 ) -> None:
@@ -202,8 +215,9 @@ async def test_an_overloaded_model_is_asked_again_by_the_sdk_for_the_same_turn(
     client: AsyncAnthropic, model: ModelServer
 ) -> None:
     model.script(*OVERLOADED, scripts.text("Good evening"))
-    async with client.messages.stream(**asking("Hello")) as stream:
+    async with client.messages.stream(**asking("Hello", system="Be brief.")) as stream:
         assert await stream.get_final_text() == "Good evening"
+    assert [body["system"][-1]["text"] for body in model.bodies] == ["Be brief."] * 4
     assert await stored() == [(1, "user", "Hello"), (2, "assistant", "Good evening")]
     assert [reply.status async for reply in Reply.objects.order_by("created_at")] == ["failed", "completed"]
 
@@ -298,8 +312,10 @@ async def test_errors_arrive_as_the_exceptions_of_the_sdk(
     await refused(once, asking("Good evening"))
     model.script(scripts.error(401))
     await refused(client, asking("Good night"))  # is told not to try again
+    without_key = await Api().post("/v1/messages", asking("Hello"))
+    assert (without_key.status, without_key.body["error"]["type"]) == (401, "authentication_error")
     with pytest.raises(anthropic.NotFoundError):
-        await client.models.retrieve("nobody")
+        await client.models.retrieve("no\0body")
     with pytest.raises(anthropic.NotFoundError):
         await client.messages.batches.list()
     assert found == [
