@@ -2,14 +2,13 @@
 
 import asyncio
 
-import redis.asyncio
 from django.conf import settings
 from django.db import Error, connection
 from django.http import HttpRequest, JsonResponse
-from redis.exceptions import RedisError
 
 from conversations.db import in_database
 from conversations.providers import ProviderError, get_provider
+from conversations.replies.doorbell import unreachable
 
 DATABASE_SECONDS = 3.0
 
@@ -45,10 +44,12 @@ def _provider() -> str:
 async def _redis() -> str:
     if not settings.REDIS_URL:
         return "not configured: one server process"
+    import redis.asyncio  # noqa: PLC0415
+
     client = redis.asyncio.from_url(settings.REDIS_URL, socket_connect_timeout=2, socket_timeout=2)
     try:
         await client.ping()
-    except (RedisError, OSError):
+    except unreachable():
         return "unreachable: start Redis or correct REDIS_URL; readers in other processes are slower until then"
     finally:
         await client.aclose()

@@ -9,16 +9,15 @@ import logging
 from collections import defaultdict
 from collections.abc import Coroutine, Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
 from typing import Any
 
 from channels.layers import get_channel_layer
 from django.conf import settings
-from redis.exceptions import RedisError
 
 log = logging.getLogger("openbook.doorbell")
 
 RESUBSCRIBE_SECONDS = 1.0
-UNREACHABLE = (RedisError, OSError)
 
 
 class Doorbell:
@@ -64,7 +63,7 @@ class Doorbell:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         if self._layer is not None:
-            with suppress(*UNREACHABLE):  # a Redis that is gone needs no goodbye
+            with suppress(*unreachable()):  # a Redis that is gone needs no goodbye
                 await self._layer.flush()
 
     def _wake(self, key: str) -> None:
@@ -80,14 +79,14 @@ class Doorbell:
         try:
             await self._layer.group_send(key, {"type": "ring", "key": key})
             self._reachable = True
-        except UNREACHABLE as error:
+        except unreachable() as error:
             self._lost(error)
 
     async def _subscribe(self, key: str) -> None:
         while key in self._waiting:
             try:
                 await self._layer.group_add(key, await self._own_channel())
-            except UNREACHABLE as error:
+            except unreachable() as error:
                 self._lost(error)
                 await asyncio.sleep(RESUBSCRIBE_SECONDS)
             else:
@@ -96,7 +95,7 @@ class Doorbell:
 
     async def _unsubscribe(self, key: str) -> None:
         if key not in self._waiting and self._channel:
-            with suppress(*UNREACHABLE):  # at worst a ring too many arrives
+            with suppress(*unreachable()):  # at worst a ring too many arrives
                 await self._layer.group_discard(key, self._channel)
 
     async def _own_channel(self) -> str:
@@ -138,3 +137,11 @@ async def rung(bell: asyncio.Event, seconds: float | None) -> None:
     """Wait for a ring, or for so many seconds."""
     with suppress(TimeoutError):
         await asyncio.wait_for(bell.wait(), seconds)
+
+
+@cache
+def unreachable() -> tuple[type[Exception], ...]:
+    """What is raised where a Redis doesn't answer. Without one, its client need not be loaded at each start."""
+    from redis.exceptions import RedisError  # noqa: PLC0415
+
+    return RedisError, OSError
