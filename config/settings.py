@@ -128,6 +128,10 @@ OPENBOOK_MAX_ARTIFACT_CHARS = int(env("OPENBOOK_MAX_ARTIFACT_CHARS", "500000"))
 OPENBOOK_MAX_IMPORT_MB = int(env("OPENBOOK_MAX_IMPORT_MB", "64"))
 OPENBOOK_EXPORT_SECONDS = float(env("OPENBOOK_EXPORT_SECONDS", "60"))
 OPENBOOK_TOKEN_DAYS = int(env("OPENBOOK_TOKEN_DAYS", "90"))
+# For each user; 0 is no limit. Staff can set others for one user.
+OPENBOOK_LIMIT_REQUESTS_MINUTE = int(env("OPENBOOK_LIMIT_REQUESTS_MINUTE", "600"))
+OPENBOOK_LIMIT_RUNNING_REPLIES = int(env("OPENBOOK_LIMIT_RUNNING_REPLIES", "8"))
+OPENBOOK_LIMIT_TOKENS_DAY = int(env("OPENBOOK_LIMIT_TOKENS_DAY", "0"))
 # A character takes at most 12 bytes of JSON (an escaped surrogate pair); the rest is the envelope.
 DATA_UPLOAD_MAX_MEMORY_SIZE = OPENBOOK_MAX_MESSAGE_CHARS * 12 + 65_536
 # Work beside the replies
@@ -248,7 +252,11 @@ REST_FRAMEWORK = {
         "conversations.api.authentication.TokenAuthentication",
         "rest_framework.authentication.SessionAuthentication",
     ],
-    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_PERMISSION_CLASSES": [
+        "rest_framework.permissions.IsAuthenticated",
+        "conversations.api.authentication.HasScope",
+    ],
+    "DEFAULT_THROTTLE_CLASSES": ["conversations.api.throttling.RequestsAMinute"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
     "DEFAULT_PAGINATION_CLASS": "conversations.api.pagination.CursorPagination",

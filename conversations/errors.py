@@ -85,6 +85,11 @@ class NothingToWorkFrom(OpenbookError):
     message = "A preset works from the conversation. Say first what it is about."
 
 
+class TokenNotFound(NotFound):
+    code = "token_not_found"
+    message = "There is no such token, or it isn't yours, or it is revoked already. Check the id."
+
+
 class ArtifactNotFound(NotFound):
     code = "artifact_not_found"
     message = "There is no such artifact, or it isn't yours. Check the id; one that was deleted can be restored."
@@ -123,6 +128,18 @@ class ReplyInProgress(OpenbookError):
 class CannotRetry(OpenbookError):
     type, code, status = "conflict", "cannot_retry", 409
     message = "Only the reply to the newest message can be retried."
+
+
+class InsufficientScope(OpenbookError):
+    """``details["scope"]`` is the one that the token lacks."""
+
+    type, code, status = "permission", "insufficient_scope", 403
+
+
+class RateLimited(OpenbookError):
+    """``details`` holds ``limit``, which one it is, ``most``, and ``retry_after`` in seconds."""
+
+    type, code, status = "rate_limited", "rate_limited", 429
 
 
 class Unavailable(OpenbookError):

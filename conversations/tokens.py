@@ -1,15 +1,20 @@
-"""API tokens: issued once, stored as a digest, checked on REST and WebSocket."""
+"""API tokens: issued once, stored as a digest, checked on REST and WebSocket.
+
+A changed password leaves them as they are: they are programs' keys, which people revoke one by one.
+"""
 
 import hashlib
 import secrets
+from collections.abc import Collection
 from datetime import timedelta
 
 from django.conf import settings
 from django.contrib.auth.models import User
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from conversations.models import ApiToken
+from conversations.errors import InsufficientScope
+from conversations.models import ApiToken, Scope
 
 USED_RESOLUTION = timedelta(minutes=1)
 
@@ -19,23 +24,40 @@ def digest(token: str) -> bytes:
     return hashlib.sha256(token.encode("utf-8", "replace")).digest()
 
 
-def issue(*, user: User, name: str) -> str:
-    """A new token. Nobody can show it a second time."""
-    token = f"ob_{secrets.token_urlsafe(32)}"
-    ApiToken.objects.create(
-        user=user,
-        name=name,
-        digest=digest(token),
-        expires_at=timezone.now() + timedelta(days=settings.OPENBOOK_TOKEN_DAYS),
-    )
+def issue(
+    *,
+    user: User,
+    name: str,
+    scopes: Collection[str] = tuple(Scope),
+    days: int | None = None,
+    requests_minute: int | None = None,
+) -> str:
+    """A new token. Nobody can show it a second time. It lives for OPENBOOK_TOKEN_DAYS, or for fewer ``days``."""
+    row = ApiToken(user=user, name=name, scopes=list(scopes), requests_minute=requests_minute)
+    token = prepare(row, days=days)
+    row.save()
     return token
 
 
-def user_of(token: str) -> User | None:
-    """Whose token this is, or ``None`` where it is unknown, expired, revoked or its user is deactivated."""
+def prepare(row: ApiToken, *, days: int | None = None) -> str:
+    """Give a token that is not stored yet its secret and its end. Returns the secret."""
+    token = f"ob_{secrets.token_urlsafe(32)}"
+    row.digest = digest(token)
+    row.scopes = [scope.value for scope in Scope if scope in row.scopes]
+    row.expires_at = timezone.now() + timedelta(days=min(days or most_days(), most_days()))
+    return token
+
+
+def most_days() -> int:
+    days: int = settings.OPENBOOK_TOKEN_DAYS
+    return days
+
+
+def valid(token: str) -> ApiToken | None:
+    """The token with its user, or ``None`` where it is unknown, expired, revoked or its user is deactivated."""
     now = timezone.now()
     found = (
-        ApiToken.objects.select_related("user")
+        ApiToken.objects.select_related("user__limits")
         .filter(digest=digest(token), expires_at__gt=now, revoked_at__isnull=True, user__is_active=True)
         .first()
     )
@@ -44,4 +66,31 @@ def user_of(token: str) -> User | None:
     # Once a minute is often enough to know, and spares a write a request.
     stale = Q(last_used_at__isnull=True) | Q(last_used_at__lt=now - USED_RESOLUTION)
     ApiToken.objects.filter(stale, id=found.id).update(last_used_at=now)
-    return found.user
+    return found
+
+
+def user_of(token: str) -> User | None:
+    """Whose token this is, or ``None`` where it isn't valid."""
+    found = valid(token)
+    return found.user if found else None
+
+
+def of(user: User) -> QuerySet[ApiToken]:
+    """The user's tokens that were not revoked, newest first."""
+    return ApiToken.objects.filter(user=user, revoked_at__isnull=True).order_by("-id")
+
+
+def revoke(tokens: QuerySet[ApiToken]) -> int:
+    """Take them back; they stop working at once. Returns how many were not revoked before."""
+    return tokens.filter(revoked_at__isnull=True).update(revoked_at=timezone.now())
+
+
+def demand(scope: Scope | None, granted: Collection[str]) -> None:
+    """Raise ``InsufficientScope`` where the scope is not among those that a token has."""
+    if scope is not None and scope.value not in granted:
+        has = " and ".join(granted)
+        raise InsufficientScope(
+            f"This needs a token with the scope `{scope.value}`; this one has {has}. Make one on the page /account/tokens/.",
+            scope=scope.value,
+            scopes=list(granted),
+        )

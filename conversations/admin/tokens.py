@@ -1,29 +1,65 @@
+from typing import Any
+
+from django import forms
 from django.contrib import admin, messages
 from django.contrib.admin import ActionLocation
 from django.contrib.auth.models import User
 from django.db.models import QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
 from django.utils import timezone
+from django.utils.cache import add_never_cache_headers
 from django.utils.safestring import SafeString
 
+from conversations import tokens
 from conversations.admin import display
 from conversations.admin.base import InspectionAdmin
+from conversations.forms import TokenForm
 from conversations.models import ApiToken
+
+
+class TokenOfUserForm(TokenForm):
+    class Meta(TokenForm.Meta):
+        fields = ["user", "name", "scopes", "requests_minute"]
 
 
 @admin.register(ApiToken)
 class ApiTokenAdmin(InspectionAdmin[ApiToken]):
-    """Programs get their tokens through the API; here they can only be taken back."""
+    """Tokens of all users: made for one, shown once, and taken back. They can't be changed."""
 
-    list_display = ["name", "owner", "state", "created", "expires", "used"]
+    list_display = ["name", "owner", "granted", "state", "created", "expires", "used"]
     list_filter = ["created_at"]
     list_select_related = ["user"]
     search_fields = ["name", "user__username"]
     search_help_text = "A word of the name, or a user name."
     ordering = ["-id"]
-    fields = ["name", "owner", "state", "created", "expires", "used", "revoked"]
+    fields = ["name", "owner", "granted", "requests_minute", "state", "created", "expires", "used", "revoked"]
+    autocomplete_fields = ["user"]
     actions = ["revoke"]
-    empty_text = "No tokens. A program gets one from the API: POST /api/v1/auth/token/ with a user name and password."
+    empty_text = (
+        "No tokens. People make them at /account/tokens/, programs with their password at POST /api/v1/auth/token/."
+    )
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return request.user.has_perm("conversations.add_apitoken")
+
+    def get_fields(self, request: HttpRequest, obj: ApiToken | None = None) -> Any:
+        return self.fields if obj else [*TokenOfUserForm.Meta.fields, "days"]
+
+    def get_form(self, request: HttpRequest, obj: ApiToken | None = None, change: bool = False, **kwargs: Any) -> Any:
+        return super().get_form(request, obj, change, **kwargs if change else kwargs | {"form": TokenOfUserForm})
+
+    def save_model(self, request: HttpRequest, obj: ApiToken, form: forms.ModelForm[ApiToken], change: bool) -> None:
+        assert isinstance(form, TokenForm)
+        obj.secret = form.prepared(obj)
+        super().save_model(request, obj, form, change)
+
+    def response_add(self, request: HttpRequest, obj: ApiToken, post_url_continue: str | None = None) -> HttpResponse:
+        """In the answer itself: whatever is kept for a page after it could be read there again."""
+        context = self.admin_site.each_context(request) | {"title": "A new token", "token": obj}
+        response = TemplateResponse(request, "admin/conversations/apitoken/made.html", context)
+        add_never_cache_headers(response)
+        return response
 
     def has_revoke_permission(self, request: HttpRequest) -> bool:
         return request.user.has_perm("conversations.change_apitoken")
@@ -35,15 +71,19 @@ class ApiTokenAdmin(InspectionAdmin[ApiToken]):
         location=[ActionLocation.CHANGE_LIST, ActionLocation.CHANGE_FORM],
     )
     def revoke(self, request: HttpRequest, queryset: QuerySet[ApiToken]) -> None:
-        tokens = list(queryset.filter(revoked_at__isnull=True))
-        queryset.filter(revoked_at__isnull=True).update(revoked_at=timezone.now())
-        for token in tokens:
+        valid = list(queryset.filter(revoked_at__isnull=True))
+        tokens.revoke(queryset)
+        for token in valid:
             self.log_change(request, token, "Revoked.")
-        self.message_user(request, f"Revoked: {len(tokens)}. They stop working at once.", messages.SUCCESS)
+        self.message_user(request, f"Revoked: {len(valid)}. They stop working at once.", messages.SUCCESS)
 
     @admin.display(description="user", ordering="user__username")
     def owner(self, token: ApiToken) -> SafeString:
         return display.link(User, token.user_id, token.user)
+
+    @admin.display(description="scopes")
+    def granted(self, token: ApiToken) -> str:
+        return ", ".join(token.scopes)
 
     @admin.display
     def state(self, token: ApiToken) -> str:

@@ -1,4 +1,5 @@
 from collections.abc import Iterable
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from django.contrib import admin
@@ -10,18 +11,44 @@ from django.http import HttpRequest
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
-from conversations import deletion
+from conversations import allowances, deletion
 from conversations.admin import deleting, display
 from conversations.admin.base import STYLES
-from conversations.models import ApiToken, Thread
+from conversations.limits import by_default
+from conversations.models import ApiToken, Thread, UserLimits
 from memory.models import Consolidation, DailySummary, Memory, Topic
 
 if TYPE_CHECKING:
     BaseAdmin = DjangoUserAdmin[User]
+    BaseInline = admin.StackedInline[UserLimits, User]
 else:
     BaseAdmin = DjangoUserAdmin
+    BaseInline = admin.StackedInline
 
 admin.site.unregister(User)
+
+
+class LimitsInline(BaseInline):
+    """What this user may use, and uses today."""
+
+    model = UserLimits
+    can_delete = False
+    fields = ["requests_minute", "running_replies", "tokens_day", "used"]
+    readonly_fields = ["used"]
+
+    def get_formset(self, request: HttpRequest, obj: User | None = None, **kwargs: Any) -> Any:
+        formset = super().get_formset(request, obj, **kwargs)
+        for name, default in asdict(by_default()).items():
+            if name in formset.form.base_fields:
+                words = f"{default:,}" if default else "no limit"
+                formset.form.base_fields[name].help_text = f"Empty: as in the settings, {words}. 0: no limit."
+        return formset
+
+    @admin.display(description="now")
+    def used(self, limits: UserLimits) -> str:
+        use = allowances.use_of(limits.user_id)
+        running = "1 reply" if use.running == 1 else f"{use.running:,} replies"
+        return f"{running} running; today {use.spent:,} tokens used, {use.reserved:,} set aside"
 
 
 @admin.register(User)
@@ -34,6 +61,10 @@ class UserAdmin(BaseAdmin):
         *(DjangoUserAdmin.fieldsets or [])[1:],
     ]
     readonly_fields = ["threads", "memories"]
+    inlines = [LimitsInline]
+
+    def get_inlines(self, request: HttpRequest, obj: User | None) -> list[Any]:
+        return self.inlines if obj else []
 
     class Media:
         css = STYLES

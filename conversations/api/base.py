@@ -4,7 +4,7 @@ import asyncio
 import io
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing
-from typing import IO, Any
+from typing import IO, Any, ClassVar
 
 from django.conf import settings
 from django.contrib.auth.models import User
@@ -16,8 +16,11 @@ from rest_framework.request import Request
 from rest_framework.serializers import Serializer
 
 from conversations import wire
+from conversations.api import throttling
 from conversations.db import in_database
 from conversations.errors import InvalidMessage
+from conversations.limits import Limits, Quota
+from conversations.models import Scope
 from conversations.replies.events import Event
 
 KEEP_ALIVE_SECONDS = 15.0
@@ -46,6 +49,10 @@ class OnlyJSON(DefaultContentNegotiation):
 
 
 class APIView(views.APIView):
+    scopes: ClassVar[Mapping[str, Scope | None]] = {}
+    """By method, what a token needs where the rule of ``HasScope`` gets it wrong."""
+    limits: Limits | None = None
+    quota: Quota | None = None
     parser_classes = [JSONParser]
     content_negotiation_class = OnlyJSON
     http_method_names = ["get", "head", "post", "patch", "delete"]
@@ -55,6 +62,11 @@ class APIView(views.APIView):
         if "Transfer-Encoding" in request.headers:
             asked._stream = request  # type: ignore[assignment]  # DRF takes a body of unknown length for none
         return asked
+
+    def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
+        answer = super().finalize_response(request, response, *args, **kwargs)
+        throttling.tell(self.limits, self.quota, answer)
+        return answer
 
 
 class AsyncAPIView(APIView):

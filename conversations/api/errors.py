@@ -13,6 +13,7 @@ from rest_framework.response import Response
 
 from artifacts.services import ArtifactError
 from conversations import errors
+from conversations.api import throttling
 
 log = logging.getLogger("openbook.api")
 
@@ -47,7 +48,8 @@ def exception_handler(exception: Exception, context: dict[str, Any]) -> Response
     """DRF's hook. ``None`` lets an unknown exception become a 500, which is logged with its trace."""
     match _known(exception):
         case errors.OpenbookError() as error:
-            return Response({"error": errors.describe(error)}, status=error.status)
+            headers = throttling.headers_of(error) if isinstance(error, errors.RateLimited) else {}
+            return Response({"error": errors.describe(error)}, status=error.status, headers=headers)
         case exceptions.APIException() as refusal:
             return _answer(refusal)
     return None

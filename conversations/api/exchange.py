@@ -20,6 +20,7 @@ from conversations.errors import ImportTooLarge, InvalidImport
 from conversations.exchange.reading import read_book
 from conversations.exchange.storing import store
 from conversations.exchange.writing import export
+from conversations.models import Scope
 
 IDS = {"keep": False, "new": True}
 
@@ -74,6 +75,8 @@ class Import(AsyncAPIView):
 
 
 class Export(AsyncAPIView):
+    scopes = {"GET": Scope.EXPORT}
+
     @extend_schema(responses=serializers.Book)
     async def get(self, request: Request) -> HttpResponseBase:
         """Everything of the caller in the format that `POST import/` takes: threads oldest first, artifacts, memories."""

@@ -20,12 +20,15 @@ from conversations.api.base import AsyncAPIView, caller
 from conversations.db import in_database
 from conversations.errors import VersionNotFound
 from conversations.exchange.folder import folder_name, zipped
+from conversations.models import Scope
 
 # A conversion keeps a core busy: more at once would only make each one slower.
 CONVERTING = ThreadPoolExecutor(max_workers=2, thread_name_prefix="export")
 
 
 class ArtifactExport(AsyncAPIView):
+    scopes = {"GET": Scope.EXPORT}
+
     @extend_schema(
         responses={(200, "application/octet-stream"): OpenApiResponse(OpenApiTypes.BINARY, "The file.")},
         parameters=[
@@ -64,6 +67,8 @@ class ArtifactExport(AsyncAPIView):
 
 
 class ThreadExport(AsyncAPIView):
+    scopes = {"GET": Scope.EXPORT}
+
     @extend_schema(responses={(200, "application/zip"): OpenApiResponse(OpenApiTypes.BINARY, "The ZIP file.")})
     async def get(self, request: Request, thread_id: str) -> HttpResponseBase:
         """A thread as a ZIP file: the conversation as Markdown and as a document that `POST import/` takes, its artifacts."""

@@ -38,7 +38,7 @@ from conversations.context.terms import Terms
 from conversations.context.tokens import estimate_tokens, text_of, turn_tokens
 from conversations.db import in_database
 from conversations.errors import InvalidMessage, MessageTooLong, NotFound
-from conversations.models import Assistant, text_blocks
+from conversations.models import Assistant, Scope, text_blocks
 from conversations.replies import store
 from conversations.replies.appending import append
 from conversations.replies.content import client_id, user_blocks
@@ -140,6 +140,8 @@ class Messages(InTheirShape, AsyncAPIView):
 
 @extend_schema(exclude=True)
 class CountTokens(InTheirShape):
+    scopes = {"POST": Scope.READ}
+
     def post(self, request: Request) -> Response:
         """What the model would be given, in estimated tokens. Calls no model and writes nothing."""
         asked = _asked(request, read_call(request.data, counting=True))

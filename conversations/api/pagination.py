@@ -64,6 +64,10 @@ class MemoryPagination(CursorPagination):
     ordering = ("-created_at", "-id")
 
 
+class TokenPagination(CursorPagination):
+    ordering = "-id"
+
+
 class TopicPagination(CursorPagination):
     ordering = ("-opened_at", "-id")
 

@@ -18,16 +18,6 @@ from memory.models import Memory
 PROHIBITIVE = (ProhibitNullCharactersValidator, ProhibitSurrogateCharactersValidator)
 
 
-class TokenRequest(serializers.Serializer[Any]):
-    username = serializers.CharField(max_length=150)
-    password = serializers.CharField(max_length=4_096, trim_whitespace=False)
-    name = serializers.CharField(max_length=80, default="API", help_text="What you recognise it by.")
-
-
-class TokenAnswer(serializers.Serializer[Any]):
-    token = serializers.CharField(help_text="Shown once. Use it as `Authorization: Token …`.")
-
-
 class ThreadFields(serializers.Serializer[Any]):
     title = serializers.CharField(max_length=200, required=False, allow_blank=True)
     assistant = serializers.SlugField(

@@ -14,6 +14,7 @@ from conversations.api import (
     preferences,
     presets,
     recall,
+    tokens,
     topics,
     views,
 )
@@ -28,7 +29,11 @@ class Schema(SpectacularAPIView):
 
 
 urlpatterns = [
-    path("auth/token/", views.TokenView.as_view()),
+    path("auth/token/", tokens.TokenView.as_view()),
+    path("tokens/", tokens.TokenList.as_view()),
+    path("tokens/current/", tokens.TokenCurrent.as_view()),
+    path("tokens/<str:token_id>/", tokens.TokenDetail.as_view()),
+    path("limits/", tokens.LimitsDetail.as_view()),
     path("assistants/", views.AssistantList.as_view()),
     path("threads/", views.ThreadList.as_view()),
     path("threads/<str:thread_id>/", views.ThreadDetail.as_view()),

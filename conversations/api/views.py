@@ -2,19 +2,15 @@
 
 from typing import Any
 
-from django.contrib.auth import authenticate
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.http import HttpResponseBase
-from django.utils.cache import patch_cache_control
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
-from rest_framework import exceptions
-from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from conversations import attempts, deletion, replies, threads, tokens, wire
+from conversations import attempts, deletion, replies, threads, wire
 from conversations.api import serializers
 from conversations.api.base import APIView, AsyncAPIView, caller, event_stream, valid
 from conversations.api.errors import ReplyFailed
@@ -28,29 +24,10 @@ from conversations.api.pagination import (
 from conversations.context import describing
 from conversations.db import in_database
 from conversations.errors import InvalidMessage, NotFound
-from conversations.models import ContextSnapshot, Message, Reply, Thread
+from conversations.models import ContextSnapshot, Message, Reply, Scope, Thread
 from conversations.replies import store
 from conversations.replies.content import user_blocks
 from conversations.replies.store import Opened
-
-
-class TokenView(APIView):
-    authentication_classes = []
-    permission_classes = [AllowAny]
-
-    def get_authenticate_header(self, request: Request) -> str:
-        return "Token"  # or else DRF makes a 403 of a wrong password
-
-    @extend_schema(request=serializers.TokenRequest, responses=serializers.TokenAnswer)
-    def post(self, request: Request) -> Response:
-        """Exchange a username and a password for a token."""
-        asked = valid(serializers.TokenRequest, request)
-        user = authenticate(request._request, username=asked["username"], password=asked["password"])
-        if user is None:
-            raise exceptions.AuthenticationFailed("The username or the password is wrong.")
-        response = Response({"token": tokens.issue(user=user, name=asked["name"])})
-        patch_cache_control(response, no_store=True)
-        return response
 
 
 class ThreadList(APIView):
@@ -142,6 +119,8 @@ class MessageStream(AsyncAPIView):
 
 
 class ContextPreview(APIView):
+    scopes = {"POST": Scope.READ}
+
     @extend_schema(request=serializers.MessageRequest, responses=serializers.SnapshotAnswer)
     def post(self, request: Request, thread_id: str) -> Response:
         """The context that a message would get. Calls no model and writes nothing."""

@@ -1,6 +1,7 @@
 """Who may open a socket, and who still may."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from django.conf import settings
@@ -10,16 +11,18 @@ from django.http.request import split_domain_port, validate_host
 from django.utils.http import is_same_domain
 
 from conversations import signed_in, tokens
+from conversations.models import ApiToken, Scope
 
-Scope = dict[str, Any]
+Connection = dict[str, Any]
+"""What Channels calls the scope of a socket."""
 TOKEN_PROTOCOL = "Token"  # noqa: S105  (the name of the subprotocol, not a token)
 
 
-def header(scope: Scope, name: bytes) -> str:
+def header(scope: Connection, name: bytes) -> str:
     return next((value.decode("latin-1") for key, value in scope["headers"] if key == name), "")
 
 
-def offered_token(scope: Scope) -> str | None:
+def offered_token(scope: Connection) -> str | None:
     """The token of ``Sec-WebSocket-Protocol: Token, <token>``."""
     match scope.get("subprotocols"):
         case [protocol, token] if protocol == TOKEN_PROTOCOL:
@@ -27,7 +30,7 @@ def offered_token(scope: Scope) -> str | None:
     return None
 
 
-def same_origin(scope: Scope) -> bool:
+def same_origin(scope: Connection) -> bool:
     """Whether the page that opens the socket is ours. A browser always says where the page is from; a program that brings a
     token need not."""
     origin, host = header(scope, b"origin"), header(scope, b"host")
@@ -48,15 +51,34 @@ def _matches(origin: str, trusted: str) -> bool:
     return scheme == trusted_scheme and is_same_domain(host, pattern.removeprefix("*"))
 
 
-def identify(scope: Scope) -> Callable[[], User | None]:
+@dataclass(frozen=True, kw_only=True)
+class Visitor:
+    """Whose socket it is, and what it may be used for."""
+
+    user: User
+    token: ApiToken | None = None
+
+    def demand(self, scope: Scope) -> None:
+        """Raise ``InsufficientScope`` unless it may. A session may do everything."""
+        if self.token:
+            tokens.demand(scope, self.token.scopes)
+
+
+def identify(scope: Connection) -> Callable[[], Visitor | None]:
     """A function that tells, now and whenever it is called again, whose socket this is. It reads the database."""
     if token := offered_token(scope):
-        return lambda: tokens.user_of(token)
+        return lambda: token_user(token)
     key = parse_cookie(header(scope, b"cookie")).get(settings.SESSION_COOKIE_NAME)
     return lambda: session_user(key)
 
 
-def session_user(key: str | None) -> User | None:
+def token_user(given: str) -> Visitor | None:
+    """The active user of a token; ``None`` once it is expired or revoked."""
+    token = tokens.valid(given)
+    return Visitor(user=token.user, token=token) if token else None
+
+
+def session_user(key: str | None) -> Visitor | None:
     """The active user of a session; ``None`` after sign-out, a changed password or deactivation."""
     request = signed_in.as_of_now(key)
-    return request.user if request and isinstance(request.user, User) else None
+    return Visitor(user=request.user) if request and isinstance(request.user, User) else None

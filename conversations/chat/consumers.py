@@ -7,14 +7,14 @@ import uuid
 from typing import Any
 
 from channels.generic.websocket import AsyncWebsocketConsumer
-from django.contrib.auth.models import User
 from django.db import DatabaseError, InterfaceError, OperationalError
 from django.utils import timezone
 
-from conversations import errors, replies, threads, wire
+from conversations import errors, limits, replies, threads, wire
 from conversations.chat import access
 from conversations.db import in_database
 from conversations.errors import OpenbookError
+from conversations.models import Scope
 from conversations.request_ids import request_scope
 
 log = logging.getLogger("openbook.chat")
@@ -22,6 +22,7 @@ log = logging.getLogger("openbook.chat")
 SIGN_IN, FORBIDDEN, GONE = 4401, 4403, 4404
 CHECK_ACCESS_SECONDS = 5.0
 LOOK_AGAIN_SECONDS = 1.0
+WRITING = ("message.send", "preset.run", "reply.stop", "reply.retry")
 
 
 class InvalidFrame(OpenbookError):
@@ -47,7 +48,7 @@ class ThreadConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
         self.following: dict[uuid.UUID, asyncio.Task[None]] = {}
         self.shown: set[uuid.UUID] = set()
         self.thread_id: uuid.UUID | None = None
-        self.user: User | None = None
+        self.visitor: access.Visitor | None = None
         self.whose = access.identify(self.scope)
         if not access.same_origin(self.scope):
             await self.close(FORBIDDEN)  # before it is accepted: the handshake is refused
@@ -75,22 +76,29 @@ class ThreadConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
 
     async def _open(self) -> None:
         try:
-            self.user = await in_database(self.whose)()
-            if self.user is None:
+            self.visitor = await in_database(self.whose)()
+            if self.visitor is None:
                 await self._leave(SIGN_IN, SignInNeeded())
                 return
+            self.visitor.demand(Scope.READ)
             asked = self.scope["url_route"]["kwargs"]["thread_id"]
             if asked != threads.NEW:
-                await self._belong_to((await in_database(threads.get)(self.user, asked)).id)
+                await self._belong_to((await in_database(threads.get)(self.visitor.user, asked)).id)
             self._spawn(self._keep_checking())
+        except errors.InsufficientScope as error:
+            await self._leave(FORBIDDEN, error)
         except errors.NotFound as error:
             await self._leave(GONE, error)
         except (OperationalError, InterfaceError):
             await self._leave(1013, errors.Unavailable())  # "try again later"
 
     async def _handle(self, frame: dict[str, Any]) -> None:
-        user = self._user()
-        match frame.get("type"):
+        visitor = self._visitor()
+        user, kind = visitor.user, frame.get("type")
+        await in_database(limits.count_request)(user, visitor.token)
+        if kind in WRITING:
+            visitor.demand(Scope.WRITE)
+        match kind:
             case "message.send":
                 opened = await replies.start(
                     user=user,
@@ -170,12 +178,13 @@ class ThreadConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
         while True:
             await asyncio.sleep(CHECK_ACCESS_SECONDS)
             try:
-                user = await in_database(self.whose)()
-                if user is None or user != self.user:
+                visitor = await in_database(self.whose)()
+                if visitor is None or self.visitor is None or visitor.user != self.visitor.user:
                     await self._leave(SIGN_IN, SignInNeeded())
                     return
+                self.visitor = visitor
                 if self.thread_id is not None:
-                    await in_database(threads.get)(user, self.thread_id)
+                    await in_database(threads.get)(visitor.user, self.thread_id)
             except errors.NotFound as error:
                 await self._leave(GONE, error)
                 return
@@ -190,7 +199,7 @@ class ThreadConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
 
     async def _leave(self, code: int, error: OpenbookError) -> None:
         """Nothing is heard or said after this, also while the other end takes its time to hang up."""
-        self.user = None
+        self.visitor = None
         self._end_tasks()
         await self._tell(error)
         await self.close(code)
@@ -204,10 +213,10 @@ class ThreadConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
         self.tasks.add(task)
         task.add_done_callback(self.tasks.discard)
 
-    def _user(self) -> User:
-        if self.user is None:
+    def _visitor(self) -> access.Visitor:
+        if self.visitor is None:
             raise SignInNeeded
-        return self.user
+        return self.visitor
 
 
 def _parsed(text: str | None) -> dict[str, Any]:

@@ -1,12 +1,14 @@
 from conversations.models.accesses import ContentAccess
 from conversations.models.assistants import Assistant
+from conversations.models.limits import Allowance, UserLimits
 from conversations.models.replies import Reply, ReplyEvent
 from conversations.models.snapshots import FATES, ContextBlock, ContextSnapshot, RequestHour
 from conversations.models.threads import Message, Thread, more_than_text, text_blocks
-from conversations.models.tokens import ApiToken
+from conversations.models.tokens import ApiToken, Scope
 
 __all__ = [
     "FATES",
+    "Allowance",
     "ApiToken",
     "Assistant",
     "ContentAccess",
@@ -16,7 +18,9 @@ __all__ = [
     "Reply",
     "ReplyEvent",
     "RequestHour",
+    "Scope",
     "Thread",
+    "UserLimits",
     "more_than_text",
     "text_blocks",
 ]

@@ -43,6 +43,9 @@ class Reply(models.Model):
     lease_until = models.DateTimeField(help_text="Renewed while the process lives; a reply past it was left behind.")
     stop_requested_at = models.DateTimeField(null=True)
     stop_reason = models.CharField(max_length=60, blank=True)
+    reserved = models.PositiveIntegerField(
+        default=0, help_text="Tokens of the user's day that are set aside for it while it runs."
+    )
     usage = models.JSONField(default=dict)
     error = models.JSONField(null=True)
     created_at = models.DateTimeField()

@@ -59,6 +59,9 @@ WITH step AS (
     RETURNING id
 ), """
 
+OPENED = "SELECT is_new FROM allowance"
+RECORDED = "SELECT id FROM step"
+
 # A text that is known stays as it is; it was stored by an earlier request.
 REQUEST = """snapshot AS (
     INSERT INTO conversations_contextsnapshot
@@ -69,10 +72,21 @@ REQUEST = """snapshot AS (
     FROM step, jsonb_populate_recordset(NULL::conversations_contextblock, %(blocks)s) AS new
     ON CONFLICT DO NOTHING
 )
-SELECT id FROM step
 """
 
-OPEN = """message AS (
+# One row of the user's decides, so that of many replies that begin at once only as many do as the limits leave room for. All
+# lock it last. A limit that is reached fails the whole statement. Without an old version (xmax) there was no such row.
+OPEN = """allowance AS (
+    INSERT INTO conversations_allowance AS allowance (user_id, day, running, reserved, spent, most_running, most_tokens)
+    SELECT %(user)s, (now() AT TIME ZONE 'UTC')::date, 1, %(reserved)s, 0,
+           nullif(coalesce(own.running_replies, %(most_running)s), 0), nullif(coalesce(own.tokens_day, %(most_tokens)s), 0)
+    FROM step LEFT JOIN conversations_userlimits AS own ON own.user_id = %(user)s
+    ON CONFLICT (user_id) DO UPDATE
+    SET day = excluded.day, running = allowance.running + 1, reserved = allowance.reserved + excluded.reserved,
+        spent = CASE WHEN allowance.day = excluded.day THEN allowance.spent ELSE 0 END,
+        most_running = excluded.most_running, most_tokens = excluded.most_tokens
+    RETURNING allowance.xmax = 0 AS is_new
+), message AS (
     INSERT INTO conversations_message
     SELECT new.* FROM step, jsonb_populate_recordset(NULL::conversations_message, %(messages)s) AS new
 ), reply AS (
@@ -87,7 +101,8 @@ OPEN = """message AS (
 # wrote to it since this statement began: a request that was recorded meanwhile would not be seen, and stay without its end.
 CLOSE = """
 WITH running AS (
-    SELECT reply.id, reply.thread_id, reply.user_message_id, reply.lease_until, question.depth, question.token_total
+    SELECT reply.id, reply.thread_id, reply.user_message_id, reply.lease_until, question.depth, question.token_total,
+           thread.user_id, reply.reserved, (reply.created_at AT TIME ZONE 'UTC')::date AS day
     FROM conversations_reply AS reply
     JOIN conversations_thread AS thread ON thread.id = reply.thread_id
     LEFT JOIN conversations_message AS question ON question.id = reply.user_message_id
@@ -135,6 +150,14 @@ WITH running AS (
 ), ending AS (
     INSERT INTO conversations_replyevent (reply_id, seq, type, data, at)
     SELECT ended.id, last.seq, 'reply.' || %(status)s, '{}', %(now)s FROM ended, last
+), allowance AS (
+    UPDATE conversations_allowance AS allowance
+    SET running = greatest(allowance.running - 1, 0), reserved = greatest(allowance.reserved - ended.reserved, 0),
+        spent = allowance.spent
+                + CASE WHEN allowance.day = ended.day THEN coalesce(%(spent)s::bigint, ended.reserved) ELSE 0 END,
+        most_running = NULL, most_tokens = NULL
+    FROM ended
+    WHERE allowance.user_id = ended.user_id
 )
 SELECT running.thread_id, running.user_message_id, ended.id IS NOT NULL, moved.last_position, last.seq,
        newest.id, newest.message_history_count, newest.total_tokens
@@ -149,6 +172,6 @@ LEFT JOIN LATERAL (
 """
 
 
-TURN_IN_NEW_THREAD = NEW_THREAD + OPEN + REQUEST
-TURN_IN_THREAD = SAME_THREAD + OPEN + REQUEST
-FURTHER_REQUEST = RUNNING_REPLY + REQUEST
+TURN_IN_NEW_THREAD = NEW_THREAD + OPEN + REQUEST + OPENED
+TURN_IN_THREAD = SAME_THREAD + OPEN + REQUEST + OPENED
+FURTHER_REQUEST = RUNNING_REPLY + REQUEST + RECORDED

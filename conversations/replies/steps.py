@@ -13,13 +13,20 @@ from django.db import IntegrityError, connection
 from django.db.backends.postgresql.psycopg_any import Jsonb
 from django.db.models import Model
 
+from conversations.limits import Limits
 from conversations.models import Assistant, ContextBlock, ContextSnapshot, Message, Reply, Thread
 from conversations.replies.events import Event
 from conversations.replies.statements import CLOSE, FURTHER_REQUEST, LOOK, TURN_IN_NEW_THREAD, TURN_IN_THREAD
 from conversations.sessions import Session
 
+LIMITS = ("allowance_running", "allowance_tokens")
+"""Constraints that refuse a reply for which a limit leaves no room."""
 RACES = ("one_running_reply_per_thread", "thread_opened_once")
 """Constraints that stop a step of which the statement can't see that somebody else was faster."""
+
+
+class NoRoom(Exception):
+    """A limit of the user's leaves no room for a reply, as far as its allowance knows."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,6 +45,13 @@ class Place:
     token_total: int = 0
     last_active: datetime | None = None
     last_session: Session | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stored:
+    """That a reply is stored. Where the user had no allowance yet, the new one knows of no earlier reply."""
+
+    allowance_is_new: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,10 +97,13 @@ def open_reply(
     lease: timedelta,
     snapshot: ContextSnapshot | None,
     blocks: Iterable[ContextBlock],
-) -> bool:
-    """Store a reply with its user turn (``None``: it is stored) and its first request (``None``: not built yet).
+    limits: Limits,
+) -> Stored | None:
+    """Store a reply with its user turn (``None``: it is stored) and its first request (``None``: not built yet), and reserve
+    what it may take.
 
-    ``last_position`` is where the thread ended when it was looked at. False, and nothing stored, where others were faster.
+    ``last_position`` is where the thread ended when it was looked at. ``None``, and nothing stored, where others were faster.
+    Raises ``NoRoom``.
     """
     values = {
         "thread": _json(_row(place.thread)),
@@ -94,18 +111,26 @@ def open_reply(
         "messages": _json([_row(message)] if message else []),
         "reply": _json(_row(reply)),
         "lease": lease,
+        "user": place.thread.user_id,
+        "reserved": reply.reserved,
+        "most_running": limits.running_replies,
+        "most_tokens": limits.tokens_day,
     }
     try:
-        return _step(TURN_IN_NEW_THREAD if place.is_new else TURN_IN_THREAD, values | _request(snapshot, blocks))
+        found = _step(TURN_IN_NEW_THREAD if place.is_new else TURN_IN_THREAD, values | _request(snapshot, blocks))
     except IntegrityError as error:
+        if _constraint(error) in LIMITS:
+            raise NoRoom from error
         if _constraint(error) in RACES:
-            return False
+            return None
         raise
+    return Stored(allowance_is_new=found[0]) if found else None
 
 
 def record(*, snapshot: ContextSnapshot, blocks: Iterable[ContextBlock], lease: timedelta) -> bool:
     """Store a further request of a reply; false, and nothing stored, where the reply has ended."""
-    return _step(FURTHER_REQUEST, {"reply": snapshot.reply_id, "lease": lease} | _request(snapshot, blocks))
+    values = {"reply": snapshot.reply_id, "lease": lease}
+    return _step(FURTHER_REQUEST, values | _request(snapshot, blocks)) is not None
 
 
 def close(
@@ -115,10 +140,12 @@ def close(
     answer: Message | None,
     events: Sequence[Event],
     response: Mapping[str, Any],
+    spent: int | None,
 ) -> Closed | None:
     """End a reply that runs and is the owner's; for ``None``, one whose lease has run out. ``None`` where it isn't so.
 
-    ``response`` is what the provider told beside the answer, by column of the snapshot.
+    ``response`` is what the provider told beside the answer, by column of the snapshot. ``spent`` are the tokens that it took
+    of the user's day, ``None`` for those that were set aside for it.
     """
     values = {
         "reply": reply.id,
@@ -141,6 +168,7 @@ def close(
             ]
         ),
         "last_seq": events[-1].seq if events else 0,
+        "spent": spent,
     }
     ended = False
     while not ended:
@@ -159,10 +187,11 @@ def _constraint(error: IntegrityError) -> str | None:
     return violation.diag.constraint_name if isinstance(violation, psycopg.Error) else None
 
 
-def _step(statement: str, values: Mapping[str, Any]) -> bool:
+def _step(statement: str, values: Mapping[str, Any]) -> tuple[Any, ...] | None:
     with connection.cursor() as cursor:
         cursor.execute(statement, values)
-        return cursor.fetchone() is not None
+        found: tuple[Any, ...] | None = cursor.fetchone()
+        return found
 
 
 def _request(snapshot: ContextSnapshot | None, blocks: Iterable[ContextBlock]) -> dict[str, Any]:

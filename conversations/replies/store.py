@@ -19,7 +19,7 @@ from django.utils import timezone
 
 from artifacts import services
 from artifacts.models import Preset
-from conversations import telemetry, threads
+from conversations import allowances, telemetry, threads
 from conversations.context import describing, ranking, snapshots
 from conversations.context.builder import Context, build_context, continued, rewriting_context
 from conversations.context.rewriting import NOT_ASKED, Rewriting
@@ -29,6 +29,7 @@ from conversations.context.toolbox import NO_TOOLS
 from conversations.context.windowing import Turn
 from conversations.db import read_only
 from conversations.errors import CannotRetry, NothingToWorkFrom, ReplyInProgress, ThreadNotFound, error_object
+from conversations.limits import by_default
 from conversations.models import ContextSnapshot, Message, Reply, Thread, more_than_text
 from conversations.providers import get_provider
 from conversations.providers.base import Finished, Provider, Usage
@@ -122,7 +123,8 @@ def open_turn(
 ) -> Opened:
     """Store the user turn, its reply and its first request (T4, S1). ``None`` creates a thread; no other id ever does (T5).
 
-    A ``client_message_id`` that is known answers with what it made then. Raises ``ThreadNotFound``, ``ReplyInProgress``.
+    A ``client_message_id`` that is known answers with what it made then. Raises ``ThreadNotFound``, ``ReplyInProgress``,
+    ``RateLimited``.
     """
     for _ in range(LOOKS):
         place = place_of(user, thread_id, assistant, text_of(blocks), client_message_id)
@@ -300,6 +302,7 @@ def close(
         answer=answer,
         events=events,
         response=outcome.response | {"usage": _told(outcome.usage)},
+        spent=None if outcome.status is Reply.Status.STOPPED and not reply.usage else allowances.used_by(reply.usage),
     )
     if closed is None:
         return []
@@ -458,17 +461,25 @@ def _store_opening(
     place: Place, reply: Reply, context: Context | None, *, turn: Message | None, last_position: int
 ) -> Opened | None:
     snapshot = snapshots.of_reply(context, reply) if context else None
-    stored = steps.open_reply(
-        place=place,
-        last_position=last_position,
-        message=turn,
-        reply=reply,
-        lease=LEASE,
-        snapshot=snapshot,
-        blocks=snapshots.blocks(context, place.thread.id) if context else [],
-    )
+    reply.reserved = _to_reserve(place.thread, context)
+    try:
+        stored = steps.open_reply(
+            place=place,
+            last_position=last_position,
+            message=turn,
+            reply=reply,
+            lease=LEASE,
+            snapshot=snapshot,
+            blocks=snapshots.blocks(context, place.thread.id) if context else [],
+            limits=by_default(),
+        )
+    except steps.NoRoom:
+        allowances.refuse_unless_room(place.thread.user_id, reply.reserved)
+        return None
     if not stored:
         return None
+    if stored.allowance_is_new:
+        allowances.recounted(place.thread.user_id)
     return Opened(
         thread=place.thread,
         message=turn,
@@ -477,6 +488,14 @@ def _store_opening(
         recorded=(snapshot, context) if snapshot and context else None,
         created_thread=place.is_new,
     )
+
+
+def _to_reserve(thread: Thread, context: Context | None) -> int:
+    """What the request that is answered may read and write, in tokens."""
+    assistant = thread.assistant
+    is_answered = context is not None and context.purpose is not ContextSnapshot.Purpose.REWRITE
+    read = context.total_tokens if context and is_answered else assistant.total_tokens
+    return read + assistant.max_output_tokens
 
 
 def next_turn(place: Place, blocks: list[dict[str, Any]], client_message_id: str | None) -> Message:

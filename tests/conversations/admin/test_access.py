@@ -123,6 +123,7 @@ ROLES = {
 DJANGOS_OWN = {"login", "logout", "password_change", "password_change_done", "autocomplete", "jsi18n", "view_on_site"}
 """Pages that show no row."""
 EDITED = {"auth_group", "auth_user", "conversations_assistant", "artifacts_preset"}
+MADE = EDITED | {"conversations_apitoken"}
 DELETED = EDITED - {"conversations_assistant"} | {"conversations_thread"}  # the default assistant stays
 ACTIONS = {"changelist": "view", "change": "view", "history": "view", "add": "add", "delete": "delete"}
 INSPECTED = {
@@ -186,7 +187,7 @@ def expected(name: str, role: Role) -> int:
             allowed = TO_ITS_PAGE if name == "conversations_thread_why" else OK
             return allowed if role.may("view", model) else REFUSED
     model, _, page = name.rpartition("_")
-    offered = {"add": EDITED, "delete": DELETED}.get(page)
+    offered = {"add": MADE, "delete": DELETED}.get(page)
     return OK if role.may(ACTIONS[page], model) and (offered is None or model in offered) else REFUSED
 
 

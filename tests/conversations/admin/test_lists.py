@@ -66,7 +66,10 @@ def test_a_list_of_three_costs_as_many_queries_as_a_list_of_one(model: str, staf
         ("reply", "No replies. Each message that somebody sends starts one."),
         ("message", "No turns. They appear here when somebody sends a message."),
         ("contextsnapshot", "No model requests. Each message that somebody sends makes one"),
-        ("apitoken", "No tokens. A program gets one from the API: POST /api/v1/auth/token/"),
+        (
+            "apitoken",
+            "No tokens. People make them at /account/tokens/, programs with their password at POST",
+        ),
         ("artifact", "No artifacts. The assistant makes them when somebody asks for one, or clicks a preset."),
         ("preset", "No presets. Add one, and choose which assistants offer it."),
         ("memory", "No memories. They come from what people say, ten minutes after they have stopped"),

@@ -32,7 +32,8 @@ def rows() -> dict[str, object]:
 
 
 def test_nobody_changes_or_adds_what_was_recorded(rows: dict[str, object], staff: Reader) -> None:
-    urls = [page_url(model, rows[model]) for model in INSPECTED] + [list_url(model) + "add/" for model in INSPECTED]
+    made = [model for model in INSPECTED if model != "apitoken"]
+    urls = [page_url(model, rows[model]) for model in INSPECTED] + [list_url(model) + "add/" for model in made]
     assert {url: staff.post(url, {"title": "mine now"}).status_code for url in urls} == dict.fromkeys(urls, REFUSED)
 
 

@@ -1,10 +1,16 @@
-"""API tokens in the admin: seen and revoked, never shown and never made."""
+"""API tokens and limits in the admin: made for a user and shown once, seen, revoked, set."""
+
+import re
 
 import pytest
 from django.contrib.admin.models import LogEntry
+from django.contrib.auth.models import User
 from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
 
-from conversations.models import ApiToken
+from conversations.limits import Limits, limits_of
+from conversations.models import Allowance, ApiToken
 from conversations.tokens import issue, user_of
 from tests.conversations.admin.conftest import Reader, SignIn, list_url, page_url
 from tests.conversations.factories import make_user
@@ -55,3 +61,46 @@ def test_neither_token_nor_digest_is_shown(staff: Reader) -> None:
     text = staff.get(list_url("apitoken")).text + staff.get(page_url("apitoken", stored.pk)).text
     secrets = [token, bytes(stored.digest).hex(), str(bytes(stored.digest))]
     assert [secret in text for secret in secrets] == [False, False, False]
+
+
+def test_staff_make_a_token_for_a_user_and_see_it_once(staff: Reader) -> None:
+    user = make_user()
+    form = {"user": user.pk, "name": "Nightly", "scopes": ["read"], "days": 3, "requests_minute": 30}
+    page = staff.post(list_url("apitoken") + "add/", form)
+    [token] = re.findall(r"ob_[\w-]{43}", page.text)
+    row = ApiToken.objects.get()
+    assert (user_of(token), row.name, row.scopes, row.requests_minute) == (user, "Nightly", ["read"], 30)
+    later = staff.get(list_url("apitoken")).text + staff.get(page_url("apitoken", row.pk)).text
+    assert (token in later, "no-store" in page["Cache-Control"], "no-cache" in page["Cache-Control"]) == (
+        False,
+        True,
+        True,
+    )
+
+
+def test_who_may_not_add_tokens_makes_none(signed_in: SignIn) -> None:
+    form = {"user": make_user().pk, "name": "Mine", "scopes": ["read"], "days": 3}
+    assert signed_in("view_apitoken").post(list_url("apitoken") + "add/", form).status_code == 403
+    assert ApiToken.objects.count() == 0
+
+
+def test_staff_see_what_a_user_uses_and_set_other_limits(staff: Reader) -> None:
+    user = make_user(password="correct horse battery")
+    Allowance.objects.create(user=user, day=timezone.now().date(), running=1, spent=1_200, reserved=3_000)
+    url = reverse("admin:auth_user_change", args=[user.pk])
+    assert "1 reply running; today 1,200 tokens used, 3,000 set aside" in staff.get(url).text
+    joined = timezone.localtime(user.date_joined)
+    form = {
+        "username": user.username,
+        "is_active": "on",
+        "date_joined_0": f"{joined:%Y-%m-%d}",
+        "date_joined_1": f"{joined:%H:%M:%S}",
+        "limits-TOTAL_FORMS": 1,
+        "limits-INITIAL_FORMS": 0,
+        "limits-0-requests_minute": "",
+        "limits-0-running_replies": 2,
+        "limits-0-tokens_day": 50_000,
+    }
+    assert staff.post(url, form).status_code == 302
+    assert limits_of(User.objects.get(pk=user.pk)) == Limits(requests_minute=600, running_replies=2, tokens_day=50_000)
+    assert "1 reply running; today 1,200 tokens used, 3,000 set aside" in staff.get(url).text

@@ -8,6 +8,7 @@ from django.contrib.auth.models import User
 from django.db.models import Model
 
 from artifacts.models import Artifact, ArtifactVersion
+from conversations import tokens
 from conversations.db import in_database
 from conversations.models import Assistant, ContextSnapshot, Message, Reply, Thread
 from memory.models import Memory, Topic
@@ -53,17 +54,18 @@ CALLS = [
     ("GET", "artifacts/{artifact}/versions/1/", None, "artifact_not_found"),
     ("GET", "artifacts/{artifact}/export/", None, "artifact_not_found"),
     ("GET", "threads/{thread}/export/", None, "thread_not_found"),
+    ("DELETE", "tokens/{token}/", None, "token_not_found"),
     ("GET", "requests/{request}/", None, "not_found"),
     ("POST", "replies/{reply}/stop/", None, "reply_not_found"),
     ("POST", "replies/{reply}/retry/", None, "reply_not_found"),
     ("GET", "replies/{reply}/events/", None, "reply_not_found"),
 ]
 TABLES: list[type[Model]] = [Thread, Message, Reply, ContextSnapshot, Artifact, ArtifactVersion, Memory, Topic]
-IDS = ["thread", "request", "reply", "artifact", "message", "memory", "topic"]
+IDS = ["thread", "request", "reply", "artifact", "message", "memory", "topic", "token"]
 NO_IDS = ["nonsense", "0", "-1", "null", "..%2f..", "%00", "0198c0de-0000-7000-8000-00000000000", "ё" * 40]
 
 
-def belongings(user: User) -> dict[str, uuid.UUID]:
+def belongings(user: User) -> dict[str, Any]:
     """Something of everything that has an id."""
     thread = make_thread(user, ["My secret", "Kept"], assistant=Assistant.objects.get(slug="analyst"))
     snapshot = make_snapshot(thread)
@@ -76,8 +78,14 @@ def belongings(user: User) -> dict[str, uuid.UUID]:
         "artifact": make_artifact(thread, "secret").id,
         "message": turn.id,
         "memory": make_memory(user, sources=[turn.id]).id,
+        "token": spare_token(user),
         "topic": make_topic(user, thread=thread, sources=[turn.id]).id,
     }
+
+
+def spare_token(user: User) -> int:
+    tokens.issue(user=user, name="spare")
+    return tokens.of(user)[0].pk
 
 
 def rows() -> list[Any]:

@@ -14,6 +14,10 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("
 
 OF_THE_CONTRACT = {
     "POST auth/token/",
+    "GET tokens/",
+    "GET tokens/current/",
+    "DELETE tokens/{token_id}/",
+    "GET limits/",
     "GET threads/",
     "POST threads/",
     "GET threads/{thread_id}/",

@@ -9,7 +9,7 @@ from django.contrib.auth.models import User
 from django.test import AsyncClient
 from django.utils import timezone
 
-from conversations import tokens
+from conversations import tokens, wire
 from conversations.db import in_database
 from conversations.models import ApiToken
 from tests.conversations.api.client import Api
@@ -103,6 +103,62 @@ async def test_an_expired_or_revoked_token_opens_nothing(user: User, api: Api, c
     assert (await api.get("threads/")).status == 200
     await ApiToken.objects.filter(user=user).aupdate(**change)
     assert (await api.get("threads/")).refusal == (401, refused("authentication_failed", NOT_VALID))
+
+
+async def test_a_token_is_got_for_as_much_and_as_long_as_asked(person: User) -> None:
+    asked = {"username": "carol", "password": PASSWORD, "scopes": ["export", "read"], "days": 3, "requests_minute": 5}
+    token = (await Api().post("auth/token/", asked)).body["token"]
+    described = (await Api(Authorization=f"Token {token}").get("tokens/current/")).body
+    row = await ApiToken.objects.aget(user=person)
+    assert described == {
+        "id": row.pk,
+        "name": "API",
+        "scopes": ["read", "export"],
+        "created_at": wire.moment(row.created_at),
+        "expires_at": wire.moment(row.expires_at),
+        "last_used_at": None,
+        "requests_minute": 5,
+    }
+    assert timedelta(days=2) < row.expires_at - timezone.now() <= timedelta(days=3)
+
+
+@pytest.mark.parametrize(
+    ("asked", "field"),
+    [({"scopes": []}, "scopes"), ({"scopes": ["admin"]}, "scopes"), ({"days": 91}, "days"), ({"days": 0}, "days")],
+)
+async def test_a_token_for_more_than_is_offered_is_refused(person: User, asked: dict[str, Any], field: str) -> None:
+    answer = await Api().post("auth/token/", {"username": "carol", "password": PASSWORD, **asked})
+    assert (answer.code, list(answer.refusal[1]["details"]["fields"])) == ((400, "invalid_request", "invalid"), [field])
+
+
+async def test_tokens_are_listed_without_themselves_and_revoked_by_their_id(user: User, api: Api) -> None:
+    spare = await in_database(tokens.issue)(user=user, name="spare", scopes=["read"])
+    listed = (await api.get("tokens/")).body["results"]
+    assert [(each["name"], each["scopes"]) for each in listed] == [
+        ("spare", ["read"]),
+        ("tests", ["read", "write", "export"]),
+    ]
+    assert spare not in str(listed)
+    assert (await api.call("DELETE", f"tokens/{listed[0]['id']}/")).status == 204
+    assert (await Api(Authorization=f"Token {spare}").get("threads/")).status == 401
+    assert [each["name"] for each in (await api.get("tokens/")).body["results"]] == ["tests"]
+
+
+async def test_a_token_in_an_address_opens_nothing_and_none_is_logged(
+    user: User, api: Api, caplog: pytest.LogCaptureFixture
+) -> None:
+    token = api.headers["Authorization"].removeprefix("Token ")
+    caplog.set_level("DEBUG")
+    for name in ("token", "api_key", "access_token", "authorization"):
+        answer = await Api().get(f"threads/?{name}=ob_of_somebody")
+        assert answer.code == (401, "authentication", "not_authenticated")
+    sent = await api.post("threads/new/messages/", {"content": "Hello"})
+    assert sent.status == 201
+    assert (await api.get("threads/nonsense/")).status == 404
+    await api.post("auth/token/", {"username": "ada", "password": token})
+    said = " ".join(f"{record.getMessage()} {vars(record)}" for record in caplog.records)
+    assert "reply ended" in said
+    assert token not in said
 
 
 async def test_the_token_of_a_deactivated_user_opens_nothing(user: User, api: Api) -> None:

@@ -9,10 +9,10 @@ from django.contrib.auth.models import User
 from django.contrib.sessions.models import Session
 from django.utils import timezone
 
-from conversations import deletion
+from conversations import deletion, tokens
 from conversations.chat import consumers
 from conversations.db import in_database
-from conversations.models import ApiToken, Thread
+from conversations.models import ApiToken, Message, Thread, UserLimits
 from tests import model_scripts as scripts
 from tests.conversations.chat.sockets import Socket, connected
 from tests.conversations.factories import make_thread
@@ -88,6 +88,47 @@ async def test_a_program_with_a_token_needs_no_origin(token: str) -> None:
 
 async def test_a_page_from_elsewhere_may_not_even_with_a_token(token: str) -> None:
     assert await Socket(token=token, origin="http://evil.example").connect() == REFUSED
+
+
+def lacks(scope: str, *granted: str) -> dict[str, Any]:
+    return {
+        "type": "permission",
+        "code": "insufficient_scope",
+        "message": f"This needs a token with the scope `{scope}`; this one has {' and '.join(granted)}. "
+        "Make one on the page /account/tokens/.",
+        "details": {"scope": scope, "scopes": list(granted)},
+    }
+
+
+async def test_a_token_to_read_may_watch_and_send_nothing(user: User, token: str) -> None:
+    thread = await in_database(make_thread)(user)
+    narrow = await in_database(tokens.issue)(user=user, name="watcher", scopes=["read"])
+    async with connected(thread.id, token=narrow) as watcher, connected(thread.id, token=token) as writer:
+        for kind in ("message.send", "preset.run", "reply.stop", "reply.retry"):
+            await watcher.send(kind, content="Hello", preset="brd", reply="x")
+            assert await told(watcher) == lacks("write", "read")
+        await writer.send("message.send", content="Hello", client_message_id="a")
+        assert (await watcher.reply())[-1]["type"] == "reply.completed"
+        assert await Message.objects.filter(role="user").acount() == 1
+
+
+async def test_a_token_that_may_not_read_is_let_go(user: User) -> None:
+    token = await in_database(tokens.issue)(user=user, name="blind", scopes=["write", "export"])
+    socket = Socket(token=token)
+    assert (await socket.connect())[0]
+    assert (await told(socket), await socket.closed()) == (lacks("read", "write", "export"), 4403)
+
+
+async def test_a_message_beyond_the_limits_comes_back_with_its_own_id(user: User, session: str) -> None:
+    await UserLimits.objects.acreate(user=user, running_replies=0, tokens_day=10)
+    async with connected(session=session) as socket:
+        await socket.send("message.send", content="Hello", client_message_id="mine")
+        error = await told(socket)
+    assert (error["code"], error["details"]["limit"], error["details"]["client_message_id"]) == (
+        "rate_limited",
+        "tokens_day",
+        "mine",
+    )
 
 
 def sign_in_needed() -> dict[str, Any]:

@@ -239,6 +239,8 @@ async def test_a_reply_that_was_left_behind_makes_room(user: User) -> None:
 
 def test_a_turn_takes_few_statements_and_the_end_takes_one(user: User) -> None:
     thread = make_thread(user, ["Hello", "Good evening"])
+    first = send(user, None)  # the first of all also makes the user's allowance
+    store.close(reply_id=first.reply.id, owner=OWNER, outcome=store.stopped())
     with CaptureQueriesContext(connection) as opening:
         opened = send(user, thread)
     outcome = store.Outcome(status=Reply.Status.COMPLETED)

@@ -1,0 +1,127 @@
+"""What a user's replies take of a day's tokens, and how many run: one row decides, and the replies' own rows say what is right.
+
+The statement that stores a reply reserves what it may take, the one that ends it puts what was used in its place. Nothing is
+locked while the model is called. A reply that a dead process left behind gives back its share when it is ended.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from conversations.errors import RateLimited
+from conversations.limits import RUNNING, TOKENS, Limits, limits_of
+from conversations.models import Allowance, Reply, Thread
+
+SOON_SECONDS = 5
+"""When to try again where it depends on the end of a reply."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Use:
+    """What a user uses: replies that run, and today's tokens, used and set aside."""
+
+    running: int
+    spent: int
+    reserved: int
+
+
+def use_of(user_id: int) -> Use:
+    """As the row has it."""
+    row = Allowance.objects.filter(user_id=user_id).first()
+    if row is None:
+        return Use(running=0, spent=0, reserved=0)
+    return Use(running=row.running, spent=row.spent if row.day == _today() else 0, reserved=row.reserved)
+
+
+def recounted(user_id: int) -> Use:
+    """As the replies have it; the row is put right. What was used today is never forgotten with a deleted thread."""
+    with transaction.atomic():
+        today = _today()
+        Allowance.objects.bulk_create([Allowance(user_id=user_id, day=today)], ignore_conflicts=True)
+        # Whoever begins or ends a reply writes this row in the same statement: what is read under its lock is complete.
+        row = Allowance.objects.select_for_update().get(user_id=user_id)
+        spent = _spent_since(user_id, datetime.combine(today, datetime.min.time(), UTC))
+        running = list(_of(user_id).filter(status=Reply.Status.RUNNING).values_list("reserved", flat=True))
+        row.spent = max(spent, row.spent if row.day == today else 0)
+        row.day, row.running, row.reserved = today, len(running), sum(running)
+        row.most_running = row.most_tokens = None
+        row.save()
+    return Use(running=row.running, spent=row.spent, reserved=row.reserved)
+
+
+def refuse_unless_room(user_id: int, tokens: int) -> None:
+    """Raise ``RateLimited`` where a reply that may take so many tokens has no room."""
+    limits = limits_of(User.objects.select_related("limits").get(id=user_id))
+    if error := refusal(limits, recounted(user_id), tokens, timezone.now()):
+        raise error
+
+
+def refusal(limits: Limits, use: Use, tokens: int, now: datetime) -> RateLimited | None:
+    """What speaks against a reply that may take so many tokens."""
+    if limits.running_replies and use.running >= limits.running_replies:
+        return RateLimited(
+            f"{_replies(use.running)} running, and {limits.running_replies:,} may at once. Wait until one has ended or stop "
+            "one, then send again. Nothing was stored.",
+            limit=RUNNING,
+            most=limits.running_replies,
+            used=use.running,
+            retry_after=SOON_SECONDS,
+        )
+    if limits.tokens_day and use.spent + use.reserved + tokens > limits.tokens_day:
+        fits_later = use.spent + tokens <= limits.tokens_day
+        tomorrow = (now + timedelta(days=1)).astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+        if tokens > limits.tokens_day:
+            when = "It would not fit into a whole day: ask the people who run this server for a higher limit."
+        elif fits_later:
+            when = "Replies that run hold the rest: send again when they have ended."
+        else:
+            when = _when(tomorrow, now)
+        return RateLimited(
+            f"The day's {limits.tokens_day:,} tokens leave no room: {use.spent:,} are used, {use.reserved:,} set aside for "
+            f"replies that run, and this one may take {tokens:,}. {when} Nothing was stored.",
+            limit=TOKENS,
+            most=limits.tokens_day,
+            used=use.spent + use.reserved,
+            needed=tokens,
+            retry_after=SOON_SECONDS if fits_later else int((tomorrow - now).total_seconds()) + 1,
+        )
+    return None
+
+
+def used_by(usage: Mapping[str, int]) -> int:
+    """The tokens that a request read and wrote, whether from a cache or not."""
+    return sum(usage.values())
+
+
+def _spent_since(user_id: int, start: datetime) -> int:
+    ended = _of(user_id).exclude(status=Reply.Status.RUNNING).filter(created_at__gte=start)
+    recent = Thread.objects.filter(user_id=user_id, updated_at__gte=start).values("id")  # by its index
+    rows = ended.filter(thread__in=recent).values_list("status", "usage", "reserved")
+    return sum(spent(status, usage, reserved) for status, usage, reserved in rows)
+
+
+def spent(status: str, usage: Mapping[str, int], reserved: int) -> int:
+    """What a reply that has ended took. One that was stopped is not told what it used: what was set aside counts."""
+    return reserved if status == Reply.Status.STOPPED and not usage else used_by(usage)
+
+
+def _of(user_id: int) -> QuerySet[Reply]:
+    return Reply.objects.filter(thread__user_id=user_id)
+
+
+def _today() -> date:
+    return timezone.now().astimezone(UTC).date()
+
+
+def _replies(count: int) -> str:
+    return "1 reply is" if count == 1 else f"{count:,} replies are"
+
+
+def _when(tomorrow: datetime, now: datetime) -> str:
+    hours, minutes = divmod(int((tomorrow - now).total_seconds()) // 60, 60)
+    return f"A new day begins at 00:00 UTC, in {hours} h {minutes} min."

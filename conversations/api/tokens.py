@@ -1,0 +1,162 @@
+"""Tokens over the API: got for a password, listed, taken back."""
+
+from typing import Any
+
+from django.contrib.auth import authenticate
+from django.utils.cache import patch_cache_control
+from drf_spectacular.utils import extend_schema
+from rest_framework import exceptions, serializers
+from rest_framework.permissions import AllowAny
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from conversations import allowances, tokens
+from conversations.api.base import APIView, caller, valid
+from conversations.api.pagination import TokenPagination
+from conversations.api.throttling import count_attempt, forgive
+from conversations.errors import TokenNotFound
+from conversations.limits import limits_of
+from conversations.models import ApiToken, Scope
+from conversations.wire import moment
+
+MOST_REQUESTS = 2**31 - 1
+
+
+class TokenRequest(serializers.Serializer[Any]):
+    username = serializers.CharField(max_length=150)
+    password = serializers.CharField(max_length=4_096, trim_whitespace=False)
+    name = serializers.CharField(max_length=80, default="API", help_text="What you recognise it by.")
+    scopes = serializers.ListField(
+        child=serializers.ChoiceField(Scope.choices),
+        default=list(Scope.values),
+        allow_empty=False,
+        help_text="What it may be used for: `read`, `write`, `export`. All by default.",
+    )
+    days = serializers.IntegerField(
+        required=False,
+        min_value=1,
+        help_text="How long it works; at most, and by default, as long as the server allows.",
+    )
+    requests_minute = serializers.IntegerField(
+        required=False,
+        min_value=1,
+        max_value=MOST_REQUESTS,
+        help_text="How many of your requests a minute may be its own; all by default.",
+    )
+
+    def validate_days(self, days: int) -> int:
+        if days > tokens.most_days():
+            raise serializers.ValidationError(f"At most {tokens.most_days()} days.")
+        return days
+
+
+class TokenAnswer(serializers.Serializer[Any]):
+    token = serializers.CharField(help_text="Shown once. Use it as `Authorization: Token …`.")
+
+
+class TokenDescription(serializers.Serializer[Any]):
+    """What a token is, without the token: nobody can show it again."""
+
+    id = serializers.IntegerField()
+    name = serializers.CharField()
+    scopes = serializers.ListField(child=serializers.ChoiceField(Scope.choices))
+    created_at = serializers.DateTimeField()
+    expires_at = serializers.DateTimeField()
+    last_used_at = serializers.DateTimeField(allow_null=True, help_text="To the minute.")
+    requests_minute = serializers.IntegerField(allow_null=True, help_text="Its own limit, if it has one.")
+
+
+class LimitsAnswer(serializers.Serializer[Any]):
+    """Your limits, and what you use of them. `null`: no limit."""
+
+    requests_minute = serializers.IntegerField(allow_null=True)
+    running_replies = serializers.IntegerField(allow_null=True)
+    tokens_day = serializers.IntegerField(allow_null=True, help_text="From 00:00 UTC; read and written, cached or not.")
+    running_now = serializers.IntegerField(help_text="Replies that run.")
+    tokens_used = serializers.IntegerField(help_text="By today's replies that have ended, in tokens.")
+    tokens_reserved = serializers.IntegerField(help_text="Set aside for replies that run, in tokens.")
+
+
+class TokenView(APIView):
+    authentication_classes = []
+    permission_classes = [AllowAny]
+
+    def get_authenticate_header(self, request: Request) -> str:
+        return "Token"  # or else DRF makes a 403 of a wrong password
+
+    @extend_schema(request=TokenRequest, responses=TokenAnswer)
+    def post(self, request: Request) -> Response:
+        """Exchange a username and a password for a token."""
+        asked = valid(TokenRequest, request)
+        key = count_attempt(request, asked["username"])
+        user = authenticate(request._request, username=asked["username"], password=asked["password"])
+        if user is None:
+            raise exceptions.AuthenticationFailed("The username or the password is wrong.")
+        forgive(key)
+        wanted = {name: asked[name] for name in ("days", "requests_minute") if name in asked}
+        token = tokens.issue(user=user, name=asked["name"], scopes=asked["scopes"], **wanted)
+        response = Response({"token": token})
+        patch_cache_control(response, no_store=True)
+        return response
+
+
+class TokenList(APIView):
+    pagination_class = TokenPagination
+
+    @extend_schema(responses=TokenDescription(many=True))
+    def get(self, request: Request) -> Response:
+        """The tokens of the caller that were not revoked, newest first. Never the tokens themselves."""
+        paginator = self.pagination_class()
+        page: list[ApiToken] = paginator.paginate_queryset(tokens.of(caller(request)), request)
+        return paginator.get_paginated_response([_object(token) for token in page])
+
+
+class TokenCurrent(APIView):
+    scopes = {"GET": None}
+
+    @extend_schema(responses=TokenDescription)
+    def get(self, request: Request) -> Response:
+        """The token that this call is made with. Needs no scope."""
+        if not isinstance(request.auth, ApiToken):
+            raise TokenNotFound("This call came with a session, not with a token.")
+        return Response(_object(request.auth))
+
+
+class TokenDetail(APIView):
+    @extend_schema(responses={204: None})
+    def delete(self, request: Request, token_id: str) -> Response:
+        """Revoke a token, for good. It stops working at once."""
+        if not (token_id.isascii() and token_id.isdecimal() and len(token_id) < 19):
+            raise TokenNotFound
+        if not tokens.revoke(tokens.of(caller(request)).filter(id=int(token_id))):
+            raise TokenNotFound
+        return Response(status=204)
+
+
+class LimitsDetail(APIView):
+    @extend_schema(responses=LimitsAnswer)
+    def get(self, request: Request) -> Response:
+        """What the caller may use, and uses now."""
+        limits, use = limits_of(caller(request)), allowances.use_of(caller(request).pk)
+        return Response(
+            {
+                "requests_minute": limits.requests_minute or None,
+                "running_replies": limits.running_replies or None,
+                "tokens_day": limits.tokens_day or None,
+                "running_now": use.running,
+                "tokens_used": use.spent,
+                "tokens_reserved": use.reserved,
+            }
+        )
+
+
+def _object(token: ApiToken) -> dict[str, Any]:
+    return {
+        "id": token.pk,
+        "name": token.name,
+        "scopes": token.scopes,
+        "created_at": moment(token.created_at),
+        "expires_at": moment(token.expires_at),
+        "last_used_at": moment(token.last_used_at),
+        "requests_minute": token.requests_minute,
+    }

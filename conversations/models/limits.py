@@ -1,0 +1,43 @@
+from django.conf import settings
+from django.db import models
+from django.db.models import F, Q
+
+
+class UserLimits(models.Model):
+    """What one user may use, where it differs from the settings. Empty: as in the settings; 0: no limit."""
+
+    user = models.OneToOneField(settings.AUTH_USER_MODEL, models.DB_CASCADE, related_name="limits")
+    requests_minute = models.PositiveIntegerField(null=True, blank=True, verbose_name="requests a minute")
+    running_replies = models.PositiveIntegerField(null=True, blank=True, verbose_name="replies running at once")
+    tokens_day = models.PositiveBigIntegerField(null=True, blank=True, verbose_name="tokens a day (UTC)")
+
+    class Meta:
+        verbose_name = verbose_name_plural = "limits"
+
+    def __str__(self) -> str:
+        return f"limits of {self.user_id}"
+
+
+class Allowance(models.Model):
+    """What a user has used today (UTC) and what is set aside for replies that run, so that one row decides who comes next.
+
+    A sum of the replies' own rows, and made anew from them where it is missing: the table is unlogged. The ``most_*`` are the
+    limits as the latest reply to begin met them; a constraint refuses a reply that would go beyond.
+    """
+
+    user = models.OneToOneField(settings.AUTH_USER_MODEL, models.DB_CASCADE, related_name="+")
+    day = models.DateField()
+    running = models.PositiveIntegerField(default=0)
+    reserved = models.PositiveBigIntegerField(default=0)
+    spent = models.PositiveBigIntegerField(default=0)
+    most_running = models.PositiveIntegerField(null=True)
+    most_tokens = models.PositiveBigIntegerField(null=True)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=Q(running__lte=F("most_running")), name="allowance_running"),
+            models.CheckConstraint(condition=Q(most_tokens__gte=F("spent") + F("reserved")), name="allowance_tokens"),
+        ]
+
+    def __str__(self) -> str:
+        return f"allowance of {self.user_id}"

@@ -1,0 +1,21 @@
+/** Copies a new token. The clipboard exists on https and localhost only; elsewhere the text is selected to be copied by hand. */
+
+import { byId } from "./dom.js";
+
+const field = document.getElementById("token");
+
+async function copy() {
+  try {
+    await navigator.clipboard.writeText(field.value);
+    byId("copied").textContent = "Copied.";
+  } catch {
+    field.select();
+    byId("copied").textContent = "This browser doesn’t let a page copy here. The token is selected: copy it by hand.";
+  }
+}
+
+if (field) {
+  byId("copy").hidden = false;
+  byId("copy").addEventListener("click", copy);
+  field.addEventListener("focus", () => field.select());
+}

@@ -1,0 +1,82 @@
+"""Scopes: what a token was not made for is refused, on every call of the API, and nothing happens."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.urls import URLPattern
+
+from conversations import tokens
+from conversations.api import urls
+from conversations.api.authentication import HasScope, needed
+from conversations.db import in_database
+from conversations.models import Scope
+from tests.conversations.api.client import Api
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("engine")]
+
+OPEN = {"auth/token/", "schema/", "docs/", "^.*$"}
+"""What nobody needs a token for."""
+READS = {("POST", "threads/x/context/")}
+EXPORTS = {("GET", "export/"), ("GET", "threads/x/export/"), ("GET", "artifacts/x/export/")}
+ANY = {("GET", "tokens/current/")}
+
+
+def view_of(pattern: Any) -> Any:
+    return pattern.callback.view_class
+
+
+def calls() -> Iterator[tuple[str, str]]:
+    """Every method of every address that there is, with ids that name nothing."""
+    for each in urls.urlpatterns:
+        if isinstance(each, URLPattern) and str(each.pattern) not in OPEN:
+            path = re.sub(r"<\w+:\w+>", "x", str(each.pattern))
+            view = view_of(each)
+            yield from ((name.upper(), path) for name in view.http_method_names if hasattr(view, name))
+
+
+def meant(method: str, path: str) -> Scope | None:
+    if (method, path) in ANY:
+        return None
+    if (method, path) in EXPORTS:
+        return Scope.EXPORT
+    return Scope.READ if method == "GET" or (method, path) in READS else Scope.WRITE
+
+
+@pytest.mark.parametrize("missing", Scope)
+async def test_every_call_demands_its_scope_and_says_which(user: User, missing: Scope) -> None:
+    granted = [scope for scope in Scope if scope is not missing]
+    token = await in_database(tokens.issue)(user=user, name="narrow", scopes=granted)
+    api, refused = Api(Authorization=f"Token {token}"), set()
+    for method, path in calls():
+        answer = await api.call(method, path)
+        assert answer.status != 401
+        if answer.status == 403:
+            refused.add((method, path))
+            assert answer.refusal[1]["details"] == {"scope": missing, "scopes": granted}
+    assert refused == {call for call in calls() if meant(*call) is missing}
+
+
+def test_no_view_does_without_the_check() -> None:
+    """A view with permissions of its own has to name this one too, and be listed as open otherwise."""
+    views = [view_of(each) for each in urls.urlpatterns if hasattr(each.callback, "view_class")]
+    assert {needed(view, "HEAD") is needed(view, "GET") for view in views} == {True}
+    without = {view.__name__ for view in views if HasScope not in view.permission_classes}
+    assert without == {"TokenView", "Schema"}
+
+
+async def test_a_refusal_names_the_scope_and_what_the_token_has(user: User) -> None:
+    token = await in_database(tokens.issue)(user=user, name="reader", scopes=["read"])
+    answer = await Api(Authorization=f"Token {token}").post("threads/", {"title": "Mine"})
+    assert answer.refusal == (
+        403,
+        {
+            "type": "permission",
+            "code": "insufficient_scope",
+            "message": "This needs a token with the scope `write`; this one has read. "
+            "Make one on the page /account/tokens/.",
+            "details": {"scope": "write", "scopes": ["read"]},
+        },
+    )
