@@ -1,7 +1,12 @@
-"""Threads, artifacts and memories in and out as one document."""
+"""Threads, artifacts and what is remembered, in and out as one document."""
 
-import io
-from collections.abc import Mapping
+import asyncio
+import json
+import logging
+import tempfile
+import threading
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextvars import Context, copy_context
 from typing import IO, Any
 
 from django.conf import settings
@@ -9,46 +14,58 @@ from django.http import HttpResponseBase, StreamingHttpResponse
 from django.utils import timezone
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
-from rest_framework.parsers import BaseParser, JSONParser
+from rest_framework.parsers import BaseParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from conversations.api import serializers
-from conversations.api.base import AsyncAPIView, caller
+from conversations.api.base import AsyncAPIView, caller, switched
+from conversations.api.errors import exception_handler
 from conversations.db import in_database
-from conversations.errors import ImportTooLarge, InvalidImport
-from conversations.exchange.reading import read_book
-from conversations.exchange.storing import store
+from conversations.errors import InvalidImport, error_object
+from conversations.exchange.importing import outline, records
+from conversations.exchange.storing import Stored, store
+from conversations.exchange.uploads import documents, too_large
 from conversations.exchange.writing import export
 from conversations.models import Scope
 
+log = logging.getLogger("openbook.exchange")
+
 IDS = {"keep": False, "new": True}
+PIECE = 2**20
+IN_MEMORY = 2 * 2**20
+"""Bytes of an upload; a larger one is kept in a file."""
+
+Told = Callable[[dict[str, Any]], None]
 
 
-class BookParser(BaseParser):
-    """JSON that may be far larger than a message. No ``JSONParser``: those are given no more than Django's own limit."""
+class UploadParser(BaseParser):
+    """A body of any type, which may be far larger than a message, as a file: what it is shows in what it holds."""
 
-    media_type = "application/json"
+    media_type = "*/*"
 
-    def parse(
+    def parse(  # type: ignore[override]  # there are no fields in it
         self, stream: IO[bytes], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
-    ) -> Any:
-        most: int = settings.OPENBOOK_MAX_IMPORT_MB * 2**20
-        body = stream.read(most + 1)
-        if len(body) > most:
-            raise ImportTooLarge(
-                f"The document is too large; the limit is {settings.OPENBOOK_MAX_IMPORT_MB} MiB. Nothing was imported: send "
-                "it as several documents, each with some of its threads.",
-                limit=most,
-            )
-        return JSONParser().parse(io.BytesIO(body), media_type, parser_context)
+    ) -> IO[bytes]:
+        most = settings.OPENBOOK_MAX_IMPORT_MB * 2**20
+        upload = tempfile.SpooledTemporaryFile(IN_MEMORY)  # noqa: SIM115  # whoever reads it closes it
+        while piece := stream.read(PIECE):
+            upload.write(piece)
+            if upload.tell() > most:
+                upload.close()
+                raise too_large(most)
+        return upload
+
+
+class Left(Exception):
+    """Whoever sent the document is gone: it ends without a trace, as they would never learn how."""
 
 
 class Import(AsyncAPIView):
-    parser_classes = [BookParser]
+    parser_classes = [UploadParser]
 
     @extend_schema(
-        request=serializers.Book,
+        request={"application/json": serializers.Book, "application/zip": OpenApiTypes.BINARY},
         responses={201: serializers.ImportAnswer},
         parameters=[
             OpenApiParameter(
@@ -57,21 +74,105 @@ class Import(AsyncAPIView):
                 enum=list(IDS),
                 description="`keep` (default): ids that are given are kept, and one that exists already is refused with "
                 "409 `already_exists`. `new`: everything gets a new id, so that copies can be made.",
-            )
+            ),
+            OpenApiParameter(
+                "progress",
+                OpenApiTypes.BOOL,
+                description="`true`: the answer is 200 with lines of JSON (`application/x-ndjson`) as it goes on – "
+                '`{"type": "progress", "threads", "of", "messages"}` – and in the end one of `{"type": "done", …}` with what '
+                'is answered otherwise, or `{"type": "error", "error": {…}}`. Whoever leaves before cancels the import.',
+            ),
         ],
     )
-    async def post(self, request: Request) -> Response:
-        """Import threads, artifacts, memories, all or nothing. Errors name their place, `threads[3].messages[17].content`."""
-        return Response(await in_database(self._store)(request), status=201)
+    async def post(self, request: Request) -> HttpResponseBase:
+        """Import threads and what is remembered, all or nothing. Errors name their place, `threads[3].messages[17].content`.
 
-    def _store(self, request: Request) -> dict[str, object]:
-        user = caller(request)
+        A data export of ChatGPT or Claude is taken as well, as its `conversations.json` or as the ZIP file that it comes in.
+        """
+        shown = switched(request, "progress")
         ids = request.query_params.get("ids", "keep")
         if ids not in IDS:
             raise InvalidImport(f"`ids` must be one of: {', '.join(IDS)}.", place="ids")
-        book = read_book(request.data, user_id=user.id, now=timezone.now(), new_ids=IDS[ids])
-        threads = [{"id": thread.id, "message_count": thread.message_count} for thread in store(user=user, book=book)]
-        return {"threads": threads, "memories": len(book.memories)}
+        user, upload = caller(request), await in_database(_upload)(request)
+
+        def imported(told: Told) -> dict[str, Any]:
+            with upload:
+                found = [outline(each) for each in documents(upload, most=settings.OPENBOOK_MAX_IMPORT_MB * 2**20)]
+                of = sum(each.counts.get("threads", 0) for each in found)
+                told(_progress(Stored(), of))
+                read = records(found, user_id=user.pk, now=timezone.now(), new_ids=IDS[ids])
+                return _answer(store(user=user, records=read, told=lambda stored: told(_progress(stored, of))), of)
+
+        if shown:
+            return _stream(_lines(imported, copy_context()))
+        return Response(await in_database(imported)(lambda progress: None), status=201)
+
+
+def _upload(request: Request) -> IO[bytes]:
+    """In a thread, as it is copied. DRF parses no body that is empty, and so has nothing of ours for it."""
+    upload = request.data
+    return tempfile.SpooledTemporaryFile() if isinstance(upload, Mapping) else upload  # type: ignore[return-value]
+
+
+def _progress(stored: Stored, of: int) -> dict[str, Any]:
+    messages = sum(count for _, count in stored.threads)
+    return {"type": "progress", "threads": len(stored.threads), "of": of, "messages": messages}
+
+
+def _answer(stored: Stored, of: int) -> dict[str, Any]:
+    empty = of - len(stored.threads)
+    threads = [{"id": str(id), "message_count": count} for id, count in stored.threads]
+    return {"threads": threads, "memories": stored.memories} | ({"left_out": empty} if empty else {})
+
+
+async def _lines(work: Callable[[Told], dict[str, Any]], context: Context) -> AsyncIterator[bytes]:
+    """What the work tells, as it tells it, and how it ended. Whoever stops listening ends it."""
+    loop, lines, gone = asyncio.get_running_loop(), asyncio.Queue[dict[str, Any]](), threading.Event()
+
+    def told(progress: dict[str, Any]) -> None:
+        if gone.is_set():
+            raise Left
+        loop.call_soon_threadsafe(lines.put_nowait, progress)
+
+    async def worked() -> None:
+        try:
+            last = {"type": "done"} | await in_database(work)(told)
+        except Left:
+            return
+        except Exception as error:  # the border of the stream: its status has been sent, so its last line has to tell
+            last = {"type": "error", **_refusal(error)}
+        await lines.put(last)
+
+    task = asyncio.create_task(worked(), context=context)
+    try:
+        while (line := await lines.get())["type"] == "progress":
+            yield _line(line)
+        yield _line(line)
+        await task
+    finally:
+        gone.set()
+
+
+def _refusal(error: Exception) -> dict[str, Any]:
+    answer = exception_handler(error, {})
+    if answer is None:
+        log.exception("import failed")
+        message = (
+            "Something went wrong on the server, and nothing was imported. It is in the log under this request_id."
+        )
+        return {"error": error_object(type="internal", code="internal", message=message)}
+    return dict(answer.data)
+
+
+def _line(values: dict[str, Any]) -> bytes:
+    return json.dumps(values, ensure_ascii=False).encode() + b"\n"
+
+
+def _stream(pieces: AsyncIterator[bytes], content_type: str = "application/x-ndjson") -> StreamingHttpResponse:
+    response = StreamingHttpResponse(pieces, content_type=content_type)
+    response["Cache-Control"] = "no-store"
+    response["X-Accel-Buffering"] = "no"
+    return response
 
 
 class Export(AsyncAPIView):
@@ -79,9 +180,7 @@ class Export(AsyncAPIView):
 
     @extend_schema(responses=serializers.Book)
     async def get(self, request: Request) -> HttpResponseBase:
-        """Everything of the caller in the format that `POST import/` takes: threads oldest first, artifacts, memories."""
-        response = StreamingHttpResponse(export(caller(request)), content_type="application/json")
+        """Everything of the caller in the format that `POST import/` takes: threads oldest first, what is remembered."""
+        response = _stream(export(caller(request)), "application/json")
         response["Content-Disposition"] = f'attachment; filename="openbook-{timezone.now():%Y-%m-%d}.json"'
-        response["Cache-Control"] = "no-store"
-        response["X-Accel-Buffering"] = "no"
         return response

@@ -365,6 +365,24 @@ class ImportedArtifact(serializers.Serializer[Any]):
     )
 
 
+class ImportedSummary(serializers.Serializer[Any]):
+    """Of a part of a thread. The days that `GET days/` lists are made of them."""
+
+    id = serializers.UUIDField(required=False)
+    first = serializers.IntegerField(min_value=1, help_text="Place of its first message in the list, from 1 on.")
+    last = serializers.IntegerField(min_value=1, help_text="Place of its last message.")
+    text = serializers.CharField(max_length=10_000, allow_blank=True)
+    key_moments = serializers.ListField(child=serializers.CharField(), required=False)
+    sources = serializers.ListField(
+        child=serializers.UUIDField(), required=False, help_text="The messages that it rests on."
+    )
+    started_at = serializers.DateTimeField(required=False, help_text="Without it: that of its first message.")
+    ended_at = serializers.DateTimeField(required=False, help_text="Without it: that of its last message.")
+    made_by = serializers.CharField(required=False, max_length=80, help_text="The model that wrote it, or `rules`.")
+    made_at = serializers.DateTimeField(required=False)
+    stale_since = serializers.DateTimeField(required=False, help_text="Since when it waits to be made anew.")
+
+
 class ImportedThread(serializers.Serializer[Any]):
     id = serializers.UUIDField(required=False)
     title = serializers.CharField(
@@ -374,6 +392,8 @@ class ImportedThread(serializers.Serializer[Any]):
     created_at = serializers.DateTimeField(required=False, help_text="Without it: that of the first message.")
     messages = ImportedMessage(many=True, required=False)
     artifacts = ImportedArtifact(many=True, required=False)
+    remembers = serializers.BooleanField(required=False, help_text="`false`: nothing of it is remembered.")
+    summaries = ImportedSummary(many=True, required=False, help_text="Without them they are made after a while.")
 
 
 class ImportedMemory(serializers.Serializer[Any]):
@@ -397,12 +417,32 @@ class ImportedMemory(serializers.Serializer[Any]):
     ended_at = serializers.DateTimeField(required=False, help_text="When it was replaced or called untrue.")
 
 
+class ImportedTopic(serializers.Serializer[Any]):
+    id = serializers.UUIDField(required=False)
+    title = serializers.CharField(max_length=200)
+    thread = serializers.UUIDField(required=False, help_text="The thread of the document in which it was begun.")
+    sources = serializers.ListField(
+        child=serializers.UUIDField(), required=False, help_text="The messages that opened it."
+    )
+    opened_at = serializers.DateTimeField(required=False)
+    resolved_at = serializers.DateTimeField(required=False)
+
+
+class ImportedPreferences(serializers.Serializer[Any]):
+    """They count where the caller has not chosen yet."""
+
+    time_zone = serializers.CharField(required=False)
+    remembers = serializers.BooleanField(required=False)
+
+
 class Book(serializers.Serializer[Any]):
     """A document of the format `openbook/1`. What it holds beyond these fields is ignored."""
 
     format = serializers.ChoiceField(["openbook/1"])
     threads = ImportedThread(many=True, required=False)
     memories = ImportedMemory(many=True, required=False)
+    topics = ImportedTopic(many=True, required=False)
+    preferences = ImportedPreferences(required=False)
 
 
 class FoundSource(serializers.Serializer[Any]):
@@ -432,3 +472,6 @@ class ImportedThreadAnswer(serializers.Serializer[Any]):
 class ImportAnswer(serializers.Serializer[Any]):
     threads = ImportedThreadAnswer(many=True, help_text="In the order of the document.")
     memories = serializers.IntegerField(help_text="How many were stored.")
+    left_out = serializers.IntegerField(
+        required=False, help_text="Conversations of another product's export in which nothing was said, if any."
+    )

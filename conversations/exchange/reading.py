@@ -1,6 +1,6 @@
-"""A document as records: everything is checked before anything is stored. Pure but for the ids that it draws.
+"""The parts of a document as records, checked one by one, so that it need not be in memory as a whole.
 
-Threads and memories are read one by one, so that a document need not be in memory as a whole.
+Pure but for the ids that it draws.
 """
 
 import uuid
@@ -11,13 +11,22 @@ from datetime import datetime
 from itertools import accumulate
 from typing import Any, Self
 
+from django.conf import settings
+
 from artifacts.models import ArtifactVersion, Kind
 from artifacts.services import MAX_VERSIONS
 from conversations.context.tokens import text_of
-from conversations.errors import InvalidImport
-from conversations.exchange import FORMAT
 from conversations.exchange.blocks import blocks_of
-from conversations.exchange.records import ArtifactRecord, Book, MemoryRecord, ThreadRecord, TurnRecord, VersionRecord
+from conversations.exchange.records import (
+    ArtifactRecord,
+    MemoryRecord,
+    PreferencesRecord,
+    SummaryRecord,
+    ThreadRecord,
+    TopicRecord,
+    TurnRecord,
+    VersionRecord,
+)
 from conversations.exchange.values import (
     at,
     choice,
@@ -28,36 +37,40 @@ from conversations.exchange.values import (
     mapping,
     moment,
     refuse,
+    switch,
     text,
     title,
 )
 from conversations.forgetting.blanking import FORGOTTEN
 from conversations.ids import uuid7
 from conversations.models import Message, text_blocks
+from conversations.remembered import zone_names
+from conversations.text import clean
 from conversations.threads import title_from
 from memory.models import Memory
 
 ASSISTANT_CHARS, MEMORY_CHARS, TAG_CHARS = 50, 10_000, 100
 LANGUAGE_CHARS, PRESET_CHARS = 40, 50
+SUMMARY_CHARS, MADE_BY_CHARS = 10_000, 80
 Ids = dict[str, uuid.UUID]
 """An id that the document gives, and the one that is stored for it."""
 
 
-def read_book(document: Any, *, user_id: int, now: datetime, new_ids: bool = False) -> Book:
-    """The whole document. Raises ``InvalidImport``, which names the first place that is wrong.
+class ManyIds:
+    """The same for turns: as numbers, because there may be hundreds of thousands."""
 
-    Ids that it gives are kept, or with ``new_ids`` replaced wherever they stand.
-    """
-    if not isinstance(document, dict):
-        raise InvalidImport(f'The document must be an object with `"format": "{FORMAT}"`.', place="")
-    if document.get("format") != FORMAT:
-        refuse("format", f'must be "{FORMAT}".')
-    reader = Reader(user_id=user_id, now=now, new_ids=new_ids)
-    threads, memories = elements(document, "threads", ""), elements(document, "memories", "")
-    return Book(
-        threads=[reader.thread(value, f"threads[{index}]") for index, value in enumerate(threads)],
-        memories=[reader.memory(value, f"memories[{index}]") for index, value in enumerate(memories)],
-    )
+    def __init__(self) -> None:
+        self._stored: dict[int, int] = {}
+
+    def __contains__(self, given: str) -> bool:
+        return uuid.UUID(given).int in self._stored
+
+    def __getitem__(self, given: str) -> uuid.UUID:
+        return uuid.UUID(int=self._stored[uuid.UUID(given).int])
+
+    def __setitem__(self, given: str, stored: uuid.UUID) -> None:
+        number = uuid.UUID(given).int
+        self._stored[number] = number if number == stored.int else stored.int
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -85,9 +98,11 @@ class Reader:
     def __init__(self, *, user_id: int, now: datetime, new_ids: bool) -> None:
         self._user_id, self._now, self._new_ids = user_id, now, new_ids
         self._threads: Ids = {}
-        self._turns: Ids = {}
+        self._turns = ManyIds()
         self._artifacts: Ids = {}
         self._memories: Ids = {}
+        self._topics: Ids = {}
+        self._summaries: Ids = {}
 
     def thread(self, value: Any, place: str) -> ThreadRecord:
         thread = mapping(value, place)
@@ -107,6 +122,8 @@ class Reader:
                 self._artifact(each, f"{place}.artifacts[{index}]", told, created_at or self._now)
                 for index, each in enumerate(elements(thread, "artifacts", place))
             ],
+            remembers=switch(thread.get("remembers"), at(place, "remembers"), default=True),
+            summaries=self._read_summaries(elements(thread, "summaries", place), at(place, "summaries"), turns),
         )
 
     def memory(self, value: Any, place: str) -> MemoryRecord:
@@ -119,20 +136,70 @@ class Reader:
             for index, tag in enumerate(elements(memory, "tags", place))
         ]
         source = identifier(memory.get("source"), at(place, "source"))
-        given = [
-            identifier(each, f"{place}.sources[{index}]")
-            for index, each in enumerate(elements(memory, "sources", place))
-        ]
-        sources = [self._turns[str(each)] for each in dict.fromkeys([*given, source]) if str(each) in self._turns]
         times = {name: moment(memory.get(name), at(place, name)) for name in ("valid_from", "valid_until", "ended_at")}
         return MemoryRecord(
             id=self._id(self._memories, memory, place),
             content=content,
             tags=tags_here(tags, user_id=self._user_id, threads=self._threads),
             origin=choice(memory.get("origin", Memory.Origin.PROGRAM), Memory.Origin.values, at(place, "origin")),
-            sources=sources,
+            sources=self._sources(memory, place, source),
             created_at=moment(memory.get("created_at"), at(place, "created_at")) or self._now,
             **times,
+        )
+
+    def topic(self, value: Any, place: str) -> TopicRecord:
+        topic = mapping(value, place)
+        thread = identifier(topic.get("thread"), at(place, "thread"))
+        name = title(topic.get("title"), at(place, "title"))
+        if not name:
+            refuse(at(place, "title"), "is empty.")
+        return TopicRecord(
+            id=self._id(self._topics, topic, place),
+            title=name,
+            thread=self._threads.get(str(thread)),
+            sources=self._sources(topic, place),
+            opened_at=moment(topic.get("opened_at"), at(place, "opened_at")) or self._now,
+            resolved_at=moment(topic.get("resolved_at"), at(place, "resolved_at")),
+        )
+
+    def _sources(self, values: dict[str, Any], place: str, *more: uuid.UUID | None) -> list[uuid.UUID]:
+        """The turns that something rests on, as far as they came along."""
+        given = [
+            identifier(each, f"{place}.sources[{index}]")
+            for index, each in enumerate(elements(values, "sources", place))
+        ]
+        return [self._turns[str(each)] for each in dict.fromkeys([*given, *more]) if each and str(each) in self._turns]
+
+    def _read_summaries(self, values: list[Any], place: str, turns: Sequence[TurnRecord]) -> list[SummaryRecord]:
+        summaries: list[SummaryRecord] = []
+        for index, value in enumerate(values):
+            before = summaries[-1].last if summaries else 0
+            summaries.append(self._summary(mapping(value, f"{place}[{index}]"), f"{place}[{index}]", turns, before))
+        return summaries
+
+    def _summary(self, summary: dict[str, Any], place: str, turns: Sequence[TurnRecord], before: int) -> SummaryRecord:
+        first, last = (count(summary.get(name), at(place, name)) or 0 for name in ("first", "last"))
+        if not before < first <= last <= len(turns):
+            refuse(place, "must tell of messages behind those of the summary before: `first` and `last`, from 1 on.")
+        times = {
+            name: moment(summary.get(name), at(place, name))
+            for name in ("started_at", "ended_at", "made_at", "stale_since")
+        }
+        moments = elements(summary, "key_moments", place)
+        return SummaryRecord(
+            id=self._id(self._summaries, summary, place),
+            first=first,
+            last=last,
+            text=text(summary.get("text"), at(place, "text"), most=SUMMARY_CHARS),
+            key_moments=[
+                text(each, f"{place}.key_moments[{index}]", most=SUMMARY_CHARS) for index, each in enumerate(moments)
+            ],
+            sources=self._sources(summary, place),
+            started_at=times["started_at"] or turns[first - 1].created_at,
+            ended_at=times["ended_at"] or turns[last - 1].created_at,
+            made_by=line(summary.get("made_by"), at(place, "made_by"), most=MADE_BY_CHARS),
+            made_at=times["made_at"] or self._now,
+            stale_since=times["stale_since"],
         )
 
     def _read_turns(self, messages: list[Any], place: str, start: datetime) -> list[TurnRecord]:
@@ -200,16 +267,16 @@ class Reader:
             before = versions[-1].created_at if versions else created_at
             versions.append(
                 VersionRecord(
-                    content=text(version.get("content"), at(each, "content")),
+                    content=text(
+                        version.get("content"), at(each, "content"), most=settings.OPENBOOK_MAX_ARTIFACT_CHARS
+                    ),
                     created_at=time or before or (maker.created_at if maker else start),
                     origin=_origin(version.get("origin")),
                     message=maker.id if maker else None,
                 )
             )
-        if (
-            artifact.get("content") is not None
-            and text(artifact["content"], at(place, "content")) != versions[-1].content
-        ):
+        newest = artifact.get("content")
+        if newest is not None and not (isinstance(newest, str) and clean(newest) == versions[-1].content):
             refuse(at(place, "content"), "must be that of the last version, or be left out.")
         return versions
 
@@ -220,14 +287,14 @@ class Reader:
         if type(value) is int:
             number = value
         else:
-            known = self._turns.get(str(identifier(value, place)))
-            number = turns.places.get(known, 0) if known else 0
+            given = str(identifier(value, place))
+            number = turns.places.get(self._turns[given], 0) if given in self._turns else 0
         maker = turns.all[number - 1] if 1 <= number <= len(turns.all) else None
         if maker is None or maker.role != Message.Role.ASSISTANT:
             refuse(place, "must be the `id`, or the place from 1 on, of an assistant's message of this thread.")
         return maker
 
-    def _id(self, ids: Ids, values: dict[str, Any], place: str) -> uuid.UUID:
+    def _id(self, ids: Ids | ManyIds, values: dict[str, Any], place: str) -> uuid.UUID:
         """The id that is stored; one that is given stands only once in a document."""
         given = identifier(values.get("id"), at(place, "id"))
         if given is None:
@@ -261,6 +328,16 @@ def _thread_tag(tag: str, threads: Ids) -> str:
     if kind != "thread":
         return tag
     return f"thread:{threads[name]}" if name in threads else ""
+
+
+def preferences(value: Any, place: str) -> PreferencesRecord:
+    preferences = mapping(value, place)
+    zone = text(preferences.get("time_zone", "UTC"), at(place, "time_zone"))
+    if zone not in zone_names():
+        refuse(at(place, "time_zone"), "must be the name of a time zone, for example Europe/Paris.")
+    return PreferencesRecord(
+        time_zone=zone, remembers=switch(preferences.get("remembers"), at(place, "remembers"), default=True)
+    )
 
 
 def _origin(value: Any) -> str:

@@ -2,7 +2,7 @@
 
 import uuid
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -41,6 +41,23 @@ class ArtifactRecord:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class SummaryRecord:
+    """Of the turns from one place of the thread to another, from 1 on."""
+
+    id: uuid.UUID
+    first: int
+    last: int
+    text: str
+    key_moments: Sequence[str]
+    sources: Sequence[uuid.UUID]
+    started_at: datetime
+    ended_at: datetime
+    made_by: str
+    made_at: datetime
+    stale_since: datetime | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class ThreadRecord:
     """``assistant`` is a slug, ``None`` for the default one; ``place`` is where the thread stands in the document."""
 
@@ -51,6 +68,8 @@ class ThreadRecord:
     created_at: datetime
     turns: Sequence[TurnRecord]
     artifacts: Sequence[ArtifactRecord]
+    remembers: bool = True
+    summaries: Sequence[SummaryRecord] = field(default_factory=list)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -69,6 +88,21 @@ class MemoryRecord:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Book:
-    threads: Sequence[ThreadRecord]
-    memories: Sequence[MemoryRecord]
+class TopicRecord:
+    """Something begun; ``thread`` is where, as far as the document holds it."""
+
+    id: uuid.UUID
+    title: str
+    thread: uuid.UUID | None
+    sources: Sequence[uuid.UUID]
+    opened_at: datetime
+    resolved_at: datetime | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PreferencesRecord:
+    time_zone: str
+    remembers: bool
+
+
+Record = ThreadRecord | MemoryRecord | TopicRecord | PreferencesRecord

@@ -8,11 +8,11 @@ from typing import Any
 
 from artifacts.models import Artifact, ArtifactVersion
 from conversations.context.tokens import text_of, turn_tokens
-from conversations.exchange.records import ArtifactRecord, MemoryRecord, ThreadRecord, TurnRecord
+from conversations.exchange.records import ArtifactRecord, MemoryRecord, ThreadRecord, TopicRecord, TurnRecord
 from conversations.models import Assistant, Message, Thread, more_than_text
 from conversations.sessions import Session, session_at
 from memory.indexing import SaidTurn
-from memory.models import Memory
+from memory.models import Memory, ThreadSummary, Topic
 
 TURN_COLUMNS = (
     *("id", "thread_id", "parent_id", "position", "depth", "role", "content", "text", "status"),
@@ -33,6 +33,7 @@ def thread_row(thread: ThreadRecord, *, user_id: int, assistant: Assistant) -> T
         away_since=session.away_since if session else None,
         message_count=len(thread.turns),
         last_position=len(thread.turns),
+        remembers=thread.remembers,
     )
 
 
@@ -105,6 +106,37 @@ def memory_row(memory: MemoryRecord, user_id: int) -> Memory:
         valid_until=memory.valid_until,
         ended_at=memory.ended_at,
     )
+
+
+def topic_row(topic: TopicRecord, user_id: int) -> Topic:
+    return Topic(
+        id=topic.id,
+        user_id=user_id,
+        thread_id=topic.thread,
+        title=topic.title,
+        sources=list(topic.sources),
+        opened_at=topic.opened_at,
+        resolved_at=topic.resolved_at,
+    )
+
+
+def summary_rows(thread: ThreadRecord, user_id: int) -> Iterator[ThreadSummary]:
+    for summary in thread.summaries:
+        yield ThreadSummary(
+            id=summary.id,
+            thread_id=thread.id,
+            user_id=user_id,
+            first_position=summary.first,
+            last_position=summary.last,
+            text=summary.text,
+            key_moments=list(summary.key_moments),
+            sources=list(summary.sources),
+            started_at=summary.started_at,
+            ended_at=summary.ended_at,
+            made_by=summary.made_by,
+            made_at=summary.made_at,
+            stale_since=summary.stale_since,
+        )
 
 
 def last_session(turns: Sequence[TurnRecord]) -> Session | None:

@@ -2,77 +2,151 @@
 
 import logging
 import re
-from collections.abc import Iterable
-from itertools import batched
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import date, timedelta
+from itertools import batched, groupby
 from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import IntegrityError, connection, transaction
 from django.db.models import Model
+from django.utils import timezone
 from psycopg.errors import UniqueViolation
 
 from artifacts.models import Artifact, ArtifactVersion
 from conversations import attempts, embedding, threads
 from conversations.errors import AlreadyExists, InvalidMessage
-from conversations.exchange.records import Book
+from conversations.exchange.records import MemoryRecord, PreferencesRecord, Record, ThreadRecord, TopicRecord
 from conversations.exchange.rows import (
     TURN_COLUMNS,
     artifact_row,
     memory_row,
     said_turns,
+    summary_rows,
     thread_row,
+    topic_row,
     turn_rows,
     version_rows,
 )
 from conversations.exchange.values import refuse
 from conversations.indexing import catch_up
 from conversations.models import Assistant, Message, Thread
+from conversations.remembered import preferences_of, zone_of
 from memory import indexing
-from memory.models import Memory
+from memory.keeping import remake_days
+from memory.models import Memory, Preferences, ThreadSummary, Topic
 
 log = logging.getLogger("openbook.exchange")
 
 BATCH = 1_000
+CHARS_OF_TURN = 4_000
+NEAR = [timedelta(days=days) for days in (-1, 0, 1)]
 MANY = 1_000
 """Turns from which the planner is told."""
 
 UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
-def store(*, user: User, book: Book) -> list[Thread]:
-    """The threads of a book, stored with all that it holds. Raises ``InvalidImport`` and ``AlreadyExists``."""
+@dataclass(kw_only=True)
+class Stored:
+    """What an import has stored: each thread's id and how many turns it has, and how many there are of the rest."""
+
+    threads: list[tuple[uuid.UUID, int]] = field(default_factory=list)
+    memories: int = 0
+    topics: int = 0
+    days: set[date] = field(default_factory=set)
+    assistants: dict[str | None, Assistant] = field(default_factory=dict)
+
+
+def store(*, user: User, records: Iterable[Record], told: Callable[[Stored], None] = lambda stored: None) -> Stored:
+    """Store records as they are read, all of them or none. Raises ``InvalidImport`` and ``AlreadyExists``.
+
+    ``told`` is called after each batch with what there is by then; what it raises ends the import, and nothing is stored.
+    """
+    stored = Stored()
     try:
         with transaction.atomic():
-            stored = _insert_all(user, book)
+            for batch in batches(records):
+                _insert_batch(user, batch, stored)
+                told(stored)
+            _complete(user, stored)
     except IntegrityError as error:
         if taken := _taken(error):
             raise taken from None
         raise
     embedding.catch_up_if_possible(user.pk)
-    turns = sum(thread.message_count for thread in stored)
+    turns = sum(count for _, count in stored.threads)
     if turns >= MANY:
         _tell_planner()
-    log.info("imported", extra={"threads": len(stored), "turns": turns, "memories": len(book.memories)})
+    log.info("imported", extra={"threads": len(stored.threads), "turns": turns, "memories": stored.memories})
     return stored
 
 
-def _insert_all(user: User, book: Book) -> list[Thread]:
-    offered: dict[str | None, Assistant] = {}
-    for thread in book.threads:
-        if thread.assistant not in offered:
-            offered[thread.assistant] = _assistant(thread.assistant, thread.place)
-    stored = [thread_row(thread, user_id=user.id, assistant=offered[thread.assistant]) for thread in book.threads]
-    artifacts = [(artifact, thread.id) for thread in book.threads for artifact in thread.artifacts]
+def batches(records: Iterable[Record]) -> Iterator[list[Any]]:
+    """Neighbours of one kind, as many as may be in memory at once."""
+    for _, some in groupby(records, type):
+        batch: list[Any] = []
+        weight = 0
+        for record in some:
+            batch.append(record)
+            weight += _weight(record)
+            if weight >= BATCH:
+                yield batch
+                batch, weight = [], 0
+        if batch:
+            yield batch
+
+
+def _weight(record: Record) -> int:
+    """In turns, of which a long one counts as several."""
+    if not isinstance(record, ThreadRecord):
+        return 1
+    said = sum(len(block.get("text") or "") for turn in record.turns for block in turn.content)
+    made = sum(len(version.content) for artifact in record.artifacts for version in artifact.versions)
+    return 1 + len(record.turns) + (said + made) // CHARS_OF_TURN
+
+
+def _insert_batch(user: User, batch: Sequence[Any], stored: Stored) -> None:
+    match batch[0]:
+        case ThreadRecord():
+            _insert_threads(user, batch, stored)
+        case MemoryRecord():
+            _insert(Memory, (memory_row(memory, user.pk) for memory in batch))
+            stored.memories += len(batch)
+        case TopicRecord():
+            _insert(Topic, (topic_row(topic, user.pk) for topic in batch))
+            stored.topics += len(batch)
+        case PreferencesRecord(time_zone=time_zone, remembers=remembers):
+            # What a person has decided here stands.
+            preferences = Preferences(user=user, time_zone=time_zone, remembers=remembers)
+            Preferences.objects.bulk_create([preferences], ignore_conflicts=True)
+
+
+def _insert_threads(user: User, batch: Sequence[ThreadRecord], stored: Stored) -> None:
+    for thread in batch:
+        if thread.assistant not in stored.assistants:
+            stored.assistants[thread.assistant] = _assistant(thread.assistant, thread.place)
+    rows = [thread_row(thread, user_id=user.pk, assistant=stored.assistants[thread.assistant]) for thread in batch]
+    artifacts = [(artifact, thread.id) for thread in batch for artifact in thread.artifacts]
     # PostgreSQL checks foreign keys at the end of the transaction.
-    _insert(Thread, stored)
-    _copy_turns(row for thread in book.threads for row in turn_rows(thread))
+    _insert(Thread, rows)
+    _copy_turns(row for thread in batch for row in turn_rows(thread))
     _insert(Artifact, (artifact_row(artifact, thread_id) for artifact, thread_id in artifacts))
     _insert(ArtifactVersion, (row for artifact, thread_id in artifacts for row in version_rows(artifact, thread_id)))
-    _insert(Memory, (memory_row(memory, user.id) for memory in book.memories))
-    indexing.store(user.pk, (turn for thread in book.threads for turn in said_turns(thread)))
+    _insert(ThreadSummary, (row for thread in batch for row in summary_rows(thread, user.pk)))
+    indexing.store(user.pk, (turn for thread in batch for turn in said_turns(thread)))
+    stored.threads += [(row.id, row.message_count) for row in rows]
+    stored.days |= {summary.started_at.date() + day for thread in batch for summary in thread.summaries for day in NEAR}
+
+
+def _complete(user: User, stored: Stored) -> None:
+    """What rests on all of it. A day of any time zone may be the one before or after that of UTC."""
+    if stored.days:
+        remake_days(user.pk, stored.days, zone_of(preferences_of(user)), timezone.now())
     catch_up(user.pk)
     attempts.wanted(user.pk)
-    return stored
 
 
 def _insert[M: Model](model: type[M], rows: Iterable[M]) -> None:

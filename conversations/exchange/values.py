@@ -13,7 +13,7 @@ DEEPEST = 64
 """Levels of a content block. PostgreSQL and Python take more, no reader does."""
 
 MOST_CHARS = 1_000_000
-"""Of a message or an artifact."""
+"""Of a message."""
 
 TITLE_CHARS = 200
 EARLIEST, LATEST = datetime(1970, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, tzinfo=UTC)
@@ -66,6 +66,12 @@ def count(value: Any, place: str) -> int | None:
     if value is not None and (type(value) is not int or value < 0):
         refuse(place, "must be a number, 0 or greater.")
     return value
+
+
+def switch(value: Any, place: str, *, default: bool) -> bool:
+    if value is not None and type(value) is not bool:
+        refuse(place, "must be true or false.")
+    return default if value is None else value
 
 
 def choice(value: Any, options: Iterable[str], place: str) -> str:

@@ -6,16 +6,17 @@ from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.db.models import Model, OuterRef, Q, QuerySet, Subquery, Sum
+from django.db.models import F, Model, OuterRef, Q, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce
 
 from artifacts.models import Artifact, ArtifactVersion
 from conversations.db import in_database
 from conversations.exchange import FORMAT
 from conversations.models import Message, Thread
+from conversations.remembered import preferences_of
 from conversations.threads import messages_of
 from conversations.wire import moment, version_rows
-from memory.models import Memory
+from memory.models import Memory, ThreadSummary, Topic
 
 PAGE = 200
 """Threads, turns or memories that are read at once."""
@@ -23,13 +24,13 @@ PAGE = 200
 AT_ONCE, STEP = 1_000_000, 5
 """So many characters of artifacts are read at once, else so many versions of one artifact."""
 
-ARTIFACTS, CLOSING = '], "artifacts": [', "]}"
+ARTIFACTS, CLOSING = '], "artifacts": [', "}"
 TURN_FIELDS = ("id", "thread_id", "position", "role", "content", "text", "created_at", "status")
 
 
 async def export(user: User) -> AsyncIterator[bytes]:
-    """The document in UTF-8: threads oldest first with the turns of their active path, artifacts and memories."""
-    yield f'{{"format": "{FORMAT}", "threads": ['.encode()
+    """The document in UTF-8: threads oldest first with the turns of their active path, artifacts, and what is remembered."""
+    yield f'{{"format": "{FORMAT}", {await in_database(_preferences)(user)}"threads": ['.encode()
     between, after = "", None
     while threads := await in_database(_threads)(user, after):
         for group in grouped(threads):
@@ -43,6 +44,11 @@ async def export(user: User) -> AsyncIterator[bytes]:
     while memories := await in_database(_memories)(user, memory):
         yield (between + _listed(map(_memory_object, memories))).encode()
         between, memory = ",\n", memories[-1]
+    yield b'], "topics": ['
+    between, topic = "", None
+    while topics := await in_database(_topics)(user, topic):
+        yield (between + _listed(map(_topic_object, topics))).encode()
+        between, topic = ",\n", topics[-1]
     yield b"]}\n"
 
 
@@ -72,6 +78,7 @@ def grouped(threads: Iterable[Any]) -> Iterator[list[Any]]:
 async def _group(threads: list[Any]) -> AsyncIterator[str]:
     is_small = sum(thread.chars for thread in threads) <= AT_ONCE
     artifacts = await in_database(_whole_artifacts)(threads) if is_small else {}
+    summaries = await in_database(_summaries)(threads)
     if len(threads) > 1:
         turns = await in_database(_turns)(threads)
         yield ",\n".join(
@@ -79,6 +86,7 @@ async def _group(threads: list[Any]) -> AsyncIterator[str]:
             + _listed(turns.get(thread.id, []))
             + ARTIFACTS
             + _listed(artifacts.get(thread.id, []))
+            + _summed_up(summaries.get(thread.id))
             + CLOSING
             for thread in threads
         )
@@ -94,7 +102,12 @@ async def _group(threads: list[Any]) -> AsyncIterator[str]:
     if not is_small:
         async for piece in _long_artifacts(thread):
             yield piece
-    yield CLOSING
+    yield _summed_up(summaries.get(thread.id)) + CLOSING
+
+
+def _summed_up(summaries: list[dict[str, Any]] | None) -> str:
+    """The end of the list of artifacts, and the summaries of the thread where there are any."""
+    return "]" + (f', "summaries": [{_listed(summaries)}]' if summaries else "")
 
 
 async def _long_artifacts(thread: Thread) -> AsyncIterator[str]:
@@ -130,17 +143,46 @@ def _measured(threads: QuerySet[Thread]) -> QuerySet[Any]:
 def _memories(user: User, after: Any) -> list[Any]:
     """With ``exported_sources``: those that the document holds."""
     memories: list[Any] = list(_next(Memory.objects.filter(user=user), after))
-    named = {source for memory in memories for source in memory.sources}
+    return _with_sources(memories, user)
+
+
+def _topics(user: User, after: Any) -> list[Any]:
+    """As memories are."""
+    return _with_sources(list(_next(Topic.objects.filter(user=user), after, time="opened_at")), user)
+
+
+def _with_sources(rows: list[Any], user: User) -> list[Any]:
+    named = {source for row in rows for source in row.sources}
     told = set(Message.objects.filter(id__in=named, is_active=True, thread__user=user).values_list("id", flat=True))
-    for memory in memories:
-        memory.exported_sources = [str(source) for source in memory.sources if source in told]
-    return memories
+    for row in rows:
+        row.exported_sources = [str(source) for source in row.sources if source in told]
+    return rows
 
 
-def _next[M: Model](rows: QuerySet[M], after: Any) -> QuerySet[M]:
+def _preferences(user: User) -> str:
+    """With their name and a comma; empty where the user never chose."""
+    chosen = preferences_of(user)
+    values = chosen and {"time_zone": chosen.time_zone, "remembers": chosen.remembers}
+    return f'"preferences": {_json(values)}, ' if values else ""
+
+
+def _summaries(threads: list[Thread]) -> dict[uuid.UUID, list[dict[str, Any]]]:
+    """Those of these threads, each from and to a place in the document. One whose turns all left the path is made anew."""
+    path = Message.objects.filter(thread=OuterRef("thread"), is_active=True)
+    first = path.filter(position__gte=OuterRef("first_position")).order_by("position").values("depth")[:1]
+    last = path.filter(position__lte=OuterRef("last_position")).order_by("-position").values("depth")[:1]
+    found: dict[uuid.UUID, list[dict[str, Any]]] = {}
+    parts = ThreadSummary.objects.filter(thread__in=threads).order_by("thread_id", "first_position")
+    for part in parts.annotate(first=Subquery(first), last=Subquery(last)).filter(first__lte=F("last")):
+        found.setdefault(part.thread_id, []).append(_summary_object(part))
+    return found
+
+
+def _next[M: Model](rows: QuerySet[M], after: Any, time: str = "created_at") -> QuerySet[M]:
     if after:
-        rows = rows.filter(Q(created_at__gt=after.created_at) | Q(created_at=after.created_at, id__gt=after.id))
-    return rows.order_by("created_at", "id")[:PAGE]
+        at = getattr(after, time)
+        rows = rows.filter(Q(**{f"{time}__gt": at}) | Q(**{time: at}, id__gt=after.id))
+    return rows.order_by(time, "id")[:PAGE]
 
 
 def _turns(threads: list[Thread]) -> dict[uuid.UUID, list[dict[str, Any]]]:
@@ -189,7 +231,7 @@ def _opening(thread: Thread) -> str:
         "title": thread.title,
         "assistant": thread.assistant.slug,
         "created_at": moment(thread.created_at),
-    }
+    } | ({} if thread.remembers else {"remembers": False})
     return _json(values)[:-1] + ', "messages": ['
 
 
@@ -247,6 +289,33 @@ def _memory_object(memory: Any) -> dict[str, Any]:
         "valid_until": moment(memory.valid_until),
         "ended_at": moment(memory.ended_at),
     }
+
+
+def _topic_object(topic: Any) -> dict[str, Any]:
+    return {
+        "id": str(topic.id),
+        "title": topic.title,
+        "thread": str(topic.thread_id) if topic.thread_id else None,
+        "sources": topic.exported_sources,
+        "opened_at": moment(topic.opened_at),
+        "resolved_at": moment(topic.resolved_at),
+    }
+
+
+def _summary_object(part: Any) -> dict[str, Any]:
+    stale = {"stale_since": moment(part.stale_since)} if part.stale_since else {}
+    return {
+        "id": str(part.id),
+        "first": part.first,
+        "last": part.last,
+        "text": part.text,
+        "key_moments": part.key_moments,
+        "sources": [str(source) for source in part.sources],
+        "started_at": moment(part.started_at),
+        "ended_at": moment(part.ended_at),
+        "made_by": part.made_by,
+        "made_at": moment(part.made_at),
+    } | stale
 
 
 def _listed(values: Iterable[dict[str, Any]]) -> str:

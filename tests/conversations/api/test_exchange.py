@@ -1,12 +1,16 @@
 """Import and export over REST: all or nothing, as if the turns had been sent, and the same document out as in."""
 
 import asyncio
+import io
 import json
+import threading
 import uuid
+import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from unittest.mock import ANY
 
 import pytest
 from django.contrib.auth.models import User
@@ -15,11 +19,16 @@ from django.db.backends.utils import CursorWrapper
 from django.utils import timezone
 
 from artifacts.models import Artifact, ArtifactVersion
+from conversations.api import exchange as exchange_view
 from conversations.context.tokens import turn_tokens
 from conversations.db import in_database
+from conversations.exchange import storing
+from conversations.exchange.importing import UNKNOWN
+from conversations.exchange.reading import Reader
+from conversations.exchange.records import Record
 from conversations.exchange.writing import PAGE, export
 from conversations.models import Message, Reply, Thread, text_blocks
-from memory.models import IndexedTurn, Memory
+from memory.models import DailySummary, IndexedTurn, Memory, ThreadSummary, Topic
 from tests.artifacts.factories import make_artifact
 from tests.conversations.api.client import Answer, Api
 from tests.conversations.factories import make_reply, make_thread
@@ -28,7 +37,7 @@ from tests.model_server import ModelServer
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("engine")]
 
 NINE = datetime(2026, 3, 1, 9, tzinfo=UTC)
-TABLES: list[type[models.Model]] = [Thread, Message, Artifact, ArtifactVersion, Memory]
+TABLES: list[type[models.Model]] = [Thread, Message, Artifact, ArtifactVersion, Memory, ThreadSummary, Topic]
 CALL = {"type": "tool_use", "id": "t1", "name": "search", "input": {"q": "чай"}}
 RESULT = {"type": "tool_result", "tool_use_id": "t1", "content": [{"type": "text", "text": "Tea"}]}
 
@@ -188,12 +197,40 @@ FULL = document(
                 "message": None,
             },
         ],
+        "summaries": [
+            {
+                "id": "00000000-0000-7000-8000-000000000041",
+                "first": 1,
+                "last": 3,
+                "text": "A cup was drawn.",
+                "key_moments": ["A cup"],
+                "sources": ["00000000-0000-7000-8000-000000000011", "00000000-0000-7000-8000-000000000013"],
+                "started_at": iso(0),
+                "ended_at": iso(1),
+                "made_by": "rules",
+                "made_at": iso(9),
+            },
+            {
+                "id": "00000000-0000-7000-8000-000000000042",
+                "first": 4,
+                "last": 5,
+                "text": "",
+                "key_moments": [],
+                "sources": [],
+                "started_at": iso(2),
+                "ended_at": iso(3),
+                "made_by": "",
+                "made_at": iso(9),
+                "stale_since": iso(10),
+            },
+        ],
     },
     {
         "id": "00000000-0000-7000-8000-000000000002",
         "title": "",
         "assistant": "companion",
         "created_at": iso(5),
+        "remembers": False,
         "messages": [],
         "artifacts": [],
     },
@@ -223,7 +260,27 @@ FULL = document(
             "ended_at": iso(9),
         },
     ],
-)
+) | {
+    "preferences": {"time_zone": "Asia/Tokyo", "remembers": False},
+    "topics": [
+        {
+            "id": "00000000-0000-7000-8000-000000000051",
+            "title": "A saucer",
+            "thread": "00000000-0000-7000-8000-000000000001",
+            "sources": ["00000000-0000-7000-8000-000000000014"],
+            "opened_at": iso(2),
+            "resolved_at": None,
+        },
+        {
+            "id": "00000000-0000-7000-8000-000000000052",
+            "title": "Milk",
+            "thread": None,
+            "sources": [],
+            "opened_at": iso(2),
+            "resolved_at": iso(4),
+        },
+    ],
+}
 
 
 def of_user(book: dict[str, Any], user: User) -> dict[str, Any]:
@@ -242,10 +299,14 @@ async def test_an_export_is_the_document_that_was_imported_also_in_another_accou
     for thread in FULL["threads"]:
         assert (await api.call("DELETE", f"threads/{thread['id']}/")).status == 204
     await Memory.objects.all().adelete()
+    await Topic.objects.all().adelete()
     assert await counts() == [0] * len(TABLES)
     assert (await others_api.post("import/", exported)).status == 201
     assert (await others_api.get("export/")).body == of_user(FULL, other_user)
-    assert (await api.get("export/")).body == {"format": "openbook/1", "threads": [], "memories": []}
+    nothing: dict[str, Any] = {"threads": [], "memories": [], "topics": []}
+    assert (await api.get("export/")).body == FULL | nothing, "what a person decided is still so"
+    days = [(day.user_id, day.day.isoformat(), day.text) async for day in DailySummary.objects.all()]
+    assert days == [(other_user.id, "2026-03-01", "A cup was drawn.")]
 
 
 async def test_a_book_with_forgotten_turns_is_imported_as_it_was_exported(
@@ -309,14 +370,14 @@ async def test_an_id_that_is_taken_stores_nothing_and_does_not_tell_by_whom(
 async def test_two_imports_of_one_document_at_once_store_it_once(user: User, api: Api, others_api: Api) -> None:
     answers = await asyncio.gather(api.post("import/", FULL), others_api.post("import/", FULL))
     assert sorted(answer.status for answer in answers) == [201, 409]
-    assert await counts() == [2, 5, 2, 3, 2]
+    assert await counts() == [2, 5, 2, 3, 2, 2, 2]
 
 
 @pytest.mark.parametrize(
     ("path", "body", "place", "message"),
     [
         ("import/", {}, "format", '`format` must be "openbook/1".'),
-        ("import/", [], "", 'The document must be an object with `"format": "openbook/1"`.'),
+        ("import/", [], "", UNKNOWN),
         ("import/?ids=mine", FULL, "ids", "`ids` must be one of: keep, new."),
         (
             "import/",
@@ -436,7 +497,7 @@ async def test_an_export_holds_what_the_caller_sees(user: User, api: Api, others
         [(content, each["message"]) for content in ("old", "new")] for each in artifacts
     ]
     assert [(each["content"], each["source"]) for each in exported["memories"]] == [("Seen", None)]
-    assert (await others_api.get("export/")).body == {"format": "openbook/1", "threads": [], "memories": []}
+    assert (await others_api.get("export/")).body == document() | {"topics": []}
     assert (await others_api.post("import/?ids=new", exported)).status == 201
 
 
@@ -482,7 +543,7 @@ async def test_an_export_asks_no_more_for_many_threads_than_for_few(
         with statements(monkeypatch) as asked[each]:
             _, book = await exported(each)
         assert len(book["threads"]) in (3, 90)
-    assert len(asked[user]) == len(asked[other_user]) == 6
+    assert len(asked[user]) == len(asked[other_user]) == 9
 
 
 async def test_a_long_export_comes_in_pieces_without_a_gap(user: User, api: Api) -> None:
@@ -521,3 +582,112 @@ async def test_an_import_of_many_turns_leaves_the_planner_informed(user: User, a
     thread = await Thread.objects.aget(id=answer.body["threads"][0]["id"])
     turns = Message.objects.filter(thread=thread, is_active=True, position__gt=10).order_by("position")[:PAGE]
     assert "Sort" not in await in_database(turns.explain)()
+
+
+def conversation(number: int, text: str = "Hi") -> dict[str, Any]:
+    """One of Claude's data export."""
+    said = {"uuid": str(uuid.UUID(int=number)), "sender": "human", "text": text, "created_at": iso(number)}
+    return {"uuid": f"talk-{number}", "name": f"Talk {number}", "created_at": iso(0), "chat_messages": [said]}
+
+
+async def test_a_data_export_is_imported_once_also_as_the_zip_that_it_comes_in(user: User, api: Api) -> None:
+    export = json.dumps([conversation(1), conversation(2, ""), conversation(3)]).encode()
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("data/conversations.json", export)
+    answer = await api.send("POST", "import/", packed.getvalue(), "application/zip")
+    first, second = (str(uuid.uuid5(uuid.NAMESPACE_URL, f"claude:talk-{number}")) for number in (1, 3))
+    assert (answer.status, answer.body) == (
+        201,
+        {
+            "threads": [{"id": first, "message_count": 1}, {"id": second, "message_count": 1}],
+            "memories": 0,
+            "left_out": 1,
+        },
+    )
+    again = await api.send("POST", "import/", export, "text/plain")
+    assert (again.code, again.refusal[1]["details"]) == (
+        (409, "conflict", "already_exists"),
+        {"kind": "thread", "id": first},
+    )
+    assert (await api.send("POST", "import/?ids=new", export)).status == 201
+    assert await counts() == [4, 4, 0, 0, 0, 0, 0]
+
+
+async def lines(api: Api, body: Any, path: str = "import/?progress=true") -> list[dict[str, Any]]:
+    answer = await api.post(path, body)
+    assert (answer.status, answer.headers["content-type"]) == (200, "application/x-ndjson")
+    return [json.loads(line) for line in answer.body.splitlines()]
+
+
+async def test_an_import_tells_how_far_it_is_and_how_it_ended(
+    user: User, api: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(storing, "BATCH", 5)
+    begun, *told, done = await lines(api, document(*[talk(2)] * 5, memories=[{"content": "x"}]))
+    assert begun == {"type": "progress", "threads": 0, "of": 5, "messages": 0}
+    assert told == [
+        {"type": "progress", "threads": threads, "of": 5, "messages": 2 * threads} for threads in (2, 4, 5, 5)
+    ]
+    ids = {str(each) async for each in Thread.objects.values_list("id", flat=True)}
+    assert {thread["id"] for thread in done["threads"]} == ids
+    assert done == {"type": "done", "threads": [{"id": ANY, "message_count": 2}] * 5, "memories": 1}
+
+    *_, failed = await lines(api, document(*[talk(2)] * 4, {"title": 7}))
+    assert failed["type"] == "error"
+    assert failed["error"].pop("request_id")
+    assert failed["error"] == {
+        "type": "invalid_request",
+        "code": "invalid_import",
+        "message": "`threads[4].title` must be a text.",
+        "details": {"place": "threads[4].title"},
+    }
+    assert await Thread.objects.acount() == 5
+
+
+async def test_who_leaves_before_the_end_imports_nothing(user: User, api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The import waits after its first batch until it is left; then its work ends without a trace."""
+    left, ended = threading.Event(), threading.Event()
+
+    def kept(**options: Any) -> Any:
+        told = options["told"]
+
+        def waits(stored: storing.Stored) -> None:
+            assert left.wait(30)
+            told(stored)
+
+        try:
+            return storing.store(**options | {"told": waits})
+        finally:
+            ended.set()
+
+    monkeypatch.setattr(exchange_view, "store", kept)
+    response = await api._response(
+        "POST", "import/?progress=true", json.dumps(document(*[talk(2)] * 5)).encode(), "application/json", {}
+    )
+    pieces = aiter(response.streaming_content)
+    assert json.loads(await anext(pieces)) == {"type": "progress", "threads": 0, "of": 5, "messages": 0}
+    waiting = asyncio.ensure_future(anext(pieces))
+    await asyncio.sleep(0)  # so that it waits for the next line, as it is when a browser leaves
+    waiting.cancel()
+    await asyncio.wait([waiting])
+    left.set()
+    assert await asyncio.to_thread(ended.wait, 30)
+    assert await counts() == [0] * len(TABLES)
+
+
+def test_no_more_is_read_than_is_stored_at_once() -> None:
+    """However long a document is: a batch is stored before what comes after it is read."""
+    reader = Reader(user_id=7, now=NINE, new_ids=False)
+    read = []
+
+    def records() -> Iterator[Record]:
+        for number in range(3_000):
+            read.append(number)
+            yield reader.thread(talk(3) if number < 1_000 else {"messages": [said("user", "x" * 40_000, 0)]}, "place")
+
+    sizes = [(len(batch), len(read)) for batch in storing.batches(records())]
+    assert max(size for size, _ in sizes) <= 251
+    assert all(done <= sum(size for size, _ in sizes[: index + 1]) + 1 for index, (_, done) in enumerate(sizes))
+    assert sum(size for size, _ in sizes) == 3_000
+    assert len(sizes) > 20

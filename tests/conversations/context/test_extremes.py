@@ -13,8 +13,6 @@ from conversations.context.problems import ProblemKind
 from conversations.context.reasons import Reason
 from conversations.context.windowing import Turn
 from conversations.db import read_only
-from conversations.exchange import storing
-from conversations.exchange.reading import read_book
 from conversations.models import Assistant, ContextSnapshot, Message, Reply, Thread, text_blocks
 from conversations.providers.offline import OfflineProvider
 from conversations.replies import store
@@ -22,6 +20,7 @@ from conversations.replies.events import OWNER
 from conversations.replies.said import Said
 from conversations.sessions import Session
 from tests.conversations.context import promises
+from tests.conversations.exchange.books import store_thread
 from tests.conversations.factories import make_thread
 from tests.memory.factories import make_daily_summary, make_memory, make_thread_summary, make_topic
 
@@ -46,8 +45,7 @@ NOTHING = {
 def imported(user: User, turns: Sequence[tuple[str, Any]], artifacts: Sequence[dict[str, Any]] = ()) -> Thread:
     messages = [{"role": role, "content": content} for role, content in turns]
     document = {"format": "openbook/1", "threads": [{"messages": messages, "artifacts": list(artifacts)}]}
-    (thread,) = storing.store(user=user, book=read_book(document, user_id=user.id, now=timezone.now()))
-    return thread
+    return store_thread(user, document, timezone.now())
 
 
 def call(id: str = "t", **arguments: Any) -> tuple[str, Any]:

@@ -24,8 +24,6 @@ from conversations.context.rewriting import Rewriting, RewritingOutcome
 from conversations.context.tiers import Tier, build_tiers, cut
 from conversations.context.windowing import Turn, whole, window
 from conversations.db import read_only
-from conversations.exchange import storing
-from conversations.exchange.reading import read_book
 from conversations.models import Assistant, ContextSnapshot, Message, Reply, text_blocks
 from conversations.replies import store
 from conversations.replies.events import OWNER
@@ -33,6 +31,7 @@ from conversations.replies.said import Said
 from memory.models import DailySummary, Memory, Topic
 from tests.artifacts.factories import make_artifact
 from tests.conversations.context import promises
+from tests.conversations.exchange.books import store_thread
 from tests.conversations.factories import make_thread, make_user
 from tests.memory.factories import (
     make_daily_summary,
@@ -147,9 +146,7 @@ class Story(RuleBasedStateMachine):
             "threads": [{"messages": messages}],
             "memories": [{"content": text[:9_000]} for text in memories],
         }
-        (self.thread,) = storing.store(
-            user=self.user, book=read_book(document, user_id=self.user.id, now=START - timedelta(days=2))
-        )
+        self.thread = store_thread(self.user, document, START - timedelta(days=2))
 
     @rule(text=texts, answer=st.one_of(texts, st.sampled_from(["", " \n"])), seconds=st.integers(1, 20))
     def say(self, text: str, answer: str, seconds: int) -> None:

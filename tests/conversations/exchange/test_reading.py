@@ -9,11 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conversations.errors import InvalidImport
-from conversations.exchange.reading import Reader, filled, read_book, tags_here
-from conversations.exchange.records import ArtifactRecord, Book, MemoryRecord, ThreadRecord, TurnRecord, VersionRecord
+from conversations.exchange.importing import UNKNOWN
+from conversations.exchange.reading import Reader, filled, tags_here
+from conversations.exchange.records import ArtifactRecord, MemoryRecord, ThreadRecord, TurnRecord, VersionRecord
 from conversations.exchange.rows import last_session
 from conversations.models import text_blocks
 from conversations.sessions import Session
+from tests.conversations.exchange.books import Book, read_book
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 THREAD, QUESTION, ANSWER, ARTIFACT, MEMORY = (uuid.UUID(int=number) for number in range(1, 6))
@@ -242,6 +244,8 @@ NO_BLOCK = "must be a content block: an object with a `type`."
 NO_TIME = "must be an ISO 8601 time, for example 2026-03-01T12:00:00Z."
 NO_YEAR = "must be a time from 1970 on and before 2100."
 NO_MAKER = "must be the `id`, or the place from 1 on, of an assistant's message of this thread."
+NO_SUMMARY = "must tell of messages behind those of the summary before: `first` and `last`, from 1 on."
+SUMMARY = {"first": 1, "last": 1, "text": "x"}
 FIRST = "threads[0].messages[0]"
 WRONG_ARTIFACTS: list[tuple[dict[str, Any], str, str]] = [
     ({"language": "x" * 41}, "language", "the limit is 40."),
@@ -257,11 +261,16 @@ WRONG_ARTIFACTS: list[tuple[dict[str, Any], str, str]] = [
 ]
 
 WRONG: list[tuple[Any, str, str]] = [
-    ([], "", 'The document must be an object with `"format": "openbook/1"`.'),
-    (None, "", 'The document must be an object with `"format": "openbook/1"`.'),
+    ([], "", UNKNOWN),
+    (None, "", UNKNOWN),
     ({}, "format", MISSING_FORMAT),
     ({"format": "openbook/2"}, "format", MISSING_FORMAT),
     ({"format": ["openbook/1"]}, "format", MISSING_FORMAT),
+    (
+        [{"messages": []}],
+        "[0]",
+        "is no conversation of a ChatGPT export (`mapping`) or a Claude export (`chat_messages`).",
+    ),
     (document() | {"threads": {}}, "threads", "`threads` must be a list."),
     (document("x"), "threads[0]", "`threads[0]` must be an object."),
     (document({}, {"title": 7}), "threads[1].title", "`threads[1].title` must be a text."),
@@ -355,6 +364,11 @@ WRONG: list[tuple[Any, str, str]] = [
     (document(memories=[{"content": "x", "tags": ["a" * 101]}]), "memories[0].tags[0]", "the limit is 100."),
     (document(memories=[{"content": "x", "valid_until": "soon"}]), "memories[0].valid_until", NO_TIME),
     (document(memories=[{"content": "x", "source": "m"}]), "memories[0].source", "must be a UUID."),
+    (document(topics=[{"thread": str(THREAD)}]), "topics[0].title", "is missing."),
+    (document(preferences={"time_zone": "Mars/Base"}), "preferences.time_zone", "for example Europe/Paris."),
+    (document(preferences={"remembers": 1}), "preferences.remembers", "must be true or false."),
+    (document({"messages": [ASKED], "summaries": [{"first": 1, "last": 2}]}), "threads[0].summaries[0]", NO_SUMMARY),
+    (document({"messages": [ASKED], "summaries": [SUMMARY, SUMMARY]}), "threads[0].summaries[1]", NO_SUMMARY),
 ]
 
 
@@ -446,7 +460,7 @@ json_values = st.recursive(
 @given(json_values)
 def test_whatever_a_document_holds_it_is_read_or_refused(value: Any) -> None:
     reader = Reader(user_id=7, now=NOW, new_ids=False)
-    for part in (reader.thread, reader.memory):
+    for part in (reader.thread, reader.memory, reader.topic):
         for each in (
             value,
             {"messages": [value]},
@@ -454,6 +468,11 @@ def test_whatever_a_document_holds_it_is_read_or_refused(value: Any) -> None:
             {"messages": [ASKED | {"content": value}]},
             {"artifacts": [{"title": "T", "versions": [value], "origin": value, "after_position": value}]},
             {"artifacts": [{"title": "T", "content": "x", "origin": value, "after_position": value}]},
+            {"messages": [ASKED], "summaries": [value]},
+            {
+                "messages": [ASKED],
+                "summaries": [{"first": 1, "last": 1, "text": "x", "key_moments": value, "made_at": value}],
+            },
         ):
             try:
                 part(each, "place")
