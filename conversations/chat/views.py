@@ -61,7 +61,10 @@ def _page(user: User, thread: Thread | None) -> dict[str, Any]:
         "user": {"id": user.pk, "name": user.get_username(), "staff": user.is_staff},
         "assistants": list(offered.values("slug", "name", "description")),
         "thread": _thread(thread) if thread else None,
-        "limits": {"message_chars": settings.OPENBOOK_MAX_MESSAGE_CHARS},
+        "limits": {
+            "message_chars": settings.OPENBOOK_MAX_MESSAGE_CHARS,
+            "import_mb": settings.OPENBOOK_MAX_IMPORT_MB,
+        },
         "provider": settings.OPENBOOK_PROVIDER,
         "zone": preferences.time_zone if preferences else None,
     }

@@ -10,6 +10,7 @@ import { confirmed, openMenu } from "./dialogs.js";
 import { byId, h } from "./dom.js";
 import { Drawer } from "./drawer.js";
 import { forget } from "./forgetting.js";
+import { wireImport } from "./importing.js";
 import { Log } from "./log.js";
 import { Scroll } from "./scroll.js";
 import { wireShortcuts } from "./shortcuts.js";
@@ -257,6 +258,7 @@ byId("new-thread").addEventListener("click", (event) => {
 byId("thread-menu").addEventListener("click", (event) => threadMenu(list.find(open.thread.id) ?? open.thread, event.currentTarget));
 byId("sign-out").addEventListener("submit", () => store.forgetAll());
 wireTheme(byId("me-menu"));
+wireImport({ onImported: () => list.reload(), onOpen: (thread) => go(thread) });
 wireShortcuts({
   search: () => {
     drawer.open();

@@ -36,6 +36,12 @@ export class ThreadList {
     }
   }
 
+  /** From the start, where others than the newest have come. */
+  reload() {
+    this.#threads = [];
+    return this.load();
+  }
+
   find(id) {
     return this.#threads.find((thread) => thread.id === id);
   }

@@ -1,0 +1,52 @@
+/** Sends a file to the import and tells how it goes. `fetch` can't tell how much of a body was sent, so this is the older way. */
+
+import { ApiError, csrfToken } from "./api.js";
+
+/**
+ * @param {File} file
+ * @param {{ids: string, onUploaded: (share: number) => void, onProgress: (progress: object) => void}} options
+ * @returns {{done: Promise<object>, cancel: () => void}} `done` is what was imported; it fails with an ApiError
+ */
+export function upload(file, { ids, onUploaded, onProgress }) {
+  const request = new XMLHttpRequest();
+  const done = new Promise((resolve, reject) => {
+    const lines = linesOf((line) => {
+      if (line.type === "progress") onProgress(line);
+      else if (line.type === "done") resolve(line);
+      else reject(new ApiError(200, line.error));
+    });
+    request.upload.onprogress = ({ loaded, total }) => onUploaded(total ? loaded / total : 1);
+    request.onprogress = () => request.status === 200 && lines(request.responseText);
+    request.onload = () => {
+      if (request.status === 200) lines(request.responseText);
+      reject(failureOf(request)); // does nothing where the last line has said how it ended
+    };
+    request.onerror = () => reject(new ApiError(0, { code: "cut", message: "The connection was lost before the end." }));
+    request.onabort = () => reject(new ApiError(0, { code: "cancelled", message: "Cancelled. Nothing was imported." }));
+  });
+  request.open("POST", `/api/v1/import/?progress=true&ids=${ids}`);
+  request.setRequestHeader("X-CSRFToken", csrfToken());
+  request.setRequestHeader("Content-Type", "application/octet-stream");
+  request.send(file);
+  return { done, cancel: () => request.abort() };
+}
+
+/** Gives each line of a growing text once it is whole. */
+function linesOf(give) {
+  let read = 0;
+  return (text) => {
+    for (let end = text.indexOf("\n", read); end >= 0; end = text.indexOf("\n", read)) {
+      const line = text.slice(read, end);
+      read = end + 1;
+      give(JSON.parse(line));
+    }
+  };
+}
+
+function failureOf(request) {
+  try {
+    return new ApiError(request.status, JSON.parse(request.responseText).error);
+  } catch {
+    return new ApiError(request.status, { code: "cut", message: "The connection was lost before the end." });
+  }
+}
