@@ -1,4 +1,7 @@
-"""``make bench``: a throw-away PostgreSQL, every benchmark, tables on standard output. ``inspection`` can be run alone."""
+"""``make bench``: a throw-away PostgreSQL, every benchmark, tables on standard output.
+
+``inspection`` can be run alone; ``exchange``, which takes minutes, only is.
+"""
 
 import os
 import sys
@@ -25,6 +28,7 @@ def run(url: str) -> None:
         cache,
         context,
         corpus,
+        exchange,
         inspection,
         inspection_map,
         recall,
@@ -37,6 +41,9 @@ def run(url: str) -> None:
     if sys.argv[1:] == ["inspection"]:
         with database():
             inspection.main()
+        return
+    if sys.argv[1:] == ["exchange"]:
+        exchange.main()
         return
     tokens.main()
     cache.main()

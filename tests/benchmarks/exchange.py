@@ -1,0 +1,120 @@
+"""A large import and export through a real server: how long they take, and by how much the server's memory grows."""
+
+import http.client
+import json
+import random
+import tempfile
+import time
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+from urllib.parse import urlsplit
+
+from tests.clients import Client
+from tests.processes import ServerProcess, server
+from tests.services import fresh_database
+
+MEGABYTES = 200
+TURNS = 40
+PASSWORD = "benchmarks only"
+PIECE = 2**18
+WORDS = [
+    "tea",
+    "harbour",
+    "because",
+    "nobody",
+    "knew",
+    "better",
+    "boat",
+    "is",
+    "worth",
+    "more",
+    "than",
+    "it",
+    "costs",
+    "rain",
+]
+
+
+def main() -> None:
+    print(f"\n== import and export of {MEGABYTES} MB: the server's own memory, and PostgreSQL apart from it")
+    print(f"{'':24}{'MB':>8}{'seconds':>10}{'before, MB':>13}{'peak, MB':>11}{'growth, MB':>13}")
+    with (
+        tempfile.NamedTemporaryFile() as document,
+        fresh_database() as url,
+        server(url, DJANGO_SUPERUSER_PASSWORD=PASSWORD) as running,
+    ):
+        fill(document)
+        token = Client.signed_in(running.url, password=PASSWORD).token
+        row(running, "import", lambda: imported(running.url, token, document))
+        row(running, "export", lambda: exported(running.url, token))
+        row(running, "import refused (409)", lambda: imported(running.url, token, document, status=409))
+
+
+def row(running: ServerProcess, name: str, work: object) -> None:
+    assert callable(work)
+    before = memory(running.pid, "VmRSS")
+    Path(f"/proc/{running.pid}/clear_refs").write_text("5")  # the peak is counted anew
+    started = time.perf_counter()
+    size = work()
+    seconds = time.perf_counter() - started
+    peak = memory(running.pid, "VmHWM")
+    print(f"{name:24}{size / 1e6:8.0f}{seconds:10.1f}{before:13.0f}{peak:11.0f}{peak - before:13.0f}", flush=True)
+
+
+def memory(pid: int, name: str) -> float:
+    """In MB."""
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    return next(int(line.split()[1]) * 1024 / 1e6 for line in lines if line.startswith(f"{name}:"))
+
+
+def fill(document: IO[bytes]) -> None:
+    draw, between = random.Random(7), b""
+    document.write(b'{"format": "openbook/1", "threads": [')
+    while document.tell() < MEGABYTES * 1_000_000:
+        document.write(between + json.dumps(thread(draw)).encode())
+        between = b",\n"
+    document.write(b"]}")
+    document.flush()
+
+
+def thread(draw: random.Random) -> dict[str, object]:
+    def said() -> Iterator[dict[str, object]]:
+        for number in range(TURNS):
+            role, length = (("user", 30), ("assistant", 120))[number % 2]
+            text = " ".join(draw.choices(WORDS, k=length))
+            at = f"2026-{draw.randint(1, 9):02}-01T10:{number:02}:00Z"
+            yield {"id": drawn(draw), "role": role, "content": text, "created_at": at}
+
+    return {"id": drawn(draw), "title": "A long talk", "messages": list(said())}
+
+
+def drawn(draw: random.Random) -> str:
+    return str(uuid.UUID(int=draw.getrandbits(128), version=4))
+
+
+def imported(url: str, token: str, document: IO[bytes], status: int = 201) -> int:
+    size = document.seek(0, 2)
+    document.seek(0)
+    headers = {"Content-Type": "application/json", "Content-Length": str(size)}
+    response = call(url, token, "POST", "import/", document, headers)
+    answer = response.read()
+    assert response.status == status, answer[:500]
+    return size
+
+
+def exported(url: str, token: str) -> int:
+    response, size = call(url, token, "GET", "export/"), 0
+    assert response.status == 200
+    while piece := response.read(PIECE):
+        size += len(piece)
+    return size
+
+
+def call(
+    url: str, token: str, method: str, path: str, body: IO[bytes] | None = None, headers: dict[str, str] | None = None
+) -> http.client.HTTPResponse:
+    connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=3_600)
+    connection.request(method, f"/api/v1/{path}", body, {"Authorization": f"Token {token}"} | (headers or {}))
+    return connection.getresponse()
