@@ -80,8 +80,17 @@ def said_turn(row: Mapping[str, Any]) -> SaidTurn:
     )
 
 
+def newest_unindexed(user_id: int, most: int) -> list[SaidTurn]:
+    """What a search has to look at itself, newest threads first."""
+    return _asked(NEWEST_UNINDEXED, user_id, most)
+
+
 def _unindexed(user_id: int) -> list[SaidTurn]:
+    return _asked(OLDEST_UNINDEXED, user_id, BATCH)
+
+
+def _asked(statement: str, user_id: int, most: int) -> list[SaidTurn]:
     with connection.cursor() as cursor:
-        cursor.execute(OLDEST_UNINDEXED, {"user": user_id, "most": BATCH})
+        cursor.execute(statement, {"user": user_id, "most": most})
         names = [column.name for column in cursor.description]
         return [said_turn(dict(zip(names, row, strict=True))) for row in cursor.fetchall()]

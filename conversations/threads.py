@@ -98,6 +98,15 @@ def assistant_named(slug: str | None) -> Assistant:
     return found
 
 
+def assistant_known(slug: str) -> Assistant:
+    """Also one that is offered no longer: threads may have it."""
+    found = Assistant.objects.filter(slug=clean(slug)).first()
+    if found is None:
+        names = ", ".join(Assistant.objects.order_by("order", "name").values_list("slug", flat=True))
+        raise InvalidMessage(f"There is no such assistant. There are: {names}.", field="assistant")
+    return found
+
+
 def create(*, user: User, assistant: Assistant, title: str = "") -> Thread:
     thread = unsaved(user=user, assistant=assistant, title=title)
     thread.save(force_insert=True)

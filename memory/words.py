@@ -5,6 +5,7 @@ A word is cut to its stem by the language that its text is in; scripts that writ
 
 import re
 import unicodedata
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from zlib import crc32
@@ -16,6 +17,10 @@ from memory.languages import SMALL_WORDS
 LONGEST_TEXT = 100_000
 """Characters of a text that are looked at."""
 LONGEST_WORD = 40
+MOST_SOUGHT = 12
+
+type Sought = frozenset[str]
+"""The stems of one word by all languages."""
 
 # Marks belong to the letters that they stand on: without the ranges of Indic scripts their words would fall apart.
 WORD = re.compile(r"[\w\u0300-\u036f\u0900-\u0963\u0966-\u0dff]+")
@@ -34,8 +39,7 @@ STEMMERS = {language: snowballstemmer.stemmer(language) for language in SMALL}
 
 def stems(text: str) -> list[str]:
     """The stems of a text in their order, each as often as it stands there."""
-    text = unicodedata.normalize("NFKC", text[:LONGEST_TEXT]).casefold()
-    words = [word for found in WORD.findall(text) for word in _parts(found)]
+    words = _words(text)
     language = _language(words)
     small = SMALL[language]
     return [_stem(word, language) for word in words if word not in small and _tells(word)]
@@ -45,6 +49,45 @@ def stems(text: str) -> list[str]:
 def every_stem(word: str) -> frozenset[str]:
     """The stems of a word by all languages, for a text too short to tell its language."""
     return frozenset(_stem(word, language) for language in STEMMERS)
+
+
+def sought(text: str) -> list[Sought]:
+    """What stands for each word of a short text, in the order of the words. Small words count only where there are no others."""
+    words = [word for word in _words(text) if _tells(word)]
+    telling = [word for word in words if word not in SMALL_ANYWHERE] or words
+    return [every_stem(word) for word in dict.fromkeys(telling)][:MOST_SOUGHT]
+
+
+def holds(text: str, wanted: Sequence[Sought]) -> bool:
+    """Whether a text holds all of the words."""
+    known = {*stems(speaker(text)[1])}
+    return all(word & known for word in wanted)
+
+
+def excerpt(text: str, wanted: Sequence[Sought], length: int = 160) -> tuple[str, list[str]]:
+    """About so many characters around the first of the words, on one line, and the words as they stand in them."""
+    found = next(_standing(text, wanted), None)
+    middle = found[0] if found else 0
+    start = max(0, min(middle - length // 3, len(text) - length))
+    if start:
+        start = text.find(" ", start, middle) + 1 or start
+    end = start + length
+    if end < len(text):
+        end = text.rfind(" ", middle + len(found[1]) if found else start + 1, end) + 1 or end
+    part = " ".join(text[start:end].split())
+    words = dict.fromkeys(word for _, word in _standing(part, wanted))
+    return f"{'…' * (start > 0)}{part}{'…' * (end < len(text))}", list(words)
+
+
+def _standing(text: str, wanted: Sequence[Sought]) -> Iterator[tuple[int, str]]:
+    """Where each of the words stands in a text, as it is written there."""
+    any_of = frozenset().union(*wanted)
+    for found in WORD.finditer(text):
+        folded = unicodedata.normalize("NFKC", found[0]).casefold()
+        for part in _parts(folded):
+            if every_stem(part) & any_of:
+                inner = folded.find(part) if len(folded) == len(found[0]) and len(part) < len(folded) else 0
+                yield found.start() + inner, found[0][inner : inner + len(part)]
 
 
 def speaker(text: str) -> tuple[str, str]:
@@ -66,6 +109,11 @@ def term(user_id: int, stem: str) -> int:
     """A stem as one user's term, a number of 32 bits but 0: so one index serves each user apart."""
     number = crc32(stem.encode("utf-8", "replace"), crc32(str(user_id).encode()))
     return (number - (1 << 32) if number >> 31 else number) or 1
+
+
+def _words(text: str) -> list[str]:
+    text = unicodedata.normalize("NFKC", text[:LONGEST_TEXT]).casefold()
+    return [word for found in WORD.findall(text) for word in _parts(found)]
 
 
 def _parts(word: str) -> list[str]:

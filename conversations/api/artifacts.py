@@ -9,11 +9,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from artifacts import services
-from artifacts.models import Artifact, ArtifactVersion
+from artifacts.models import Artifact, ArtifactVersion, Kind
 from conversations import threads, wire
 from conversations.api import serializers
-from conversations.api.base import APIView, caller, switched, valid
+from conversations.api.base import APIView, caller, valid
 from conversations.api.pagination import ArtifactPagination, VersionPagination
+from conversations.api.queries import chosen, switched
 from conversations.errors import ArtifactNotFound, VersionNotFound
 
 CONTENT = OpenApiParameter("content", OpenApiTypes.BOOL, description="`false`: without their contents.")
@@ -28,6 +29,7 @@ class ArtifactList(APIView):
         parameters=[
             CONTENT,
             OpenApiParameter("deleted", OpenApiTypes.BOOL, description="`true`: those that are deleted instead."),
+            OpenApiParameter("kind", OpenApiTypes.STR, enum=Kind.values, description="Only those of this kind."),
         ],
     )
     def get(self, request: Request, thread_id: str) -> Response:
@@ -35,6 +37,8 @@ class ArtifactList(APIView):
         thread = threads.get(caller(request), thread_id)
         whole = switched(request, "content", default=True)
         found = Artifact.objects.filter(thread=thread, deleted_at__isnull=not switched(request, "deleted"))
+        if kind := chosen(request, "kind", Kind.values):
+            found = found.filter(kind=kind)
         paginator = self.pagination_class()
         page = paginator.paginate_queryset(wire.artifact_rows(found, whole=whole), request)
         return paginator.get_paginated_response([wire.artifact_object(each, whole=whole) for each in page])

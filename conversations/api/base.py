@@ -17,15 +17,14 @@ from rest_framework.serializers import Serializer
 
 from conversations import wire
 from conversations.api import throttling
+from conversations.api.queries import known_parameters, refuse_unknown
 from conversations.db import in_database
-from conversations.errors import InvalidMessage
 from conversations.limits import Limits, Quota
 from conversations.models import Scope
 from conversations.replies.events import Event
 
 KEEP_ALIVE_SECONDS = 15.0
 """Proxies close a stream that is silent for long."""
-SWITCHES = {"true": True, "false": False}
 
 
 class JSONParser(parsers.JSONParser):
@@ -49,6 +48,8 @@ class OnlyJSON(DefaultContentNegotiation):
 
 
 class APIView(views.APIView):
+    refuses_unknown_parameters = True
+    """A filter that is misspelt must not pass for a filter."""
     scopes: ClassVar[Mapping[str, Scope | None]] = {}
     """By method, what a token needs where the rule of ``HasScope`` gets it wrong."""
     limits: Limits | None = None
@@ -56,6 +57,11 @@ class APIView(views.APIView):
     parser_classes = [JSONParser]
     content_negotiation_class = OnlyJSON
     http_method_names = ["get", "head", "post", "patch", "delete"]
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        super().initial(request, *args, **kwargs)
+        if request.query_params and self.refuses_unknown_parameters:
+            refuse_unknown(request.query_params, known_parameters(type(self), request.method or "GET"))
 
     def initialize_request(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Request:
         asked = super().initialize_request(request, *args, **kwargs)
@@ -101,14 +107,6 @@ def valid(shape: type[Serializer[Any]], request: Request) -> dict[str, Any]:
     serializer.is_valid(raise_exception=True)
     values: dict[str, Any] = serializer.validated_data
     return values
-
-
-def switched(request: Request, name: str, *, default: bool = False) -> bool:
-    """A query parameter that is `true` or `false`. Raises ``InvalidMessage``."""
-    given = request.query_params.get(name, str(default).lower())
-    if given not in SWITCHES:
-        raise InvalidMessage(f"`{name}` must be `true` or `false`.")
-    return SWITCHES[given]
 
 
 def event_stream(events: AsyncGenerator[Event]) -> StreamingHttpResponse:

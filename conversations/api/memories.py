@@ -13,16 +13,15 @@ from rest_framework.response import Response
 
 from conversations import forgetting, remembered, threads
 from conversations.api import memory_serializers as shapes
-from conversations.api.base import APIView, caller, switched, valid
+from conversations.api.base import APIView, caller, valid
 from conversations.api.pagination import MemoryPagination
+from conversations.api.queries import switched, words
 from conversations.errors import InvalidMessage, ThreadNotFound
 from conversations.models import Message
 from conversations.text import clean
 from conversations.wire import moment
 from memory.models import Memory
 from memory.tags import user_tag
-
-LONGEST_QUERY = 1_000
 
 
 class MemoryList(APIView):
@@ -35,6 +34,7 @@ class MemoryList(APIView):
             OpenApiParameter(
                 "thread", OpenApiTypes.UUID, description="Only those that come from this thread, or belong to it."
             ),
+            OpenApiParameter("tag", OpenApiTypes.STR, description="Only those that have exactly this tag."),
             OpenApiParameter("ended", OpenApiTypes.BOOL, description="`true`: also those that were replaced or ended."),
         ],
     )
@@ -44,9 +44,11 @@ class MemoryList(APIView):
         found = remembered.memories_of(
             caller(request),
             ended=switched(request, "ended"),
-            words=_words(request),
+            words=words(request),
             thread=threads.get(caller(request), thread) if thread else None,
         )
+        if tag := request.query_params.get("tag"):
+            found = found.filter(tags__contains=[clean(tag)])
         paginator = self.pagination_class()
         page: list[Memory] = paginator.paginate_queryset(found, request)
         sources = remembered.sources_of(caller(request), page)
@@ -124,13 +126,6 @@ def _object(memory: Memory, turns: Mapping[uuid.UUID, Message]) -> dict[str, Any
 
 def _alone(request: Request, memory: Memory) -> dict[str, Any]:
     return _object(memory, remembered.sources_of(caller(request), [memory]))
-
-
-def _words(request: Request) -> str:
-    words = clean(request.query_params.get("q", ""))
-    if len(words) > LONGEST_QUERY:
-        raise InvalidMessage(f"`q` must be a text of at most {LONGEST_QUERY:,} characters.", field="q")
-    return words
 
 
 def _own(request: Request, tags: list[str]) -> list[str]:

@@ -80,6 +80,7 @@ class BodyParser(BaseParser):
 class InTheirShape(APIView):
     """Errors and headers as the Messages API has them."""
 
+    refuses_unknown_parameters = False  # SDKs add some, such as ?beta=true
     authentication_classes = [KeyAuthentication]
     parser_classes = [BodyParser]
 

@@ -67,6 +67,17 @@ class MessageAnswer(serializers.Serializer[Any]):
     reply = ReplyAnswer(allow_null=True)
 
 
+class MatchAnswer(serializers.Serializer[Any]):
+    """The newest turn of a thread that holds all of the words."""
+
+    message = serializers.UUIDField(help_text="Id of the turn.")
+    position = serializers.IntegerField(help_text="Its place in the thread; `/threads/{id}/#turn-{position}` shows it.")
+    role = serializers.ChoiceField(["user", "assistant"], help_text="Whose turn it is.")
+    created_at = serializers.DateTimeField(help_text="When it was said.")
+    excerpt = serializers.CharField(help_text="About 160 characters of it around the first of the words, on one line.")
+    words = serializers.ListField(child=serializers.CharField(), help_text="The words as they stand in the excerpt.")
+
+
 class ThreadAnswer(serializers.Serializer[Any]):
     id = serializers.UUIDField()
     title = serializers.CharField()
@@ -76,6 +87,9 @@ class ThreadAnswer(serializers.Serializer[Any]):
     message_count = serializers.IntegerField()
     running_reply = serializers.UUIDField(allow_null=True)
     remembers = serializers.BooleanField(help_text="Whether it takes part in memory.")
+    match = MatchAnswer(
+        required=False, allow_null=True, help_text="With `?q=` only: where the words stand; null: in the title alone."
+    )
 
 
 class ExchangeAnswer(serializers.Serializer[Any]):

@@ -12,9 +12,10 @@ from rest_framework.response import Response
 
 from conversations import remembered
 from conversations.api import memory_serializers as shapes
-from conversations.api.base import APIView, caller, switched, valid
+from conversations.api.base import APIView, caller, valid
 from conversations.api.memories import source_objects
 from conversations.api.pagination import DayPagination, TopicPagination
+from conversations.api.queries import switched
 from conversations.models import Message, Thread
 from conversations.wire import moment
 from memory.models import DailySummary, Topic

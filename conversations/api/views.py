@@ -10,7 +10,7 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from conversations import attempts, deletion, replies, threads, wire
+from conversations import attempts, deletion, replies, searching, threads, wire
 from conversations.api import serializers
 from conversations.api.base import APIView, AsyncAPIView, caller, event_stream, valid
 from conversations.api.errors import ReplyFailed
@@ -21,6 +21,7 @@ from conversations.api.pagination import (
     TurnPagination,
     turns_before,
 )
+from conversations.api.queries import chosen, moment, words
 from conversations.context import describing
 from conversations.db import in_database
 from conversations.errors import InvalidMessage, NotFound
@@ -33,12 +34,39 @@ from conversations.replies.store import Opened
 class ThreadList(APIView):
     pagination_class = ThreadPagination
 
-    @extend_schema(responses=serializers.ThreadAnswer(many=True))
+    @extend_schema(
+        responses=serializers.ThreadAnswer(many=True),
+        parameters=[
+            OpenApiParameter(
+                "q",
+                OpenApiTypes.STR,
+                description="Only those with all of these words in the title, or all in one turn; words are found in all "
+                "their forms, small ones don't count. `match` says where.",
+            ),
+            OpenApiParameter("assistant", OpenApiTypes.STR, description="Only those with this assistant: its slug."),
+            OpenApiParameter(
+                "updated_since", OpenApiTypes.DATETIME, description="Only those whose last turn is from then or later."
+            ),
+        ],
+    )
     def get(self, request: Request) -> Response:
         """The threads of the caller, the one that was active last first."""
+        looked_for = words(request)
+        search = searching.search_of(caller(request), looked_for) if looked_for else None
+        found = searching.threads_with(search) if search else threads.of(caller(request))
+        if assistant := request.query_params.get("assistant"):
+            found = found.filter(assistant=threads.assistant_known(assistant))
+        if since := moment(request, "updated_since"):
+            found = found.filter(updated_at__gte=since)
         paginator = self.pagination_class()
-        page = paginator.paginate_queryset(threads.of(caller(request)).select_related("assistant"), request)
-        return paginator.get_paginated_response(_thread_objects(page))
+        page = paginator.paginate_queryset(found.select_related("assistant"), request)
+        objects = _thread_objects(page)
+        if search:
+            places = searching.places(search, page)
+            objects = [
+                shown | {"match": _match(places.get(thread.id))} for shown, thread in zip(objects, page, strict=True)
+            ]
+        return paginator.get_paginated_response(objects)
 
     @extend_schema(request=serializers.ThreadFields, responses={201: serializers.ThreadAnswer})
     def post(self, request: Request) -> Response:
@@ -138,12 +166,24 @@ class ContextPreview(APIView):
 class RequestList(APIView):
     pagination_class = RequestPagination
 
-    @extend_schema(responses=serializers.SnapshotAnswer(many=True))
+    @extend_schema(
+        responses=serializers.SnapshotAnswer(many=True),
+        parameters=[
+            OpenApiParameter(
+                "status",
+                OpenApiTypes.STR,
+                enum=ContextSnapshot.Status.values,
+                description="Only those that are in this state.",
+            )
+        ],
+    )
     def get(self, request: Request, thread_id: str) -> Response:
         """The model requests of a thread, newest first."""
-        thread = threads.get(caller(request), thread_id)
+        found = threads.get(caller(request), thread_id).snapshots.all()
+        if status := chosen(request, "status", ContextSnapshot.Status.values):
+            found = found.filter(status=status)
         paginator = self.pagination_class()
-        page: list[ContextSnapshot] = paginator.paginate_queryset(thread.snapshots.all(), request)
+        page: list[ContextSnapshot] = paginator.paginate_queryset(found, request)
         return paginator.get_paginated_response([describing.body(snapshot) for snapshot in page])
 
 
@@ -232,6 +272,19 @@ def _exchange(user: User, opened: Opened) -> dict[str, Any]:
 def _thread_objects(page: list[Thread]) -> list[dict[str, Any]]:
     running = {reply.thread_id: reply for reply in Reply.objects.filter(thread__in=page, status=Reply.Status.RUNNING)}
     return [wire.thread_object(thread, running.get(thread.id)) for thread in page]
+
+
+def _match(place: searching.Place | None) -> dict[str, Any] | None:
+    if place is None:
+        return None
+    return {
+        "message": str(place.turn.id),
+        "position": place.turn.position,
+        "role": str(place.turn.role),
+        "created_at": wire.moment(place.turn.created_at),
+        "excerpt": place.excerpt,
+        "words": list(place.words),
+    }
 
 
 def _after(request: Request) -> int:
