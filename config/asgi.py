@@ -14,6 +14,7 @@ django_application = get_asgi_application()
 
 # Only now: these need the apps.
 from config import telemetry  # noqa: E402
+from config.bodies import bounded  # noqa: E402
 from config.lifespan import Lifespan  # noqa: E402
 from conversations import replies  # noqa: E402
 from conversations.chat.routing import websocket  # noqa: E402
@@ -34,7 +35,10 @@ lifespan.attach_to_reactor()
 application = ProtocolTypeRouter(
     {
         "http": ServeStaticASGI(
-            django_application, root=settings.STATIC_ROOT, prefix=settings.STATIC_URL, autorefresh=settings.DEBUG
+            bounded(django_application),
+            root=settings.STATIC_ROOT,
+            prefix=settings.STATIC_URL,
+            autorefresh=settings.DEBUG,
         ),
         "websocket": websocket,
         "lifespan": lifespan,

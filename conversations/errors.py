@@ -19,6 +19,11 @@ class OpenbookError(Exception):
         self.details = details
 
 
+class BadRequest(OpenbookError):
+    code = "bad_request"
+    message = "The request can't be read. Check its address, host and headers."
+
+
 class InvalidMessage(OpenbookError):
     code = "invalid_message"
 

@@ -44,6 +44,12 @@ class ReplyFailed(errors.OpenbookError):
         self.type, self.code = error["type"], error["code"]
 
 
+def message_too_long() -> errors.MessageTooLong:
+    limit = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
+    message = f"The request body is too large; the limit is {limit:,} bytes. Send a shorter message."
+    return errors.MessageTooLong(message, limit=limit)
+
+
 def exception_handler(exception: Exception, context: dict[str, Any]) -> Response | None:
     """DRF's hook. ``None`` lets an unknown exception become a 500, which is logged with its trace."""
     match _known(exception):
@@ -64,9 +70,7 @@ def _known(exception: Exception) -> Exception:
         case ArtifactError() as refused:
             return errors.ArtifactRefused(refused.code, refused.message, **refused.details)
         case RequestDataTooBig():
-            limit = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
-            message = f"The request body is too large; the limit is {limit:,} bytes. Send a shorter message."
-            return errors.MessageTooLong(message, limit=limit)
+            return message_too_long()
         case RecursionError():
             return exceptions.ParseError("The JSON is nested too deeply.")
         case Http404():

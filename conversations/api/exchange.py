@@ -19,8 +19,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from conversations.api import serializers
-from conversations.api.base import AsyncAPIView, caller, switched
+from conversations.api.base import AsyncAPIView, caller
 from conversations.api.errors import exception_handler
+from conversations.api.queries import switched
 from conversations.db import in_database
 from conversations.errors import InvalidImport, error_object
 from conversations.exchange.importing import outline, records

@@ -71,10 +71,12 @@ class BodyParser(BaseParser):
     ) -> Any:
         body = stream.read(LARGEST_BODY + 1)
         if len(body) > LARGEST_BODY:
-            raise MessageTooLong(
-                f"The request body is too large; the limit is {LARGEST_BODY:,} bytes.", limit=LARGEST_BODY
-            )
+            raise too_large()
         return JSONParser().parse(io.BytesIO(body), media_type, parser_context)
+
+
+def too_large() -> MessageTooLong:
+    return MessageTooLong(f"The request body is too large; the limit is {LARGEST_BODY:,} bytes.", limit=LARGEST_BODY)
 
 
 class InTheirShape(APIView):

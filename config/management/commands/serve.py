@@ -10,10 +10,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, cast
 
+import daphne.server
 import psycopg
 from daphne.endpoints import build_endpoint_description_strings
 from daphne.management.commands.runserver import get_default_application
-from daphne.server import Server
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.management import call_command
@@ -21,6 +21,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import DEFAULT_DB_ALIAS, connection, connections, transaction
 from django.db.backends.postgresql.base import DatabaseWrapper
 
+from config.bodies import BoundedFactory, BoundedServer
 from config.child import Child
 from config.lifespan import stop_on_signals
 from conversations import embedding
@@ -65,7 +66,8 @@ class Command(BaseCommand):
                 worker.start()
 
         worker = Child([sys.executable, str(settings.BASE_DIR / "manage.py"), "work", "--attached", "--skip-checks"])
-        server = Server(
+        daphne.server.HTTPFactory = BoundedFactory  # by this name its Server makes its factory
+        server = BoundedServer(
             application=get_default_application(),
             endpoints=build_endpoint_description_strings(host=host, port=port),
             websocket_max_message_size=settings.DATA_UPLOAD_MAX_MEMORY_SIZE,

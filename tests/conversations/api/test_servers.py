@@ -3,6 +3,7 @@
 import http.client
 import json
 import os
+import socket
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from typing import Any
@@ -96,6 +97,42 @@ def test_a_body_in_chunks_is_read(running: ServerProcess, client: Client) -> Non
     assert (status, thread["title"]) == (201, "In pieces")
     status, refused = sent(b'{"title": "' + b"x" * 1_300_000 + b'"}')
     assert (status, refused["error"]["code"]) == (413, "message_too_long")
+
+
+@pytest.mark.parametrize("announced", [True, False])
+def test_a_body_that_is_too_large_is_refused_while_it_is_still_sent(running: ServerProcess, announced: bool) -> None:
+    address = urlsplit(running.url)
+    with closing(socket.create_connection((address.hostname, address.port), timeout=60)) as sent:
+        length = "Content-Length: 300000000" if announced else "Transfer-Encoding: chunked"
+        head = f"POST /api/v1/threads/ HTTP/1.1\r\nHost: {address.netloc}\r\nX-Request-ID: mine\r\n{length}\r\n\r\n"
+        sent.sendall(head.encode())
+        if not announced:
+            sent.sendall(b"%x\r\n%s\r\n" % (1_300_000, b"x" * 1_300_000))
+        answer = http.client.HTTPResponse(sent)
+        answer.begin()
+        error = json.loads(answer.read())["error"]
+    assert (answer.status, answer.headers["X-Request-ID"], error) == (
+        413,
+        "mine",
+        {
+            "type": "invalid_request",
+            "code": "message_too_long",
+            "message": "The request body is too large; the limit is 1,265,536 bytes. Send a shorter message.",
+            "details": {"limit": 1_265_536},
+            "request_id": "mine",
+        },
+    )
+
+
+def test_what_the_server_itself_cannot_read_is_told_in_the_one_shape(running: ServerProcess) -> None:
+    address = urlsplit(running.url)
+    with closing(socket.create_connection((address.hostname, address.port), timeout=60)) as sent:
+        sent.sendall(f"GET /api/v1/threads/ HTTP/1.1\r\nHost: {address.netloc}\r\nX-Y: \x0b\r\n\r\n".encode())
+        answer = http.client.HTTPResponse(sent)
+        answer.begin()
+        error = json.loads(answer.read())["error"]
+    assert error.pop("request_id") == answer.headers["X-Request-ID"] != ""
+    assert (answer.status, error["type"], error["code"]) == (400, "invalid_request", "bad_request")
 
 
 def test_a_database_that_goes_away_is_named_by_every_door_and_so_is_its_return(
