@@ -98,12 +98,14 @@ def bounded(application: Application) -> Application:
 
 def _from_file(body: IO[bytes], receive: Receive) -> Receive:
     """A body whose size was checked when it came, a piece each time that one is asked for."""
-    is_read = False
+    is_begun = is_read = False
 
     async def piece() -> Event:
-        nonlocal is_read
+        nonlocal is_begun, is_read
         if is_read:
             return await receive()
+        if not is_begun:
+            is_begun = bool(await receive())  # the empty body that Daphne has put in its place
         found = body.read(PIECE)
         if is_read := len(found) < PIECE:
             body.close()

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django.db import transaction
 from django.utils import timezone
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
@@ -11,7 +12,7 @@ from rest_framework.response import Response
 from artifacts import services
 from artifacts.models import Artifact, ArtifactVersion, Kind
 from conversations import threads, wire
-from conversations.api import serializers
+from conversations.api import conditional, serializers
 from conversations.api.base import APIView, caller, valid
 from conversations.api.pagination import ArtifactPagination, VersionPagination
 from conversations.api.queries import chosen, switched
@@ -60,22 +61,31 @@ class ArtifactDetail(APIView):
     @extend_schema(responses=serializers.ArtifactAnswer, parameters=[DELETED])
     def get(self, request: Request, artifact_id: str) -> Response:
         """One artifact as its newest version has it."""
-        return Response(_whole(_asked(request, artifact_id)))
+        artifact = _asked(request, artifact_id)
+        tag = conditional.of_artifact(artifact.id)
+        if conditional.is_known(request, tag):
+            return conditional.not_modified(tag)
+        return conditional.tagged(Response(_whole(artifact)), tag)
 
     @extend_schema(request=serializers.ArtifactChange, responses=serializers.ArtifactAnswer)
     def patch(self, request: Request, artifact_id: str) -> Response:
         """Change an artifact. Another content makes the next version; the same one again makes none."""
         artifact = threads.artifact_of(caller(request), artifact_id, deleted=True)
         changes = valid(serializers.ArtifactChange, request)
-        services.change(
-            artifact, made=_made(ArtifactVersion.Origin.HAND), based_on=changes.pop("version", None), **changes
-        )
-        return Response(_whole(artifact))
+        with transaction.atomic():
+            conditional.demand_match(request, conditional.of_artifact(artifact.id, locked=True))
+            services.change(
+                artifact, made=_made(ArtifactVersion.Origin.HAND), based_on=changes.pop("version", None), **changes
+            )
+        return conditional.tagged(Response(_whole(artifact)), conditional.of_artifact(artifact.id))
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, artifact_id: str) -> Response:
         """Delete an artifact; it can be restored. One that is deleted already stays so."""
-        services.delete(threads.artifact_of(caller(request), artifact_id, deleted=True), at=timezone.now())
+        artifact = threads.artifact_of(caller(request), artifact_id, deleted=True)
+        with transaction.atomic():
+            conditional.demand_match(request, conditional.of_artifact(artifact.id, locked=True))
+            services.delete(artifact, at=timezone.now())
         return Response(status=204)
 
 

@@ -25,6 +25,7 @@ TYPES = {
     405: "method_not_allowed",
     406: "not_acceptable",
     409: "conflict",
+    412: "precondition_failed",
     413: "too_large",
     415: "unsupported_media_type",
     429: "rate_limited",

@@ -15,6 +15,7 @@ from artifacts.exporting import FORMATS
 from artifacts.exporting.convert import export
 from artifacts.models import ArtifactVersion
 from conversations import threads
+from conversations.api import conditional
 from conversations.api.artifacts import version_number
 from conversations.api.base import AsyncAPIView, caller
 from conversations.db import in_database
@@ -45,6 +46,11 @@ class ArtifactExport(AsyncAPIView):
         """An artifact as a file."""
         version = await in_database(self._version)(request, artifact_id)
         artifact = version.artifact
+        tag = await in_database(conditional.of_artifact)(
+            artifact.id, version.number, shown_as=request.get_full_path().partition("?")[2]
+        )
+        if conditional.is_known(request, tag):
+            return conditional.not_modified(tag)
         making = partial(
             export,
             title=artifact.title,
@@ -54,7 +60,7 @@ class ArtifactExport(AsyncAPIView):
             as_=request.query_params.get("as", "source"),
         )
         made = await asyncio.get_running_loop().run_in_executor(CONVERTING, making)
-        return _attached(HttpResponse(made.body, content_type=made.media_type), made.filename)
+        return conditional.tagged(_attached(HttpResponse(made.body, content_type=made.media_type), made.filename), tag)
 
     def _version(self, request: Request, artifact_id: str) -> ArtifactVersion:
         artifact = threads.artifact_of(caller(request), artifact_id)

@@ -4,6 +4,8 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.db.models import QuerySet
 from django.http import HttpResponseBase
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
@@ -11,7 +13,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from conversations import attempts, deletion, replies, searching, threads, wire
-from conversations.api import serializers
+from conversations.api import conditional, serializers
 from conversations.api.base import APIView, AsyncAPIView, caller, event_stream, valid
 from conversations.api.errors import ReplyFailed
 from conversations.api.pagination import (
@@ -81,7 +83,11 @@ class ThreadDetail(APIView):
     @extend_schema(responses=serializers.ThreadAnswer)
     def get(self, request: Request, thread_id: str) -> Response:
         """One thread."""
-        return Response(_thread_objects([threads.get(caller(request), thread_id)])[0])
+        thread = threads.get(caller(request), thread_id)
+        tag = conditional.of_thread(thread.id)
+        if conditional.is_known(request, tag):
+            return conditional.not_modified(tag)
+        return conditional.tagged(Response(_thread_objects([thread])[0]), tag)
 
     @extend_schema(request=serializers.ThreadChange, responses=serializers.ThreadAnswer)
     def patch(self, request: Request, thread_id: str) -> Response:
@@ -90,16 +96,22 @@ class ThreadDetail(APIView):
         asked = valid(serializers.ThreadChange, request)
         if "assistant" in asked:
             asked["assistant"] = threads.assistant_named(asked["assistant"])
-        if asked:
-            threads.of(caller(request)).filter(id=thread.id).update(**asked)
+        with transaction.atomic():
+            conditional.demand_match(request, conditional.of_thread(thread.id, locked=True))
+            if asked:
+                threads.of(caller(request)).filter(id=thread.id).update(**asked)
         if asked.get("remembers"):
             attempts.wanted(thread.user_id)
-        return Response(_thread_objects([threads.get(caller(request), thread_id)])[0])
+        changed = threads.get(caller(request), thread_id)
+        return conditional.tagged(Response(_thread_objects([changed])[0]), conditional.of_thread(changed.id))
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, thread_id: str) -> Response:
         """Delete a thread with all that belongs to it, for good."""
-        deletion.delete_thread(threads.get(caller(request), thread_id))
+        thread = threads.get(caller(request), thread_id)
+        with transaction.atomic():
+            conditional.demand_match(request, conditional.of_thread(thread.id, locked=True))
+            deletion.delete_thread(thread)
         return Response(status=204)
 
 
@@ -121,7 +133,13 @@ class MessageList(AsyncAPIView):
         return await in_database(self._list)(request, thread_id)
 
     def _list(self, request: Request, thread_id: str) -> Response:
-        turns = threads.messages_of(threads.get(caller(request), thread_id))
+        thread = threads.get(caller(request), thread_id)
+        tag = conditional.of_messages(thread.id, request.build_absolute_uri())
+        if conditional.is_known(request, tag):
+            return conditional.not_modified(tag)
+        return conditional.tagged(self._page(request, threads.messages_of(thread)), tag)
+
+    def _page(self, request: Request, turns: QuerySet[Message]) -> Response:
         if "before" in request.query_params:
             messages, previous = turns_before(request, turns)
             return Response({"next": None, "previous": previous, "results": wire.messages_with_replies(messages)})

@@ -40,6 +40,8 @@ def blank(user: User, rows: Rows) -> None:
     _blocks(rows.blocks, now)
     ReplyEvent.objects.filter(reply__in=rows.replies).delete()
     Thread.objects.filter(id__in=rows.threads).update(title=FORGOTTEN)
+    # The row of a thread has another version whenever its turns say something else.
+    Thread.objects.filter(id__in={turn.thread for turn in rows.turns}).update(title=F("title"))
     Artifact.objects.filter(id__in=rows.artifacts).update(title=FORGOTTEN)
     ArtifactVersion.objects.filter(id__in=rows.versions).update(content=FORGOTTEN)
     Memory.objects.filter(id__in=rows.memories).delete()

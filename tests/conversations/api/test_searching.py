@@ -103,7 +103,7 @@ async def test_pages_of_a_search_hold_each_thread_once_newest_first(user: User, 
     third = await api.get(second.body["next"])
     pages = [titles(first), titles(second), titles(third)]
     assert [len(page) for page in pages] == [2, 2, 1]
-    assert sorted(sum(pages, [])) == ["0", "1", "2", "3", "4"]
+    assert sorted(title for page in pages for title in page) == ["0", "1", "2", "3", "4"]
     assert (pages[0][0], third.body["next"], titles(await api.get(second.body["previous"]))) == ("4", None, pages[0])
 
 

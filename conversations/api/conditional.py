@@ -1,0 +1,96 @@
+"""Answers that the caller has already, and changes to what the caller has seen: by the versions of rows, before any text is
+read. PostgreSQL's ``xmin`` changes with each change of a row, whoever makes it."""
+
+import hashlib
+import uuid
+
+from django.db import connection
+from django.http import HttpResponseBase
+from django.utils.http import parse_etags
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from conversations.errors import OpenbookError
+
+THREAD = """
+SELECT thread.xmin, (SELECT id FROM conversations_reply AS reply WHERE reply.thread_id = thread.id AND status = 'running')
+FROM conversations_thread AS thread WHERE id = %(id)s
+"""
+# Each turn that is stored, and forgetting one, changes its thread. Only the newest question can get another reply.
+MESSAGES = """
+SELECT thread.xmin, newest.replies
+FROM conversations_thread AS thread
+LEFT JOIN LATERAL (
+    SELECT id FROM conversations_message
+    WHERE thread_id = thread.id AND is_active AND role = 'user' ORDER BY position DESC LIMIT 1
+) AS question ON true
+LEFT JOIN LATERAL (
+    SELECT array_agg(ROW (reply.id, reply.status, (
+        SELECT max(round) FROM conversations_contextsnapshot WHERE reply_id = reply.id
+    )) ORDER BY reply.id)::text AS replies
+    FROM conversations_reply AS reply WHERE reply.thread_id = thread.id AND reply.user_message_id = question.id
+) AS newest ON true
+WHERE thread.id = %(id)s
+"""
+# A version that was saved in the middle of a reply names its turn only once there is one.
+ARTIFACT = """
+SELECT artifact.xmin, version.xmin, version.number,
+       (SELECT id FROM conversations_message AS turn
+        WHERE turn.reply_id = version.reply_id AND turn.thread_id = artifact.thread_id AND turn.is_active)
+FROM artifacts_artifact AS artifact
+JOIN artifacts_artifactversion AS version
+  ON version.artifact_id = artifact.id AND version.number = coalesce(%(number)s, artifact.version)
+WHERE artifact.id = %(id)s
+"""
+LOCKED = " FOR NO KEY UPDATE OF {}"
+
+
+class PreconditionFailed(OpenbookError):
+    type, code, status = "precondition_failed", "precondition_failed", 412
+    message = "It was changed meanwhile, and nothing was done. Read it again, then send the change with its new ETag."
+
+
+def of_thread(id: uuid.UUID, *, locked: bool = False) -> str:
+    return _tag(THREAD + LOCKED.format("thread") if locked else THREAD, {"id": id})
+
+
+def of_messages(id: uuid.UUID, address: str) -> str:
+    """Of one page of a thread's turns."""
+    return _tag(MESSAGES, {"id": id}, address)
+
+
+def of_artifact(id: uuid.UUID, number: int | None = None, *, shown_as: str = "", locked: bool = False) -> str:
+    """Of its newest version or of the one with a number; ``shown_as`` tells its forms apart."""
+    statement = ARTIFACT + LOCKED.format("artifact") if locked else ARTIFACT
+    return _tag(statement, {"id": id, "number": number}, shown_as)
+
+
+def is_known(request: Request, tag: str) -> bool:
+    """Whether the caller has what bears this tag (``If-None-Match``)."""
+    known = [each.removeprefix("W/") for each in parse_etags(request.headers.get("If-None-Match", ""))]
+    return tag in known or known == ["*"]
+
+
+def not_modified(tag: str) -> Response:
+    return tagged(Response(status=304), tag)
+
+
+def tagged[R: HttpResponseBase](response: R, tag: str) -> R:
+    """The answer with its tag; caches must ask each time whether it still holds."""
+    response["ETag"] = tag
+    response["Cache-Control"] = "private, no-cache"
+    return response
+
+
+def demand_match(request: Request, tag: str) -> None:
+    """Raises ``PreconditionFailed`` where the caller has seen another state than this one (``If-Match``)."""
+    wanted = request.headers.get("If-Match")
+    if wanted is not None and tag not in (seen := parse_etags(wanted)) and seen != ["*"]:
+        raise PreconditionFailed(etag=tag)
+
+
+def _tag(statement: str, values: dict[str, object], *more: str) -> str:
+    with connection.cursor() as cursor:
+        cursor.execute(statement, values)
+        row = cursor.fetchone()
+    return f'"{hashlib.sha256(repr((row, more)).encode()).hexdigest()[:32]}"'
