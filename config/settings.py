@@ -260,7 +260,7 @@ REST_FRAMEWORK = {
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
     "DEFAULT_PAGINATION_CLASS": "conversations.api.pagination.CursorPagination",
-    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_SCHEMA_CLASS": "conversations.api.openapi.AutoSchema",
     "EXCEPTION_HANDLER": "conversations.api.errors.exception_handler",
     "PAGE_SIZE": 50,
 }
@@ -268,7 +268,10 @@ SPECTACULAR_SETTINGS = {
     "TITLE": "Openbook",
     "VERSION": "1",
     "OAS_VERSION": "3.1.1",
-    "DESCRIPTION": "Threads, messages, replies and, for every model request, exactly what the model was given.",
+    "DESCRIPTION": "Threads, messages, replies and, for every model request, exactly what the model was given.\n\n"
+    "The version is part of each address: `/api/v1/`. Within a version fields, calls, parameters, event types and codes are "
+    "only added, so ignore those that you don't know; what would break a caller comes as `/api/v2/` beside it. What is to "
+    "go is marked as deprecated here and answers with a `Deprecation` header for at least a year before.",
     "SERVE_INCLUDE_SCHEMA": False,
     "ENUM_NAME_OVERRIDES": {
         "ArtifactKind": "artifacts.models.Kind",

@@ -52,7 +52,7 @@ def every_stem(word: str) -> frozenset[str]:
 
 
 def sought(text: str) -> list[Sought]:
-    """What stands for each word of a short text, in the order of the words. Small words count only where there are no others."""
+    """What stands for each word of a short text, in their order. Small words count only where there are no others."""
     words = [word for word in _words(text) if _tells(word)]
     telling = [word for word in words if word not in SMALL_ANYWHERE] or words
     return [every_stem(word) for word in dict.fromkeys(telling)][:MOST_SOUGHT]

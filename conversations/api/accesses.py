@@ -17,8 +17,8 @@ from conversations.wire import moment
 class AccessAnswer(serializers.Serializer[Any]):
     """That a member of staff was shown something. Recorded before it was shown; nobody can change or delete it."""
 
-    id = serializers.UUIDField()
-    at = serializers.DateTimeField()
+    id = serializers.UUIDField(help_text="Id of the record.")
+    at = serializers.DateTimeField(help_text="When it was looked at.")
     staff = serializers.CharField(help_text="The user name of who looked, as it was then.")
     action = serializers.ChoiceField(ContentAccess.Action.choices)
     what = serializers.CharField(help_text="What kind of thing it was: `thread`, `message`, `model request`, …")

@@ -39,6 +39,7 @@ class Call:
     parameters: list[Field]
     body: list[Field]
     answers: list[Answer]
+    failures: list[str]
     needs_token: bool
 
 
@@ -76,7 +77,7 @@ def _call(method: str, path: str, operation: Schema, components: Schema) -> Call
                 about=parameter.get("description", ""),
             )
             for parameter in operation.get("parameters", [])
-            if parameter["in"] == "query"
+            if parameter["in"] in ("query", "header")
         ],
         body=_fields(body, components),
         answers=[
@@ -84,8 +85,10 @@ def _call(method: str, path: str, operation: Schema, components: Schema) -> Call
                 status=status, media=media, type=_type(content["schema"]), fields=_fields(content["schema"], components)
             )
             for status, answer in operation["responses"].items()
+            if status < "300"
             for media, content in (answer.get("content") or {"": {"schema": {}}}).items()
         ],
+        failures=[status for status in operation["responses"] if status >= "400"],
         needs_token={} not in operation.get("security", [{}]),
     )
 

@@ -37,18 +37,20 @@ class NewMemory(MemoryChange):
 class SourceAnswer(serializers.Serializer[Any]):
     """A turn that something rests on."""
 
-    message = serializers.UUIDField()
-    thread = serializers.UUIDField()
+    message = serializers.UUIDField(help_text="Id of the turn.")
+    thread = serializers.UUIDField(help_text="Id of its thread.")
     position = serializers.IntegerField(
         help_text="Its place in the thread; `/threads/{thread}/#turn-{position}` shows it."
     )
-    created_at = serializers.DateTimeField()
+    created_at = serializers.DateTimeField(help_text="When it was said.")
 
 
 class MemoryAnswer(serializers.Serializer[Any]):
-    id = serializers.UUIDField()
-    content = serializers.CharField()
-    tags = serializers.ListField(child=serializers.CharField())
+    id = serializers.UUIDField(help_text="Id of the memory.")
+    content = serializers.CharField(help_text="What is remembered.")
+    tags = serializers.ListField(
+        child=serializers.CharField(), help_text="`user:{id}`, `thread:{id}`, or the person's own."
+    )
     origin = serializers.ChoiceField(
         Memory.Origin.choices, help_text="Found in a conversation, written by the person, or by a program."
     )
@@ -56,43 +58,45 @@ class MemoryAnswer(serializers.Serializer[Any]):
         allow_null=True, help_text="The first turn that it rests on and that is still there."
     )
     sources = SourceAnswer(many=True, help_text="All of them.")
-    created_at = serializers.DateTimeField()
-    valid_from = serializers.DateTimeField(allow_null=True)
-    valid_until = serializers.DateTimeField(allow_null=True)
+    created_at = serializers.DateTimeField(help_text="When it was noted.")
+    valid_from = serializers.DateTimeField(allow_null=True, help_text="Since when it holds; null: not known.")
+    valid_until = serializers.DateTimeField(
+        allow_null=True, help_text="No session that begins then or later is given it; null: it lasts."
+    )
     ended_at = serializers.DateTimeField(allow_null=True, help_text="When it was replaced or called untrue.")
     superseded_by = serializers.UUIDField(allow_null=True, help_text="The memory that holds instead.")
 
 
 class TitledThread(serializers.Serializer[Any]):
-    id = serializers.UUIDField()
-    title = serializers.CharField(allow_blank=True)
+    id = serializers.UUIDField(help_text="Id of the thread.")
+    title = serializers.CharField(allow_blank=True, help_text="Its title.")
 
 
 class TopicChange(serializers.Serializer[Any]):
-    resolved = serializers.BooleanField()
+    resolved = serializers.BooleanField(help_text="`true`: it is done; `false`: it is open again.")
 
 
 class TopicAnswer(serializers.Serializer[Any]):
     """Something that was begun in a conversation."""
 
-    id = serializers.UUIDField()
-    title = serializers.CharField()
-    thread = TitledThread(allow_null=True)
+    id = serializers.UUIDField(help_text="Id of the topic.")
+    title = serializers.CharField(help_text="In a few words.")
+    thread = TitledThread(allow_null=True, help_text="Where it was begun; null once that is deleted.")
     source = SourceAnswer(  # type: ignore[assignment]
         allow_null=True, help_text="The first turn that opened it and that is still there."
     )
-    opened_at = serializers.DateTimeField()
-    resolved_at = serializers.DateTimeField(allow_null=True)
+    opened_at = serializers.DateTimeField(help_text="When it was begun.")
+    resolved_at = serializers.DateTimeField(allow_null=True, help_text="When it was done; null: it is open.")
 
 
 class DayAnswer(serializers.Serializer[Any]):
     """A day in the user's own time zone."""
 
-    day = serializers.DateField()
-    text = serializers.CharField()
+    day = serializers.DateField(help_text="The date.")
+    text = serializers.CharField(help_text="The summary.")
     key_moments = serializers.ListField(child=serializers.CharField(), help_text="Short sentences, in order.")
     threads = TitledThread(many=True, help_text="Where it was talked about.")
-    updated_at = serializers.DateTimeField()
+    updated_at = serializers.DateTimeField(help_text="When the summary was made.")
 
 
 class PreferencesChange(serializers.Serializer[Any]):
@@ -108,7 +112,7 @@ class PreferencesChange(serializers.Serializer[Any]):
 
 
 class PreferencesAnswer(serializers.Serializer[Any]):
-    remembers = serializers.BooleanField()
+    remembers = serializers.BooleanField(help_text="Whether anything is remembered, and given to requests.")
     time_zone = serializers.CharField(help_text="IANA name: what “today” means; `UTC` until it is chosen.")
 
 
@@ -124,10 +128,10 @@ class Everything(serializers.Serializer[Any]):
 
 
 class ForgottenTurnAnswer(serializers.Serializer[Any]):
-    message = serializers.UUIDField()
-    thread = serializers.UUIDField()
-    position = serializers.IntegerField()
-    role = serializers.ChoiceField(["user", "assistant"])
+    message = serializers.UUIDField(help_text="Id of the turn.")
+    thread = serializers.UUIDField(help_text="Id of its thread.")
+    position = serializers.IntegerField(help_text="Its place in the thread, from 1.")
+    role = serializers.ChoiceField(["user", "assistant"], help_text="Whose turn it is.")
     text = serializers.CharField(help_text="As it stood before.")
     why = serializers.ChoiceField(["source", "mention"], help_text="It was said here, or is repeated here.")
 
@@ -135,10 +139,10 @@ class ForgottenTurnAnswer(serializers.Serializer[Any]):
 class ForgettingAnswer(serializers.Serializer[Any]):
     """What goes."""
 
-    memories = serializers.ListField(child=serializers.UUIDField())
+    memories = serializers.ListField(child=serializers.UUIDField(), help_text="Ids of the memories that go.")
     turns = ForgottenTurnAnswer(many=True, help_text="Their place stays, as “[forgotten]”.")
     artifacts = serializers.IntegerField(help_text="Versions of artifacts whose content goes.")
-    topics = serializers.IntegerField()
+    topics = serializers.IntegerField(help_text="Topics that go.")
     titles = serializers.IntegerField(help_text="Threads that get another title.")
-    summaries = serializers.IntegerField()
+    summaries = serializers.IntegerField(help_text="Summaries that are made anew.")
     snapshots = serializers.IntegerField(help_text="Recorded requests of which texts are blanked.")

@@ -22,6 +22,8 @@ class CursorPagination(BaseCursorPagination):
     """``{"next", "previous", "results"}``; ``?page_size=`` up to 200. Raises ``InvalidPage``."""
 
     ordering: Any = "-created_at"
+    cursor_query_description = "From `next` or `previous` of another page, as it stands there."
+    page_size_query_description = f"How many, from 1 to {MOST}; what is more counts as {MOST}."
     page_size = 50
     page_size_query_param = "page_size"
     max_page_size = MOST
@@ -31,6 +33,15 @@ class CursorPagination(BaseCursorPagination):
             return super().paginate_queryset(queryset, request, view) or []
         except (NotFound, ValidationError, ValueError):  # no cursor, or one that holds no position of this list
             raise InvalidPage("The cursor can't be read. Use `next` and `previous` as they are given.") from None
+
+    def get_paginated_response_schema(self, schema: dict[str, Any]) -> dict[str, Any]:
+        described = super().get_paginated_response_schema(schema)
+        fields = described["properties"]
+        fields["next"]["description"] = "Address of the next page; null: this is the last one."
+        fields["previous"]["description"] = "Address of the page before; null: this is the first one."
+        fields["results"]["description"] = f"At most `page_size` of them, {self.page_size} unless it is said."
+        described["required"] = ["next", "previous", "results"]
+        return described
 
     def get_page_size(self, request: Request) -> int:
         return page_size(request, self.page_size)

@@ -18,8 +18,29 @@ from memory.models import Memory
 PROHIBITIVE = (ProhibitNullCharactersValidator, ProhibitSurrogateCharactersValidator)
 
 
+class ErrorObject(serializers.Serializer[Any]):
+    """What went wrong, and what to do."""
+
+    type = serializers.CharField(help_text="Its kind, such as `invalid_request`, `not_found`, `conflict`, `model`.")
+    code = serializers.CharField(help_text="Exactly what it is, such as `reply_in_progress`. It never changes.")
+    message = serializers.CharField(help_text="For people: what to do.")
+    details = serializers.DictField(help_text="What more there is to know, by `code`; may be empty.")
+    request_id = serializers.CharField(help_text="The server's log tells more under it; also in `X-Request-ID`.")
+
+
+class ErrorAnswer(serializers.Serializer[Any]):
+    """Every failure has this shape."""
+
+    error = ErrorObject(help_text="What went wrong.")
+
+
 class ThreadFields(serializers.Serializer[Any]):
-    title = serializers.CharField(max_length=200, required=False, allow_blank=True)
+    title = serializers.CharField(
+        max_length=200,
+        required=False,
+        allow_blank=True,
+        help_text="At most 200 characters, in one line; empty: from the first message.",
+    )
     assistant = serializers.SlugField(
         required=False, help_text="`companion` (default), `analyst`, or one that staff made."
     )
@@ -46,25 +67,32 @@ class MessageRequest(serializers.Serializer[Any]):
 
 
 class ReplyAnswer(serializers.Serializer[Any]):
-    id = serializers.UUIDField()
+    id = serializers.UUIDField(help_text="Id of the reply.")
     status = serializers.CharField(help_text="running, completed, stopped, interrupted or failed.")
-    error = serializers.DictField(allow_null=True)
+    error = serializers.DictField(
+        allow_null=True, help_text="The error object of a reply that failed or was interrupted; else null."
+    )
     request = serializers.UUIDField(allow_null=True, help_text="The newest model request of the reply.")
     message_history_count = serializers.IntegerField(allow_null=True, help_text="Earlier turns that it was given.")
     total_tokens = serializers.IntegerField(allow_null=True, help_text="Estimated tokens that it was given.")
 
 
 class MessageAnswer(serializers.Serializer[Any]):
-    id = serializers.UUIDField()
+    id = serializers.UUIDField(help_text="Id of the turn.")
     position = serializers.IntegerField(help_text="Order within the thread, from 1.")
-    role = serializers.ChoiceField(["user", "assistant"])
+    role = serializers.ChoiceField(["user", "assistant"], help_text="Whose turn it is.")
     content = serializers.ListField(child=serializers.DictField(), help_text="Content blocks of the Messages API.")
-    text = serializers.CharField()
-    status = serializers.CharField()
-    created_at = serializers.DateTimeField()
+    text = serializers.CharField(help_text="The text of the blocks.")
+    status = serializers.CharField(
+        help_text="`complete`, or how it ended otherwise: `incomplete`, `refused`, `stopped`, `interrupted`, `failed`, `forgotten`."
+    )
+    created_at = serializers.DateTimeField(help_text="When it was said.")
     token_count = serializers.IntegerField(help_text="Estimated tokens.")
-    client_message_id = serializers.CharField(allow_null=True)
-    reply = ReplyAnswer(allow_null=True)
+    client_message_id = serializers.CharField(allow_null=True, help_text="The sender's own id of it, if there was one.")
+    reply = ReplyAnswer(
+        allow_null=True,
+        help_text="Of the user: the newest reply to it. Of the assistant: the reply that wrote it. Null: imported.",
+    )
 
 
 class MatchAnswer(serializers.Serializer[Any]):
@@ -79,13 +107,15 @@ class MatchAnswer(serializers.Serializer[Any]):
 
 
 class ThreadAnswer(serializers.Serializer[Any]):
-    id = serializers.UUIDField()
-    title = serializers.CharField()
-    assistant = serializers.SlugField()
-    created_at = serializers.DateTimeField()
-    updated_at = serializers.DateTimeField()
-    message_count = serializers.IntegerField()
-    running_reply = serializers.UUIDField(allow_null=True)
+    id = serializers.UUIDField(help_text="Id of the thread.")
+    title = serializers.CharField(help_text="Empty until the first message.")
+    assistant = serializers.SlugField(help_text="Slug of the assistant that answers in it.")
+    created_at = serializers.DateTimeField(help_text="When it was opened.")
+    updated_at = serializers.DateTimeField(help_text="Time of its last turn.")
+    message_count = serializers.IntegerField(help_text="Turns on the path that the chat shows.")
+    running_reply = serializers.UUIDField(
+        allow_null=True, help_text="Id of the reply that is being written; null: none is."
+    )
     remembers = serializers.BooleanField(help_text="Whether it takes part in memory.")
     match = MatchAnswer(
         required=False, allow_null=True, help_text="With `?q=` only: where the words stand; null: in the title alone."
@@ -93,10 +123,12 @@ class ThreadAnswer(serializers.Serializer[Any]):
 
 
 class ExchangeAnswer(serializers.Serializer[Any]):
-    thread = serializers.UUIDField()
-    user_message = MessageAnswer()
-    reply = ReplyAnswer()
-    assistant_message = MessageAnswer(allow_null=True)
+    thread = serializers.UUIDField(help_text="Id of the thread.")
+    user_message = MessageAnswer(help_text="The turn that was sent.")
+    reply = ReplyAnswer(help_text="The attempt that answered it.")
+    assistant_message = MessageAnswer(
+        allow_null=True, help_text="The answer; null where it was stopped before its first word."
+    )
     request = serializers.UUIDField(allow_null=True, help_text="The model request; read it at requests/{id}/.")
 
 
@@ -120,15 +152,17 @@ class OneLine(CleanText):
 
 class ArtifactFields(serializers.Serializer[Any]):
     title = OneLine(required=False, help_text="At most 200 characters, in one line.")
-    kind = serializers.ChoiceField(Kind.choices, required=False)
+    kind = serializers.ChoiceField(Kind.choices, required=False, help_text="What it is.")
     language = OneLine(required=False, max_length=40, help_text="Of code: python, sql …")
-    content = CleanText(required=False)
+    content = CleanText(required=False, help_text="1 to 500,000 characters, unless the operator set another limit.")
 
 
 class NewArtifact(ArtifactFields):
     title = OneLine(help_text="At most 200 characters, in one line.")
-    kind = serializers.ChoiceField(Kind.choices, default=Kind.DOCUMENT)
-    content = CleanText()
+    kind = serializers.ChoiceField(
+        Kind.choices, default=Kind.DOCUMENT, help_text="What it is; `document` unless it is said."
+    )
+    content = CleanText(help_text="1 to 500,000 characters, unless the operator set another limit.")
 
 
 class ArtifactChange(ArtifactFields):
@@ -142,17 +176,17 @@ class ArtifactChange(ArtifactFields):
 class ArtifactAnswer(serializers.Serializer[Any]):
     """An artifact as its newest version has it."""
 
-    id = serializers.UUIDField()
-    thread = serializers.UUIDField()
-    title = serializers.CharField()
-    kind = serializers.ChoiceField(Kind.choices)
+    id = serializers.UUIDField(help_text="Id of the artifact.")
+    thread = serializers.UUIDField(help_text="Id of the thread that it belongs to.")
+    title = serializers.CharField(help_text="In one line.")
+    kind = serializers.ChoiceField(Kind.choices, help_text="What it is.")
     language = serializers.CharField(help_text="Of code; else empty.")
     content = serializers.CharField(required=False, help_text="Left out of lists with `?content=false`.")
     version = serializers.IntegerField(help_text="Number of the newest version: so many there are.")
     size = serializers.IntegerField(help_text="Characters of the content.")
-    created_at = serializers.DateTimeField()
+    created_at = serializers.DateTimeField(help_text="Time of its first version.")
     updated_at = serializers.DateTimeField(help_text="Of the newest version.")
-    deleted_at = serializers.DateTimeField(allow_null=True)
+    deleted_at = serializers.DateTimeField(allow_null=True, help_text="When it was deleted; null: it is not.")
     message = serializers.UUIDField(allow_null=True, help_text="The assistant turn that made this version, if one did.")
     reply = serializers.UUIDField(allow_null=True, help_text="The reply that made this version, if one did.")
     preset = serializers.CharField(help_text="The preset that made it; else empty.")
@@ -165,13 +199,15 @@ class ArtifactAnswer(serializers.Serializer[Any]):
 class VersionAnswer(serializers.Serializer[Any]):
     """One version of an artifact; title and kind are those that the artifact has by now."""
 
-    title = serializers.CharField()
-    kind = serializers.ChoiceField(Kind.choices)
+    title = serializers.CharField(help_text="In one line.")
+    kind = serializers.ChoiceField(Kind.choices, help_text="What it is.")
     content = serializers.CharField(required=False, help_text="Left out of lists with `?content=false`.")
     version = serializers.IntegerField(help_text="Its number, from 1.")
     size = serializers.IntegerField(help_text="Characters of the content.")
-    origin = serializers.ChoiceField(ArtifactVersion.Origin.choices)
-    created_at = serializers.DateTimeField()
+    origin = serializers.ChoiceField(
+        ArtifactVersion.Origin.choices, help_text="Who made it: the model, a person by hand, or a program."
+    )
+    created_at = serializers.DateTimeField(help_text="When it was made.")
     message = serializers.UUIDField(allow_null=True, help_text="The assistant turn that made it, if one did.")
     reply = serializers.UUIDField(allow_null=True, help_text="The reply that made it, if one did.")
 
@@ -193,8 +229,8 @@ class PresetRequest(serializers.Serializer[Any]):
 
 
 class MadeAnswer(serializers.Serializer[Any]):
-    thread = serializers.UUIDField()
-    reply = ReplyAnswer()
+    thread = serializers.UUIDField(help_text="Id of the thread.")
+    reply = ReplyAnswer(help_text="The attempt that made it.")
     artifact = ArtifactAnswer(allow_null=True, help_text="Null where it was stopped before it was made.")
     request = serializers.UUIDField(allow_null=True, help_text="The model request; read it at requests/{id}/.")
 
@@ -213,8 +249,8 @@ class SectionAnswer(serializers.Serializer[Any]):
 class ItemAnswer(serializers.Serializer[Any]):
     """A turn, or a memory, topic or summary, that was given or might have been; or a range of turns far before the window."""
 
-    kind = serializers.ChoiceField(["message", "range", "memory", "topic", "summary"])
-    included = serializers.BooleanField()
+    kind = serializers.ChoiceField(["message", "range", "memory", "topic", "summary"], help_text="What it is.")
+    included = serializers.BooleanField(help_text="Whether the model was given it.")
     reason = serializers.ChoiceField(Reason.values, help_text="Why it is included or not.")
     id = serializers.UUIDField(required=False, allow_null=True, help_text="Not of ranges; null of a turn to come.")
     tokens = serializers.IntegerField(required=False, help_text="Estimated tokens; not of ranges.")
@@ -233,7 +269,7 @@ class ItemAnswer(serializers.Serializer[Any]):
 class RewritingAnswer(serializers.Serializer[Any]):
     """The contextualised query of a message that leans on earlier turns."""
 
-    outcome = serializers.ChoiceField(RewritingOutcome.values)
+    outcome = serializers.ChoiceField(RewritingOutcome.values, help_text="What became of asking for one.")
     query = serializers.CharField(
         allow_null=True,
         help_text="As it stands beside the message, with the mark that says whose it is; null: there is none.",
@@ -246,14 +282,14 @@ class ProblemAnswer(serializers.Serializer[Any]):
     source = serializers.CharField(  # type: ignore[assignment]  # DRF moves fields out of the class, so nothing is hidden
         help_text="`preferences`, `memory`, `today`, `open_threads`, `last_conversation` or `recall`."
     )
-    kind = serializers.ChoiceField([kind.value for kind in ProblemKind])
-    message = serializers.CharField()
+    kind = serializers.ChoiceField([kind.value for kind in ProblemKind], help_text="What went wrong with it.")
+    message = serializers.CharField(help_text="In words.")
 
 
 class CacheAnswer(serializers.Serializer[Any]):
     """What is expected of the provider's prompt cache."""
 
-    state = serializers.ChoiceField(CacheState.values)
+    state = serializers.ChoiceField(CacheState.values, help_text="What is expected of it, in a word.")
     marks = serializers.ListField(
         child=serializers.ChoiceField([SYSTEM, MESSAGE]), help_text="What a mark stands after, as far as one pays."
     )
@@ -263,20 +299,20 @@ class CacheAnswer(serializers.Serializer[Any]):
 class TimingsAnswer(serializers.Serializer[Any]):
     """Milliseconds that building the context took."""
 
-    history = serializers.FloatField()
-    memory = serializers.FloatField()
-    rewrite = serializers.FloatField()
-    tokens = serializers.FloatField()
-    total = serializers.FloatField()
+    history = serializers.FloatField(help_text="Milliseconds for reading and cutting the history.")
+    memory = serializers.FloatField(help_text="Milliseconds for memory, the tiers and recall.")
+    rewrite = serializers.FloatField(help_text="Milliseconds for the contextualised query.")
+    tokens = serializers.FloatField(help_text="Milliseconds for counting tokens.")
+    total = serializers.FloatField(help_text="Milliseconds from the start to the end of building.")
 
 
 class UsageAnswer(serializers.Serializer[Any]):
     """Tokens as the provider reports them; 0 until then."""
 
     input_tokens = serializers.IntegerField(help_text="Neither read from the prompt cache nor written to it.")
-    output_tokens = serializers.IntegerField()
-    cache_read_input_tokens = serializers.IntegerField()
-    cache_creation_input_tokens = serializers.IntegerField()
+    output_tokens = serializers.IntegerField(help_text="Tokens that the model wrote.")
+    cache_read_input_tokens = serializers.IntegerField(help_text="Tokens read from the prompt cache.")
+    cache_creation_input_tokens = serializers.IntegerField(help_text="Tokens written to the prompt cache.")
 
 
 class DuplicatesAnswer(serializers.Serializer[Any]):
@@ -290,7 +326,7 @@ class SnapshotAnswer(serializers.Serializer[Any]):
     """What one model request was given, what was left out and why."""
 
     id = serializers.UUIDField(allow_null=True, help_text="Null: a preview, nothing is stored.")
-    thread = serializers.UUIDField(allow_null=True)
+    thread = serializers.UUIDField(allow_null=True, help_text="Id of the thread; null: a preview for a new one.")
     message = serializers.UUIDField(allow_null=True, help_text="The turn to answer.")
     reply = serializers.UUIDField(allow_null=True, help_text="Null: a preview, or of no reply.")
     purpose = serializers.ChoiceField(
@@ -298,21 +334,23 @@ class SnapshotAnswer(serializers.Serializer[Any]):
         help_text="`rewrite` asks a small model for the contextualised query only, `consolidation` for what to remember.",
     )
     round = serializers.IntegerField(help_text="Which request of the reply, or which attempt, from 1.")
-    created_at = serializers.DateTimeField()
-    provider = serializers.CharField()
-    model = serializers.CharField()
+    created_at = serializers.DateTimeField(help_text="When it was recorded, before the model was called.")
+    provider = serializers.CharField(help_text="`anthropic`, `claude_cli` or `offline`.")
+    model = serializers.CharField(help_text="The provider's name of the model.")
     digest = serializers.CharField(help_text="SHA-256 of the request as canonical JSON.")
     message_history_count = serializers.IntegerField(help_text="Earlier turns that it was given.")
     message_history_tokens = serializers.IntegerField(help_text="Estimated tokens of these.")
-    today_summary_present = serializers.BooleanField()
+    today_summary_present = serializers.BooleanField(help_text="Whether it was given what was said earlier that day.")
     open_threads_count = serializers.IntegerField(help_text="Unresolved topics that it was given.")
-    last_conversation_present = serializers.BooleanField()
+    last_conversation_present = serializers.BooleanField(
+        help_text="Whether it was given the summary of the last conversation."
+    )
     total_tokens = serializers.IntegerField(help_text="Estimated tokens of everything.")
     budget = serializers.IntegerField(help_text="Estimated tokens that it should take.")
     hard_cap = serializers.IntegerField(help_text="Estimated tokens that it never exceeds.")
     sections = SectionAnswer(many=True, help_text="Its parts, in the order sent.")
     items = ItemAnswer(many=True, help_text="Each turn, memory, topic and summary exactly once.")
-    rewriting = RewritingAnswer()
+    rewriting = RewritingAnswer(help_text="What became of the message's contextualised query.")
     against_duplicates = DuplicatesAnswer(help_text="What kept artifacts from being made twice.")
     problems = ProblemAnswer(many=True, help_text="Sources that failed; the reply goes on without them.")
     cache = CacheAnswer(allow_null=True, help_text="Null where there is nothing to tell.")
@@ -326,34 +364,39 @@ class SnapshotAnswer(serializers.Serializer[Any]):
     timings_ms = TimingsAnswer(help_text="Milliseconds.")
     usage = UsageAnswer(help_text="Tokens as reported.")
     stop_reason = serializers.CharField(help_text="The provider's; empty until it ends.")
-    status = serializers.ChoiceField(ContextSnapshot.Status.values)
-    error = serializers.DictField(allow_null=True)
+    status = serializers.ChoiceField(ContextSnapshot.Status.values, help_text="How it went.")
+    error = serializers.DictField(allow_null=True, help_text="The error object of a request that failed; else null.")
 
 
 class AssistantAnswer(serializers.ModelSerializer[Assistant]):
     class Meta:
         model = Assistant
         fields = ["slug", "name", "description"]
+        extra_kwargs = {"name": {"help_text": "As people are shown it."}}
 
 
 class ImportedMessage(serializers.Serializer[Any]):
     """The order of the list is the order of the turns."""
 
-    id = serializers.UUIDField(required=False)
-    role = serializers.ChoiceField(["user", "assistant"])
+    id = serializers.UUIDField(required=False, help_text="Kept; a new one without it.")
+    role = serializers.ChoiceField(["user", "assistant"], help_text="Whose turn it is.")
     content = serializers.JSONField(help_text="A text, or a list of content blocks of the Messages API.")
     created_at = serializers.DateTimeField(
         required=False, help_text="Without it: as the message before; without a time zone: UTC."
     )
     status = serializers.ChoiceField(
-        ["complete", "incomplete", "refused", "stopped", "interrupted", "failed"], default="complete"
+        ["complete", "incomplete", "refused", "stopped", "interrupted", "failed"],
+        default="complete",
+        help_text="How it ended.",
     )
 
 
 class ImportedVersion(serializers.Serializer[Any]):
-    content = serializers.CharField()
+    content = serializers.CharField(help_text="1 to 500,000 characters, unless the operator set another limit.")
     created_at = serializers.DateTimeField(required=False, help_text="Without it: as the version before.")
-    origin = serializers.ChoiceField(ArtifactVersion.Origin.choices, default=ArtifactVersion.Origin.PROGRAM)
+    origin = serializers.ChoiceField(
+        ArtifactVersion.Origin.choices, default=ArtifactVersion.Origin.PROGRAM, help_text="Who made it."
+    )
     message = serializers.JSONField(
         required=False, help_text="The assistant's message that made it: its id, or its place in the list from 1 on."
     )
@@ -362,9 +405,9 @@ class ImportedVersion(serializers.Serializer[Any]):
 class ImportedArtifact(serializers.Serializer[Any]):
     """With `versions`, what `message` and `origin` beside them say does not count."""
 
-    id = serializers.UUIDField(required=False)
-    title = serializers.CharField(max_length=200)
-    kind = serializers.ChoiceField(Kind.choices, default=Kind.DOCUMENT)
+    id = serializers.UUIDField(required=False, help_text="Kept; a new one without it.")
+    title = serializers.CharField(max_length=200, help_text="1 to 200 characters.")
+    kind = serializers.ChoiceField(Kind.choices, default=Kind.DOCUMENT, help_text="What it is.")
     language = serializers.CharField(required=False, max_length=40, help_text="Of code: python, sql …")
     preset = serializers.SlugField(required=False, help_text="The preset that made it.")
     after_position = serializers.IntegerField(
@@ -372,8 +415,12 @@ class ImportedArtifact(serializers.Serializer[Any]):
     )
     content = serializers.CharField(required=False, help_text="The only version, or once more the last of `versions`.")
     versions = ImportedVersion(many=True, required=False, help_text="The newest last.")
-    created_at = serializers.DateTimeField(required=False)
-    origin = serializers.ChoiceField(ArtifactVersion.Origin.choices, default=ArtifactVersion.Origin.PROGRAM)
+    created_at = serializers.DateTimeField(
+        required=False, help_text="Without it: that of its first version, or of the thread."
+    )
+    origin = serializers.ChoiceField(
+        ArtifactVersion.Origin.choices, default=ArtifactVersion.Origin.PROGRAM, help_text="Who made it."
+    )
     message = serializers.JSONField(
         required=False, help_text="The assistant's message that made it: its id, or its place in the list from 1 on."
     )
@@ -398,21 +445,21 @@ class ImportedSummary(serializers.Serializer[Any]):
 
 
 class ImportedThread(serializers.Serializer[Any]):
-    id = serializers.UUIDField(required=False)
+    id = serializers.UUIDField(required=False, help_text="Kept; a new one without it.")
     title = serializers.CharField(
         max_length=200, required=False, allow_blank=True, help_text="Without it: from the first message of the user."
     )
     assistant = serializers.SlugField(required=False, help_text="Without it: the default one.")
     created_at = serializers.DateTimeField(required=False, help_text="Without it: that of the first message.")
-    messages = ImportedMessage(many=True, required=False)
-    artifacts = ImportedArtifact(many=True, required=False)
+    messages = ImportedMessage(many=True, required=False, help_text="The oldest first.")
+    artifacts = ImportedArtifact(many=True, required=False, help_text="What was made in it.")
     remembers = serializers.BooleanField(required=False, help_text="`false`: nothing of it is remembered.")
     summaries = ImportedSummary(many=True, required=False, help_text="Without them they are made after a while.")
 
 
 class ImportedMemory(serializers.Serializer[Any]):
-    id = serializers.UUIDField(required=False)
-    content = serializers.CharField(max_length=10_000)
+    id = serializers.UUIDField(required=False, help_text="Kept; a new one without it.")
+    content = serializers.CharField(max_length=10_000, help_text="1 to 10,000 characters.")
     tags = serializers.ListField(
         child=serializers.CharField(max_length=100),
         required=False,
@@ -425,9 +472,11 @@ class ImportedMemory(serializers.Serializer[Any]):
         child=serializers.UUIDField(), required=False, help_text="The messages of the document that it comes from."
     )
     origin = serializers.ChoiceField(Memory.Origin.choices, required=False, help_text="`program` unless it is told.")
-    created_at = serializers.DateTimeField(required=False)
-    valid_from = serializers.DateTimeField(required=False)
-    valid_until = serializers.DateTimeField(required=False)
+    created_at = serializers.DateTimeField(required=False, help_text="Without it: the time of the import.")
+    valid_from = serializers.DateTimeField(required=False, help_text="Since when it holds.")
+    valid_until = serializers.DateTimeField(
+        required=False, help_text="No session that begins then or later is given it."
+    )
     ended_at = serializers.DateTimeField(required=False, help_text="When it was replaced or called untrue.")
 
 
@@ -452,35 +501,37 @@ class ImportedPreferences(serializers.Serializer[Any]):
 class Book(serializers.Serializer[Any]):
     """A document of the format `openbook/1`. What it holds beyond these fields is ignored."""
 
-    format = serializers.ChoiceField(["openbook/1"])
-    threads = ImportedThread(many=True, required=False)
-    memories = ImportedMemory(many=True, required=False)
-    topics = ImportedTopic(many=True, required=False)
-    preferences = ImportedPreferences(required=False)
+    format = serializers.ChoiceField(["openbook/1"], help_text="Name and version of the format.")
+    threads = ImportedThread(many=True, required=False, help_text="Conversations, with their artifacts.")
+    memories = ImportedMemory(many=True, required=False, help_text="What is remembered of the person.")
+    topics = ImportedTopic(many=True, required=False, help_text="What was talked of, across conversations.")
+    preferences = ImportedPreferences(required=False, help_text="Those of the person; they count where there are none.")
 
 
 class FoundSource(serializers.Serializer[Any]):
-    kind = serializers.ChoiceField(["message", "memory"])
-    id = serializers.UUIDField()
-    thread = serializers.UUIDField(allow_null=True)
-    position = serializers.IntegerField(allow_null=True)
+    kind = serializers.ChoiceField(["message", "memory"], help_text="A turn, or something remembered.")
+    id = serializers.UUIDField(help_text="Id of the turn or the memory.")
+    thread = serializers.UUIDField(allow_null=True, help_text="Id of the turn's thread; null for a memory.")
+    position = serializers.IntegerField(
+        allow_null=True, help_text="The turn's place in its thread, from 1; null for a memory."
+    )
     role = serializers.CharField(allow_null=True, help_text="`user` or `assistant`; null for a memory.")
 
 
 class FoundAnswer(serializers.Serializer[Any]):
     content = serializers.CharField(help_text="The whole turn, or the fact.")
     score = serializers.FloatField(help_text="How much it bears on the query; comparable within one answer only.")
-    source = FoundSource()  # type: ignore[assignment]  # it is no name of a field here
-    created_at = serializers.DateTimeField()
+    source = FoundSource(help_text="Where it stands.")  # type: ignore[assignment]  # it is no name of a field here
+    created_at = serializers.DateTimeField(help_text="When it was said or remembered.")
 
 
 class FoundListAnswer(serializers.Serializer[Any]):
-    results = FoundAnswer(many=True)
+    results = FoundAnswer(many=True, help_text="Best first, at most 50.")
 
 
 class ImportedThreadAnswer(serializers.Serializer[Any]):
-    id = serializers.UUIDField()
-    message_count = serializers.IntegerField()
+    id = serializers.UUIDField(help_text="Id of the thread.")
+    message_count = serializers.IntegerField(help_text="Turns that it has.")
 
 
 class ImportAnswer(serializers.Serializer[Any]):
