@@ -20,9 +20,10 @@ test: .venv/dev.stamp .local/static.stamp .local/claude-cli/stamp ## the whole s
 	@sh tests/services.sh
 	@exec "$(PYTHON)" -m pytest --numprocesses 3 --dist worksteal
 
-soak: .venv/dev.stamp .local/static.stamp ## kill a server a hundred times, try each property of the context with many examples
+soak: .venv/dev.stamp .local/static.stamp ## kill a server a hundred times, try each property of the context and each call with many examples
 	@sh tests/services.sh
-	@OPENBOOK_TEST_KILLS=100 OPENBOOK_TEST_EXAMPLES=400 exec "$(PYTHON)" -m pytest --timeout 3000 tests/test_processes.py tests/conversations/context
+	@OPENBOOK_TEST_KILLS=100 OPENBOOK_TEST_EXAMPLES=400 OPENBOOK_TEST_CALLS=200 exec "$(PYTHON)" -m pytest --timeout 3000 \
+		tests/test_processes.py tests/conversations/context tests/conversations/api/test_generated.py
 
 check: .venv/dev.stamp node_modules/.stamp ## style, types, imports, migrations, Django's checks, JavaScript syntax
 	"$(PYTHON)" -m ruff check .

@@ -20,7 +20,7 @@ class AccessAnswer(serializers.Serializer[Any]):
     id = serializers.UUIDField(help_text="Id of the record.")
     at = serializers.DateTimeField(help_text="When it was looked at.")
     staff = serializers.CharField(help_text="The user name of who looked, as it was then.")
-    action = serializers.ChoiceField(ContentAccess.Action.choices)
+    action = serializers.ChoiceField(ContentAccess.Action.choices, help_text="What they did.")
     what = serializers.CharField(help_text="What kind of thing it was: `thread`, `message`, `model request`, …")
     thread = serializers.UUIDField(allow_null=True, help_text="The thread that it belongs to. It may be deleted since.")
     object = serializers.CharField(help_text="The id of it. It may be deleted since.")

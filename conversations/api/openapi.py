@@ -1,4 +1,4 @@
-"""What the schema says of every call beyond what its view tells: how it can fail, what its path means, an example of its body."""
+"""What the schema says of every call beyond what its view tells: how it can fail, what its path means, an example body."""
 
 from typing import Any
 

@@ -36,10 +36,12 @@ class CursorPagination(BaseCursorPagination):
 
     def get_paginated_response_schema(self, schema: dict[str, Any]) -> dict[str, Any]:
         described = super().get_paginated_response_schema(schema)
-        fields = described["properties"]
-        fields["next"]["description"] = "Address of the next page; null: this is the last one."
-        fields["previous"]["description"] = "Address of the page before; null: this is the first one."
-        fields["results"]["description"] = f"At most `page_size` of them, {self.page_size} unless it is said."
+        address = {"type": ["string", "null"], "format": "uri"}  # DRF's own words for null are those of OpenAPI 3.0
+        described["properties"] = {
+            "next": address | {"description": "Address of the next page; null: this is the last one."},
+            "previous": address | {"description": "Address of the page before; null: this is the first one."},
+            "results": schema | {"description": f"At most `page_size` of them, {self.page_size} unless it is said."},
+        }
         described["required"] = ["next", "previous", "results"]
         return described
 

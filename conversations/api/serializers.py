@@ -84,7 +84,7 @@ class MessageAnswer(serializers.Serializer[Any]):
     content = serializers.ListField(child=serializers.DictField(), help_text="Content blocks of the Messages API.")
     text = serializers.CharField(help_text="The text of the blocks.")
     status = serializers.CharField(
-        help_text="`complete`, or how it ended otherwise: `incomplete`, `refused`, `stopped`, `interrupted`, `failed`, `forgotten`."
+        help_text="`complete`, or else `incomplete`, `refused`, `stopped`, `interrupted`, `failed`, `forgotten`."
     )
     created_at = serializers.DateTimeField(help_text="When it was said.")
     token_count = serializers.IntegerField(help_text="Estimated tokens.")
@@ -218,6 +218,7 @@ class PresetAnswer(serializers.ModelSerializer[Preset]):
     class Meta:
         model = Preset
         fields = ["slug", "name", "description", "kind", "artifact"]
+        extra_kwargs = {"kind": {"help_text": "What it makes."}}
 
 
 class PresetRequest(serializers.Serializer[Any]):

@@ -1,13 +1,15 @@
 """The API's description of itself: complete, valid, and readable by people."""
 
 import re
+from typing import Any
 
 import pytest
 from django.core.management import call_command
 from django.urls import URLPattern
 from drf_spectacular.generators import SchemaGenerator
+from jsonschema import Draft202012Validator
 
-from conversations.api import docs, urls
+from conversations.api import docs, openapi, urls
 from tests.conversations.api.client import Api
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("engine")]
@@ -75,6 +77,17 @@ def described() -> list[docs.Call]:
     return list(docs.calls(SchemaGenerator().get_schema(request=None, public=True)))  # type: ignore[no-untyped-call]
 
 
+def generated() -> dict[str, Any]:
+    schema: dict[str, Any] = SchemaGenerator().get_schema(request=None, public=True)  # type: ignore[no-untyped-call]
+    return schema
+
+
+def validated(shape: dict[str, Any], value: Any) -> None:
+    """Raises where the value is not of this shape."""
+    whole = shape | {"components": generated()["components"]}
+    Draft202012Validator(whole, format_checker=Draft202012Validator.FORMAT_CHECKER).validate(value)
+
+
 def test_the_schema_is_valid_and_nothing_in_it_is_guessed(capsys: pytest.CaptureFixture[str]) -> None:
     call_command("spectacular", "--validate", "--fail-on-warn")
     assert capsys.readouterr().out.startswith("openapi: 3.1")
@@ -88,6 +101,68 @@ def test_every_call_is_described() -> None:
         re.sub(r"<\w+:(\w+)>", r"{\1}", str(each.pattern)) for each in urls.urlpatterns if isinstance(each, URLPattern)
     }
     assert {call.path.removeprefix("/api/v1/") for call in calls} == paths - {"schema/", "docs/", "^.*$"}
+
+
+def test_every_field_and_every_parameter_is_described() -> None:
+    schema = generated()
+    shapes = schema["components"]["schemas"]
+    fields = {
+        f"{name}.{field}": told for name, shape in shapes.items() for field, told in shape.get("properties", {}).items()
+    }
+    parameters = {
+        f"{method} {path} {parameter['name']}": parameter
+        for path, calls in schema["paths"].items()
+        for method, call in calls.items()
+        for parameter in call.get("parameters", [])
+    }
+    assert [name for name, told in (fields | parameters).items() if not told.get("description")] == []
+
+
+def test_every_failure_that_is_told_of_belongs_to_a_call_and_has_the_one_shape() -> None:
+    schema = generated()
+    answers = {
+        f"{method.upper()} {path.removeprefix(openapi.ROOT)}": call["responses"]
+        for path, calls in schema["paths"].items()
+        for method, call in calls.items()
+    }
+    assert {*openapi.ALSO, *openapi.EXAMPLES} <= {*answers}
+    assert {call.partition(" ")[2] for call in answers} >= openapi.TAGGED
+    failures = [answer for told in answers.values() for status, answer in told.items() if status >= "400"]
+    shape = {"application/json": {"schema": {"$ref": "#/components/schemas/ErrorAnswer"}}}
+    assert [failure for failure in failures if failure["content"] != shape] == []
+    assert {*map(str, (400, 401, 403, 404, 409, 412, 413, 415, 429, 500, 503))} <= {
+        *answers["PATCH artifacts/{artifact_id}/"]
+    }
+
+
+@pytest.mark.parametrize("call", openapi.EXAMPLES)
+async def test_an_example_of_a_body_is_one(call: str) -> None:
+    schema = generated()
+    method, path = call.split()
+    [content] = schema["paths"][openapi.ROOT + path][method.lower()]["requestBody"]["content"].values()
+    validated(content["schema"], content["example"])
+
+
+async def test_answers_of_the_main_calls_are_as_the_schema_says(_shipped_assistants: None, api: Api) -> None:
+    sent = await api.post("threads/new/messages/", {"content": "Who is Donald Trump?"})
+    thread = sent.body["thread"]
+    validated({"$ref": "#/components/schemas/ExchangeAnswer"}, sent.body)
+    made = await api.post(f"threads/{thread}/artifacts/", {"title": "BRD", "content": "# BRD"})
+    validated({"$ref": "#/components/schemas/ArtifactAnswer"}, made.body)
+    remembered = await api.post("memories/", {"content": "Ada likes tea."})
+    validated({"$ref": "#/components/schemas/MemoryAnswer"}, remembered.body)
+    recorded = await api.get(f"requests/{sent.body['request']}/")
+    validated({"$ref": "#/components/schemas/SnapshotAnswer"}, recorded.body)
+    for path, shape in [
+        ("threads/?q=donald", "PaginatedThreadAnswerList"),
+        (f"threads/{thread}/messages/", "PaginatedMessageAnswerList"),
+        (f"threads/{thread}/requests/", "PaginatedSnapshotAnswerList"),
+        ("memories/", "PaginatedMemoryAnswerList"),
+        ("memories/search/?q=tea", "FoundListAnswer"),
+        ("export/", "Book"),
+        ("threads/x/", "ErrorAnswer"),
+    ]:
+        validated({"$ref": f"#/components/schemas/{shape}"}, (await api.get(path)).body)
 
 
 def test_a_call_is_described_with_its_body_and_its_answers() -> None:
