@@ -61,7 +61,8 @@ class APIView(views.APIView):
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
         if request.query_params and self.refuses_unknown_parameters:
-            refuse_unknown(request.query_params, known_parameters(type(self), request.method or "GET"))
+            known = known_parameters(type(self), request.method or "GET")  # type: ignore[arg-type]  # classes hash
+            refuse_unknown(request.query_params, known)
 
     def initialize_request(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Request:
         asked = super().initialize_request(request, *args, **kwargs)

@@ -3,6 +3,7 @@ read. PostgreSQL's ``xmin`` changes with each change of a row, whoever makes it.
 
 import hashlib
 import uuid
+from typing import Any
 
 from django.db import connection
 from django.http import HttpResponseBase
@@ -89,7 +90,7 @@ def demand_match(request: Request, tag: str) -> None:
         raise PreconditionFailed(etag=tag)
 
 
-def _tag(statement: str, values: dict[str, object], *more: str) -> str:
+def _tag(statement: str, values: dict[str, Any], *more: str) -> str:
     with connection.cursor() as cursor:
         cursor.execute(statement, values)
         row = cursor.fetchone()

@@ -399,7 +399,8 @@ class ImportedVersion(serializers.Serializer[Any]):
         ArtifactVersion.Origin.choices, default=ArtifactVersion.Origin.PROGRAM, help_text="Who made it."
     )
     message = serializers.JSONField(
-        required=False, help_text="The assistant's message that made it: its id, or its place in the list from 1 on."
+        required=False,
+        help_text="The assistant's message that made it: its id, or its place in the list from 1 on.",
     )
 
 
@@ -409,8 +410,10 @@ class ImportedArtifact(serializers.Serializer[Any]):
     id = serializers.UUIDField(required=False, help_text="Kept; a new one without it.")
     title = serializers.CharField(max_length=200, help_text="1 to 200 characters.")
     kind = serializers.ChoiceField(Kind.choices, default=Kind.DOCUMENT, help_text="What it is.")
-    language = serializers.CharField(required=False, max_length=40, help_text="Of code: python, sql …")
-    preset = serializers.SlugField(required=False, help_text="The preset that made it.")
+    language = serializers.CharField(
+        required=False, allow_blank=True, max_length=40, help_text="Of code: python, sql …"
+    )
+    preset = serializers.CharField(required=False, allow_blank=True, help_text="The preset that made it; else empty.")
     after_position = serializers.IntegerField(
         required=False, min_value=0, help_text="Place of the newest message when it was made, from 1 on."
     )
@@ -423,7 +426,8 @@ class ImportedArtifact(serializers.Serializer[Any]):
         ArtifactVersion.Origin.choices, default=ArtifactVersion.Origin.PROGRAM, help_text="Who made it."
     )
     message = serializers.JSONField(
-        required=False, help_text="The assistant's message that made it: its id, or its place in the list from 1 on."
+        required=False,
+        help_text="The assistant's message that made it: its id, or its place in the list from 1 on.",
     )
 
 
@@ -467,18 +471,22 @@ class ImportedMemory(serializers.Serializer[Any]):
         help_text="`user:…` becomes the caller's own; `thread:…` stays where the thread is in the document.",
     )
     source = serializers.UUIDField(  # type: ignore[assignment]  # DRF moves fields out of the class, so nothing is hidden
-        required=False, help_text="The message of the document that it comes from: the first of `sources`."
+        required=False,
+        allow_null=True,
+        help_text="The message of the document that it comes from: the first of `sources`.",
     )
     sources = serializers.ListField(
         child=serializers.UUIDField(), required=False, help_text="The messages of the document that it comes from."
     )
     origin = serializers.ChoiceField(Memory.Origin.choices, required=False, help_text="`program` unless it is told.")
     created_at = serializers.DateTimeField(required=False, help_text="Without it: the time of the import.")
-    valid_from = serializers.DateTimeField(required=False, help_text="Since when it holds.")
+    valid_from = serializers.DateTimeField(required=False, allow_null=True, help_text="Since when it holds.")
     valid_until = serializers.DateTimeField(
-        required=False, help_text="No session that begins then or later is given it."
+        required=False, allow_null=True, help_text="No session that begins then or later is given it."
     )
-    ended_at = serializers.DateTimeField(required=False, help_text="When it was replaced or called untrue.")
+    ended_at = serializers.DateTimeField(
+        required=False, allow_null=True, help_text="When it was replaced or called untrue."
+    )
 
 
 class ImportedTopic(serializers.Serializer[Any]):
