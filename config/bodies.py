@@ -33,7 +33,7 @@ LINGER_SECONDS = 10
 Event = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Event]]
 Send = Callable[[Event], Awaitable[None]]
-Application = Callable[[Event, Receive, Send], Awaitable[None]]
+Application = Callable[..., Awaitable[None]]
 
 
 def limit_of(path: str) -> int:

@@ -98,7 +98,7 @@ ETAG = {"description": "The version that this is.", "schema": {"type": "string"}
 
 class AutoSchema(BaseAutoSchema):
     def get_operation(self, *args: Any, **kwargs: Any) -> Schema | None:
-        operation: Schema | None = super().get_operation(*args, **kwargs)  # type: ignore[no-untyped-call]
+        operation: Schema | None = super().get_operation(*args, **kwargs)
         if operation is None:
             return None
         call = f"{self.method} {self.path.removeprefix(ROOT)}"
