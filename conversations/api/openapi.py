@@ -13,7 +13,7 @@ ROOT = "/api/v1/"
 FAILURES = {
     400: "The call can't be read, or says something that can't be.",
     401: "Who calls is unknown: the token is missing, unknown, expired or revoked.",
-    403: "The caller may not do this.",
+    403: "The caller may not do this, or its token was not made for it.",
     404: "There is no such thing, or it is somebody else's.",
     409: "It can't be done as things stand: `code` says why.",
     412: "It was changed since the state that `If-Match` names. Nothing was done.",
@@ -56,6 +56,7 @@ IN_PATHS = {
     "message_id": "Id of the turn.",
     "reply_id": "Id of the reply.",
     "request_id": "Id of the model request.",
+    "token_id": "Id of the token.",
     "topic_id": "Id of the topic.",
     "slug": "The preset's slug.",
     "number": "Number of the version, from 1.",

@@ -434,18 +434,20 @@ class ImportedArtifact(serializers.Serializer[Any]):
 class ImportedSummary(serializers.Serializer[Any]):
     """Of a part of a thread. The days that `GET days/` lists are made of them."""
 
-    id = serializers.UUIDField(required=False)
+    id = serializers.UUIDField(required=False, help_text="Kept; a new one without it.")
     first = serializers.IntegerField(min_value=1, help_text="Place of its first message in the list, from 1 on.")
     last = serializers.IntegerField(min_value=1, help_text="Place of its last message.")
-    text = serializers.CharField(max_length=10_000, allow_blank=True)
-    key_moments = serializers.ListField(child=serializers.CharField(), required=False)
+    text = serializers.CharField(max_length=10_000, allow_blank=True, help_text="What was talked of.")
+    key_moments = serializers.ListField(
+        child=serializers.CharField(), required=False, help_text="What mattered most, a sentence each."
+    )
     sources = serializers.ListField(
         child=serializers.UUIDField(), required=False, help_text="The messages that it rests on."
     )
     started_at = serializers.DateTimeField(required=False, help_text="Without it: that of its first message.")
     ended_at = serializers.DateTimeField(required=False, help_text="Without it: that of its last message.")
     made_by = serializers.CharField(required=False, max_length=80, help_text="The model that wrote it, or `rules`.")
-    made_at = serializers.DateTimeField(required=False)
+    made_at = serializers.DateTimeField(required=False, help_text="Without it: the time of the import.")
     stale_since = serializers.DateTimeField(required=False, help_text="Since when it waits to be made anew.")
 
 
@@ -490,21 +492,21 @@ class ImportedMemory(serializers.Serializer[Any]):
 
 
 class ImportedTopic(serializers.Serializer[Any]):
-    id = serializers.UUIDField(required=False)
-    title = serializers.CharField(max_length=200)
+    id = serializers.UUIDField(required=False, help_text="Kept; a new one without it.")
+    title = serializers.CharField(max_length=200, help_text="At most 200 characters.")
     thread = serializers.UUIDField(required=False, help_text="The thread of the document in which it was begun.")
     sources = serializers.ListField(
         child=serializers.UUIDField(), required=False, help_text="The messages that opened it."
     )
-    opened_at = serializers.DateTimeField(required=False)
-    resolved_at = serializers.DateTimeField(required=False)
+    opened_at = serializers.DateTimeField(required=False, help_text="Without it: the time of the import.")
+    resolved_at = serializers.DateTimeField(required=False, help_text="Without it: it is still open.")
 
 
 class ImportedPreferences(serializers.Serializer[Any]):
     """They count where the caller has not chosen yet."""
 
-    time_zone = serializers.CharField(required=False)
-    remembers = serializers.BooleanField(required=False)
+    time_zone = serializers.CharField(required=False, help_text="As in `Europe/Lisbon`.")
+    remembers = serializers.BooleanField(required=False, help_text="`false`: nothing is remembered.")
 
 
 class Book(serializers.Serializer[Any]):

@@ -23,8 +23,8 @@ MOST_REQUESTS = 2**31 - 1
 
 
 class TokenRequest(serializers.Serializer[Any]):
-    username = serializers.CharField(max_length=150)
-    password = serializers.CharField(max_length=4_096, trim_whitespace=False)
+    username = serializers.CharField(max_length=150, help_text="As for signing in.")
+    password = serializers.CharField(max_length=4_096, trim_whitespace=False, help_text="As for signing in.")
     name = serializers.CharField(max_length=80, default="API", help_text="What you recognise it by.")
     scopes = serializers.ListField(
         child=serializers.ChoiceField(Scope.choices),
@@ -57,11 +57,11 @@ class TokenAnswer(serializers.Serializer[Any]):
 class TokenDescription(serializers.Serializer[Any]):
     """What a token is, without the token: nobody can show it again."""
 
-    id = serializers.IntegerField()
-    name = serializers.CharField()
-    scopes = serializers.ListField(child=serializers.ChoiceField(Scope.choices))
-    created_at = serializers.DateTimeField()
-    expires_at = serializers.DateTimeField()
+    id = serializers.IntegerField(help_text="Id of the token.")
+    name = serializers.CharField(help_text="What you recognise it by.")
+    scopes = serializers.ListField(child=serializers.ChoiceField(Scope.choices), help_text="What it may be used for.")
+    created_at = serializers.DateTimeField(help_text="When it was made.")
+    expires_at = serializers.DateTimeField(help_text="From then on it is refused.")
     last_used_at = serializers.DateTimeField(allow_null=True, help_text="To the minute.")
     requests_minute = serializers.IntegerField(allow_null=True, help_text="Its own limit, if it has one.")
 
@@ -69,8 +69,8 @@ class TokenDescription(serializers.Serializer[Any]):
 class LimitsAnswer(serializers.Serializer[Any]):
     """Your limits, and what you use of them. `null`: no limit."""
 
-    requests_minute = serializers.IntegerField(allow_null=True)
-    running_replies = serializers.IntegerField(allow_null=True)
+    requests_minute = serializers.IntegerField(allow_null=True, help_text="Requests a minute.")
+    running_replies = serializers.IntegerField(allow_null=True, help_text="Replies that may run at once.")
     tokens_day = serializers.IntegerField(allow_null=True, help_text="From 00:00 UTC; read and written, cached or not.")
     running_now = serializers.IntegerField(help_text="Replies that run.")
     tokens_used = serializers.IntegerField(help_text="By today's replies that have ended, in tokens.")
