@@ -13,7 +13,7 @@ from django.conf import settings
 from django.http import HttpResponseBase, StreamingHttpResponse
 from django.utils import timezone
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework.parsers import BaseParser
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -67,7 +67,10 @@ class Import(AsyncAPIView):
 
     @extend_schema(
         request={"application/json": serializers.Book, "application/zip": OpenApiTypes.BINARY},
-        responses={201: serializers.ImportAnswer},
+        responses={
+            201: serializers.ImportAnswer,
+            (200, "application/x-ndjson"): OpenApiResponse(OpenApiTypes.OBJECT, "With `progress`: a line at a time."),
+        },
         parameters=[
             OpenApiParameter(
                 "ids",

@@ -31,7 +31,7 @@ class ArtifactExport(AsyncAPIView):
     scopes = {"GET": Scope.EXPORT}
 
     @extend_schema(
-        responses={(200, "application/octet-stream"): OpenApiResponse(OpenApiTypes.BINARY, "The file.")},
+        responses={(200, "*/*"): OpenApiResponse(OpenApiTypes.BINARY, "The file.")},
         parameters=[
             OpenApiParameter(
                 "as",

@@ -93,6 +93,16 @@ EVENTS = (
     "`reply.interrupted`, `reply.failed`. A comment line is sent every 15 seconds while nothing happens. A stream that broke "
     "off goes on at `replies/{id}/events/?after={seq}`."
 )
+EVENT: Schema = {
+    "type": "object",
+    "description": "The fields of each event.",
+    "properties": {
+        "id": {"type": "string", "description": "Its `seq`."},
+        "event": {"type": "string", "description": "Its type."},
+        "data": {"type": "string", "contentMediaType": "application/json", "description": "One JSON object."},
+    },
+    "required": ["id", "event", "data"],
+}
 REQUEST_ID = {"description": "Id of this request in the server's log.", "schema": {"type": "string"}}
 ETAG = {"description": "The version that this is.", "schema": {"type": "string"}}
 
@@ -114,6 +124,8 @@ class AutoSchema(BaseAutoSchema):
         for status, answer in operation["responses"].items():
             answer.setdefault("headers", {})["X-Request-ID"] = REQUEST_ID
             answer["description"] = _described(status, answer)
+            if EVENT_STREAM in answer.get("content", {}):
+                answer["content"][EVENT_STREAM]["schema"] = EVENT
         return operation
 
 

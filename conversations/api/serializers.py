@@ -494,12 +494,14 @@ class ImportedMemory(serializers.Serializer[Any]):
 class ImportedTopic(serializers.Serializer[Any]):
     id = serializers.UUIDField(required=False, help_text="Kept; a new one without it.")
     title = serializers.CharField(max_length=200, help_text="At most 200 characters.")
-    thread = serializers.UUIDField(required=False, help_text="The thread of the document in which it was begun.")
+    thread = serializers.UUIDField(
+        required=False, allow_null=True, help_text="The thread of the document in which it was begun."
+    )
     sources = serializers.ListField(
         child=serializers.UUIDField(), required=False, help_text="The messages that opened it."
     )
     opened_at = serializers.DateTimeField(required=False, help_text="Without it: the time of the import.")
-    resolved_at = serializers.DateTimeField(required=False, help_text="Without it: it is still open.")
+    resolved_at = serializers.DateTimeField(required=False, allow_null=True, help_text="Without it: it is still open.")
 
 
 class ImportedPreferences(serializers.Serializer[Any]):
