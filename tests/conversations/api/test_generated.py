@@ -12,7 +12,6 @@ from django.core.asgi import get_asgi_application
 from django.db import connections
 from drf_spectacular.generators import SchemaGenerator
 from hypothesis import HealthCheck, Phase, given, settings
-from hypothesis.errors import Unsatisfiable
 from schemathesis import GenerationMode
 from schemathesis.checks import not_a_server_error
 from schemathesis.specs.openapi import checks
@@ -26,9 +25,9 @@ from tests.memory.factories import make_memory, make_topic
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-EXAMPLES = int(os.environ.get("OPENBOOK_TEST_CALLS", "3"))
+EXAMPLES = int(os.environ.get("OPENBOOK_TEST_CALLS", "5"))
 """Of each kind for each call."""
-PARTS = 4
+PARTS = 2
 KEPT = [
     not_a_server_error,
     checks.status_code_conformance,
@@ -93,6 +92,11 @@ def calls(user: User, settings: Any) -> Iterator[tuple[list[Any], dict[str, str]
     found[0].Case(path_parameters={}).call(base_url="http://testserver")
 
 
+def modes(operation: Any) -> list[GenerationMode]:
+    """A call without a body or a query can't be made in a wrong way, and it takes seconds to find no example of that."""
+    return list(GenerationMode) if operation.body or operation.query else [GenerationMode.POSITIVE]
+
+
 @pytest.mark.parametrize("part", range(PARTS))
 def test_every_call_answers_as_the_schema_says_whatever_it_is_sent(
     things: dict[str, str], calls: tuple[list[Any], dict[str, str]], part: int
@@ -100,7 +104,7 @@ def test_every_call_answers_as_the_schema_says_whatever_it_is_sent(
     operations, headers = calls
     failed = []
     for operation in operations[part::PARTS]:
-        for mode in GenerationMode:
+        for mode in modes(operation):
 
             @settings(
                 max_examples=EXAMPLES,
@@ -119,8 +123,6 @@ def test_every_call_answers_as_the_schema_says_whatever_it_is_sent(
 
             try:
                 answered()
-            except Unsatisfiable:  # nothing of this call can be wrong
-                assert mode is GenerationMode.NEGATIVE
             except Exception as error:
                 failed.append(f"{operation.label}, {mode.value}: {error}")
     assert not failed, "\n\n".join(failed)
