@@ -130,6 +130,7 @@ async def _answer(scope: Event, send: Send) -> None:
 class BoundedRequest(WebRequest):  # type: ignore[misc]
     """Answers as soon as a body is known to be too large, and drops what of it still comes."""
 
+    content: IO[bytes]
     refused = False
     left = 0
 
@@ -155,7 +156,7 @@ class BoundedRequest(WebRequest):  # type: ignore[misc]
     def taken(self) -> IO[bytes]:
         """The body, which Daphne would otherwise put into a queue, all of it at once; that gets an empty one."""
         body, self.content = self.content, io.BytesIO()
-        return body  # type: ignore[no-any-return]
+        return body
 
     def basic_error(self, status: int, status_text: bytes, body: str) -> None:
         """What Daphne itself can't read: a header, an address."""
