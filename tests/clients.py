@@ -37,10 +37,15 @@ class Client:
 
     def events(self, path: str, body: Json | None = None, seconds: float = 60) -> Iterator[Json]:
         """The envelopes of a Server-Sent Events stream."""
+        for frame in self.frames(path, body, seconds):
+            yield json.loads(frame)
+
+    def frames(self, path: str, body: Json | None = None, seconds: float = 60) -> Iterator[str]:
+        """The JSON of each event as it comes, the same as in a socket's frames."""
         with self._open("POST" if body is not None else "GET", path, body, seconds) as response:
             for line in response:
                 if line.startswith(b"data: "):
-                    yield json.loads(line[6:])
+                    yield line[6:-1].decode()
 
     def messages(self, thread: str) -> list[Json]:
         found: list[Json] = self.call("GET", f"threads/{thread}/messages/?page_size=200")["results"]

@@ -14,7 +14,6 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
-from itertools import chain
 
 import pytest
 from websockets.exceptions import ConnectionClosed
@@ -26,7 +25,10 @@ from tests.services import fresh_database
 
 PASSWORD = "correct-horse-battery-9"
 KILLS = int(os.environ.get("OPENBOOK_TEST_KILLS", "3"))
+KILLED_AT = [1, 4, 12, *(event % 40 + 1 for event in range(KILLS))]
+"""The events after which a server is killed; a whole reply has fewer than forty."""
 TURNS = 3  # at each kill
+BEAT_SECONDS = 0.05  # between two writes of a server's events, and a little more
 STUCK_SECONDS = 60.0  # a lease of 8 s runs out, and a slow machine takes its time
 # The answer has about thirty words.
 QUICK = {"DJANGO_SUPERUSER_PASSWORD": PASSWORD, "OPENBOOK_OFFLINE_WORD_SECONDS": "0.04"}
@@ -72,72 +74,87 @@ def two_servers(shared: Shared) -> Iterator[tuple[Client, Client]]:
 
 @dataclass(frozen=True)
 class Acknowledged:
-    """A turn whose ``message.saved`` came before its server was killed."""
+    """A turn whose ``message.saved`` came before its server was killed, with all that came."""
 
     text: str
-    thread: str
-    message: str
-    reply: str
+    frames: list[str]
     killed_at: float
 
+    @property
+    def saved(self) -> Json:
+        event: Json = json.loads(self.frames[0])
+        return event
 
-def test_every_acknowledged_turn_survives_a_killed_server(alone: str) -> None:
-    """SIGKILL at random moments between send and end: each acknowledged turn is there once, none stays stuck, retry works."""
+    @property
+    def thread(self) -> str:
+        return str(self.saved["data"]["thread"])
+
+    @property
+    def reply(self) -> str:
+        return str(self.saved["reply"])
+
+
+def test_every_acknowledged_turn_survives_a_killed_server_and_is_resumed_byte_for_byte(alone: str) -> None:
+    """SIGKILL at each event of a reply, and at random moments of others: each acknowledged turn is there once, none stays
+    stuck, what was read is the beginning of what is read later, retry works."""
     seed = random.randrange(10**6)
     print("seed", seed)  # noqa: T201  (shown when the test fails)
-    moments = random.Random(seed)
     with server(alone, **QUICK) as survivor, ThreadPoolExecutor(2) as pairs, ThreadPoolExecutor(2 * TURNS) as threads:
         client = Client.signed_in(survivor.url, password=PASSWORD)
 
-        def strike(ages: list[float]) -> list[Acknowledged]:
+        def strike(number: int) -> list[Acknowledged]:
+            event, chance = KILLED_AT[number], random.Random(seed + number)
+            begins = sorted([0, *(chance.randrange(event + 1) for _ in range(TURNS - 1))])
             with server(alone, **QUICK) as victim, ExitStack() as stack:
-                sockets = [stack.enter_context(Client(victim.url, client.token).socket()) for _ in ages]
-                return send_then_kill(victim, dict(zip(sorted(ages, reverse=True), sockets, strict=True)))
+                sockets = [stack.enter_context(Client(victim.url, client.token).socket()) for _ in begins]
+                return send_then_kill(victim, sockets, begins, event, pause=chance.uniform(0, BEAT_SECONDS))
 
-        struck = pairs.map(strike, [[moments.uniform(0, 1.6) for _ in range(TURNS)] for _ in range(KILLS)])
-        acknowledged = [turn for turns in struck for turn in turns]
+        acknowledged = [turn for turns in pairs.map(strike, range(KILLS)) for turn in turns]
         ends = Counter(threads.map(lambda turn: check(client, turn), acknowledged))
     assert len(acknowledged) >= KILLS
     assert ends["interrupted"] >= 1
     assert set(ends) <= {"interrupted", "completed"}
 
 
-def send_then_kill(victim: ServerProcess, sockets: dict[float, ClientConnection]) -> list[Acknowledged]:
-    """The turn of each socket has been sent for so many seconds when the server is killed; the oldest comes first.
-
-    It is acknowledged by then, however slow the machine is.
-    """
+def send_then_kill(
+    victim: ServerProcess, sockets: list[ClientConnection], begins: list[int], event: int, *, pause: float
+) -> list[Acknowledged]:
+    """Each turn is sent when the first one's reply has come to the event that ``begins`` names; at ``event``, or at its
+    end, the server is killed."""
     texts = [f"Message {uuid.uuid4().hex}" for _ in sockets]
-    kill_at = time.monotonic() + max(sockets)
-    for text, (age, socket) in zip(texts, sockets.items(), strict=True):
-        time.sleep(max(0, kill_at - age - time.monotonic()))
-        socket.send(json.dumps({"type": "message.send", "content": text, "client_message_id": text}))
-    oldest, *others = map(received, sockets.values())
-    first = next(oldest)
-    time.sleep(max(0, kill_at - time.monotonic()))
+    waiting = list(zip(begins, sockets, texts, strict=True))
+    first: list[str] = []
+    rest = received(sockets[0])
+    while True:
+        while waiting and waiting[0][0] <= len(first):
+            _, socket, text = waiting.pop(0)
+            socket.send(json.dumps({"type": "message.send", "content": text, "client_message_id": text}))
+        if len(first) == event or (first and json.loads(first[-1])["type"] == "reply.completed"):
+            break
+        first.append(next(rest))
+    time.sleep(pause)
     victim.kill()
     killed_at = time.monotonic()
-    return [
-        Acknowledged(text, saved["data"]["thread"], saved["data"]["message"]["id"], saved["reply"], killed_at)
-        for text, frames in zip(texts, [chain([first], oldest), *others], strict=True)
-        for saved in frames
-        if saved["type"] == "message.saved"
-    ]
+    told = [[*first, *rest], *(list(received(socket)) for socket in sockets[1:])]
+    return [Acknowledged(text, frames, killed_at) for text, frames in zip(texts, told, strict=True) if frames]
 
 
-def received(socket: ClientConnection) -> Iterator[Json]:
+def received(socket: ClientConnection) -> Iterator[str]:
     """What came before the other side was gone."""
     with suppress(ConnectionClosed):
         while True:
-            yield json.loads(socket.recv())
+            yield str(socket.recv())
 
 
 def check(client: Client, turn: Acknowledged) -> str:
     """How the reply of a killed server ended. It is retried where it was interrupted."""
     status = ended_in_time(client, turn)
     (question, *answers) = client.messages(turn.thread)
-    assert (question["id"], question["text"]) == (turn.message, turn.text)
-    events = list(client.events(f"replies/{turn.reply}/events/"))
+    assert (question["id"], question["text"]) == (turn.saved["data"]["message"]["id"], turn.text)
+    path = f"replies/{turn.reply}/events/"
+    resumed = list(client.frames(f"{path}?after={len(turn.frames)}"))
+    assert turn.frames + resumed == list(client.frames(path))
+    events = [json.loads(frame) for frame in turn.frames + resumed]
     assert [event["seq"] for event in events] == list(range(1, len(events) + 1))
     assert events[-1]["type"] == f"reply.{status}"
     kept = text_of(events)
