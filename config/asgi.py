@@ -16,6 +16,7 @@ django_application = get_asgi_application()
 from config import telemetry  # noqa: E402
 from config.bodies import bounded  # noqa: E402
 from config.lifespan import Lifespan  # noqa: E402
+from config.pacing import patient  # noqa: E402
 from conversations import replies  # noqa: E402
 from conversations.chat.routing import websocket  # noqa: E402
 from memory.backends import get_backend  # noqa: E402
@@ -35,7 +36,7 @@ lifespan.attach_to_reactor()
 application = ProtocolTypeRouter(
     {
         "http": ServeStaticASGI(
-            bounded(django_application),
+            patient(bounded(django_application)),
             root=settings.STATIC_ROOT,
             prefix=settings.STATIC_URL,
             autorefresh=settings.DEBUG,

@@ -147,6 +147,13 @@ class RateLimited(OpenbookError):
     type, code, status = "rate_limited", "rate_limited", 429
 
 
+class ReaderTooSlow(OpenbookError):
+    type, code, status = "too_slow", "reader_too_slow", 408
+    message = (
+        "The events were not read for too long. The reply goes on: connect again and resume after your last `seq`."
+    )
+
+
 class Unavailable(OpenbookError):
     type, code, status = "unavailable", "unavailable", 503
     message = "The server can't reach its database. Nothing was stored; try again in a moment."

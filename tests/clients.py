@@ -52,9 +52,9 @@ class Client:
         return found
 
     @contextmanager
-    def socket(self, thread: str = "new") -> Iterator[ClientConnection]:
+    def socket(self, thread: str = "new", **options: Any) -> Iterator[ClientConnection]:
         address = f"{self.url.replace('http', 'ws', 1)}ws/threads/{thread}/"
-        with connect(address, subprotocols=["Token", self.token], open_timeout=60) as connection:  # type: ignore[list-item]
+        with connect(address, subprotocols=["Token", self.token], open_timeout=60, **options) as connection:  # type: ignore[list-item]
             yield connection
 
     def _open(self, method: str, path: str, body: Json | None, seconds: float) -> Any:

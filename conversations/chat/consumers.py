@@ -4,9 +4,11 @@ import asyncio
 import json
 import logging
 import uuid
+from contextlib import suppress
 from typing import Any
 
 from channels.generic.websocket import AsyncWebsocketConsumer
+from django.conf import settings
 from django.db import DatabaseError, InterfaceError, OperationalError
 from django.utils import timezone
 
@@ -19,10 +21,12 @@ from conversations.request_ids import request_scope
 
 log = logging.getLogger("openbook.chat")
 
-SIGN_IN, FORBIDDEN, GONE, TRY_LATER = 4401, 4403, 4404, 1013
+SIGN_IN, FORBIDDEN, GONE, TOO_SLOW, TRY_LATER = 4401, 4403, 4404, 4408, 1013
 CHECK_ACCESS_SECONDS = 5.0
 LOOK_AGAIN_SECONDS = 1.0
 WRITING = ("message.send", "preset.run", "reply.stop", "reply.retry")
+LAST_SECONDS = 1.0
+"""How long a close waits for the error before it to be taken."""
 
 
 class InvalidFrame(OpenbookError):
@@ -32,6 +36,10 @@ class InvalidFrame(OpenbookError):
 class InternalError(OpenbookError):
     type, code, status = "internal", "internal", 500
     message = "Something went wrong on the server. Try again."
+
+
+class TooSlow(Exception):
+    """The other end has read nothing for long."""
 
 
 class SignInNeeded(OpenbookError):
@@ -67,12 +75,20 @@ class ThreadConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
                 frame = _parsed(text_data)
                 await self._handle(frame)
             except OpenbookError as error:
-                await self._tell(error, frame)
+                await self._answer(error, frame)
             except (OperationalError, InterfaceError):
-                await self._tell(errors.Unavailable(), frame)
+                await self._answer(errors.Unavailable(), frame)
             except Exception:  # whatever it is, the person is told and the socket stays open
                 log.exception("frame failed")
-                await self._tell(InternalError(), frame)
+                await self._answer(InternalError(), frame)
+
+    async def send(self, text_data: str | None = None, bytes_data: bytes | None = None, close: Any = False) -> None:
+        """Raises ``TooSlow`` where the other end has read nothing for long."""
+        try:
+            async with asyncio.timeout(settings.OPENBOOK_SLOW_READER_SECONDS):
+                await super().send(text_data, bytes_data, close)
+        except TimeoutError:
+            raise TooSlow from None
 
     async def _open(self) -> None:
         try:
@@ -168,6 +184,9 @@ class ThreadConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
                 async for event in replies.follow(reply_id, after):
                     await self.send(wire.frame(event.envelope()))
                     after = event.seq
+            except TooSlow:
+                await self._let_go()
+                return
             except DatabaseError:
                 await asyncio.sleep(LOOK_AGAIN_SECONDS)
             else:
@@ -191,6 +210,16 @@ class ThreadConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
             except DatabaseError:
                 continue  # the database is away; who was let in stays until it says otherwise
 
+    async def _answer(self, error: OpenbookError, frame: dict[str, Any]) -> None:
+        try:
+            await self._tell(error, frame)
+        except TooSlow:
+            await self._let_go()
+
+    async def _let_go(self) -> None:
+        log.info("slow reader let go")
+        await self._leave(TOO_SLOW, errors.ReaderTooSlow())
+
     async def _tell(self, error: OpenbookError, frame: dict[str, Any] | None = None) -> None:
         described = errors.describe(error)
         if frame and isinstance(frame.get("client_message_id"), str):
@@ -201,7 +230,9 @@ class ThreadConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
         """Nothing is heard or said after this, also while the other end takes its time to hang up."""
         self.visitor = None
         self._end_tasks()
-        await self._tell(error)
+        with suppress(TimeoutError, TooSlow):
+            async with asyncio.timeout(LAST_SECONDS):
+                await self._tell(error)
         await self.close(code)
 
     def _end_tasks(self) -> None:

@@ -161,6 +161,7 @@ CLOSES = (
         consumers.FORBIDDEN, "Not allowed here. A page of another origin is refused in the handshake, with HTTP 403."
     ),
     Close(consumers.GONE, "There is no such thread, or it isn’t yours, or it was deleted. Don’t just reconnect."),
+    Close(consumers.TOO_SLOW, "Events were not read for too long. Reconnect and resume; the reply goes on."),
     Close(consumers.TRY_LATER, "The database is away. Reconnect after a moment."),
 )
 TRANSPORT_CLOSES = (

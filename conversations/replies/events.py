@@ -21,6 +21,7 @@ from conversations.providers.base import Usage
 OWNER = f"{socket.gethostname()[:60]}.{os.getpid()}.{secrets.token_hex(4)}"
 """This process, as the owner of the replies that it runs."""
 LEASE = timedelta(seconds=8)
+READ_AT_ONCE = 200
 PURGED_AT_ONCE = 500
 ENDINGS = ("reply.completed", "reply.stopped", "reply.interrupted", "reply.failed")
 
@@ -86,8 +87,8 @@ def beat(*, replies: list[uuid.UUID], events: list[Event]) -> dict[uuid.UUID, bo
 
 
 def read(reply_id: uuid.UUID, after: int) -> list[Event]:
-    """The events after ``after`` that there are. Once they are purged, the whole text as one delta and the ending."""
-    rows = list(ReplyEvent.objects.filter(reply_id=reply_id, seq__gt=after).order_by("seq"))
+    """The next events after ``after`` that there are. Once they are purged, the whole text as one delta and the ending."""
+    rows = list(ReplyEvent.objects.filter(reply_id=reply_id, seq__gt=after).order_by("seq")[:READ_AT_ONCE])
     events = [Event(reply=row.reply_id, seq=row.seq, type=row.type, data=row.data, at=row.at) for row in rows]
     if after > 0 and events and not events[-1].is_last:
         return events

@@ -49,12 +49,14 @@ async def _from_database(reply_id: uuid.UUID, after: int, bell: asyncio.Event) -
     while True:
         bell.clear()
         ended = await in_database(store.has_ended)(reply_id)  # asked first: what is read next holds the end then
-        for event in await in_database(events.read)(reply_id, after):
+        found = await in_database(events.read)(reply_id, after)
+        for event in found:
             after = event.seq
             yield event
-        if ended:
+        if ended and (not found or found[-1].is_last):
             return
-        await rung(bell, LOOK_AGAIN_SECONDS)
+        if not found:
+            await rung(bell, LOOK_AGAIN_SECONDS)
 
 
 async def watch(thread_id: uuid.UUID) -> AsyncGenerator[uuid.UUID]:

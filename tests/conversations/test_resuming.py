@@ -9,6 +9,7 @@ from itertools import cycle
 import pytest
 from django.contrib.auth.models import User
 
+from conversations.replies import events as eventlog
 from conversations.replies.events import ENDINGS
 from tests import model_scripts as scripts
 from tests.conversations.api.client import Api
@@ -80,9 +81,10 @@ def reader(user: User) -> Reader:
     "doors", [("stream",), ("header",), ("socket",), ("socket", "stream", "header")], ids=" and ".join
 )
 async def test_a_reader_who_is_cut_off_after_every_event_misses_nothing(
-    reader: Reader, model: ModelServer, doors: tuple[str, ...]
+    reader: Reader, model: ModelServer, doors: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A reply of two rounds with a tool between; it waits at two places until the reader has come so far."""
+    monkeypatch.setattr(eventlog, "READ_AT_ONCE", 3)
     writing, saying = scripts.Gate(), scripts.Gate()
     plan = scripts.Use(name="save_artifact", input=INPUT, halfway=(writing,))
     model.script(scripts.turn("I make it. ", plan), scripts.text("It is ", saying, "saved."))

@@ -10,7 +10,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, cast
 
-import daphne.server
 import psycopg
 from daphne.endpoints import build_endpoint_description_strings
 from daphne.management.commands.runserver import get_default_application
@@ -21,9 +20,9 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import DEFAULT_DB_ALIAS, connection, connections, transaction
 from django.db.backends.postgresql.base import DatabaseWrapper
 
-from config.bodies import BoundedFactory, BoundedServer
 from config.child import Child
 from config.lifespan import stop_on_signals
+from config.server import make_server
 from conversations import embedding
 
 LOCK = 0x6F70656E  # "open": PostgreSQL's advisory locks are known by number
@@ -66,8 +65,7 @@ class Command(BaseCommand):
                 worker.start()
 
         worker = Child([sys.executable, str(settings.BASE_DIR / "manage.py"), "work", "--attached", "--skip-checks"])
-        daphne.server.HTTPFactory = BoundedFactory  # by this name its Server makes its factory
-        server = BoundedServer(
+        server = make_server(
             application=get_default_application(),
             endpoints=build_endpoint_description_strings(host=host, port=port),
             websocket_max_message_size=settings.DATA_UPLOAD_MAX_MEMORY_SIZE,

@@ -11,12 +11,15 @@ from urllib.parse import urlsplit
 
 import psycopg
 import pytest
+from websockets.exceptions import ConnectionClosed
+from websockets.frames import Close
 
 from tests import model_scripts as scripts
 from tests.clients import ApiError, Client
 from tests.model_server import ModelServer
 from tests.processes import ServerProcess, server
 from tests.services import free_port, fresh_database
+from tests.waiting import until
 
 PASSWORD = "correct-horse-battery-9"
 
@@ -47,6 +50,7 @@ def environment(shared_model: ModelServer) -> dict[str, str]:
         "ANTHROPIC_BASE_URL": shared_model.url,
         "DJANGO_SUPERUSER_PASSWORD": PASSWORD,
         "OPENBOOK_DATABASE_CONNECTIONS": "2",
+        "OPENBOOK_SLOW_READER_SECONDS": "1",
     }
 
 
@@ -85,6 +89,45 @@ def test_open_streams_hold_no_database_connection(client: Client, model: ModelSe
         assert len(sockets) == 4
         gate.open()
         assert [list(stream)[-1]["type"] for stream in streams] == ["reply.completed"] * 4
+
+
+def narrow(url: str) -> socket.socket:
+    """A connection that takes little which is not read."""
+    address = urlsplit(url)
+    end = socket.socket()
+    end.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    end.connect((str(address.hostname), address.port))
+    return end
+
+
+def test_a_reader_who_does_not_read_is_let_go_and_resumes(
+    running: ServerProcess, client: Client, model: ModelServer
+) -> None:
+    """A reply of 4 MB, told twice at its end: more than a connection holds. An event stream and a socket leave it unread."""
+    model.script(scripts.text(*(f"{number} {'x' * 100_000} " for number in range(40))))
+    whole = list(client.frames("threads/new/messages/stream/", {"content": "Tell me everything"}))
+    reply = json.loads(whole[0])["reply"]
+    path = f"replies/{reply}/events/"
+    before = running.output.count("slow reader let go")
+    with (
+        closing(http.client.HTTPConnection(urlsplit(running.url).netloc)) as stream,
+        client.socket(sock=narrow(running.url), max_queue=1, max_size=None) as tab,
+    ):
+        stream.sock = narrow(running.url)
+        stream.request("GET", f"/api/v1/{path}", headers={"Authorization": f"Token {client.token}"})
+        tab.send(json.dumps({"type": "reply.resume", "reply": reply}))
+        until(lambda: running.output.count("slow reader let go") == before + 2)
+
+        *told, _ = stream.getresponse().read().decode().split("\n\n")
+        streamed = [event.partition("\ndata: ")[2] for event in told if not event.startswith("event: error\n")]
+        frames = []
+        with pytest.raises(ConnectionClosed) as closed:
+            while True:
+                frames.append(str(tab.recv()))
+    *framed, error = frames
+    assert (json.loads(error)["data"]["code"], closed.value.rcvd) == ("reader_too_slow", Close(4408, ""))
+    for seen in (streamed, framed):
+        assert seen + list(client.frames(f"{path}?after={len(seen)}")) == whole
 
 
 def test_a_body_in_chunks_is_read(running: ServerProcess, client: Client) -> None:

@@ -1,0 +1,127 @@
+"""Readers who don't keep up: no more is written for them than their connection takes, and whoever reads nothing of an event
+stream for long is let go.
+
+Daphne would take in whatever it is given, so that one reader who doesn't read could fill the memory. A socket lets go itself.
+"""
+
+import asyncio
+import json
+import logging
+from collections.abc import Awaitable, Callable, Iterator, MutableMapping
+from contextlib import contextmanager, nullcontext
+from typing import Any
+
+from daphne.server import Server
+from django.conf import settings
+from twisted.internet.interfaces import IPushProducer
+from zope.interface import implementer
+
+from conversations.errors import ReaderTooSlow, describe
+
+log = logging.getLogger("openbook.pacing")
+
+LAST_SECONDS = 10
+"""How long a reader may take for what was written before the close."""
+
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+Application = Callable[[Message, Receive, Send], Awaitable[None]]
+
+
+class TooSlow(Exception):
+    """The connection has taken nothing for long."""
+
+
+def patient(application: Application) -> Application:
+    """The ASGI application, whose event streams end with an error where nobody reads them."""
+
+    async def served(scope: Message, receive: Receive, send: Send) -> None:
+        is_stream, written = False, b""
+
+        async def sent(message: Message) -> None:
+            nonlocal is_stream, written
+            if message["type"] == "http.response.start":
+                is_stream = (b"Content-Type", b"text/event-stream") in message["headers"]
+            else:
+                written = message.get("body", b"")
+            try:
+                async with asyncio.timeout(settings.OPENBOOK_SLOW_READER_SECONDS if is_stream else None):
+                    await send(message)
+            except TimeoutError:
+                raise TooSlow from None
+
+        try:
+            await application(scope, receive, sent)
+        except TooSlow:
+            log.info("slow reader let go")
+            await send({"type": "http.response.body", "body": farewell(written)})
+
+    return served
+
+
+def farewell(written: bytes) -> bytes:
+    """The error, unless an event was only begun: readers drop it when nothing follows, and must not take it for a whole one."""
+    if not written.endswith(b"\n\n"):
+        return b""
+    return f"event: error\ndata: {json.dumps(describe(ReaderTooSlow()))}\n\n".encode()
+
+
+@implementer(IPushProducer)
+class Pace:
+    """Whether a connection takes more: Twisted says so. A ``source`` is not heard meanwhile: who reads no answers may not go
+    on asking."""
+
+    def __init__(self, source: Any = None) -> None:
+        self.source = source
+        self.room = asyncio.Event()
+        self.room.set()
+
+    def pauseProducing(self) -> None:  # noqa: N802  # Twisted's names
+        self.room.clear()
+        if self.source:
+            self.source.pauseProducing()
+
+    def resumeProducing(self) -> None:  # noqa: N802
+        self.room.set()
+        if self.source:
+            self.source.resumeProducing()
+
+    def stopProducing(self) -> None:  # noqa: N802
+        self.room.set()
+
+
+@contextmanager
+def unlimited(protocol: Any) -> Iterator[None]:
+    """What comes in is limited, and what goes out by the same numbers, unless they are zero. An event may be long."""
+    limits = protocol.maxMessagePayloadSize, protocol.maxFramePayloadSize
+    protocol.maxMessagePayloadSize = protocol.maxFramePayloadSize = 0
+    try:
+        yield
+    finally:
+        protocol.maxMessagePayloadSize, protocol.maxFramePayloadSize = limits
+
+
+class PacedServer(Server):  # type: ignore[misc]  # Daphne is untyped
+    """Daphne, where ``send`` returns once the connection has room for more."""
+
+    async def handle_reply(self, protocol: Any, message: Message) -> None:
+        details = self.connections.get(protocol)
+        if details is None or "disconnected" in details:
+            return
+        is_last = message["type"] == "http.response.body" and not message.get("more_body")
+        if is_last and "pace" in details:
+            protocol.unregisterProducer()
+        with unlimited(protocol) if message["type"] == "websocket.send" else nullcontext():
+            await super().handle_reply(protocol, message)
+        match message["type"]:
+            case "http.response.start":
+                details["pace"] = Pace()
+                protocol.registerProducer(details["pace"], True)
+            case "websocket.accept":
+                protocol.closeHandshakeTimeout = LAST_SECONDS
+                details["pace"] = Pace(protocol.transport)
+                protocol.unregisterProducer()  # the HTTP channel that the socket came by
+                protocol.registerProducer(details["pace"], True)
+            case "http.response.body" | "websocket.send" if not is_last and "pace" in details:
+                await details["pace"].room.wait()
