@@ -14,19 +14,16 @@ from typing import Any
 from daphne.server import Server
 from django.conf import settings
 from twisted.internet.interfaces import IPushProducer
-from zope.interface import implementer
+from zope.interface import implementer  # type: ignore[import-untyped]
 
 from conversations.errors import ReaderTooSlow, describe
 
 log = logging.getLogger("openbook.pacing")
 
-LAST_SECONDS = 10
-"""How long a reader may take for what was written before the close."""
-
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
-Application = Callable[[Message, Receive, Send], Awaitable[None]]
+Application = Callable[..., Awaitable[None]]
 
 
 class TooSlow(Exception):
@@ -42,7 +39,8 @@ def patient(application: Application) -> Application:
         async def sent(message: Message) -> None:
             nonlocal is_stream, written
             if message["type"] == "http.response.start":
-                is_stream = (b"Content-Type", b"text/event-stream") in message["headers"]
+                kinds = [value for name, value in message["headers"] if name.lower() == b"content-type"]
+                is_stream = any(kind.startswith(b"text/event-stream") for kind in kinds)
             else:
                 written = message.get("body", b"")
             try:
@@ -119,7 +117,6 @@ class PacedServer(Server):  # type: ignore[misc]  # Daphne is untyped
                 details["pace"] = Pace()
                 protocol.registerProducer(details["pace"], True)
             case "websocket.accept":
-                protocol.closeHandshakeTimeout = LAST_SECONDS
                 details["pace"] = Pace(protocol.transport)
                 protocol.unregisterProducer()  # the HTTP channel that the socket came by
                 protocol.registerProducer(details["pace"], True)

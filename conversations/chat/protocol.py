@@ -166,6 +166,7 @@ CLOSES = (
 )
 TRANSPORT_CLOSES = (
     Close(1001, "The server is restarting, or you left. Reconnect."),
+    Close(1002, "What was sent is no frame."),
     Close(1006, "The connection broke off without a word. Reconnect."),
     Close(1007, "A text frame was not UTF-8."),
     Close(1009, "A frame was larger than the limit."),

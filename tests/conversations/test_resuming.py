@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from itertools import cycle
 
@@ -28,7 +28,7 @@ class Reader:
     def __init__(self, user: User) -> None:
         self.api = Api(user)
         self.token = self.api.headers["Authorization"].removeprefix("Token ")
-        self.doors: dict[str, Callable[[str, int], AsyncIterator[str]]] = {
+        self.doors: dict[str, Callable[[str, int], AsyncGenerator[str]]] = {
             "stream": self._stream,
             "header": self._stream_by_header,
             "socket": self._socket,
@@ -45,24 +45,24 @@ class Reader:
 
     async def next(self, door: str, reply: str, after: int) -> str:
         """One event, and the connection is cut."""
-        async with aclosing(self.doors[door](reply, after)) as events:  # type: ignore[type-var]
+        async with aclosing(self.doors[door](reply, after)) as events:
             return await anext(events)
 
     async def rest(self, door: str, reply: str, after: int = 0) -> list[str]:
         return [event async for event in self.doors[door](reply, after)]
 
-    def _stream(self, reply: str, after: int) -> AsyncIterator[str]:
+    def _stream(self, reply: str, after: int) -> AsyncGenerator[str]:
         return self._events("GET", f"replies/{reply}/events/?after={after}")
 
-    def _stream_by_header(self, reply: str, after: int) -> AsyncIterator[str]:
+    def _stream_by_header(self, reply: str, after: int) -> AsyncGenerator[str]:
         return self._events("GET", f"replies/{reply}/events/", **{"Last-Event-ID": str(after)})
 
-    async def _events(self, method: str, path: str, body: object = None, **headers: str) -> AsyncIterator[str]:
+    async def _events(self, method: str, path: str, body: object = None, **headers: str) -> AsyncGenerator[str]:
         async with aclosing(self.api.frames(method, path, body, **headers)) as frames:  # type: ignore[type-var]
             async for frame in frames:
                 yield frame.partition("\ndata: ")[2].removesuffix("\n\n")
 
-    async def _socket(self, reply: str, after: int) -> AsyncIterator[str]:
+    async def _socket(self, reply: str, after: int) -> AsyncGenerator[str]:
         async with connected(token=self.token, origin=None) as socket:
             await socket.send("reply.resume", reply=reply, after=after)
             ended = False

@@ -3,9 +3,11 @@
 import http.client
 import json
 import os
+import re
 import socket
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
+from random import Random
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -14,6 +16,7 @@ import pytest
 from websockets.exceptions import ConnectionClosed
 from websockets.frames import Close
 
+from tests import generated
 from tests import model_scripts as scripts
 from tests.clients import ApiError, Client
 from tests.model_server import ModelServer
@@ -22,6 +25,9 @@ from tests.services import free_port, fresh_database
 from tests.waiting import until
 
 PASSWORD = "correct-horse-battery-9"
+GENERATED = int(os.environ.get("OPENBOOK_TEST_FRAMES", "300"))
+ANSWERED = re.compile(rb"^HTTP/1.1 [245]\d\d |\x88.[\x03\x11]")
+"""A refusal, or the frame that closes a socket with its code: 1xxx or 44xx."""
 
 
 @pytest.fixture(scope="module")
@@ -239,3 +245,59 @@ def test_without_the_redis_that_is_configured_everything_still_works(
                 frames.append(json.loads(socket.recv(60)))
         assert [frame["seq"] for frame in frames] == list(range(1, len(frames) + 1))
         assert "Traceback" not in running.output
+
+
+def test_whatever_a_socket_is_sent_is_refused_in_words_and_the_socket_stays(
+    running: ServerProcess, client: Client
+) -> None:
+    chance, before = Random(8), len(running.output)
+    known = {"invalid_frame", "invalid_message", "message_too_long", "reply_not_found", "nothing_to_work_from"}
+    with client.socket() as tab:
+        for _ in range(GENERATED):
+            frame = generated.frame(chance)
+            tab.send(frame)
+            answer = json.loads(tab.recv(60))
+            assert (answer["type"], answer["data"]["code"] in known) == ("error", True), (frame[:300], answer)
+        tab.send(json.dumps({"type": "message.send", "content": "Are you there?"}))
+        while (event := json.loads(tab.recv(60)))["type"] != "reply.completed":
+            assert not event["type"].startswith(("error", "reply.failed"))
+    log = running.output[before:]
+    assert (client.token in log, "Traceback" in log) == (False, False)
+
+
+@pytest.mark.parametrize(
+    ("data", "code"),
+    [
+        (b"\x81\x82\x00\x00\x00\x00\xff\xfe", 1007),  # a text that is not UTF-8
+        (b"\x83\x80\x00\x00\x00\x00", 1002),  # a type of frame that there isn't
+        (b"\xc1\x80\x00\x00\x00\x00", 1002),  # compressed, which was not agreed upon
+        (b"\x81\x00", 1002),  # not masked
+        (b"\x80\x80\x00\x00\x00\x00", 1002),  # the end of what was not begun
+        (b"\x81\xff\x00\x00\x00\x01\x00\x00\x00\x00\x00\x00\x00\x00", 1009),  # 4 GiB are announced
+    ],
+)
+def test_what_is_no_frame_closes_the_socket_with_a_code(
+    running: ServerProcess, client: Client, data: bytes, code: int
+) -> None:
+    with client.socket(compression=None) as tab:
+        tab.socket.sendall(data)
+        with pytest.raises(ConnectionClosed) as closed:
+            tab.recv(60)
+    assert (closed.value.rcvd and closed.value.rcvd.code) == code
+
+
+def test_whatever_a_handshake_holds_it_is_answered(running: ServerProcess, client: Client) -> None:
+    """With a refusal, or with a socket that is closed with a code."""
+    chance, address, before = Random(8), urlsplit(running.url), len(running.output)
+    for _ in range(GENERATED // 4):
+        request = generated.handshake(chance, address.netloc)
+        with socket.create_connection((str(address.hostname), address.port or 0), timeout=60) as end:
+            end.sendall(request)
+            answer = b""
+            while not ANSWERED.search(answer):
+                piece = end.recv(65_536)
+                assert piece, (request[:500], answer)
+                answer += piece
+        assert answer.split(b" ")[1] < b"500", (request[:500], answer)
+    log = running.output[before:]
+    assert ("made-up" in log, "Traceback" in log) == (False, False)

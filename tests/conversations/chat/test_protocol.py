@@ -33,7 +33,7 @@ def types(kinds: tuple[protocol.Kind, ...]) -> list[str]:
 
 
 def test_the_page_names_each_frame_that_is_understood_and_no_other() -> None:
-    cases = {
+    cases: set[Any] = {
         node.value.value
         for node in ast.walk(ast.parse(inspect.getsource(consumers)))
         if isinstance(node, ast.MatchValue) and isinstance(node.value, ast.Constant)
@@ -48,10 +48,8 @@ def test_the_page_names_each_event_that_is_sent_and_no_other() -> None:
 
 
 def test_the_page_names_each_code_that_a_socket_is_closed_with_and_no_other() -> None:
-    codes = {
-        value
-        for value in constants(inspect.getsource(consumers))
-        if isinstance(value, int) and not isinstance(value, bool) and 1000 <= value < 5000
+    codes: set[int] = {
+        value for value in constants(inspect.getsource(consumers)) if type(value) is int and 1000 <= value < 5000
     }
     assert sorted(close.code for close in protocol.CLOSES) == sorted(codes)
 
