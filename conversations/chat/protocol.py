@@ -158,7 +158,8 @@ CLOSES = (
         "Not signed in, or no longer; the token is unknown, expired or revoked. Don’t just reconnect.",
     ),
     Close(
-        consumers.FORBIDDEN, "Not allowed here. A page of another origin is refused in the handshake, with HTTP 403."
+        consumers.FORBIDDEN,
+        "Not allowed here: the token lacks the scope `read`. A page of another origin is refused in the handshake, with HTTP 403.",
     ),
     Close(consumers.GONE, "There is no such thread, or it isn’t yours, or it was deleted. Don’t just reconnect."),
     Close(consumers.TOO_SLOW, "Events were not read for too long. Reconnect and resume; the reply goes on."),
