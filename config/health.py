@@ -8,7 +8,7 @@ from django.http import HttpRequest, JsonResponse
 
 from conversations.db import in_database
 from conversations.providers import ProviderError, get_provider
-from conversations.replies.doorbell import unreachable
+from conversations.redis_client import unreachable, waiting
 
 DATABASE_SECONDS = 3.0
 
@@ -44,9 +44,7 @@ def _provider() -> str:
 async def _redis() -> str:
     if not settings.REDIS_URL:
         return "not configured: one server process"
-    import redis.asyncio  # noqa: PLC0415
-
-    client = redis.asyncio.from_url(settings.REDIS_URL, socket_connect_timeout=2, socket_timeout=2)
+    client = waiting(settings.REDIS_URL, socket_connect_timeout=2, socket_timeout=2)
     try:
         await client.ping()
     except unreachable():

@@ -5,15 +5,16 @@ import logging
 import math
 import threading
 import time
-from functools import cache
 
-import redis
 from django.conf import settings
+
+from conversations.redis_client import blocking, unreachable
 
 log = logging.getLogger("openbook.limits")
 
 MOST_KEYS = 10_000
-REDIS_SECONDS = 0.5
+PATIENCE = {"socket_connect_timeout": 0.5, "socket_timeout": 0.5}
+"""Seconds."""
 
 
 class Counts:
@@ -54,33 +55,28 @@ def forget(key: str, *, seconds: int) -> None:
     HERE.forget(key, window)
     if settings.REDIS_URL:
         try:
-            _client(settings.REDIS_URL).delete(_name(key, window))
-        except redis.RedisError as error:
+            blocking(settings.REDIS_URL, **PATIENCE).delete(_name(key, window))
+        except unreachable() as error:
             _lost(error)
 
 
 def _added(key: str, window: int, ends: int) -> int:
     if settings.REDIS_URL:
         try:
-            step = _client(settings.REDIS_URL).pipeline()
+            step = blocking(settings.REDIS_URL, **PATIENCE).pipeline()
             step.incr(_name(key, window))
             step.expireat(_name(key, window), ends + 1)
             found: list[int] = step.execute()
-        except redis.RedisError as error:
+        except unreachable() as error:
             _lost(error)
         else:
             return found[0]
     return HERE.add(key, window, ends)
 
 
-def _lost(error: redis.RedisError) -> None:
+def _lost(error: Exception) -> None:
     log.warning("Redis can't be reached; each process counts alone", extra={"cause": str(error)})
 
 
 def _name(key: str, window: int) -> str:
     return f"openbook.count.{key}.{window}"
-
-
-@cache
-def _client(url: str) -> redis.Redis:
-    return redis.Redis.from_url(url, socket_connect_timeout=REDIS_SECONDS, socket_timeout=REDIS_SECONDS)

@@ -159,7 +159,7 @@ CLOSES = (
     ),
     Close(
         consumers.FORBIDDEN,
-        "Not allowed here: the token lacks the scope `read`. A page of another origin is refused in the handshake, with HTTP 403.",
+        "Not allowed: the token lacks the scope `read`. A page of another origin is refused in the handshake, with HTTP 403.",
     ),
     Close(consumers.GONE, "There is no such thread, or it isn’t yours, or it was deleted. Don’t just reconnect."),
     Close(consumers.TOO_SLOW, "Events were not read for too long. Reconnect and resume; the reply goes on."),

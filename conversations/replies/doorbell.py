@@ -9,11 +9,12 @@ import logging
 from collections import defaultdict
 from collections.abc import Coroutine, Iterator
 from contextlib import contextmanager, suppress
-from functools import cache
 from typing import Any
 
 from channels.layers import get_channel_layer
 from django.conf import settings
+
+from conversations.redis_client import unreachable
 
 log = logging.getLogger("openbook.doorbell")
 
@@ -137,11 +138,3 @@ async def rung(bell: asyncio.Event, seconds: float | None) -> None:
     """Wait for a ring, or for so many seconds."""
     with suppress(TimeoutError):
         await asyncio.wait_for(bell.wait(), seconds)
-
-
-@cache
-def unreachable() -> tuple[type[Exception], ...]:
-    """What is raised where a Redis doesn't answer. Without one, its client need not be loaded at each start."""
-    from redis.exceptions import RedisError  # noqa: PLC0415
-
-    return RedisError, OSError
