@@ -7,7 +7,8 @@ import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from itertools import pairwise
+from itertools import groupby, pairwise
+from operator import itemgetter
 from zlib import crc32
 
 import snowballstemmer
@@ -23,7 +24,8 @@ type Sought = frozenset[str]
 """The stems of one word by all languages."""
 
 # Marks belong to the letters that they stand on: without the ranges of Indic scripts their words would fall apart.
-WORD = re.compile(r"[\w\u0300-\u036f\u0900-\u0963\u0966-\u0dff]+")
+LETTER = r"[\w\u0300-\u036f\u0900-\u0963\u0966-\u0dff]"
+WORD = re.compile(f"{LETTER}+")
 UNSPACED = re.compile(
     r"([\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+)"
 )
@@ -77,6 +79,17 @@ def excerpt(text: str, wanted: Sequence[Sought], length: int = 160) -> tuple[str
     part = " ".join(text[start:end].split())
     words = dict.fromkeys(word for _, word in _standing(part, wanted))
     return f"{'…' * (start > 0)}{part}{'…' * (end < len(text))}", list(words)
+
+
+def marked(text: str, words: Sequence[str]) -> list[tuple[str, bool]]:
+    """A text in parts, each with whether it is one of the words, as ``excerpt`` gives them."""
+    inside = [False] * len(text)
+    for word in words:
+        whole = re.escape(word) if UNSPACED.search(word) else f"(?<!{LETTER}){re.escape(word)}(?!{LETTER})"
+        for found in re.finditer(f"(?={whole})", text):  # they may overlap
+            inside[found.start() : found.start() + len(word)] = [True] * len(word)
+    pairs = groupby(zip(text, inside, strict=True), key=itemgetter(1))
+    return [("".join(letter for letter, _ in part), is_word) for is_word, part in pairs]
 
 
 def _standing(text: str, wanted: Sequence[Sought]) -> Iterator[tuple[int, str]]:

@@ -15,8 +15,10 @@ from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 
 from conversations import remembered, threads
+from conversations.chat import found
 from conversations.errors import ThreadNotFound
 from conversations.models import Thread
+from conversations.text import clean
 
 
 class SignedInRequest(HttpRequest):
@@ -31,7 +33,14 @@ def chat(request: SignedInRequest, thread_id: uuid.UUID | None = None) -> HttpRe
         thread = threads.get(request.user, thread_id) if thread_id else None
     except ThreadNotFound as error:
         raise Http404(error.message) from error
-    return render(request, "conversations/chat.html", {"page": _page(request.user, thread), "thread": thread})
+    sought = clean(request.GET.get("q", "")).strip()[: found.LONGEST]
+    context = {
+        "page": _page(request.user, thread),
+        "thread": thread,
+        "sought": sought,
+        "hits": found.hits(request.user, sought) if sought else [],
+    }
+    return render(request, "conversations/chat.html", context)
 
 
 def login(request: HttpRequest) -> HttpResponseBase:

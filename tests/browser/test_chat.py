@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, expect
 
 from conversations.providers.base import CONTEXTUALISED
+from tests.browser.accessibility import violations
 from tests.browser.conftest import Reader
 from tests.browser.pages import PASSWORD, Chat, chat_page
 from tests.browser.rows import add_turns
@@ -248,6 +249,25 @@ def test_everything_works_by_keyboard(chat: Chat) -> None:
     expect(question).to_be_hidden()
     expect(chat.threads).to_contain_text("Your threads will be listed here.")
     expect(chat.page).to_have_url(chat.url + "/")
+
+
+def test_what_was_said_is_found_and_opened_at_its_turn_by_keyboard(chat: Chat, model: ModelServer) -> None:
+    model.script(text("Hi."), text("Oh no."))
+    chat.ask("Hello")
+    chat.ask("The old <b>boat</b> sank.")
+    chat.page.get_by_role("link", name="New thread").click()
+    chat.page.keyboard.press("Control+k")
+    chat.page.keyboard.type("xyzzy")
+    expect(chat.threads.get_by_role("status")).to_contain_text("Nothing was found.")
+    chat.page.get_by_role("searchbox").fill("boats")
+    expect(chat.threads.get_by_role("status")).to_have_text("Found in 1 conversation")
+    expect(chat.threads.locator("mark")).to_have_text("boat")
+    expect(chat.threads.locator(".excerpt")).to_have_text("The old <b>boat</b> sank.")
+    assert violations(chat.page) == []
+    chat.page.keyboard.press("ArrowDown")
+    chat.page.keyboard.press("Enter")
+    expect(chat.page).to_have_url(re.compile(r"/threads/[0-9a-f-]{36}/#turn-3$"))
+    expect(chat.turns.nth(2)).to_be_focused()
 
 
 def test_on_a_phone_the_list_is_a_drawer_that_gives_the_focus_back(reader: Reader) -> None:

@@ -5,7 +5,7 @@ from datetime import date
 import pytest
 
 from memory.days import spans
-from memory.words import asks, speaker, stems, term
+from memory.words import asks, marked, speaker, stems, term
 
 
 @pytest.mark.parametrize(
@@ -58,6 +58,20 @@ def test_a_question_is_known_by_its_end() -> None:
 def test_the_same_word_is_another_term_for_another_user() -> None:
     assert term(1, "boat") == term(1, "boat") != term(2, "boat")
     assert all(-(2**31) <= term(1, word) < 2**31 and term(1, word) for word in ("", "boat", "天地", "\ud800"))
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "inside"),
+    [
+        ("A boat, boats; steamboats.", ["boat", "boats"], ["boat", "boats"]),
+        ("我的猫叫小花", ["猫叫", "叫小"], ["猫叫小"]),
+        ("मेरी बिल्ली, काली", ["बिल्ली", "काल"], ["बिल्ली"]),
+        ("Nothing", [], []),
+    ],
+)
+def test_the_words_are_marked_where_they_stand_by_themselves(text: str, words: list[str], inside: list[str]) -> None:
+    parts = marked(text, words)
+    assert ("".join(part for part, _ in parts), [part for part, is_word in parts if is_word]) == (text, inside)
 
 
 SATURDAY = date(2026, 11, 21)

@@ -49,7 +49,7 @@ const composer = new Composer(store, page.limits.message_chars, { onSend: send, 
 const connection = new ConnectionBar(byId("connection"), () => open.socket.reconnect());
 const welcome = new Welcome(byId("welcome"), page.assistants, (text) => composer.put(text));
 const list = new ThreadList({
-  onOpen: (thread) => go(thread),
+  onOpen: go,
   onMenu: threadMenu,
   onRenamed: (thread) => thread.id === open.thread.id && showTitle(thread),
   onError: (words) => composer.say(words),
@@ -91,12 +91,17 @@ function show(thread) {
   });
 }
 
-/** Opens a thread without loading the page anew. */
-function go(thread) {
-  history.pushState(null, "", thread.id === "new" ? "/" : `/threads/${thread.id}/`);
-  show(thread);
+/** Opens a thread, at one of its turns if that is named, without loading the page anew. */
+function go(thread, position) {
+  const turn = position ? `#turn-${position}` : "";
+  history.pushState(null, "", thread.id === "new" ? "/" : `/threads/${thread.id}/${turn}`);
   drawer.close();
-  composer.focus();
+  if (turn && thread.id === open.thread.id) {
+    openNamedTurn();
+    return;
+  }
+  show(thread);
+  if (!turn) composer.focus();
 }
 
 function send(text) {

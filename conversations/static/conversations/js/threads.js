@@ -1,8 +1,9 @@
-/** The list of threads: by day, searched by title, renamed in place, deleted after a question. */
+/** The list of threads: by day, searched by title and by what was said, renamed in place, deleted after a question. */
 
 import { api } from "./api.js";
 import { byDay } from "./days.js";
 import { byId, h, icon, iconButton } from "./dom.js";
+import { Finder } from "./finding.js";
 
 export class ThreadList {
   #threads = [];
@@ -10,15 +11,22 @@ export class ThreadList {
   #current = null;
   #renaming = null;
 
-  /** @param {{onOpen: (thread: object) => void, onMenu: (thread: object, button: HTMLElement) => void, onRenamed: (thread: object) => void, onError: (words: string) => void}} on */
+  /** @param {{onOpen: (thread: object, position?: number) => void, onMenu: (thread: object, button: HTMLElement) => void, onRenamed: (thread: object) => void, onError: (words: string) => void}} on */
   constructor(on) {
     this.on = on;
     this.element = byId("threads");
+    this.rows = byId("titles");
+    this.finder = new Finder((thread, position) => this.on.onOpen(thread, position));
     this.search = byId("search");
     this.search.addEventListener("input", () => this.#show());
     this.search.addEventListener("keydown", (event) => {
-      if (event.key === "Enter") this.element.querySelector("a")?.click();
       if (event.key === "ArrowDown") this.element.querySelector("a")?.focus();
+    });
+    byId("search-form").addEventListener("submit", (event) => {
+      event.preventDefault();
+      const first = this.element.querySelector("a");
+      if (first) first.click();
+      else this.finder.again();
     });
     this.element.addEventListener("keydown", (event) => this.#arrows(event));
   }
@@ -32,7 +40,7 @@ export class ThreadList {
       this.#show();
     } catch (error) {
       const again = h("button", { type: "button", class: "button", onclick: () => this.load(path) }, "Try again");
-      this.element.replaceChildren(h("div", { class: "list-note" }, h("p", {}, error.message), again));
+      this.rows.replaceChildren(h("div", { class: "list-note" }, h("p", {}, error.message), again));
     }
   }
 
@@ -59,6 +67,7 @@ export class ThreadList {
     const known = this.find(thread.id);
     if (known) Object.assign(known, thread);
     this.#show();
+    this.finder.again();
   }
 
   select(id) {
@@ -69,6 +78,7 @@ export class ThreadList {
   remove(id) {
     this.#threads = this.#threads.filter((thread) => thread.id !== id);
     this.#show();
+    this.finder.again();
   }
 
   rename(id) {
@@ -81,19 +91,19 @@ export class ThreadList {
     const wanted = this.search.value.trim().toLocaleLowerCase();
     const found = this.#threads.filter(({ title }) => title.toLocaleLowerCase().includes(wanted));
     const focused = document.activeElement?.closest?.("[data-thread]")?.dataset.thread;
-    this.element.replaceChildren(
+    this.rows.replaceChildren(
       ...byDay(found).map(([day, threads]) =>
         h("section", { class: "day" }, h("h2", {}, day), h("ul", {}, ...threads.map((thread) => this.#row(thread)))),
       ),
       ...this.#foot(found, wanted),
     );
     if (focused) this.element.querySelector(`[data-thread="${focused}"] a`)?.focus();
+    this.finder.look(wanted, wanted ? found.map(({ id }) => id) : []);
   }
 
   #foot(found, wanted) {
-    if (!found.length && !this.#next) {
-      return [h("p", { class: "list-note" }, wanted ? "No title holds these words." : "Your threads will be listed here.")];
-    }
+    if (wanted) return []; // the server looks through all of them
+    if (!found.length && !this.#next) return [h("p", { class: "list-note" }, "Your threads will be listed here.")];
     return this.#next ? [h("button", { type: "button", class: "button quiet", onclick: () => this.load(this.#next) }, "Show older threads")] : [];
   }
 
@@ -135,7 +145,7 @@ export class ThreadList {
       try {
         Object.assign(thread, await api.patch(`threads/${thread.id}/`, { title }));
         this.on.onRenamed(thread);
-        this.#show();
+        this.change(thread);
       } catch (error) {
         this.on.onError(error.message);
       }

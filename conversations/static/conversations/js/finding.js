@@ -1,0 +1,136 @@
+/** What was said, found by its words: the server is asked once the reader pauses, and each place is a link to its turn. */
+
+import { api } from "./api.js";
+import { byId, h } from "./dom.js";
+import { count } from "./words.js";
+
+const PAUSE = 250;
+const PAGE = 20;
+const LETTER = String.raw`[\p{L}\p{M}\p{N}_]`;
+const UNSPACED = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/u;
+const day = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "long", year: "numeric" });
+
+/** @returns {[string, boolean][]} a text in parts, each with whether it is one of the words */
+export function marked(text, words) {
+  const inside = new Array(text.length).fill(false);
+  for (const word of words) {
+    const [before, after] = UNSPACED.test(word) ? ["", ""] : [`(?<!${LETTER})`, `(?!${LETTER})`];
+    const places = new RegExp(`(?=${before}${word.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&")}${after})`, "gu"); // they may overlap
+    for (const { index } of text.matchAll(places)) inside.fill(true, index, index + word.length);
+  }
+  const parts = [];
+  for (let at = 0, start = 0; at < text.length; at += 1) {
+    if (inside[at] === inside[at + 1]) continue;
+    parts.push([text.slice(start, at + 1), inside[at]]);
+    start = at + 1;
+  }
+  return parts;
+}
+
+export class Finder {
+  #text = "";
+  #timer = null;
+  #asked = 0;
+  #hits = [];
+  #next = null;
+  #titles = new Set();
+  #settled = true;
+
+  /** @param {(thread: object, position: number | undefined) => void} onOpen */
+  constructor(onOpen) {
+    this.onOpen = onOpen;
+    this.state = byId("found-state");
+    this.list = byId("found");
+  }
+
+  /** @param {string} text @param {string[]} titles ids of the threads whose titles are listed already */
+  look(text, titles) {
+    this.#titles = new Set(titles);
+    if (text === this.#text) {
+      if (text && this.#settled) this.#show();
+      return;
+    }
+    this.#text = text;
+    this.again(PAUSE);
+  }
+
+  /** Ask anew, at once unless told otherwise. */
+  again(pause = 0) {
+    clearTimeout(this.#timer);
+    this.#asked += 1;
+    this.#settled = false;
+    if (this.#text) this.#timer = setTimeout(() => this.#ask(`threads/?q=${encodeURIComponent(this.#text)}&page_size=${PAGE}`), pause);
+    else this.#clear();
+  }
+
+  async #ask(path, before = []) {
+    const asked = this.#asked;
+    this.list.setAttribute("aria-busy", "true");
+    if (!this.list.children.length) this.state.textContent = "Searching what was said…";
+    try {
+      const { results, next } = await api.get(path);
+      if (asked !== this.#asked) return;
+      this.#hits = [...before, ...results];
+      this.#next = next;
+      this.#settled = true;
+      this.#show();
+    } catch (error) {
+      if (asked !== this.#asked) return;
+      this.state.textContent = error.message;
+      this.list.replaceChildren(this.#button("Try again", () => this.#ask(path, before)));
+    }
+    this.list.removeAttribute("aria-busy");
+  }
+
+  #clear() {
+    this.state.textContent = "";
+    this.list.replaceChildren();
+    this.list.removeAttribute("aria-busy");
+  }
+
+  #show() {
+    const shown = this.#hits.filter(({ id, match }) => match || !this.#titles.has(id));
+    this.state.replaceChildren(...this.#told(shown.length));
+    this.list.replaceChildren(...shown.map((thread) => h("li", {}, this.#link(thread))));
+    if (this.#next) this.list.append(this.#button("Show more", (event) => this.#more(event)));
+  }
+
+  #told(found) {
+    const titles = this.#titles.size;
+    if (!found && titles) return [h("span", { class: "visually-hidden" }, `${count(titles, "title")}. `), "Nothing more in what was said."];
+    if (!found) return ["Nothing was found. All of the words must stand in one title, or in one message."];
+    const told = `Found in ${count(found, "conversation")}${this.#next ? ", and in more" : ""}`;
+    return titles ? [h("span", { class: "visually-hidden" }, `${count(titles, "title")}. `), told] : [told];
+  }
+
+  #link(thread) {
+    const { match } = thread;
+    const follow = (event) => {
+      if (event.ctrlKey || event.metaKey || event.shiftKey || event.button) return; // a new tab or window
+      event.preventDefault();
+      this.onOpen(thread, match?.position);
+    };
+    return h(
+      "a",
+      { class: "hit", href: `/threads/${thread.id}/${match ? `#turn-${match.position}` : ""}`, onclick: follow },
+      h("span", { class: "title", dir: "auto" }, thread.title || "New thread"),
+      match && h("span", { class: "excerpt", dir: "auto" }, ...marked(match.excerpt, match.words).map(([part, isWord]) => (isWord ? h("mark", {}, part) : part))),
+      match && h("span", { class: "place" }, placeOf(match)),
+    );
+  }
+
+  async #more(event) {
+    const reached = this.list.querySelectorAll("a").length;
+    event.currentTarget.disabled = true;
+    await this.#ask(this.#next, this.#hits);
+    this.list.querySelectorAll("a")[reached]?.focus();
+  }
+
+  #button(words, onclick) {
+    return h("li", {}, h("button", { type: "button", class: "button quiet wide", onclick }, words));
+  }
+}
+
+function placeOf({ role, created_at: at, position }) {
+  return `${role === "user" ? "You" : "Reply"}, ${day.format(new Date(at))}, turn ${position}`;
+}
