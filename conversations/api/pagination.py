@@ -1,3 +1,5 @@
+import re
+from base64 import b64decode
 from typing import Any, NoReturn
 
 from django.core.exceptions import ValidationError
@@ -10,6 +12,7 @@ from rest_framework.utils.urls import replace_query_param
 from conversations.errors import OpenbookError
 from conversations.models import Message
 
+CURSOR = re.compile(rb"([opr]=[^&]*(&|$))+$")
 MOST = 200
 SIZES = f"`page_size` must be a number from 1 to {MOST}."
 
@@ -33,6 +36,13 @@ class CursorPagination(BaseCursorPagination):
             return super().paginate_queryset(queryset, request, view) or []
         except (NotFound, ValidationError, ValueError):  # no cursor, or one that holds no position of this list
             raise InvalidPage("The cursor can't be read. Use `next` and `previous` as they are given.") from None
+
+    def decode_cursor(self, request: Request) -> Any:
+        """DRF passes over what it can't read, and would begin at the first page again."""
+        given = request.query_params.get(self.cursor_query_param)
+        if given is not None and not CURSOR.match(b64decode(given, validate=True)):
+            raise ValueError("no cursor")
+        return super().decode_cursor(request)
 
     def get_paginated_response_schema(self, schema: dict[str, Any]) -> dict[str, Any]:
         described = super().get_paginated_response_schema(schema)

@@ -1,110 +1,249 @@
 """Every failure of the API has one shape, a fitting status, and the id under which the log tells more."""
 
 import json
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
+import time_machine
 from django.contrib.auth.models import User
+from django.db import OperationalError
 from django.test import AsyncClient
+from django.utils import timezone
 
-from conversations import threads
-from tests.conversations.api.client import Api
+from conversations import counting, threads, tokens
+from conversations.api import messages_api
+from tests.conversations.api.client import Answer, Api
+from tests.conversations.factories import make_reply, make_thread
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("engine")]
 
-NO_CALL = "The API has no such call: addresses end with a slash, and the list of calls is at /api/v1/docs/."
+THREAD_ID = "0198c0de-0000-7000-8000-000000000000"
+QUARTER_PAST_A_MINUTE = 1_795_262_400.0 + 15
 
 
-def error(type: str, code: str, message: str, **details: Any) -> dict[str, Any]:
-    return {"type": type, "code": code, "message": message, "details": details}
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """A call that fails, and how it is told: status and code, and what stands in these headers."""
+
+    call: str = "GET threads/"
+    body: bytes = b""
+    is_a: str = "application/json"
+    headers: dict[str, str] = field(default_factory=dict)
+    token: str = "full"
+    broken: Exception | None = None
+    status: int
+    code: str
+    told: dict[str, str] = field(default_factory=dict)
 
 
-@pytest.mark.parametrize(
-    "body",
-    [b"{", b"", b"\xff\xfe", b'{"content": NaN}', b'{"content": "x"} {}', b"1" * 5_000],
-    ids=lambda body: body[:20],
-)
-@pytest.mark.parametrize("path", ["threads/new/messages/", "threads/new/messages/stream/", "threads/new/context/"])
-async def test_what_is_no_json_is_refused(user: User, api: Api, path: str, body: bytes) -> None:
-    answer = await api.send("POST", path, body)
-    assert (answer.status, answer.refusal[1]["type"]) == (400, "invalid_request")
+TYPES = {
+    400: "invalid_request",
+    401: "authentication",
+    403: "permission",
+    404: "not_found",
+    405: "method_not_allowed",
+    409: "conflict",
+    412: "precondition_failed",
+    413: "invalid_request",
+    415: "unsupported_media_type",
+    429: "rate_limited",
+    500: "internal",
+    503: "unavailable",
+}
+THEIR_TYPES = {
+    400: "invalid_request_error",
+    401: "authentication_error",
+    403: "permission_error",
+    404: "not_found_error",
+    405: "invalid_request_error",
+    409: "conflict_error",
+    413: "request_too_large",
+    415: "invalid_request_error",
+    429: "rate_limit_error",
+    500: "api_error",
+    529: "overloaded_error",
+}
+SEND = "POST threads/new/messages/"
+MESSAGES = "POST /v1/messages"
+THREAD = f"threads/{THREAD_ID}/"
 
 
-@pytest.mark.parametrize("depth", [990, 1_000, 3_000, 9_000, 9_990, 9_995, 9_999, 10_000, 100_000])
-@pytest.mark.parametrize("field", ["content", "client_message_id", "else"])
-async def test_json_of_any_depth_is_refused_in_words(user: User, api: Api, depth: int, field: str) -> None:
-    body = b'{"%s": %s%s}' % (field.encode(), b"[" * depth, b"]" * depth)
-    answer = await api.send("POST", "threads/new/messages/", body)
-    assert (answer.status, answer.refusal[1]["type"]) == (400, "invalid_request")
+def nested(depth: int) -> bytes:
+    return b'{"content": %s%s}' % (b"[" * depth, b"]" * depth)
 
 
-@pytest.mark.parametrize("content_type", ["application/x-www-form-urlencoded", "text/plain", "multipart/form-data"])
-async def test_what_is_no_json_by_its_own_word_is_refused(user: User, api: Api, content_type: str) -> None:
-    answer = await api.send("POST", "threads/new/messages/", b'{"content": "Hello"}', content_type)
-    assert answer.refusal == (
-        415,
-        error(
-            "unsupported_media_type",
-            "unsupported_media_type",
-            f'Unsupported media type "{content_type}" in request.',
-        ),
-    )
+def asking(thread: str = "") -> bytes:
+    call = {"model": "companion", "max_tokens": 9, "messages": [{"role": "user", "content": "Hello"}]}
+    return json.dumps(call | ({"metadata": {"thread": thread}} if thread else {})).encode()
 
 
-@pytest.mark.parametrize("chunked", [False, True])
-async def test_a_body_over_the_limit_is_refused_and_the_limit_named(
-    user: User, api: Api, settings: Any, chunked: bool
+CASES = {
+    "no JSON": Case(call=SEND, body=b"{", status=400, code="parse_error"),
+    "no body": Case(call=SEND, status=400, code="invalid"),
+    "bad UTF-8": Case(call=f"{SEND}stream/", body=b'{"content": "\xff\xfe"}', status=400, code="parse_error"),
+    "no number": Case(call=SEND, body=b'{"content": NaN}', status=400, code="parse_error"),
+    "two values": Case(call=SEND, body=b'{"content": "x"} {}', status=400, code="parse_error"),
+    "a huge number": Case(call=SEND, body=b"1" * 5_000, status=400, code="parse_error"),
+    "nested": Case(call=SEND, body=nested(990), status=400, code="invalid_message"),
+    "nested deeply": Case(call=f"{SEND}stream/", body=nested(9_995), status=400, code="parse_error"),
+    "nested very deeply": Case(call="POST threads/new/context/", body=nested(100_000), status=400, code="parse_error"),
+    "wrong value": Case(call="POST threads/", body=b'{"title": []}', status=400, code="invalid"),
+    "unknown value": Case(call="POST threads/", body=b'{"assistant": "x"}', status=400, code="invalid_message"),
+    "NUL": Case(call="POST threads/", body=b'{"title": "a\\u0000"}', status=400, code="invalid"),
+    "unknown parameter": Case(call="GET threads/?sort=x", status=400, code="unknown_parameter"),
+    "no cursor": Case(call="GET threads/?cursor=%00", status=400, code="invalid_page"),
+    "a cursor of nothing": Case(call="GET threads/?cursor=AAAA", status=400, code="invalid_page"),
+    "a cursor of another list": Case(call="GET threads/?cursor=cD14", status=400, code="invalid_page"),
+    "foreign host": Case(headers={"Host": "evil.example"}, status=400, code="bad_request"),
+    "nobody": Case(token="none", status=401, code="not_authenticated", told={"www-authenticate": "Token"}),
+    "nobody, async": Case(call=f"GET {THREAD}messages/", token="none", status=401, code="not_authenticated"),
+    "wrong token": Case(token="wrong", status=401, code="authentication_failed", told={"www-authenticate": "Token"}),
+    "narrow token": Case(call="POST threads/", token="reader", status=403, code="insufficient_scope"),
+    "unknown id": Case(call="GET threads/7/", status=404, code="thread_not_found"),
+    "unknown call": Case(call="GET nothing/", status=404, code="not_found"),
+    "unknown call of nobody": Case(call="PUT auth/", token="none", status=404, code="not_found"),
+    "no slash": Case(call="POST threads/new/messages", status=404, code="not_found"),
+    "dots": Case(call="DELETE ../../etc/", status=404, code="not_found"),
+    "nothing": Case(call="GET /api/v1/", status=404, code="not_found"),
+    "no such method": Case(
+        call="PUT threads/", status=405, code="method_not_allowed", told={"allow": "GET, HEAD, POST"}
+    ),
+    "no such method, async": Case(
+        call="GET threads/new/messages/stream/", status=405, code="method_not_allowed", told={"allow": "POST"}
+    ),
+    "asking for methods": Case(
+        call="OPTIONS requests/7/", status=405, code="method_not_allowed", told={"allow": "GET, HEAD"}
+    ),
+    "reply in progress": Case(
+        call=f"POST {THREAD}messages/", body=b'{"content": "x"}', status=409, code="reply_in_progress"
+    ),
+    "changed meanwhile": Case(
+        call=f"DELETE {THREAD}", headers={"If-Match": '"seen"'}, status=412, code="precondition_failed"
+    ),
+    "too large": Case(call=SEND, body=b"x" * 2_001, status=413, code="message_too_long"),
+    "too large, unannounced": Case(
+        call=SEND,
+        body=b"x" * 2_001,
+        headers={"Content-Length": "", "Transfer-Encoding": "chunked"},
+        status=413,
+        code="message_too_long",
+    ),
+    "a form": Case(
+        call=SEND, body=b"x=1", is_a="application/x-www-form-urlencoded", status=415, code="unsupported_media_type"
+    ),
+    "too often": Case(token="slow", status=429, code="rate_limited", told={"retry-after": "45"}),
+    "our failure": Case(broken=ZeroDivisionError("secret"), status=500, code="internal"),
+    "our failure, async": Case(
+        call=f"GET {THREAD}messages/", broken=ZeroDivisionError("secret"), status=500, code="internal"
+    ),
+    "no database": Case(broken=OperationalError("secret"), status=503, code="unavailable"),
+}
+THEIR_CASES = {
+    "no JSON": Case(call=MESSAGES, body=b"{", status=400, code="parse_error"),
+    "bad UTF-8": Case(call=MESSAGES, body=b'{"model": "\xff"}', status=400, code="parse_error"),
+    "a huge number": Case(call=MESSAGES, body=b"1" * 5_000, status=400, code="parse_error"),
+    "nested deeply": Case(call=MESSAGES, body=nested(100_000), status=400, code="parse_error"),
+    "wrong value": Case(call=MESSAGES, body=b'{"messages": 7}', status=400, code="invalid_message"),
+    "foreign host": Case(call=MESSAGES, headers={"Host": "evil.example"}, status=400, code="bad_request"),
+    "nobody": Case(
+        call=MESSAGES, token="none", status=401, code="authentication_failed", told={"www-authenticate": "Bearer"}
+    ),
+    "narrow token": Case(call=MESSAGES, body=asking(), token="reader", status=403, code="insufficient_scope"),
+    "unknown id": Case(call=MESSAGES, body=asking("7"), status=404, code="thread_not_found"),
+    "unknown model": Case(call="GET /v1/models/x", status=404, code="not_found"),
+    "unknown call": Case(call="POST /v1/complete", status=404, code="not_found"),
+    "no such method": Case(call="GET /v1/messages", status=405, code="method_not_allowed", told={"allow": "POST"}),
+    "reply in progress": Case(call=MESSAGES, body=asking(THREAD_ID), status=409, code="reply_in_progress"),
+    "too large": Case(call=MESSAGES, body=b"x" * 2_001, status=413, code="message_too_long"),
+    "a form": Case(call=MESSAGES, body=b"x=1", is_a="text/plain", status=415, code="unsupported_media_type"),
+    "too often": Case(call="GET /v1/models", token="slow", status=429, code="rate_limited", told={"retry-after": "45"}),
+    "our failure": Case(
+        call=MESSAGES, body=asking(THREAD_ID), broken=ZeroDivisionError("secret"), status=500, code="internal"
+    ),
+    "no database": Case(
+        call=MESSAGES, body=asking(THREAD_ID), broken=OperationalError("secret"), status=529, code="unavailable"
+    ),
+}
+
+
+@pytest.fixture
+def tokens_of(user: User) -> dict[str, str]:
+    """By what each can be used for; the slow one can't be used any more for the rest of the minute."""
+    reader = tokens.issue(user=user, name="reader", scopes=["read"])
+    slow = tokens.issue(user=user, name="slow", requests_minute=1)
+    return {"full": tokens.issue(user=user, name="full"), "reader": reader, "slow": slow, "wrong": "ob_wrong"}
+
+
+@pytest.fixture
+def failing(
+    user: User, tokens_of: dict[str, str], monkeypatch: pytest.MonkeyPatch, settings: Any
+) -> Callable[[Case], Awaitable[Answer]]:
+    """Makes the call of a case, where a reply runs in the only thread."""
+    settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 250_000
+    thread = make_thread(user, ["Hello?"], id=THREAD_ID)
+    make_reply(thread, status="running", lease_until=timezone.now() + timedelta(hours=1))
+
+    async def call(case: Case) -> Answer:
+        monkeypatch.setattr(counting, "HERE", counting.Counts())
+        if case.status == 413:
+            settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 2_000
+            monkeypatch.setattr(messages_api, "LARGEST_BODY", 2_000)
+        method, path = case.call.split(" ", 1)
+        offered = tokens_of.get(case.token)
+        scheme = "Bearer" if path.startswith("/v1/") else "Token"
+        api = Api(**({"Authorization": f"{scheme} {offered}"} if offered else {}))
+        with time_machine.travel(QUARTER_PAST_A_MINUTE, tick=False):
+            if case.token == "slow":
+                assert (await api.call(method, path)).status == 200
+            if case.broken:
+                monkeypatch.setattr(threads, "of", Mock(side_effect=case.broken))
+            return await api.send(method, path, case.body, case.is_a, **case.headers)
+
+    return call
+
+
+@pytest.mark.parametrize("name", CASES)
+async def test_every_failure_has_the_one_shape(name: str, failing: Callable[[Case], Awaitable[Answer]]) -> None:
+    case = CASES[name]
+    answer = await failing(case)
+    status, error = answer.refusal
+    assert (status, error["type"], error["code"]) == (case.status, TYPES[case.status], case.code)
+    assert "secret" not in str(error)
+    assert {name: answer.headers.get(name) for name in case.told} == case.told
+
+
+@pytest.mark.parametrize("name", THEIR_CASES)
+async def test_every_failure_has_the_shape_of_the_messages_api(
+    name: str, failing: Callable[[Case], Awaitable[Answer]]
 ) -> None:
-    settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 1_000
-    body = json.dumps({"content": "x" * 1_000}).encode()
-    lengths = {"Content-Length": "", "Transfer-Encoding": "chunked"} if chunked else {}
-    assert (await api.send("POST", "threads/new/messages/", body, **lengths)).refusal == (
-        413,
-        error(
-            "invalid_request",
-            "message_too_long",
-            "The request body is too large; the limit is 1,000 bytes. Send a shorter message.",
-            limit=1_000,
+    case = THEIR_CASES[name]
+    answer = await failing(case)
+    error = answer.body["error"]
+    assert answer.body == {"type": "error", "error": error, "request_id": answer.headers["request-id"]}
+    assert error["details"].pop("code") == case.code
+    assert (answer.status, error["type"]) == (case.status, THEIR_TYPES[case.status])
+    assert set(error) == {"type", "message", "details"}
+    assert "secret" not in str(error)
+    assert {name: answer.headers.get(name) for name in case.told} == case.told
+
+
+async def test_a_refusal_says_what_to_do(failing: Callable[[Case], Awaitable[Answer]]) -> None:
+    said = {name: (await failing(CASES[name])).refusal[1] for name in ("unknown call", "too large", "our failure")}
+    assert {name: (error["message"], error["details"]) for name, error in said.items()} == {
+        "unknown call": (
+            "The API has no such call: addresses end with a slash, and the list of calls is at /api/v1/docs/.",
+            {},
         ),
-    )
-
-
-@pytest.mark.parametrize("method", ["GET", "POST", "PUT", "DELETE"])
-@pytest.mark.parametrize(
-    "path", ["", "nothing/", "threads", "threads//", "threads/new/messages", "auth/", "../../etc/"]
-)
-async def test_an_unknown_call_is_named_as_such(_shipped_assistants: None, method: str, path: str) -> None:
-    client = Api()
-    client.client = AsyncClient(enforce_csrf_checks=True, raise_request_exception=False)
-    answer = await client.call(method, path)
-    assert answer.refusal in [
-        (404, error("not_found", "not_found", NO_CALL)),
-        (401, error("authentication", "not_authenticated", "Authentication credentials were not provided.")),
-    ]
-    assert answer.status == 404
-
-
-@pytest.mark.parametrize(
-    ("method", "path", "allowed"),
-    [
-        ("PUT", "threads/", "GET, POST, HEAD"),
-        ("DELETE", "threads/", "GET, POST, HEAD"),
-        ("OPTIONS", "threads/", "GET, POST, HEAD"),
-        ("OPTIONS", "threads/new/messages/", "GET, POST, HEAD"),
-        ("PATCH", "threads/new/messages/", "GET, POST, HEAD"),
-        ("GET", "threads/new/messages/stream/", "POST"),
-        ("GET", "threads/new/context/", "POST"),
-        ("DELETE", "requests/7/", "GET, HEAD"),
-        ("GET", "replies/7/stop/", "POST"),
-    ],
-)
-async def test_a_method_that_a_call_has_not_is_refused(
-    user: User, api: Api, method: str, path: str, allowed: str
-) -> None:
-    answer = await api.call(method, path)
-    message = f'Method "{method}" not allowed.'
-    assert answer.refusal == (405, error("method_not_allowed", "method_not_allowed", message))
-    assert sorted(answer.headers["allow"].split(", ")) == sorted(allowed.split(", "))
+        "too large": (
+            "The request body is too large; the limit is 2,000 bytes. Send a shorter message.",
+            {"limit": 2_000},
+        ),
+        "our failure": ("Something went wrong on the server. It is in the log under this request_id.", {}),
+    }
 
 
 async def test_head_is_get_without_a_body(user: User, api: Api) -> None:
@@ -116,39 +255,6 @@ async def test_head_is_get_without_a_body(user: User, api: Api) -> None:
 async def test_answers_are_json_whatever_the_caller_would_rather_have(user: User, api: Api, accept: str) -> None:
     answer = await api.get("threads/", Accept=accept)
     assert (answer.status, answer.body["results"]) == (200, [])
-
-
-@pytest.mark.parametrize("path", ["threads/", "threads/0/messages/"])
-async def test_whoever_is_unknown_is_challenged(_shipped_assistants: None, path: str) -> None:
-    answer = await Api().get(path)
-    assert answer.refusal == (
-        401,
-        error("authentication", "not_authenticated", "Authentication credentials were not provided."),
-    )
-    assert answer.headers["www-authenticate"] == "Token"
-
-
-@pytest.mark.parametrize("path", ["threads/", "threads/0198c0de-0000-7000-8000-000000000000/messages/"])
-async def test_a_failure_of_ours_is_told_without_its_details(
-    user: User, api: Api, monkeypatch: pytest.MonkeyPatch, path: str
-) -> None:
-    def broken(*args: Any) -> None:
-        raise ZeroDivisionError("secret")
-
-    monkeypatch.setattr(threads, "of", broken)
-    answer = await api.get(path)
-    assert answer.refusal == (
-        500,
-        error("internal", "internal", "Something went wrong on the server. It is in the log under this request_id."),
-    )
-
-
-async def test_a_host_that_is_not_ours_is_refused_before_any_view(user: User, api: Api) -> None:
-    answer = await api.get("threads/", Host="evil.example")
-    assert answer.refusal == (
-        400,
-        error("invalid_request", "bad_request", "The request can't be read. Check its address, host and headers."),
-    )
 
 
 async def test_a_callers_own_request_id_is_kept_where_it_is_plain(user: User, api: Api) -> None:

@@ -7,11 +7,10 @@ from typing import Any
 
 import pytest
 
-from conversations.api.messages_api import told_in_their_shape
 from conversations.api.messages_shapes import Stream, answer, error_body, failure, frame, read_call
 from conversations.api.resending import Asked, Sent, Step, goes_on, step_for
 from conversations.context.terms import Terms
-from conversations.errors import InvalidMessage, Unavailable
+from conversations.errors import InvalidMessage
 from conversations.replies.events import Event
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -183,11 +182,6 @@ def test_how_a_reply_failed_is_told_in_the_words_of_the_api(code: str, status: i
     }
     assert error_body(*found) == told
     assert list(Stream(id="", model="").of(ending("reply.failed", error=error(code)))) == [told]
-
-
-def test_a_server_that_cannot_answer_now_is_overloaded_for_them() -> None:
-    told = told_in_their_shape(Unavailable(), {})
-    assert told and (told.status_code, told.data["error"]["type"]) == (529, "overloaded_error")
 
 
 PATH = [("user", "Hi"), ("assistant", "Hello! \n"), ("user", "Tea?"), ("assistant", "Yes.")]
