@@ -5,7 +5,6 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
-from unittest.mock import Mock
 
 import pytest
 import time_machine
@@ -22,7 +21,6 @@ from tests.conversations.factories import make_reply, make_thread
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("engine")]
 
 THREAD_ID = "0198c0de-0000-7000-8000-000000000000"
-QUARTER_PAST_A_MINUTE = 1_795_262_400.0 + 15
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -170,6 +168,13 @@ THEIR_CASES = {
 }
 
 
+def raising(error: Exception) -> Callable[..., None]:
+    def broken(*_: Any) -> None:
+        raise error
+
+    return broken
+
+
 @pytest.fixture
 def tokens_of(user: User) -> dict[str, str]:
     """By what each can be used for; the slow one can't be used any more for the rest of the minute."""
@@ -196,11 +201,11 @@ def failing(
         offered = tokens_of.get(case.token)
         scheme = "Bearer" if path.startswith("/v1/") else "Token"
         api = Api(**({"Authorization": f"{scheme} {offered}"} if offered else {}))
-        with time_machine.travel(QUARTER_PAST_A_MINUTE, tick=False):
+        with time_machine.travel(timezone.now().replace(second=15), tick=False):
             if case.token == "slow":
                 assert (await api.call(method, path)).status == 200
             if case.broken:
-                monkeypatch.setattr(threads, "of", Mock(side_effect=case.broken))
+                monkeypatch.setattr(threads, "of", raising(case.broken))
             return await api.send(method, path, case.body, case.is_a, **case.headers)
 
     return call
