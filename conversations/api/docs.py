@@ -1,7 +1,9 @@
-"""The documentation page of the API, made from its schema."""
+"""The documentation page of the API, made from its schema, and the guide to the Messages API."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 from django.conf import settings
@@ -9,16 +11,31 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from drf_spectacular.generators import SchemaGenerator
 
+from conversations.models import Scope
+
 METHODS = ("get", "post", "patch", "delete")
+ROOT = "/api/v1/"
+GUIDE = settings.BASE_DIR / "docs" / "messages-api.md"
+GUIDE_SITE = "http://127.0.0.1:8000"
+"""Where the guide says that the server is."""
+CHOICE = re.compile(r"^\* `(.*?)` - (.*)$", re.MULTILINE)
+"""How drf-spectacular tells of a choice, and what it means, below a description."""
 Schema = dict[str, Any]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Field:
+    """``choices`` are the values that it may have, each with what it means where its name doesn't say it."""
+
     name: str
     type: str
     required: bool
     about: str
+    choices: Sequence[tuple[str, str]] = ()
+
+    @property
+    def parts(self) -> list[str]:
+        return self.name.split(".")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,17 +58,32 @@ class Call:
     answers: list[Answer]
     failures: list[str]
     needs_token: bool
+    scope: str
+
+    @property
+    def group(self) -> str:
+        return self.path.removeprefix(ROOT).partition("/")[0]
 
 
 def page(request: HttpRequest) -> HttpResponse:
     schema: Schema = SchemaGenerator().get_schema(request=None, public=True)  # type: ignore[no-untyped-call]
     context = {
-        "calls": list(calls(schema)),
+        "groups": [(name, list(group)) for name, group in groupby(calls(schema), key=lambda call: call.group)],
+        "scopes": [(scope.value, scope.label.partition(": ")[2]) for scope in Scope],
         "site": request.build_absolute_uri("/").rstrip("/"),
-        "base": request.build_absolute_uri("/api/v1/"),
+        "base": request.build_absolute_uri(ROOT),
         "token_days": settings.OPENBOOK_TOKEN_DAYS,
     }
     return render(request, "conversations/api_docs.html", context)
+
+
+def messages_api(request: HttpRequest) -> HttpResponse:
+    """The guide of the repository, with the address of this server."""
+    from markdown_it import MarkdownIt  # noqa: PLC0415  (takes a tenth of a second, which only this page should cost)
+
+    text = GUIDE.read_text(encoding="utf-8").replace(GUIDE_SITE, request.build_absolute_uri("/").rstrip("/"))
+    guide = MarkdownIt("commonmark", {"html": False}).enable("table").render(text)
+    return render(request, "conversations/guide.html", {"guide": guide})
 
 
 def calls(schema: Schema) -> Iterator[Call]:
@@ -70,19 +102,17 @@ def _call(method: str, path: str, operation: Schema, components: Schema) -> Call
         path=path,
         about=operation.get("description", ""),
         parameters=[
-            Field(
-                name=parameter["name"],
-                type=_type(parameter["schema"]),
-                required=parameter.get("required", False),
-                about=parameter.get("description", ""),
-            )
+            _field(parameter["name"], parameter | parameter["schema"], components, parameter.get("required", False))
             for parameter in operation.get("parameters", [])
             if parameter["in"] in ("query", "header")
         ],
         body=_fields(body, components),
         answers=[
             Answer(
-                status=status, media=media, type=_type(content["schema"]), fields=_fields(content["schema"], components)
+                status=status,
+                media=media,
+                type=_type(content["schema"], {}),
+                fields=_fields(content["schema"], components),
             )
             for status, answer in operation["responses"].items()
             if status < "300"
@@ -90,7 +120,32 @@ def _call(method: str, path: str, operation: Schema, components: Schema) -> Call
         ],
         failures=[status for status in operation["responses"] if status >= "400"],
         needs_token={} not in operation.get("security", [{}]),
+        scope=next((each["token"][0] for each in operation.get("security", []) if each.get("token")), ""),
     )
+
+
+def _field(name: str, schema: Schema, components: Schema, required: bool) -> Field:
+    about = schema.get("description", "")
+    meanings = dict(CHOICE.findall(about))
+    choices = [(str(value), meanings.get(value, "")) for value in _values(schema, components) if value is not None]
+    return Field(
+        name=name,
+        type=_type(schema, components),
+        required=required,
+        about=CHOICE.sub("", about).strip(),
+        choices=[(value, "" if _same(value, meaning) else meaning) for value, meaning in choices],
+    )
+
+
+def _values(schema: Schema, components: Schema) -> list[Any]:
+    """Those that a field may have, where they are named."""
+    shape = _resolved(_referred(schema) or schema, components)
+    values: list[Any] = shape.get("enum", [])
+    return values
+
+
+def _same(value: str, meaning: str) -> bool:
+    return meaning.casefold() == value.replace("_", " ").casefold()
 
 
 def _fields(schema: Schema, components: Schema, path: str = "") -> list[Field]:
@@ -99,8 +154,7 @@ def _fields(schema: Schema, components: Schema, path: str = "") -> list[Field]:
     fields = []
     for name, field in schema.get("properties", {}).items():
         required = bool(path) or name in schema.get("required", [])
-        about = field.get("description", "")
-        fields.append(Field(name=path + name, type=_type(field), required=required, about=about))
+        fields.append(_field(path + name, field, components, required))
         if path.startswith("results"):
             continue
         if "items" in field:
@@ -123,13 +177,15 @@ def _name(schema: Schema) -> str:
     return str(schema["$ref"]).rpartition("/")[2]
 
 
-def _type(schema: Schema) -> str:
+def _type(schema: Schema, components: Schema) -> str:
     if "$ref" in schema:
-        return _name(schema)
+        name = _name(schema)
+        named = components.get(name, {})
+        return _type(named, components) if "enum" in named else name
     if options := schema.get("oneOf") or schema.get("allOf") or schema.get("anyOf"):
-        return " or ".join(_type(option) for option in options)
+        return " or ".join(dict.fromkeys(_type(option, components) for option in options))
     if "items" in schema:
-        return f"list of {_type(schema['items'])}"
+        return f"list of {_type(schema['items'], components)}"
     named = schema.get("type", "anything")
     kinds = named if isinstance(named, list) else [named]
     return " or ".join(str(schema.get("format", kind)) if kind != "null" else kind for kind in kinds)

@@ -5,7 +5,9 @@ from typing import Any
 from drf_spectacular.openapi import AutoSchema as BaseAutoSchema
 from drf_spectacular.plumbing import ResolvedComponent
 
+from conversations.api.authentication import needed
 from conversations.api.serializers import ErrorAnswer
+from conversations.models import Scope
 
 Schema = dict[str, Any]
 ROOT = "/api/v1/"
@@ -116,6 +118,7 @@ class AutoSchema(BaseAutoSchema):
         for parameter in operation.get("parameters", []):
             if parameter["in"] == "path":
                 parameter["description"] = IN_PATHS[parameter["name"]]
+        _demand(operation, needed(self.view, self.method))
         _illustrate(operation, call)
         _version(operation, call)
         error = self.resolve_serializer(ErrorAnswer, "response")
@@ -150,6 +153,13 @@ def _described(status: str, answer: Schema) -> str:
         return EVENTS
     said: str = answer.get("description", "")
     return said or {"201": "Stored.", "202": "Under way.", "304": "The caller has it already."}.get(status, "As asked.")
+
+
+def _demand(operation: Schema, scope: Scope | None) -> None:
+    """OpenAPI 3.1 lets any kind of security name the roles that a call needs."""
+    for way in operation.get("security", []):
+        if "token" in way:
+            way["token"] = [scope.value] if scope else []
 
 
 def _illustrate(operation: Schema, call: str) -> None:

@@ -73,6 +73,16 @@ OF_THE_CONTRACT = {
 }
 
 
+NEEDS = {
+    "POST auth/token/": "no token",
+    "GET tokens/current/": "any token",
+    "GET threads/": "token: read",
+    "POST threads/{thread_id}/context/": "token: read",
+    "DELETE threads/{thread_id}/": "token: write",
+    "GET export/": "token: export",
+}
+
+
 def described() -> list[docs.Call]:
     return list(docs.calls(SchemaGenerator().get_schema(request=None, public=True)))  # type: ignore[no-untyped-call]
 
@@ -100,7 +110,12 @@ def test_every_call_is_described() -> None:
     paths = {
         re.sub(r"<\w+:(\w+)>", r"{\1}", str(each.pattern)) for each in urls.urlpatterns if isinstance(each, URLPattern)
     }
-    assert {call.path.removeprefix("/api/v1/") for call in calls} == paths - {"schema/", "docs/", "^.*$"}
+    assert {call.path.removeprefix("/api/v1/") for call in calls} == paths - {
+        "schema/",
+        "docs/",
+        "docs/messages/",
+        "^.*$",
+    }
 
 
 def test_every_field_and_every_parameter_is_described() -> None:
@@ -207,11 +222,23 @@ async def test_the_schema_is_served_to_anybody(_shipped_assistants: None) -> Non
     assert (answer.status, answer.body["openapi"]) == (200, "3.1.1")
 
 
-async def test_the_page_lists_every_call_and_runs_no_inline_script(_shipped_assistants: None) -> None:
+async def test_the_page_lists_every_call_with_what_its_token_needs_and_runs_no_inline_script(
+    _shipped_assistants: None,
+) -> None:
     answer = await Api().get("docs/")
     assert answer.status == 200
     listed = re.findall(r'<code class="method">(\w+)</code> <code>/api/v1/([^<]+)</code>', answer.body)
-    assert {f"{method} {path}" for method, path in listed} == OF_THE_CONTRACT
+    calls = [f"{method} {path}" for method, path in listed]
+    assert {*calls} == OF_THE_CONTRACT
+    needs = dict(zip(calls, re.findall(r'<span class="needs">(.+)</span>', answer.body), strict=True))
+    assert {call: needs[call] for call in NEEDS} == NEEDS
     assert "curl http://testserver/api/v1/auth/token/" in answer.body
     assert re.findall(r"<script(?![^>]*\bsrc=)", answer.body) == []
     assert "style=" not in answer.body
+
+
+async def test_the_guide_to_the_messages_api_names_this_server(_shipped_assistants: None) -> None:
+    answer = await Api().get("docs/messages/")
+    assert (answer.status, "127.0.0.1" in answer.body) == (200, False)
+    assert "curl -sN http://testserver/v1/messages" in answer.body
+    assert "<td><code>POST /v1/messages</code></td>" in answer.body
