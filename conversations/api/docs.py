@@ -1,4 +1,4 @@
-"""The documentation page of the API, made from its schema, and the guide to the Messages API."""
+"""The documentation page of the API, made from its schema, and the guides beside it."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -15,9 +15,9 @@ from conversations.models import Scope
 
 METHODS = ("get", "post", "patch", "delete")
 ROOT = "/api/v1/"
-GUIDE = settings.BASE_DIR / "docs" / "messages-api.md"
+GUIDES = settings.BASE_DIR / "docs"
 GUIDE_SITE = "http://127.0.0.1:8000"
-"""Where the guide says that the server is."""
+"""Where the guides say that the server is."""
 CHOICE = re.compile(r"^\* `(.*?)` - (.*)$", re.MULTILINE)
 """How drf-spectacular tells of a choice, and what it means, below a description."""
 Schema = dict[str, Any]
@@ -77,13 +77,13 @@ def page(request: HttpRequest) -> HttpResponse:
     return render(request, "conversations/api_docs.html", context)
 
 
-def messages_api(request: HttpRequest) -> HttpResponse:
-    """The guide of the repository, with the address of this server."""
+def guide(request: HttpRequest, file: str) -> HttpResponse:
+    """A guide of the repository, with the address of this server."""
     from markdown_it import MarkdownIt  # noqa: PLC0415  (takes a tenth of a second, which only this page should cost)
 
-    text = GUIDE.read_text(encoding="utf-8").replace(GUIDE_SITE, request.build_absolute_uri("/").rstrip("/"))
-    guide = MarkdownIt("commonmark", {"html": False}).enable("table").render(text)
-    return render(request, "conversations/guide.html", {"guide": guide})
+    text = (GUIDES / file).read_text(encoding="utf-8").replace(GUIDE_SITE, request.build_absolute_uri("/").rstrip("/"))
+    shown = MarkdownIt("commonmark", {"html": False}).enable("table").render(text)
+    return render(request, "conversations/guide.html", {"guide": shown})
 
 
 def calls(schema: Schema) -> Iterator[Call]:

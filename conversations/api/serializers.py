@@ -448,7 +448,9 @@ class ImportedSummary(serializers.Serializer[Any]):
     ended_at = serializers.DateTimeField(required=False, help_text="Without it: that of its last message.")
     made_by = serializers.CharField(required=False, max_length=80, help_text="The model that wrote it, or `rules`.")
     made_at = serializers.DateTimeField(required=False, help_text="Without it: the time of the import.")
-    stale_since = serializers.DateTimeField(required=False, help_text="Since when it waits to be made anew.")
+    stale_since = serializers.DateTimeField(
+        required=False, allow_null=True, help_text="Since when it waits to be made anew."
+    )
 
 
 class ImportedThread(serializers.Serializer[Any]):

@@ -74,6 +74,6 @@ urlpatterns = [
     path("export/", exchange.Export.as_view()),
     path("schema/", Schema.as_view(), name="schema"),
     path("docs/", docs.page, name="api_docs"),
-    path("docs/messages/", docs.messages_api, name="messages_api_docs"),
+    path("docs/messages/", docs.guide, {"file": "messages-api.md"}, name="messages_api_docs"),
     re_path("^.*$", errors.unknown_call),
 ]
