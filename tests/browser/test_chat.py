@@ -1,5 +1,6 @@
 """What the chat page promises, in a real browser."""
 
+import json
 import re
 import uuid
 from typing import Any
@@ -270,6 +271,27 @@ def test_what_was_said_is_found_and_opened_at_its_turn_by_keyboard(chat: Chat, m
     expect(chat.turns.nth(2)).to_be_focused()
 
 
+def test_an_export_of_chatgpt_is_imported_once_and_as_copies_where_that_is_asked_for(chat: Chat) -> None:
+    exported = {"name": "conversations.json", "mimeType": "application/json", "buffer": chatgpt_export("A boat", "Hi")}
+    chat.page.locator("#me").click()
+    chat.page.get_by_role("button", name="Import conversations…").click()
+    dialog = chat.page.get_by_role("dialog", name="Import conversations")
+    dialog.locator("input[type=file]").set_input_files(exported)
+    done = dialog.get_by_text("1 conversation with 1 message is here now.")
+    expect(done).to_be_visible()
+    dialog.get_by_role("button", name="Choose another file").click()
+    dialog.locator("input[type=file]").set_input_files(exported)
+    expect(dialog.get_by_role("alert")).to_contain_text("nothing was imported")
+    expect(chat.threads.get_by_role("link", name="A boat")).to_have_count(1)
+    dialog.get_by_role("button", name="Import copies").click()
+    expect(done).to_be_visible()
+    dialog.get_by_role("link", name="A boat").click()
+    expect(dialog).to_be_hidden()
+    expect(chat.turns).to_have_count(1)
+    assert chat.said() == ["Hi"]
+    expect(chat.threads.get_by_role("link", name="A boat")).to_have_count(2)
+
+
 def test_on_a_phone_the_list_is_a_drawer_that_gives_the_focus_back(reader: Reader) -> None:
     with reader(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True) as chat:
         chat.ask("On the way")
@@ -348,6 +370,17 @@ def test_signing_out_elsewhere_is_said_and_what_was_typed_stays(chat: Chat) -> N
     expect(chat.page.get_by_text("You have been signed out.")).to_be_visible()
     expect(chat.page.get_by_role("link", name="Sign in again")).to_be_visible()
     expect(chat.box).to_have_value("not sent yet")
+
+
+def chatgpt_export(title: str, said: str) -> bytes:
+    """One conversation with one message, of ids of its own."""
+    message = {"id": "m", "author": {"role": "user"}, "content": {"content_type": "text", "parts": [said]}}
+    nodes = [
+        {"id": "root", "message": None, "parent": None, "children": ["m"]},
+        {"id": "m", "message": message, "parent": "root", "children": []},
+    ]
+    conversation = {"id": str(uuid.uuid4()), "title": title, "create_time": 1_772_355_600.0, "current_node": "m"}
+    return json.dumps([conversation | {"mapping": {node["id"]: node for node in nodes}}]).encode()
 
 
 def top_of(element: Locator) -> float:
