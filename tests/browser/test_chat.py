@@ -6,7 +6,7 @@ import uuid
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Locator, expect
+from playwright.sync_api import Browser, FilePayload, Locator, expect
 
 from conversations.providers.base import CONTEXTUALISED
 from tests.browser.accessibility import violations
@@ -272,7 +272,9 @@ def test_what_was_said_is_found_and_opened_at_its_turn_by_keyboard(chat: Chat, m
 
 
 def test_an_export_of_chatgpt_is_imported_once_and_as_copies_where_that_is_asked_for(chat: Chat) -> None:
-    exported = {"name": "conversations.json", "mimeType": "application/json", "buffer": chatgpt_export("A boat", "Hi")}
+    exported = FilePayload(
+        name="conversations.json", mimeType="application/json", buffer=chatgpt_export("A boat", "Hi")
+    )
     chat.page.locator("#me").click()
     chat.page.get_by_role("button", name="Import conversations…").click()
     dialog = chat.page.get_by_role("dialog", name="Import conversations")
@@ -375,7 +377,7 @@ def test_signing_out_elsewhere_is_said_and_what_was_typed_stays(chat: Chat) -> N
 def chatgpt_export(title: str, said: str) -> bytes:
     """One conversation with one message, of ids of its own."""
     message = {"id": "m", "author": {"role": "user"}, "content": {"content_type": "text", "parts": [said]}}
-    nodes = [
+    nodes: list[dict[str, Any]] = [
         {"id": "root", "message": None, "parent": None, "children": ["m"]},
         {"id": "m", "message": message, "parent": "root", "children": []},
     ]
