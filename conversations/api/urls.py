@@ -75,5 +75,6 @@ urlpatterns = [
     path("schema/", Schema.as_view(), name="schema"),
     path("docs/", docs.page, name="api_docs"),
     path("docs/messages/", docs.guide, {"file": "messages-api.md"}, name="messages_api_docs"),
+    path("docs/tour/", docs.guide, {"file": "tour.md"}, name="tour"),
     re_path("^.*$", errors.unknown_call),
 ]

@@ -114,6 +114,7 @@ def test_every_call_is_described() -> None:
         "schema/",
         "docs/",
         "docs/messages/",
+        "docs/tour/",
         "^.*$",
     }
 
@@ -242,3 +243,9 @@ async def test_the_guide_to_the_messages_api_names_this_server(_shipped_assistan
     assert (answer.status, "127.0.0.1" in answer.body) == (200, False)
     assert "curl -sN http://testserver/v1/messages" in answer.body
     assert "<td><code>POST /v1/messages</code></td>" in answer.body
+
+
+async def test_the_tour_stands_beside_it(_shipped_assistants: None) -> None:
+    answer = await Api().get("docs/tour/")
+    assert (answer.status, "<h1>Five minutes with Openbook</h1>" in answer.body) == (200, True)
+    assert "export OPENBOOK=http://testserver" in answer.body

@@ -17,7 +17,7 @@ from tests.conversations.api.client import Api
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("engine")]
 
-OPEN = {"auth/token/", "schema/", "docs/", "docs/messages/", "^.*$"}
+OPEN = {"auth/token/", "schema/", "docs/", "docs/messages/", "docs/tour/", "^.*$"}
 """What nobody needs a token for."""
 READS = {("POST", "threads/x/context/")}
 EXPORTS = {("GET", "export/"), ("GET", "threads/x/export/"), ("GET", "artifacts/x/export/")}
