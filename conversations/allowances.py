@@ -1,4 +1,5 @@
 """What a user's replies take of a day's tokens, and how many run: one row decides, and the replies' own rows say what is right.
+A token that has limits of its own has a row of the same kind, so that both decide.
 
 The statement that stores a reply reserves what it may take, the one that ends it puts what was used in its place. Nothing is
 locked while the model is called. A reply that a dead process left behind gives back its share when it is ended.
@@ -14,39 +15,45 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from conversations.errors import RateLimited
-from conversations.limits import RUNNING, TOKENS, Limits, limits_of
-from conversations.models import Allowance, Reply, Thread
+from conversations.limits import RUNNING, TOKEN, TOKENS, USER, Limits, limits_of, limits_of_token
+from conversations.models import Allowance, ApiToken, Reply, Thread
 
 SOON_SECONDS = 5
 """When to try again where it depends on the end of a reply."""
+TOO_LITTLE = {
+    USER: "ask the people who run this server for a higher limit.",
+    TOKEN: "make a token with a higher limit.",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Use:
-    """What a user uses: replies that run, and today's tokens, used and set aside."""
+    """What a user uses, or a token: replies that run, and today's tokens, used and set aside."""
 
     running: int
     spent: int
     reserved: int
 
 
-def use_of(user_id: int) -> Use:
-    """As the row has it."""
-    row = Allowance.objects.filter(user_id=user_id).first()
+def use_of(user_id: int, token_id: int | None = None) -> Use:
+    """As the row has it: the user's, or that of a token with limits of its own."""
+    row = Allowance.objects.filter(user_id=user_id, token_id=token_id).first()
     if row is None:
         return Use(running=0, spent=0, reserved=0)
     return Use(running=row.running, spent=row.spent if row.day == _today() else 0, reserved=row.reserved)
 
 
-def recounted(user_id: int) -> Use:
+def recounted(user_id: int, token_id: int | None = None) -> Use:
     """As the replies have it; the row is put right. What was used today is never forgotten with a deleted thread."""
     with transaction.atomic():
         today = _today()
-        Allowance.objects.bulk_create([Allowance(user_id=user_id, day=today)], ignore_conflicts=True)
+        whose = {"user_id": user_id, "token_id": token_id}
+        Allowance.objects.bulk_create([Allowance(**whose, day=today)], ignore_conflicts=True)
         # Whoever begins or ends a reply writes this row in the same statement: what is read under its lock is complete.
-        row = Allowance.objects.select_for_update().get(user_id=user_id)
-        spent = _spent_since(user_id, datetime.combine(today, datetime.min.time(), UTC))
-        running = list(_of(user_id).filter(status=Reply.Status.RUNNING).values_list("reserved", flat=True))
+        row = Allowance.objects.select_for_update().get(**whose)
+        replies = _of(user_id, token_id)
+        spent = _spent_since(replies, user_id, datetime.combine(today, datetime.min.time(), UTC))
+        running = list(replies.filter(status=Reply.Status.RUNNING).values_list("reserved", flat=True))
         row.spent = max(spent, row.spent if row.day == today else 0)
         row.day, row.running, row.reserved = today, len(running), sum(running)
         row.most_running = row.most_tokens = None
@@ -54,20 +61,27 @@ def recounted(user_id: int) -> Use:
     return Use(running=row.running, spent=row.spent, reserved=row.reserved)
 
 
-def refuse_unless_room(user_id: int, tokens: int) -> None:
-    """Raise ``RateLimited`` where a reply that may take so many tokens has no room."""
+def refuse_unless_room(user_id: int, token_id: int | None, tokens: int) -> None:
+    """Raise ``RateLimited`` where a reply that may take so many tokens has no room, with its user or with its token."""
     limits = limits_of(User.objects.select_related("limits").get(id=user_id))
     if error := refusal(limits, recounted(user_id), tokens, timezone.now()):
         raise error
+    token = ApiToken.objects.filter(id=token_id).first() if token_id else None
+    if token is None or not (token.running_replies or token.tokens_day):
+        return
+    if error := refusal(limits_of_token(token), recounted(user_id, token.pk), tokens, timezone.now(), TOKEN):
+        raise error
 
 
-def refusal(limits: Limits, use: Use, tokens: int, now: datetime) -> RateLimited | None:
+def refusal(limits: Limits, use: Use, tokens: int, now: datetime, whose: str = USER) -> RateLimited | None:
     """What speaks against a reply that may take so many tokens."""
     if limits.running_replies and use.running >= limits.running_replies:
+        by = " with this token" if whose == TOKEN else ""
         return RateLimited(
-            f"{_replies(use.running)} running, and {limits.running_replies:,} may at once. Wait until one has ended or stop "
-            "one, then send again. Nothing was stored.",
+            f"{_replies(use.running)} running{by}, and {limits.running_replies:,} may at once. Wait until one has ended or "
+            "stop one, then send again. Nothing was stored.",
             limit=RUNNING,
+            whose=whose,
             most=limits.running_replies,
             used=use.running,
             retry_after=SOON_SECONDS,
@@ -76,15 +90,18 @@ def refusal(limits: Limits, use: Use, tokens: int, now: datetime) -> RateLimited
         fits_later = use.spent + tokens <= limits.tokens_day
         tomorrow = (now + timedelta(days=1)).astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
         if tokens > limits.tokens_day:
-            when = "It would not fit into a whole day: ask the people who run this server for a higher limit."
+            when = f"It would not fit into a whole day: {TOO_LITTLE[whose]}"
         elif fits_later:
             when = "Replies that run hold the rest: send again when they have ended."
         else:
             when = _when(tomorrow, now)
+        those = f"{limits.tokens_day:,} tokens"
+        day = f"The {those} a day of this token" if whose == TOKEN else f"The day's {those}"
         return RateLimited(
-            f"The day's {limits.tokens_day:,} tokens leave no room: {use.spent:,} are used, {use.reserved:,} set aside for "
+            f"{day} leave no room: {use.spent:,} are used, {use.reserved:,} set aside for "
             f"replies that run, and this one may take {tokens:,}. {when} Nothing was stored.",
             limit=TOKENS,
+            whose=whose,
             most=limits.tokens_day,
             used=use.spent + use.reserved,
             needed=tokens,
@@ -98,8 +115,8 @@ def used_by(usage: Mapping[str, int]) -> int:
     return sum(usage.values())
 
 
-def _spent_since(user_id: int, start: datetime) -> int:
-    ended = _of(user_id).exclude(status=Reply.Status.RUNNING).filter(created_at__gte=start)
+def _spent_since(replies: QuerySet[Reply], user_id: int, start: datetime) -> int:
+    ended = replies.exclude(status=Reply.Status.RUNNING).filter(created_at__gte=start)
     recent = Thread.objects.filter(user_id=user_id, updated_at__gte=start).values("id")  # by its index
     rows = ended.filter(thread__in=recent).values_list("status", "usage", "reserved")
     return sum(spent(status, usage, reserved) for status, usage, reserved in rows)
@@ -110,8 +127,9 @@ def spent(status: str, usage: Mapping[str, int], reserved: int) -> int:
     return reserved if status == Reply.Status.STOPPED and not usage else used_by(usage)
 
 
-def _of(user_id: int) -> QuerySet[Reply]:
-    return Reply.objects.filter(thread__user_id=user_id)
+def _of(user_id: int, token_id: int | None) -> QuerySet[Reply]:
+    every = Reply.objects.filter(thread__user_id=user_id)
+    return every if token_id is None else every.filter(token_id=token_id)
 
 
 def _today() -> date:

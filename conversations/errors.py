@@ -142,7 +142,8 @@ class InsufficientScope(OpenbookError):
 
 
 class RateLimited(OpenbookError):
-    """``details`` holds ``limit``, which one it is, ``most``, and ``retry_after`` in seconds."""
+    """``details`` holds ``limit``, which one it is, ``whose``, that of the ``user`` or of the ``token``, ``most``, and
+    ``retry_after`` in seconds."""
 
     type, code, status = "rate_limited", "rate_limited", 429
 

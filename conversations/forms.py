@@ -1,12 +1,38 @@
-"""The form by which people and staff make a token."""
+"""The forms by which people and staff sign in and make a token."""
 
 from typing import Any
 
 from django import forms
+from django.contrib.admin.forms import AdminAuthenticationForm
+from django.contrib.auth.forms import AuthenticationForm
 
-from conversations import tokens
+from conversations import limits, sign_in, tokens
+from conversations.errors import RateLimited
 from conversations.models import ApiToken, Scope
 from conversations.models.tokens import every_scope
+
+
+class SignInForm(AuthenticationForm):
+    """Django's own, whose attempts are counted. ``retry_after`` is for how many seconds it takes no more."""
+
+    retry_after = 0
+
+    def clean(self) -> dict[str, Any]:
+        if "username" not in self.cleaned_data or "password" not in self.cleaned_data:
+            return self.cleaned_data
+        address = self.request.META.get("REMOTE_ADDR", "") if self.request else ""
+        try:
+            key = sign_in.count_attempt(address, self.cleaned_data["username"])
+        except RateLimited as error:
+            self.retry_after = error.details["retry_after"]
+            raise forms.ValidationError(error.message, code=error.code) from error
+        cleaned = super().clean()
+        sign_in.forgive(key)
+        return cleaned
+
+
+class StaffSignInForm(SignInForm, AdminAuthenticationForm):
+    """The same for the admin, which lets only staff in."""
 
 
 class TokenForm(forms.ModelForm[ApiToken]):
@@ -19,12 +45,22 @@ class TokenForm(forms.ModelForm[ApiToken]):
 
     class Meta:
         model = ApiToken
-        fields = ["name", "scopes"]
+        fields = ["name", "scopes", *limits.KINDS]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["days"].initial = tokens.most_days()
         self.fields["days"].widget.attrs["max"] = tokens.most_days()
+
+    @property
+    def own_limits(self) -> list[forms.BoundField]:
+        """The fields of the limits of its own."""
+        return [self[name] for name in limits.KINDS]
+
+    @property
+    def has_limits(self) -> bool:
+        """Whether any of them was filled in."""
+        return any(field.value() for field in self.own_limits)
 
     def clean_days(self) -> int:
         days: int = self.cleaned_data["days"]

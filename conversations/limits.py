@@ -1,4 +1,5 @@
-"""What one user may use: requests a minute, replies running at once, tokens a day (UTC). 0 is no limit.
+"""What one user may use, and what part of it one token: requests a minute, replies running at once, tokens a day (UTC). 0 is
+no limit.
 
 Requests are counted at the doors of programs and pages (``conversations.counting``); what replies take is reserved by the
 statement that stores them (``conversations.allowances``).
@@ -16,15 +17,21 @@ from conversations.models import ApiToken, UserLimits
 MINUTE = 60
 DAY = 86_400
 REQUESTS, RUNNING, TOKENS = "requests_minute", "running_replies", "tokens_day"
+KINDS = (REQUESTS, RUNNING, TOKENS)
+USER, TOKEN = "user", "token"
+"""Whose limit it is."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """Those of one user."""
+    """Those of one user, or of one token."""
 
     requests_minute: int
     running_replies: int
     tokens_day: int
+
+
+NO_LIMITS = Limits(requests_minute=0, running_replies=0, tokens_day=0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,6 +41,9 @@ class Quota:
     most: int
     left: int
     seconds: int
+
+
+NO_QUOTA = Quota(most=0, left=0, seconds=0)
 
 
 def by_default() -> Limits:
@@ -57,23 +67,45 @@ def limits_of(user: User) -> Limits:
     )
 
 
+def limits_of_token(token: ApiToken) -> Limits:
+    """Its own, which are a part of its user's."""
+    return Limits(
+        requests_minute=token.requests_minute or 0,
+        running_replies=token.running_replies or 0,
+        tokens_day=token.tokens_day or 0,
+    )
+
+
+def tighter(one: Limits, other: Limits) -> Limits:
+    """Of each kind the one that is reached first."""
+    return Limits(
+        requests_minute=_tighter(one.requests_minute, other.requests_minute),
+        running_replies=_tighter(one.running_replies, other.running_replies),
+        tokens_day=_tighter(one.tokens_day, other.tokens_day),
+    )
+
+
 def count_request(user: User, token: ApiToken | None) -> Quota:
     """Count a request of the user's, and of the token that it came with. Raises ``RateLimited``."""
-    quota = _counted(f"requests.{user.pk}", limits_of(user).requests_minute)
-    if token and token.requests_minute is not None:
-        own = _counted(f"requests.{user.pk}.{token.pk}", token.requests_minute)
-        quota = min(quota, own, key=lambda each: each.left) if quota.most else own
-    return quota
+    # The token first: what is refused to one program takes nothing from the others.
+    own = _counted(f"requests.{user.pk}.{token.pk}", token.requests_minute or 0, TOKEN) if token else NO_QUOTA
+    all_of_them = _counted(f"requests.{user.pk}", limits_of(user).requests_minute, USER)
+    return min((quota for quota in (own, all_of_them) if quota.most), key=lambda quota: quota.left, default=NO_QUOTA)
 
 
-def _counted(key: str, most: int) -> Quota:
+def _counted(key: str, most: int, whose: str) -> Quota:
     if not most:
-        return Quota(most=0, left=0, seconds=0)
+        return NO_QUOTA
     used, seconds = counting.count(key, seconds=MINUTE)
     if used > most:
-        message = f"Too many requests: {most:,} a minute are allowed. Go on in {seconds} s."
-        raise RateLimited(message, limit=REQUESTS, most=most, retry_after=seconds)
+        by = " with this token" if whose == TOKEN else ""
+        message = f"Too many requests: {most:,} a minute are allowed{by}. Go on in {seconds} s."
+        raise RateLimited(message, limit=REQUESTS, whose=whose, most=most, retry_after=seconds)
     return Quota(most=most, left=most - used, seconds=seconds)
+
+
+def _tighter(one: int, other: int) -> int:
+    return min(filter(None, (one, other)), default=0)
 
 
 def _first(own: int | None, default: int) -> int:

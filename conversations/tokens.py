@@ -30,10 +30,13 @@ def issue(
     name: str,
     scopes: Collection[str] = tuple(Scope),
     days: int | None = None,
-    requests_minute: int | None = None,
+    **limits: int | None,
 ) -> str:
-    """A new token. Nobody can show it a second time. It lives for OPENBOOK_TOKEN_DAYS, or for fewer ``days``."""
-    row = ApiToken(user=user, name=name, scopes=list(scopes), requests_minute=requests_minute)
+    """A new token. Nobody can show it a second time. It lives for OPENBOOK_TOKEN_DAYS, or for fewer ``days``.
+
+    ``limits`` of its own are ``requests_minute``, ``running_replies`` and ``tokens_day``.
+    """
+    row = ApiToken(user=user, name=name, scopes=list(scopes), **limits)
     token = prepare(row, days=days)
     row.save()
     return token

@@ -10,6 +10,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from urllib.parse import urlsplit, urlunsplit
+
+from django.db import connection
 
 ROOT = Path(__file__).resolve().parent.parent
 READY_SECONDS = 110
@@ -67,6 +70,11 @@ class ServerProcess:
     def _end(self, number: signal.Signals) -> int:
         self.process.send_signal(number)  # does nothing when the process has ended and was waited for
         return self.process.wait(60)
+
+
+def database_url() -> str:
+    """That of the tests, for a process of its own."""
+    return urlunsplit(urlsplit(os.environ["DATABASE_URL"])._replace(path=f"/{connection.settings_dict['NAME']}"))
 
 
 @contextmanager

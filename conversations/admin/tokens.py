@@ -11,7 +11,7 @@ from django.utils import timezone
 from django.utils.cache import add_never_cache_headers
 from django.utils.safestring import SafeString
 
-from conversations import tokens
+from conversations import limits, tokens
 from conversations.admin import display
 from conversations.admin.base import InspectionAdmin
 from conversations.forms import TokenForm
@@ -20,7 +20,7 @@ from conversations.models import ApiToken
 
 class TokenOfUserForm(TokenForm):
     class Meta(TokenForm.Meta):
-        fields = ["user", "name", "scopes", "requests_minute"]
+        fields = ["user", *TokenForm.Meta.fields]
 
 
 @admin.register(ApiToken)
@@ -33,7 +33,7 @@ class ApiTokenAdmin(InspectionAdmin[ApiToken]):
     search_fields = ["name", "user__username"]
     search_help_text = "A word of the name, or a user name."
     ordering = ["-id"]
-    fields = ["name", "owner", "granted", "requests_minute", "state", "created", "expires", "used", "revoked"]
+    fields = ["name", "owner", "granted", *limits.KINDS, "state", "created", "expires", "used", "revoked"]
     autocomplete_fields = ["user"]
     actions = ["revoke"]
     empty_text = (

@@ -20,7 +20,7 @@ from conversations.api import throttling
 from conversations.api.queries import known_parameters, refuse_unknown
 from conversations.db import in_database
 from conversations.limits import Limits, Quota
-from conversations.models import Scope
+from conversations.models import ApiToken, Scope
 from conversations.replies.events import Event
 
 KEEP_ALIVE_SECONDS = 15.0
@@ -100,6 +100,11 @@ def caller(request: Request) -> User:
     """The authenticated user; permissions have seen to it that there is one."""
     assert isinstance(request.user, User)
     return request.user
+
+
+def token_of(request: Request) -> ApiToken | None:
+    """The token that the call came with; ``None`` where it came with a session."""
+    return request.auth if isinstance(request.auth, ApiToken) else None
 
 
 def valid(shape: type[Serializer[Any]], request: Request) -> dict[str, Any]:

@@ -15,9 +15,9 @@ from rest_framework.parsers import BaseParser, JSONParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from conversations import errors, replies, threads
+from conversations import allowances, errors, replies, threads
 from conversations.api.authentication import TokenAuthentication
-from conversations.api.base import APIView, AsyncAPIView, caller, paced
+from conversations.api.base import APIView, AsyncAPIView, caller, paced, token_of
 from conversations.api.errors import exception_handler
 from conversations.api.messages_shapes import (
     PING,
@@ -38,7 +38,7 @@ from conversations.context.terms import Terms
 from conversations.context.tokens import estimate_tokens, text_of, turn_tokens
 from conversations.db import in_database
 from conversations.errors import InvalidMessage, MessageTooLong, NotFound
-from conversations.models import Assistant, Scope, text_blocks
+from conversations.models import ApiToken, Assistant, Scope, text_blocks
 from conversations.replies import store
 from conversations.replies.appending import append
 from conversations.replies.content import client_id, user_blocks
@@ -134,7 +134,7 @@ class Messages(InTheirShape, AsyncAPIView):
     async def post(self, request: Request) -> HttpResponseBase:
         """Answer the newest message. The reply goes on if the program leaves."""
         asked = await in_database(_asked)(request, read_call(request.data))
-        begun = await _begin(caller(request), asked)
+        begun = await _begin(caller(request), asked, token_of(request))
         events = paced(replies.follow(begun.reply))
         if not asked.call.stream:
             return _whole(await _last(events), begun)
@@ -148,17 +148,7 @@ class CountTokens(InTheirShape):
     def post(self, request: Request) -> Response:
         """What the model would be given, in estimated tokens. Calls no model and writes nothing."""
         asked = _asked(request, read_call(request.data, counting=True))
-        thread, call = asked.found.thread, asked.call
-        coming = store.upcoming(
-            user=caller(request),
-            thread_id=thread.id if thread else None,
-            assistant=asked.assistant.slug,
-            blocks=asked.blocks,
-            terms=call.terms,
-        )
-        earlier = sum(turn_tokens(text_blocks(text)) for _, text in call.earlier) if _is_to_import(asked) else 0
-        room = max(0, Budget.of(asked.assistant).history_tokens - coming.context.history_tokens)
-        return Response({"input_tokens": coming.context.total_tokens + min(earlier, room)})
+        return Response({"input_tokens": _estimated(caller(request), asked)})
 
 
 @extend_schema(exclude=True)
@@ -222,38 +212,61 @@ def check_room(assistant: Assistant, terms: Terms) -> None:
         )
 
 
-async def _begin(user: User, asked: Asked) -> Begun:
-    opened = await _opened(user, asked)
+async def _begin(user: User, asked: Asked, token: ApiToken | None) -> Begun:
+    opened = await _opened(user, asked, token)
     return Begun(thread=opened[0], reply=opened[1], model=asked.assistant.slug)
 
 
-async def _opened(user: User, asked: Asked) -> tuple[uuid.UUID, uuid.UUID]:
+async def _opened(user: User, asked: Asked, token: ApiToken | None) -> tuple[uuid.UUID, uuid.UUID]:
     """The thread and the reply."""
     found, terms = asked.found, asked.call.terms
     if found.thread and found.reply and found.step is Step.FOLLOW:
         return found.thread.id, found.reply
     if found.reply:
-        opened = await replies.retry(user=user, reply_id=found.reply, terms=terms)
+        opened = await replies.retry(user=user, reply_id=found.reply, terms=terms, token=token)
     else:
         opened = await replies.start(
             user=user,
-            thread_id=await _thread(user, asked),
+            thread_id=await _thread(user, asked, token),
             content=asked.blocks,
             client_message_id=asked.key,
             assistant=asked.assistant.slug,
             terms=terms,
+            token=token,
         )
     return opened.thread.id, opened.reply.id
 
 
-async def _thread(user: User, asked: Asked) -> uuid.UUID | None:
+async def _thread(user: User, asked: Asked, token: ApiToken | None) -> uuid.UUID | None:
     """The thread to go on with, with the history that it had elsewhere; ``None`` is a new one."""
     thread_id = asked.found.thread.id if asked.found.thread else None
     if not _is_to_import(asked):
         return thread_id
+    await in_database(_demand_room)(user, asked, token)  # a call that is refused is to leave nothing
     # A program that is cut off here finds the thread again by what it ends with.
     turns = [(role, text_blocks(text)) for role, text in asked.call.earlier]
     return await in_database(append)(user=user, thread_id=thread_id, turns=turns, assistant=asked.assistant.slug)
+
+
+def _demand_room(user: User, asked: Asked, token: ApiToken | None) -> None:
+    """Raises ``RateLimited`` where the reply would find no room."""
+    tokens = _estimated(user, asked) + asked.assistant.max_output_tokens
+    allowances.refuse_unless_room(user.pk, token.pk if token else None, tokens)
+
+
+def _estimated(user: User, asked: Asked) -> int:
+    """What the model would be given, in tokens."""
+    thread, call = asked.found.thread, asked.call
+    coming = store.upcoming(
+        user=user,
+        thread_id=thread.id if thread else None,
+        assistant=asked.assistant.slug,
+        blocks=asked.blocks,
+        terms=call.terms,
+    )
+    earlier = sum(turn_tokens(text_blocks(text)) for _, text in call.earlier) if _is_to_import(asked) else 0
+    room = max(0, Budget.of(asked.assistant).history_tokens - coming.context.history_tokens)
+    return coming.context.total_tokens + min(earlier, room)
 
 
 def _is_to_import(asked: Asked) -> bool:

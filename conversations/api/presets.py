@@ -13,7 +13,7 @@ from artifacts import services
 from artifacts.models import Artifact
 from conversations import replies, threads, wire
 from conversations.api import serializers
-from conversations.api.base import APIView, AsyncAPIView, caller, event_stream, valid
+from conversations.api.base import APIView, AsyncAPIView, caller, event_stream, token_of, valid
 from conversations.api.errors import ReplyFailed
 from conversations.api.pagination import PresetPagination
 from conversations.db import in_database
@@ -54,7 +54,11 @@ class PresetStream(AsyncAPIView):
 async def _start(request: Request, thread_id: str, slug: str) -> Opened:
     asked = valid(serializers.PresetRequest, request)
     return await replies.start_preset(
-        user=caller(request), thread_id=thread_id, preset=slug, client_message_id=asked["client_message_id"]
+        user=caller(request),
+        thread_id=thread_id,
+        preset=slug,
+        client_message_id=asked["client_message_id"],
+        token=token_of(request),
     )
 
 

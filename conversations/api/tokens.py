@@ -11,15 +11,16 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from conversations import allowances, tokens
-from conversations.api.base import APIView, caller, valid
+from conversations.allowances import Use
+from conversations.api.base import APIView, caller, token_of, valid
 from conversations.api.pagination import TokenPagination
-from conversations.api.throttling import count_attempt, forgive
 from conversations.errors import TokenNotFound
-from conversations.limits import limits_of
+from conversations.limits import KINDS, NO_LIMITS, Limits, limits_of, limits_of_token
 from conversations.models import ApiToken, Scope
+from conversations.sign_in import count_attempt, forgive
 from conversations.wire import moment
 
-MOST_REQUESTS = 2**31 - 1
+MOST_INTEGER, MOST_BIG_INTEGER = 2**31 - 1, 2**63 - 1
 
 
 class TokenRequest(serializers.Serializer[Any]):
@@ -40,8 +41,20 @@ class TokenRequest(serializers.Serializer[Any]):
     requests_minute = serializers.IntegerField(
         required=False,
         min_value=1,
-        max_value=MOST_REQUESTS,
+        max_value=MOST_INTEGER,
         help_text="How many of your requests a minute may be its own; all by default.",
+    )
+    running_replies = serializers.IntegerField(
+        required=False,
+        min_value=1,
+        max_value=MOST_INTEGER,
+        help_text="How many of your running replies may be its own; all by default.",
+    )
+    tokens_day = serializers.IntegerField(
+        required=False,
+        min_value=1,
+        max_value=MOST_BIG_INTEGER,
+        help_text="How many of your tokens a day may be its own; all by default.",
     )
 
     def validate_days(self, days: int) -> int:
@@ -64,10 +77,12 @@ class TokenDescription(serializers.Serializer[Any]):
     expires_at = serializers.DateTimeField(help_text="From then on it is refused.")
     last_used_at = serializers.DateTimeField(allow_null=True, help_text="To the minute.")
     requests_minute = serializers.IntegerField(allow_null=True, help_text="Its own limit, if it has one.")
+    running_replies = serializers.IntegerField(allow_null=True, help_text="Its own limit, if it has one.")
+    tokens_day = serializers.IntegerField(allow_null=True, help_text="Its own limit, if it has one.")
 
 
-class LimitsAnswer(serializers.Serializer[Any]):
-    """Your limits, and what you use of them. `null`: no limit."""
+class UseAnswer(serializers.Serializer[Any]):
+    """Limits, and what is used of them. `null`: no limit."""
 
     requests_minute = serializers.IntegerField(allow_null=True, help_text="Requests a minute.")
     running_replies = serializers.IntegerField(allow_null=True, help_text="Replies that may run at once.")
@@ -75,6 +90,16 @@ class LimitsAnswer(serializers.Serializer[Any]):
     running_now = serializers.IntegerField(help_text="Replies that run.")
     tokens_used = serializers.IntegerField(help_text="By today's replies that have ended, in tokens.")
     tokens_reserved = serializers.IntegerField(help_text="Set aside for replies that run, in tokens.")
+
+
+class LimitsAnswer(UseAnswer):
+    """Your limits, of all your programs and pages together, and what you use of them. `null`: no limit."""
+
+    token = UseAnswer(
+        allow_null=True,
+        help_text="The same of the token that the call came with: its part of yours. `null`: it has no limits of its own, or "
+        "the call came with a session.",
+    )
 
 
 class TokenView(APIView):
@@ -88,12 +113,12 @@ class TokenView(APIView):
     def post(self, request: Request) -> Response:
         """Exchange a username and a password for a token."""
         asked = valid(TokenRequest, request)
-        key = count_attempt(request, asked["username"])
+        key = count_attempt(request.META.get("REMOTE_ADDR", ""), asked["username"])
         user = authenticate(request._request, username=asked["username"], password=asked["password"])
         if user is None:
             raise exceptions.AuthenticationFailed("The username or the password is wrong.")
         forgive(key)
-        wanted = {name: asked[name] for name in ("days", "requests_minute") if name in asked}
+        wanted = {name: asked[name] for name in ("days", *KINDS) if name in asked}
         token = tokens.issue(user=user, name=asked["name"], scopes=asked["scopes"], **wanted)
         response = Response({"token": token})
         patch_cache_control(response, no_store=True)
@@ -137,17 +162,23 @@ class LimitsDetail(APIView):
     @extend_schema(responses=LimitsAnswer)
     def get(self, request: Request) -> Response:
         """What the caller may use, and uses now."""
-        limits, use = limits_of(caller(request)), allowances.use_of(caller(request).pk)
-        return Response(
-            {
-                "requests_minute": limits.requests_minute or None,
-                "running_replies": limits.running_replies or None,
-                "tokens_day": limits.tokens_day or None,
-                "running_now": use.running,
-                "tokens_used": use.spent,
-                "tokens_reserved": use.reserved,
-            }
-        )
+        user, token = caller(request), token_of(request)
+        described = _described(limits_of(user), allowances.use_of(user.pk))
+        own = limits_of_token(token) if token else NO_LIMITS
+        if token is None or own == NO_LIMITS:
+            return Response({**described, "token": None})
+        return Response({**described, "token": _described(own, allowances.use_of(user.pk, token.pk))})
+
+
+def _described(limits: Limits, use: Use) -> dict[str, Any]:
+    return {
+        "requests_minute": limits.requests_minute or None,
+        "running_replies": limits.running_replies or None,
+        "tokens_day": limits.tokens_day or None,
+        "running_now": use.running,
+        "tokens_used": use.spent,
+        "tokens_reserved": use.reserved,
+    }
 
 
 def _object(token: ApiToken) -> dict[str, Any]:
@@ -159,4 +190,6 @@ def _object(token: ApiToken) -> dict[str, Any]:
         "expires_at": moment(token.expires_at),
         "last_used_at": moment(token.last_used_at),
         "requests_minute": token.requests_minute,
+        "running_replies": token.running_replies,
+        "tokens_day": token.tokens_day,
     }

@@ -14,7 +14,7 @@ from rest_framework.response import Response
 
 from conversations import attempts, deletion, replies, searching, threads, wire
 from conversations.api import conditional, serializers
-from conversations.api.base import APIView, AsyncAPIView, caller, event_stream, valid
+from conversations.api.base import APIView, AsyncAPIView, caller, event_stream, token_of, valid
 from conversations.api.errors import ReplyFailed
 from conversations.api.pagination import (
     AssistantPagination,
@@ -228,7 +228,7 @@ class ReplyRetry(AsyncAPIView):
     @extend_schema(request=None, responses={202: serializers.ReplyAnswer})
     async def post(self, request: Request, reply_id: str) -> Response:
         """Let the model answer the same message again. Follow the new reply's events."""
-        opened = await replies.retry(user=caller(request), reply_id=reply_id)
+        opened = await replies.retry(user=caller(request), reply_id=reply_id, token=token_of(request))
         return Response(wire.reply_object(opened.reply), status=202)
 
 
@@ -264,6 +264,7 @@ async def _start(request: Request, thread_id: str) -> Opened:
         content=asked["content"],
         client_message_id=asked["client_message_id"],
         assistant=asked["assistant"],
+        token=token_of(request),
     )
 
 

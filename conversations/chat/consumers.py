@@ -122,6 +122,7 @@ class ThreadConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
                     content=frame.get("content"),
                     client_message_id=frame.get("client_message_id"),
                     assistant=_optional_text(frame, "assistant"),
+                    token=visitor.token,
                 )
                 await self._belong_to(opened.thread.id)
                 self._follow(opened.reply.id)
@@ -133,12 +134,13 @@ class ThreadConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
                     thread_id=self.thread_id,
                     preset=_text(frame, "preset"),
                     client_message_id=frame.get("client_message_id"),
+                    token=visitor.token,
                 )
                 self._follow(opened.reply.id)
             case "reply.stop":
                 await replies.stop(user=user, reply_id=_text(frame, "reply"))
             case "reply.retry":
-                opened = await replies.retry(user=user, reply_id=_text(frame, "reply"))
+                opened = await replies.retry(user=user, reply_id=_text(frame, "reply"), token=visitor.token)
                 self._follow(opened.reply.id)
             case "reply.resume":
                 reply = await in_database(threads.reply_of)(user, _text(frame, "reply"))

@@ -12,6 +12,7 @@ urlpatterns = [
     path("account/tokens/<int:token_id>/revoke/", tokens.revoke, name="revoke_token"),
     path("artifacts/<uuid:artifact_id>/versions/<int:number>/frame/", frames.frame, name="artifact_frame"),
     path("accounts/login/", views.login, name="login"),
+    path("admin/login/", views.staff_login),
     path("accounts/logout/", LogoutView.as_view(), name="logout"),
     path("accounts/signup/", views.signup, name="signup"),
 ]

@@ -4,6 +4,7 @@ import uuid
 from typing import Any
 
 from django.conf import settings
+from django.contrib import admin
 from django.contrib.auth import login as sign_in
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.forms import BaseUserCreationForm, UserCreationForm
@@ -17,6 +18,7 @@ from django.views.decorators.cache import never_cache
 from conversations import remembered, threads
 from conversations.chat import found
 from conversations.errors import ThreadNotFound
+from conversations.forms import SignInForm
 from conversations.models import Thread
 from conversations.text import clean
 
@@ -45,7 +47,22 @@ def chat(request: SignedInRequest, thread_id: uuid.UUID | None = None) -> HttpRe
 
 def login(request: HttpRequest) -> HttpResponseBase:
     context = {"signup_open": settings.OPENBOOK_SIGNUP}
-    return LoginView.as_view(redirect_authenticated_user=True, extra_context=context)(request)
+    view = LoginView.as_view(redirect_authenticated_user=True, extra_context=context, authentication_form=SignInForm)
+    return _told_to_wait(view(request))
+
+
+def staff_login(request: HttpRequest) -> HttpResponseBase:
+    """The admin's own page, with the same answer to who guesses."""
+    return _told_to_wait(admin.site.login(request))
+
+
+def _told_to_wait(response: HttpResponseBase) -> HttpResponseBase:
+    """The form as it was sent, with when to send it again, where it was tried too often."""
+    form = (getattr(response, "context_data", None) or {}).get("form")
+    if isinstance(form, SignInForm) and form.retry_after:
+        response.status_code = 429
+        response["Retry-After"] = str(form.retry_after)
+    return response
 
 
 @never_cache

@@ -21,11 +21,13 @@ class UserLimits(models.Model):
 class Allowance(models.Model):
     """What a user has used today (UTC) and what is set aside for replies that run, so that one row decides who comes next.
 
-    A sum of the replies' own rows, and made anew from them where it is missing: the table is unlogged. The ``most_*`` are the
-    limits as the latest reply to begin met them; a constraint refuses a reply that would go beyond.
+    A token with limits of its own has a row as well, for its part of what its user uses. A sum of the replies' own rows, and
+    made anew from them where it is missing: the table is unlogged. The ``most_*`` are the limits as the latest reply to begin
+    met them; a constraint refuses a reply that would go beyond.
     """
 
-    user = models.OneToOneField(settings.AUTH_USER_MODEL, models.DB_CASCADE, related_name="+")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.DB_CASCADE, related_name="+", db_index=False)
+    token = models.ForeignKey("conversations.ApiToken", models.DB_CASCADE, null=True, related_name="+", db_index=False)
     day = models.DateField()
     running = models.PositiveIntegerField(default=0)
     reserved = models.PositiveBigIntegerField(default=0)
@@ -34,7 +36,11 @@ class Allowance(models.Model):
     most_tokens = models.PositiveBigIntegerField(null=True)
 
     class Meta:
+        indexes = [
+            models.Index(fields=["token"], name="allowance_of_token", condition=Q(token__isnull=False)),
+        ]
         constraints = [
+            models.UniqueConstraint(fields=["user", "token"], nulls_distinct=False, name="allowance_of_user_or_token"),
             models.CheckConstraint(condition=Q(running__lte=F("most_running")), name="allowance_running"),
             models.CheckConstraint(condition=Q(most_tokens__gte=F("spent") + F("reserved")), name="allowance_tokens"),
         ]

@@ -38,6 +38,17 @@ class Reply(models.Model):
         null=True,
         help_text="Of the request that asked for it: its log lines, spans and errors have it too.",
     )
+    # No constraint: the check of it would write to the token's row in every statement that stores a turn. Tokens are revoked,
+    # and only deleted with their user.
+    token = models.ForeignKey(
+        "conversations.ApiToken",
+        models.DO_NOTHING,
+        null=True,
+        related_name="+",
+        db_constraint=False,
+        db_index=False,
+        help_text="That it was asked for with, if it was not from a page.",
+    )
     status = models.CharField(max_length=11, choices=Status, default=Status.RUNNING)
     owner = models.CharField(max_length=100, help_text="The server process that runs it.")
     lease_until = models.DateTimeField(help_text="Renewed while the process lives; a reply past it was left behind.")

@@ -19,7 +19,7 @@ def every_scope() -> list[str]:
 class ApiToken(models.Model):
     """A program's key to one user's data. Only its digest is stored; the token itself is shown once."""
 
-    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="api_tokens")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.DB_CASCADE, related_name="api_tokens")
     name = models.CharField(max_length=80)
     digest = models.BinaryField(max_length=32, unique=True, help_text="SHA-256 of the token.")
     scopes = ArrayField(models.CharField(max_length=6, choices=Scope), default=every_scope)
@@ -28,6 +28,18 @@ class ApiToken(models.Model):
         null=True,
         blank=True,
         help_text="How many of its user's requests a minute may be its own; empty: all.",
+    )
+    running_replies = models.PositiveIntegerField(
+        "replies running at once",
+        null=True,
+        blank=True,
+        help_text="How many of its user's running replies may be its own; empty: all.",
+    )
+    tokens_day = models.PositiveBigIntegerField(
+        "tokens a day (UTC)",
+        null=True,
+        blank=True,
+        help_text="How many of its user's tokens a day may be its own; empty: all.",
     )
     created_at = models.DateTimeField(auto_now_add=True)
     expires_at = models.DateTimeField()

@@ -22,7 +22,7 @@ from conversations.context.tokens import text_of
 from conversations.db import in_database
 from conversations.errors import Unavailable, error_object
 from conversations.indexing import catch_up_if_possible
-from conversations.models import ContextSnapshot, Message, Reply
+from conversations.models import ApiToken, ContextSnapshot, Message, Reply
 from conversations.providers import ProviderError, get_provider
 from conversations.providers.base import WHOLE, Finished, ToolCalled
 from conversations.replies import store
@@ -50,30 +50,41 @@ async def start(
     client_message_id: Any = None,
     assistant: str | None = None,
     terms: Terms = NO_TERMS,
+    token: ApiToken | None = None,
 ) -> Opened:
     """Store a user turn and let the model answer it. The only way in, for socket, REST and commands.
 
-    ``thread_id`` ``None`` opens a thread. Returns as soon as the turn is committed; the reply runs on by itself: ``follow``
-    it. Raises an ``OpenbookError`` that says what to do; then nothing is stored.
+    ``thread_id`` ``None`` opens a thread; ``token`` is what the caller came with, if any. Returns as soon as the turn is
+    committed; the reply runs on by itself: ``follow`` it. Raises an ``OpenbookError`` that says what to do; then nothing is
+    stored.
     """
     blocks, message_id = user_blocks(content), client_id(client_message_id)
     values = {"thread_id": thread_id, "assistant": assistant, "blocks": blocks, "client_message_id": message_id}
-    return await _begin(store.open_turn, user=user, terms=terms, **values)
+    return await _begin(store.open_turn, user=user, terms=terms, token=token, **values)
 
 
-async def start_preset(*, user: User, thread_id: uuid.UUID | str, preset: str, client_message_id: Any = None) -> Opened:
+async def start_preset(
+    *,
+    user: User,
+    thread_id: uuid.UUID | str,
+    preset: str,
+    client_message_id: Any = None,
+    token: ApiToken | None = None,
+) -> Opened:
     """Let the model make a preset's artifact of the conversation, silently: no turn is stored (F9).
 
     The same ``client_message_id``, or the same preset while it is at work, answers with the reply that there is. Raises an
     ``OpenbookError`` that says what to do; then nothing is stored.
     """
     click = client_id(client_message_id)
-    return await _begin(store.open_preset, user=user, thread_id=thread_id, slug=preset, click=click)
+    return await _begin(store.open_preset, user=user, thread_id=thread_id, slug=preset, click=click, token=token)
 
 
-async def retry(*, user: User, reply_id: uuid.UUID | str, terms: Terms = NO_TERMS) -> Opened:
+async def retry(
+    *, user: User, reply_id: uuid.UUID | str, terms: Terms = NO_TERMS, token: ApiToken | None = None
+) -> Opened:
     """Another reply for the same user turn, or another run of the same preset."""
-    return await _begin(store.open_retry, user=user, reply_id=reply_id, terms=terms)
+    return await _begin(store.open_retry, user=user, reply_id=reply_id, terms=terms, token=token)
 
 
 async def stop(*, user: User, reply_id: uuid.UUID | str) -> Reply:

@@ -59,7 +59,7 @@ WITH step AS (
     RETURNING id
 ), """
 
-OPENED = "SELECT is_new FROM allowance"
+OPENED = "SELECT array_agg(token_id) FILTER (WHERE is_new) FROM allowance HAVING count(*) > 0"
 RECORDED = "SELECT id FROM step"
 
 # A text that is known stays as it is; it was stored by an earlier request.
@@ -74,18 +74,28 @@ REQUEST = """snapshot AS (
 )
 """
 
-# One row of the user's decides, so that of many replies that begin at once only as many do as the limits leave room for. All
-# lock it last. A limit that is reached fails the whole statement. Without an old version (xmax) there was no such row.
+# One row of the user's decides, so that of many replies that begin at once only as many do as the limits leave room for; and
+# one of the token's, where that has limits of its own. All lock them last, the user's first. A limit that is reached fails the
+# whole statement. Without an old version (xmax) there was no such row.
 OPEN = """allowance AS (
-    INSERT INTO conversations_allowance AS allowance (user_id, day, running, reserved, spent, most_running, most_tokens)
-    SELECT %(user)s, (now() AT TIME ZONE 'UTC')::date, 1, %(reserved)s, 0,
-           nullif(coalesce(own.running_replies, %(most_running)s), 0), nullif(coalesce(own.tokens_day, %(most_tokens)s), 0)
-    FROM step LEFT JOIN conversations_userlimits AS own ON own.user_id = %(user)s
-    ON CONFLICT (user_id) DO UPDATE
+    INSERT INTO conversations_allowance AS allowance
+        (user_id, token_id, day, running, reserved, spent, most_running, most_tokens)
+    SELECT %(user)s, whose.token_id, (now() AT TIME ZONE 'UTC')::date, 1, %(reserved)s, 0,
+           nullif(whose.running_replies, 0), nullif(whose.tokens_day, 0)
+    FROM step, (
+        SELECT NULL::bigint AS token_id, coalesce(own.running_replies, %(most_running)s) AS running_replies,
+               coalesce(own.tokens_day, %(most_tokens)s) AS tokens_day
+        FROM (SELECT) AS every LEFT JOIN conversations_userlimits AS own ON own.user_id = %(user)s
+        UNION ALL
+        SELECT id, running_replies, tokens_day FROM conversations_apitoken
+        WHERE id = %(token)s AND (running_replies > 0 OR tokens_day > 0)
+    ) AS whose
+    ORDER BY whose.token_id NULLS FIRST
+    ON CONFLICT (user_id, token_id) DO UPDATE
     SET day = excluded.day, running = allowance.running + 1, reserved = allowance.reserved + excluded.reserved,
         spent = CASE WHEN allowance.day = excluded.day THEN allowance.spent ELSE 0 END,
         most_running = excluded.most_running, most_tokens = excluded.most_tokens
-    RETURNING allowance.xmax = 0 AS is_new
+    RETURNING allowance.token_id, allowance.xmax = 0 AS is_new
 ), message AS (
     INSERT INTO conversations_message
     SELECT new.* FROM step, jsonb_populate_recordset(NULL::conversations_message, %(messages)s) AS new
@@ -102,7 +112,7 @@ OPEN = """allowance AS (
 CLOSE = """
 WITH running AS (
     SELECT reply.id, reply.thread_id, reply.user_message_id, reply.lease_until, question.depth, question.token_total,
-           thread.user_id, reply.reserved, (reply.created_at AT TIME ZONE 'UTC')::date AS day
+           thread.user_id, reply.token_id, reply.reserved, (reply.created_at AT TIME ZONE 'UTC')::date AS day
     FROM conversations_reply AS reply
     JOIN conversations_thread AS thread ON thread.id = reply.thread_id
     LEFT JOIN conversations_message AS question ON question.id = reply.user_message_id
@@ -150,14 +160,20 @@ WITH running AS (
 ), ending AS (
     INSERT INTO conversations_replyevent (reply_id, seq, type, data, at)
     SELECT ended.id, last.seq, 'reply.' || %(status)s, '{}', %(now)s FROM ended, last
+), counted AS (
+    SELECT allowance.id
+    FROM ended, conversations_allowance AS allowance
+    WHERE allowance.user_id = ended.user_id AND (allowance.token_id IS NULL OR allowance.token_id = ended.token_id)
+    ORDER BY allowance.token_id NULLS FIRST  -- as they are locked by whoever begins a reply
+    FOR NO KEY UPDATE OF allowance
 ), allowance AS (
     UPDATE conversations_allowance AS allowance
     SET running = greatest(allowance.running - 1, 0), reserved = greatest(allowance.reserved - ended.reserved, 0),
         spent = allowance.spent
                 + CASE WHEN allowance.day = ended.day THEN coalesce(%(spent)s::bigint, ended.reserved) ELSE 0 END,
         most_running = NULL, most_tokens = NULL
-    FROM ended
-    WHERE allowance.user_id = ended.user_id
+    FROM ended, counted
+    WHERE allowance.id = counted.id
 )
 SELECT running.thread_id, running.user_message_id, ended.id IS NOT NULL, moved.last_position, last.seq,
        newest.id, newest.message_history_count, newest.total_tokens

@@ -26,7 +26,7 @@ RACES = ("one_running_reply_per_thread", "thread_opened_once")
 
 
 class NoRoom(Exception):
-    """A limit of the user's leaves no room for a reply, as far as its allowance knows."""
+    """A limit of the user's or the token's leaves no room for a reply, as far as its allowance knows."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,9 +49,10 @@ class Place:
 
 @dataclass(frozen=True, kw_only=True)
 class Stored:
-    """That a reply is stored. Where the user had no allowance yet, the new one knows of no earlier reply."""
+    """That a reply is stored. An allowance that there was not yet knows of no earlier reply: the user's (``None``), or the
+    token's, by its id."""
 
-    allowance_is_new: bool
+    new_allowances: Sequence[int | None]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,6 +113,7 @@ def open_reply(
         "reply": _json(_row(reply)),
         "lease": lease,
         "user": place.thread.user_id,
+        "token": reply.token_id,
         "reserved": reply.reserved,
         "most_running": limits.running_replies,
         "most_tokens": limits.tokens_day,
@@ -124,7 +126,7 @@ def open_reply(
         if _constraint(error) in RACES:
             return None
         raise
-    return Stored(allowance_is_new=found[0]) if found else None
+    return Stored(new_allowances=found[0] or ()) if found else None
 
 
 def record(*, snapshot: ContextSnapshot, blocks: Iterable[ContextBlock], lease: timedelta) -> bool:

@@ -30,7 +30,7 @@ from conversations.context.windowing import Turn
 from conversations.db import read_only
 from conversations.errors import CannotRetry, NothingToWorkFrom, ReplyInProgress, ThreadNotFound, error_object
 from conversations.limits import by_default
-from conversations.models import ContextSnapshot, Message, Reply, Thread, more_than_text
+from conversations.models import ApiToken, ContextSnapshot, Message, Reply, Thread, more_than_text
 from conversations.providers import get_provider
 from conversations.providers.base import Finished, Provider, Usage
 from conversations.replies import events as eventlog
@@ -120,11 +120,12 @@ def open_turn(
     blocks: list[dict[str, Any]],
     client_message_id: str | None,
     terms: Terms = NO_TERMS,
+    token: ApiToken | None = None,
 ) -> Opened:
     """Store the user turn, its reply and its first request (T4, S1). ``None`` creates a thread; no other id ever does (T5).
 
-    A ``client_message_id`` that is known answers with what it made then. Raises ``ThreadNotFound``, ``ReplyInProgress``,
-    ``RateLimited``.
+    A ``client_message_id`` that is known answers with what it made then. ``token`` is the one that asked, if it was not a
+    page; its own limits count too. Raises ``ThreadNotFound``, ``ReplyInProgress``, ``RateLimited``.
     """
     for _ in range(LOOKS):
         place = place_of(user, thread_id, assistant, text_of(blocks), client_message_id)
@@ -132,28 +133,32 @@ def open_turn(
             return _repeated(place, place.known)
         if place.running:
             _end_left_behind(place.running)
-        elif opened := _open(place, next_turn(place, blocks, client_message_id), terms):
+        elif opened := _open(place, next_turn(place, blocks, client_message_id), terms, token):
             return opened
     raise ReplyInProgress
 
 
-def open_retry(*, user: User, reply_id: uuid.UUID | str, terms: Terms = NO_TERMS) -> Opened:
+def open_retry(
+    *, user: User, reply_id: uuid.UUID | str, terms: Terms = NO_TERMS, token: ApiToken | None = None
+) -> Opened:
     """Another reply for the same user turn. Raises ``ReplyNotFound``, ``ReplyInProgress``, ``CannotRetry``."""
     before = threads.reply_of(user, reply_id)
     if before.user_message_id is None:
-        return open_preset(user=user, thread_id=before.thread_id, slug=before.preset, click=None)
+        return open_preset(user=user, thread_id=before.thread_id, slug=before.preset, click=None, token=token)
     for _ in range(LOOKS):
         place = _place_in(user, before.thread_id)
         if place.running:
             _end_left_behind(place.running)
         elif place.question != before.user_message_id:
             raise CannotRetry
-        elif opened := _open(place, Message.objects.get(id=before.user_message_id), terms, is_stored=True):
+        elif opened := _open(place, Message.objects.get(id=before.user_message_id), terms, token, is_stored=True):
             return opened
     raise ReplyInProgress
 
 
-def open_preset(*, user: User, thread_id: uuid.UUID | str, slug: str, click: str | None) -> Opened:
+def open_preset(
+    *, user: User, thread_id: uuid.UUID | str, slug: str, click: str | None, token: ApiToken | None = None
+) -> Opened:
     """A reply that makes the preset's artifact of the thread. Raises ``ThreadNotFound``, ``PresetNotFound``,
     ``NothingToWorkFrom``, ``ReplyInProgress``."""
     thread_id = threads.identifier(thread_id, ThreadNotFound)
@@ -169,7 +174,7 @@ def open_preset(*, user: User, thread_id: uuid.UUID | str, slug: str, click: str
             if running.preset == slug:  # the same button once more
                 return Opened(thread=place.thread, message=None, reply=running, saved=None, repeated=True)
             _end_left_behind(place.running)
-        elif opened := _open_preset(place, preset, click):
+        elif opened := _open_preset(place, preset, click, token):
             return opened
     raise ReplyInProgress
 
@@ -420,17 +425,19 @@ def _end_left_behind(reply_id: uuid.UUID) -> None:
         raise ReplyInProgress(reply=str(reply_id))
 
 
-def _open(place: Place, message: Message, terms: Terms, *, is_stored: bool = False) -> Opened | None:
+def _open(
+    place: Place, message: Message, terms: Terms, token: ApiToken | None, *, is_stored: bool = False
+) -> Opened | None:
     """The turn with a reply and, where it can be built at once, the first request; ``None`` where others were faster."""
     session = _session_of(place.thread) if is_stored else session_after(place, message.created_at)
     context = _built_if_possible(place, message, session, terms)
-    opened = store_turn(place, message, session, context, is_stored=is_stored)
+    opened = store_turn(place, message, session, context, token, is_stored=is_stored)
     return opened and replace(opened, terms=terms)
 
 
-def _open_preset(place: Place, preset: Preset, click: str | None) -> Opened | None:
+def _open_preset(place: Place, preset: Preset, click: str | None, token: ApiToken | None) -> Opened | None:
     thread, session = place.thread, _session_of(place.thread)
-    reply = _new_reply(thread, preset=preset.slug, client_id=click)
+    reply = _new_reply(thread, token=token, preset=preset.slug, client_id=click)
     context = None
     if not _still_to_ask(thread, session):
         context = _next_request(place, instruction(thread, preset), session=session, silent=True)
@@ -439,7 +446,13 @@ def _open_preset(place: Place, preset: Preset, click: str | None) -> Opened | No
 
 
 def store_turn(
-    place: Place, message: Message, session: Session, context: Context | None, *, is_stored: bool = False
+    place: Place,
+    message: Message,
+    session: Session,
+    context: Context | None,
+    token: ApiToken | None = None,
+    *,
+    is_stored: bool = False,
 ) -> Opened | None:
     """One statement for the turn, its reply and its first request; ``None`` where others were faster."""
     thread, last_position = place.thread, place.thread.last_position
@@ -447,7 +460,7 @@ def store_turn(
         thread.last_position, thread.message_count = message.position, message.depth
         thread.updated_at = message.created_at
         thread.session_started_at, thread.away_since = session.started_at, session.away_since
-    reply = _new_reply(thread, user_message=message)
+    reply = _new_reply(thread, token=token, user_message=message)
     stored = _store_opening(place, reply, context, turn=None if is_stored else message, last_position=last_position)
     return stored and replace(stored, message=message, saved=eventlog.saved(reply, message, thread))
 
@@ -474,12 +487,12 @@ def _store_opening(
             limits=by_default(),
         )
     except steps.NoRoom:
-        allowances.refuse_unless_room(place.thread.user_id, reply.reserved)
+        allowances.refuse_unless_room(place.thread.user_id, reply.token_id, reply.reserved)
         return None
     if not stored:
         return None
-    if stored.allowance_is_new:
-        allowances.recounted(place.thread.user_id)
+    for token_id in stored.new_allowances:
+        allowances.recounted(place.thread.user_id, token_id)
     return Opened(
         thread=place.thread,
         message=turn,

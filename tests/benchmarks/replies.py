@@ -6,13 +6,16 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
+from itertools import product
+from typing import Any
 
 import psycopg
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from conversations import tokens
 from conversations.context.builder import Context
-from conversations.models import Reply, Thread, text_blocks
+from conversations.models import ApiToken, Reply, Thread, text_blocks
 from conversations.providers.base import Usage
 from conversations.replies import steps, store
 from conversations.replies.events import OWNER
@@ -91,9 +94,14 @@ def recording_candidates() -> dict[str, Callable[[], object]]:
     }
 
 
-def opening(thread: Thread) -> Opened:
+def opening(thread: Thread, token: ApiToken | None = None) -> Opened:
     return store.open_turn(
-        user=thread.user, thread_id=thread.id, assistant=None, blocks=text_blocks(QUESTION), client_message_id=None
+        user=thread.user,
+        thread_id=thread.id,
+        assistant=None,
+        blocks=text_blocks(QUESTION),
+        client_message_id=None,
+        token=token,
     )
 
 
@@ -115,22 +123,23 @@ def sizes(floor: psycopg.Connection) -> None:
     are as many as there are pages in use, however little is written to each."""
     floor.execute("ALTER SYSTEM SET autovacuum = off")
     print(f"\n== bytes a request, over {REQUESTS}, at a window of 80 turns")
-    for whole_pages in ("off", "on"):
+    for whole_pages, kind in product(("off", "on"), ASKED_WITH):
         floor.execute(f"ALTER SYSTEM SET full_page_writes = {whole_pages}")
         floor.execute("SELECT pg_reload_conf()")
         thread = make_thread(make_user(), TURNS)
-        ending(opening(thread))
+        token = issued(thread, **ASKED_WITH[kind]) if kind != A_SESSION else None
+        ending(opening(thread, token))
         floor.execute("VACUUM")
         floor.execute("CHECKPOINT")
         asked = answered = 0
         before = {name: heap(floor, name) for name in TABLES}
         for _ in range(REQUESTS):
             start = written(floor)
-            opened = opening(thread)
+            opened = opening(thread, token)
             middle = written(floor)
             ending(opened)
             asked, answered = asked + middle - start, answered + written(floor) - middle
-        print(f"  full_page_writes={whole_pages}")
+        print(f"  full_page_writes={whole_pages}, asked for with {kind}")
         print(f"    WAL of a user turn with its reply and snapshot {asked / REQUESTS:8.0f}")
         print(f"    WAL of the answer and the end                  {answered / REQUESTS:8.0f}")
         for name in TABLES:
@@ -139,6 +148,17 @@ def sizes(floor: psycopg.Connection) -> None:
     floor.execute("SELECT pg_reload_conf()")
 
 
+def issued(thread: Thread, **limits: Any) -> ApiToken:
+    tokens.issue(user=thread.user, name="bench", **limits)
+    return ApiToken.objects.latest("id")
+
+
+A_SESSION = "a session"
+ASKED_WITH: dict[str, dict[str, int]] = {
+    A_SESSION: {},
+    "a token": {},
+    "a token with limits of its own": {"running_replies": 4, "tokens_day": 10**9},
+}
 TABLES = [
     f"conversations_{name}" for name in ("contextsnapshot", "contextblock", "message", "reply", "replyevent", "thread")
 ]

@@ -1,9 +1,7 @@
 """Workers as real processes that get killed, told to end, and lose the database. Tables that a test locks hold them up."""
 
-import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from urllib.parse import urlsplit, urlunsplit
 
 import psycopg
 import pytest
@@ -17,7 +15,7 @@ from config import worker
 from conversations import due, tasks
 from memory.models import ThreadSummary
 from tests.conversations.factories import make_thread
-from tests.processes import ServerProcess, started
+from tests.processes import ServerProcess, database_url, started
 from tests.waiting import until
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -25,15 +23,10 @@ pytestmark = pytest.mark.django_db(transaction=True)
 TASKS, SUMMARIES = "django_tasks_database_dbtaskresult", "memory_threadsummary"
 
 
-def database() -> str:
-    """That of the tests, for a process of its own."""
-    return urlunsplit(urlsplit(os.environ["DATABASE_URL"])._replace(path=f"/{connection.settings_dict['NAME']}"))
-
-
 @contextmanager
 def locked(table: str) -> Iterator[psycopg.Connection]:
     """Nobody writes to the table meanwhile, or until the connection is rolled back."""
-    with psycopg.connect(database()) as holder:
+    with psycopg.connect(database_url()) as holder:
         holder.execute(f"LOCK TABLE {table} IN SHARE MODE")
         yield holder
         holder.rollback()
@@ -90,7 +83,7 @@ def test_what_a_killed_worker_was_doing_is_done_by_another_and_once(
 ) -> None:
     make_thread(user, ["I moved to Porto.", "How nice."])
     due.consolidate_now([user.pk])
-    with started("work", "--skip-checks", DATABASE_URL=database()) as victim:
+    with started("work", "--skip-checks", DATABASE_URL=database_url()) as victim:
         killed(victim)
     with worker.life() as life:
         while life.step():
@@ -108,7 +101,7 @@ def consolidations() -> list[tuple[str, str]]:
 def test_a_worker_outlives_the_database_and_ends_when_told_to_in_the_middle_of_a_task(user: User) -> None:
     make_thread(user, ["I moved to Porto.", "How nice."])
     due.consolidate_now([user.pk])
-    with locked(SUMMARIES), started("work", "--skip-checks", DATABASE_URL=database()) as running:
+    with locked(SUMMARIES), started("work", "--skip-checks", DATABASE_URL=database_url()) as running:
         until(lambda: waits_for(SUMMARIES))
         lose_connections()
         until(lambda: due.consolidate_now([user.pk]) == 1)  # what it was doing has failed

@@ -9,7 +9,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from conversations.limits import Limits, limits_of
+from conversations.limits import Limits, limits_of, limits_of_token
 from conversations.models import Allowance, ApiToken
 from conversations.tokens import issue, user_of
 from tests.conversations.admin.conftest import Reader, SignIn, list_url, page_url
@@ -65,11 +65,12 @@ def test_neither_token_nor_digest_is_shown(staff: Reader) -> None:
 
 def test_staff_make_a_token_for_a_user_and_see_it_once(staff: Reader) -> None:
     user = make_user()
-    form = {"user": user.pk, "name": "Nightly", "scopes": ["read"], "days": 3, "requests_minute": 30}
+    limits = {"requests_minute": 30, "running_replies": 1, "tokens_day": 50_000}
+    form = {"user": user.pk, "name": "Nightly", "scopes": ["read"], "days": 3, **limits}
     page = staff.post(list_url("apitoken") + "add/", form)
     [token] = re.findall(r"ob_[\w-]{43}", page.text)
     row = ApiToken.objects.get()
-    assert (user_of(token), row.name, row.scopes, row.requests_minute) == (user, "Nightly", ["read"], 30)
+    assert (user_of(token), row.name, row.scopes, limits_of_token(row)) == (user, "Nightly", ["read"], Limits(**limits))
     later = staff.get(list_url("apitoken")).text + staff.get(page_url("apitoken", row.pk)).text
     assert (token in later, "no-store" in page["Cache-Control"], "no-cache" in page["Cache-Control"]) == (
         False,

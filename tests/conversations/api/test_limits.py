@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 
 from conversations import counting, tokens
 from conversations.db import in_database
-from conversations.models import Thread, UserLimits
+from conversations.models import ApiToken, Reply, Thread, UserLimits
 from tests.conversations.api.client import Answer, Api
 from tests.conversations.factories import make_user
 
@@ -44,7 +44,7 @@ async def test_a_minutes_requests_are_told_and_then_refused_until_the_next_minut
                 "type": "rate_limited",
                 "code": "rate_limited",
                 "message": "Too many requests: 2 a minute are allowed. Go on in 45 s.",
-                "details": {"limit": "requests_minute", "most": 2, "retry_after": 45},
+                "details": {"limit": "requests_minute", "whose": "user", "most": 2, "retry_after": 45},
             },
         )
         assert (await others_api.get("threads/")).status == 200
@@ -52,19 +52,38 @@ async def test_a_minutes_requests_are_told_and_then_refused_until_the_next_minut
         assert (await api.get("threads/")).status == 200
 
 
-async def test_a_tokens_own_share_is_counted_apart(user: User) -> None:
-    token = await in_database(tokens.issue)(user=user, name="slow", requests_minute=1)
+async def test_a_tokens_own_share_is_counted_apart_and_takes_nothing_from_others(user: User) -> None:
+    await UserLimits.objects.acreate(user=user, requests_minute=2, running_replies=3)
+    token = await in_database(tokens.issue)(user=user, name="slow", requests_minute=1, running_replies=5, tokens_day=9)
     slow, quick = Api(Authorization=f"Token {token}"), await in_database(Api)(user)
+    policy = '"requests_minute";q=1;w=60, "running_replies";q=3;qu="concurrent-requests", "tokens_day";q=9;w=86400;qu="tokens"'
     with time_machine.travel(AT, tick=False):
-        statuses = [(await each.get("threads/")).status for each in (slow, slow, quick, quick)]
-    assert statuses == [200, 429, 200, 200]
+        assert told(await slow.get("threads/")) == (policy, '"requests_minute";r=0;t=45', None)
+        refused = [await slow.get("threads/") for _ in range(3)]
+        assert refused[0].refusal[1]["details"] == {
+            "limit": "requests_minute",
+            "whose": "token",
+            "most": 1,
+            "retry_after": 45,
+        }
+        statuses = [answer.status for answer in (*refused, await quick.get("threads/"), await quick.get("threads/"))]
+    assert statuses == [429, 429, 429, 200, 429]
 
 
-async def test_a_message_that_no_token_is_left_for_is_refused_and_not_stored(user: User, api: Api) -> None:
-    await UserLimits.objects.acreate(user=user, tokens_day=10)
+@pytest.mark.parametrize("whose", ["user", "token"])
+async def test_a_message_that_no_token_is_left_for_is_refused_and_not_stored(user: User, api: Api, whose: str) -> None:
+    if whose == "user":
+        await UserLimits.objects.acreate(user=user, tokens_day=10)
+    else:
+        api = Api(Authorization=f"Token {await in_database(tokens.issue)(user=user, name='small', tokens_day=10)}")
     answer = await api.post("threads/new/messages/", {"content": "Hello"})
     details = answer.refusal[1]["details"]
-    assert (answer.code, details["limit"], details["most"]) == ((429, "rate_limited", "rate_limited"), "tokens_day", 10)
+    assert (answer.code, details["limit"], details["whose"], details["most"]) == (
+        (429, "rate_limited", "rate_limited"),
+        "tokens_day",
+        whose,
+        10,
+    )
     assert answer.headers["retry-after"] == str(details["retry_after"])
     assert f'"tokens_day";r=0;t={details["retry_after"]}' in answer.headers["ratelimit"]
     assert await Thread.objects.acount() == 0
@@ -73,7 +92,7 @@ async def test_a_message_that_no_token_is_left_for_is_refused_and_not_stored(use
 async def test_what_is_used_can_be_asked_for(user: User, api: Api) -> None:
     sent = (await api.post("threads/new/messages/", {"content": "Hello"})).body
     usage = (await api.get(f"requests/{sent['request']}/")).body["usage"]
-    assert (await api.get("limits/")).body == {
+    of_all = {
         "requests_minute": 600,
         "running_replies": 8,
         "tokens_day": None,
@@ -81,6 +100,24 @@ async def test_what_is_used_can_be_asked_for(user: User, api: Api) -> None:
         "tokens_used": sum(usage.values()),
         "tokens_reserved": 0,
     }
+    assert (await api.get("limits/")).body == {**of_all, "token": None}
+    token = await in_database(tokens.issue)(user=user, name="small", tokens_day=100_000)
+    small = Api(Authorization=f"Token {token}")
+    of_its_own = {**of_all, "requests_minute": None, "running_replies": None, "tokens_day": 100_000, "tokens_used": 0}
+    assert (await small.get("limits/")).body == {**of_all, "token": of_its_own}
+
+
+async def test_every_way_to_ask_for_a_reply_counts_for_the_token_that_asked(user: User) -> None:
+    token = await in_database(tokens.issue)(user=user, name="program")
+    program = Api(None, **{"Authorization": f"Token {token}", "X-Api-Key": token})
+    sent = (await program.post("threads/new/messages/", {"content": "Hello", "assistant": "analyst"})).body
+    again = (await program.post(f"replies/{sent['reply']['id']}/retry/")).body
+    [_ async for _ in program.events("GET", f"replies/{again['id']}/events/")]
+    await program.post(f"threads/{sent['thread']}/presets/brd/", {})
+    call = {"model": "companion", "max_tokens": 9, "messages": [{"role": "user", "content": "Hello"}]}
+    assert (await program.post("/v1/messages", call)).status == 200
+    asked = [reply.token_id async for reply in Reply.objects.all()]
+    assert asked == [(await ApiToken.objects.aget(name="program")).pk] * 4
 
 
 async def test_passwords_are_not_to_be_guessed(_shipped_assistants: None) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import anthropic
 import pytest
+import time_machine
 from anthropic import AsyncAnthropic
 from anthropic.types import MessageParam
 from django.contrib.auth.models import User
@@ -17,7 +18,7 @@ from conversations.context import snapshots
 from conversations.context.remaking import Remade, record_of, remake
 from conversations.db import in_database, read_only
 from conversations.indexing import catch_up_if_possible
-from conversations.models import Assistant, ContextSnapshot, Message, Reply, Thread
+from conversations.models import ApiToken, Assistant, ContextSnapshot, Message, Reply, Thread, UserLimits
 from tests import model_scripts as scripts
 from tests.asgi_server import serving
 from tests.conversations.api.client import Api
@@ -329,6 +330,54 @@ async def test_errors_arrive_as_the_exceptions_of_the_sdk(
         (anthropic.InternalServerError, "api_error"),
     ]
     assert (await Message.objects.filter(thread__user=user).acount(), len(model.requests)) == (3, 7)
+
+
+@pytest.mark.parametrize("whose", ["user", "token"])
+async def test_a_call_beyond_the_limits_is_told_when_to_come_again_and_leaves_nothing(
+    user: User, client: AsyncAnthropic, model: ModelServer, whose: str
+) -> None:
+    rows = UserLimits.objects if whose == "user" else ApiToken.objects
+    await UserLimits.objects.acreate(user=user)
+    await rows.filter(user=user).aupdate(tokens_day=10)
+    once = client.with_options(max_retries=0)
+    for call in (asking("Hello"), asking("I like tea", "Noted.", "What do I like?")):
+        for stream in (False, True):
+            with pytest.raises(anthropic.RateLimitError) as caught:
+                await once.messages.create(**call, stream=stream)
+            body, headers = caught.value.body, caught.value.response.headers
+            assert isinstance(body, dict)
+            details = body["error"]["details"]
+            assert (body["type"], body["error"]["type"]) == ("error", "rate_limit_error")
+            assert (details["limit"], details["whose"], details["code"]) == ("tokens_day", whose, "rate_limited")
+            assert headers["retry-after"] == str(details["retry_after"])
+    assert (await Thread.objects.acount(), await Message.objects.acount(), model.requests) == (0, 0, [])
+
+
+async def test_a_minutes_requests_are_the_same_at_this_door(user: User, client: AsyncAnthropic) -> None:
+    await UserLimits.objects.acreate(user=user, requests_minute=1)
+    once = client.with_options(max_retries=0)
+    with time_machine.travel(1_795_262_400, tick=False):
+        raw = await once.models.with_raw_response.list()
+        assert raw.headers["ratelimit"] == '"requests_minute";r=0;t=60'
+        with pytest.raises(anthropic.RateLimitError) as caught:
+            await once.models.list()
+    assert caught.value.response.headers["retry-after"] == "60"
+
+
+async def test_what_a_token_was_not_made_for_is_refused_and_leaves_nothing(
+    user: User, client: AsyncAnthropic, model: ModelServer
+) -> None:
+    reader = client.with_options(api_key=await in_database(tokens.issue)(user=user, name="reader", scopes=["read"]))
+    with pytest.raises(anthropic.PermissionDeniedError) as caught:
+        await reader.messages.create(**asking("I like tea", "Noted.", "What do I like?"))
+    body = caught.value.body
+    assert isinstance(body, dict)
+    assert (body["error"]["type"], body["error"]["details"]) == (
+        "permission_error",
+        {"scope": "write", "scopes": ["read"], "code": "insufficient_scope"},
+    )
+    assert (await Thread.objects.acount(), model.requests) == (0, [])
+    assert (await reader.messages.count_tokens(model="companion", messages=asking("Hello")["messages"])).input_tokens
 
 
 async def test_tokens_are_counted_as_they_would_be_sent_and_nothing_is_stored(

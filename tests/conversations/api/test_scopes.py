@@ -1,4 +1,4 @@
-"""Scopes: what a token was not made for is refused, on every call of the API, and nothing happens."""
+"""Scopes: what a token was not made for is refused, on every call of both APIs, and nothing happens."""
 
 import re
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ from django.contrib.auth.models import User
 from django.urls import URLPattern
 
 from conversations import tokens
-from conversations.api import urls
+from conversations.api import messages_urls, urls
 from conversations.api.authentication import HasScope, needed
 from conversations.db import in_database
 from conversations.models import Scope
@@ -19,9 +19,10 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("
 
 OPEN = {"auth/token/", "schema/", "docs/", "docs/messages/", "docs/tour/", "^.*$"}
 """What nobody needs a token for."""
-READS = {("POST", "threads/x/context/")}
-EXPORTS = {("GET", "export/"), ("GET", "threads/x/export/"), ("GET", "artifacts/x/export/")}
-ANY = {("GET", "tokens/current/")}
+READS = {("POST", "/api/v1/threads/x/context/"), ("POST", "/v1/messages/count_tokens")}
+EXPORTS = {("GET", f"/api/v1/{path}") for path in ("export/", "threads/x/export/", "artifacts/x/export/")}
+ANY = {("GET", "/api/v1/tokens/current/")}
+DOORS = {"/api/v1/": urls.urlpatterns, "/v1/": messages_urls.urlpatterns}
 
 
 def view_of(pattern: Any) -> Any:
@@ -30,11 +31,12 @@ def view_of(pattern: Any) -> Any:
 
 def calls() -> Iterator[tuple[str, str]]:
     """Every method of every address that there is, with ids that name nothing."""
-    for each in urls.urlpatterns:
-        if isinstance(each, URLPattern) and str(each.pattern) not in OPEN:
-            path = re.sub(r"<\w+:\w+>", "x", str(each.pattern))
-            view = view_of(each)
-            yield from ((name.upper(), path) for name in view.http_method_names if hasattr(view, name))
+    for door, patterns in DOORS.items():
+        for each in patterns:
+            if isinstance(each, URLPattern) and str(each.pattern) not in OPEN:
+                path = door + re.sub(r"<\w+:\w+>", "x", str(each.pattern))
+                view = view_of(each)
+                yield from ((name.upper(), path) for name in view.http_method_names if hasattr(view, name))
 
 
 def meant(method: str, path: str) -> Scope | None:
@@ -49,19 +51,21 @@ def meant(method: str, path: str) -> Scope | None:
 async def test_every_call_demands_its_scope_and_says_which(user: User, missing: Scope) -> None:
     granted = [scope for scope in Scope if scope is not missing]
     token = await in_database(tokens.issue)(user=user, name="narrow", scopes=granted)
-    api, refused = Api(Authorization=f"Token {token}"), set()
+    api, refused = Api(None, **{"Authorization": f"Token {token}", "X-Api-Key": token}), set()
     for method, path in calls():
         answer = await api.call(method, path)
         assert answer.status != 401
         if answer.status == 403:
             refused.add((method, path))
-            assert answer.refusal[1]["details"] == {"scope": missing, "scopes": granted}
+            told = answer.body["error"]["details"]
+            assert {name: told[name] for name in ("scope", "scopes")} == {"scope": missing, "scopes": granted}
     assert refused == {call for call in calls() if meant(*call) is missing}
 
 
 def test_no_view_does_without_the_check() -> None:
     """A view with permissions of its own has to name this one too, and be listed as open otherwise."""
-    views = [view_of(each) for each in urls.urlpatterns if hasattr(each.callback, "view_class")]
+    patterns = [each for door in DOORS.values() for each in door]
+    views = [view_of(each) for each in patterns if hasattr(each.callback, "view_class")]
     assert {needed(view, "HEAD") is needed(view, "GET") for view in views} == {True}
     without = {view.__name__ for view in views if HasScope not in view.permission_classes}
     assert without == {"TokenView", "Schema"}

@@ -106,7 +106,8 @@ async def test_an_expired_or_revoked_token_opens_nothing(user: User, api: Api, c
 
 
 async def test_a_token_is_got_for_as_much_and_as_long_as_asked(person: User) -> None:
-    asked = {"username": "carol", "password": PASSWORD, "scopes": ["export", "read"], "days": 3, "requests_minute": 5}
+    limits = {"requests_minute": 5, "running_replies": 2, "tokens_day": 2**40}
+    asked = {"username": "carol", "password": PASSWORD, "scopes": ["export", "read"], "days": 3, **limits}
     token = (await Api().post("auth/token/", asked)).body["token"]
     described = (await Api(Authorization=f"Token {token}").get("tokens/current/")).body
     row = await ApiToken.objects.aget(user=person)
@@ -117,14 +118,21 @@ async def test_a_token_is_got_for_as_much_and_as_long_as_asked(person: User) -> 
         "created_at": wire.moment(row.created_at),
         "expires_at": wire.moment(row.expires_at),
         "last_used_at": None,
-        "requests_minute": 5,
+        **limits,
     }
     assert timedelta(days=2) < row.expires_at - timezone.now() <= timedelta(days=3)
 
 
 @pytest.mark.parametrize(
     ("asked", "field"),
-    [({"scopes": []}, "scopes"), ({"scopes": ["admin"]}, "scopes"), ({"days": 91}, "days"), ({"days": 0}, "days")],
+    [
+        ({"scopes": []}, "scopes"),
+        ({"scopes": ["admin"]}, "scopes"),
+        ({"days": 91}, "days"),
+        ({"days": 0}, "days"),
+        ({"running_replies": 0}, "running_replies"),
+        ({"tokens_day": 2**63}, "tokens_day"),
+    ],
 )
 async def test_a_token_for_more_than_is_offered_is_refused(person: User, asked: dict[str, Any], field: str) -> None:
     answer = await Api().post("auth/token/", {"username": "carol", "password": PASSWORD, **asked})

@@ -8,6 +8,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from conversations import tokens
+from conversations.limits import Limits, limits_of_token
 from conversations.models import ApiToken
 from tests.conversations.factories import make_user
 
@@ -44,7 +45,17 @@ def test_a_token_is_shown_once_and_does_what_was_ticked(browser: Client, user: U
     assert ("Backup" in again.text, token in again.text, "no-store" in again["Cache-Control"]) == (True, False, True)
 
 
-@pytest.mark.parametrize("form", [{"name": ""}, {"scopes": []}, {"scopes": ["admin"]}, {"days": 91}, {"days": 0}])
+def test_a_token_gets_a_part_of_what_its_user_may_use(browser: Client) -> None:
+    page, _ = made(browser, requests_minute=30, running_replies=1, tokens_day=50_000)
+    row = ApiToken.objects.get()
+    assert limits_of_token(row) == Limits(requests_minute=30, running_replies=1, tokens_day=50_000)
+    assert "30 requests a minute · 1 reply at once · 50,000 tokens a day" in " ".join(page.split())
+
+
+@pytest.mark.parametrize(
+    "form",
+    [{"name": ""}, {"scopes": []}, {"scopes": ["admin"]}, {"days": 91}, {"days": 0}, {"tokens_day": -1}],
+)
 def test_a_form_that_asks_for_too_much_or_too_little_makes_nothing(browser: Client, form: dict[str, object]) -> None:
     page, token = made(browser, **form)
     assert (token, ApiToken.objects.count(), "field-error" in page) == ("", 0, True)
