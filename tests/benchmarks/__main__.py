@@ -16,6 +16,7 @@ def main() -> None:
     with postgres(durable=True) as url:
         os.environ["DATABASE_URL"] = url
         os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
+        os.environ["OPENBOOK_LIMIT_RUNNING_REPLIES"] = "0"  # many are left running, to be ended in blocks
         run(url)
 
 
