@@ -1,6 +1,7 @@
 """The API's description of itself: complete, valid, and readable by people."""
 
 import re
+from functools import cache
 from typing import Any
 
 import pytest
@@ -84,9 +85,10 @@ NEEDS = {
 
 
 def described() -> list[docs.Call]:
-    return list(docs.calls(SchemaGenerator().get_schema(request=None, public=True)))  # type: ignore[no-untyped-call]
+    return list(docs.calls(generated()))
 
 
+@cache
 def generated() -> dict[str, Any]:
     schema: dict[str, Any] = SchemaGenerator().get_schema(request=None, public=True)  # type: ignore[no-untyped-call]
     return schema
