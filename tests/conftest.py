@@ -18,7 +18,7 @@ from hypothesis import settings as hypothesis_settings
 from pytest_django import DjangoDbBlocker, Settings
 
 from artifacts.models import Preset
-from conversations import db, replies
+from conversations import counting, db, replies
 from conversations.context import recalling, standing
 from conversations.models import Assistant
 from memory.backends import get_backend
@@ -88,6 +88,12 @@ def _patience(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(db.start_over, "__kwdefaults__", {"milliseconds": PATIENT_MILLISECONDS})
     monkeypatch.setattr(recalling, "MILLISECONDS", PATIENT_MILLISECONDS)
     monkeypatch.setattr(standing, "EACH_MILLISECONDS", PATIENT_MILLISECONDS)
+
+
+@pytest.fixture(autouse=True)
+def _uncounted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who signs in with a wrong password in one test is not kept waiting for it in the next."""
+    monkeypatch.setattr(counting, "HERE", counting.Counts())
 
 
 @pytest.fixture(autouse=True)

@@ -18,6 +18,14 @@ ROOT = Path(__file__).resolve().parent.parent
 READY_SECONDS = 110
 READY = re.compile(r"Openbook is ready: (\S+) - sign in as (.*)")
 
+# Tests ask faster than people do, and leave more running.
+UNDISTURBED = {
+    "PYTHONUNBUFFERED": "1",
+    "OPENBOOK_WORKER": "off",
+    "OPENBOOK_LIMIT_REQUESTS_MINUTE": "0",
+    "OPENBOOK_LIMIT_RUNNING_REPLIES": "0",
+}
+
 
 class ServerFailedError(AssertionError):
     """The server ended or said nothing; the text holds all that it wrote."""
@@ -90,11 +98,11 @@ def server(database_url: str, **environment: str) -> Iterator[ServerProcess]:
 
 @contextmanager
 def started(*arguments: str, **environment: str) -> Iterator[ServerProcess]:
-    """A command of manage.py; a server without a worker, unless the environment says otherwise."""
+    """A command of manage.py; a server without a worker and without limits, unless the environment says otherwise."""
     with subprocess.Popen(
         [sys.executable, "manage.py", *arguments],
         cwd=ROOT,
-        env={**os.environ, "PYTHONUNBUFFERED": "1", "OPENBOOK_WORKER": "off", **environment},
+        env={**os.environ, **UNDISTURBED, **environment},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
