@@ -284,7 +284,11 @@ def test_an_edited_conversation_gives_the_branch_that_it_was_left_on(conversatio
 
 
 values = st.recursive(
-    st.none() | st.booleans() | st.floats() | st.text(max_size=4) | st.sampled_from(["a", "assistant", "tool", "text"]),
+    st.none()
+    | st.booleans()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(max_size=4)
+    | st.sampled_from(["a", "assistant", "tool", "text"]),
     lambda inner: (
         st.lists(inner, max_size=3)
         | st.dictionaries(
