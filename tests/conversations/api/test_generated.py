@@ -36,6 +36,7 @@ KEPT = [
     checks.response_headers_conformance,
     checks.response_schema_conformance,
 ]
+SITE = "http://testserver"
 DRAIN = "/drain/"
 
 Event = MutableMapping[str, Any]
@@ -92,7 +93,7 @@ def calls(user: User, settings: Any) -> Iterator[tuple[list[Any], dict[str, str]
     found = [result.ok() for result in results if isinstance(result, Ok)]
     assert len(found) == len(results) > 0
     yield found, {"Authorization": f"Token {tokens.issue(user=user, name='tests')}"}
-    found[0].Case(path_parameters={}).call(base_url="http://testserver")
+    found[0].Case(path_parameters={}).call(base_url=SITE)
 
 
 def modes(operation: Any) -> list[GenerationMode]:
