@@ -12,6 +12,10 @@ class Reason(models.TextChoices):
     SUPERSEDED = "superseded", "Replaced by a later attempt"
     FULFILLED_ARTIFACT = "fulfilled_artifact", "Its artifact was made"
     ORPHAN_TOOL = "orphan_tool", "Nothing to send: half of a tool call, or of a kind that models don't take"
+    REFUSED = "refused", "A model declined to answer it"
+    FAILED = "failed", "Words of a reply that failed"
+    OFFLINE = "offline", "Words of the offline responder"
+    LIMIT = "limit", "More than the largest number of such items"
     REMEMBERED = "remembered", "What is known of the person in this session"
     RECALLED = "recalled", "Recalled for this message"
     LISTED = "listed", "Exists beside the thread"
@@ -48,6 +52,16 @@ RULES: dict[Reason, tuple[str, str]] = {
         "F2–F5",
     ),
     Reason.ORPHAN_TOOL: ("A tool call and its result are sent together or not at all", "W4"),
+    Reason.REFUSED: (
+        "A message that a model declined to answer is left out of what comes later, as it would be declined again",
+        "P6",
+    ),
+    Reason.FAILED: ("What a reply wrote before it failed is nobody's words and is not sent", "P6"),
+    Reason.OFFLINE: (
+        "What the offline responder wrote is no model's words: it is not sent to a model, nor remembered",
+        "P6",
+    ),
+    Reason.LIMIT: ("At most five open topics are given, those of the last seven days first", "C6"),
     Reason.REMEMBERED: ("What is known of the person stands before the history, the same all session long", "C3"),
     Reason.RECALLED: (
         "What bears on the message and is not in the window stands beside the message, as far as there is room",

@@ -48,13 +48,17 @@ CREATE TRIGGER keep_all_accesses BEFORE TRUNCATE ON conversations_contentaccess
 CREATE TRIGGER keep_turns BEFORE DELETE ON conversations_message
     FOR EACH ROW EXECUTE FUNCTION openbook_refuse();
 CREATE TRIGGER keep_turns_as_they_are BEFORE UPDATE ON conversations_message
-    FOR EACH ROW EXECUTE FUNCTION openbook_refuse_change('is_active');
+    FOR EACH ROW EXECUTE FUNCTION openbook_refuse_change('is_active', 'status');
+CREATE TRIGGER keep_status_of_turns BEFORE UPDATE ON conversations_message
+    FOR EACH ROW WHEN (OLD.status <> NEW.status AND NOT openbook_door_is_open() AND NOT (
+        OLD.role = 'user' AND OLD.status IN ('complete', 'refused') AND NEW.status IN ('complete', 'refused')
+    )) EXECUTE FUNCTION openbook_refuse();
 CREATE TRIGGER keep_snapshots BEFORE DELETE ON conversations_contextsnapshot
     FOR EACH ROW EXECUTE FUNCTION openbook_refuse();
 CREATE TRIGGER keep_snapshots_as_they_are BEFORE UPDATE ON conversations_contextsnapshot
     FOR EACH ROW EXECUTE FUNCTION openbook_refuse_change(
-        'status', 'stop_reason', 'provider_request_id', 'provider_message_id', 'diagnostics', 'usage', 'error', 'first_token_ms',
-        'ended_at');
+        'status', 'stop_reason', 'provider_request_id', 'provider_message_id', 'diagnostics', 'usage', 'error', 'stop_details',
+        'thinking_ms', 'first_token_ms', 'ended_at');
 CREATE TRIGGER keep_snapshots_once_ended BEFORE UPDATE ON conversations_contextsnapshot
     FOR EACH ROW WHEN (OLD.status <> 'pending' AND NOT openbook_door_is_open()) EXECUTE FUNCTION openbook_refuse_end();
 CREATE TRIGGER keep_blocks BEFORE UPDATE OR DELETE ON conversations_contextblock

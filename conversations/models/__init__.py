@@ -1,5 +1,6 @@
 from conversations.models.accesses import ContentAccess
 from conversations.models.assistants import Assistant
+from conversations.models.language_models import Effort, Model, ModelPrice, TokenFactor
 from conversations.models.limits import Allowance, UserLimits
 from conversations.models.replies import Reply, ReplyEvent
 from conversations.models.snapshots import FATES, ContextBlock, ContextSnapshot, RequestHour
@@ -14,12 +15,16 @@ __all__ = [
     "ContentAccess",
     "ContextBlock",
     "ContextSnapshot",
+    "Effort",
     "Message",
+    "Model",
+    "ModelPrice",
     "Reply",
     "ReplyEvent",
     "RequestHour",
     "Scope",
     "Thread",
+    "TokenFactor",
     "UserLimits",
     "more_than_text",
     "text_blocks",

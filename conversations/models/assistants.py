@@ -3,6 +3,8 @@ from django.core.validators import MinValueValidator
 from django.db import models
 from django.db.models import F, Q
 
+from conversations.models.language_models import Effort
+
 
 class Assistant(models.Model):
     """Who replies: its prompt, its model and how much context it is given. Staff edit it in the admin.
@@ -17,13 +19,38 @@ class Assistant(models.Model):
         LOCAL = "local", "by rules, at once"
         MODEL = "model", "by a small model, within two seconds"
 
+    class ShowThinking(models.TextChoices):
+        OFF = "off", "not shown"
+        SUMMARY = "summary", "a summary"
+
     slug = models.SlugField(unique=True, help_text="Its name in the API.")
     name = models.CharField(max_length=80)
     description = models.CharField(max_length=200, blank=True, help_text="One line that people choose it by.")
     system_prompt = models.TextField()
     provider = models.CharField(max_length=40, blank=True, help_text="Empty: the server's default provider.")
     model = models.CharField(max_length=80, blank=True, help_text="Empty: the provider's default model.")
-    max_output_tokens = models.PositiveIntegerField(default=2_048, validators=[MinValueValidator(1)])
+    max_output_tokens = models.PositiveIntegerField(
+        default=2_048, validators=[MinValueValidator(1)], help_text="What an answer may take, without thinking."
+    )
+    thinking_tokens = models.PositiveIntegerField(
+        default=8_192, help_text="What thinking may take beside the answer, where the model thinks."
+    )
+    effort = models.CharField(max_length=6, choices=Effort, blank=True, help_text="Empty: the model's default.")
+    show_thinking = models.CharField(
+        max_length=7,
+        choices=ShowThinking,
+        default=ShowThinking.OFF,
+        help_text="A summary is folded under the reply, where the model gives one.",
+    )
+    reply_minutes = models.PositiveSmallIntegerField(
+        default=10, validators=[MinValueValidator(1)], help_text="The longest that a reply may take, thinking included."
+    )
+    fallback_model = models.CharField(
+        max_length=80, blank=True, help_text="Offered where the model declines to answer. Empty: none."
+    )
+    fallback_automatic = models.BooleanField(
+        default=False, help_text="The fallback model answers at once where the model declines, without a click."
+    )
     history_tokens_high = models.PositiveIntegerField(
         default=3_000, help_text="History never takes more than this many tokens."
     )

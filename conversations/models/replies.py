@@ -49,6 +49,16 @@ class Reply(models.Model):
         db_index=False,
         help_text="That it was asked for with, if it was not from a page.",
     )
+    model = models.CharField(max_length=80, blank=True, help_text="Asked for in place of the assistant's own.")
+    continues = models.ForeignKey(
+        "self",
+        models.DO_NOTHING,
+        null=True,
+        related_name="+",
+        db_constraint=False,
+        db_index=False,
+        help_text="The reply that was cut short and is gone on with: its text comes first.",
+    )
     status = models.CharField(max_length=11, choices=Status, default=Status.RUNNING)
     owner = models.CharField(max_length=100, help_text="The server process that runs it.")
     lease_until = models.DateTimeField(help_text="Renewed while the process lives; a reply past it was left behind.")

@@ -7,6 +7,7 @@ from conversations.models.indexes import BLOOM, ChangingSummaryIndex, ErrorCode,
 
 FATES = (
     *("over_budget", "turn_limit", "superseded", "fulfilled_artifact", "orphan_tool", "recalled", "outside_part"),
+    *("refused", "failed", "offline"),
     "shortened",
 )
 """Reasons why a turn is not, or not as it was, in its place in a request, as ``runs`` names them."""
@@ -85,11 +86,22 @@ class ContextSnapshot(models.Model):
     created_at = models.DateTimeField()
     provider = models.CharField(max_length=40)
     model = models.CharField(max_length=80)
-    max_tokens = models.PositiveIntegerField()
+    max_tokens = models.PositiveIntegerField(help_text="Of the answer and of thinking together.")
+    thinking = models.CharField(
+        max_length=60,
+        blank=True,
+        help_text="What the request says of thinking and effort, and how much room thinking has.",
+    )
+    fallback_for = models.CharField(
+        max_length=80, blank=True, help_text="The model that declined, where this one answers in its place."
+    )
     digest = models.BinaryField(max_length=32, help_text="SHA-256 of the request as canonical JSON.")
     budget = models.PositiveIntegerField()
     hard_cap = models.PositiveIntegerField()
     total_tokens = models.PositiveIntegerField()
+    token_factor = models.FloatField(
+        default=1.0, help_text="Tokens of the model for each estimated one, as the context was fitted."
+    )
     message_history_count = models.PositiveIntegerField()
     message_history_tokens = models.PositiveIntegerField()
     today_summary_present = models.BooleanField(default=False)
@@ -121,6 +133,8 @@ class ContextSnapshot(models.Model):
     diagnostics = models.JSONField(null=True, help_text="What the provider says about its prompt cache.")
     usage = models.JSONField(default=dict)
     error = models.JSONField(null=True)
+    stop_details = models.JSONField(null=True, help_text="What the provider says about why it declined.")
+    thinking_ms = models.PositiveIntegerField(null=True, help_text="How long the model thought before it wrote.")
     first_token_ms = models.PositiveIntegerField(null=True)
     ended_at = models.DateTimeField(null=True)
 

@@ -52,7 +52,8 @@ class Thread(models.Model):
 
 
 class Message(models.Model):
-    """One turn. Written once: a trigger lets nothing change but the mark of the active path (requirement T3).
+    """One turn. Written once: a trigger lets nothing change but the mark of the active path, and the status of a user turn
+    between complete and refused (requirement T3).
 
     ``position`` is the order in which the thread's turns were stored, ``depth`` and ``token_total`` count the turns and
     tokens of the path that ends here, so that a window can be cut without reading what lies before it.
@@ -82,6 +83,10 @@ class Message(models.Model):
     )
     text = models.TextField(help_text="The text of the blocks, for people and for search.")
     status = models.CharField(max_length=11, choices=Status, default=Status.COMPLETE)
+    offline = models.BooleanField(
+        default=False,
+        help_text="Words of the offline responder: no model is given them, and nothing is remembered of them.",
+    )
     token_count = models.PositiveIntegerField(help_text="Estimated tokens of this turn.")
     token_total = models.PositiveBigIntegerField(help_text="Estimated tokens of the path up to and with this turn.")
     created_at = models.DateTimeField()
