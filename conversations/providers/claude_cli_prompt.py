@@ -17,16 +17,35 @@ logger = logging.getLogger("openbook.providers")
 
 def prompt(messages: Sequence[Mapping[str, Any]]) -> str:
     """The turns under their labels, oldest first. Turns of no speaker, and turns that nothing is left of, are passed over."""
-    turns = [(turn["role"], said) for turn in messages if turn["role"] in LABELS and (said := text_of(turn["content"]))]
+    turns = turns_of(messages)
     if in_a_row := sum(before == after for (before, _), (after, _) in pairwise(turns)):
         logger.warning("turns of one role follow one another", extra={"turns": in_a_row})
-    return SEPARATOR.join(f"{LABELS[role]} {said}" for role, said in turns)
+    return SEPARATOR.join(f"{LABELS[role]} {text}" for role, text in turns)
+
+
+def turns_of(messages: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
+    """Role and text of each turn. What one reply says before and after its calls of tools is one turn."""
+    turns: list[tuple[str, str]] = []
+    after_results = False
+    for message in messages:
+        role, text = message["role"], text_of(message["content"])
+        if text and role == "assistant" and after_results and turns and turns[-1][0] == role:
+            turns[-1] = (role, f"{turns[-1][1]}\n\n{text}")
+        elif text and role in LABELS:
+            turns.append((role, text))
+        after_results = role == "user" and not text and holds(message["content"], "tool_result")
+    return turns
 
 
 def text_of(content: str | Sequence[Mapping[str, Any]]) -> str:
-    """What was said in a turn, with short notes for what can't be said in text."""
+    """What was said in a turn, with short notes for what can't be said in text. Nothing where nothing but calls is left."""
     blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
-    return "\n\n".join(note for block in blocks for note in notes(block) if note)
+    kept = [(block["type"], note) for block in blocks for note in notes(block) if note]
+    return "" if {kind for kind, _ in kept} == {"tool_use"} else "\n\n".join(note for _, note in kept)
+
+
+def holds(content: str | Sequence[Mapping[str, Any]], kind: str) -> bool:
+    return not isinstance(content, str) and any(block.get("type") == kind for block in content)
 
 
 def notes(block: Mapping[str, Any]) -> Iterator[str]:
