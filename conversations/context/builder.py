@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Protocol
 
+from conversations import language_models
 from conversations.context import caching, rewriting
 from conversations.context.budget import Budget
 from conversations.context.caching import CachePlan, CacheState, Previous
@@ -30,12 +31,14 @@ from conversations.context.rendering import render, render_material, sha256
 from conversations.context.rewriting import Rewriting
 from conversations.context.sources import AsOf, Candidates, Wanted, candidates_of, read_all, read_history
 from conversations.context.terms import NO_TERMS, Terms
+from conversations.context.thinking import Allowance
 from conversations.context.tiers import MEMORY, Standing, Tier, TierItem, build_tiers, cut
 from conversations.context.tokens import text_of
 from conversations.context.toolbox import NO_TOOLS, ToolTexts, tools_section
 from conversations.context.windowing import Run, Turn, account, window
 from conversations.models import Assistant, ContextSnapshot
 from conversations.providers.base import Payload, Provider
+from conversations.providers.thinking import NO_THINKING, ThinkingPlan
 from conversations.sessions import Session
 
 
@@ -47,6 +50,7 @@ class Context:
     provider: str
     model: str
     max_tokens: int
+    thinking: ThinkingPlan = NO_THINKING
     parts: Parts
     runs: Sequence[Run]
     turns_loaded: int
@@ -99,7 +103,7 @@ class Ground:
 
     provider: Provider
     model: str
-    max_tokens: int
+    allowance: Allowance
     fitting: Budget
     budget: Budget
     candidates: Candidates
@@ -135,6 +139,7 @@ class Past:
     standing: Standing | None
     listing: Listing | None
     recall: Recall
+    allowance: Allowance | None
 
 
 class Stopwatch:
@@ -244,10 +249,13 @@ def build_context(
         recalled = (past.recall if past else recall)(reminded, tiers=parts.tiers, room=asked.room)
     watch.lap("memory")
     parts = replace(parts, additions=[*parts.additions, *recalled.sections])
+    allowance = (past and past.allowance) or Allowance.of(
+        language_models.get(provider.name, model), assistant, answer=terms.at_most(assistant.max_output_tokens)
+    )
     ground = Ground(
         provider=provider,
         model=model,
-        max_tokens=terms.at_most(assistant.max_output_tokens),
+        allowance=allowance,
         fitting=budget,
         budget=Budget.of(assistant),
         candidates=candidates,
@@ -297,13 +305,14 @@ def _assembled(ground: Ground, whole: Parts, watch: Stopwatch) -> Context:
     payload = render(
         ground.provider,
         model=ground.model,
-        max_tokens=ground.max_tokens,
+        max_tokens=ground.allowance.max_tokens,
         system=[section.text for section in parts.standing if section is not parts.tools],
         turns=parts.turns,
         additions=[section.text for section in parts.beside],
         tools=parts.tools.text if parts.tools else "",
         rounds=[section.text for section in parts.rounds],
         cache=cache,
+        thinking=ground.allowance.thinking,
     )
     runs = account(
         parts.history,
@@ -320,7 +329,8 @@ def _assembled(ground: Ground, whole: Parts, watch: Stopwatch) -> Context:
         purpose=ContextSnapshot.Purpose.ARTIFACT if parts.silent else ContextSnapshot.Purpose.REPLY,
         provider=ground.provider.name,
         model=ground.model,
-        max_tokens=ground.max_tokens,
+        max_tokens=ground.allowance.max_tokens,
+        thinking=ground.allowance.thinking,
         parts=parts,
         runs=runs,
         turns_loaded=ground.candidates.loaded,

@@ -24,6 +24,7 @@ from conversations.context.rewriting import Rewriting, RewritingOutcome
 from conversations.context.snapshots import NotRebuildable
 from conversations.context.sources import AsOf
 from conversations.context.terms import NO_TERMS, Terms
+from conversations.context.thinking import Allowance
 from conversations.context.tiers import (
     LAST_CONVERSATION,
     MEMORY,
@@ -55,6 +56,7 @@ BUDGETS = {
     LAST_CONVERSATION: "last_conversation_tokens",
 }
 RECALLED, LISTED, QUERY = "recalled", "artifacts", "query"
+WRITING = ("provider", "model", "max_output_tokens", "thinking_tokens", "effort", "show_thinking")
 ENDED_ON = re.compile(r"On (\d{4}-\d\d-\d\d):\n\n")
 BULLET = "- "
 LOOKED_BACK = 200
@@ -117,6 +119,7 @@ class Record:
     newest: Turn
     rounds: Sequence[str]
     settings: Settings
+    allowance: Allowance
     query: Rewriting | None
     standing: Standing
     listing: Listing | None
@@ -170,11 +173,18 @@ def build(record: Record, settings: Settings, recollection: Recollection) -> Con
             standing=None if is_now else record.standing,
             listing=listing if settings.tools.definitions else Listing(),
             recall=replace(recollection, recalled=None) if is_now else recollection,
+            allowance=record.allowance if _writes_as_recorded(assistant, record) else None,
         ),
     )
     for done in range(1, len(record.rounds) + 1):
         context = continued(context, record.rounds[:done], at=record.snapshot.created_at)
     return context
+
+
+def _writes_as_recorded(assistant: Assistant, record: Record) -> bool:
+    """Then the record says what it may write and think, whatever has become of the model's row."""
+    recorded = record.settings.assistant
+    return all(getattr(assistant, name) == getattr(recorded, name) for name in WRITING)
 
 
 def _query(record: Record, settings: Settings) -> Rewriting | None:
@@ -217,6 +227,7 @@ def record_of(snapshot: ContextSnapshot) -> Record:
         newest=_newest(first, texts),
         rounds=_rounds(requests),
         settings=_settings(first, known, thread.assistant, is_known=bool(standing.told or recalled)),
+        allowance=Allowance(max_tokens=first.max_tokens, thinking=snapshots.thinking_of(first)),
         query=None if gave_way else _recorded_query(first, texts),
         standing=standing,
         listing=None if gave_way else _listing(beside, texts, recalled),
@@ -244,7 +255,13 @@ def _settings(first: ContextSnapshot, known: Mapping[str, str], today: Assistant
     assistant = copy.copy(today)
     assistant.system_prompt = known["base"]
     assistant.provider, assistant.model = first.provider, first.model
-    assistant.max_output_tokens = first.max_tokens
+    plan = snapshots.thinking_of(first)
+    assistant.max_output_tokens, assistant.effort = first.max_tokens - plan.room, plan.effort
+    if plan.mode:
+        assistant.thinking_tokens = plan.room
+    if plan.display:
+        shown = plan.display == "summarized"
+        assistant.show_thinking = Assistant.ShowThinking.SUMMARY if shown else Assistant.ShowThinking.OFF
     assistant.total_tokens, assistant.hard_cap_tokens = first.budget, first.hard_cap
     assistant.uses_memory |= is_known
     assistant.filters_artifacts |= any(run.reason is Reason.FULFILLED_ARTIFACT for run in snapshots.runs_of(first))

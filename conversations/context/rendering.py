@@ -10,6 +10,7 @@ from conversations.context.exchanges import Block, Part, parts_of
 from conversations.context.windowing import Turn, without_orphans
 from conversations.models import text_blocks
 from conversations.providers.base import Payload, Provider
+from conversations.providers.thinking import NO_THINKING, ThinkingPlan
 
 EARLIER = "[Earlier turns are left out.]"
 MOST_ROUNDS = 8
@@ -27,6 +28,7 @@ def render(
     tools: str = "",
     rounds: Sequence[str] = (),
     cache: CachePlan,
+    thinking: ThinkingPlan = NO_THINKING,
 ) -> Payload:
     """The exact request: system texts, turns oldest first, beside the last one what Openbook added to it (C1, Q2), and what
     the reply has said and done in its earlier rounds. ``tools`` and each of ``rounds`` are JSON: definitions, and blocks.
@@ -42,16 +44,26 @@ def render(
         tools=json.loads(tools) if tools else (),
         tool_choice="none" if len(rounds) >= MOST_ROUNDS - 1 else "",
         previous_message_id=cache.previous_message_id,
+        thinking=thinking,
     )
 
 
-def render_material(provider: Provider, *, model: str, max_tokens: int, instructions: str, material: str) -> Payload:
+def render_material(
+    provider: Provider,
+    *,
+    model: str,
+    max_tokens: int,
+    instructions: str,
+    material: str,
+    thinking: ThinkingPlan = NO_THINKING,
+) -> Payload:
     """The exact request of a helping task: instructions, and all that they are about as one text."""
     return provider.render(
         model=model,
         max_tokens=max_tokens,
         system=text_blocks(instructions),
         messages=[{"role": "user", "content": text_blocks(material)}],
+        thinking=thinking,
     )
 
 

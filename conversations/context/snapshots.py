@@ -12,7 +12,7 @@ from typing import Any
 from django.db.models import Q
 from django.utils import timezone
 
-from conversations.context import notation
+from conversations.context import notation, thinking
 from conversations.context.builder import Context
 from conversations.context.caching import CachePlan
 from conversations.context.fitting import ROUND, TOOLS, Section
@@ -24,6 +24,7 @@ from conversations.context.windowing import Run, Turn
 from conversations.models import ContextBlock, ContextSnapshot, Message, Reply, text_blocks
 from conversations.providers import ProviderError, get_provider
 from conversations.providers.base import Payload
+from conversations.providers.thinking import ThinkingPlan
 
 STAFF_WRITTEN = frozenset({TOOLS, "base", "rules"})
 """Sections whose text belongs to no thread."""
@@ -79,6 +80,7 @@ def draft(context: Context) -> ContextSnapshot:
         provider=context.provider,
         model=context.model,
         max_tokens=context.max_tokens,
+        thinking=thinking.pack(context.thinking),
         digest=digest(context.payload),
         budget=context.budget.total_tokens,
         hard_cap=context.budget.hard_cap,
@@ -151,6 +153,7 @@ def rebuild_from(snapshot: ContextSnapshot, material: Material) -> Payload:
             max_tokens=snapshot.max_tokens,
             instructions=system[0],
             material=beside[0],
+            thinking=thinking_of(snapshot),
         )
     return render(
         provider,
@@ -162,6 +165,7 @@ def rebuild_from(snapshot: ContextSnapshot, material: Material) -> Payload:
         tools="".join(tools),
         rounds=rounds,
         cache=cache_of(snapshot),
+        thinking=thinking_of(snapshot),
     )
 
 
@@ -202,6 +206,10 @@ def additions_of(snapshot: ContextSnapshot) -> list[Named]:
 
 def cache_of(snapshot: ContextSnapshot) -> CachePlan:
     return notation.unpack_cache(snapshot.cache)
+
+
+def thinking_of(snapshot: ContextSnapshot) -> ThinkingPlan:
+    return thinking.unpack(snapshot.thinking)
 
 
 def timings_of(snapshot: ContextSnapshot) -> dict[str, float]:

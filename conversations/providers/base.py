@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from conversations.providers.history import definitions_for, holds_calls, with_ids_once
+from conversations.providers.thinking import NO_THINKING, ThinkingPlan, payload_fields
 
 Payload = dict[str, Any]
 """The exact request as JSON: what the snapshot stores, its digest proves and the provider is given."""
@@ -145,12 +146,13 @@ class Provider(Protocol):
         tools: Sequence[Mapping[str, Any]] = (),
         tool_choice: str = "",
         previous_message_id: str = "",
+        thinking: ThinkingPlan = NO_THINKING,
     ) -> Payload:
         """The exact request for this context. Pure: the same input gives the same bytes.
 
         ``tools`` are definitions of the Messages API: name, description, input_schema. ``tool_choice`` is empty for "auto", or
         ``none`` for an answer in words. ``previous_message_id`` is the provider's id of its answer before, so that it can say
-        why its cache missed.
+        why its cache missed. ``max_tokens`` hold what ``thinking`` has room for.
         """
         ...
 
@@ -172,6 +174,7 @@ def messages_api_payload(
     tools: Sequence[Mapping[str, Any]] = (),
     tool_choice: str = "",
     previous_message_id: str = "",
+    thinking: ThinkingPlan = NO_THINKING,
 ) -> Payload:
     """The request in the shape of the Messages API, shared by every provider that speaks it."""
     if holds_calls(messages):
@@ -184,6 +187,7 @@ def messages_api_payload(
         "system": [dict(block) for block in system],
         "messages": [dict(message) for message in messages],
         "stream": True,
+        **payload_fields(thinking),
     }
     if tools:
         payload["tools"] = [dict(tool) for tool in tools]

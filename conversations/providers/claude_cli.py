@@ -22,6 +22,7 @@ from conversations.providers.claude_cli_process import Files, prepared, running
 from conversations.providers.claude_cli_prompt import prompt
 from conversations.providers.errors import StreamError, provider_error
 from conversations.providers.reading import Progress
+from conversations.providers.thinking import NO_THINKING, ThinkingPlan, payload_fields
 
 ARGUMENTS = (
     *("-p", "--output-format", "stream-json", "--include-partial-messages", "--verbose"),
@@ -85,6 +86,7 @@ class ClaudeCliProvider:
         tools: Sequence[Mapping[str, Any]] = (),
         tool_choice: str = "",
         previous_message_id: str = "",
+        thinking: ThinkingPlan = NO_THINKING,
     ) -> Payload:
         """The context as every provider is given it, and beside it the texts that the CLI is told."""
         return {
@@ -92,6 +94,7 @@ class ClaudeCliProvider:
             "max_tokens": max_tokens,
             "system": [dict(block) for block in system],
             "messages": [dict(message) for message in messages],
+            **payload_fields(thinking),
             "sent": {
                 "system_prompt": "\n\n".join(block["text"] for block in system),
                 "standard_input": prompt(messages),
