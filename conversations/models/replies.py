@@ -49,7 +49,9 @@ class Reply(models.Model):
         db_index=False,
         help_text="That it was asked for with, if it was not from a page.",
     )
-    model = models.CharField(max_length=80, blank=True, help_text="Asked for in place of the assistant's own.")
+    model = models.CharField(
+        max_length=80, blank=True, default="", db_default="", help_text="Asked for in place of the assistant's own."
+    )
     continues = models.ForeignKey(
         "self",
         models.DO_NOTHING,

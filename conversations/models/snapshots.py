@@ -90,17 +90,23 @@ class ContextSnapshot(models.Model):
     thinking = models.CharField(
         max_length=60,
         blank=True,
+        default="",
+        db_default="",
         help_text="What the request says of thinking and effort, and how much room thinking has.",
     )
     fallback_for = models.CharField(
-        max_length=80, blank=True, help_text="The model that declined, where this one answers in its place."
+        max_length=80,
+        blank=True,
+        default="",
+        db_default="",
+        help_text="The model that declined, where this one answers in its place.",
     )
     digest = models.BinaryField(max_length=32, help_text="SHA-256 of the request as canonical JSON.")
     budget = models.PositiveIntegerField()
     hard_cap = models.PositiveIntegerField()
     total_tokens = models.PositiveIntegerField()
     token_factor = models.FloatField(
-        default=1.0, help_text="Tokens of the model for each estimated one, as the context was fitted."
+        default=1.0, db_default=1.0, help_text="Tokens of the model for each estimated one, as the context was fitted."
     )
     message_history_count = models.PositiveIntegerField()
     message_history_tokens = models.PositiveIntegerField()

@@ -85,6 +85,7 @@ class Message(models.Model):
     status = models.CharField(max_length=11, choices=Status, default=Status.COMPLETE)
     offline = models.BooleanField(
         default=False,
+        db_default=False,
         help_text="Words of the offline responder: no model is given them, and nothing is remembered of them.",
     )
     token_count = models.PositiveIntegerField(help_text="Estimated tokens of this turn.")
