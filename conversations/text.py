@@ -12,8 +12,12 @@ def clean(text: str) -> str:
     """Replace NUL and lone surrogates, visibly; a pair of surrogates becomes the character that it stands for."""
     if not UNSTORABLE.search(text):
         return text
-    joined = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-    return joined.replace("\0", REPLACEMENT)
+    return paired(text).replace("\0", REPLACEMENT)
+
+
+def paired(text: str) -> str:
+    """The character for each pair of surrogates, of which the halves may have come apart; a lone one is replaced."""
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 def one_line(text: str) -> str:

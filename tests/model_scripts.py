@@ -208,11 +208,30 @@ class Use:
         return [block_start(index, block), *pieces[:half], *self.halfway, *pieces[half:], block_stop(index)]
 
 
-def turn(*parts: str | Use, stop_reason: str = "") -> Stream:
-    """A whole reply of texts and tool calls, each of them a block, in this order."""
+@dataclass(frozen=True, kw_only=True)
+class Thought:
+    """A block of thinking, silent where it shows no pieces. ``halfway`` are steps before its signature."""
+
+    pieces: tuple[str, ...] = ()
+    signature: str = "c2lnbmVk"
+    halfway: tuple[Step, ...] = ()
+
+    def steps(self, index: int) -> list[Step]:
+        pieces = [block_delta(index, {"type": "thinking_delta", "thinking": piece}) for piece in self.pieces or ("",)]
+        signed = block_delta(index, {"type": "signature_delta", "signature": self.signature})
+        opened = block_start(index, {"type": "thinking", "thinking": "", "signature": ""})
+        return [opened, *pieces, *self.halfway, signed, block_stop(index)]
+
+    @property
+    def block(self) -> Event:
+        return {"type": "thinking", "thinking": "".join(self.pieces), "signature": self.signature}
+
+
+def turn(*parts: str | Use | Thought, stop_reason: str = "") -> Stream:
+    """A whole reply of thinking, texts and tool calls, each of them a block, in this order."""
     steps: list[Step] = []
     for index, part in enumerate(parts):
-        if isinstance(part, Use):
+        if isinstance(part, Use | Thought):
             steps.extend(part.steps(index))
         else:
             words = re.findall(r"\S+\s*|\s+", part)

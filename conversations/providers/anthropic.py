@@ -1,6 +1,7 @@
 """Claude over the Messages API, by the official SDK."""
 
 import asyncio
+import math
 import random
 import ssl
 from collections.abc import AsyncGenerator
@@ -61,14 +62,14 @@ class AnthropicProvider:
     def obstacle(self) -> ProviderError | None:
         return None if usable_key(settings.ANTHROPIC_API_KEY) else provider_error("authentication")
 
-    async def stream(self, payload: Payload) -> AsyncGenerator[ProviderEvent]:
-        deadline = Deadline()
+    async def stream(self, payload: Payload, *, seconds: float = math.inf) -> AsyncGenerator[ProviderEvent]:
+        deadline = Deadline(seconds)
         for backoff in (*BACKOFF_SECONDS, None):
             try:
                 async with aclosing(self._attempt(payload, deadline)) as events:
                     async for event in events:
                         yield event
-                        deadline.moved_on()  # the time that the reader took is not the model's
+                        deadline.hears(event)  # the time that the reader took is not the model's
                 return
             except TimeoutError:
                 raise reported(deadline.error(), attempt_failed="deadline") from None
@@ -94,11 +95,10 @@ class AnthropicProvider:
                         event = await anext(events, None)
                     if event is None:
                         break
+                    deadline.lives()
                     for heard in reading.take(event.json() if event.data else {}):
-                        if isinstance(heard, Progress):
-                            deadline.moved_on()
-                        else:
-                            deadline.content_seen = True
+                        deadline.hears(heard)
+                        if not isinstance(heard, Progress):
                             yield heard
                 # Read to the end, so that the connection can be used again. The reply is complete either way.
                 with suppress(TimeoutError, *FAILURES):

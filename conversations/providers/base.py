@@ -5,6 +5,7 @@ reply engine knows nothing of HTTP: a new provider is one file that fulfils ``Pr
 ``providers/__init__.py``.
 """
 
+import math
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
@@ -71,6 +72,25 @@ class TextDelta:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ThinkingStarted:
+    """The model begins to think. What it thinks may stay silent for minutes."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ThinkingDelta:
+    """The next piece of what it shows of its thinking, never empty."""
+
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ThinkingDone:
+    """The whole block of the Messages API, to be given back unchanged within the same reply."""
+
+    block: Mapping[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
 class ToolStarted:
     """The model begins to call a tool."""
 
@@ -112,7 +132,8 @@ class Finished:
     diagnostics: Mapping[str, Any] | None = None
 
 
-ProviderEvent = TextDelta | ToolStarted | ToolDelta | ToolCalled | Finished
+ThinkingEvent = ThinkingStarted | ThinkingDelta | ThinkingDone
+ProviderEvent = TextDelta | ThinkingEvent | ToolStarted | ToolDelta | ToolCalled | Finished
 
 
 class Provider(Protocol):
@@ -156,9 +177,10 @@ class Provider(Protocol):
         """
         ...
 
-    def stream(self, payload: Payload) -> AsyncGenerator[ProviderEvent]:
-        """Call the model once. Yields deltas and tool calls – each as ``ToolStarted``, ``ToolDelta`` …, ``ToolCalled`` – in the
-        order in which the model makes them, then exactly one ``Finished``. Raises ``ProviderError`` and nothing else.
+    def stream(self, payload: Payload, *, seconds: float = math.inf) -> AsyncGenerator[ProviderEvent]:
+        """Call the model once, for so many seconds at most. Yields deltas, thinking – each time as ``ThinkingStarted``,
+        ``ThinkingDelta`` …, ``ThinkingDone`` – and tool calls – each as ``ToolStarted``, ``ToolDelta`` …, ``ToolCalled`` – in
+        the order in which the model makes them, then exactly one ``Finished``. Raises ``ProviderError`` and nothing else.
 
         Closing the iterator, or cancelling the task that reads it, ends the call at once.
         """

@@ -1,12 +1,14 @@
 """What the ways to Claude share: its models, how long it may take, and what is told when it fails."""
 
 import logging
+import math
 import time
 
 from django.conf import settings
 
-from conversations.providers.base import ProviderError
+from conversations.providers.base import ProviderError, ThinkingDelta, ThinkingDone, ThinkingEvent, ThinkingStarted
 from conversations.providers.errors import provider_error
+from conversations.providers.reading import Heard
 
 DEFAULT_MODEL = "claude-sonnet-5-5"
 SMALL_MODEL = "claude-haiku-5-5"
@@ -17,22 +19,38 @@ logger = logging.getLogger("openbook.providers")
 
 
 class Deadline:
-    """The moment at which a call is given up, and the code that says why."""
+    """The moment at which a call is given up, and the code that says why.
 
-    def __init__(self) -> None:
-        self.ends = time.monotonic() + settings.OPENBOOK_REPLY_SECONDS
-        self.next_content = time.monotonic() + settings.OPENBOOK_FIRST_TOKEN_SECONDS
-        self.content_seen = False
+    Before the model says anything, any sign of life will do. While it thinks, which may be silent for minutes, nothing but
+    the whole time counts: a connection that is dead ends by itself. While it writes, pings are no progress.
+    """
 
-    def moved_on(self) -> None:
+    def __init__(self, seconds: float = math.inf) -> None:
+        self.ends = time.monotonic() + seconds
+        self.next_sign = time.monotonic() + settings.OPENBOOK_FIRST_TOKEN_SECONDS
+        self.content_seen = self.is_writing = False
+
+    def lives(self) -> None:
+        """There was something in the stream, be it a ping."""
+        if not self.is_writing and self.next_sign < math.inf:
+            self.next_sign = time.monotonic() + settings.OPENBOOK_FIRST_TOKEN_SECONDS
+
+    def hears(self, heard: Heard) -> None:
         self.content_seen = True
-        self.next_content = time.monotonic() + settings.OPENBOOK_STALL_SECONDS
+        self.is_writing = not isinstance(heard, ThinkingEvent)
+        match heard:
+            case ThinkingStarted() | ThinkingDelta():
+                self.next_sign = math.inf
+            case ThinkingDone():
+                self.next_sign = time.monotonic() + settings.OPENBOOK_FIRST_TOKEN_SECONDS
+            case _:
+                self.next_sign = time.monotonic() + settings.OPENBOOK_STALL_SECONDS
 
     def seconds_left(self) -> float:
-        return min(self.ends, self.next_content) - time.monotonic()
+        return min(self.ends, self.next_sign) - time.monotonic()
 
     def error(self) -> ProviderError:
-        return provider_error("stalled" if self.content_seen and self.next_content < self.ends else "timeout")
+        return provider_error("stalled" if self.is_writing and self.next_sign < self.ends else "timeout")
 
 
 def reported(error: ProviderError, attempt_failed: str) -> ProviderError:

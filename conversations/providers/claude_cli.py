@@ -5,6 +5,7 @@ about the machine after the conversation.
 """
 
 import asyncio
+import math
 import re
 import shutil
 from collections.abc import AsyncGenerator, Mapping, Sequence
@@ -101,13 +102,13 @@ class ClaudeCliProvider:
             },
         }
 
-    async def stream(self, payload: Payload) -> AsyncGenerator[ProviderEvent]:
-        deadline, output = Deadline(), Output()
+    async def stream(self, payload: Payload, *, seconds: float = math.inf) -> AsyncGenerator[ProviderEvent]:
+        deadline, output = Deadline(seconds), Output()
         try:
             async with aclosing(answered(payload, output, deadline)) as events:
                 async for event in events:
                     yield event
-                    deadline.moved_on()  # the time that the reader took is not the model's
+                    deadline.hears(event)  # the time that the reader took is not the model's
         except TimeoutError:
             raise reported(slow(output, deadline), attempt_failed="deadline") from None
         except FAILURES as failure:
@@ -128,9 +129,8 @@ async def answered(payload: Payload, output: Output, deadline: Deadline) -> Asyn
                     if line is None:
                         raise ended(await asyncio.shield(cli.ended), files)
                 for heard in output.take(line):
-                    if isinstance(heard, Progress):
-                        deadline.moved_on()
-                    else:
+                    deadline.hears(heard)
+                    if not isinstance(heard, Progress):
                         yield heard
             if output.closed:
                 await cli.let_end()

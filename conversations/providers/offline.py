@@ -6,6 +6,7 @@ a turn is missing from the request, the answer that rests on it is missing too.
 
 import asyncio
 import json
+import math
 import re
 import uuid
 from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence
@@ -80,7 +81,7 @@ class OfflineProvider:
     def obstacle(self) -> ProviderError | None:
         return None
 
-    async def stream(self, payload: Payload) -> AsyncGenerator[ProviderEvent]:
+    async def stream(self, payload: Payload, *, seconds: float = math.inf) -> AsyncGenerator[ProviderEvent]:
         """The answer piece by piece. The usage counts words, as an estimate: there is no tokenizer without a model."""
         tool_input = await asyncio.to_thread(artifact_asked_for, payload)
         if tool_input is not None:

@@ -1,21 +1,29 @@
 """The events of one stream of the Messages API, whoever brings them: pure."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from conversations.providers.anthropic_calls import ToolCalls
-from conversations.providers.base import Finished, ProviderEvent, TextDelta, Usage
+from conversations.providers.base import (
+    Finished,
+    ProviderEvent,
+    TextDelta,
+    ThinkingDelta,
+    ThinkingDone,
+    ThinkingStarted,
+    Usage,
+)
 from conversations.providers.errors import StreamError, code_for_type
-from conversations.text import clean, clean_deep
+from conversations.text import clean, clean_deep, paired
 
 MESSAGE_ID_CHARS = 100
 DIAGNOSTICS_CHARS = 4_000
 
 
 class Progress:
-    """Content that is not text or a call of ours, such as thinking: the model is at work."""
+    """Content that is neither text, thinking nor a call of ours: the model is at work."""
 
 
 Heard = ProviderEvent | Progress
@@ -33,6 +41,8 @@ class Reading:
     model: str = ""
     diagnostics: dict[str, Any] | None = None
     calls: ToolCalls = field(default_factory=ToolCalls)
+    thoughts: dict[int, dict[str, Any]] = field(default_factory=dict)
+    """Blocks of thinking that are not whole yet, by their index."""
 
     def take(self, event: object) -> Sequence[Heard]:
         """Note one event of the stream; kinds that are not known are passed over, as the API asks of its clients."""
@@ -46,7 +56,7 @@ class Reading:
             case {"type": "content_block_start" | "content_block_delta"}:
                 return self.take_content(event)
             case {"type": "content_block_stop", "index": int(index)}:
-                return self.calls.stop(index)
+                return self.end_thought(index) if index in self.thoughts else self.calls.stop(index)
             case {"type": "message_delta", "delta": dict(delta), **rest}:
                 self.stop_reason = delta.get("stop_reason") or self.stop_reason
                 self.note_usage(rest.get("usage"))
@@ -75,11 +85,28 @@ class Reading:
                 index in self.calls.open
             ):
                 return self.calls.write(index, piece)
+            case {"index": int(index), "content_block": {"type": "thinking" | "redacted_thinking"} as block}:
+                self.thoughts[index] = {name: part for name, part in block.items() if isinstance(part, str)}
+                return [ThinkingStarted(), *thought(block)]
+            case {"index": int(index), "delta": {"type": "thinking_delta", "thinking": str(piece)} as delta} if (
+                index in self.thoughts
+            ):
+                self.thoughts[index]["thinking"] = self.thoughts[index].get("thinking", "") + piece
+                return thought(delta)
+            case {"index": int(index), "delta": {"type": "signature_delta", "signature": str(signature)}} if (
+                index in self.thoughts
+            ):
+                self.thoughts[index]["signature"] = signature
+                return ()
             case {"content_block": dict()}:
                 return [Progress()]
             case {"delta": dict(delta)}:
                 return [Progress()] if any(value for key, value in delta.items() if key != "type") else []
         return ()
+
+    def end_thought(self, index: int) -> Sequence[Heard]:
+        block = self.thoughts.pop(index)
+        return [ThinkingDone(block={name: paired(part) for name, part in block.items()})]
 
     def note_usage(self, usage: object) -> None:
         """Later figures replace earlier ones: the API's are cumulative."""
@@ -95,7 +122,7 @@ class Reading:
     def finished(self, request_id: str) -> Finished:
         if not self.begun:
             raise StreamError("bad_stream")
-        if not (self.complete and isinstance(self.stop_reason, str)) or self.calls.open:
+        if not (self.complete and isinstance(self.stop_reason, str)) or self.calls.open or self.thoughts:
             raise StreamError("cut_off")
         return Finished(
             stop_reason=self.stop_reason,
@@ -105,3 +132,8 @@ class Reading:
             model=self.model,
             diagnostics=self.diagnostics,
         )
+
+
+def thought(part: Mapping[str, Any]) -> list[Heard]:
+    text = part.get("thinking")
+    return [ThinkingDelta(text=text)] if isinstance(text, str) and text else []

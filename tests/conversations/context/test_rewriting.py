@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import math
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 
 import pytest
@@ -287,7 +288,7 @@ class Misbehaving(AnthropicProvider):
         super().__init__()
         self.closed = False
 
-    async def stream(self, payload: Payload) -> AsyncGenerator[ProviderEvent]:
+    async def stream(self, payload: Payload, *, seconds: float = math.inf) -> AsyncGenerator[ProviderEvent]:
         try:
             yield TextDelta(text="Who")
             raise ValueError("out of order")

@@ -16,6 +16,9 @@ from conversations.providers.base import (
     ProviderError,
     ProviderEvent,
     TextDelta,
+    ThinkingDelta,
+    ThinkingDone,
+    ThinkingStarted,
     ToolCalled,
     ToolDelta,
     ToolStarted,
@@ -38,7 +41,6 @@ def configured(model_server: ModelServer) -> Iterator[None]:
         "ANTHROPIC_BASE_URL": model_server.url,
         "OPENBOOK_FIRST_TOKEN_SECONDS": 20.0,
         "OPENBOOK_STALL_SECONDS": 20.0,
-        "OPENBOOK_REPLY_SECONDS": 60.0,
     }
     with override_settings(**changed):
         yield
@@ -61,11 +63,13 @@ async def events_of(provider: AnthropicProvider) -> list[ProviderEvent]:
     return [event async for event in provider.stream(payload())]
 
 
-async def failure_of(provider: AnthropicProvider) -> tuple[list[ProviderEvent], tuple[str, bool, int | None, str]]:
+async def failure_of(
+    provider: AnthropicProvider, seconds: float = 60
+) -> tuple[list[ProviderEvent], tuple[str, bool, int | None, str]]:
     """What was streamed before the call failed, and how it failed."""
     events: list[ProviderEvent] = []
     with pytest.raises(ProviderError) as raised:
-        async for event in provider.stream(payload()):
+        async for event in provider.stream(payload(), seconds=seconds):
             events.append(event)
     error = raised.value
     return events, (error.code, error.retryable, error.status, error.message)
@@ -120,14 +124,10 @@ async def test_every_stop_reason_is_passed_through(
     assert await events_of(provider) == expected
 
 
-async def test_what_is_not_text_is_passed_over(provider: AnthropicProvider, model_server: ModelServer) -> None:
+async def test_what_is_not_known_is_passed_over(provider: AnthropicProvider, model_server: ModelServer) -> None:
     model_server.script(
         scripts.stream(
             scripts.message_start(),
-            scripts.block_start(0, {"type": "thinking", "thinking": "", "signature": ""}),
-            scripts.block_delta(0, {"type": "thinking_delta", "thinking": "Hm."}),
-            scripts.block_delta(0, {"type": "signature_delta", "signature": "c2ln"}),
-            scripts.block_stop(0),
             {"type": "an_event_of_the_future", "index": 0},
             scripts.block_start(1, {"type": "block_of_the_future", "data": "x"}),
             scripts.block_stop(1),
@@ -143,6 +143,28 @@ async def test_what_is_not_text_is_passed_over(provider: AnthropicProvider, mode
         )
     )
     assert await events_of(provider) == [TextDelta(text="Yes"), END]
+
+
+async def test_thinking_comes_whole_and_with_its_signature(
+    provider: AnthropicProvider, model_server: ModelServer
+) -> None:
+    silent, shown = scripts.Thought(signature="c2lsZW50"), scripts.Thought(pieces=("Let me \ud83d", "\udc4b see", ""))
+    redacted = {"type": "redacted_thinking", "data": "ZGF0YQ=="}
+    hidden = scripts.stream(scripts.block_start(3, redacted), scripts.block_stop(3)).steps
+    steps = [*silent.steps(0), *scripts.Use(name="search", input={}).steps(1), *shown.steps(2), *hidden]
+    model_server.script(scripts.stream(scripts.message_start(), *steps, *scripts.closed(index=4)))
+    assert await events_of(provider) == [
+        ThinkingStarted(),
+        ThinkingDone(block=silent.block),
+        *call_events(scripts.Use(name="search", input={})),
+        ThinkingStarted(),
+        ThinkingDelta(text="Let me \ud83d"),
+        ThinkingDelta(text="\udc4b see"),
+        ThinkingDone(block=shown.block | {"thinking": "Let me 👋 see"}),
+        ThinkingStarted(),
+        ThinkingDone(block=redacted),
+        END,
+    ]
 
 
 CALLED = replace(END, stop_reason="tool_use")
@@ -435,12 +457,11 @@ TIMEOUT = ("timeout", True, None, f"The model took too long to answer. {SAVED}."
 
 
 @pytest.mark.parametrize("before", [[], [scripts.message_start()], scripts.opened()])
-@pytest.mark.parametrize("ping_seconds", [None, 0.02])
-async def test_a_first_token_that_does_not_come_ends_the_call(
-    provider: AnthropicProvider, model_server: ModelServer, before: list[Any], ping_seconds: float | None
+async def test_a_model_that_gives_no_sign_of_life_ends_the_call(
+    provider: AnthropicProvider, model_server: ModelServer, before: list[Any]
 ) -> None:
     await events_of(provider)  # the first call sets the client up, which takes longer than the deadline
-    model_server.script(scripts.stream(*before, Stall(ping_seconds)))
+    model_server.script(scripts.stream(*before, Stall()))
     with override_settings(OPENBOOK_FIRST_TOKEN_SECONDS=0.3):
         assert await failure_of(provider) == ([], TIMEOUT)
     for request in model_server.requests[1:]:  # none, where this machine took the time before the model could
@@ -448,29 +469,48 @@ async def test_a_first_token_that_does_not_come_ends_the_call(
         assert request.hung_up
 
 
-async def test_pings_are_not_progress(provider: AnthropicProvider, model_server: ModelServer) -> None:
+async def test_pings_are_a_sign_of_life_until_all_the_time_is_up(
+    provider: AnthropicProvider, model_server: ModelServer
+) -> None:
+    await events_of(provider)  # sets the client up
+    model_server.script(scripts.stream(*scripts.opened(), Stall(0.02)))
+    began = time.monotonic()
+    with override_settings(OPENBOOK_FIRST_TOKEN_SECONDS=0.7):
+        assert await failure_of(provider, seconds=2) == ([], TIMEOUT)
+    assert time.monotonic() - began >= 2
+
+
+async def test_pings_are_not_progress_of_what_is_written(
+    provider: AnthropicProvider, model_server: ModelServer
+) -> None:
     model_server.script(scripts.stream(*scripts.opened(), scripts.text_delta("So far"), Stall(0.02)))
     with override_settings(OPENBOOK_STALL_SECONDS=0.3):
         failure = ("stalled", True, None, "The model stopped in mid-reply. The text so far is kept; try again.")
         assert await failure_of(provider) == ([TextDelta(text="So far")], failure)
 
 
-async def test_thinking_is_progress(provider: AnthropicProvider, model_server: ModelServer) -> None:
-    thought = scripts.block_delta(0, {"type": "thinking_delta", "thinking": "Hm."})
-    thinking = [step for _ in range(6) for step in (scripts.Delay(0.3), thought)]
-    block = scripts.block_start(0, {"type": "thinking", "thinking": "", "signature": ""})
-    model_server.script(
-        scripts.stream(scripts.message_start(), block, *thinking, scripts.text_delta("Yes", 1), *scripts.closed())
-    )
-    with override_settings(OPENBOOK_FIRST_TOKEN_SECONDS=1.5, OPENBOOK_STALL_SECONDS=1.5):
-        assert await events_of(provider) == [TextDelta(text="Yes"), END]
+async def test_a_model_may_think_in_silence(provider: AnthropicProvider, model_server: ModelServer) -> None:
+    await events_of(provider)  # sets the client up
+    thoughts = [scripts.Thought(halfway=(scripts.Delay(1.5),)), scripts.Thought(halfway=(scripts.Delay(1.5),))]
+    model_server.script(scripts.turn(thoughts[0], "One.", thoughts[1], "Two."))
+    with override_settings(OPENBOOK_FIRST_TOKEN_SECONDS=1.0, OPENBOOK_STALL_SECONDS=1.0):
+        events = await events_of(provider)
+    thinking = [ThinkingStarted(), ThinkingDone(block=thoughts[0].block)]
+    assert events == [*thinking, TextDelta(text="One."), *thinking, TextDelta(text="Two."), END]
+
+
+async def test_a_model_that_thinks_without_end_is_ended(provider: AnthropicProvider, model_server: ModelServer) -> None:
+    await events_of(provider)  # sets the client up
+    endless = scripts.Thought(halfway=(Stall(0.02),))
+    model_server.script(scripts.turn(endless, "Never"))
+    assert await failure_of(provider, seconds=1) == ([ThinkingStarted()], TIMEOUT)
+    assert len(model_server.requests) == 2  # what has been thought is paid for: not once more
 
 
 async def test_a_reply_without_end_is_ended(provider: AnthropicProvider, model_server: ModelServer) -> None:
     await events_of(provider)  # sets the client up
     model_server.script(scripts.text(*["more "] * 200, delay=0.02))
-    with override_settings(OPENBOOK_REPLY_SECONDS=0.5):
-        events, failure = await failure_of(provider)
+    events, failure = await failure_of(provider, seconds=0.5)
     assert failure == TIMEOUT
     assert set(events) <= {TextDelta(text="more ")}  # none, where this machine took the time
 

@@ -72,7 +72,6 @@ def configured(settings: Settings) -> None:
     settings.ANTHROPIC_API_KEY = KEY
     settings.ANTHROPIC_BASE_URL = ""
     settings.OPENBOOK_FIRST_TOKEN_SECONDS = settings.OPENBOOK_STALL_SECONDS = 30.0
-    settings.OPENBOOK_REPLY_SECONDS = 60.0
 
 
 @pytest.fixture
