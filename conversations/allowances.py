@@ -11,12 +11,12 @@ from datetime import UTC, date, datetime, timedelta
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import OuterRef, QuerySet, Subquery
 from django.utils import timezone
 
 from conversations.errors import RateLimited
 from conversations.limits import RUNNING, TOKEN, TOKENS, USER, Limits, limits_of, limits_of_token
-from conversations.models import Allowance, ApiToken, Reply, Thread
+from conversations.models import Allowance, ApiToken, Message, Reply, Thread
 
 SOON_SECONDS = 5
 """When to try again where it depends on the end of a reply."""
@@ -118,13 +118,31 @@ def used_by(usage: Mapping[str, int]) -> int:
 def _spent_since(replies: QuerySet[Reply], user_id: int, start: datetime) -> int:
     ended = replies.exclude(status=Reply.Status.RUNNING).filter(created_at__gte=start)
     recent = Thread.objects.filter(user_id=user_id, updated_at__gte=start).values("id")  # by its index
-    rows = ended.filter(thread__in=recent).values_list("status", "usage", "reserved")
-    return sum(spent(status, usage, reserved) for status, usage, reserved in rows)
+    written = Message.objects.filter(reply=OuterRef("id")).values("token_count")
+    rows = ended.filter(thread__in=recent).annotate(written=Subquery(written))
+    total = 0
+    for status, usage, stop_reason, wrote, reserved in rows.values_list(
+        "status", "usage", "stop_reason", "written", "reserved"
+    ):
+        took = spent(status, usage, stop_reason=stop_reason, written=wrote or 0)
+        total += reserved if took is None else took
+    return total
 
 
-def spent(status: str, usage: Mapping[str, int], reserved: int) -> int:
-    """What a reply that has ended took. One that was stopped is not told what it used: what was set aside counts."""
-    return reserved if status == Reply.Status.STOPPED and not usage else used_by(usage)
+def spent(status: str, usage: Mapping[str, int], *, stop_reason: str, written: int) -> int | None:
+    """What a reply that has ended took; ``None`` is what was set aside for it.
+
+    Of an answer that was left before its end – it has no ``stop_reason`` – the provider has told the input only; the estimated
+    tokens of its turn, ``written``, are the least that it took beside. One that was stopped before it wrote anything may have
+    thought for long, so all that was set aside counts: else to stop would be a way around the limit.
+    """
+    is_told = bool(stop_reason) or status == Reply.Status.COMPLETED
+    if status == Reply.Status.STOPPED and not is_told and not (usage and written):
+        return None
+    if is_told or not usage:
+        return used_by(usage)
+    output = usage.get("output_tokens", 0)
+    return used_by(usage) - output + max(output, written)
 
 
 def _of(user_id: int, token_id: int | None) -> QuerySet[Reply]:

@@ -7,7 +7,7 @@ import asyncio
 import logging
 import uuid
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 
 from django.conf import settings
@@ -20,7 +20,7 @@ from conversations.context.noting import noting
 from conversations.errors import error_object
 from conversations.models import ContextBlock, ContextSnapshot, Reply
 from conversations.providers import Provider, get_provider
-from conversations.providers.base import WHOLE, Finished, Payload, ProviderError, whole_text
+from conversations.providers.base import WHOLE, ModelCall, Payload, ProviderError, whole_text
 from conversations.replies.store import Outcome, end_request
 from conversations.text import clean
 from conversations.unconsolidated import Due, active, hold
@@ -68,26 +68,23 @@ def digest(
     """
     for attempt in range(1, ATTEMPTS + 1):
         asked = record(provider, user_id, one, turns, facts, attempt=attempt)
+        call = ModelCall()
         try:
-            with telemetry.listener.model_request(asked.snapshot) as told:
-                answer, finished = runner.run(_answer(provider, asked.payload, deadline_seconds))
-                if finished:
-                    told.ended(finished)
+            with telemetry.listener.model_request(asked.snapshot, call):
+                answer = runner.run(_answer(provider, asked.payload, call, deadline_seconds))
         except ProviderError as error:
-            end_request(asked.snapshot, _failed(error.code, error.message, retryable=error.retryable))
+            end_request(asked.snapshot, _failed(error.code, error.message, call, retryable=error.retryable))
             if error.retryable:
                 raise
             log.warning("the model can't be asked about a part", extra={"cause": error.code})
             return None
-        outcome = Outcome.of(finished) if finished else Outcome(status=Reply.Status.COMPLETED)
         try:
-            findings = _read(answer, finished, asked, turns)
+            findings = _read(answer, call, asked, turns)
         except asking.Garbage as garbage:
-            failed = _failed("unusable_answer", str(garbage), retryable=attempt < ATTEMPTS)
-            end_request(asked.snapshot, replace(outcome, status=failed.status, error=failed.error))
+            end_request(asked.snapshot, _failed("unusable_answer", str(garbage), call, retryable=attempt < ATTEMPTS))
             log.warning("the model's findings are no use", extra={"cause": str(garbage)})
         else:
-            end_request(asked.snapshot, outcome)
+            end_request(asked.snapshot, Outcome(status=Reply.Status.COMPLETED).after(call))
             return findings
     return None
 
@@ -153,26 +150,27 @@ def _as_sent(one: Due) -> list[windowing.Turn]:
     ]
 
 
-def _read(answer: str, finished: Finished | None, asked: Asked, turns: Sequence[Turn]) -> Findings:
+def _read(answer: str | None, call: ModelCall, asked: Asked, turns: Sequence[Turn]) -> Findings:
     """Raises ``Garbage`` also where the answer was cut short or has no end."""
-    if finished is None:
+    if answer is None or call.finished is None:
         raise asking.Garbage("The answer has no end.")
-    if finished.stop_reason not in WHOLE:
-        raise asking.Garbage(f"The model stopped: {finished.stop_reason[:40]}.")
+    if call.finished.stop_reason not in WHOLE:
+        raise asking.Garbage(f"The model stopped: {call.finished.stop_reason[:40]}.")
     return asking.read(answer, turns, asked.known, asked.topics, made_by=asked.snapshot.model)
 
 
-async def _answer(provider: Provider, payload: Payload, deadline_seconds: float) -> tuple[str, Finished | None]:
-    """The text and how it ended, ``None`` where it was given up; raises ``ProviderError`` where none came."""
+async def _answer(provider: Provider, payload: Payload, call: ModelCall, deadline_seconds: float) -> str | None:
+    """The text, ``None`` where it was given up; raises ``ProviderError`` where none came."""
     try:
         async with asyncio.timeout(deadline_seconds):
-            return await whole_text(provider, payload, lambda said: len(said) > asking.LONGEST_ANSWER)
+            return await whole_text(provider, payload, lambda said: len(said) > asking.LONGEST_ANSWER, call)
     except TimeoutError:
         raise ProviderError("timeout", "It took too long.", retryable=True) from None
 
 
-def _failed(code: str, message: str, *, retryable: bool) -> Outcome:
-    return Outcome(status=Reply.Status.FAILED, error=_error(code, message, retryable=retryable))
+def _failed(code: str, message: str, call: ModelCall, *, retryable: bool) -> Outcome:
+    error = _error(code, message, retryable=retryable)
+    return Outcome(status=Reply.Status.FAILED, error=error).after(call)
 
 
 def _error(code: str, message: str, *, retryable: bool) -> dict[str, object]:

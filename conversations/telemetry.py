@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Self
 if TYPE_CHECKING:  # log lines ask for it before there are models
     from conversations.context.builder import Context
     from conversations.models import ContextSnapshot, Reply, Thread
-    from conversations.providers.base import Finished, ProviderError, Usage
+    from conversations.providers.base import ModelCall, Usage
 
 PACKAGES = ("opentelemetry.sdk.trace", "opentelemetry.exporter.otlp.proto.http")
 
@@ -29,9 +29,6 @@ class Step:
 
     def built(self, context: "Context") -> None:
         """What building the context came to."""
-
-    def ended(self, end: "Finished | ProviderError", *, first_token_ms: int | None = None) -> None:
-        """How a model request ended that did not raise."""
 
 
 class ReplyStep(Step):
@@ -60,7 +57,8 @@ class Listener:
     def context(self) -> Step:
         return STEP
 
-    def model_request(self, snapshot: "ContextSnapshot") -> Step:
+    def model_request(self, snapshot: "ContextSnapshot", call: "ModelCall") -> Step:
+        """``call`` is read when the block ends, however it does."""
         return STEP
 
     def tool(self, name: str, call_id: str) -> Step:

@@ -22,7 +22,7 @@ from conversations.context import snapshots
 from conversations.context.builder import Context
 from conversations.models import ContextSnapshot, Reply, Thread
 from conversations.providers import get_provider
-from conversations.providers.base import Finished, ProviderError, Usage
+from conversations.providers.base import Finished, ModelCall, ProviderError, Usage
 from conversations.request_ids import current_request_id
 from conversations.stopping import Stopped
 from conversations.telemetry import Listener, ReplyStep, Step
@@ -102,22 +102,26 @@ class Building(Spanned):
 
 
 class ModelRequest(Spanned):
-    def __init__(self, begun: Begun, listener: "Tracing", labels: Values) -> None:
+    def __init__(self, begun: Begun, listener: "Tracing", labels: Values, call: ModelCall) -> None:
         super().__init__(begun, listener.request_seconds, labels)
-        self._listener = listener
+        self._listener, self._call = listener, call
 
-    def ended(self, end: Finished | ProviderError, *, first_token_ms: int | None = None) -> None:
-        if isinstance(end, ProviderError):
-            self.failed(end.code)
-            return
-        if end.model:
-            self._labels["gen_ai.response.model"] = end.model
-        self._span.set_attributes(response_values(end) | usage_values(end.usage))
-        if first_token_ms is not None:
-            seconds = first_token_ms / 1000
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        self._tell(self._call)
+        super().__exit__(kind, error, trace)
+
+    def _tell(self, call: ModelCall) -> None:
+        if call.finished:
+            if call.finished.model:
+                self._labels["gen_ai.response.model"] = call.finished.model
+            self._span.set_attributes(response_values(call.finished))
+        if call.usage != Usage():
+            self._span.set_attributes(usage_values(call.usage))
+        if call.first_token_ms is not None:
+            seconds = call.first_token_ms / 1000
             self._span.set_attribute("gen_ai.response.time_to_first_chunk", seconds)
             self._listener.first_seconds.record(seconds, self._labels)
-        for kind, count in (("input", all_input(end.usage)), ("output", end.usage.output_tokens)):
+        for kind, count in (("input", all_input(call.usage)), ("output", call.usage.output_tokens)):
             if count:
                 self._listener.tokens.record(count, {**self._labels, "gen_ai.token.type": kind})
 
@@ -188,7 +192,7 @@ class Tracing(Listener):
     def context(self) -> Step:
         return Building(self._begun("build_context", SpanKind.INTERNAL, {}), self.build_seconds)
 
-    def model_request(self, snapshot: ContextSnapshot) -> Step:
+    def model_request(self, snapshot: ContextSnapshot, call: ModelCall) -> Step:
         missing = snapshots.left_out(snapshot)
         for reason, count in missing.items():
             self.left_out.add(count, {"openbook.reason": reason})
@@ -209,7 +213,7 @@ class Tracing(Listener):
             "openbook.context.turns_left_out": missing.total(),
             **ids(thread=snapshot.thread_id, reply=snapshot.reply_id),
         }
-        return ModelRequest(self._begun(f"chat {snapshot.model}", SpanKind.CLIENT, values), self, labels)
+        return ModelRequest(self._begun(f"chat {snapshot.model}", SpanKind.CLIENT, values), self, labels, call)
 
     def tool(self, name: str, call_id: str) -> Step:
         known = name if name in registered() else "unknown"  # what it is called is the model's own word

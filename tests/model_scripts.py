@@ -154,8 +154,12 @@ def block_stop(index: int = 0) -> Event:
     return {"type": "content_block_stop", "index": index}
 
 
-def message_delta(stop_reason: str | None = "end_turn", output_tokens: int = 7) -> Event:
-    delta = {"stop_reason": stop_reason, "stop_sequence": None}
+def message_delta(
+    stop_reason: str | None = "end_turn", output_tokens: int = 7, stop_details: dict[str, Any] | None = None
+) -> Event:
+    delta: dict[str, Any] = {"stop_reason": stop_reason, "stop_sequence": None}
+    if stop_details is not None:
+        delta["stop_details"] = stop_details
     return {"type": "message_delta", "delta": delta, "usage": {"output_tokens": output_tokens}}
 
 
@@ -186,6 +190,13 @@ def text(*deltas: str | Gate, stop_reason: str | None = "end_turn", delay: float
     for delta in deltas:
         steps.extend([delta] if isinstance(delta, Gate) else [*pause(delay), text_delta(delta)])
     return stream(*opened(), *steps, *closed(stop_reason))
+
+
+def refusal(*deltas: str, category: str | None = "cyber", explanation: str | None = "It could do harm.") -> Stream:
+    """A model that declines: before it says anything, or in mid-reply."""
+    details = {"type": "refusal", "category": category, "explanation": explanation}
+    said = [block_start(), *map(text_delta, deltas), block_stop()] if deltas else []
+    return stream(message_start(), *said, message_delta("refusal", stop_details=details), message_stop())
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,7 +15,7 @@ from conversations.context.tokens import text_of
 from conversations.context.topics import resolve
 from conversations.context.windowing import Turn
 from conversations.models import Assistant
-from conversations.providers.base import CONTEXTUALISED, WHOLE, Finished, Payload, Provider, ProviderError, whole_text
+from conversations.providers.base import CONTEXTUALISED, WHOLE, ModelCall, Payload, Provider, ProviderError, whole_text
 from conversations.text import clean
 
 MOST_TURNS = 8
@@ -80,10 +80,10 @@ NOT_ASKED = Rewriting(outcome=RewritingOutcome.NOT_ASKED)
 
 @dataclass(frozen=True, kw_only=True)
 class Asked:
-    """What came of asking a model: how the call ended well, or what went wrong with it."""
+    """What came of asking a model, and what went wrong with it, if anything did."""
 
     rewriting: Rewriting
-    end: Finished | ProviderError
+    error: ProviderError | None = None
 
 
 def decide(assistant: Assistant, provider: Provider, text: str, turns: Sequence[Turn]) -> Rewriting:
@@ -107,14 +107,14 @@ def rewrite_locally(text: str, turns: Sequence[Turn]) -> Rewriting:
 
 
 async def ask_model(
-    *, provider: Provider, payload: Payload, text: str, deadline_seconds: float = DEADLINE_SECONDS
+    *, provider: Provider, payload: Payload, text: str, call: ModelCall, deadline_seconds: float = DEADLINE_SECONDS
 ) -> Asked:
-    """The query by a model, in time or never: otherwise the message goes alone (Q3).
+    """The query by a model, in time or never: otherwise the message goes alone (Q3). ``call`` is kept up to date.
 
     Raises nothing; being cancelled ends the call at once.
     """
     started = time.perf_counter()
-    asked = await _asked(provider, payload, text, deadline_seconds)
+    asked = await _asked(provider, payload, text, call, deadline_seconds)
     return replace(asked, rewriting=replace(asked.rewriting, milliseconds=_milliseconds_since(started)))
 
 
@@ -157,11 +157,11 @@ def excerpt(text: str, longest: int) -> str:
     return text if len(text) <= longest else f"{text[:half]} […] {text[-half:]}"
 
 
-async def _asked(provider: Provider, payload: Payload, text: str, deadline_seconds: float) -> Asked:
+async def _asked(provider: Provider, payload: Payload, text: str, call: ModelCall, deadline_seconds: float) -> Asked:
     try:
         async with asyncio.timeout(deadline_seconds):
             longest = longest_query(text) + len("“”")
-            answer, finished = await whole_text(provider, payload, lambda said: len(said.strip()) > longest)
+            answer = await whole_text(provider, payload, lambda said: len(said.strip()) > longest, call)
     except TimeoutError:
         return _failed(RewritingOutcome.TIMED_OUT, ProviderError("timeout", "It took too long.", retryable=True))
     except ProviderError as error:
@@ -169,17 +169,17 @@ async def _asked(provider: Provider, payload: Payload, text: str, deadline_secon
     except Exception:  # a query is a help only: whatever is wrong with it must not cost the reply (C9)
         logger.exception("rewriting broke")
         return _failed(RewritingOutcome.FAILED, ProviderError("internal", "Something went wrong.", retryable=False))
-    if finished is None:
+    if answer is None:
         return _failed(RewritingOutcome.FAILED, ProviderError("too_long", "No query is that long.", retryable=False))
-    if finished.stop_reason not in WHOLE:
-        return Asked(rewriting=Rewriting(outcome=RewritingOutcome.FAILED), end=finished)
+    if call.finished and call.finished.stop_reason not in WHOLE:
+        return Asked(rewriting=Rewriting(outcome=RewritingOutcome.FAILED))
     query, outcome = judged(answer, text)
-    return Asked(rewriting=Rewriting(query=query, outcome=outcome), end=finished)
+    return Asked(rewriting=Rewriting(query=query, outcome=outcome))
 
 
 def _failed(outcome: RewritingOutcome, error: ProviderError) -> Asked:
     logger.warning("no contextualised query", extra={"outcome": outcome.value, "reason": error.code})
-    return Asked(rewriting=Rewriting(outcome=outcome), end=error)
+    return Asked(rewriting=Rewriting(outcome=outcome), error=error)
 
 
 def _milliseconds_since(start: float) -> float:

@@ -6,6 +6,7 @@ import random
 import ssl
 from collections.abc import AsyncGenerator
 from contextlib import aclosing, suppress
+from dataclasses import replace
 from functools import cache
 from typing import Any, cast
 from weakref import WeakKeyDictionary
@@ -17,7 +18,7 @@ from django.conf import settings
 from conversations.providers import usable_key
 from conversations.providers.anthropic_calls import ToolCalls, called_ids
 from conversations.providers.anthropic_errors import FAILURES, describe, requested_wait
-from conversations.providers.base import Payload, ProviderError, ProviderEvent, messages_api_payload
+from conversations.providers.base import Payload, ProviderError, ProviderEvent, UsageSoFar, messages_api_payload
 from conversations.providers.claude import DEFAULT_MODEL, LONGEST_WAIT_SECONDS, SMALL_MODEL, Deadline, reported
 from conversations.providers.errors import provider_error
 from conversations.providers.reading import Progress, Reading
@@ -87,6 +88,7 @@ class AnthropicProvider:
             stream = cast("AsyncStream[Any]", await client.messages.create(**payload))
         async with stream:
             reading = Reading(calls=ToolCalls(called_ids(payload["messages"])))
+            request_id = stream.response.headers.get("request-id", "")
             # The raw events, because the SDK's own reader takes a stream that was cut off for a whole one.
             raw_events = cast("AsyncGenerator[Any]", AsyncStream.raw_events(stream.response))
             async with aclosing(raw_events) as events:
@@ -98,14 +100,19 @@ class AnthropicProvider:
                     deadline.lives()
                     for heard in reading.take(event.json() if event.data else {}):
                         deadline.hears(heard)
-                        if not isinstance(heard, Progress):
-                            yield heard
+                        match heard:
+                            case UsageSoFar():
+                                yield replace(heard, request_id=request_id)
+                            case Progress():
+                                pass
+                            case _:
+                                yield heard
                 # Read to the end, so that the connection can be used again. The reply is complete either way.
                 with suppress(TimeoutError, *FAILURES):
                     async with asyncio.timeout(DRAIN_SECONDS):
                         async for _ in events:
                             pass
-            yield reading.finished(stream.response.headers.get("request-id", ""))
+            yield reading.finished(request_id)
 
     async def _client(self) -> AsyncAnthropic:
         """The client of the running event loop, made at first use: its connections belong to one loop."""

@@ -6,6 +6,7 @@ reply engine knows nothing of HTTP: a new provider is one file that fulfils ``Pr
 """
 
 import math
+import time
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
@@ -36,15 +37,25 @@ ADDED = (CONTEXTUALISED, RECALLED, ARTIFACTS)
 class ProviderError(Exception):
     """A model call that did not end well. Says whether trying the same again can help.
 
-    ``code`` is stable and machine-readable, ``message`` is for the person who reads it and says what to do.
+    ``code`` is stable and machine-readable, ``message`` is for the person who reads it and says what to do. ``retry_after``
+    are the seconds that the provider asks to wait for, where it does.
     """
 
-    def __init__(self, code: str, message: str, *, retryable: bool, status: int | None = None) -> None:
+    def __init__(
+        self,
+        code: str,
+        message: str,
+        *,
+        retryable: bool,
+        status: int | None = None,
+        retry_after: float | None = None,
+    ) -> None:
         super().__init__(message)
         self.code = code
         self.message = message
         self.retryable = retryable
         self.status = status
+        self.retry_after = retry_after
 
 
 WHOLE = frozenset({"end_turn", "stop_sequence"})
@@ -116,12 +127,22 @@ class ToolCalled:
 
 
 @dataclass(frozen=True, kw_only=True)
+class UsageSoFar:
+    """What the provider has told of a call that goes on: mostly its input at the start, its output at the end. Later figures
+    replace earlier ones. So they are known also where the call then fails or is stopped."""
+
+    usage: Usage
+    request_id: str = ""
+    message_id: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Finished:
     """The last event of every stream that ended well; a stream without it was cut off.
 
     ``stop_reason`` is the Messages API's own word; one that Openbook doesn't know means "incomplete", not success.
     ``model`` is the one that the provider says has answered.
-    ``diagnostics`` is what the provider says about its prompt cache, in its own words.
+    ``diagnostics`` is what the provider says about its prompt cache, ``stop_details`` why it declined, in its own words.
     """
 
     stop_reason: str
@@ -130,10 +151,35 @@ class Finished:
     message_id: str = ""
     model: str = ""
     diagnostics: Mapping[str, Any] | None = None
+    stop_details: Mapping[str, Any] | None = None
 
 
 ThinkingEvent = ThinkingStarted | ThinkingDelta | ThinkingDone
-ProviderEvent = TextDelta | ThinkingEvent | ToolStarted | ToolDelta | ToolCalled | Finished
+ProviderEvent = TextDelta | ThinkingEvent | ToolStarted | ToolDelta | ToolCalled | UsageSoFar | Finished
+
+
+@dataclass(kw_only=True)
+class ModelCall:
+    """One call of a model, as far as it has come, kept by whoever reads its events. ``finished`` once it ended well."""
+
+    began: float = field(default_factory=time.perf_counter)
+    so_far: UsageSoFar = field(default_factory=lambda: UsageSoFar(usage=Usage()))
+    first_token_ms: int | None = None
+    finished: Finished | None = None
+
+    def note(self, event: ProviderEvent) -> None:
+        match event:
+            case UsageSoFar():
+                self.so_far = event
+            case Finished():
+                self.finished = event
+            case _ if self.first_token_ms is None:
+                self.first_token_ms = round((time.perf_counter() - self.began) * 1000)
+
+    @property
+    def usage(self) -> Usage:
+        """As far as the provider has told it."""
+        return self.finished.usage if self.finished else self.so_far.usage
 
 
 class Provider(Protocol):
@@ -180,7 +226,8 @@ class Provider(Protocol):
     def stream(self, payload: Payload, *, seconds: float = math.inf) -> AsyncGenerator[ProviderEvent]:
         """Call the model once, for so many seconds at most. Yields deltas, thinking – each time as ``ThinkingStarted``,
         ``ThinkingDelta`` …, ``ThinkingDone`` – and tool calls – each as ``ToolStarted``, ``ToolDelta`` …, ``ToolCalled`` – in
-        the order in which the model makes them, then exactly one ``Finished``. Raises ``ProviderError`` and nothing else.
+        the order in which the model makes them, ``UsageSoFar`` whenever it is told, then exactly one ``Finished``. Raises
+        ``ProviderError`` and nothing else.
 
         Closing the iterator, or cancelling the task that reads it, ends the call at once.
         """
@@ -221,20 +268,20 @@ def messages_api_payload(
 
 
 async def whole_text(
-    provider: Provider, payload: Payload, is_too_long: Callable[[str], bool]
-) -> tuple[str, Finished | None]:
-    """The text of an answer and how it ended; ``None`` where reading was given up, as it got too long.
+    provider: Provider, payload: Payload, is_too_long: Callable[[str], bool], call: ModelCall
+) -> str | None:
+    """The text of an answer; ``None`` where reading was given up, as it got too long. ``call`` is kept up to date.
 
     Raises ``ProviderError``, also where the answer was cut off.
     """
     answer = ""
     async with aclosing(provider.stream(payload)) as events:
         async for event in events:
-            match event:
-                case TextDelta(text=piece):
-                    answer += piece
-                    if is_too_long(answer):
-                        return "", None
-                case Finished():
-                    return answer, event
-    raise ProviderError("cut_off", "The answer was cut off.", retryable=True)
+            call.note(event)
+            if isinstance(event, TextDelta):
+                answer += event.text
+                if is_too_long(answer):
+                    return None
+    if call.finished is None:
+        raise ProviderError("cut_off", "The answer was cut off.", retryable=True)
+    return answer

@@ -6,7 +6,14 @@ import time
 
 from django.conf import settings
 
-from conversations.providers.base import ProviderError, ThinkingDelta, ThinkingDone, ThinkingEvent, ThinkingStarted
+from conversations.providers.base import (
+    ProviderError,
+    ThinkingDelta,
+    ThinkingDone,
+    ThinkingEvent,
+    ThinkingStarted,
+    UsageSoFar,
+)
 from conversations.providers.errors import provider_error
 from conversations.providers.reading import Heard
 
@@ -36,6 +43,8 @@ class Deadline:
             self.next_sign = time.monotonic() + settings.OPENBOOK_FIRST_TOKEN_SECONDS
 
     def hears(self, heard: Heard) -> None:
+        if isinstance(heard, UsageSoFar):
+            return
         self.content_seen = True
         self.is_writing = not isinstance(heard, ThinkingEvent)
         match heard:

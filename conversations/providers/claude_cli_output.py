@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from conversations.providers.base import WHOLE, Finished, TextDelta, ThinkingEvent
+from conversations.providers.base import WHOLE, Finished, TextDelta, ThinkingEvent, UsageSoFar
 from conversations.providers.claude import LONGEST_WAIT_SECONDS
 from conversations.providers.errors import StreamError, code_for_status, code_for_type
 from conversations.providers.reading import MESSAGE_ID_CHARS, Heard, Progress, Reading
@@ -61,7 +61,7 @@ class Output:
         if event.get("type") == "message_start" and self.reading.begun:
             self.start_again()
         taken = self.reading.take(event)
-        heard = [one if isinstance(one, TextDelta | ThinkingEvent) else Progress() for one in taken]
+        heard = [one if isinstance(one, TextDelta | ThinkingEvent | UsageSoFar) else Progress() for one in taken]
         self.said |= any(isinstance(one, TextDelta) for one in heard)
         if event.get("type") == "message_delta" and not (self.said and self.reading.stop_reason in WHOLE):
             # Of an answer that is cut short or empty the CLI asks for more by itself, which nobody has recorded.

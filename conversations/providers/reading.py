@@ -14,12 +14,14 @@ from conversations.providers.base import (
     ThinkingDone,
     ThinkingStarted,
     Usage,
+    UsageSoFar,
 )
 from conversations.providers.errors import StreamError, code_for_type
 from conversations.text import clean, clean_deep, paired
 
 MESSAGE_ID_CHARS = 100
-DIAGNOSTICS_CHARS = 4_000
+LONGEST_DETAILS = 4_000
+"""Characters of an object of the provider's that is kept as it is."""
 
 
 class Progress:
@@ -40,6 +42,7 @@ class Reading:
     message_id: str = ""
     model: str = ""
     diagnostics: dict[str, Any] | None = None
+    stop_details: dict[str, Any] | None = None
     calls: ToolCalls = field(default_factory=ToolCalls)
     thoughts: dict[int, dict[str, Any]] = field(default_factory=dict)
     """Blocks of thinking that are not whole yet, by their index."""
@@ -52,15 +55,18 @@ class Reading:
                 self.note_usage(message.get("usage"))
                 self.message_id = clean(str(message.get("id") or ""))[:MESSAGE_ID_CHARS]
                 self.model = clean(str(message.get("model") or ""))[:MESSAGE_ID_CHARS]
-                self.note_diagnostics(message.get("diagnostics"))
+                self.diagnostics = as_it_came(message.get("diagnostics")) or self.diagnostics
+                return [self.so_far()]
             case {"type": "content_block_start" | "content_block_delta"}:
                 return self.take_content(event)
             case {"type": "content_block_stop", "index": int(index)}:
                 return self.end_thought(index) if index in self.thoughts else self.calls.stop(index)
             case {"type": "message_delta", "delta": dict(delta), **rest}:
                 self.stop_reason = delta.get("stop_reason") or self.stop_reason
+                self.stop_details = as_it_came(delta.get("stop_details")) or self.stop_details
                 self.note_usage(rest.get("usage"))
-                self.note_diagnostics(rest.get("diagnostics"))
+                self.diagnostics = as_it_came(rest.get("diagnostics")) or self.diagnostics
+                return [self.so_far()]
             case {"type": "message_stop"}:
                 self.complete = True
             case {"type": "error", "error": {"type": error_type, "message": str(message)}}:
@@ -114,10 +120,8 @@ class Reading:
             known = Usage.__dataclass_fields__
             self.usage |= {name: n for name, n in usage.items() if name in known and isinstance(n, int)}
 
-    def note_diagnostics(self, said: object) -> None:
-        """Shown to staff as it came, so only what can be stored and is short enough to read."""
-        if isinstance(said, dict) and said and len(json.dumps(said)) <= DIAGNOSTICS_CHARS:
-            self.diagnostics = clean_deep(said)
+    def so_far(self) -> UsageSoFar:
+        return UsageSoFar(usage=Usage(**self.usage), message_id=self.message_id)
 
     def finished(self, request_id: str) -> Finished:
         if not self.begun:
@@ -131,9 +135,18 @@ class Reading:
             message_id=self.message_id,
             model=self.model,
             diagnostics=self.diagnostics,
+            stop_details=self.stop_details,
         )
 
 
 def thought(part: Mapping[str, Any]) -> list[Heard]:
     text = part.get("thinking")
     return [ThinkingDelta(text=text)] if isinstance(text, str) and text else []
+
+
+def as_it_came(details: object) -> dict[str, Any] | None:
+    """Shown to staff as the provider said it, so only what can be stored and is short enough to read."""
+    if isinstance(details, dict) and details and len(json.dumps(details)) <= LONGEST_DETAILS:
+        cleaned: dict[str, Any] = clean_deep(details)
+        return cleaned
+    return None

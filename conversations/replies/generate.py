@@ -24,12 +24,12 @@ from conversations.errors import Unavailable, error_object
 from conversations.indexing import catch_up_if_possible
 from conversations.models import ApiToken, ContextSnapshot, Message, Reply
 from conversations.providers import ProviderError, get_provider
-from conversations.providers.base import WHOLE, Finished, ToolCalled
+from conversations.providers.base import WHOLE, Finished, ModelCall, ToolCalled
 from conversations.replies import store
 from conversations.replies.content import client_id, user_blocks
 from conversations.replies.doorbell import owner_key
 from conversations.replies.journal import Journal, LiveReply, journal
-from conversations.replies.rounds import TEXT, Asked, ask, run_tools
+from conversations.replies.rounds import TEXT, ask, run_tools
 from conversations.replies.store import Opened, Outcome
 from conversations.telemetry import ReplyStep
 from conversations.text import clean
@@ -159,6 +159,7 @@ async def _run(book: Journal, live: LiveReply, opened: Opened) -> None:
     except Exception as error:  # whatever it is, the reply ends and the person is told
         log.exception("reply failed", extra={"reply": str(live.id), "thread_id": str(live.thread_id)})
         outcome = _failed(_internal_error("internal", "Something went wrong on the server.", error))
+    outcome = outcome.after(live.call)
     await book.close(live, _without_turn(outcome) if live.silent else outcome)
     error_code = outcome.error["code"] if outcome.error else None
     live.told.closed(outcome.status.value, error_code, outcome.usage + live.spent)
@@ -178,7 +179,7 @@ async def _run(book: Journal, live: LiveReply, opened: Opened) -> None:
 
 async def _answer(book: Journal, live: LiveReply, opened: Opened) -> Outcome:
     """Ask the model and run the tools that it calls, again and again, until it is done."""
-    snapshot, context = await _first_request(opened)
+    snapshot, context = await _first_request(live, opened)
     offered = {tool["name"] for tool in context.payload.get("tools", ())}
     while True:
         _log_request(opened, snapshot, context)
@@ -191,28 +192,26 @@ async def _answer(book: Journal, live: LiveReply, opened: Opened) -> Outcome:
             total_tokens=context.total_tokens,
             hard_cap=context.budget.hard_cap,
         )
-        with telemetry.listener.model_request(snapshot) as told:
-            asked = await ask(book, live, context)
-            told.ended(asked.finished, first_token_ms=asked.first_token_ms)
-        calls = _calls_to_run(live, asked.finished)
+        with telemetry.listener.model_request(snapshot, live.begin_call()):
+            finished = await ask(book, live, context)
+        calls = _calls_to_run(live, finished)
         if opened.preset and not calls and not live.said.rounds:
             await run_tools(book, live, [_as_artifact(opened.preset, live)], call=_call(opened), offered={SAVE})
         await run_tools(book, live, calls, call=_call(opened), offered=offered)
         if opened.preset and not calls and not live.said.artifacts:
             raise ProviderError("no_artifact", "The model did not make what was asked for. Try again.", retryable=True)
         if not calls or (opened.preset and live.said.artifacts):
-            return _outcome(asked, live)
-        live.spent += asked.finished.usage
-        ended = Outcome.of(asked.finished, first_token_ms=asked.first_token_ms)
+            return _outcome(finished, live)
+        ended = Outcome(status=Reply.Status.COMPLETED).after(live.end_call())
         rounds = [round_text(blocks) for blocks in live.said.rounds]
         snapshot, context = await in_database(store.next_round)(snapshot, ended, context, rounds)
 
 
-async def _first_request(opened: Opened) -> store.Recorded:
+async def _first_request(live: LiveReply, opened: Opened) -> store.Recorded:
     snapshot, context = opened.recorded or await _build(opened)
     if context.purpose is not ContextSnapshot.Purpose.REWRITE:
         return snapshot, context
-    query = await _ask_for_query(snapshot, context)
+    query = await _ask_for_query(live, snapshot, context)
     return await _build(opened, query=query)
 
 
@@ -251,21 +250,20 @@ def _as_artifact(preset: Preset, live: LiveReply) -> ToolCalled:
     return ToolCalled(id=TEXT, name=SAVE, input=values | ({"language": preset.language} if preset.language else {}))
 
 
-async def _ask_for_query(snapshot: ContextSnapshot, context: Context) -> Rewriting:
+async def _ask_for_query(live: LiveReply, snapshot: ContextSnapshot, context: Context) -> Rewriting:
     """What a small model makes of the message. Whatever goes wrong, the message goes alone (Q3), and staff can see why."""
-    with telemetry.listener.model_request(snapshot) as told:
-        asked = await ask_model(
-            provider=get_provider(context.provider), payload=context.payload, text=text_of(context.newest.content)
-        )
-        told.ended(asked.end)
-    ended = asked.end
-    outcome = _failed(_model_error(ended)) if isinstance(ended, ProviderError) else Outcome.of(ended)
-    await in_database(store.end_request)(snapshot, outcome)
+    provider, text, call = get_provider(context.provider), text_of(context.newest.content), live.begin_call()
+    with telemetry.listener.model_request(snapshot, call) as told:
+        asked = await ask_model(provider=provider, payload=context.payload, text=text, call=call)
+        if asked.error:
+            told.failed(asked.error.code)
+    live.call = ModelCall()  # a help costs the reply nothing
+    outcome = _failed(_model_error(asked.error)) if asked.error else Outcome(status=Reply.Status.COMPLETED)
+    await in_database(store.end_request)(snapshot, outcome.after(call))
     return asked.rewriting
 
 
-def _outcome(asked: Asked, live: LiveReply) -> Outcome:
-    finished = asked.finished
+def _outcome(finished: Finished, live: LiveReply) -> Outcome:
     if not live.said.content and finished.stop_reason == "refusal":
         raise ProviderError("refused", "The model declined to answer this. Put it another way.", retryable=False)
     if not live.said.content:
@@ -276,7 +274,7 @@ def _outcome(asked: Asked, live: LiveReply) -> Outcome:
         status = Message.Status.REFUSED
     else:
         status = Message.Status.INCOMPLETE
-    return Outcome.of(finished, message_status=status, first_token_ms=asked.first_token_ms)
+    return Outcome(status=Reply.Status.COMPLETED, message_status=status)
 
 
 def _failed(error: dict[str, Any]) -> Outcome:

@@ -11,7 +11,7 @@ from django.db import DatabaseError
 from django.utils import timezone
 
 from conversations.db import in_database
-from conversations.providers.base import Usage
+from conversations.providers.base import ModelCall, Usage
 from conversations.replies import events as eventlog
 from conversations.replies import store
 from conversations.replies.doorbell import Doorbell, owner_key, reply_key, rung, thread_key
@@ -35,8 +35,8 @@ class LiveReply:
     """A reply that this process runs.
 
     ``events`` are stored and may be shown. ``unwritten`` ones are numbered; whether they are stored is not known yet, so
-    they are written again as they are. ``pending`` is what comes after them. ``spent`` is what its earlier rounds used.
-    ``told`` is the reply as whoever listens to it knows it.
+    they are written again as they are. ``pending`` is what comes after them. ``call`` is that of the model which is running or
+    ran last, ``spent`` is what those before it used. ``told`` is the reply as whoever listens to it knows it.
     """
 
     id: uuid.UUID
@@ -45,6 +45,7 @@ class LiveReply:
     unwritten: list[Event] = field(default_factory=list)
     pending: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
     said: Said = field(default_factory=Said)
+    call: ModelCall = field(default_factory=ModelCall)
     spent: Usage = field(default_factory=Usage)
     silent: bool = False
     told: ReplyStep = UNTOLD
@@ -52,6 +53,16 @@ class LiveReply:
     end_with: store.Outcome | None = None
     lost: bool = False
     closing: bool = False
+
+    def begin_call(self) -> ModelCall:
+        self.call = ModelCall()
+        return self.call
+
+    def end_call(self) -> ModelCall:
+        """The call is over and the reply goes on: what it used is spent."""
+        ended, self.call = self.call, ModelCall()
+        self.spent += ended.usage
+        return ended
 
     def say(self, text: str) -> None:
         """The next piece of the reply; joined with what is not written yet."""

@@ -1,9 +1,7 @@
 """One round of a reply: the model is asked once, and the tools that it calls are run."""
 
 import logging
-import time
 from contextlib import aclosing
-from dataclasses import dataclass
 from typing import Any
 
 from conversations import telemetry
@@ -23,22 +21,13 @@ TEXT = "text"
 """The id under which the text of a silent reply is shown as it is written: it becomes an artifact, not a turn."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Asked:
-    finished: Finished
-    first_token_ms: int | None
-
-
-async def ask(book: Journal, live: LiveReply, context: Context) -> Asked:
-    """Call the model once; what it says and calls is told to readers and kept in ``live.said``. Raises ``ProviderError``."""
-    began = time.perf_counter()
-    first_token_ms: int | None = None
-    finished: Finished | None = None
+async def ask(book: Journal, live: LiveReply, context: Context) -> Finished:
+    """Call the model once; what it says and calls is told to readers and kept in ``live.said``, how far the call has come in
+    ``live.call``. Raises ``ProviderError``."""
     watched: dict[str, Watching] = {}
     async with aclosing(get_provider(context.provider).stream(context.payload)) as stream:
         async for event in stream:
-            if first_token_ms is None and not isinstance(event, Finished):
-                first_token_ms = round((time.perf_counter() - began) * 1000)
+            live.call.note(event)
             match event:
                 case TextDelta():
                     tell(book, live, live.said.say(event.text))
@@ -50,12 +39,10 @@ async def ask(book: Journal, live: LiveReply, context: Context) -> Asked:
                 case ToolCalled():
                     show(book, live, watched[event.id].end(event.input))
                     live.said.call(event)
-                case Finished():
-                    finished = event
     tell(book, live, live.said.pause())
-    if finished is None:
+    if live.call.finished is None:
         raise ProviderError("cut_off", "The model's answer was cut off. Try again.", retryable=True)
-    return Asked(finished=finished, first_token_ms=first_token_ms)
+    return live.call.finished
 
 
 def begin(book: Journal, live: LiveReply, started: ToolStarted) -> Watching:

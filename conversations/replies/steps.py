@@ -161,6 +161,7 @@ def close(
         "provider_request_id": response["provider_request_id"],
         "provider_message_id": response["provider_message_id"],
         "diagnostics": _json(response["diagnostics"]) if response["diagnostics"] else None,
+        "stop_details": _json(response["stop_details"]) if response["stop_details"] else None,
         "first_token_ms": response["first_token_ms"],
         "answer": _json(_row(answer)) if answer else None,
         "events": _json(

@@ -32,7 +32,7 @@ from conversations.errors import CannotRetry, NothingToWorkFrom, ReplyInProgress
 from conversations.limits import by_default
 from conversations.models import ApiToken, ContextSnapshot, Message, Reply, Thread, more_than_text
 from conversations.providers import get_provider
-from conversations.providers.base import Finished, Provider, Usage
+from conversations.providers.base import ModelCall, Provider, Usage
 from conversations.replies import events as eventlog
 from conversations.replies import steps
 from conversations.replies.events import LEASE, OWNER, Event
@@ -87,18 +87,27 @@ class Outcome:
     provider_request_id: str = ""
     provider_message_id: str = ""
     diagnostics: Mapping[str, Any] | None = None
+    stop_details: Mapping[str, Any] | None = None
     first_token_ms: int | None = None
 
-    @classmethod
-    def of(cls, finished: Finished, **values: Any) -> "Outcome":
-        return cls(
-            status=Reply.Status.COMPLETED,
-            stop_reason=finished.stop_reason,
-            usage=finished.usage,
-            provider_request_id=finished.request_id,
-            provider_message_id=finished.message_id,
-            diagnostics=finished.diagnostics,
-            **values,
+    def after(self, call: ModelCall) -> "Outcome":
+        """With all that the provider told in the call, be it whole or not."""
+        outcome = replace(
+            self,
+            usage=call.usage,
+            provider_request_id=call.so_far.request_id,
+            provider_message_id=call.so_far.message_id,
+            first_token_ms=call.first_token_ms,
+        )
+        if call.finished is None:
+            return outcome
+        return replace(
+            outcome,
+            stop_reason=call.finished.stop_reason,
+            provider_request_id=call.finished.request_id,
+            provider_message_id=call.finished.message_id,
+            diagnostics=call.finished.diagnostics,
+            stop_details=call.finished.stop_details,
         )
 
     @property
@@ -108,6 +117,7 @@ class Outcome:
             "provider_request_id": self.provider_request_id,
             "provider_message_id": self.provider_message_id,
             "diagnostics": self.diagnostics,
+            "stop_details": self.stop_details,
             "first_token_ms": self.first_token_ms,
         }
 
@@ -307,7 +317,12 @@ def close(
         answer=answer,
         events=events,
         response=outcome.response | {"usage": _told(outcome.usage)},
-        spent=None if outcome.status is Reply.Status.STOPPED and not reply.usage else allowances.used_by(reply.usage),
+        spent=allowances.spent(
+            reply.status,
+            reply.usage,
+            stop_reason=reply.stop_reason,
+            written=answer.token_count if answer else 0,
+        ),
     )
     if closed is None:
         return []

@@ -30,7 +30,7 @@ from conversations.context.topics import resolve
 from conversations.context.windowing import Turn
 from conversations.models import Assistant, text_blocks
 from conversations.providers.anthropic import AnthropicProvider
-from conversations.providers.base import Payload, Provider, ProviderEvent, TextDelta
+from conversations.providers.base import ModelCall, Payload, Provider, ProviderEvent, TextDelta
 from conversations.providers.offline import OfflineProvider, answer
 from tests import model_scripts as scripts
 from tests.model_scripts import Cut, Gate, Raw, Stall
@@ -76,7 +76,9 @@ async def rewritten(provider: Provider, text: str = QUESTION, *, deadline: float
     rewriting = decide(Assistant(rewriting=Assistant.Rewriting.MODEL), provider, text, turns)
     if rewriting == NOT_ASKED:
         request = request_of(provider, turns, text)
-        asked = await ask_model(provider=provider, payload=request, text=text, deadline_seconds=deadline)
+        asked = await ask_model(
+            provider=provider, payload=request, text=text, call=ModelCall(), deadline_seconds=deadline
+        )
         rewriting = asked.rewriting
     assert rewriting.milliseconds >= 0
     return rewriting.query, rewriting.outcome.value
@@ -186,7 +188,7 @@ async def test_the_rewriter_gets_the_turns_the_memory_and_the_message(
     provider: AnthropicProvider, model_server: ModelServer
 ) -> None:
     request = request_of(provider, turns_of(*TRUMP), model="some-model", memory="Likes history.")
-    await ask_model(provider=provider, payload=request, text=QUESTION)
+    await ask_model(provider=provider, payload=request, text=QUESTION, call=ModelCall())
     [sent] = model_server.bodies
     assert sent["model"] == "some-model"
     assert json.loads(sent["messages"][0]["content"][0]["text"]) == {

@@ -3,6 +3,7 @@ import logging
 import socket
 import time
 from collections.abc import AsyncIterator, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -23,8 +24,10 @@ from conversations.providers.base import (
     ToolDelta,
     ToolStarted,
     Usage,
+    UsageSoFar,
 )
 from tests import model_scripts as scripts
+from tests.conversations.providers.events import said
 from tests.model_scripts import Cut, Gate, Raw, Refused, Stall, Stream
 from tests.model_server import ModelServer
 
@@ -60,7 +63,7 @@ def payload(**changed: Any) -> dict[str, Any]:
 
 
 async def events_of(provider: AnthropicProvider) -> list[ProviderEvent]:
-    return [event async for event in provider.stream(payload())]
+    return [event async for event in said(provider.stream(payload()))]
 
 
 async def failure_of(
@@ -69,7 +72,7 @@ async def failure_of(
     """What was streamed before the call failed, and how it failed."""
     events: list[ProviderEvent] = []
     with pytest.raises(ProviderError) as raised:
-        async for event in provider.stream(payload(), seconds=seconds):
+        async for event in said(provider.stream(payload(), seconds=seconds)):
             events.append(event)
     error = raised.value
     return events, (error.code, error.retryable, error.status, error.message)
@@ -93,7 +96,7 @@ async def test_the_payload_is_exactly_what_goes_over_the_wire(
 async def test_deltas_arrive_as_they_are_sent(provider: AnthropicProvider, model_server: ModelServer) -> None:
     gate = Gate()
     model_server.script(scripts.text("now", gate, "later"))
-    events = provider.stream(payload())
+    events = said(provider.stream(payload()))
     assert await anext(events) == TextDelta(text="now")
     await asyncio.to_thread(gate.wait_until_reached)
     gate.open()
@@ -204,7 +207,7 @@ async def test_a_call_is_seen_while_it_is_written(provider: AnthropicProvider, m
     gate = Gate()
     use = scripts.Use(name="save_artifact", input=BRD, halfway=(gate,))
     model_server.script(scripts.turn(use))
-    events = provider.stream(payload())
+    events = said(provider.stream(payload()))
     seen = [await anext(events), await anext(events)]
     await asyncio.to_thread(gate.wait_until_reached)
     gate.open()
@@ -222,7 +225,7 @@ async def test_an_id_that_was_used_before_is_made_another(
     ]
     tools = [{"name": "search", "input_schema": {"type": "object"}}]
     model_server.script(scripts.turn(use))
-    events = [event async for event in provider.stream(payload(messages=history, tools=tools))]
+    events = [event async for event in said(provider.stream(payload(messages=history, tools=tools)))]
     assert events == [*call_events(use, tool_id="call_msg_local_0"), CALLED]
 
 
@@ -520,7 +523,7 @@ async def test_a_slow_reader_is_not_the_models_stall(provider: AnthropicProvider
         scripts.stream(*scripts.opened(), scripts.text_delta("one "), scripts.Delay(1.2), *scripts.closed())
     )
     with override_settings(OPENBOOK_STALL_SECONDS=0.8):
-        events = provider.stream(payload())
+        events = said(provider.stream(payload()))
         first = await anext(events)
         await asyncio.sleep(1)  # longer than the model may pause
         assert [first, *[event async for event in events]] == [TextDelta(text="one "), END]
@@ -553,7 +556,7 @@ async def test_a_request_that_cannot_be_encoded_is_refused(
 ) -> None:
     broken = payload(messages=[{"role": "user", "content": "\ud83d"}])
     with pytest.raises(ProviderError) as raised:
-        await anext(provider.stream(broken))
+        await anext(said(provider.stream(broken)))
     assert (raised.value.code, raised.value.retryable) == ("invalid_request", False)
     assert model_server.requests == []
 
@@ -561,7 +564,7 @@ async def test_a_request_that_cannot_be_encoded_is_refused(
 async def test_closing_the_stream_hangs_up_at_once(provider: AnthropicProvider, model_server: ModelServer) -> None:
     gate = Gate()
     model_server.script(scripts.text("So far", gate))
-    events = provider.stream(payload())
+    events = said(provider.stream(payload()))
     assert await anext(events) == TextDelta(text="So far")
     await events.aclose()
     await asyncio.to_thread(model_server.requests[0].wait_until_ended)
@@ -629,7 +632,7 @@ async def test_the_key_is_never_shown(
 ) -> None:
     model_server.script(scripts.error(status, f"the key {KEY} was refused"))
     with caplog.at_level(logging.DEBUG), pytest.raises(ProviderError) as raised:
-        await anext(provider.stream(payload()))
+        await anext(said(provider.stream(payload())))
     logging.getLogger("openbook.tests").error("failed", exc_info=raised.value)
     assert KEY not in caplog.text
     assert KEY not in str(raised.value)
@@ -643,3 +646,29 @@ def test_the_default_model_is_the_setting_or_a_current_one() -> None:
         assert AnthropicProvider().default_model() == "claude-sonnet-5-5"
     with override_settings(OPENBOOK_MODEL="claude-local"):
         assert AnthropicProvider().default_model() == "claude-local"
+
+
+INPUT = Usage(input_tokens=12, output_tokens=1, cache_read_input_tokens=5, cache_creation_input_tokens=3)
+
+
+@pytest.mark.parametrize(
+    ("script", "told"),
+    [
+        (scripts.text("Hello"), [INPUT, USAGE]),
+        (scripts.stream(*scripts.opened(), scripts.text_delta("Half"), scripts.Cut()), [INPUT]),
+        (scripts.stream(scripts.message_start(), Raw(b"data: {broken\n\n")), [INPUT] * 3),
+        (scripts.error(401), []),
+    ],
+)
+async def test_what_a_call_uses_is_told_as_soon_as_it_is_known(
+    provider: AnthropicProvider, model_server: ModelServer, script: scripts.Script, told: list[Usage]
+) -> None:
+    """Then it is known also where the call fails; a call that is tried again is told of anew."""
+    model_server.script(lambda body: script)
+    usages: list[Usage] = []
+    with suppress(ProviderError):
+        async for event in provider.stream(payload()):
+            if isinstance(event, UsageSoFar):
+                assert (event.message_id, event.request_id) == ("msg_local", "req_local")
+                usages.append(event.usage)
+    assert usages == told

@@ -20,6 +20,7 @@ from conversations.providers.claude_cli_output import Output
 from conversations.providers.errors import SENTENCES, StreamError
 from tests import model_scripts as scripts
 from tests.claude_cli import stand_in
+from tests.conversations.providers.events import said
 from tests.model_server import ModelServer
 from tests.waiting import until
 
@@ -55,13 +56,13 @@ def payload(text: str = TEXT, system: str = "Be brief.") -> dict[str, Any]:
 
 
 async def events_of(request: dict[str, Any]) -> list[ProviderEvent]:
-    return [event async for event in provider.stream(request)]
+    return [event async for event in said(provider.stream(request))]
 
 
 async def failure_of(request: dict[str, Any]) -> tuple[list[ProviderEvent], tuple[str, bool, int | None, str]]:
     events: list[ProviderEvent] = []
     with pytest.raises(ProviderError) as raised:
-        async for event in provider.stream(request):
+        async for event in said(provider.stream(request)):
             events.append(event)
     error = raised.value
     return events, (error.code, error.retryable, error.status, error.message)
@@ -269,7 +270,7 @@ def test_a_cli_that_tries_in_vain_tells_why(retry: Step, code: str) -> None:
 async def test_stopping_ends_it_and_all_that_it_started(play: Play, tmp_path: Path) -> None:
     told, child = tmp_path / "told.json", tmp_path / "child"
     play({"deaf": True}, {"tell": str(told)}, {"child": str(child)}, *opened("Half"), {"wait": 600})
-    async with aclosing(provider.stream(payload())) as events:
+    async with aclosing(said(provider.stream(payload()))) as events:
         assert await anext(events) == TextDelta(text="Half")
     seen = json.loads(told.read_text())
     until(lambda: has_gone(seen["pid"]) and has_gone(int(child.read_text())))
@@ -322,7 +323,7 @@ async def test_a_failure_of_the_service_is_told_through_the_real_cli(
 
 async def test_stopping_the_real_cli_hangs_up(real: ModelServer) -> None:
     real.script(scripts.text("Half", scripts.Gate(), "never"))
-    async with aclosing(provider.stream(payload())) as events:
+    async with aclosing(said(provider.stream(payload()))) as events:
         assert await anext(events) == TextDelta(text="Half")
     real.requests[0].wait_until_ended()
     assert real.requests[0].hung_up
