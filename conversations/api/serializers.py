@@ -355,7 +355,9 @@ class SnapshotAnswer(serializers.Serializer[Any]):
     against_duplicates = DuplicatesAnswer(help_text="What kept artifacts from being made twice.")
     problems = ProblemAnswer(many=True, help_text="Sources that failed; the reply goes on without them.")
     cache = CacheAnswer(allow_null=True, help_text="Null where there is nothing to tell.")
-    diagnostics = serializers.DictField(allow_null=True, help_text="What the provider says about its prompt cache.")
+    diagnostics = serializers.DictField(
+        allow_null=True, help_text="What the provider says about its prompt cache, and its program about itself."
+    )
     request = serializers.DictField(
         allow_null=True, help_text="Exactly what the provider is given; null once any of it was deleted or forgotten."
     )

@@ -12,6 +12,7 @@ from conversations.context import caching, rewriting
 from conversations.context.budget import Budget
 from conversations.context.caching import CachePlan, CacheState, Previous
 from conversations.context.fitting import (
+    BESIDE_SYSTEM,
     INSTRUCTIONS,
     MATERIAL,
     ROUND,
@@ -34,7 +35,7 @@ from conversations.context.terms import NO_TERMS, Terms
 from conversations.context.thinking import Allowance
 from conversations.context.tiers import MEMORY, Standing, Tier, TierItem, build_tiers, cut
 from conversations.context.tokens import text_of
-from conversations.context.toolbox import NO_TOOLS, ToolTexts, tools_section
+from conversations.context.toolbox import NO_TOOLS, ToolTexts, program_section, tools_section
 from conversations.context.windowing import Run, Turn, account, window
 from conversations.models import Assistant, ContextSnapshot
 from conversations.providers.base import Payload, Provider
@@ -140,6 +141,7 @@ class Past:
     listing: Listing | None
     recall: Recall
     allowance: Allowance | None
+    program: Section | None
 
 
 class Stopwatch:
@@ -189,6 +191,7 @@ def build_context(
     memory = assistant.uses_memory and remembers
     model = assistant.model or provider.default_model()
     parts = Parts(
+        program=past.program if past and past.program else program_section(provider.program()),
         tools=tools_section(tools.definitions) if tools.definitions else None,
         base=Section.of("base", assistant.system_prompt),
         rules=Section.of("rules", tools.rules) if tools.rules else None,
@@ -306,13 +309,14 @@ def _assembled(ground: Ground, whole: Parts, watch: Stopwatch) -> Context:
         ground.provider,
         model=ground.model,
         max_tokens=ground.allowance.max_tokens,
-        system=[section.text for section in parts.standing if section is not parts.tools],
+        system=[section.text for section in parts.standing if section.name not in BESIDE_SYSTEM],
         turns=parts.turns,
         additions=[section.text for section in parts.beside],
         tools=parts.tools.text if parts.tools else "",
         rounds=[section.text for section in parts.rounds],
         cache=cache,
         thinking=ground.allowance.thinking,
+        program=parts.program.text if parts.program else "",
     )
     runs = account(
         parts.history,
@@ -353,7 +357,11 @@ def rewriting_context(context: Context, *, assistant: Assistant, provider: Provi
     snippet = next((tier.text for tier in context.parts.tiers if tier.name == "memory"), "")
     material = Section.of(MATERIAL, rewriting.material(told, snippet, text_of(context.newest.content)))
     parts = Parts(
-        base=Section.of("base", rewriting.INSTRUCTIONS), history=told, newest=context.newest, additions=[material]
+        program=program_section(provider.program()),
+        base=Section.of("base", rewriting.INSTRUCTIONS),
+        history=told,
+        newest=context.newest,
+        additions=[material],
     )
     model = assistant.rewriting_model or provider.small_model()
     return Context(
@@ -371,6 +379,7 @@ def rewriting_context(context: Context, *, assistant: Assistant, provider: Provi
             max_tokens=rewriting.MAX_TOKENS,
             instructions=parts.base.text,
             material=material.text,
+            program=parts.program.text if parts.program else "",
         ),
         timings_ms=watch.read(),
     )

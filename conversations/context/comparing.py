@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
 
-from conversations.context.fitting import INSTRUCTION, INSTRUCTIONS, MATERIAL, ROUND, TOOLS
+from conversations.context.fitting import INSTRUCTION, INSTRUCTIONS, MATERIAL, PROGRAM, ROUND, TOOLS
 from conversations.context.notation import Named
 from conversations.context.reasons import Reason
 from conversations.context.snapshots import additions_of, proven, runs_of, sections_of
@@ -17,6 +17,7 @@ from conversations.models import ContextSnapshot
 from conversations.providers.base import Payload
 
 TIERS = (
+    PROGRAM,
     TOOLS,
     "base",
     "rules",

@@ -18,6 +18,9 @@ SMALLEST_SHARE = 32
 """Estimated tokens that even a shortened turn keeps."""
 
 INSTRUCTION, INSTRUCTIONS, MATERIAL, ROUND, TOOLS = "instruction", "instructions", "material", "round", "tools"
+PROGRAM = "program"
+BESIDE_SYSTEM = (PROGRAM, TOOLS)
+"""Sections that come before the system text and are no part of it."""
 TEXTS = ("text", "input", "content")
 SHORTER = (2_000, 500, 120, 30)
 """Estimated tokens that each text of a round is shortened to, step by step."""
@@ -44,6 +47,7 @@ class Section:
 class Parts:
     """What a request is made of, in the order in which it is sent. ``rounds`` are what the reply said and did before."""
 
+    program: Section | None = None
     tools: Section | None = None
     base: Section
     rules: Section | None = None
@@ -57,7 +61,7 @@ class Parts:
 
     @property
     def standing(self) -> list[Section]:
-        """What comes before the turns, in order: the tools, then the parts of the system text (C1)."""
+        """What comes before the turns, in order: what the provider's program adds, the tools, the system text (C1)."""
         known = [Section(name=tier.name, text=tier.text, tokens=tier.tokens) for tier in self.tiers if tier.text]
         return [*self.fixed, *known]
 
@@ -77,7 +81,7 @@ class Parts:
     @property
     def fixed(self) -> list[Section]:
         """What staff, and the program that asks, wrote and nothing can cut."""
-        return [part for part in (self.tools, self.base, self.rules, self.instructions) if part]
+        return [part for part in (self.program, self.tools, self.base, self.rules, self.instructions) if part]
 
     @property
     def fixed_tokens(self) -> int:

@@ -17,6 +17,7 @@ from conversations.context.rewriting import RewritingOutcome
 from conversations.context.snapshots import named, packed_items
 from conversations.context.tiers import TierItem
 from conversations.context.tokens import estimate_tokens
+from conversations.context.toolbox import program_section
 from conversations.context.windowing import Run, Turn, account
 from conversations.models import ContextBlock, ContextSnapshot, Thread
 from conversations.providers.base import Payload, Provider
@@ -46,9 +47,15 @@ def noting(
     """The request about these turns of a thread. ``material`` tells them, what is known and what is open."""
     base = Section.of("base", asking.INSTRUCTIONS)
     told = Section(name=MATERIAL, text=material, tokens=estimate_tokens(material))
-    model, tokens = provider.small_model(), base.tokens + told.tokens
+    standing = [section for section in (program_section(provider.program()), base) if section]
+    model, tokens = provider.small_model(), sum(section.tokens for section in (*standing, told))
     payload = render_material(
-        provider, model=model, max_tokens=asking.MAX_TOKENS, instructions=base.text, material=told.text
+        provider,
+        model=model,
+        max_tokens=asking.MAX_TOKENS,
+        instructions=base.text,
+        material=told.text,
+        program="".join(section.text for section in standing if section is not base),
     )
     items = packed_items(list(_items(known, topics))) if known or topics else ""
     snapshot = ContextSnapshot(
@@ -66,15 +73,15 @@ def noting(
         message_history_count=len(turns),
         message_history_tokens=sum(turn.token_count for turn in turns),
         open_threads_count=len(topics),
-        sections=notation.pack_texts([named(base)]),
+        sections=notation.pack_texts(map(named, standing)),
         additions=notation.pack_texts([named(told)]),
         runs=notation.pack_runs(runs_of_part(turns, thread)),
         items=sha256(items) if items else None,
         rewriting=RewritingOutcome.OFF,
     )
     of_thread = [ContextBlock(thread=thread, sha256=sha256(text), text=text) for text in (material, items) if text]
-    blocks = [ContextBlock(sha256=sha256(base.text), text=base.text), *of_thread]
-    return Noting(snapshot=snapshot, blocks=blocks, payload=payload)
+    of_staff = [ContextBlock(sha256=sha256(section.text), text=section.text) for section in standing]
+    return Noting(snapshot=snapshot, blocks=[*of_staff, *of_thread], payload=payload)
 
 
 def runs_of_part(turns: Sequence[Turn], thread: Thread) -> list[Run]:

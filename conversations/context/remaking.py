@@ -14,7 +14,7 @@ from django.db import models
 
 from conversations.context import rewriting, snapshots
 from conversations.context.builder import Asked, Context, Past, build_context, continued
-from conversations.context.fitting import INSTRUCTION, INSTRUCTIONS, ROUND, TOOLS, Section
+from conversations.context.fitting import INSTRUCTION, INSTRUCTIONS, PROGRAM, ROUND, TOOLS, Section
 from conversations.context.listing import Listing
 from conversations.context.notation import Named
 from conversations.context.reasons import Reason
@@ -120,6 +120,7 @@ class Record:
     rounds: Sequence[str]
     settings: Settings
     allowance: Allowance
+    program: Section | None
     query: Rewriting | None
     standing: Standing
     listing: Listing | None
@@ -174,6 +175,7 @@ def build(record: Record, settings: Settings, recollection: Recollection) -> Con
             listing=listing if settings.tools.definitions else Listing(),
             recall=replace(recollection, recalled=None) if is_now else recollection,
             allowance=record.allowance if _writes_as_recorded(assistant, record) else None,
+            program=record.program if assistant.provider == record.settings.assistant.provider else None,
         ),
     )
     for done in range(1, len(record.rounds) + 1):
@@ -215,7 +217,8 @@ def record_of(snapshot: ContextSnapshot) -> Record:
         raise NotRemade(str(error)) from error
     beside = {part.name: part for part in snapshots.additions_of(first)}
     texts = {name: started.texts[part.sha256] for name, part in beside.items()}
-    known = {part.name: started.texts[part.sha256] for part in snapshots.sections_of(first)}
+    standing_parts = {part.name: part for part in snapshots.sections_of(first)}
+    known = {name: started.texts[part.sha256] for name, part in standing_parts.items()}
     items = snapshots.standing_items_of(first, started)
     recalled = first.recalled or []
     # Where all that stood beside the message had to give way, no text of it was recorded.
@@ -228,6 +231,7 @@ def record_of(snapshot: ContextSnapshot) -> Record:
         rounds=_rounds(requests),
         settings=_settings(first, known, thread.assistant, is_known=bool(standing.told or recalled)),
         allowance=Allowance(max_tokens=first.max_tokens, thinking=snapshots.thinking_of(first)),
+        program=next(iter(_sections(PROGRAM, standing_parts, known)), None),
         query=None if gave_way else _recorded_query(first, texts),
         standing=standing,
         listing=None if gave_way else _listing(beside, texts, recalled),
@@ -315,8 +319,8 @@ def _recalled(
     )
 
 
-def _sections(name: str, beside: Mapping[str, Named], texts: Mapping[str, str]) -> list[Section]:
-    return [Section(name=name, text=texts[name], tokens=beside[name].tokens)] if name in beside else []
+def _sections(name: str, parts: Mapping[str, Named], texts: Mapping[str, str]) -> list[Section]:
+    return [Section(name=name, text=texts[name], tokens=parts[name].tokens)] if name in parts else []
 
 
 def _item(item: Mapping[str, Any]) -> TierItem:

@@ -29,11 +29,13 @@ def render(
     rounds: Sequence[str] = (),
     cache: CachePlan,
     thinking: ThinkingPlan = NO_THINKING,
+    program: str = "",
 ) -> Payload:
     """The exact request: system texts, turns oldest first, beside the last one what Openbook added to it (C1, Q2), and what
     the reply has said and done in its earlier rounds. ``tools`` and each of ``rounds`` are JSON: definitions, and blocks.
+    ``program`` is JSON: what the provider's program was known to add.
     """
-    return provider.render(
+    payload = provider.render(
         model=model,
         max_tokens=max_tokens,
         system=system_blocks(system, mark=SYSTEM in cache.marks),
@@ -46,6 +48,7 @@ def render(
         previous_message_id=cache.previous_message_id,
         thinking=thinking,
     )
+    return with_program(payload, program)
 
 
 def render_material(
@@ -56,15 +59,22 @@ def render_material(
     instructions: str,
     material: str,
     thinking: ThinkingPlan = NO_THINKING,
+    program: str = "",
 ) -> Payload:
     """The exact request of a helping task: instructions, and all that they are about as one text."""
-    return provider.render(
+    payload = provider.render(
         model=model,
         max_tokens=max_tokens,
         system=text_blocks(instructions),
         messages=[{"role": "user", "content": text_blocks(material)}],
         thinking=thinking,
     )
+    return with_program(payload, program)
+
+
+def with_program(payload: Payload, program: str) -> Payload:
+    """With the provider's program as it is recorded, whatever has become of it since."""
+    return payload | {"program": json.loads(program)} if program else payload
 
 
 def system_blocks(texts: Iterable[str], *, mark: bool = False) -> list[dict[str, Any]]:

@@ -15,7 +15,7 @@ from django.utils import timezone
 from conversations.context import notation, thinking
 from conversations.context.builder import Context
 from conversations.context.caching import CachePlan
-from conversations.context.fitting import ROUND, TOOLS, Section
+from conversations.context.fitting import BESIDE_SYSTEM, PROGRAM, ROUND, TOOLS, Section
 from conversations.context.notation import Named
 from conversations.context.reasons import Reason
 from conversations.context.rendering import digest, render, render_material, sha256
@@ -26,7 +26,7 @@ from conversations.providers import ProviderError, get_provider
 from conversations.providers.base import Payload
 from conversations.providers.thinking import ThinkingPlan
 
-STAFF_WRITTEN = frozenset({TOOLS, "base", "rules"})
+STAFF_WRITTEN = frozenset({*BESIDE_SYSTEM, "base", "rules"})
 """Sections whose text belongs to no thread."""
 NOWHERE = Q(pk__in=())
 
@@ -140,8 +140,10 @@ def rebuild_from(snapshot: ContextSnapshot, material: Material) -> Payload:
     expected = sum(run.count for run in runs_of(snapshot) if run.included)
     if any(part.sha256 not in material.texts for part in [*sections, *additions]) or len(material.turns) != expected:
         raise NotRebuildable("A text of this request has been deleted since.")
-    tools, system = _split(sections, TOOLS, material)
-    rounds, beside = _split(additions, ROUND, material)
+    before = [(part.name, material.texts[part.sha256]) for part in sections]
+    beside = [(part.name, material.texts[part.sha256]) for part in additions]
+    program = dict(before).get(PROGRAM, "")
+    system = [text for name, text in before if name not in BESIDE_SYSTEM]
     try:
         provider = get_provider(snapshot.provider)
     except ProviderError as error:  # it was removed since
@@ -152,8 +154,9 @@ def rebuild_from(snapshot: ContextSnapshot, material: Material) -> Payload:
             model=snapshot.model,
             max_tokens=snapshot.max_tokens,
             instructions=system[0],
-            material=beside[0],
+            material=beside[0][1],
             thinking=thinking_of(snapshot),
+            program=program,
         )
     return render(
         provider,
@@ -161,11 +164,12 @@ def rebuild_from(snapshot: ContextSnapshot, material: Material) -> Payload:
         max_tokens=snapshot.max_tokens,
         system=system,
         turns=material.turns,
-        additions=beside,
-        tools="".join(tools),
-        rounds=rounds,
+        additions=[text for name, text in beside if name != ROUND],
+        tools=dict(before).get(TOOLS, ""),
+        rounds=[text for name, text in beside if name == ROUND],
         cache=cache_of(snapshot),
         thinking=thinking_of(snapshot),
+        program=program,
     )
 
 
@@ -279,15 +283,6 @@ def _turn(message: Message, stand_in: Run | None, texts: dict[str, str]) -> Turn
     shortened = texts.get(stand_in.sha256, "")
     content = text_blocks(shortened) if shortened else message.blocks
     return replace(turn, content=content, token_count=stand_in.tokens, shortened=shortened)
-
-
-def _split(parts: Iterable[Named], name: str, material: Material) -> tuple[list[str], list[str]]:
-    """The texts of the parts of this name, and of the others."""
-    mine: list[str] = []
-    others: list[str] = []
-    for part in parts:
-        (mine if part.name == name else others).append(material.texts[part.sha256])
-    return mine, others
 
 
 def digests_of(snapshot: ContextSnapshot) -> Iterator[str]:

@@ -1,11 +1,12 @@
-"""What the tools of an assistant add to its requests. Pure."""
+"""What tools, and the program that stands before the model, add to a request. Pure."""
 
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from conversations.context.fitting import TOOLS, Section
+from conversations.context.fitting import PROGRAM, TOOLS, Section
+from conversations.providers.base import Program
 
 HIDDEN_TOKENS = 350
 """What the API writes into the system text by itself where tools are given, by its documentation."""
@@ -25,3 +26,10 @@ NO_TOOLS = ToolTexts()
 def tools_section(definitions: Sequence[Mapping[str, Any]]) -> Section:
     section = Section.of(TOOLS, json.dumps(definitions, ensure_ascii=False, separators=(",", ":")))
     return replace(section, tokens=section.tokens + HIDDEN_TOKENS)
+
+
+def program_section(program: Program | None) -> Section | None:
+    """Its tokens are those of what it adds, not of the account of it."""
+    if program is None:
+        return None
+    return Section(name=PROGRAM, text=json.dumps(program, ensure_ascii=False), tokens=program["adds_tokens"])

@@ -60,6 +60,9 @@ class AnthropicProvider:
         known = (tokens for name, tokens in CACHEABLE_FROM.items() if model.startswith(name))
         return next(known, CACHEABLE_FROM_ELSE)
 
+    def program(self) -> None:
+        return None
+
     def obstacle(self) -> ProviderError | None:
         return None if usable_key(settings.ANTHROPIC_API_KEY) else provider_error("authentication")
 

@@ -10,13 +10,28 @@ import time
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, TypedDict
 
 from conversations.providers.history import definitions_for, holds_calls, with_ids_once
 from conversations.providers.thinking import NO_THINKING, ThinkingPlan, payload_fields
 
 Payload = dict[str, Any]
 """The exact request as JSON: what the snapshot stores, its digest proves and the provider is given."""
+
+
+class Program(TypedDict):
+    """The program through which a provider calls its model: how it is called, and what it is known to add to a request.
+
+    ``adds`` are texts, by their place in the request, that take about ``adds_tokens``; ``sets`` are other parts of it.
+    """
+
+    name: str
+    version: str
+    arguments: list[str]
+    environment: dict[str, str]
+    adds: dict[str, str]
+    adds_tokens: int
+    sets: dict[str, str]
 
 
 CONTEXTUALISED = (
@@ -201,6 +216,10 @@ class Provider(Protocol):
 
     def obstacle(self) -> ProviderError | None:
         """What keeps it from answering, as far as that can be told without asking it."""
+        ...
+
+    def program(self) -> Program | None:
+        """What stands between it and its model, where that adds something to each request. It is recorded with the request."""
         ...
 
     def render(

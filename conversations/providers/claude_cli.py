@@ -1,7 +1,7 @@
 """Claude through the command line program ``claude``: the whole conversation as one text, no tools, nothing kept (P2).
 
-The program adds a sentence of its own before the system prompt, and with a login, where it can't be told to be bare, lines
-about the machine after the conversation.
+The program adds something of its own to each request. What is known of that, and how the program is called, is part of the
+request that is recorded (``program``), and it is called as recorded.
 """
 
 import asyncio
@@ -9,29 +9,35 @@ import math
 import re
 import shutil
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
 
 from conversations.providers import usable_key
-from conversations.providers.base import Payload, ProviderError, ProviderEvent
+from conversations.providers.base import Payload, Program, ProviderError, ProviderEvent
 from conversations.providers.claude import DEFAULT_MODEL, SMALL_MODEL, Deadline, reported
 from conversations.providers.claude_cli_output import Output
 from conversations.providers.claude_cli_process import Files, prepared, running
 from conversations.providers.claude_cli_prompt import prompt
+from conversations.providers.claude_cli_version import is_supported, version_of
 from conversations.providers.errors import StreamError, provider_error
 from conversations.providers.reading import Progress
 from conversations.providers.thinking import NO_THINKING, ThinkingPlan, payload_fields
 
+MODEL, MAX_TOKENS, SYSTEM_PROMPT, HOME, SERVER = "{model}", "{max_tokens}", "{system_prompt}", "{home}", "{server}"
+"""Stand for the request's own values, for a file and a folder that are gone afterwards, and for what only the server knows."""
+# Effort and thinking belong here, as values of the request.
 ARGUMENTS = (
     *("-p", "--output-format", "stream-json", "--include-partial-messages", "--verbose"),
     *("--tools", "", "--strict-mcp-config", "--setting-sources", "", "--disable-slash-commands"),
     *("--no-session-persistence", "--max-turns", "1"),
     # Even without tools the CLI puts the file into the conversation that a message names as “@/etc/passwd”. This keeps it to
-    # its empty folder, a variable below switches it off, and a CLI too old to know the option refuses to start.
+    # its empty folder, and a variable below switches it off.
     "--restricted",
+    *("--model", MODEL, "--system-prompt-file", SYSTEM_PROMPT),
 )
 SWITCHES = {
     "CLAUDE_CODE_DISABLE_ATTACHMENTS": "1",
@@ -52,7 +58,21 @@ SWITCHES = {
     "CLAUDE_CODE_DISABLE_REFUSAL_RETRY": "1",
     "CLAUDE_CODE_DISABLE_NONSTREAMING_FALLBACK": "1",
     "CLAUDE_CODE_MAX_RETRIES": "2",
+    "CLAUDE_CODE_MAX_OUTPUT_TOKENS": MAX_TOKENS,
+    "HOME": HOME,
+    "TMPDIR": HOME,
 }
+# Read off the requests of version 2.1.330. Which ones they are is not ours to choose.
+SENTENCE = "You are a Claude agent, built on Anthropic's Claude Agent SDK."
+ABOUT_THE_MACHINE = (
+    "Lines about its folder, the system, files from elsewhere, the model and today's date, before the conversation."
+)
+SETS = {
+    "cache_control": "at the end of each system text and of the conversation",
+    "metadata": "ids of the device and of the session, which are new each time",
+    "output_config": "the effort that the program takes for the model by itself",
+}
+SENTENCE_TOKENS, MACHINE_TOKENS = 20, 280
 FAILURES = (StreamError, OSError, UnicodeEncodeError)
 TOKEN = re.compile(r"sk-ant-[\w-]+")
 
@@ -73,9 +93,26 @@ class ClaudeCliProvider:
         return None
 
     def obstacle(self) -> ProviderError | None:
-        if program() is None:
+        """Asks a program that it has not met for its version, which takes a moment."""
+        path = program_path()
+        if path is None:
             return provider_error("cli_missing", detail=not_found())
+        if failure := unusable(path):
+            return described(failure)
         return None if may_log_in() else provider_error("cli_login")
+
+    def program(self) -> Program:
+        """How it is called, and what it is known to add. Without secrets, and the same until it or its settings change."""
+        path, login = program_path(), bool(settings.OPENBOOK_CLAUDE_LOGIN)
+        return {
+            "name": "claude",
+            "version": recorded_version(path),
+            "arguments": [*ARGUMENTS, "--safe-mode" if login else "--bare"],
+            "environment": dict.fromkeys(sorted(own_environment()), SERVER) | SWITCHES,
+            "adds": {"system": SENTENCE, **({"messages": ABOUT_THE_MACHINE} if login else {})},
+            "adds_tokens": SENTENCE_TOKENS + (MACHINE_TOKENS if login else 0),
+            "sets": SETS,
+        }
 
     def render(
         self,
@@ -100,6 +137,7 @@ class ClaudeCliProvider:
                 "system_prompt": "\n\n".join(block["text"] for block in system),
                 "standard_input": prompt(messages),
             },
+            "program": self.program(),
         }
 
     async def stream(self, payload: Payload, *, seconds: float = math.inf) -> AsyncGenerator[ProviderEvent]:
@@ -117,12 +155,14 @@ class ClaudeCliProvider:
 
 async def answered(payload: Payload, output: Output, deadline: Deadline) -> AsyncGenerator[ProviderEvent]:
     """Raises ``TimeoutError`` and one of ``FAILURES``."""
-    path, sent = program(), payload["sent"]
+    path, sent = program_path(), payload["sent"]
     if path is None:
         raise StreamError("cli_missing", not_found())
+    if failure := await asyncio.to_thread(unusable, path):
+        raise failure
     with prepared(sent["system_prompt"], sent["standard_input"]) as files:
-        arguments, surroundings = command(path, files, payload["model"]), environment(files, payload["max_tokens"])
-        async with running(arguments, files, surroundings) as cli, aclosing(cli.lines()) as lines:
+        call = Call.of(payload, files)
+        async with running([path, *call.arguments], files, call.environment) as cli, aclosing(cli.lines()) as lines:
             while not output.over:
                 async with asyncio.timeout(deadline.seconds_left()):
                     line = await anext(lines, None)
@@ -137,9 +177,49 @@ async def answered(payload: Payload, output: Output, deadline: Deadline) -> Asyn
     yield output.finished()
 
 
-def program() -> str | None:
+@dataclass(frozen=True, kw_only=True)
+class Call:
+    """What the program is called with: as recorded, with the values that the record only names."""
+
+    arguments: Sequence[str]
+    environment: Mapping[str, str]
+
+    @classmethod
+    def of(cls, payload: Payload, files: Files) -> "Call":
+        program, own = payload["program"], own_environment()
+        values = {
+            MODEL: payload["model"],
+            MAX_TOKENS: str(payload["max_tokens"]),
+            SYSTEM_PROMPT: f"/dev/fd/{files.system.fileno()}",
+            HOME: str(files.home),
+        }
+        return cls(
+            arguments=[values.get(argument, argument) for argument in program["arguments"]],
+            environment={
+                name: own.get(name, "") if value == SERVER else values.get(value, value)
+                for name, value in program["environment"].items()
+            },
+        )
+
+
+def program_path() -> str | None:
     found = shutil.which(settings.OPENBOOK_CLAUDE_CLI, path=settings.CLAUDE_CLI_ENVIRONMENT.get("PATH"))
     return str(Path(found).absolute()) if found else None
+
+
+def unusable(path: str) -> StreamError | None:
+    try:
+        version = version_of(path, settings.CLAUDE_CLI_ENVIRONMENT)
+    except OSError as failure:
+        return understood(failure)
+    return None if is_supported(version) else StreamError("cli_version", version)
+
+
+def recorded_version(path: str | None) -> str:
+    """Empty where none can be told: then the call says why."""
+    with suppress(OSError):
+        return version_of(path, settings.CLAUDE_CLI_ENVIRONMENT) if path else ""
+    return ""
 
 
 def not_found() -> str:
@@ -150,12 +230,7 @@ def may_log_in() -> bool:
     return bool(settings.OPENBOOK_CLAUDE_LOGIN) or usable_key(settings.ANTHROPIC_API_KEY)
 
 
-def command(path: str, files: Files, model: str) -> list[str]:
-    kind = "--safe-mode" if settings.OPENBOOK_CLAUDE_LOGIN else "--bare"
-    return [path, *ARGUMENTS, kind, "--model", model, "--system-prompt-file", f"/dev/fd/{files.system.fileno()}"]
-
-
-def environment(files: Files, max_tokens: int) -> dict[str, str]:
+def own_environment() -> dict[str, str]:
     """All that the CLI gets to know of this process: no secret but the one that it is to use."""
     base_url, login = settings.ANTHROPIC_BASE_URL, settings.OPENBOOK_CLAUDE_LOGIN
     key = (
@@ -163,15 +238,7 @@ def environment(files: Files, max_tokens: int) -> dict[str, str]:
         if login
         else {"ANTHROPIC_API_KEY": settings.ANTHROPIC_API_KEY}
     )
-    return {
-        **settings.CLAUDE_CLI_ENVIRONMENT,
-        **SWITCHES,
-        **key,
-        **({"ANTHROPIC_BASE_URL": base_url} if base_url else {}),
-        "CLAUDE_CODE_MAX_OUTPUT_TOKENS": str(max_tokens),
-        "HOME": str(files.home),
-        "TMPDIR": str(files.home),
-    }
+    return {**settings.CLAUDE_CLI_ENVIRONMENT, **key, **({"ANTHROPIC_BASE_URL": base_url} if base_url else {})}
 
 
 def ended(code: int, files: Files) -> StreamError:

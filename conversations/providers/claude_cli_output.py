@@ -2,14 +2,14 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from conversations.providers.base import WHOLE, Finished, TextDelta, ThinkingEvent, UsageSoFar
 from conversations.providers.claude import LONGEST_WAIT_SECONDS
 from conversations.providers.errors import StreamError, code_for_status, code_for_type
-from conversations.providers.reading import MESSAGE_ID_CHARS, Heard, Progress, Reading
-from conversations.text import clean
+from conversations.providers.reading import DIAGNOSTICS_CHARS, MESSAGE_ID_CHARS, Heard, Progress, Reading
+from conversations.text import clean, clean_deep
 
 BY_WORD = {
     "authentication_failed": "authentication",
@@ -19,6 +19,11 @@ BY_WORD = {
     "rate_limit": "rate_limited",
     "server_error": "server_error",
 }
+BEGINNING = (
+    *("claude_code_version", "model", "tools", "mcp_servers", "plugins", "skills", "agents", "slash_commands"),
+    *("permissionMode", "apiKeySource", "output_style", "fast_mode_state"),
+)
+"""What is kept of the line that the CLI begins with: what it says that it is, and has. Its folders are gone afterwards."""
 TOO_LONG = "Prompt is too long"
 
 Line = Mapping[str, Any]
@@ -26,11 +31,12 @@ Line = Mapping[str, Any]
 
 @dataclass
 class Output:
-    """What it has written so far. ``trouble`` is why it is trying again, if it is."""
+    """What it has written so far. ``began`` is what it said of itself first, ``trouble`` why it is trying again, if it is."""
 
     reading: Reading = field(default_factory=Reading)
     said: bool = False
     request_id: str = ""
+    began: Mapping[str, Any] = field(default_factory=dict)
     trouble: StreamError | None = None
     cut: bool = False
     closed: bool = False
@@ -47,6 +53,8 @@ class Output:
                 return self.take_event(event)
             case {"type": "system", "subtype": "api_retry"} as line:
                 self.note_retry(line)
+            case {"type": "system", "subtype": "init"} as line:
+                self.began = clean_deep({name: line[name] for name in BEGINNING if name in line})
             case {"type": "assistant", "message": {"stop_reason": "refusal"}}:
                 pass  # in the CLI's words; the model's own end follows
             case {"type": "assistant", "is_api_error_message": True} | {"type": "result", "is_error": True} as line:
@@ -82,7 +90,9 @@ class Output:
             raise self.trouble
 
     def finished(self) -> Finished:
-        return self.reading.finished(self.request_id)
+        end = self.reading.finished(self.request_id)
+        said = {**(end.diagnostics or {}), "program": self.began}
+        return replace(end, diagnostics=said) if self.began and len(json.dumps(said)) <= DIAGNOSTICS_CHARS else end
 
 
 def parsed(written: bytes) -> Any:

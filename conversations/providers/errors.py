@@ -1,6 +1,7 @@
 """What went wrong with a call of a model, in Openbook's words: pure, and without any SDK."""
 
 from conversations.providers.base import ProviderError
+from conversations.providers.claude_cli_version import OLDEST
 
 LONGEST_DETAIL = 300
 
@@ -35,6 +36,11 @@ SENTENCES: dict[str, tuple[bool, str]] = {
         False,
         "The Claude CLI can't be run. Whoever runs this Openbook has to install it, or to name it in OPENBOOK_CLAUDE_CLI.",
     ),
+    "cli_version": (
+        False,
+        f"The Claude CLI is too old, or does not say its version: {OLDEST} or newer is needed. "
+        "Whoever runs this Openbook has to update it.",
+    ),
     "cli_login": (
         False,
         "The Claude CLI is not logged in, or its login has run out. Whoever runs this Openbook has to set "
@@ -52,7 +58,15 @@ SENTENCES: dict[str, tuple[bool, str]] = {
 
 # The service's own words help to mend these, and don't concern the key.
 WITH_DETAIL = frozenset(
-    {"permission", "model_not_found", "invalid_request", "request_too_large", "cli_missing", "cli_failed"}
+    {
+        "permission",
+        "model_not_found",
+        "invalid_request",
+        "request_too_large",
+        "cli_missing",
+        "cli_version",
+        "cli_failed",
+    }
 )
 
 BY_TYPE = {

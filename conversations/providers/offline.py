@@ -78,6 +78,9 @@ class OfflineProvider:
     def cacheable_from(self, model: str) -> int | None:
         return None
 
+    def program(self) -> None:
+        return None
+
     def obstacle(self) -> ProviderError | None:
         return None
 

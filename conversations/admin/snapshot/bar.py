@@ -9,6 +9,7 @@ from conversations.models import ContextSnapshot
 
 BAR_WIDTH = 1_000
 SECTION_LABELS = {
+    "program": "What the program before the model adds, as JSON",
     "tools": "Tools, as JSON",
     "base": "System prompt",
     "rules": "Rules about artifacts",

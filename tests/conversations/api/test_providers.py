@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from pytest_django import Settings
 
-from conversations.context import snapshots
-from conversations.db import in_database
+from conversations.context import remaking, snapshots
+from conversations.db import in_database, read_only
 from conversations.models import ContextSnapshot
 from tests import model_scripts as scripts
 from tests.conversations.api.client import Api
@@ -57,6 +57,18 @@ async def test_the_claude_cli_is_given_the_context_that_the_api_is_given(
     assert sent["system"][-1]["text"] == by_cli["request"]["sent"]["system_prompt"]
     newest = await ContextSnapshot.objects.order_by("created_at").alast()
     assert newest and await in_database(snapshots.proof)(newest)
+    assert by_cli["request"]["program"]["arguments"][:3] == ["-p", "--output-format", "stream-json"]
+    assert by_cli["sections"][0]["name"] == "program"
+    assert by_cli["diagnostics"]["program"]["tools"] == []
+    settings.OPENBOOK_CLAUDE_CLI, settings.OPENBOOK_CLAUDE_LOGIN = "no-such-program", "/a/login"
+    assert await in_database(snapshots.proof)(newest), "what the program added then is recorded"
+    assert await in_database(remade_exactly)(newest)
+
+
+def remade_exactly(snapshot: ContextSnapshot) -> bool:
+    record = remaking.record_of(snapshot)
+    with read_only():
+        return remaking.remake(record, record.settings).is_exact
 
 
 async def test_health_tells_that_the_claude_cli_is_missing(settings: Settings) -> None:

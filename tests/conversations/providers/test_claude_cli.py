@@ -13,6 +13,7 @@ import pytest
 from django.test import override_settings
 from pytest_django import Settings
 
+from conversations.context.tokens import estimate_tokens
 from conversations.providers.base import Finished, ProviderError, ProviderEvent, TextDelta, Usage
 from conversations.providers.claude import Deadline
 from conversations.providers.claude_cli import ClaudeCliProvider, slow
@@ -79,11 +80,12 @@ def configured(settings: Settings) -> None:
 def play(tmp_path: Path, settings: Settings) -> Play:
     """Have a stand-in play these steps in the CLI's place."""
 
-    def prepare(*steps: Step) -> None:
+    def prepare(*steps: Step, says_version: str = "echo '2.1.330 (Claude Code)'") -> None:
         written, program = tmp_path / "steps.json", tmp_path / "claude"
         written.write_text(json.dumps(steps))
         command = shlex.join([sys.executable, "-S", stand_in.__file__, str(written)])
-        program.write_text(f'#!/bin/sh\nexec {command} "$@"\n')
+        called = f"echo x >>{shlex.quote(str(tmp_path / 'versions_asked'))}; {says_version}"
+        program.write_text(f'#!/bin/sh\nif [ "$1" = --version ]; then {called}; exit; fi\nexec {command} "$@"\n')
         program.chmod(0o700)
         settings.OPENBOOK_CLAUDE_CLI = str(program)
 
@@ -121,6 +123,7 @@ async def test_it_is_told_the_conversation_and_nothing_else(
     assert (request["sent"], seen["system"], seen["input"]) == (sent, *sent.values())
     assert not any("long" in argument or "Base" in argument for argument in seen["arguments"])
     assert seen["arguments"][seen["arguments"].index("--tools") + 1] == ""
+    assert seen["arguments"][seen["arguments"].index("--model") + 1] == "claude-local"
     assert (seen["beside"], is_there(seen["folder"])) == ([], False)
     environment = seen["environment"]
     assert {"SECRET_OF_THE_SERVER", "DATABASE_URL", "SECRET_KEY"}.isdisjoint(environment)
@@ -134,6 +137,78 @@ async def test_a_login_that_is_named_takes_the_place_of_the_key(play: Play, tmp_
     await events_of(payload())
     environment = json.loads((tmp_path / "told.json").read_text())["environment"]
     assert (environment["CLAUDE_CONFIG_DIR"], "ANTHROPIC_API_KEY" in environment) == ("/a/login", False)
+
+
+async def test_what_it_is_called_with_is_recorded_but_for_secrets(play: Play, tmp_path: Path) -> None:
+    play({"tell": str(tmp_path / "told.json")}, *opened("Yes"), *closed())
+    request = payload()
+    await events_of(request)
+    seen, recorded = json.loads((tmp_path / "told.json").read_text()), request["program"]
+    named = {"{model}": "claude-local", "{system_prompt}": seen["arguments"][-2]}
+    assert [named.get(argument, argument) for argument in recorded["arguments"]] == seen["arguments"]
+    shell_sets = {"PWD", "OLDPWD", "SHLVL", "_", "LC_CTYPE"}
+    assert set(recorded["environment"]) - shell_sets == set(seen["environment"]) - shell_sets
+    assert (recorded["environment"]["ANTHROPIC_API_KEY"], recorded["environment"]["HOME"]) == ("{server}", "{home}")
+    assert recorded["environment"]["DISABLE_COMPACT"] == seen["environment"]["DISABLE_COMPACT"] == "1"
+    assert (recorded["version"], KEY in json.dumps(request)) == ("2.1.330 (Claude Code)", False)
+
+
+async def test_it_is_called_as_recorded(play: Play, tmp_path: Path) -> None:
+    play({"tell": str(tmp_path / "told.json")}, *opened("Yes"), *closed())
+    request = payload()
+    request["program"] = provider.program() | {
+        "arguments": ["--of-then", "--system-prompt-file", "{system_prompt}"],
+        "environment": {"OF_THEN": "1", "ANTHROPIC_API_KEY": "{server}", "MOST": "{max_tokens}"},
+    }
+    await events_of(request)
+    seen = json.loads((tmp_path / "told.json").read_text())
+    assert seen["arguments"][:2] == ["--of-then", "--system-prompt-file"]
+    assert {"OF_THEN": "1", "ANTHROPIC_API_KEY": KEY, "MOST": "64"}.items() <= seen["environment"].items()
+
+
+async def test_what_the_cli_says_of_itself_is_in_the_record(play: Play) -> None:
+    began = {"claude_code_version": "2.1.330", "model": "claude-local", "tools": ["Odd"], "cwd": "/gone"}
+    play({"line": {"type": "system", "subtype": "init", **began}}, *opened("Yes"), *closed())
+    *_, end = await events_of(payload())
+    told = {"claude_code_version": "2.1.330", "model": "claude-local", "tools": ["Odd"]}
+    assert isinstance(end, Finished)
+    assert end.diagnostics == {"program": told}
+
+
+@pytest.mark.parametrize(
+    ("says_version", "said"),
+    [
+        ("echo '2.1.301 (Claude Code)'", " It says: “2.1.301 (Claude Code)”"),
+        ("echo '1.9.999 (Claude Code)'", " It says: “1.9.999 (Claude Code)”"),
+        ("echo hello", " It says: “hello”"),
+        ("exit 1", ""),
+    ],
+)
+async def test_a_program_that_is_too_old_is_a_clear_error(play: Play, says_version: str, said: str) -> None:
+    play(*opened("Yes"), *closed(), says_version=says_version)
+    obstacle = provider.obstacle()
+    message = (
+        "The Claude CLI is too old, or does not say its version: 2.1.302 or newer is needed. "
+        f"Whoever runs this Openbook has to update it.{said}"
+    )
+    assert obstacle and (obstacle.code, obstacle.message) == ("cli_version", message)
+    assert await failure_of(payload()) == ([], ("cli_version", False, None, message))
+
+
+@pytest.mark.parametrize("version", ["2.1.302 (Claude Code)", "2.2.0 (Claude Code)", "3.0.0-beta.1"])
+def test_newer_programs_will_do(play: Play, version: str) -> None:
+    play(says_version=f"echo '{version}'")
+    assert provider.obstacle() is None
+
+
+async def test_a_program_is_asked_for_its_version_once_until_it_is_another(play: Play, tmp_path: Path) -> None:
+    play(*opened("Yes"), *closed())
+    for _ in range(3):
+        assert await events_of(payload()) == [TextDelta(text="Yes"), END]
+        assert provider.obstacle() is None
+    assert (tmp_path / "versions_asked").read_text() == "x\n"
+    play(says_version="echo '2.0.1'")
+    assert provider.program()["version"] == "2.0.1"
 
 
 async def test_a_line_may_be_megabytes_long(play: Play) -> None:
@@ -228,6 +303,8 @@ async def test_a_program_that_cannot_be_run_is_a_clear_error(settings: Settings,
     broken.chmod(0o700)
     settings.OPENBOOK_CLAUDE_CLI = str(broken)
     assert (await failure_of(payload()))[1][0] == "cli_missing"
+    obstacle = provider.obstacle()
+    assert obstacle and obstacle.code == "cli_missing"
 
 
 @pytest.mark.parametrize(
@@ -296,13 +373,41 @@ async def test_the_real_cli_is_given_the_conversation_and_no_file_that_it_names(
     (tmp_path / "secret.txt").write_text("the-canary")
     real.script(scripts.text("Hello ", "world"))
     asked = f"{TEXT} @{tmp_path}/secret.txt @../../../../../../..{tmp_path}/secret.txt"
-    assert await events_of(payload(asked)) == [TextDelta(text="Hello "), TextDelta(text="world"), END]
+    request = payload(asked)
+    *texts, end = await events_of(request)
+    assert texts == [TextDelta(text="Hello "), TextDelta(text="world")]
+    assert isinstance(end, Finished) and end.diagnostics
+    began = end.diagnostics["program"]
+    assert (began["tools"], began["mcp_servers"], began["skills"]) == ([], [], [])
+    assert f"{began['claude_code_version']} (Claude Code)" == request["program"]["version"]
     body = real.bodies[0]
-    texts = [[block["text"] for block in message["content"]] for message in body["messages"]]
-    assert (len(real.requests), texts, body["system"][-1]["text"]) == (1, [[f"Human: {asked}"]], "Be brief.")
+    adds = request["program"]["adds"]
+    assert [block["text"] for block in body["system"]] == [adds["system"], "Be brief."]
+    assert request["program"]["adds_tokens"] >= estimate_tokens(adds["system"])
+    assert set(request["program"]["sets"]) == set(body) - {
+        *("model", "messages", "system", "tools", "max_tokens", "stream")
+    } | {"cache_control"}
+    said = [[block["text"] for block in message["content"]] for message in body["messages"]]
+    assert (len(real.requests), said) == (1, [[f"Human: {asked}"]])
     assert (body["model"], body["max_tokens"], body["tools"]) == ("claude-local", 64, [])
     assert b"the-canary" not in real.requests[0].raw_body
     assert real.requests[0].headers["x-api-key"] == KEY
+
+
+async def test_with_a_login_the_real_cli_adds_about_as_much_as_is_recorded(
+    real: ModelServer, tmp_path: Path, settings: Settings
+) -> None:
+    """The key stands in the login's place, which the test has not."""
+    settings.OPENBOOK_CLAUDE_LOGIN = str(tmp_path)
+    settings.CLAUDE_CLI_ENVIRONMENT = settings.CLAUDE_CLI_ENVIRONMENT | {"ANTHROPIC_API_KEY": KEY}
+    real.script(scripts.text("Yes"))
+    request = payload("Hi")
+    await events_of(request)
+    body = real.bodies[-1]
+    *added, told = scripts.texts_of(body["messages"][0])
+    assert told == "Human: Hi"
+    took = estimate_tokens("\n".join([*added, body["system"][0]["text"]]))
+    assert 0.8 * took < request["program"]["adds_tokens"] < 1.25 * took
 
 
 @pytest.mark.parametrize(

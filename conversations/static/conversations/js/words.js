@@ -70,6 +70,7 @@ export function queryFailureOf(outcome) {
 }
 
 const SECTIONS = {
+  program: "What the program before the model adds",
   tools: "Tools it may use",
   base: "Instructions",
   rules: "Rules about documents",
