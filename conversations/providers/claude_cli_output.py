@@ -8,8 +8,8 @@ from typing import Any
 from conversations.providers.base import WHOLE, Finished, TextDelta, ThinkingEvent, UsageSoFar
 from conversations.providers.claude import LONGEST_WAIT_SECONDS
 from conversations.providers.errors import StreamError, code_for_status, code_for_type
-from conversations.providers.reading import DIAGNOSTICS_CHARS, MESSAGE_ID_CHARS, Heard, Progress, Reading
-from conversations.text import clean, clean_deep
+from conversations.providers.reading import MESSAGE_ID_CHARS, Heard, Progress, Reading, as_it_came
+from conversations.text import clean
 
 BY_WORD = {
     "authentication_failed": "authentication",
@@ -36,7 +36,7 @@ class Output:
     reading: Reading = field(default_factory=Reading)
     said: bool = False
     request_id: str = ""
-    began: Mapping[str, Any] = field(default_factory=dict)
+    began: Mapping[str, Any] | None = None
     trouble: StreamError | None = None
     cut: bool = False
     closed: bool = False
@@ -54,7 +54,7 @@ class Output:
             case {"type": "system", "subtype": "api_retry"} as line:
                 self.note_retry(line)
             case {"type": "system", "subtype": "init"} as line:
-                self.began = clean_deep({name: line[name] for name in BEGINNING if name in line})
+                self.began = as_it_came({name: line[name] for name in BEGINNING if name in line})
             case {"type": "assistant", "message": {"stop_reason": "refusal"}}:
                 pass  # in the CLI's words; the model's own end follows
             case {"type": "assistant", "is_api_error_message": True} | {"type": "result", "is_error": True} as line:
@@ -91,8 +91,7 @@ class Output:
 
     def finished(self) -> Finished:
         end = self.reading.finished(self.request_id)
-        said = {**(end.diagnostics or {}), "program": self.began}
-        return replace(end, diagnostics=said) if self.began and len(json.dumps(said)) <= DIAGNOSTICS_CHARS else end
+        return replace(end, diagnostics={**(end.diagnostics or {}), "program": self.began}) if self.began else end
 
 
 def parsed(written: bytes) -> Any:
