@@ -15,13 +15,14 @@ from conversations.context.fitting import (
     BESIDE_SYSTEM,
     INSTRUCTIONS,
     MATERIAL,
-    ROUND,
     Parts,
     Section,
     fit,
     history_room,
     memory_room,
+    round_section,
     standing_room,
+    without_thoughts,
 )
 from conversations.context.listing import Listing, list_artifacts
 from conversations.context.problems import Problem
@@ -275,10 +276,12 @@ def build_context(
     return _assembled(ground, parts, watch)
 
 
-def continued(context: Context, rounds: Sequence[str], *, at: datetime) -> Context:
-    """The next request of the same reply, after these rounds of tool calls and results (JSON of their blocks).
+def continued(context: Context, round_done: str, *, at: datetime, keeps_thinking: bool = True) -> Context:
+    """The next request of the same reply, after one more round of tool calls and results (JSON of its blocks).
 
-    All that stood before is the same to the byte, so that it comes from the provider's cache, as long as it fits.
+    All that stood before is the same to the byte, so that it comes from the provider's cache, as long as it fits. Where it
+    doesn't, the reply's thinking so far is left out: it is bound to all that stood before it, and refused after a change.
+    Only models that think within a budget don't bind it; they want it back whatever else has changed.
     """
     assert context.ground
     previous = Previous(
@@ -291,7 +294,10 @@ def continued(context: Context, rounds: Sequence[str], *, at: datetime) -> Conte
         provider_message_id="",
     )
     ground = replace(context.ground, before=CacheState.WARM, previous=previous)
-    parts = replace(context.parts, rounds=[Section.of(ROUND, text) for text in rounds])
+    parts = replace(context.parts, rounds=[*context.parts.rounds, round_section(round_done)])
+    is_bound = context.thinking.mode != "enabled"
+    if is_bound and not (keeps_thinking and fit(parts, ground.fitting) == parts):
+        parts = replace(parts, rounds=[without_thoughts(part) for part in parts.rounds])
     return _assembled(ground, parts, Stopwatch())
 
 

@@ -1,6 +1,6 @@
 """What belongs together in a thread: a tool call and its result, a question and all that answers it. Pure."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 from typing import Any, Protocol
@@ -8,7 +8,9 @@ from typing import Any, Protocol
 Block = dict[str, Any]
 NONE: frozenset[str] = frozenset()
 SENDABLE = frozenset({"text", "tool_use", "tool_result", "image", "document"})
-"""What a model takes from elsewhere; a thinking block, say, only where it comes from itself with its signature."""
+"""What a model takes of earlier turns. Their thinking is left out, which is always valid: it is bound to all that stood before
+it, and a window moves."""
+THINKING = frozenset({"thinking", "redacted_thinking"})
 USUAL_PAIR = 4
 """Among so many of the newest turns the last pair is looked for first."""
 
@@ -82,6 +84,10 @@ def last_pair(turns: Sequence[Said]) -> int:
 def is_question(turn: Said) -> bool:
     """Whether a person says something in it; results of tools are user turns too."""
     return turn.role == "user" and any(block["type"] != "tool_result" for block in turn.content)
+
+
+def without_thinking[B: Mapping[str, Any]](content: Iterable[B]) -> list[B]:
+    return [block for block in content if block.get("type") not in THINKING]
 
 
 def whole_blocks(turns: Sequence[Said]) -> list[Sequence[Block]]:

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from conversations.context.budget import Budget, shorten
-from conversations.context.exchanges import Block
+from conversations.context.exchanges import Block, without_thinking
 from conversations.context.rendering import round_text
 from conversations.context.tiers import Tier, cut
 from conversations.context.tokens import TURN_OVERHEAD, estimate_tokens, text_of, turn_tokens
@@ -41,6 +41,16 @@ class Section:
     @lru_cache(maxsize=256)  # the same texts come again with every request
     def of(cls, name: str, text: str) -> "Section":
         return cls(name=name, text=text, tokens=estimate_tokens(text))
+
+
+@lru_cache(maxsize=64)
+def round_section(text: str) -> Section:
+    """A round of the reply. What the model thought in it goes back to it, but takes no room of the context: it has its own."""
+    return Section(name=ROUND, text=text, tokens=estimate_tokens(round_text(without_thinking(json.loads(text)))))
+
+
+def without_thoughts(part: Section) -> Section:
+    return replace(part, text=round_text(without_thinking(json.loads(part.text))))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -154,9 +164,7 @@ def _shorter(rounds: Sequence[Section], room: int) -> Sequence[Section]:
         for index, part in enumerate(kept):
             if sum(part.tokens for part in kept) <= room:
                 return kept
-            kept[index] = Section.of(
-                ROUND, round_text([_shorter_block(block, tokens) for block in json.loads(part.text)])
-            )
+            kept[index] = round_section(round_text([_shorter_block(block, tokens) for block in json.loads(part.text)]))
     return kept
 
 

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from itertools import pairwise
 from typing import Any
 
 from django.db import models
@@ -111,13 +112,22 @@ class Recollection:
 
 
 @dataclass(frozen=True, kw_only=True)
+class RecordedRound:
+    """What a reply said and did in one round. ``keeps_thinking``: the rounds before it went back to the model as they had gone
+    before, with what it had thought in them."""
+
+    text: str
+    keeps_thinking: bool
+
+
+@dataclass(frozen=True, kw_only=True)
 class Record:
     """What there is of a request to make it again. ``rounds`` are what its reply said and did before it."""
 
     snapshot: ContextSnapshot
     thread: Thread
     newest: Turn
-    rounds: Sequence[str]
+    rounds: Sequence[RecordedRound]
     settings: Settings
     allowance: Allowance
     program: Section | None
@@ -178,8 +188,8 @@ def build(record: Record, settings: Settings, recollection: Recollection) -> Con
             program=record.program if assistant.provider == record.settings.assistant.provider else None,
         ),
     )
-    for done in range(1, len(record.rounds) + 1):
-        context = continued(context, record.rounds[:done], at=record.snapshot.created_at)
+    for done in record.rounds:
+        context = continued(context, done.text, at=record.snapshot.created_at, keeps_thinking=done.keeps_thinking)
     return context
 
 
@@ -288,12 +298,13 @@ def _newest(first: ContextSnapshot, texts: Mapping[str, str]) -> Turn:
     return Turn(position=place, depth=place, role="user", content=content, token_count=turn_tokens(content))
 
 
-def _rounds(requests: Sequence[ContextSnapshot]) -> list[str]:
+def _rounds(requests: Sequence[ContextSnapshot]) -> list[RecordedRound]:
     """What the reply said and did before the last of these requests. The first that tells of a round had most room for it."""
-    told = [[part for part in snapshots.additions_of(one) if part.name == ROUND] for one in requests]
-    newest = [parts[-1].sha256 for parts in told if parts]
-    texts, _ = snapshots.texts_named(requests[0].thread_id, newest) if newest else ({}, [])
-    return [texts[sha256] for sha256 in newest]
+    told = [[part.sha256 for part in snapshots.additions_of(one) if part.name == ROUND] for one in requests]
+    texts, _ = snapshots.texts_named(requests[0].thread_id, [parts[-1] for parts in told if parts])
+    return [
+        RecordedRound(text=texts[parts[-1]], keeps_thinking=parts[:-1] == before) for before, parts in pairwise(told)
+    ]
 
 
 def _recorded_query(first: ContextSnapshot, texts: Mapping[str, str]) -> Rewriting:

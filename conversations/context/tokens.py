@@ -20,6 +20,8 @@ import string
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from conversations.context.exchanges import without_thinking
+
 TURN_OVERHEAD = 4
 """Tokens that the envelope of a message takes."""
 
@@ -173,8 +175,11 @@ def text_of(blocks: Iterable[Mapping[str, Any]]) -> str:
 
 
 def turn_tokens(blocks: Sequence[Mapping[str, Any]]) -> int:
-    """Estimated tokens of one turn with its envelope. Blocks other than text – tool calls, results – count as their JSON."""
-    others = "\n".join(json.dumps(block, ensure_ascii=False) for block in blocks if not _is_text(block))
+    """Estimated tokens of one turn with its envelope. Blocks other than text – tool calls, results – count as their JSON;
+    thinking doesn't count, as no later request holds it."""
+    others = "\n".join(
+        json.dumps(block, ensure_ascii=False) for block in without_thinking(blocks) if not _is_text(block)
+    )
     return TURN_OVERHEAD + estimate_tokens(text_of(blocks)) + estimate_tokens(others)
 
 

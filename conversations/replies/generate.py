@@ -203,8 +203,8 @@ async def _answer(book: Journal, live: LiveReply, opened: Opened) -> Outcome:
         if not calls or (opened.preset and live.said.artifacts):
             return _outcome(finished, live)
         ended = Outcome(status=Reply.Status.COMPLETED).after(live.end_call())
-        rounds = [round_text(blocks) for blocks in live.said.rounds]
-        snapshot, context = await in_database(store.next_round)(snapshot, ended, context, rounds)
+        done = round_text(live.said.rounds[-1])
+        snapshot, context = await in_database(store.next_round)(snapshot, ended, context, done)
 
 
 async def _first_request(live: LiveReply, opened: Opened) -> store.Recorded:

@@ -8,15 +8,42 @@ from artifacts.models import ArtifactVersion
 from conversations.context.exchanges import Block
 from conversations.models import text_blocks
 from conversations.providers.base import ToolCalled
-from conversations.text import StreamCleaner
+from conversations.text import StreamCleaner, clean, paired
 
 BETWEEN = "\n\n"
 """Between two texts of a reply, as ``text_of`` joins them: the deltas joined are the stored text."""
 
 
 @dataclass
+class StreamedText:
+    """A text that comes in pieces, as readers are shown it: clean, and from its first visible character on, with ``before``
+    in front of that."""
+
+    before: str = ""
+    text: str = ""
+    _held: str = ""
+    _cleaner: StreamCleaner = field(default_factory=StreamCleaner)
+
+    def feed(self, piece: str) -> str:
+        """What is to be shown now."""
+        return self._take(self._cleaner.feed(piece))
+
+    def end(self) -> str:
+        return self._take(self._cleaner.end())
+
+    def _take(self, text: str) -> str:
+        if self.text:
+            self.text += text
+            return text
+        self._held += text
+        self.text = self._held.lstrip()
+        return self.before + self.text if self.text else ""
+
+
+@dataclass
 class Said:
     """``rounds`` are those whose tool calls have their results; ``current`` is what came since, ``calls`` wait for theirs.
+    Both are as the model gave them, so that they can go back to it: its thinking is bound to all that stands before it.
 
     ``artifacts`` were saved by the calls.
     """
@@ -25,9 +52,9 @@ class Said:
     current: list[Block] = field(default_factory=list)
     calls: list[ToolCalled] = field(default_factory=list)
     artifacts: list[Mapping[str, Any]] = field(default_factory=list)
-    _text: str = ""
-    _held: str = ""
-    _cleaner: StreamCleaner = field(default_factory=StreamCleaner)
+    _raw: str = ""
+    _text: StreamedText = field(default_factory=StreamedText)
+    _thought: StreamedText = field(default_factory=StreamedText)
 
     @classmethod
     def of(cls, text: str) -> "Said":
@@ -38,16 +65,28 @@ class Said:
         return said
 
     def say(self, piece: str) -> str:
-        """The next piece of text; returns what is to be shown of it now. A text begins with its first visible character."""
-        return self._take(self._cleaner.feed(piece))
+        """The next piece of text; returns what is to be shown of it now."""
+        self._raw += piece
+        return self._text.feed(piece)
 
     def pause(self) -> str:
         """The text is over, for a tool call or for good; returns what is still to be shown."""
-        rest = self._take(self._cleaner.end())
-        if self._text:
-            self.current += text_blocks(self._text)
-        self._text = self._held = ""
-        self._cleaner = StreamCleaner()
+        rest = self._text.end()
+        if self._text.text:
+            self.current += text_blocks(paired(self._raw))
+        self._raw, self._text = "", StreamedText(before=BETWEEN if self.has_text else "")
+        return rest
+
+    def think(self, piece: str) -> str:
+        """The next piece of what it shows of its thinking; returns what is to be shown of it now."""
+        return self._thought.feed(piece)
+
+    def thought(self, block: Mapping[str, Any]) -> str:
+        """The whole block; returns what is still to be shown."""
+        rest = self._thought.end()
+        self.current.append(dict(block))
+        shown_before = self._thought.before or self._thought.text
+        self._thought = StreamedText(before=BETWEEN if shown_before else "")
         return rest
 
     def call(self, called: ToolCalled) -> None:
@@ -67,26 +106,29 @@ class Said:
 
     @property
     def content(self) -> list[Block]:
-        """The blocks of the turn: texts, calls and results in order. Without calls that have no results."""
-        texts = [block for block in self.current if block["type"] == "text"]
-        unfinished = text_blocks(self._text) if self._text else []
-        return [*(block for blocks in self.rounds for block in blocks), *texts, *unfinished]
+        """The blocks of the turn: texts, calls and results in order, without calls that have no results. What the model
+        showed of its thinking stands where it came; it alone is no turn."""
+        current = [block for block in self.current if block["type"] != "tool_use"]
+        unfinished = text_blocks(self._text.text) if self._text.text else []
+        blocks = [*(block for blocks in self.rounds for block in blocks), *current, *unfinished]
+        stored = [kept for block in blocks if (kept := as_stored(block))]
+        return stored if any(block["type"] != "thinking" for block in stored) else []
 
     @property
     def has_text(self) -> bool:
         return any(block["type"] == "text" for block in self.content)
 
-    def _take(self, text: str) -> str:
-        if not self._text:
-            self._held += text
-            text = self._held.lstrip()
-            if not text:
-                return ""
-            before = BETWEEN if self.has_text else ""
-            self._text, self._held = text, ""
-            return before + text
-        self._text += text
-        return text
+
+def as_stored(block: Block) -> Block | None:
+    """The block as a turn keeps it. Its signature is of no use there: no later request gets it back."""
+    match block:
+        case {"type": "text", "text": text}:
+            return {"type": "text", "text": clean(text).lstrip()}
+        case {"type": "thinking", "thinking": str(text)} if text.strip():
+            return {"type": "thinking", "thinking": clean(text).lstrip()}
+        case {"type": "thinking" | "redacted_thinking"}:
+            return None
+    return block
 
 
 def saved_blocks(versions: Iterable[ArtifactVersion]) -> list[Block]:

@@ -6,7 +6,7 @@ faster, nothing is stored and it is looked at again. Rows are locked in one orde
 
 import logging
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -214,13 +214,13 @@ def build_and_record(opened: Opened, *, query: Rewriting | None = None) -> Recor
     return _record(snapshots.of_reply(context, opened.reply), context)
 
 
-def next_round(before: ContextSnapshot, ended: Outcome, context: Context, rounds: Sequence[str]) -> Recorded:
-    """Store how a request ended whose reply goes on, and record the next one, after these rounds of tool calls.
+def next_round(before: ContextSnapshot, ended: Outcome, context: Context, round_done: str) -> Recorded:
+    """Store how a request ended whose reply goes on, and record the next one, after this round of tool calls.
 
     Raises ``Reply.DoesNotExist`` where the reply has ended.
     """
     end_request(before, ended)
-    further = continued(context, rounds, at=timezone.now())
+    further = continued(context, round_done, at=timezone.now())
     reply = Reply(id=before.reply_id, thread_id=before.thread_id, user_message_id=before.message_id)
     return _record(snapshots.of_reply(further, reply, round=before.round + 1), further)
 

@@ -110,7 +110,7 @@ class Month:
         first = make_context(reply)
         call = {"type": "tool_use", "id": "t1", "name": "search_messages", "input": {"query": "stone birch cabin key"}}
         result = {"type": "tool_result", "tool_use_id": "t1", "content": f"2026-01-01 08:00 UTC, user: {SAID}"}
-        second = continued(first, [round_text([call, result])], at=now)
+        second = continued(first, round_text([call, result]), at=now)
         rewrite = rewriting_context(first, assistant=self.asked.assistant, provider=OfflineProvider())
         self.of_before = [record(first, reply), record(second, reply, round=2), record(rewrite, reply)]
         for seq, piece in enumerate(["You keep it under stone QX", "-7731."], 2):

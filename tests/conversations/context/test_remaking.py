@@ -24,7 +24,7 @@ from conversations.replies.events import OWNER
 from conversations.replies.said import Said
 from memory.models import Memory
 from tests.artifacts.factories import make_artifact
-from tests.conversations.context.test_rounds import round_of
+from tests.conversations.context.test_rounds import round_of, with_thinking
 from tests.conversations.factories import make_context, make_reply, make_snapshot, make_thread, record
 from tests.memory.factories import make_memory
 
@@ -61,9 +61,9 @@ def test_every_round_of_a_reply_comes_out_as_it_was_sent(user: User, lengths: li
     reply = make_reply(thread)
     context = make_context(reply)
     requests = [record(context, reply)]
-    rounds = [round_of(*each) for each in enumerate(lengths)]
+    rounds = [with_thinking(round_of(*each)) for each in enumerate(lengths)]
     for number in range(1, len(rounds) + 1):
-        context = continued(context, rounds[:number], at=timezone.now())
+        context = continued(context, rounds[number - 1], at=timezone.now())
         requests.append(record(context, reply, round=number + 1))
     send(user, thread, "Something else")
     assert [remake(request).is_exact for request in requests] == [True] * len(requests)

@@ -1,7 +1,9 @@
 """Rounds of tool calls within one reply: what was sent before stays the same, and the cap holds."""
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
@@ -12,6 +14,7 @@ from conversations.context.invariants import check
 from conversations.context.rendering import round_text
 from conversations.context.tokens import text_of
 from conversations.models import Assistant
+from conversations.providers.thinking import ThinkingPlan
 from tests.conversations.factories import make_context, make_reply, make_thread
 
 pytestmark = pytest.mark.django_db
@@ -23,6 +26,17 @@ def round_of(number: int, length: int) -> str:
     call = {"type": "tool_use", "id": f"t{number}", "name": "save_artifact", "input": {"content": "word " * length}}
     result = {"type": "tool_result", "tool_use_id": f"t{number}", "content": "found " * length}
     return round_text([{"type": "text", "text": "I look."}, call, result])
+
+
+def with_thinking(text: str) -> str:
+    """The same round after some thinking, of which only the signature is seen."""
+    thought = {"type": "thinking", "thinking": "", "signature": "c2lnbmVk" * 2_000}
+    return round_text([thought, *json.loads(text)])
+
+
+def thoughts(context: Context) -> list[int]:
+    """How much of the thinking of each round goes back."""
+    return [part.text.count('"signature"') for part in context.parts.rounds]
 
 
 def first_request(user: User, turns: int = 20) -> Context:
@@ -41,7 +55,7 @@ def sound(context: Context) -> None:
 
 def test_a_round_that_fits_comes_after_all_that_was_sent_before(user: User) -> None:
     first = first_request(user)
-    second = continued(first, [round_of(1, 20)], at=AT)
+    second = continued(first, round_of(1, 20), at=AT)
     messages = second.payload["messages"]
     assert messages[: len(first.payload["messages"])] == first.payload["messages"]
     assert [message["role"] for message in messages[-3:]] == ["user", "assistant", "user"]
@@ -55,7 +69,9 @@ def test_rounds_never_pass_the_cap_and_calls_keep_their_results(user: User, cap:
     budgets = {"hard_cap_tokens": cap, "total_tokens": cap, "history_tokens_high": 900, "history_tokens_low": 300}
     Assistant.objects.filter(slug="companion").update(**budgets)
     first = first_request(user)
-    context = continued(first, [round_of(*each) for each in enumerate(lengths)], at=AT)
+    context = first
+    for number, length in enumerate(lengths):
+        context = continued(context, round_of(number, length), at=AT)
     sound(context)
     rounds = [json.loads(part.text) for part in context.parts.rounds]
     assert [[block["type"] for block in blocks] for blocks in rounds] == [["text", "tool_use", "tool_result"]] * len(
@@ -66,9 +82,37 @@ def test_rounds_never_pass_the_cap_and_calls_keep_their_results(user: User, cap:
 
 def test_history_gives_way_before_what_the_reply_did(user: User) -> None:
     first = first_request(user)
-    context = continued(first, [round_of(1, 1_500)], at=AT)
+    context = continued(first, round_of(1, 1_500), at=AT)
     assert "word word" in str(context.payload["messages"][-2])
     assert len(context.history) < len(first.history)
     assert context.runs[0].reason == "over_budget"
     assert sum(run.count for run in context.runs) == 41
     assert context.cache.state in (CacheState.NONE, CacheState.MOVED)
+
+
+def test_thinking_goes_back_unchanged_and_takes_no_room_of_the_context(user: User) -> None:
+    first = first_request(user)
+    plain, second = (continued(first, text, at=AT) for text in (round_of(1, 20), with_thinking(round_of(1, 20))))
+    third = continued(second, with_thinking(round_of(2, 20)), at=AT)
+    assert second.total_tokens == plain.total_tokens
+    assert second.payload["messages"][-2]["content"] == json.loads(with_thinking(round_of(1, 20)))[:3]
+    assert third.payload["messages"][: len(second.payload["messages"])] == second.payload["messages"]
+    assert thoughts(third) == [1, 1]
+    sound(third)
+
+
+@pytest.mark.parametrize(
+    ("mode", "expected"), [("adaptive", [[1], [0, 0], [0, 0, 1]]), ("enabled", [[1], [1] * 2, [1] * 3])]
+)
+def test_thinking_is_left_out_once_what_stood_before_it_gives_way(
+    user: User, mode: Any, expected: list[list[int]]
+) -> None:
+    """It is bound to that, and refused; of a model that thinks within a budget it is not."""
+    context, seen = replace(first_request(user), thinking=ThinkingPlan(mode=mode)), []
+    for number, length in enumerate([20, 1_500, 20]):
+        context = replace(
+            continued(context, with_thinking(round_of(number, length)), at=AT), thinking=ThinkingPlan(mode=mode)
+        )
+        seen.append(thoughts(context))
+    assert seen == expected
+    sound(context)
