@@ -11,7 +11,7 @@ from django.db.models.functions import Left
 
 from artifacts.models import Artifact
 from conversations.context.reasons import Reason
-from conversations.context.tiers import LONGEST_MEMORY, MOST_TOPICS
+from conversations.context.tiers import LONGEST_MEMORY
 from conversations.models import Assistant, Message
 from memory.models import DailySummary, Memory, ThreadSummary, Topic
 
@@ -90,6 +90,8 @@ def rule(item: Mapping[str, Any], assistant: Assistant) -> str:
     """What kept it out, with the numbers of the assistant as it is set today."""
     if item["reason"] == Reason.EXPIRED:
         return "What was true for a while is not told after it."
+    if item["reason"] != Reason.OVER_BUDGET:
+        return Reason(item["reason"]).rule
     if "score" in item:
         return f"What is recalled beside a message takes at most {assistant.recall_tokens:,} tokens, best first (C3)."
     match item["kind"]:
@@ -98,7 +100,7 @@ def rule(item: Mapping[str, Any], assistant: Assistant) -> str:
                 f"The memory takes at most {assistant.memory_tokens:,} tokens and {LONGEST_MEMORY:,} characters (C3)."
             )
         case "topic":
-            return f"At most {MOST_TOPICS} open threads, in {assistant.open_threads_tokens:,} tokens (W2, C6)."
+            return f"Open threads take at most {assistant.open_threads_tokens:,} tokens (W2)."
         case "summary":
             today, last = assistant.today_tokens, assistant.last_conversation_tokens
             return f"Today takes at most {today:,} tokens, the last conversation {last:,} (W2, C5, C7)."

@@ -24,6 +24,9 @@ CAME_BACK = {
     Reason.OVER_BUDGET: "the window had room for it again: a larger budget, or newer turns left out",
     Reason.TURN_LIMIT: "the window had room for it again: a larger one, or newer turns left out",
     Reason.FULFILLED_ARTIFACT: "its artifact was deleted, or the filter switched off",
+    Reason.REFUSED: "it was answered after all",
+    Reason.FAILED: "the reply that it belongs to is no longer told as failed",
+    Reason.OFFLINE: "the offline responder answers again, and keeps its own words",
     Reason.SUPERSEDED: "the chat went back to this attempt",
     Reason.ORPHAN_TOOL: "the other half of its tool call was there again",
 }

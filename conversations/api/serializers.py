@@ -390,7 +390,10 @@ class ImportedMessage(serializers.Serializer[Any]):
     status = serializers.ChoiceField(
         ["complete", "incomplete", "refused", "stopped", "interrupted", "failed"],
         default="complete",
-        help_text="How it ended.",
+        help_text="How it ended; of a user's message `complete`, or `refused` where a model declined to answer it.",
+    )
+    offline = serializers.BooleanField(
+        required=False, help_text="`true`: words of the offline responder, which no model is given."
     )
 
 

@@ -39,7 +39,7 @@ from conversations.context.tokens import text_of
 from conversations.context.toolbox import NO_TOOLS, ToolTexts, program_section, tools_section
 from conversations.context.windowing import Run, Turn, account, window
 from conversations.models import Assistant, ContextSnapshot
-from conversations.providers.base import Payload, Provider
+from conversations.providers.base import OFFLINE, Payload, Provider
 from conversations.providers.thinking import NO_THINKING, ThinkingPlan
 from conversations.sessions import Session
 
@@ -178,6 +178,7 @@ def build_context(
     remembers: bool = True,
     terms: Terms = NO_TERMS,
     past: Past | None = None,
+    for_another_model: bool = False,
 ) -> Context:
     """The context of the request that answers ``newest``, which may not be stored yet; ``None`` is a thread to come.
 
@@ -186,7 +187,7 @@ def build_context(
     ``ranking`` is what another memory service said, where there is one. ``silent``: ``newest`` is the instruction of a
     preset, and no turn of the thread (F9). Without ``remembers``, or where the person or the assistant has memory switched
     off, nothing is known or recalled. ``terms`` are those of the program that asks. ``past``: the request was made before,
-    at ``at``.
+    at ``at``. ``for_another_model``: the history is not for the provider alone.
     """
     watch = Stopwatch()
     memory = assistant.uses_memory and remembers
@@ -206,6 +207,7 @@ def build_context(
         before=newest.position,
         budget=budget,
         filtering=assistant.filters_artifacts,
+        keeps_offline=provider.name == OFFLINE and not for_another_model,
         listing=bool(tools.definitions),
         as_of=past.as_of if past else None,
     )
@@ -245,7 +247,7 @@ def build_context(
             before=kept[0].depth if kept else newest.depth,
             text=query.query or text_of(newest.content),
             at=at,
-            gone=frozenset(turn.id for turn in (*candidates.fulfilled, *candidates.orphans)),
+            gone=frozenset(turn.id for turn, _ in candidates.excluded),
             filtering=assistant.filters_artifacts,
             is_past=past is not None,
         )
@@ -329,8 +331,7 @@ def _assembled(ground: Ground, whole: Parts, watch: Stopwatch) -> Context:
         None if parts.silent else parts.newest,
         ground.left_out if len(parts.history) == len(whole.history) else Reason.OVER_BUDGET,
         _stand_ins(parts.turns),
-        fulfilled=ground.candidates.fulfilled,
-        orphans=ground.candidates.orphans,
+        excluded=ground.candidates.excluded,
         recalled=ground.recalled if parts.additions else (),
     )
     watch.lap("tokens")

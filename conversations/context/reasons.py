@@ -16,6 +16,7 @@ class Reason(models.TextChoices):
     FAILED = "failed", "Words of a reply that failed"
     OFFLINE = "offline", "Words of the offline responder"
     LIMIT = "limit", "More than the largest number of such items"
+    REPEATED = "repeated", "Said again later in much the same words"
     REMEMBERED = "remembered", "What is known of the person in this session"
     RECALLED = "recalled", "Recalled for this message"
     LISTED = "listed", "Exists beside the thread"
@@ -62,6 +63,7 @@ RULES: dict[Reason, tuple[str, str]] = {
         "P6",
     ),
     Reason.LIMIT: ("At most five open topics are given, those of the last seven days first", "C6"),
+    Reason.REPEATED: ("What was said several times is recalled once, as it was said last, with how often", "F11"),
     Reason.REMEMBERED: ("What is known of the person stands before the history, the same all session long", "C3"),
     Reason.RECALLED: (
         "What bears on the message and is not in the window stands beside the message, as far as there is room",

@@ -13,10 +13,12 @@ from psycopg.pq import Format
 
 from conversations.context.budget import Budget
 from conversations.context.caching import Previous
-from conversations.context.filtering import MadeArtifact, identify_fulfilled_pairs
+from conversations.context.exclusion import exclusions
+from conversations.context.filtering import MadeArtifact
 from conversations.context.guarded import Row, needed
 from conversations.context.listing import MOST_LISTED, Listed
 from conversations.context.notation import unpack_cache, unpack_runs, unpack_texts
+from conversations.context.reasons import Reason
 from conversations.context.standing import COLUMNS, asked_of, read_one_by_one, read_standing, standing_of
 from conversations.context.tiers import Standing
 from conversations.context.windowing import Turn, needs_older, whole
@@ -44,13 +46,13 @@ WITH newest AS (
                  coalesce((array_agg(position ORDER BY position DESC))[3], min(position))) AS position
     FROM newest
 )
-SELECT id, position, depth, role, text, content::text, token_count, created_at, reply_id{beside}
+SELECT id, position, depth, role, text, content::text, token_count, created_at, reply_id, status, offline{beside}
 FROM conversations_message
 WHERE thread_id = %(thread)s AND {path}
   AND position < %(before)s AND position >= (SELECT position FROM oldest)
 ORDER BY position
 """
-TURN_COLUMNS = 9
+TURN_COLUMNS = 11
 PATH = "is_active"
 
 MADE = """(
@@ -121,6 +123,7 @@ class Wanted:
     before: int
     budget: Budget
     filtering: bool = True
+    keeps_offline: bool = False
     listing: bool = False
     as_of: AsOf | None = None
 
@@ -141,8 +144,7 @@ class Candidates:
     """The turns that the window is cut from, oldest first, and those that were taken out before."""
 
     turns: Sequence[Turn] = ()
-    fulfilled: Sequence[Turn] = ()
-    orphans: Sequence[Turn] = ()
+    excluded: Sequence[tuple[Turn, Reason]] = ()
     loaded: int = 0
 
 
@@ -171,11 +173,12 @@ def candidates_of(history: History, wanted: Wanted, *, begin_at: int | None) -> 
     reach = 1
     while True:
         turns = history.turns
-        gone = identify_fulfilled_pairs(turns, history.made) if history.made else set()
+        gone = exclusions(turns, history.made, keeps_offline=wanted.keeps_offline)
         usable, orphans = whole([turn for turn in turns if turn.id not in gone] if gone else turns)
         if not turns or turns[0].depth == 1 or not needs_older(usable, wanted.budget, begin_at=begin_at):
-            fulfilled = [turn for turn in turns if turn.id in gone]
-            return Candidates(turns=usable, fulfilled=fulfilled, orphans=orphans, loaded=len(turns))
+            excluded = [(turn, gone[turn.id]) for turn in turns if turn.id in gone] if gone else []
+            excluded += [(turn, Reason.ORPHAN_TOOL) for turn in orphans]
+            return Candidates(turns=usable, excluded=excluded, loaded=len(turns))
         reach *= READ_ON
         history = read_history(wanted, reach=reach)
 
@@ -218,8 +221,10 @@ def read_history(wanted: Wanted, *, reach: int = 1, standing: Mapping[str, Any] 
                 token_count=token_count,
                 created_at=created_at,
                 reply=reply,
+                status=status,
+                offline=offline,
             )
-            for id, position, depth, role, text, content, token_count, created_at, reply, *_ in rows
+            for id, position, depth, role, text, content, token_count, created_at, reply, status, offline, *_ in rows
         ],
         made=[made_artifact(*row) for row in json.loads(made)] if made else (),
         previous=previous_request(*json.loads(previous)) if previous else None,

@@ -156,8 +156,9 @@ def _memory(standing: Standing, tokens: int) -> tuple[str, list[TierItem]]:
     lines = {fact.id: bullet(fact.text) for fact in valid}
     heading = RANKED_HEADING if standing.is_ranked else MEMORY_HEADING
     text, given = listed(heading, lines, tokens, characters=LONGEST_MEMORY)
-    expired = {fact.id for fact in known} - lines.keys()
-    return text, [_item("memory", fact.id, given, expired=fact.id in expired) for fact in known]
+    return text, [
+        _item("memory", fact.id, given, instead=None if fact.id in lines else Reason.EXPIRED) for fact in known
+    ]
 
 
 def _open_threads(standing: Standing, tokens: int) -> tuple[str, list[TierItem]]:
@@ -165,7 +166,9 @@ def _open_threads(standing: Standing, tokens: int) -> tuple[str, list[TierItem]]
     known = [topic for topic in standing.topics if topic.title.strip()]
     lines = {topic.id: _topic_line(topic, standing.began_at) for topic in known[:MOST_TOPICS]}
     text, given = listed(OPEN_THREADS_HEADING, lines, tokens)
-    return text, [_item("topic", topic.id, given) for topic in known]
+    return text, [
+        _item("topic", topic.id, given, instead=None if topic.id in lines else Reason.LIMIT) for topic in known
+    ]
 
 
 def _topic_line(topic: OpenTopic, began_at: datetime) -> str:
@@ -226,8 +229,8 @@ def _summarised(summary: Summary, heading: str, body: str, tokens: int) -> tuple
     return text, [_summary_item(summary, text, reason)]
 
 
-def _item(kind: str, id: str, given: Given, *, expired: bool = False) -> TierItem:
-    reason, tokens = given.get(id, (Reason.EXPIRED if expired else Reason.OVER_BUDGET, 0))
+def _item(kind: str, id: str, given: Given, *, instead: Reason | None) -> TierItem:
+    reason, tokens = given.get(id, (instead or Reason.OVER_BUDGET, 0))
     return TierItem(kind=kind, id=id, included=id in given, reason=reason, tokens=tokens)
 
 

@@ -9,7 +9,6 @@ from conversations.context.languages import LANGUAGES
 from conversations.context.tokens import text_of
 from conversations.context.windowing import Turn
 from conversations.providers.matching import FUNCTION_WORDS, UNSPACED
-from conversations.providers.offline import is_own_answer
 
 FURTHEST_TURNS = 12
 LONGEST_READ = 600
@@ -53,7 +52,7 @@ def _exchanges(turns: Sequence[Turn]) -> Iterator[tuple[str, str]]:
             yield "" if is_social(text) else text, answer
             answer = ""
         else:
-            answer = "" if is_own_answer(text) else text
+            answer = "" if turn.offline else text
 
 
 def _thing(exchanges: Sequence[tuple[str, str]]) -> str:

@@ -22,6 +22,8 @@ class Fate(models.TextChoices):
     UNSENDABLE = "unsendable", "left out: nothing to send"
     SENT = "sent", "sent"
     MADE = "made", "left out: its artifact was made"
+    DECLINED = "declined", "left out: a model declined it"
+    UNSPOKEN = "unspoken", "left out: no model's words"
     SHORTENED = "shortened", "shortened"
     RECALLED = "recalled", "recalled beside the message"
     ASKED = "asked", "the message to answer"
@@ -35,6 +37,9 @@ FATES = {
     Reason.TURN_LIMIT: Fate.NO_ROOM,
     Reason.SUPERSEDED: Fate.REPLACED,
     Reason.FULFILLED_ARTIFACT: Fate.MADE,
+    Reason.REFUSED: Fate.DECLINED,
+    Reason.FAILED: Fate.UNSPOKEN,
+    Reason.OFFLINE: Fate.UNSPOKEN,
     Reason.ORPHAN_TOOL: Fate.UNSENDABLE,
     Reason.RECALLED: Fate.RECALLED,
 }

@@ -14,7 +14,12 @@ from conversations.context.exchanges import calls, is_question, last_pair, only_
 from conversations.context.reasons import Reason
 from conversations.models import Message
 
-NOT_SENT = (Reason.FULFILLED_ARTIFACT, Reason.ORPHAN_TOOL, Reason.RECALLED)
+NOT_SENT = frozenset(
+    {
+        *(Reason.FULFILLED_ARTIFACT, Reason.REFUSED, Reason.FAILED, Reason.OFFLINE),
+        *(Reason.ORPHAN_TOOL, Reason.RECALLED),
+    }
+)
 LAST_PAIR = 2
 FURTHEST_PAIR = 40
 """How many turns back the last pair is looked for at least: tool calls make an answer long, unanswered turns push it back."""
@@ -32,6 +37,8 @@ class Turn:
     id: uuid.UUID | None = None
     created_at: datetime | None = None
     reply: uuid.UUID | None = None
+    status: str = Message.Status.COMPLETE.value
+    offline: bool = False
     shortened: str = ""
 
     @classmethod
@@ -45,6 +52,8 @@ class Turn:
             token_count=message.token_count,
             created_at=message.created_at,
             reply=message.reply_id,
+            status=message.status,
+            offline=message.offline,
         )
 
 
@@ -204,19 +213,18 @@ def account(
     left_out: Reason,
     digests: dict[int, str],
     *,
-    fulfilled: Collection[Turn] = (),
-    orphans: Collection[Turn] = (),
+    excluded: Collection[tuple[Turn, Reason]] = (),
     recalled: Collection[Turn] = (),
 ) -> list[Run]:
     """Every position of the thread up to the newest message exactly once (S3). A preset's request has no such message.
     What was ``recalled`` stands beside the message and not in its place, so its run is of no turn that is sent.
 
+    What is ``excluded`` was taken out before the window was cut.
     What lies before the oldest candidate is one run, however long the thread is. A position missing between turns of the
     path belongs to an attempt that a retry replaced. ``digests``: position to SHA-256 of a shortened turn's stand-in.
     """
     named = [
-        *((turn, Reason.FULFILLED_ARTIFACT) for turn in fulfilled),
-        *((turn, Reason.ORPHAN_TOOL) for turn in orphans),
+        *excluded,
         *((turn, Reason.RECALLED) for turn in recalled),
         *((turn, Reason.SHORTENED if turn.position in digests else Reason.RECENT) for turn in history),
         *(((newest, Reason.SHORTENED if newest.position in digests else Reason.NEWEST),) if newest else ()),

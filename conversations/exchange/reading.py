@@ -223,6 +223,7 @@ class Reader:
             content=text_blocks(FORGOTTEN) if status == Message.Status.FORGOTTEN else content,
             created_at=time,
             status=status,
+            offline=switch(turn.get("offline"), at(place, "offline"), default=False),
         )
 
     def _artifact(self, value: Any, place: str, turns: Turns, start: datetime) -> ArtifactRecord:

@@ -14,6 +14,7 @@ class TurnRecord:
     content: list[dict[str, Any]]
     created_at: datetime
     status: str
+    offline: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

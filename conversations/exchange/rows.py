@@ -15,7 +15,7 @@ from memory.indexing import SaidTurn
 from memory.models import Memory, ThreadSummary, Topic
 
 TURN_COLUMNS = (
-    *("id", "thread_id", "parent_id", "position", "depth", "role", "content", "text", "status"),
+    *("id", "thread_id", "parent_id", "position", "depth", "role", "content", "text", "status", "offline"),
     *("token_count", "token_total", "created_at", "is_active"),
 )
 
@@ -47,7 +47,7 @@ def turn_rows(thread: ThreadRecord) -> Iterator[tuple[Any, ...]]:
         total += tokens
         yield (
             *(turn.id, thread.id, parent, position, position, turn.role, content and json.dumps(content), text),
-            *(turn.status, tokens, total, turn.created_at, True),
+            *(turn.status, turn.offline, tokens, total, turn.created_at, True),
         )
         parent = turn.id
 

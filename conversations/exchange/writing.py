@@ -25,7 +25,7 @@ AT_ONCE, STEP = 1_000_000, 5
 """So many characters of artifacts are read at once, else so many versions of one artifact."""
 
 ARTIFACTS, CLOSING = '], "artifacts": [', "}"
-TURN_FIELDS = ("id", "thread_id", "position", "role", "content", "text", "created_at", "status")
+TURN_FIELDS = ("id", "thread_id", "position", "role", "content", "text", "created_at", "status", "offline")
 
 
 async def export(user: User) -> AsyncIterator[bytes]:
@@ -238,7 +238,8 @@ def _opening(thread: Thread) -> str:
 def _turn_object(turn: Message) -> dict[str, Any]:
     status = {} if turn.status == Message.Status.COMPLETE else {"status": turn.status}
     kept = {"id": str(turn.id), "role": turn.role, "content": turn.blocks}
-    return kept | {"created_at": moment(turn.created_at)} | status
+    offline = {"offline": True} if turn.offline else {}
+    return kept | {"created_at": moment(turn.created_at)} | status | offline
 
 
 def _artifact_object(artifact: Any, versions: Sequence[Any]) -> dict[str, Any]:

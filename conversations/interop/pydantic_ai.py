@@ -65,7 +65,9 @@ async def keep(
 def _prepare(
     user: User, thread_id: uuid.UUID | str | None, prompt: str, assistant: str | None, across_sessions: bool
 ) -> Given:
-    upcoming = store.upcoming(user=user, thread_id=thread_id, assistant=assistant, blocks=user_blocks(prompt))
+    upcoming = store.upcoming(
+        user=user, thread_id=thread_id, assistant=assistant, blocks=user_blocks(prompt), for_another_model=True
+    )
     context = upcoming.context
     beside = [addition.text for addition in context.parts.additions]
     told = [section.text for section in context.sections if section.name in TOLD]

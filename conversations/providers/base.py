@@ -42,6 +42,9 @@ CONTEXTUALISED = (
 RECALLED = "[Recalled from earlier for this message, by Openbook and not by the person]"
 """What the block begins with that holds what was recalled for one message (C3)."""
 
+OFFLINE = "offline"
+"""The name of the provider that no model stands behind."""
+
 ARTIFACTS = "[Artifacts of this thread, listed by Openbook and not by the person]"
 """What the block begins with that lists what exists beside the thread."""
 

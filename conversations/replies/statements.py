@@ -148,7 +148,11 @@ WITH running AS (
     SELECT new.*
     FROM ended, moved, jsonb_populate_record(NULL::conversations_message, %(answer)s::jsonb || jsonb_build_object(
         'thread_id', ended.thread_id, 'parent_id', ended.user_message_id, 'position', moved.last_position,
-        'depth', ended.depth + 1, 'token_total', ended.token_total + (%(answer)s::jsonb ->> 'token_count')::bigint
+        'depth', ended.depth + 1, 'token_total', ended.token_total + (%(answer)s::jsonb ->> 'token_count')::bigint,
+        'offline', coalesce((
+            SELECT provider = 'offline' FROM conversations_contextsnapshot
+            WHERE reply_id = ended.id AND purpose <> 'rewrite' ORDER BY round DESC LIMIT 1
+        ), false)
     )) AS new
     WHERE (SELECT count(*) FROM replaced) >= 0  -- so that what an earlier attempt left has made room
 ), last AS (

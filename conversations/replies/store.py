@@ -248,6 +248,7 @@ def upcoming(
     assistant: str | None,
     blocks: list[dict[str, Any]],
     terms: Terms = NO_TERMS,
+    for_another_model: bool = False,
 ) -> Upcoming:
     """What a message would be answered from. Calls no model and writes nothing."""
     place = place_of(user, thread_id, assistant, text_of(blocks))
@@ -257,7 +258,13 @@ def upcoming(
     if question and ranking.may_be_asked(question):
         ranking.ask_and_wait(question)
     return Upcoming(
-        context=_built(place, replace(Turn.of(message), id=None), session=session, terms=terms),
+        context=_built(
+            place,
+            replace(Turn.of(message), id=None),
+            session=session,
+            terms=terms,
+            for_another_model=for_another_model,
+        ),
         thread_id=None if place.is_new else place.thread.id,
         begins_session=session.started_at == message.created_at,
     )
@@ -586,6 +593,7 @@ def _built(
     query: Rewriting | None = None,
     silent: bool = False,
     terms: Terms = NO_TERMS,
+    for_another_model: bool = False,
 ) -> Context:
     thread, provider = place.thread, _provider_of(place)
     tools = tool_texts(thread.assistant.tools) if provider.calls_tools else NO_TOOLS
@@ -605,6 +613,7 @@ def _built(
             silent=silent,
             remembers=thread.remembers,
             terms=terms,
+            for_another_model=for_another_model,
         )
 
 

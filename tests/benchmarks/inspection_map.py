@@ -11,6 +11,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from conversations.context import notation
+from conversations.context.reasons import Reason
 from conversations.context.windowing import Turn, account, window
 from conversations.ids import uuid7
 from conversations.models import ContextSnapshot, Thread, text_blocks
@@ -86,7 +87,7 @@ def _requests(like: ContextSnapshot) -> Iterator[ContextSnapshot]:
             _turn(newest),
             left_out,
             {},
-            fulfilled=fulfilled,
+            excluded=[(turn, Reason.FULFILLED_ARTIFACT) for turn in fulfilled],
             recalled=[turn for turn in recalled if number % 9 == 0],
         )
         at = like.created_at - timedelta(minutes=REQUESTS - number)

@@ -81,7 +81,8 @@ def test_an_assistant_filters_too(staff: Client) -> None:
 
 
 def test_every_fate_is_a_reason_of_turns() -> None:
-    assert set(FATES) == {reason.value for reason in Reason} - {"newest", "recent", "remembered", "listed", "expired"}
+    of_others = {"remembered", "listed", "expired", "limit", "repeated"}
+    assert set(FATES) == {reason.value for reason in Reason} - {"newest", "recent"} - of_others
 
 
 @pytest.mark.parametrize("query", [{}, {"status__exact": "completed"}])

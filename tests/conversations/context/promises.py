@@ -17,12 +17,12 @@ from conversations.context.recalling import RecalledTurn
 from conversations.context.rendering import canonical
 from conversations.context.tokens import text_of
 from conversations.context.tracing import FATES, Fate, Part, bars
-from conversations.context.windowing import without_orphans
+from conversations.context.windowing import NOT_SENT, without_orphans
 from conversations.models import ContextSnapshot, Message, Thread
 from tests.model_rules import complaint
 
 ORDER = ["base", "memory", "today", "open_threads", "last_conversation", "history", "message"]
-LEFT_OUT = {Reason.RECALLED, Reason.OVER_BUDGET, Reason.TURN_LIMIT, Reason.FULFILLED_ARTIFACT, Reason.ORPHAN_TOOL}
+LEFT_OUT = NOT_SENT | {Reason.OVER_BUDGET, Reason.TURN_LIMIT}
 
 
 def check_context(context: Context, stored: Sequence[Message]) -> None:

@@ -125,11 +125,6 @@ def test_nothing_is_worth_it_without_earlier_turns(text: str) -> None:
     ("text", "turns", "topic"),
     [
         (QUESTION, TRUMP, "Donald Trump"),
-        (
-            "how old are they",
-            (*TRUMP, QUESTION, "*Offline responder, no model connected.* You said: “x y”"),
-            "Donald Trump",
-        ),
         ("how old is he", ("Who is Will Smith?", "An actor."), "Will Smith"),
         (
             "why does it need light",
@@ -150,6 +145,13 @@ def test_nothing_is_worth_it_without_earlier_turns(text: str) -> None:
 )
 def test_offline_the_topic_is_found_by_words(text: str, turns: tuple[str, ...], topic: str) -> None:
     assert resolve(text, turns_of(*turns)) == f"{text} (about: {topic})"
+
+
+def test_words_of_the_offline_responder_tell_of_no_topic() -> None:
+    turns = turns_of(*TRUMP, QUESTION, "You said: “x y”")
+    assert resolve("how old are they", turns) == "how old are they (about: x y)"
+    turns[-1].offline = True
+    assert resolve("how old are they", turns) == "how old are they (about: Donald Trump)"
 
 
 @pytest.mark.parametrize("turns", [(), ("hello", "Hi!"), ("thanks", "Welcome."), ("...", "?")])

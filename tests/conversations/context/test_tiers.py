@@ -159,7 +159,7 @@ def test_at_most_five_topics_are_given_and_the_others_named() -> None:
     tier = only(standing(topics=[topic(f"t{number}", f"topic {number}") for number in range(8)]))
     assert tier.text == "## Open Threads\n\n- topic 0\n- topic 1\n- topic 2\n- topic 3\n- topic 4"
     assert outcomes([tier]) == {
-        f"t{number}": (True, Reason.REMEMBERED) if number < 5 else (False, Reason.OVER_BUDGET) for number in range(8)
+        f"t{number}": (True, Reason.REMEMBERED) if number < 5 else (False, Reason.LIMIT) for number in range(8)
     }
 
 

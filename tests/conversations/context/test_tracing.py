@@ -133,9 +133,9 @@ def test_a_request_that_the_turn_had_no_part_in_is_no_gap() -> None:
 @pytest.mark.parametrize("reason", list(Reason))
 def test_every_reason_has_a_rule_that_names_its_requirement(reason: Reason) -> None:
     assert reason.rule.endswith(f" ({reason.requirements}).")
-    assert reason.requirements[0] in "CFQSTW"
+    assert reason.requirements[0] in "CFPQSTW"
 
 
 def test_every_reason_of_a_turn_has_a_fate() -> None:
-    of_others = {Reason.REMEMBERED, Reason.LISTED, Reason.OUTSIDE_PART, Reason.EXPIRED}
+    of_others = {Reason.REMEMBERED, Reason.LISTED, Reason.OUTSIDE_PART, Reason.EXPIRED, Reason.LIMIT, Reason.REPEATED}
     assert FATES.keys() == set(Reason) - of_others

@@ -205,7 +205,11 @@ class Conversation(RuleBasedStateMachine):
             content=CONTENTS["question"],
             token_count=9,
         )
-        runs = account(kept, newest, reason, {}, fulfilled=fulfilled, orphans=orphans)
+        excluded = [
+            *((one, Reason.FULFILLED_ARTIFACT) for one in fulfilled),
+            *((one, Reason.ORPHAN_TOOL) for one in orphans),
+        ]
+        runs = account(kept, newest, reason, {}, excluded=excluded)
         assert [run.first for run in runs] == [1, *(run.last + 1 for run in runs[:-1])], "each position once"
         assert runs[-1].last == newest.position
         assert all(one.reason is not other.reason for one, other in pairwise(runs)), "neighbours are joined"

@@ -162,8 +162,7 @@ def test_the_account_names_what_was_filtered_and_joins_neighbours() -> None:
         turn(24, "user", 7, depth=21),
         Reason.OVER_BUDGET,
         {10: "one", 11: "another"},
-        fulfilled=fulfilled,
-        orphans=[turns[15]],
+        excluded=[*((one, Reason.FULFILLED_ARTIFACT) for one in fulfilled), (turns[15], Reason.ORPHAN_TOOL)],
     )
     rows = [(run.first, run.last, run.count, run.reason.value, run.tokens) for run in runs]
     assert rows == [

@@ -1,0 +1,67 @@
+"""Which turns no model is given, and why: the one rule of everything that reads turns for a model, or makes text of them.
+
+Pure and read-time only: the turns stay stored and shown as they are (F7, F10, P6).
+"""
+
+import uuid
+from collections.abc import Collection, Iterator, Sequence
+from itertools import takewhile
+from typing import Protocol
+
+from conversations.context import filtering
+from conversations.context.exchanges import exchanges, is_question
+from conversations.context.filtering import Made, identify_fulfilled_pairs
+from conversations.context.reasons import Reason
+from conversations.models import Message as Stored
+
+REFUSED, FAILED = Stored.Status.REFUSED.value, Stored.Status.FAILED.value
+
+
+class Message(filtering.Message, Protocol):
+    """A turn of the path, with how it ended and whether the offline responder wrote it."""
+
+    @property
+    def status(self) -> str: ...
+    @property
+    def offline(self) -> bool: ...
+
+
+def exclusions(
+    turns: Sequence[Message], made: Collection[Made] = (), *, keeps_offline: bool = False
+) -> dict[uuid.UUID, Reason]:
+    """The ids of the turns to leave out, each with its reason; the first that holds counts.
+
+    ``turns`` are neighbours on the path, oldest first, ``made`` the artifacts of their thread. ``keeps_offline``: what is read
+    goes to the offline responder, which keeps its own words.
+    """
+    reasons = dict.fromkeys(identify_fulfilled_pairs(turns, made), Reason.FULFILLED_ARTIFACT)
+    if any(turn.offline or turn.status in (REFUSED, FAILED) for turn in turns):
+        for index in _refused(turns):
+            _note(reasons, turns[index], Reason.REFUSED)
+        for turn in turns:
+            if turn.role == "assistant" and turn.status == FAILED:
+                _note(reasons, turn, Reason.FAILED)
+            if turn.role == "assistant" and turn.offline and not keeps_offline:
+                _note(reasons, turn, Reason.OFFLINE)
+    return reasons
+
+
+def _note(reasons: dict[uuid.UUID, Reason], turn: Message, reason: Reason) -> None:
+    if turn.id:
+        reasons.setdefault(turn.id, reason)
+
+
+def _refused(turns: Sequence[Message]) -> Iterator[int]:
+    """The places of questions that a model declined, with what was answered, and of refusals, with what they answer unless
+    somebody else answered that."""
+    yield from (index for index, turn in enumerate(turns) if turn.status == REFUSED)
+    for exchange in exchanges(turns):
+        if any(turns[index].status == REFUSED for index in exchange):
+            first, after = exchange[0], exchange[-1] + 1
+            stays = is_question(turns[first]) and turns[first].status != REFUSED and _is_answered(turns[after:])
+            yield from exchange[1:] if stays else exchange
+
+
+def _is_answered(following: Sequence[Message]) -> bool:
+    answers = takewhile(lambda turn: turn.role == "assistant", following)
+    return any(turn.status != REFUSED for turn in answers)
