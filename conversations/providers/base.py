@@ -178,9 +178,14 @@ ProviderEvent = TextDelta | ThinkingEvent | ToolStarted | ToolDelta | ToolCalled
 
 @dataclass(kw_only=True)
 class ModelCall:
-    """One call of a model, as far as it has come, kept by whoever reads its events. ``finished`` once it ended well."""
+    """One call of a model, as far as it has come, kept by whoever reads its events. ``finished`` once it ended well.
+
+    ``first_token_ms`` is when something was there to be seen, which thinking is not.
+    """
 
     began: float = field(default_factory=time.perf_counter)
+    thinks_since: float | None = None
+    thought_seconds: float | None = None
     so_far: UsageSoFar = field(default_factory=lambda: UsageSoFar(usage=Usage()))
     first_token_ms: int | None = None
     finished: Finished | None = None
@@ -191,8 +196,21 @@ class ModelCall:
                 self.so_far = event
             case Finished():
                 self.finished = event
+            case ThinkingStarted():
+                self.thinks_since = time.perf_counter()
+            case ThinkingDone():
+                self.thought_seconds, self.thinks_since = self.thinking_seconds, None
+            case ThinkingDelta():
+                pass
             case _ if self.first_token_ms is None:
                 self.first_token_ms = round((time.perf_counter() - self.began) * 1000)
+
+    @property
+    def thinking_seconds(self) -> float | None:
+        """How long it has thought so far; ``None`` where it didn't."""
+        if self.thinks_since is None:
+            return self.thought_seconds
+        return (self.thought_seconds or 0.0) + time.perf_counter() - self.thinks_since
 
     @property
     def usage(self) -> Usage:

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import time
 import uuid
 from collections.abc import Callable
 from dataclasses import replace
@@ -122,6 +123,7 @@ def _set_going(book: Journal, opened: Opened, told: ReplyStep) -> None:
         id=opened.reply.id,
         thread_id=opened.thread.id,
         events=[opened.saved],
+        ends_at=time.monotonic() + opened.thread.assistant.reply_minutes * 60,
         silent=opened.preset is not None,
         told=told,
     )

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import math
 import uuid
 import weakref
 from dataclasses import dataclass, field
@@ -36,7 +37,8 @@ class LiveReply:
 
     ``events`` are stored and may be shown. ``unwritten`` ones are numbered; whether they are stored is not known yet, so
     they are written again as they are. ``pending`` is what comes after them. ``call`` is that of the model which is running or
-    ran last, ``spent`` is what those before it used. ``told`` is the reply as whoever listens to it knows it.
+    ran last; it must have ended by ``ends_at``. ``spent`` is what those before it used, ``thought_seconds`` how long they
+    thought. ``told`` is the reply as whoever listens to it knows it.
     """
 
     id: uuid.UUID
@@ -47,6 +49,8 @@ class LiveReply:
     said: Said = field(default_factory=Said)
     call: ModelCall = field(default_factory=ModelCall)
     spent: Usage = field(default_factory=Usage)
+    thought_seconds: float = 0.0
+    ends_at: float = math.inf
     silent: bool = False
     told: ReplyStep = UNTOLD
     task: asyncio.Task[None] | None = None
@@ -62,6 +66,7 @@ class LiveReply:
         """The call is over and the reply goes on: what it used is spent."""
         ended, self.call = self.call, ModelCall()
         self.spent += ended.usage
+        self.thought_seconds += ended.thinking_seconds or 0.0
         return ended
 
     def say(self, text: str) -> None:
@@ -70,6 +75,13 @@ class LiveReply:
             self.pending[-1][1]["text"] += text
         else:
             self.pending.append(("reply.delta", {"text": text}))
+
+    def think(self, summary: str) -> None:
+        """It goes on thinking, and shows this of it; joined with what is not written yet."""
+        seconds = int(self.thought_seconds + (self.call.thinking_seconds or 0.0))
+        if self.pending and self.pending[-1][0] == "reply.thinking":
+            summary = self.pending.pop()[1]["summary"] + summary
+        self.pending.append(("reply.thinking", {"seconds": seconds, "summary": summary}))
 
     def to_write(self) -> list[Event]:
         """Everything that is not known to be stored, numbered."""
@@ -122,6 +134,10 @@ class Journal:
 
     def say(self, live: LiveReply, text: str) -> None:
         live.say(text)
+        self._wake.set()
+
+    def think(self, live: LiveReply, summary: str = "") -> None:
+        live.think(summary)
         self._wake.set()
 
     async def close(self, live: LiveReply, outcome: store.Outcome) -> None:

@@ -1,6 +1,7 @@
 """One round of a reply: the model is asked once, and the tools that it calls are run."""
 
 import logging
+import time
 from contextlib import aclosing
 from typing import Any
 
@@ -8,9 +9,20 @@ from conversations import telemetry
 from conversations.context.builder import Context
 from conversations.db import in_database
 from conversations.providers import ProviderError, get_provider
-from conversations.providers.base import Finished, TextDelta, ToolCalled, ToolDelta, ToolStarted
+from conversations.providers.base import (
+    Finished,
+    TextDelta,
+    ThinkingDelta,
+    ThinkingDone,
+    ThinkingEvent,
+    ThinkingStarted,
+    ToolCalled,
+    ToolDelta,
+    ToolStarted,
+)
 from conversations.replies.journal import Journal, LiveReply
 from conversations.replies.said import result_block
+from conversations.replies.thinking import Clock, clock
 from conversations.replies.watching import Watching
 from conversations.tools import registered, running
 from conversations.tools.base import Call
@@ -25,24 +37,41 @@ async def ask(book: Journal, live: LiveReply, context: Context) -> Finished:
     """Call the model once; what it says and calls is told to readers and kept in ``live.said``, how far the call has come in
     ``live.call``. Raises ``ProviderError``."""
     watched: dict[str, Watching] = {}
-    async with aclosing(get_provider(context.provider).stream(context.payload)) as stream:
-        async for event in stream:
-            live.call.note(event)
-            match event:
-                case TextDelta():
-                    tell(book, live, live.said.say(event.text))
-                case ToolStarted():
-                    tell(book, live, live.said.pause())
-                    watched[event.id] = begin(book, live, event)
-                case ToolDelta():
-                    show(book, live, watched[event.id].feed(event.json))
-                case ToolCalled():
-                    show(book, live, watched[event.id].end(event.input))
-                    live.said.call(event)
+    stream = get_provider(context.provider).stream(context.payload, seconds=live.ends_at - time.monotonic())
+    with clock(lambda: book.think(live)) as thinking:
+        async with aclosing(stream):
+            async for event in stream:
+                live.call.note(event)
+                match event:
+                    case TextDelta():
+                        tell(book, live, live.said.say(event.text))
+                    case ThinkingStarted() | ThinkingDelta() | ThinkingDone():
+                        think(book, live, event, thinking)
+                    case ToolStarted():
+                        tell(book, live, live.said.pause())
+                        watched[event.id] = begin(book, live, event)
+                    case ToolDelta():
+                        show(book, live, watched[event.id].feed(event.json))
+                    case ToolCalled():
+                        show(book, live, watched[event.id].end(event.input))
+                        live.said.call(event)
     tell(book, live, live.said.pause())
     if live.call.finished is None:
         raise ProviderError("cut_off", "The model's answer was cut off. Try again.", retryable=True)
     return live.call.finished
+
+
+def think(book: Journal, live: LiveReply, event: ThinkingEvent, clock: Clock) -> None:
+    match event:
+        case ThinkingStarted():
+            tell(book, live, live.said.pause())
+            clock.start()
+        case ThinkingDelta():
+            if summary := live.said.think(event.text):
+                book.think(live, summary)
+        case ThinkingDone():
+            clock.stop()
+            book.think(live, live.said.thought(event.block))
 
 
 def begin(book: Journal, live: LiveReply, started: ToolStarted) -> Watching:

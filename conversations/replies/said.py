@@ -110,6 +110,8 @@ class Said:
         showed of its thinking stands where it came; it alone is no turn."""
         current = [block for block in self.current if block["type"] != "tool_use"]
         unfinished = text_blocks(self._text.text) if self._text.text else []
+        if self._thought.text:
+            unfinished.append({"type": "thinking", "thinking": self._thought.text})
         blocks = [*(block for blocks in self.rounds for block in blocks), *current, *unfinished]
         stored = [kept for block in blocks if (kept := as_stored(block))]
         return stored if any(block["type"] != "thinking" for block in stored) else []

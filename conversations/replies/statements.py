@@ -129,7 +129,8 @@ WITH running AS (
     UPDATE conversations_contextsnapshot AS snapshot
     SET status = %(status)s, stop_reason = %(stop_reason)s, usage = %(request_usage)s, error = %(error)s, ended_at = %(now)s,
         provider_request_id = %(provider_request_id)s, provider_message_id = %(provider_message_id)s,
-        diagnostics = %(diagnostics)s, stop_details = %(stop_details)s, first_token_ms = %(first_token_ms)s
+        diagnostics = %(diagnostics)s, stop_details = %(stop_details)s, thinking_ms = %(thinking_ms)s,
+        first_token_ms = %(first_token_ms)s
     FROM ended
     WHERE snapshot.reply_id = ended.id AND snapshot.status = 'pending'
 ), moved AS (

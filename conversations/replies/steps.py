@@ -162,6 +162,7 @@ def close(
         "provider_message_id": response["provider_message_id"],
         "diagnostics": _json(response["diagnostics"]) if response["diagnostics"] else None,
         "stop_details": _json(response["stop_details"]) if response["stop_details"] else None,
+        "thinking_ms": response["thinking_ms"],
         "first_token_ms": response["first_token_ms"],
         "answer": _json(_row(answer)) if answer else None,
         "events": _json(

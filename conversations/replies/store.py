@@ -88,15 +88,18 @@ class Outcome:
     provider_message_id: str = ""
     diagnostics: Mapping[str, Any] | None = None
     stop_details: Mapping[str, Any] | None = None
+    thinking_ms: int | None = None
     first_token_ms: int | None = None
 
     def after(self, call: ModelCall) -> "Outcome":
         """With all that the provider told in the call, be it whole or not."""
+        thought = call.thinking_seconds
         outcome = replace(
             self,
             usage=call.usage,
             provider_request_id=call.so_far.request_id,
             provider_message_id=call.so_far.message_id,
+            thinking_ms=None if thought is None else round(thought * 1000),
             first_token_ms=call.first_token_ms,
         )
         if call.finished is None:
@@ -118,6 +121,7 @@ class Outcome:
             "provider_message_id": self.provider_message_id,
             "diagnostics": self.diagnostics,
             "stop_details": self.stop_details,
+            "thinking_ms": self.thinking_ms,
             "first_token_ms": self.first_token_ms,
         }
 

@@ -28,6 +28,19 @@ def test_the_shown_pieces_joined_are_the_text_of_the_blocks(rounds: list[list[st
     assert not any(character in shown for character in "\x00\ud83d\ude00")
 
 
+@given(parts=st.lists(st.tuples(st.booleans(), pieces), max_size=6))
+def test_what_is_shown_of_thinking_is_what_is_kept_beside_the_text(parts: list[tuple[bool, list[str]]]) -> None:
+    said, shown, text = Said(), "", "Well."
+    text = said.say(text) + said.pause()
+    for thinks, texts in parts:
+        if thinks:
+            shown += "".join(map(said.think, texts)) + said.thought({"type": "thinking", "thinking": "".join(texts)})
+        else:
+            text += "".join(map(said.say, texts)) + said.pause()
+    kept = [block["thinking"] for block in said.content if block["type"] == "thinking"]
+    assert (shown, text) == ("\n\n".join(kept), text_of(said.content))
+
+
 def test_calls_without_results_are_not_part_of_the_turn() -> None:
     said = Said.of("Now.")
     said.call(ToolCalled(id="t", name="look", input=None))

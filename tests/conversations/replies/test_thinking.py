@@ -1,0 +1,174 @@
+"""A model that thinks: readers see that it does, it gets its thinking back within the reply, and nobody else does."""
+
+import asyncio
+from typing import Any
+
+import pytest
+from asgiref.sync import sync_to_async
+from django.contrib.auth.models import User
+
+from conversations import language_models, replies
+from conversations.context import snapshots
+from conversations.context.tokens import turn_tokens
+from conversations.models import Assistant, ContextSnapshot, Message, Model, Reply, Thread, text_blocks
+from conversations.replies.store import Opened
+from tests import model_scripts as scripts
+from tests.conversations.factories import make_thread
+from tests.model_scripts import Gate, Thought, Use
+from tests.model_server import ModelServer
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("engine")]
+
+SEARCH = Use(name="search_messages", input={"query": "boats"}, id="toolu_1")
+
+
+@pytest.fixture
+def thread(user: User) -> Thread:
+    """With an assistant that shows what its model thinks."""
+    Assistant.objects.filter(slug="analyst").update(show_thinking="summary", effort="low", thinking_tokens=5_000)
+    row = {"label": "Sonnet", "context_window": 1_000_000, "max_output": 128_000, "thinking": "adaptive"}
+    ability = {"thinks_unasked": True, "thinking_off": "between_tools", "efforts": ["low", "high"]}
+    Model.objects.update_or_create(provider="anthropic", name="claude-sonnet-5-5", defaults=row | ability)
+    language_models.reread()
+    return make_thread(user, assistant=Assistant.objects.get(slug="analyst"))
+
+
+async def start(user: User, thread: Thread, content: str = "Hello") -> Opened:
+    return await replies.start(user=user, thread_id=thread.id, content=content)
+
+
+async def events_of(opened: Opened) -> list[tuple[str, dict[str, Any]]]:
+    events = [event async for event in replies.follow(opened.reply.id)]
+    assert [event.seq for event in events] == list(range(1, len(events) + 1))
+    return [(event.type, event.data) for event in events]
+
+
+def joined(events: list[tuple[str, dict[str, Any]]], type: str, name: str) -> str:
+    return "".join(data[name] for kind, data in events if kind == type)
+
+
+async def test_silent_thinking_is_told_while_it_lasts_and_leaves_nothing_but_its_time(
+    user: User, thread: Thread, model: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("conversations.replies.thinking.TICK_SECONDS", 0.05)
+    gate = Gate()
+    model.script(scripts.turn(Thought(halfway=(gate,)), "At last."))
+    opened, told = await start(user, thread), []
+    async for event in replies.follow(opened.reply.id):
+        told.append(event)
+        if sum(event.type == "reply.thinking" for event in told) == 3:
+            gate.open()
+    assert all(event.data == {"seconds": 0, "summary": ""} for event in told if event.type == "reply.thinking")
+    answer = await Message.objects.aget(reply=opened.reply)
+    assert (answer.text, answer.content) == ("At last.", None)
+    request = await ContextSnapshot.objects.aget(reply=opened.reply)
+    assert request.thinking_ms is not None
+    assert request.first_token_ms is not None
+    assert 100 <= request.thinking_ms <= request.first_token_ms
+
+
+async def test_a_summary_is_shown_and_kept_beside_the_words(user: User, thread: Thread, model: ModelServer) -> None:
+    model.script(
+        scripts.turn(
+            Thought(pieces=(" \n", "Let me \ud83d", "\udc4b", " see.")), "Well,", Thought(pieces=("Hm.",)), "yes."
+        ),
+        scripts.text("And no."),
+    )
+    opened = await start(user, thread)
+    events = await events_of(opened)
+    answer = await Message.objects.aget(reply=opened.reply)
+    assert answer.content == [
+        {"type": "thinking", "thinking": "Let me 👋 see."},
+        {"type": "text", "text": "Well,"},
+        {"type": "thinking", "thinking": "Hm."},
+        {"type": "text", "text": "yes."},
+    ]
+    assert joined(events, "reply.thinking", "summary") == "Let me 👋 see.\n\nHm."
+    assert joined(events, "reply.delta", "text") == answer.text == "Well,\n\nyes."
+    assert answer.token_count == turn_tokens([*text_blocks("Well,"), *text_blocks("yes.")])
+
+    await events_of(await start(user, thread, "Really?"))
+    assert "👋" not in str(model.bodies[1])
+    first = model.bodies[0]
+    assert (first["thinking"], first["output_config"]) == (
+        {"type": "adaptive", "display": "summarized"},
+        {"effort": "low"},
+    )
+    assert first["max_tokens"] == thread.assistant.max_output_tokens + 5_000
+
+
+async def test_thinking_goes_back_unchanged_within_the_reply_and_nowhere_else(
+    user: User, thread: Thread, model: ModelServer
+) -> None:
+    first, note = Thought(signature="Zmlyc3Q="), Thought(pieces=("Still ", "looking."), signature="bm90ZQ==")
+    model.script(
+        scripts.turn(first, "\n\nI look. ", note, SEARCH),
+        scripts.turn(Thought(signature="dGhpcmQ="), Use(name="search_messages", input={}, id="toolu_2")),
+        scripts.text("Nothing."),
+        scripts.text("No."),
+    )
+    opened = await start(user, thread)
+    events = await events_of(opened)
+    said = [first.block, {"type": "text", "text": "\n\nI look. "}, note.block]
+    call = {"type": "tool_use", "id": "toolu_1", "name": "search_messages", "input": {"query": "boats"}}
+    assert [m["content"] for m in model.bodies[1]["messages"] if m["role"] == "assistant"] == [[*said, call]]
+    assert model.bodies[2]["messages"][: len(model.bodies[1]["messages"])] == model.bodies[1]["messages"]
+    assert model.bodies[2]["messages"][-2]["content"][0] == {
+        "type": "thinking",
+        "thinking": "",
+        "signature": "dGhpcmQ=",
+    }
+    requests = [request async for request in ContextSnapshot.objects.filter(reply=opened.reply).order_by("round")]
+    assert await sync_to_async(lambda: [snapshots.rebuild(one) for one in requests])() == model.bodies
+    answer = await Message.objects.aget(reply=opened.reply)
+    assert answer.text == joined(events, "reply.delta", "text") == "I look. \n\nNothing."
+    assert [block["type"] for block in answer.blocks if block["type"] == "thinking"] == ["thinking"]
+
+    await events_of(await start(user, thread, "Sure?"))
+    assert "signature" not in str(model.bodies[3])
+    assert "looking" not in str(model.bodies[3])
+
+
+async def test_a_request_stays_as_it_was_sent_whatever_staff_change(
+    user: User, thread: Thread, model: ModelServer
+) -> None:
+    opened = await start(user, thread)
+    await events_of(opened)
+    await Assistant.objects.aupdate(show_thinking="off", effort="", thinking_tokens=0, max_output_tokens=7)
+    await Model.objects.aupdate(thinking="none", max_output=9, efforts=[])
+    request = await ContextSnapshot.objects.aget(reply=opened.reply)
+    assert await sync_to_async(snapshots.rebuild)(request) == model.bodies[0]
+
+
+async def test_a_reply_that_is_stopped_while_it_thinks_leaves_no_turn(
+    user: User, thread: Thread, model: ModelServer
+) -> None:
+    gate = Gate()
+    model.script(scripts.turn(Thought(pieces=("So far",), halfway=(gate,)), "Never"))
+    opened = await start(user, thread)
+    await asyncio.to_thread(gate.wait_until_reached)
+    await replies.stop(user=user, reply_id=opened.reply.id)
+    assert (await events_of(opened))[-1][0] == "reply.stopped"
+    gate.open()
+    assert not await Message.objects.filter(thread=thread, role="assistant").aexists()
+    request = await ContextSnapshot.objects.aget(reply=opened.reply)
+    assert (request.thinking_ms is not None, request.first_token_ms) == (True, None)
+
+
+async def test_a_reply_that_takes_longer_than_its_assistant_allows_is_ended(
+    user: User, thread: Thread, model: ModelServer
+) -> None:
+    await Assistant.objects.filter(slug="analyst").aupdate(reply_minutes=0)
+    opened = await start(user, thread)
+    await events_of(opened)
+    reply = await Reply.objects.aget(id=opened.reply.id)
+    assert (reply.status, (reply.error or {})["code"]) == ("failed", "timeout")
+
+
+async def test_a_reply_of_nothing_but_thinking_is_an_empty_one(user: User, thread: Thread, model: ModelServer) -> None:
+    model.script(scripts.turn(Thought(pieces=("All in vain",)), stop_reason="max_tokens"))
+    opened = await start(user, thread)
+    await events_of(opened)
+    reply = await Reply.objects.aget(id=opened.reply.id)
+    assert (reply.status, (reply.error or {})["code"]) == ("failed", "empty_reply")
+    assert not await Message.objects.filter(thread=thread, role="assistant").aexists()
