@@ -7,9 +7,11 @@ from typing import Any
 from django.db.models import F, FilteredRelation, OuterRef, Q, QuerySet, Subquery
 
 from artifacts.models import Artifact, ArtifactVersion
+from conversations import endings
 from conversations.models import ContextSnapshot, Message, Reply, Thread
+from conversations.providers import refusals
 
-REQUEST_FIELDS = ("id", "reply_id", "message_history_count", "total_tokens")
+REQUEST_FIELDS = ("id", "reply_id", "message_history_count", "total_tokens", "model", "fallback_for", "stop_details")
 """Of a snapshot, for ``reply_object``."""
 
 
@@ -63,11 +65,29 @@ def message_object(message: Message, reply: dict[str, Any] | None = None) -> dic
     }
 
 
-def reply_object(reply: Reply, request: ContextSnapshot | None = None) -> dict[str, Any]:
+def reply_object(reply: Reply, request: ContextSnapshot | None = None, *, fallback_model: str = "") -> dict[str, Any]:
+    """``fallback_model`` is the assistant's, which can be asked where another one declined."""
+    refused = reply.stop_reason == refusals.STOP_REASON
+    other = fallback_model if refused and request and request.model != fallback_model else ""
+    ways = endings.ways(
+        status=str(reply.status),
+        stop_reason=reply.stop_reason,
+        error_code=reply.error["code"] if reply.error else "",
+        silent=reply.user_message_id is None,
+        fallback=bool(other),
+    )
     return {
         "id": str(reply.id),
         "status": str(reply.status),
         "error": reply.error,
+        "stop_reason": reply.stop_reason,
+        "refusal": _refusal(reply, request) if refused else None,
+        "ways": [way.value for way in ways],
+        "fallback_model": other or None,
+        "model": (request.model if request else reply.model) or None,
+        "fallback_for": (request.fallback_for if request else "") or None,
+        "continues": str(reply.continues_id) if reply.continues_id else None,
+        "ended_at": moment(reply.ended_at),
         "request": str(request.id) if request else None,
         "message_history_count": request.message_history_count if request else None,
         "total_tokens": request.total_tokens if request else None,
@@ -76,7 +96,7 @@ def reply_object(reply: Reply, request: ContextSnapshot | None = None) -> dict[s
 
 def reply_with_request(reply: Reply) -> dict[str, Any]:
     """The reply object with the newest model request of the reply."""
-    return reply_object(reply, newest_request(reply))
+    return reply_object(reply, newest_request(reply), fallback_model=reply.thread.assistant.fallback_model)
 
 
 def newest_request(reply: Reply) -> ContextSnapshot | None:
@@ -156,16 +176,24 @@ def messages_with_replies(messages: list[Message]) -> list[dict[str, Any]]:
     turns = [message.id for message in messages if message.role == Message.Role.USER]
     wrote = [message.reply_id for message in messages if message.reply_id]
     asked = Q(thread__in={message.thread_id for message in messages}, user_message__in=turns)
-    replies = list(Reply.objects.filter(asked | Q(id__in=wrote)).order_by("created_at"))
+    fallback = F("thread__assistant__fallback_model")
+    replies = list(Reply.objects.filter(asked | Q(id__in=wrote)).annotate(fallback=fallback).order_by("created_at"))
     requests = {snapshot.reply_id: snapshot for snapshot in _answering().filter(reply__in=replies).order_by("round")}
     newest = {reply.user_message_id: reply for reply in replies}
     by_id = {reply.id: reply for reply in replies}
 
     def reply_of(message: Message) -> dict[str, Any] | None:
         reply = by_id.get(message.reply_id) if message.reply_id else newest.get(message.id)
-        return reply_object(reply, requests.get(reply.id)) if reply else None
+        return reply_object(reply, requests.get(reply.id), fallback_model=reply.fallback) if reply else None
 
     return [message_object(message, reply_of(message)) for message in messages]
+
+
+def _refusal(reply: Reply, request: ContextSnapshot | None) -> dict[str, Any]:
+    """Why the model declined; in words that do for whoever reads them, as its error has them where nothing had been written."""
+    details = request.stop_details if request else None
+    words = reply.error["message"] if reply.error else refusals.sentence(details, begun=True)
+    return {"category": refusals.category_of(details), "message": words}
 
 
 def _answering() -> QuerySet[ContextSnapshot]:

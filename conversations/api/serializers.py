@@ -11,6 +11,7 @@ from conversations.context.caching import MESSAGE, SYSTEM, CacheState
 from conversations.context.problems import ProblemKind
 from conversations.context.reasons import Reason
 from conversations.context.rewriting import RewritingOutcome
+from conversations.endings import Way
 from conversations.models import Assistant, ContextSnapshot
 from conversations.text import clean, one_line
 from memory.models import Memory
@@ -66,12 +67,43 @@ class MessageRequest(serializers.Serializer[Any]):
     assistant = serializers.SlugField(required=False, default=None, allow_null=True, help_text="For a new thread only.")
 
 
+class RefusalAnswer(serializers.Serializer[Any]):
+    """Why the model declined."""
+
+    category = serializers.CharField(
+        allow_null=True,
+        help_text="The provider's word: `cyber`, `bio`, `frontier_llm`, `reasoning_extraction`, `general_harms` or a newer "
+        "one; null: it gave none.",
+    )
+    message = serializers.CharField(help_text="For people: why, and what to do.")
+
+
 class ReplyAnswer(serializers.Serializer[Any]):
     id = serializers.UUIDField(help_text="Id of the reply.")
     status = serializers.CharField(help_text="running, completed, stopped, interrupted or failed.")
     error = serializers.DictField(
         allow_null=True, help_text="The error object of a reply that failed or was interrupted; else null."
     )
+    stop_reason = serializers.CharField(
+        help_text="Why the model stopped, in its provider's word; empty: it didn't say."
+    )
+    refusal = RefusalAnswer(allow_null=True, help_text="Of a reply that the model declined to give, or to go on with.")
+    ways = serializers.ListField(
+        child=serializers.ChoiceField([way.value for way in Way]),
+        help_text="What can be done now, the most promising first, while it answers the newest message: `retry` it, "
+        "`continue` it, `rephrase` the message, or let `fallback_model` retry it (`fallback`).",
+    )
+    fallback_model = serializers.CharField(
+        allow_null=True, help_text="The model that may be asked in place of the one that declined."
+    )
+    model = serializers.CharField(allow_null=True, help_text="The model that was asked; null: not known yet.")
+    fallback_for = serializers.CharField(
+        allow_null=True, help_text="The model that declined, where this one was asked in its place."
+    )
+    continues = serializers.UUIDField(
+        allow_null=True, help_text="The reply that was cut short and that this one goes on with: its text comes first."
+    )
+    ended_at = serializers.DateTimeField(allow_null=True, help_text="When it ended; null: it is running.")
     request = serializers.UUIDField(allow_null=True, help_text="The newest model request of the reply.")
     message_history_count = serializers.IntegerField(allow_null=True, help_text="Earlier turns that it was given.")
     total_tokens = serializers.IntegerField(allow_null=True, help_text="Estimated tokens that it was given.")
@@ -84,7 +116,8 @@ class MessageAnswer(serializers.Serializer[Any]):
     content = serializers.ListField(child=serializers.DictField(), help_text="Content blocks of the Messages API.")
     text = serializers.CharField(help_text="The text of the blocks.")
     status = serializers.CharField(
-        help_text="`complete`, or else `incomplete`, `refused`, `stopped`, `interrupted`, `failed`, `forgotten`."
+        help_text="`complete`, or else `incomplete`, `refused`, `stopped`, `interrupted`, `failed`, `forgotten`. A turn of the "
+        "user is `refused` while the newest reply to it was: later contexts leave it out."
     )
     created_at = serializers.DateTimeField(help_text="When it was said.")
     token_count = serializers.IntegerField(help_text="Estimated tokens.")

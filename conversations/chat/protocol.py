@@ -45,6 +45,8 @@ ENDING = (
     THREAD,
     Field("message", "object or null", f"The assistant turn. {TURN}."),
     Field("user_message", "uuid or null", "The turn that was answered; null after a preset."),
+    Field("user_message_status", "string or null", "`refused` where the model declined to answer it, else `complete`."),
+    Field("reply", "object", "As in `threads/{id}/messages/`: also what can be done now, in `ways`."),
     Field("usage", "object", "Tokens, as the provider counted them."),
     Field("stop_reason", "string"),
     Field("request", "uuid or null", "The newest model request, at `requests/{id}/`."),

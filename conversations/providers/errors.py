@@ -32,6 +32,9 @@ SENTENCES: dict[str, tuple[bool, str]] = {
     "stalled": (True, "The model stopped in mid-reply. The text so far is kept; try again."),
     "cut_off": (True, "The connection to the model broke off. Your message is saved; try again."),
     "bad_stream": (True, "The model's service sent something unreadable. Your message is saved; try again."),
+    "refused": (False, "The model declined to answer this."),  # refusals.sentence says more
+    "empty_reply": (True, "The model sent an empty answer. Try again."),
+    "no_artifact": (True, "The model did not make what was asked for. Try again."),
     "cli_missing": (
         False,
         "The Claude CLI can't be run. Whoever runs this Openbook has to install it, or to name it in OPENBOOK_CLAUDE_CLI.",

@@ -92,7 +92,7 @@ def read(reply_id: uuid.UUID, after: int) -> list[Event]:
     events = [Event(reply=row.reply_id, seq=row.seq, type=row.type, data=row.data, at=row.at) for row in rows]
     if after > 0 and events and not events[-1].is_last:
         return events
-    reply = Reply.objects.select_related("thread", "user_message").filter(id=reply_id).first()
+    reply = Reply.objects.select_related("thread__assistant", "user_message").filter(id=reply_id).first()
     if reply is None:
         return []
     if events and events[-1].is_last:
@@ -123,18 +123,28 @@ def requested(reply: Reply) -> Event:
 
 def saved(reply: Reply, message: Message, thread: Thread) -> Event:
     """The first event of a reply to a user turn."""
-    fresh = wire.reply_object(Reply(id=reply.id))
+    fresh = wire.reply_object(Reply(id=reply.id, model=reply.model, continues_id=reply.continues_id))
     data = {"thread": str(thread.id), "title": thread.title, "message": wire.message_object(message, fresh)}
     return Event(reply=reply.id, seq=1, type="message.saved", data=data, at=reply.created_at)
 
 
-def ending(reply: Reply, message: Message | None, request: ContextSnapshot | None, *, seq: int) -> Event:
+def ending(
+    reply: Reply,
+    message: Message | None,
+    request: ContextSnapshot | None,
+    *,
+    seq: int,
+    question_status: str | None,
+    fallback_model: str,
+) -> Event:
     """The last event of a reply: the assistant turn, where there is one, and the newest model request. Stored without data."""
-    described = wire.reply_object(reply, request)
+    described = wire.reply_object(reply, request, fallback_model=fallback_model)
     data = {
         "thread": str(reply.thread_id),
         "message": wire.message_object(message, described) if message else None,
         "user_message": str(reply.user_message_id) if reply.user_message_id else None,
+        "user_message_status": str(question_status) if question_status else None,
+        "reply": described,
         "usage": asdict(Usage(**reply.usage)),
         "stop_reason": reply.stop_reason,
         "request": described["request"],
@@ -158,7 +168,14 @@ def purge() -> int:
 
 
 def _ending(reply: Reply, *, seq: int) -> Event:
-    return ending(reply, Message.objects.filter(reply=reply).first(), wire.newest_request(reply), seq=seq)
+    return ending(
+        reply,
+        Message.objects.filter(reply=reply).first(),
+        wire.newest_request(reply),
+        seq=seq,
+        question_status=reply.user_message.status if reply.user_message else None,
+        fallback_model=reply.thread.assistant.fallback_model,
+    )
 
 
 def _summary(reply: Reply) -> list[Event]:

@@ -24,8 +24,9 @@ from conversations.db import in_database
 from conversations.errors import Unavailable, error_object
 from conversations.indexing import catch_up_if_possible
 from conversations.models import ApiToken, ContextSnapshot, Message, Reply
-from conversations.providers import ProviderError, get_provider
+from conversations.providers import ProviderError, get_provider, refusals
 from conversations.providers.base import WHOLE, Finished, ModelCall, ToolCalled
+from conversations.providers.errors import provider_error
 from conversations.replies import store
 from conversations.replies.content import client_id, user_blocks
 from conversations.replies.doorbell import owner_key
@@ -196,12 +197,14 @@ async def _answer(book: Journal, live: LiveReply, opened: Opened) -> Outcome:
         )
         with telemetry.listener.model_request(snapshot, live.begin_call()):
             finished = await ask(book, live, context)
+        if finished.stop_reason == refusals.STOP_REASON:
+            return _refused(finished, live)
         calls = _calls_to_run(live, finished)
         if opened.preset and not calls and not live.said.rounds:
             await run_tools(book, live, [_as_artifact(opened.preset, live)], call=_call(opened), offered={SAVE})
         await run_tools(book, live, calls, call=_call(opened), offered=offered)
         if opened.preset and not calls and not live.said.artifacts:
-            raise ProviderError("no_artifact", "The model did not make what was asked for. Try again.", retryable=True)
+            raise provider_error("no_artifact")
         if not calls or (opened.preset and live.said.artifacts):
             return _outcome(finished, live)
         ended = Outcome(status=Reply.Status.COMPLETED).after(live.end_call())
@@ -247,7 +250,7 @@ def _as_artifact(preset: Preset, live: LiveReply) -> ToolCalled:
     """What the model wrote in words where it was to save it: the words are the artifact then."""
     text = text_of(live.said.content)
     if not text.strip():
-        raise ProviderError("empty_reply", "The model sent an empty answer. Try again.", retryable=True)
+        raise provider_error("empty_reply")
     values = {"title": preset.name, "kind": str(preset.kind), "content": text}
     return ToolCalled(id=TEXT, name=SAVE, input=values | ({"language": preset.language} if preset.language else {}))
 
@@ -266,17 +269,26 @@ async def _ask_for_query(live: LiveReply, snapshot: ContextSnapshot, context: Co
 
 
 def _outcome(finished: Finished, live: LiveReply) -> Outcome:
-    if not live.said.content and finished.stop_reason == "refusal":
-        raise ProviderError("refused", "The model declined to answer this. Put it another way.", retryable=False)
     if not live.said.content:
-        raise ProviderError("empty_reply", "The model sent an empty answer. Try again.", retryable=True)
-    if finished.stop_reason in WHOLE:
-        status = Message.Status.COMPLETE
-    elif finished.stop_reason == "refusal":
-        status = Message.Status.REFUSED
-    else:
-        status = Message.Status.INCOMPLETE
+        raise provider_error("empty_reply")
+    whole = finished.stop_reason in WHOLE
+    status = Message.Status.COMPLETE if whole else Message.Status.INCOMPLETE
     return Outcome(status=Reply.Status.COMPLETED, message_status=status)
+
+
+def _refused(finished: Finished, live: LiveReply) -> Outcome:
+    """What the model wrote before it declined has been shown, and stays as a refused turn."""
+    live.said.drop_calls()
+    begun = bool(live.said.content) and not live.silent
+    error = error_object(
+        type="model",
+        code=refusals.CODE,
+        message=refusals.sentence(finished.stop_details, begun=begun, silent=live.silent),
+        details={"retryable": False, "category": refusals.category_of(finished.stop_details)},
+    )
+    if begun:
+        return Outcome(status=Reply.Status.COMPLETED, message_status=Message.Status.REFUSED, request_error=error)
+    return _failed(error)
 
 
 def _failed(error: dict[str, Any]) -> Outcome:

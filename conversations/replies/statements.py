@@ -112,9 +112,11 @@ OPEN = """allowance AS (
 CLOSE = """
 WITH running AS (
     SELECT reply.id, reply.thread_id, reply.user_message_id, reply.lease_until, question.depth, question.token_total,
+           question.status AS question_status, assistant.fallback_model,
            thread.user_id, reply.token_id, reply.reserved, (reply.created_at AT TIME ZONE 'UTC')::date AS day
     FROM conversations_reply AS reply
     JOIN conversations_thread AS thread ON thread.id = reply.thread_id
+    JOIN conversations_assistant AS assistant ON assistant.id = thread.assistant_id
     LEFT JOIN conversations_message AS question ON question.id = reply.user_message_id
     WHERE reply.id = %(reply)s AND reply.status = 'running'
       AND (reply.owner = %(owner)s OR %(owner)s::text IS NULL AND reply.lease_until <= now())
@@ -127,12 +129,18 @@ WITH running AS (
     RETURNING running.*
 ), request AS (
     UPDATE conversations_contextsnapshot AS snapshot
-    SET status = %(status)s, stop_reason = %(stop_reason)s, usage = %(request_usage)s, error = %(error)s, ended_at = %(now)s,
+    SET status = %(status)s, stop_reason = %(stop_reason)s, usage = %(request_usage)s, error = %(request_error)s,
+        ended_at = %(now)s,
         provider_request_id = %(provider_request_id)s, provider_message_id = %(provider_message_id)s,
         diagnostics = %(diagnostics)s, stop_details = %(stop_details)s, thinking_ms = %(thinking_ms)s,
         first_token_ms = %(first_token_ms)s
     FROM ended
     WHERE snapshot.reply_id = ended.id AND snapshot.status = 'pending'
+), answered AS (
+    UPDATE conversations_message AS question SET status = %(question_status)s
+    FROM ended
+    WHERE question.id = ended.user_message_id
+      AND question.status IN ('complete', 'refused') AND question.status <> %(question_status)s
 ), moved AS (
     UPDATE conversations_thread AS thread
     SET last_position = thread.last_position + 1, message_count = ended.depth + 1, updated_at = %(now)s
@@ -180,14 +188,15 @@ WITH running AS (
     FROM ended, counted
     WHERE allowance.id = counted.id
 )
-SELECT running.thread_id, running.user_message_id, ended.id IS NOT NULL, moved.last_position, last.seq,
-       newest.id, newest.message_history_count, newest.total_tokens
+SELECT running.thread_id, running.user_message_id, running.question_status, running.fallback_model, ended.id IS NOT NULL,
+       moved.last_position, last.seq,
+       newest.id, newest.message_history_count, newest.total_tokens, newest.model, newest.fallback_for
 FROM running
 CROSS JOIN last
 LEFT JOIN ended ON true
 LEFT JOIN moved ON true
 LEFT JOIN LATERAL (
-    SELECT id, message_history_count, total_tokens FROM conversations_contextsnapshot
+    SELECT id, message_history_count, total_tokens, model, fallback_for FROM conversations_contextsnapshot
     WHERE reply_id = running.id AND purpose <> 'rewrite' ORDER BY round DESC LIMIT 1
 ) AS newest ON true
 """

@@ -64,6 +64,8 @@ class Closed:
     position: int | None
     seq: int
     request: ContextSnapshot | None
+    question_status: str | None
+    fallback_model: str
 
 
 def look(*, user_id: int, thread_id: uuid.UUID, client_message_id: str | None = None) -> Place | None:
@@ -142,12 +144,14 @@ def close(
     answer: Message | None,
     events: Sequence[Event],
     response: Mapping[str, Any],
+    question_status: str | None,
     spent: int | None,
 ) -> Closed | None:
     """End a reply that runs and is the owner's; for ``None``, one whose lease has run out. ``None`` where it isn't so.
 
-    ``response`` is what the provider told beside the answer, by column of the snapshot. ``spent`` are the tokens that it took
-    of the user's day, ``None`` for those that were set aside for it.
+    ``response`` is how the last request ended and what the provider told beside the answer, by column of the snapshot.
+    ``question_status`` is what becomes of the turn that was answered; ``None`` leaves it as it is. ``spent`` are the tokens
+    that it took of the user's day, ``None`` for those that were set aside for it.
     """
     values = {
         "reply": reply.id,
@@ -157,6 +161,8 @@ def close(
         "usage": _json(reply.usage),
         "request_usage": _json(response["usage"]),
         "error": _json(reply.error) if reply.error else None,
+        "request_error": _json(response["error"]) if response["error"] else None,
+        "question_status": question_status,
         "now": reply.ended_at,
         "provider_request_id": response["provider_request_id"],
         "provider_message_id": response["provider_message_id"],
@@ -181,9 +187,18 @@ def close(
             found = cursor.fetchone()
         if found is None:
             return None
-        thread, user_message, ended, position, seq, snapshot, turns, tokens = found
-    request = ContextSnapshot(id=snapshot, message_history_count=turns, total_tokens=tokens) if snapshot else None
-    return Closed(thread=thread, user_message=user_message, position=position, seq=seq, request=request)
+        thread, user_message, question, fallback, ended, position, seq, *newest = found
+    names = ("id", "message_history_count", "total_tokens", "model", "fallback_for")
+    known = dict(zip(names, newest, strict=True))
+    return Closed(
+        thread=thread,
+        user_message=user_message,
+        position=position,
+        seq=seq,
+        request=ContextSnapshot(**known, stop_details=response["stop_details"]) if known["id"] else None,
+        question_status=question,
+        fallback_model=fallback,
+    )
 
 
 def _constraint(error: IntegrityError) -> str | None:

@@ -31,7 +31,7 @@ from conversations.db import read_only
 from conversations.errors import CannotRetry, NothingToWorkFrom, ReplyInProgress, ThreadNotFound, error_object
 from conversations.limits import by_default
 from conversations.models import ApiToken, ContextSnapshot, Message, Reply, Thread, more_than_text
-from conversations.providers import get_provider
+from conversations.providers import get_provider, refusals
 from conversations.providers.base import ModelCall, Provider, Usage
 from conversations.replies import events as eventlog
 from conversations.replies import steps
@@ -77,13 +77,14 @@ class Opened:
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
-    """How a reply ended."""
+    """How a reply ended. ``request_error`` is what its last request is told to have failed with where the reply has not."""
 
     status: Reply.Status
     message_status: Message.Status = Message.Status.COMPLETE
     stop_reason: str = ""
     usage: Usage = field(default_factory=Usage)
     error: dict[str, Any] | None = None
+    request_error: dict[str, Any] | None = None
     provider_request_id: str = ""
     provider_message_id: str = ""
     diagnostics: Mapping[str, Any] | None = None
@@ -114,9 +115,19 @@ class Outcome:
         )
 
     @property
+    def question_status(self) -> Message.Status | None:
+        """What becomes of the turn that was answered: one that was refused leaves later contexts, until it is answered."""
+        if self.stop_reason == refusals.STOP_REASON:
+            return Message.Status.REFUSED
+        return Message.Status.COMPLETE if self.status is Reply.Status.COMPLETED else None
+
+    @property
     def response(self) -> dict[str, Any]:
-        """What the provider told beside the answer, by column of the snapshot."""
+        """How the request ended and what the provider told beside the answer, by column of the snapshot."""
         return {
+            "stop_reason": self.stop_reason,
+            "usage": _told(self.usage),
+            "error": self.request_error or self.error,
             "provider_request_id": self.provider_request_id,
             "provider_message_id": self.provider_message_id,
             "diagnostics": self.diagnostics,
@@ -286,9 +297,6 @@ def end_request(snapshot: ContextSnapshot, outcome: Outcome) -> None:
     """Store how a request ended whose reply goes on, or that is of no reply."""
     ContextSnapshot.objects.filter(id=snapshot.id, status=ContextSnapshot.Status.PENDING).update(
         status=outcome.status.value,
-        stop_reason=outcome.stop_reason,
-        usage=_told(outcome.usage),
-        error=outcome.error,
         ended_at=timezone.now(),
         **outcome.response,
     )
@@ -327,7 +335,8 @@ def close(
         owner=owner,
         answer=answer,
         events=events,
-        response=outcome.response | {"usage": _told(outcome.usage)},
+        response=outcome.response,
+        question_status=outcome.question_status,
         spent=allowances.spent(
             reply.status,
             reply.usage,
@@ -340,7 +349,16 @@ def close(
     reply.thread_id, reply.user_message_id = closed.thread, closed.user_message
     if answer and closed.position:
         answer.position = closed.position
-    return [*events, eventlog.ending(reply, answer, closed.request, seq=closed.seq)]
+    question = outcome.question_status or closed.question_status
+    ending = eventlog.ending(
+        reply,
+        answer,
+        closed.request,
+        seq=closed.seq,
+        question_status=question,
+        fallback_model=closed.fallback_model,
+    )
+    return [*events, ending]
 
 
 def _blocks_of(reply_id: uuid.UUID, said: Said | None, outcome: Outcome) -> list[dict[str, Any]]:

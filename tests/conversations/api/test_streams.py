@@ -25,12 +25,14 @@ async def sent(api: Api, content: str = "Hello") -> list[str]:
     return [frame async for frame in api.frames("POST", "threads/new/messages/stream/", {"content": content})]
 
 
-NO_REQUEST_YET = {"request": None, "message_history_count": None, "total_tokens": None}
+NO_REQUEST_YET = {
+    "request": None, "message_history_count": None, "total_tokens": None, "model": None,
+    "stop_reason": "", "ways": [], "ended_at": None,
+}
 
 
 def end_earlier() -> None:
     with door():  # what has ended can't be changed otherwise
-        Reply.objects.update(ended_at=timezone.now() - timedelta(hours=2))
         ReplyEvent.objects.update(at=timezone.now() - timedelta(hours=2))
 
 
@@ -64,6 +66,8 @@ async def test_a_stream_tells_the_whole_reply_in_the_order_of_the_contract(
         "message": exchange[1],
         "thread": str(reply.thread_id),
         "user_message": exchange[0]["id"],
+        "user_message_status": "complete",
+        "reply": exchange[1]["reply"],
         "usage": reply.usage,
         "stop_reason": "end_turn",
         "request": exchange[1]["reply"]["request"],

@@ -85,7 +85,6 @@ async def test_once_purged_the_whole_text_comes_as_one_delta(user: User, model: 
 
     def two_hours_later() -> int:
         with door():
-            Reply.objects.filter(id=opened.reply.id).update(ended_at=timezone.now() - timedelta(hours=2))
             ReplyEvent.objects.update(at=timezone.now() - timedelta(hours=2))
         return events.purge()
 

@@ -218,7 +218,8 @@ async def test_only_a_known_good_stop_reason_makes_a_whole_turn(
 ) -> None:
     model.script(scripts.text("something", stop_reason=stop_reason))
     opened = await ask(user, None, "Go")
-    assert await stored(opened.thread.id) == [(1, "user", "Go", "complete"), (2, "assistant", "something", status)]
+    question = "refused" if stop_reason == "refusal" else "complete"
+    assert await stored(opened.thread.id) == [(1, "user", "Go", question), (2, "assistant", "something", status)]
     assert (await Reply.objects.aget(id=opened.reply.id)).stop_reason == stop_reason
 
 

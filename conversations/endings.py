@@ -1,0 +1,40 @@
+"""How replies end, and what can be done then: every ending has a way on. Pure."""
+
+from enum import StrEnum
+
+from conversations.providers import refusals
+from conversations.providers.base import WHOLE
+
+
+class Way(StrEnum):
+    """What a reader can do after a reply. Each but the third is a call of the API."""
+
+    RETRY = "retry"
+    CONTINUE = "continue"
+    REPHRASE = "rephrase"
+    FALLBACK = "fallback"
+
+
+CHANGEABLE = frozenset({"invalid_request", "request_too_large"})
+"""Errors that another message may avoid."""
+
+
+def ways(
+    *, status: str, stop_reason: str, error_code: str = "", silent: bool = False, fallback: bool = False
+) -> list[Way]:
+    """The ways on from a reply, the most promising first. ``silent``: a preset's, which answers no message. ``fallback``:
+    there is another model to ask."""
+    if status == "running":
+        return []
+    if stop_reason == refusals.STOP_REASON:
+        # The same model declines the same words again.
+        return [
+            *([] if silent else [Way.REPHRASE]),
+            *([Way.FALLBACK] if fallback else []),
+            *([Way.RETRY] if silent else []),
+        ]
+    if status == "completed" and stop_reason and stop_reason not in WHOLE and not silent:
+        return [Way.CONTINUE, Way.RETRY]
+    if error_code in CHANGEABLE and not silent:
+        return [Way.REPHRASE, Way.RETRY]
+    return [Way.RETRY]
