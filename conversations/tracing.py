@@ -95,7 +95,7 @@ class Building(Spanned):
             {
                 "openbook.context.turns_loaded": context.turns_loaded,
                 "openbook.context.turns_kept": len(context.history),
-                "openbook.context.tokens": context.total_tokens,
+                "openbook.context.tokens": context.model_tokens,
                 **{f"openbook.context.{name}_ms": value for name, value in context.timings_ms.items()},
             }
         )

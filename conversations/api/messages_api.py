@@ -266,7 +266,7 @@ def _estimated(user: User, asked: Asked) -> int:
     )
     earlier = sum(turn_tokens(text_blocks(text)) for _, text in call.earlier) if _is_to_import(asked) else 0
     room = max(0, Budget.of(asked.assistant).history_tokens - coming.context.history_tokens)
-    return coming.context.total_tokens + min(earlier, room)
+    return coming.context.model_tokens + min(earlier, room)
 
 
 def _is_to_import(asked: Asked) -> bool:

@@ -379,9 +379,14 @@ class SnapshotAnswer(serializers.Serializer[Any]):
     last_conversation_present = serializers.BooleanField(
         help_text="Whether it was given the summary of the last conversation."
     )
-    total_tokens = serializers.IntegerField(help_text="Estimated tokens of everything.")
-    budget = serializers.IntegerField(help_text="Estimated tokens that it should take.")
-    hard_cap = serializers.IntegerField(help_text="Estimated tokens that it never exceeds.")
+    total_tokens = serializers.IntegerField(
+        help_text="Tokens of everything, estimated before the model is asked, in the model's own count, as all here."
+    )
+    token_factor = serializers.FloatField(
+        help_text="The model's tokens for each that the estimate counts: learnt from what it reported, or as shipped."
+    )
+    budget = serializers.IntegerField(help_text="Tokens of the model that it should take.")
+    hard_cap = serializers.IntegerField(help_text="Tokens of the model that it never exceeds.")
     sections = SectionAnswer(many=True, help_text="Its parts, in the order sent.")
     items = ItemAnswer(many=True, help_text="Each turn, memory, topic and summary exactly once.")
     rewriting = RewritingAnswer(help_text="What became of the message's contextualised query.")

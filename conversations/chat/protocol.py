@@ -95,7 +95,7 @@ EVENTS = (
         "A model request is recorded and about to be sent: one, and another after each round of tools.",
         (
             Field("request", "uuid", "The snapshot, at `requests/{id}/`."),
-            Field("total_tokens", "integer", "An estimate, as are the budgets."),
+            Field("total_tokens", "integer", "Estimated, in tokens of the model, as are the budgets."),
             Field("budget", "integer", "Tokens that the context should keep to."),
             Field("hard_cap", "integer", "Tokens that it never exceeds."),
             Field("message_history_count", "integer", "Earlier turns that it holds."),

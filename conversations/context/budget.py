@@ -1,7 +1,8 @@
 """Token budgets, and texts cut to fit them. Pure."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from conversations.context.factors import Factor
 from conversations.context.tokens import estimate_tokens
 from conversations.models import Assistant
 
@@ -12,7 +13,7 @@ SMALLEST_MARK = " […] "
 
 @dataclass(frozen=True, kw_only=True)
 class Budget:
-    """What a context may take, in estimated tokens and turns.
+    """What a context may take: tokens of the model as staff set them, or as many estimated ones, and turns.
 
     The history grows up to ``history_tokens`` or ``history_turns``, then drops in one step to the two others.
     """
@@ -23,6 +24,16 @@ class Budget:
     history_turns_min: int
     total_tokens: int
     hard_cap: int
+
+    def estimated(self, factor: Factor) -> "Budget":
+        """The same in estimated tokens, for a model that counts by this factor."""
+        return replace(
+            self,
+            history_tokens=factor.to_estimate(self.history_tokens),
+            history_tokens_low=factor.to_estimate(self.history_tokens_low),
+            total_tokens=factor.to_estimate(self.total_tokens),
+            hard_cap=factor.to_estimate(self.hard_cap),
+        )
 
     @classmethod
     def of(cls, assistant: Assistant) -> "Budget":

@@ -8,9 +8,10 @@ from datetime import datetime
 from typing import Protocol
 
 from conversations import language_models
-from conversations.context import caching, rewriting
+from conversations.context import caching, factors, rewriting
 from conversations.context.budget import Budget
 from conversations.context.caching import CachePlan, CacheState, Previous
+from conversations.context.factors import PLAIN, Factor
 from conversations.context.fitting import (
     BESIDE_SYSTEM,
     INSTRUCTIONS,
@@ -46,7 +47,10 @@ from conversations.sessions import Session
 
 @dataclass(frozen=True, kw_only=True)
 class Context:
-    """Everything that one model request is given, and the account of what it is not."""
+    """Everything that one model request is given, and the account of what it is not.
+
+    Its parts are counted in estimated tokens, the account and ``budget`` in those of the model, by ``factor``.
+    """
 
     purpose: ContextSnapshot.Purpose = ContextSnapshot.Purpose.REPLY
     provider: str
@@ -57,6 +61,7 @@ class Context:
     runs: Sequence[Run]
     turns_loaded: int
     budget: Budget
+    factor: Factor = PLAIN
     items: Sequence[TierItem] = ()
     recalled: Sequence[TierItem] = ()
     problems: Sequence[Problem] = ()
@@ -90,6 +95,18 @@ class Context:
         return self.parts.total_tokens
 
     @property
+    def model_tokens(self) -> int:
+        """What the whole context takes, in tokens of the model as far as they are known before it is asked: the sum of the
+        figures that the snapshot names."""
+        parts = [*self.sections, *self.parts.beside, *self.parts.rounds]
+        turns = (
+            ()
+            if self.purpose.quotes_turns
+            else (self.history_tokens, 0 if self.parts.silent else self.newest.token_count)
+        )
+        return sum(map(self.factor.of_estimate, [*(part.tokens for part in parts), *turns]))
+
+    @property
     def left_out(self) -> dict[str, int]:
         """How many turns were left out, by reason."""
         counts: dict[str, int] = {}
@@ -101,13 +118,17 @@ class Context:
 
 @dataclass(frozen=True, kw_only=True)
 class Ground:
-    """What the requests of one reply share: what was read, and what was decided before the parts were fitted together."""
+    """What the requests of one reply share: what was read, and what was decided before the parts were fitted together.
+
+    ``budget`` is as staff set it, ``fitting`` in estimated tokens, with what the history may take beside all else.
+    """
 
     provider: Provider
     model: str
     allowance: Allowance
     fitting: Budget
     budget: Budget
+    factor: Factor
     candidates: Candidates
     left_out: Reason
     before: CacheState
@@ -143,6 +164,7 @@ class Past:
     recall: Recall
     allowance: Allowance | None
     program: Section | None
+    factor: Factor | None = None
 
 
 class Stopwatch:
@@ -201,7 +223,8 @@ def build_context(
         newest=newest,
         silent=silent,
     )
-    budget = Budget.of(assistant)
+    factor = (past.factor if past else None) or factors.of_model(provider.name, model)
+    budget = Budget.of(assistant).estimated(factor)
     wanted = Wanted(
         thread_id=thread_id,
         before=newest.position,
@@ -218,7 +241,7 @@ def build_context(
     watch.lap("history")
     if ranking:
         standing = ranked(standing, ranking, user_id=user_id, thread_id=thread_id)
-    tiers = cut(build_tiers(standing, assistant) if memory else [], standing_room(parts.fixed_tokens, budget))
+    tiers = cut(build_tiers(standing, assistant, factor) if memory else [], standing_room(parts.fixed_tokens, budget))
     parts = replace(parts, tiers=cut(tiers, memory_room(parts.fixed_tokens, budget), first=[MEMORY]))
     watch.lap("memory")
 
@@ -251,7 +274,8 @@ def build_context(
             filtering=assistant.filters_artifacts,
             is_past=past is not None,
         )
-        asked = Asked(reminded=reminded, room=min(assistant.recall_tokens, budget.total_tokens - parts.total_tokens))
+        room = min(factor.to_estimate(assistant.recall_tokens), budget.total_tokens - parts.total_tokens)
+        asked = Asked(reminded=reminded, room=room)
         recalled = (past.recall if past else recall)(reminded, tiers=parts.tiers, room=asked.room)
     watch.lap("memory")
     parts = replace(parts, additions=[*parts.additions, *recalled.sections])
@@ -264,6 +288,7 @@ def build_context(
         allowance=allowance,
         fitting=budget,
         budget=Budget.of(assistant),
+        factor=factor,
         candidates=candidates,
         left_out=left_out,
         before=before,
@@ -310,8 +335,11 @@ def _assembled(ground: Ground, whole: Parts, watch: Stopwatch) -> Context:
         ground.before if parts.standing == whole.standing else ground.before.without_system(),
         ground.previous,
         cacheable_from=ground.provider.cacheable_from(ground.model),
-        system_tokens=parts.standing_tokens,
-        turns=[(position, turn.token_count) for position, turn in zip(_positions(parts), parts.turns, strict=True)],
+        system_tokens=ground.factor.of_estimate(parts.standing_tokens),
+        turns=[
+            (position, ground.factor.of_estimate(turn.token_count))
+            for position, turn in zip(_positions(parts), parts.turns, strict=True)
+        ],
     )
     payload = render(
         ground.provider,
@@ -343,11 +371,12 @@ def _assembled(ground: Ground, whole: Parts, watch: Stopwatch) -> Context:
         max_tokens=ground.allowance.max_tokens,
         thinking=ground.allowance.thinking,
         parts=parts,
-        runs=runs,
+        runs=[replace(run, tokens=ground.factor.of_estimate(run.tokens)) for run in runs],
         turns_loaded=ground.candidates.loaded,
         budget=ground.budget,
-        items=[item for tier in parts.tiers for item in tier.items],
-        recalled=beside if parts.additions else [item.left_out() for item in beside],
+        factor=ground.factor,
+        items=[item.counted(ground.factor) for tier in parts.tiers for item in tier.items],
+        recalled=[item.counted(ground.factor) if parts.additions else item.left_out() for item in beside],
         problems=ground.problems,
         rewriting=ground.rewriting,
         cache=cache,

@@ -70,6 +70,7 @@ def account(snapshot: ContextSnapshot, material: Material, near: Iterable[Messag
         "open_threads_count": snapshot.open_threads_count,
         "last_conversation_present": snapshot.last_conversation_present,
         "total_tokens": snapshot.total_tokens,
+        "token_factor": snapshot.token_factor,
         "budget": snapshot.budget,
         "hard_cap": snapshot.hard_cap,
         "sections": list(_sections(snapshot, material)),
@@ -93,6 +94,8 @@ def account(snapshot: ContextSnapshot, material: Material, near: Iterable[Messag
 
 
 def _sections(snapshot: ContextSnapshot, material: Material) -> Iterator[dict[str, Any]]:
+    counted = snapshots.factor_of(snapshot).of_estimate
+
     def section(name: str, text: str | None, tokens: int, *made_of: str | int) -> dict[str, Any]:
         gone = [at for part in made_of if (at := material.forgotten.get(part))]
         return {"name": name, "tokens": tokens, "text": text, "forgotten_at": max(gone, default=None)}
@@ -111,12 +114,12 @@ def _sections(snapshot: ContextSnapshot, material: Material) -> Iterator[dict[st
     history = [turn for turn in material.turns if turn.position != newest]
     message = [turn for turn in material.turns if turn.position == newest]
     places = [turn.position for turn in history]
-    yield section("history", "\n\n".join(_said(history)), sum(turn.token_count for turn in history), *places)
+    yield section("history", "\n\n".join(_said(history)), counted(sum(turn.token_count for turn in history)), *places)
     said = _said(message)
     yield section(
         "message",
         "\n\n".join([*said, beside] if beside else said),
-        sum(turn.token_count for turn in message) + beside_tokens,
+        counted(sum(turn.token_count for turn in message)) + beside_tokens,
         *made_of,
         *(turn.position for turn in message),
     )
@@ -150,6 +153,7 @@ def query_of(snapshot: ContextSnapshot, material: Material) -> str | None:
 
 def _turn_items(snapshot: ContextSnapshot, material: Material, near: Sequence[Message]) -> Iterator[dict[str, Any]]:
     """Each turn exactly once: those around the window one by one, what lies far before it as a range."""
+    counted = snapshots.factor_of(snapshot).of_estimate
     sent = {turn.position: turn for turn in material.turns}
     recalled = {item["position"]: item for item in snapshot.recalled or [] if _is_here(item, snapshot)}
     for run in runs_of(snapshot):
@@ -159,7 +163,7 @@ def _turn_items(snapshot: ContextSnapshot, material: Material, near: Sequence[Me
         if run.included:
             for position in range(run.first, run.last + 1):
                 if turn := sent.get(position):
-                    yield _item(turn.id, position, run, turn.token_count)
+                    yield _item(turn.id, position, run, counted(turn.token_count))
             continue
         listed = [message for message in near if run.first <= message.position <= run.last]
         first_listed = listed[0].position if listed else run.last + 1
@@ -174,7 +178,7 @@ def _turn_items(snapshot: ContextSnapshot, material: Material, near: Sequence[Me
                 "reason": run.reason.value,
             }
         for message in listed:
-            yield _item(message.id, message.position, run, message.token_count)
+            yield _item(message.id, message.position, run, counted(message.token_count))
 
 
 def _is_here(item: Mapping[str, Any], snapshot: ContextSnapshot) -> bool:

@@ -15,6 +15,7 @@ from django.db import models
 
 from conversations.context import rewriting, snapshots
 from conversations.context.builder import Asked, Context, Past, build_context, continued
+from conversations.context.factors import Factor
 from conversations.context.fitting import INSTRUCTION, INSTRUCTIONS, PROGRAM, ROUND, TOOLS, Section
 from conversations.context.listing import Listing
 from conversations.context.notation import Named
@@ -186,6 +187,7 @@ def build(record: Record, settings: Settings, recollection: Recollection) -> Con
             recall=replace(recollection, recalled=None) if is_now else recollection,
             allowance=record.allowance if _writes_as_recorded(assistant, record) else None,
             program=record.program if assistant.provider == record.settings.assistant.provider else None,
+            factor=snapshots.factor_of(record.snapshot) if _is_same_model(record, assistant) else None,
         ),
     )
     for done in record.rounds:
@@ -197,6 +199,10 @@ def _writes_as_recorded(assistant: Assistant, record: Record) -> bool:
     """Then the record says what it may write and think, whatever has become of the model's row."""
     recorded = record.settings.assistant
     return all(getattr(assistant, name) == getattr(recorded, name) for name in WRITING)
+
+
+def _is_same_model(record: Record, assistant: Assistant) -> bool:
+    return (assistant.provider, assistant.model) == (record.snapshot.provider, record.snapshot.model)
 
 
 def _query(record: Record, settings: Settings) -> Rewriting | None:
@@ -230,7 +236,7 @@ def record_of(snapshot: ContextSnapshot) -> Record:
     standing_parts = {part.name: part for part in snapshots.sections_of(first)}
     known = {name: started.texts[part.sha256] for name, part in standing_parts.items()}
     items = snapshots.standing_items_of(first, started)
-    recalled = first.recalled or []
+    recalled, factor = first.recalled or [], snapshots.factor_of(first)
     # Where all that stood beside the message had to give way, no text of it was recorded.
     gave_way = set(beside) <= {INSTRUCTION} and (bool(recalled) or first.rewriting == RewritingOutcome.REWRITTEN)
     thread, standing = snapshot.thread, standing_of_record(known, items, first)
@@ -244,9 +250,9 @@ def record_of(snapshot: ContextSnapshot) -> Record:
         program=next(iter(_sections(PROGRAM, standing_parts, known)), None),
         query=None if gave_way else _recorded_query(first, texts),
         standing=standing,
-        listing=None if gave_way else _listing(beside, texts, recalled),
+        listing=None if gave_way else _listing(beside, texts, recalled, factor),
         recollection=Recollection(
-            recalled=None if gave_way else _recalled(beside, texts, recalled, thread),
+            recalled=None if gave_way else _recalled(beside, texts, recalled, thread, factor),
             may_search=thread.remembers
             and not Preferences.objects.filter(user=thread.user_id, remembers=False).exists(),
         ),
@@ -281,7 +287,8 @@ def _settings(first: ContextSnapshot, known: Mapping[str, str], today: Assistant
     assistant.filters_artifacts |= any(run.reason is Reason.FULFILLED_ARTIFACT for run in snapshots.runs_of(first))
     for part in snapshots.sections_of(first):
         if budget := BUDGETS.get(part.name):
-            setattr(assistant, budget, max(getattr(assistant, budget), part.tokens))
+            # One more, as the record's figure is rounded.
+            setattr(assistant, budget, max(getattr(assistant, budget), part.tokens + 1))
     definitions = json.loads(known[TOOLS]) if TOOLS in known else ()
     return Settings(
         assistant=assistant,
@@ -312,20 +319,26 @@ def _recorded_query(first: ContextSnapshot, texts: Mapping[str, str]) -> Rewriti
     return Rewriting(query=texts.get(QUERY, "").removeprefix(f"{CONTEXTUALISED} "), outcome=outcome)
 
 
-def _listing(beside: Mapping[str, Named], texts: Mapping[str, str], recalled: Sequence[Mapping[str, Any]]) -> Listing:
-    items = [_item(item) for item in recalled if item["kind"] == "artifact"]
+def _listing(
+    beside: Mapping[str, Named], texts: Mapping[str, str], recalled: Sequence[Mapping[str, Any]], factor: Factor
+) -> Listing:
+    items = [_item(item, factor) for item in recalled if item["kind"] == "artifact"]
     return Listing(sections=_sections(LISTED, beside, texts), items=items)
 
 
 def _recalled(
-    beside: Mapping[str, Named], texts: Mapping[str, str], recalled: Sequence[Mapping[str, Any]], thread: Thread
+    beside: Mapping[str, Named],
+    texts: Mapping[str, str],
+    recalled: Sequence[Mapping[str, Any]],
+    thread: Thread,
+    factor: Factor,
 ) -> Recalled:
     found = [item for item in recalled if item["kind"] != "artifact"]
     here = [item["id"] for item in found if item["included"] and item.get("thread") == str(thread.id)]
     turns = Message.objects.filter(id__in=here) if here else []
     return Recalled(
         sections=_sections(RECALLED, beside, texts),
-        items=[_item(item) for item in found],
+        items=[_item(item, factor) for item in found],
         turns=[replace(Turn.of(turn), content=[], token_count=0) for turn in turns],
     )
 
@@ -334,8 +347,13 @@ def _sections(name: str, parts: Mapping[str, Named], texts: Mapping[str, str]) -
     return [Section(name=name, text=texts[name], tokens=parts[name].tokens)] if name in parts else []
 
 
-def _item(item: Mapping[str, Any]) -> TierItem:
-    values = dict(item) | {"reason": Reason(item["reason"])}
+def _sections(name: str, beside: Mapping[str, Named], texts: Mapping[str, str]) -> list[Section]:
+    return [Section.of(name, texts[name])] if name in beside else []
+
+
+def _item(item: Mapping[str, Any], factor: Factor) -> TierItem:
+    tokens = round(item["tokens"] / factor.value)
+    values = dict(item) | {"reason": Reason(item["reason"]), "tokens": tokens}
     if "score" not in values:
         return TierItem(**values)
     return RecalledTurn(**values) if "thread" in values else RecalledItem(**values)
@@ -369,7 +387,7 @@ def standing_of_record(
     texts: Mapping[str, str], items: Sequence[Mapping[str, Any]], first: ContextSnapshot
 ) -> Standing:
     """What was known of the person then: the tiers as they were sent, and their lines, should they have to be cut. Pure."""
-    owners = _items_by_tier([_item(item) for item in items], texts)
+    owners = _items_by_tier([_item(item, snapshots.factor_of(first)) for item in items], texts)
     bodies = {name: texts[name].partition("\n\n")[2] for name in KNOWN if name in texts}
     if MEMORY in texts:
         bodies[MEMORY] = texts[MEMORY].partition(":\n\n")[2]

@@ -15,11 +15,13 @@ from django.utils import timezone
 from conversations.context import notation, thinking
 from conversations.context.builder import Context
 from conversations.context.caching import CachePlan
+from conversations.context.factors import PLAIN, Factor
 from conversations.context.fitting import BESIDE_SYSTEM, PROGRAM, ROUND, TOOLS, Section
 from conversations.context.notation import Named
 from conversations.context.reasons import Reason
 from conversations.context.rendering import digest, render, render_material, sha256
 from conversations.context.tiers import TierItem
+from conversations.context.tokens import turn_tokens
 from conversations.context.windowing import Run, Turn
 from conversations.models import ContextBlock, ContextSnapshot, Message, Reply, text_blocks
 from conversations.providers import ProviderError, get_provider
@@ -84,14 +86,17 @@ def draft(context: Context) -> ContextSnapshot:
         digest=digest(context.payload),
         budget=context.budget.total_tokens,
         hard_cap=context.budget.hard_cap,
-        total_tokens=context.total_tokens,
+        token_factor=context.factor.value,
+        total_tokens=context.model_tokens,
         message_history_count=len(context.history),
-        message_history_tokens=context.history_tokens,
+        message_history_tokens=context.factor.of_estimate(context.history_tokens),
         today_summary_present="today" in present,
         open_threads_count=sum(item.kind == "topic" and item.included for item in context.items),
         last_conversation_present="last_conversation" in present,
-        sections=notation.pack_texts(map(named, context.sections)),
-        additions=notation.pack_texts(map(named, [*context.parts.beside, *context.parts.rounds])),
+        sections=notation.pack_texts(named(part, context.factor) for part in context.sections),
+        additions=notation.pack_texts(
+            named(part, context.factor) for part in (*context.parts.beside, *context.parts.rounds)
+        ),
         runs=notation.pack_runs(context.runs),
         items=sha256(packed_items(context.items)) if context.items else None,
         recalled=[asdict(item) for item in context.recalled] or None,
@@ -257,9 +262,14 @@ def packed_items(items: Sequence[TierItem]) -> str:
     return json.dumps([asdict(item) for item in items], separators=(",", ":"))
 
 
-def named(section: Section) -> Named:
-    """How a snapshot names the text of a section."""
-    return Named(name=section.name, sha256=sha256(section.text).hex(), tokens=section.tokens)
+def named(section: Section, factor: Factor = PLAIN) -> Named:
+    """How a snapshot names the text of a section, which takes so many tokens of the model."""
+    return Named(name=section.name, sha256=sha256(section.text).hex(), tokens=factor.of_estimate(section.tokens))
+
+
+def factor_of(snapshot: ContextSnapshot) -> Factor:
+    """What the request was fitted with."""
+    return Factor(value=snapshot.token_factor)
 
 
 def sent_places(snapshot: ContextSnapshot) -> Q:
@@ -282,7 +292,7 @@ def _turn(message: Message, stand_in: Run | None, texts: dict[str, str]) -> Turn
         return turn
     shortened = texts.get(stand_in.sha256, "")
     content = text_blocks(shortened) if shortened else message.blocks
-    return replace(turn, content=content, token_count=stand_in.tokens, shortened=shortened)
+    return replace(turn, content=content, token_count=turn_tokens(content), shortened=shortened)
 
 
 def digests_of(snapshot: ContextSnapshot) -> Iterator[str]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from functools import lru_cache
 
+from conversations.context.factors import PLAIN, Factor
 from conversations.context.pieces import Given, bullet, count, listed, piece, quoted
 from conversations.context.problems import Problem
 from conversations.context.reasons import Reason
@@ -102,6 +103,10 @@ class TierItem:
     reason: Reason
     tokens: int
 
+    def counted(self, factor: Factor) -> "TierItem":
+        """Its estimated tokens as the model's."""
+        return replace(self, tokens=factor.of_estimate(self.tokens))
+
     def left_out(self) -> "TierItem":
         return replace(self, included=False, reason=Reason.OVER_BUDGET, tokens=0)
 
@@ -117,7 +122,7 @@ class Tier:
     standing: Standing = field(repr=False, compare=False)
 
 
-def build_tiers(standing: Standing, assistant: Assistant) -> list[Tier]:
+def build_tiers(standing: Standing, assistant: Assistant, factor: Factor = PLAIN) -> list[Tier]:
     """The tiers in the order that they are sent in, each within its own budget. Where nothing is known there is no tier."""
     if not (assistant.uses_memory and standing.remembers):
         return []
@@ -127,7 +132,7 @@ def build_tiers(standing: Standing, assistant: Assistant) -> list[Tier]:
         OPEN_THREADS: assistant.open_threads_tokens,
         LAST_CONVERSATION: assistant.last_conversation_tokens,
     }
-    tiers = [_made(name, standing, tokens) for name, tokens in budgets.items()]
+    tiers = [_made(name, standing, factor.to_estimate(tokens)) for name, tokens in budgets.items()]
     return [tier for tier in tiers if tier.items]
 
 

@@ -13,7 +13,7 @@ from django.db import DatabaseError
 
 from artifacts.models import Preset
 from conversations import telemetry
-from conversations.context import ranking
+from conversations.context import factors, ranking
 from conversations.context.builder import Context
 from conversations.context.invariants import BrokenInvariant, check
 from conversations.context.rendering import MOST_ROUNDS, round_text
@@ -178,6 +178,8 @@ async def _run(book: Journal, live: LiveReply, opened: Opened) -> None:
     )
     # Nobody waits for it: the end is told already.
     await in_database(catch_up_if_possible)(opened.thread.user_id)
+    if live.asked:
+        await in_database(factors.learn)(*live.asked)
 
 
 async def _answer(book: Journal, live: LiveReply, opened: Opened) -> Outcome:
@@ -186,13 +188,14 @@ async def _answer(book: Journal, live: LiveReply, opened: Opened) -> Outcome:
     offered = {tool["name"] for tool in context.payload.get("tools", ())}
     while True:
         _log_request(opened, snapshot, context)
+        live.asked = (context.provider, context.model)
         book.append(live, "context.built", _context_built(snapshot, context))
         if not live.said.rounds:
             book.append(live, "reply.started", {"provider": context.provider, "model": context.model})
         check(
             context.payload,
             newest=text_of(context.newest.content),
-            total_tokens=context.total_tokens,
+            total_tokens=context.model_tokens,
             hard_cap=context.budget.hard_cap,
         )
         with telemetry.listener.model_request(snapshot, live.begin_call()):
@@ -321,7 +324,7 @@ def _internal_error(code: str, message: str, error: Exception) -> dict[str, Any]
 def _context_built(snapshot: ContextSnapshot, context: Context) -> dict[str, Any]:
     return {
         "request": str(snapshot.id),
-        "total_tokens": context.total_tokens,
+        "total_tokens": context.model_tokens,
         "budget": context.budget.total_tokens,
         "hard_cap": context.budget.hard_cap,
         "message_history_count": len(context.history),
@@ -340,7 +343,7 @@ def _log_request(opened: Opened, snapshot: ContextSnapshot, context: Context) ->
             "turns_loaded": context.turns_loaded,
             "turns_kept": len(context.history),
             "turns_left_out": sum(context.left_out.values()),
-            "tokens": context.total_tokens,
+            "tokens": context.model_tokens,
             "timings_ms": context.timings_ms,
         },
     )

@@ -38,7 +38,7 @@ class LiveReply:
     ``events`` are stored and may be shown. ``unwritten`` ones are numbered; whether they are stored is not known yet, so
     they are written again as they are. ``pending`` is what comes after them. ``call`` is that of the model which is running or
     ran last; it must have ended by ``ends_at``. ``spent`` is what those before it used, ``thought_seconds`` how long they
-    thought. ``told`` is the reply as whoever listens to it knows it.
+    thought. ``asked`` are provider and model of its newest request. ``told`` is the reply as whoever listens to it knows it.
     """
 
     id: uuid.UUID
@@ -52,6 +52,7 @@ class LiveReply:
     thought_seconds: float = 0.0
     ends_at: float = math.inf
     silent: bool = False
+    asked: tuple[str, str] | None = None
     told: ReplyStep = UNTOLD
     task: asyncio.Task[None] | None = None
     end_with: store.Outcome | None = None

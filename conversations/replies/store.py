@@ -551,7 +551,7 @@ def _to_reserve(thread: Thread, context: Context | None) -> int:
     """What the request that is answered may read and write, in tokens."""
     assistant = thread.assistant
     is_answered = context is not None and context.purpose is not ContextSnapshot.Purpose.REWRITE
-    read = context.total_tokens if context and is_answered else assistant.total_tokens
+    read = context.model_tokens if context and is_answered else assistant.total_tokens
     return read + assistant.max_output_tokens
 
 

@@ -82,12 +82,15 @@ def figures(snapshot: ContextSnapshot) -> list[Figure]:
 
 
 def factor(snapshot: ContextSnapshot) -> str:
-    """What is known by now of the model's count beside the estimate."""
-    found = factors.factor_of(provider=snapshot.provider, model=snapshot.model)
-    requests = display.counted(found.samples, "request")
-    if found.samples < factors.FEWEST:
-        return f"No factor for {snapshot.model} yet: {requests} of the {factors.FEWEST} that it takes."
-    return f"{snapshot.model} reports {found.value:.2f} tokens for each estimated one, by its newest {requests}."
+    """What the request was fitted with, and what is known by now of the model's count beside the estimate."""
+    now = factors.of_model(snapshot.provider, snapshot.model)
+    known = (
+        f"learnt from its newest {display.counted(now.samples, 'request')}"
+        if now.samples
+        else f"as shipped, until {factors.FEWEST} requests have told"
+    )
+    fitted = f"Fitted with {snapshot.token_factor:.2f} tokens of {snapshot.model} for each estimated one."
+    return f"{fitted} Today it is {now.value:.2f}, {known}."
 
 
 def expected_of_cache(snapshot: ContextSnapshot) -> str:

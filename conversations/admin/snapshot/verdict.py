@@ -22,6 +22,8 @@ def verdict(snapshot: ContextSnapshot) -> str:
         asked = f"{snapshot.model} asked for {what}, given {turns}, {missing}"
         return "; ".join([asked, display.counted(snapshot.total_tokens, "token"), *failures(snapshot)])
     size = f"{snapshot.total_tokens:,} of {snapshot.budget:,} tokens"
+    if snapshot.token_factor != 1:
+        size += f" as the model counts ({snapshot.token_factor:.2f} × the estimate)"
     return "; ".join([f"{turns} sent, {missing}", size, *failures(snapshot)])
 
 

@@ -10,6 +10,7 @@ from conversations.admin import traces
 from conversations.admin.map_page import map_page
 from conversations.context import comparing, describing, snapshots
 from conversations.context.builder import Context
+from conversations.context.factors import PLAIN
 from conversations.context.fitting import SMALLEST_SHARE
 from conversations.context.invariants import broken
 from conversations.context.reasons import Reason
@@ -55,11 +56,11 @@ def check_request(context: Context) -> None:
 def faults(context: Context) -> list[tuple[str, str]]:
     newest = text_of(context.newest.content)
     cap = context.budget.hard_cap
-    return list(broken(context.payload, newest=newest, total_tokens=context.total_tokens, hard_cap=cap))
+    return list(broken(context.payload, newest=newest, total_tokens=context.model_tokens, hard_cap=cap))
 
 
 def the_prompt_alone_breaks_the_cap(context: Context) -> bool:
-    return context.parts.base.tokens > context.budget.hard_cap - SMALLEST_SHARE
+    return context.parts.base.tokens > context.factor.to_estimate(context.budget.hard_cap) - SMALLEST_SHARE
 
 
 def check_account(context: Context, stored: Sequence[Message]) -> None:
@@ -78,7 +79,7 @@ def check_account(context: Context, stored: Sequence[Message]) -> None:
         inside = [position for position in range(run.first, run.last + 1) if position in active]
         assert run.count == (run.last - run.first + 1 if run.reason is Reason.SUPERSEDED else len(inside))
         assert not (run.reason is Reason.SUPERSEDED and inside)
-    assert sum(run.tokens for run in runs) == context.history_tokens + newest.token_count
+    check_turn_tokens(context, [run.tokens for run in runs])
     tokens = sum(section.tokens for section in context.sections)
     assert context.total_tokens == tokens + context.history_tokens + context.parts.message_tokens
     items = [(item.kind, item.id) for item in context.items]
@@ -98,7 +99,7 @@ def is_here(item: RecalledTurn, stored: Sequence[Message]) -> bool:
 
 def check_size(context: Context) -> None:
     """W2, W5, W6: within the cap; within the budget, or what may give way has given way."""
-    budget = context.budget
+    budget = context.budget.estimated(context.factor)
     assert context.total_tokens <= budget.hard_cap or the_prompt_alone_breaks_the_cap(context)
     if context.total_tokens > budget.total_tokens:
         assert not any(section.tokens for section in context.sections if section.name in ORDER[2:5])
@@ -114,7 +115,7 @@ def check_pair(context: Context, path: Sequence[Message]) -> None:
     }
     left = [turn for turn in path if turn.position not in gone]
     sent = {turn.position for turn in context.history}
-    if context.parts.base.tokens + 4 * SMALLEST_SHARE > context.budget.hard_cap:
+    if context.parts.base.tokens + 4 * SMALLEST_SHARE > context.factor.to_estimate(context.budget.hard_cap):
         return
     least = [turn.position for turn in left[-2:] if turn.text.strip()]
     assert sent.issuperset(least), "two turns where there are two"
@@ -146,7 +147,7 @@ def check_record(context: Context, recorded: ContextSnapshot) -> dict[str, Any]:
 
 def check_body(body: dict[str, Any], context: Context) -> None:
     assert [section["name"] for section in body["sections"]] == [s.name for s in context.sections] + ORDER[5:]
-    assert sum(section["tokens"] for section in body["sections"]) == body["total_tokens"] == context.total_tokens
+    assert sum(section["tokens"] for section in body["sections"]) == body["total_tokens"] == context.model_tokens
     items = body["items"]
     listed = [
         position
@@ -161,7 +162,13 @@ def check_body(body: dict[str, Any], context: Context) -> None:
     elsewhere = [item for item in context.recalled if not isinstance(item, RecalledTurn) or item.included]
     assert told >= {(item.kind, item.id) for item in [*context.items, *elsewhere]}
     sent = [item for item in items if item["kind"] == "message" and item["included"] and "thread" not in item]
-    assert sum(item["tokens"] for item in sent) == context.history_tokens + context.newest.token_count
+    check_turn_tokens(context, [item["tokens"] for item in sent])
+
+
+def check_turn_tokens(context: Context, counts: Sequence[int]) -> None:
+    """Together they are the turns', each rounded to the model's count."""
+    turns = context.factor.of_estimate(context.history_tokens + context.newest.token_count)
+    assert abs(sum(counts) - turns) <= (0 if context.factor == PLAIN else len(counts) / 2 + 1)
 
 
 def in_place(item: dict[str, Any], body: dict[str, Any]) -> bool:

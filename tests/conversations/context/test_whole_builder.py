@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule, run_state_machine_as_test
 
 from artifacts.models import Artifact, ArtifactVersion
-from conversations.context import caching, remaking, snapshots
+from conversations.context import caching, factors, remaking, snapshots
 from conversations.context.budget import Budget
 from conversations.context.builder import Context
 from conversations.context.filtering import MadeArtifact, identify_fulfilled_pairs
@@ -24,7 +24,7 @@ from conversations.context.rewriting import Rewriting, RewritingOutcome
 from conversations.context.tiers import Tier, build_tiers, cut
 from conversations.context.windowing import Turn, whole, window
 from conversations.db import read_only
-from conversations.models import Assistant, ContextSnapshot, Message, Reply, text_blocks
+from conversations.models import Assistant, ContextSnapshot, Message, Reply, TokenFactor, text_blocks
 from conversations.replies import store
 from conversations.replies.events import OWNER
 from conversations.replies.said import Said
@@ -128,13 +128,19 @@ class Story(RuleBasedStateMachine):
 
     def teardown(self) -> None:
         self.rows.close()
+        factors.forget()
 
     @initialize(
         kinds=st.lists(st.sampled_from(sorted(EXCHANGES)), max_size=12),
         talk=st.integers(0, 60),
         memories=st.lists(texts, max_size=6),
+        factor=st.sampled_from([1.0, 1.0, 1.3, 0.75]),
     )
-    def begin(self, kinds: list[str], talk: int, memories: list[str]) -> None:
+    def begin(self, kinds: list[str], talk: int, memories: list[str], factor: float) -> None:
+        TokenFactor.objects.create(
+            provider="offline", model="offline", value=factor, samples=factors.NEWEST, learnt_at=START
+        )
+        factors.forget()
         told = [turn for kind in kinds for turn in EXCHANGES[kind]] + EXCHANGES["answered"] * talk
         times = [START - timedelta(seconds=7 * left) for left in range(len(told), 0, -1)]
         messages = [
@@ -314,7 +320,7 @@ class Story(RuleBasedStateMachine):
         gone = identify_fulfilled_pairs(path, made) if assistant.filters_artifacts else set()
         usable, _ = whole([turn for turn in path if turn.id not in gone])
         begin_at = self.last[1].parts.turns[0].position if self.last and self.is_warm(*self.last, context) else None
-        budget = history_room(context.parts.standing_tokens, Budget.of(assistant))
+        budget = history_room(context.parts.standing_tokens, Budget.of(assistant).estimated(context.factor))
         expected, _ = window(usable, budget, begin_at=begin_at)
         mine, theirs = [turn.position for turn in context.history], [turn.position for turn in expected]
         sizes = (context.parts.standing_tokens, *(turn.token_count for turn in expected), context.parts.message_tokens)
@@ -329,8 +335,8 @@ class Story(RuleBasedStateMachine):
 
 def given(context: Context, assistant: Assistant) -> Sequence[Tier]:
     """The tiers before a message or a pair that is too long makes them give way."""
-    room = standing_room(context.parts.fixed_tokens, Budget.of(assistant))
-    return next((cut(build_tiers(tier.standing, assistant), room) for tier in context.parts.tiers), [])
+    room = standing_room(context.parts.fixed_tokens, Budget.of(assistant).estimated(context.factor))
+    return next((cut(build_tiers(tier.standing, assistant, context.factor), room) for tier in context.parts.tiers), [])
 
 
 def session_of(context: Context) -> datetime | None:

@@ -76,13 +76,14 @@ export class Book {
   }
 }
 
-function summary({ message_history_count: turns, total_tokens: total, budget, hard_cap: cap }) {
+function summary({ message_history_count: turns, total_tokens: total, budget, hard_cap: cap, token_factor: factor }) {
+  const counted = factor === 1 ? "" : ` Counted as this model does: ${factor.toFixed(2)} times our plain estimate.`;
   return h(
     "p",
     { class: "book-summary" },
     turns ? "The model was given your message and " : "The model was given your message alone, ",
     turns ? h("strong", {}, count(turns, "earlier turn")) : "without earlier turns",
-    `: about ${number(total)} tokens of a budget of ${number(budget)} (never more than ${number(cap)}).`,
+    `: about ${number(total)} tokens of a budget of ${number(budget)} (never more than ${number(cap)}).${counted}`,
   );
 }
 
