@@ -7,7 +7,7 @@ from rest_framework import serializers
 from rest_framework.validators import ProhibitSurrogateCharactersValidator
 
 from artifacts.models import ArtifactVersion, Kind, Preset
-from conversations.context.caching import MESSAGE, SYSTEM, CacheState
+from conversations.context.caching import LIVES, MESSAGE, SYSTEM, CacheState
 from conversations.context.problems import ProblemKind
 from conversations.context.reasons import Reason
 from conversations.context.rewriting import RewritingOutcome
@@ -327,7 +327,16 @@ class CacheAnswer(serializers.Serializer[Any]):
     marks = serializers.ListField(
         child=serializers.ChoiceField([SYSTEM, MESSAGE]), help_text="What a mark stands after, as far as one pays."
     )
-    expected = serializers.IntegerField(help_text="Estimated tokens that should be read from it.")
+    expected = serializers.IntegerField(help_text="Tokens that should be read from it.")
+    lifetime = serializers.ChoiceField(
+        list(LIVES), help_text="How long its entries live: what costs less with the person's latest pauses."
+    )
+    cost_five_minutes = serializers.FloatField(
+        allow_null=True,
+        help_text="What the prompts after these pauses cost with entries of five minutes, as a part of the price without a "
+        "cache; null where there are too few pauses.",
+    )
+    cost_hour = serializers.FloatField(allow_null=True, help_text="The same with entries of an hour.")
 
 
 class TimingsAnswer(serializers.Serializer[Any]):

@@ -10,7 +10,7 @@ from typing import Protocol
 from conversations import language_models
 from conversations.context import caching, factors, rewriting
 from conversations.context.budget import Budget
-from conversations.context.caching import CachePlan, CacheState, Previous
+from conversations.context.caching import CachePlan, CachePrices, CacheState, Lifetime, Previous, lifetime_for
 from conversations.context.factors import PLAIN, Factor
 from conversations.context.fitting import (
     BESIDE_SYSTEM,
@@ -39,7 +39,7 @@ from conversations.context.tiers import MEMORY, Standing, Tier, TierItem, build_
 from conversations.context.tokens import text_of
 from conversations.context.toolbox import NO_TOOLS, ToolTexts, program_section, tools_section
 from conversations.context.windowing import Run, Turn, account, window
-from conversations.models import Assistant, ContextSnapshot
+from conversations.models import Assistant, ContextSnapshot, Model
 from conversations.providers.base import OFFLINE, Payload, Provider
 from conversations.providers.thinking import NO_THINKING, ThinkingPlan
 from conversations.sessions import Session
@@ -129,6 +129,7 @@ class Ground:
     fitting: Budget
     budget: Budget
     factor: Factor
+    lifetime: Lifetime
     candidates: Candidates
     left_out: Reason
     before: CacheState
@@ -165,6 +166,7 @@ class Past:
     allowance: Allowance | None
     program: Section | None
     factor: Factor | None = None
+    lifetime: Lifetime | None = None
 
 
 class Stopwatch:
@@ -256,6 +258,8 @@ def build_context(
     begin_at = history.previous.began_at if history.previous and before is CacheState.WARM else None
     candidates = candidates_of(history, replace(wanted, budget=budget), begin_at=begin_at)
     kept, left_out = window(candidates.turns, budget, begin_at=begin_at)
+    row = language_models.get(provider.name, model)
+    lifetime = (past and past.lifetime) or _lifetime(row, kept, newest.created_at or at, parts.standing_tokens)
     watch.lap("history")
 
     query = query or (rewriting.OFF if silent else rewriting.decide(assistant, provider, text_of(newest.content), kept))
@@ -280,7 +284,7 @@ def build_context(
     watch.lap("memory")
     parts = replace(parts, additions=[*parts.additions, *recalled.sections])
     allowance = (past and past.allowance) or Allowance.of(
-        language_models.get(provider.name, model), assistant, answer=terms.at_most(assistant.max_output_tokens)
+        row, assistant, answer=terms.at_most(assistant.max_output_tokens)
     )
     ground = Ground(
         provider=provider,
@@ -289,6 +293,7 @@ def build_context(
         fitting=budget,
         budget=Budget.of(assistant),
         factor=factor,
+        lifetime=lifetime,
         candidates=candidates,
         left_out=left_out,
         before=before,
@@ -318,6 +323,7 @@ def continued(context: Context, round_done: str, *, at: datetime, keeps_thinking
         sections=tuple(_digests(context.parts)),
         positions=tuple(_positions(context.parts)),
         marks=context.cache.marks,
+        lifetime=context.cache.lifetime.name,
         provider_message_id="",
     )
     ground = replace(context.ground, before=CacheState.WARM, previous=previous)
@@ -340,6 +346,7 @@ def _assembled(ground: Ground, whole: Parts, watch: Stopwatch) -> Context:
             (position, ground.factor.of_estimate(turn.token_count))
             for position, turn in zip(_positions(parts), parts.turns, strict=True)
         ],
+        lifetime=ground.lifetime,
     )
     payload = render(
         ground.provider,
@@ -418,6 +425,20 @@ def rewriting_context(context: Context, *, assistant: Assistant, provider: Provi
             program=parts.program.text if parts.program else "",
         ),
         timings_ms=watch.read(),
+    )
+
+
+def _lifetime(row: Model, history: Sequence[Turn], newest_at: datetime, standing_tokens: int) -> Lifetime:
+    """How long the prompt cache should keep what is sent, by the pauses between the person's messages in the window."""
+    if row.cacheable_from is None:
+        return Lifetime()
+    times = [turn.created_at for turn in history if turn.role == "user" and turn.created_at]
+    tokens = sum(turn.token_count for turn in history)
+    return lifetime_for(
+        [*times, newest_at],
+        prefix_tokens=standing_tokens + tokens,
+        growth_tokens=tokens // max(len(times), 1),
+        prices=CachePrices.of(row),
     )
 
 

@@ -1,7 +1,7 @@
 """How a model's own count of tokens compares with the estimate, learnt from what it reported.
 
 Budgets are in the tokens of the model that answers: a context is fitted with its factor. Until ten of its replies are known,
-the factor is the one that its row in the table of models was shipped with. A snapshot records its figures in tokens of the model,
+the factor is that of its row in the table of models. A snapshot records its figures in tokens of the model,
 and the factor that they were made with, so that it never learns from itself.
 """
 

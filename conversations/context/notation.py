@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from conversations.context.caching import CachePlan, CacheState
+from conversations.context.caching import CachePlan, CacheState, Lifetime
 from conversations.context.reasons import Reason
 from conversations.context.windowing import Run
 
@@ -19,7 +19,7 @@ DIGEST = r"[\w-]{43}"
 RUN = re.compile(rf"(\d+)(?:-(\d+))?(?:/(\d+))? ([a-z_]+)(?: (\d+)(?: ({DIGEST}))?)?", re.ASCII)
 NAMED = re.compile(rf"([a-z_]+) (\d+) ({DIGEST})", re.ASCII)
 TIMING = re.compile(r"([a-z_]+) (\d+(?:\.\d+)?)", re.ASCII)
-CACHE = re.compile(r"([a-z_]+) (\d+) (-|[a-z,]+)(?: (.+))?", re.ASCII | re.DOTALL)
+CACHE = re.compile(r"([a-z_]+) (\d+) (-|[a-z,]+)(?:@(5m|1h):([\d.]+):([\d.]+))?(?: (.+))?", re.ASCII | re.DOTALL)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -68,21 +68,26 @@ def unpack_timings(text: str) -> dict[str, float]:
 
 
 def pack_cache(plan: CachePlan) -> str:
-    """For example ``warm 2410 system,message msg_01``, and nothing where there is nothing to tell."""
+    """For example ``warm 2410 system,message@1h:0.71:0.42 msg_01``, and nothing where there is nothing to tell."""
     if plan == CachePlan():
         return ""
     previous = f" {plan.previous_message_id}" if plan.previous_message_id else ""
-    return f"{plan.state.value} {plan.expected} {','.join(plan.marks) or '-'}{previous}"
+    lives = plan.lifetime
+    lifetime = "" if lives == Lifetime() else f"@{lives.name}:{lives.cost_five_minutes}:{lives.cost_hour}"
+    return f"{plan.state.value} {plan.expected} {','.join(plan.marks) or '-'}{lifetime}{previous}"
 
 
 def unpack_cache(text: str) -> CachePlan:
     if not text:
         return CachePlan()
-    state, expected, marks, previous = _groups(CACHE, text)
+    state, expected, marks, lifetime, five_minutes, hour, previous = _groups(CACHE, text)
     return CachePlan(
         state=CacheState(state),
         expected=int(expected),
         marks=() if marks == "-" else tuple(marks.split(",")),
+        lifetime=Lifetime(name=lifetime, cost_five_minutes=float(five_minutes), cost_hour=float(hour))
+        if lifetime
+        else Lifetime(),
         previous_message_id=previous or "",
     )
 

@@ -15,6 +15,7 @@ from django.db import models
 
 from conversations.context import rewriting, snapshots
 from conversations.context.builder import Asked, Context, Past, build_context, continued
+from conversations.context.caching import Lifetime
 from conversations.context.factors import Factor
 from conversations.context.fitting import INSTRUCTION, INSTRUCTIONS, PROGRAM, ROUND, TOOLS, Section
 from conversations.context.listing import Listing
@@ -136,6 +137,7 @@ class Record:
     standing: Standing
     listing: Listing | None
     recollection: Recollection
+    lifetime: Lifetime
     as_of: AsOf
 
     @property
@@ -188,6 +190,7 @@ def build(record: Record, settings: Settings, recollection: Recollection) -> Con
             allowance=record.allowance if _writes_as_recorded(assistant, record) else None,
             program=record.program if assistant.provider == record.settings.assistant.provider else None,
             factor=snapshots.factor_of(record.snapshot) if _is_same_model(record, assistant) else None,
+            lifetime=record.lifetime if _is_same_model(record, assistant) else None,
         ),
     )
     for done in record.rounds:
@@ -256,6 +259,7 @@ def record_of(snapshot: ContextSnapshot) -> Record:
             may_search=thread.remembers
             and not Preferences.objects.filter(user=thread.user_id, remembers=False).exists(),
         ),
+        lifetime=snapshots.cache_of(first).lifetime,
         as_of=AsOf(at=first.created_at, on=_replaced_since(first)),
     )
 

@@ -5,7 +5,7 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from conversations.context.caching import MESSAGE, SYSTEM, CachePlan, marked
+from conversations.context.caching import MESSAGE, SYSTEM, CachePlan, CacheState, marked
 from conversations.context.exchanges import Block, Part, parts_of
 from conversations.context.windowing import Turn, without_orphans
 from conversations.models import text_blocks
@@ -38,14 +38,14 @@ def render(
     payload = provider.render(
         model=model,
         max_tokens=max_tokens,
-        system=system_blocks(system, mark=SYSTEM in cache.marks),
+        system=system_blocks(system, mark=cache.mark_at(SYSTEM)),
         messages=[
-            *api_messages(turns, additions, mark=MESSAGE in cache.marks),
+            *api_messages(turns, additions, mark=cache.mark_at(MESSAGE)),
             *joined(part for text in rounds for part in parts_of(Part("assistant", json.loads(text)))),
         ],
         tools=json.loads(tools) if tools else (),
         tool_choice="none" if len(rounds) >= MOST_ROUNDS - 1 else "",
-        previous_message_id=cache.previous_message_id,
+        previous_message_id=None if cache.state is CacheState.NONE else cache.previous_message_id,
         thinking=thinking,
     )
     return with_program(payload, program)
@@ -77,21 +77,22 @@ def with_program(payload: Payload, program: str) -> Payload:
     return payload | {"program": json.loads(program)} if program else payload
 
 
-def system_blocks(texts: Iterable[str], *, mark: bool = False) -> list[dict[str, Any]]:
+def system_blocks(texts: Iterable[str], *, mark: str = "") -> list[dict[str, Any]]:
     blocks = [block for text in texts for block in text_blocks(text)]
-    return marked(blocks) if mark else blocks
+    return marked(blocks, mark) if mark else blocks
 
 
-def api_messages(turns: Sequence[Turn], additions: Sequence[str] = (), *, mark: bool = False) -> list[dict[str, Any]]:
+def api_messages(turns: Sequence[Turn], additions: Sequence[str] = (), *, mark: str = "") -> list[dict[str, Any]]:
     """Turns as the API wants them: roles alternate and the first is the user's, so neighbours of one role are joined.
 
     A cache mark stands at the end of the person's own words, before the additions: the next request repeats only the former.
+    ``mark`` is how long its entry lives; empty for none.
     """
     parts = [part for turn in without_orphans(turns) for part in parts_of(turn)]
     if parts and parts[0].role == "assistant":
         parts.insert(0, Part("user", text_blocks(EARLIER)))
     if mark and parts:
-        parts[-1] = Part(parts[-1].role, marked(list(parts[-1].content)))
+        parts[-1] = Part(parts[-1].role, marked(list(parts[-1].content), mark))
     return joined([*parts, Part("user", system_blocks(additions))])
 
 

@@ -261,6 +261,7 @@ def previous_request(
     cache: str,
     provider_message_id: str,
 ) -> Previous:
+    plan = unpack_cache(cache)
     return Previous(
         at=datetime.fromisoformat(at),
         provider=provider,
@@ -272,6 +273,7 @@ def previous_request(
             if run.included
             for position in range(run.first, run.last + 1)
         ),
-        marks=unpack_cache(cache).marks,
+        marks=plan.marks,
+        lifetime=plan.lifetime.name,
         provider_message_id=provider_message_id,
     )

@@ -252,7 +252,7 @@ class Provider(Protocol):
         messages: Sequence[Mapping[str, Any]],
         tools: Sequence[Mapping[str, Any]] = (),
         tool_choice: str = "",
-        previous_message_id: str = "",
+        previous_message_id: str | None = None,
         thinking: ThinkingPlan = NO_THINKING,
     ) -> Payload:
         """The exact request for this context. Pure: the same input gives the same bytes.
@@ -282,7 +282,7 @@ def messages_api_payload(
     messages: Sequence[Mapping[str, Any]],
     tools: Sequence[Mapping[str, Any]] = (),
     tool_choice: str = "",
-    previous_message_id: str = "",
+    previous_message_id: str | None = None,
     thinking: ThinkingPlan = NO_THINKING,
 ) -> Payload:
     """The request in the shape of the Messages API, shared by every provider that speaks it."""
@@ -302,8 +302,8 @@ def messages_api_payload(
         payload["tools"] = [dict(tool) for tool in tools]
     if tool_choice:
         payload["tool_choice"] = {"type": tool_choice}
-    if previous_message_id:
-        payload["diagnostics"] = {"previous_message_id": previous_message_id}
+    if previous_message_id is not None:
+        payload["diagnostics"] = {"previous_message_id": previous_message_id or None}
     return payload
 
 

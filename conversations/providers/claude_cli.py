@@ -123,7 +123,7 @@ class ClaudeCliProvider:
         messages: Sequence[Mapping[str, Any]],
         tools: Sequence[Mapping[str, Any]] = (),
         tool_choice: str = "",
-        previous_message_id: str = "",
+        previous_message_id: str | None = None,
         thinking: ThinkingPlan = NO_THINKING,
     ) -> Payload:
         """The context as every provider is given it, and beside it the texts that the CLI is told."""

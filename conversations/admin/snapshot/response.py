@@ -5,6 +5,7 @@ from uuid import UUID
 
 from conversations.admin import display
 from conversations.context import factors, snapshots
+from conversations.context.caching import HOUR, CachePlan
 from conversations.figures import cost_of
 from conversations.models import ContextSnapshot, Message
 
@@ -99,7 +100,21 @@ def expected_of_cache(snapshot: ContextSnapshot) -> str:
         return "Not used: no two such requests begin alike."
     plan = snapshots.cache_of(snapshot)
     marks = f" Marks stand {' and '.join(MARK_LABELS[mark] for mark in plan.marks)}." if plan.marks else ""
-    return f"{plan.state.label}.{marks}"
+    return f"{plan.state.label}.{marks}{lifetime_of_cache(plan)}"
+
+
+def lifetime_of_cache(plan: CachePlan) -> str:
+    """How long its entries live, with the numbers that decided it."""
+    if not plan.marks:
+        return ""
+    lives = plan.lifetime
+    length = "an hour" if lives.name == HOUR else "five minutes"
+    if not lives.cost_hour:
+        return f" Entries live {length}: there are too few pauses of the person to tell what pays."
+    return (
+        f" Entries live {length}: with the person's latest pauses the prompt costs {lives.cost_five_minutes:.2f} of its "
+        f"price with entries of five minutes, {lives.cost_hour:.2f} with entries of an hour."
+    )
 
 
 def hit(snapshot: ContextSnapshot) -> str:

@@ -14,6 +14,7 @@ from conversations.admin import snapshot_page
 from conversations.admin.known import Tally
 from conversations.admin.snapshot.missing import LeftOut
 from conversations.admin.snapshot.response import Figure
+from conversations.context import factors
 from conversations.context import snapshots
 from conversations.context.builder import rewriting_context
 from conversations.context.rendering import canonical
@@ -172,11 +173,14 @@ def test_estimated_and_reported_tokens_stand_side_by_side() -> None:
 def test_the_factor_between_estimated_and_reported_tokens_is_shown(staff: Reader) -> None:
     first = make_snapshot(make_thread(turns=TRUMP))
     page = staff.read(page_url("contextsnapshot", first.pk)).text
-    assert f"No factor for {first.model} yet: 0 requests of the 5 that it takes." in page
-    for number in range(2, 7):
+    assert f"Fitted with 1.00 tokens of {first.model} for each estimated one." in page
+    assert "Today it is 1.00, as shipped, until 10 requests have told." in page
+    for number in range(2, 12):
         make_snapshot(reply=first.reply, round=number, usage={"input_tokens": first.total_tokens * 6 // 5})
+    factors.learn(first.provider, first.model)
     page = staff.read(page_url("contextsnapshot", first.pk)).text
-    assert f"{first.model} reports 1.20 tokens for each estimated one, by its newest 5 requests." in page
+    assert "Today it is 1.20, learnt from its newest 10 requests." in page
+    factors.forget()
 
 
 def test_a_failed_request_shows_its_error(staff: Reader) -> None:

@@ -109,7 +109,14 @@ async def test_a_recorded_request_is_told_as_the_contract_says(user: User, api: 
         "rewriting": {"outcome": "not_needed", "query": None},
         "against_duplicates": {"rules": False, "tool_wording": False, "filtered_turns": 0, "silent": False},
         "problems": [],
-        "cache": {"state": "too_small", "marks": [], "expected": 0},
+        "cache": {
+            "state": "too_small",
+            "marks": [],
+            "expected": 0,
+            "lifetime": "5m",
+            "cost_five_minutes": None,
+            "cost_hour": None,
+        },
         "diagnostics": None,
         "request": {
             "model": model.bodies[1]["model"],

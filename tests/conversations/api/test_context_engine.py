@@ -433,6 +433,7 @@ async def test_what_the_provider_says_about_its_cache_is_told(api: Api, model: M
     model.script(scripts.text("Hello"), scripts.stream(*started, *scripts.closed()))
     first = (await api.post("threads/new/messages/", {"content": "Hello there, how are you?"})).body
     request = await ask(api, first["thread"], BARE[-1])
+    assert model.bodies[0]["diagnostics"] == {"previous_message_id": None}, "what comes next can be compared with it"
     assert model.bodies[1]["diagnostics"] == {"previous_message_id": "msg_local"}
     assert request["diagnostics"] == missed
 

@@ -5,7 +5,19 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from conversations.context.caching import MARK, CachePlan, CacheState, Previous, marked, plan, state_before
+from conversations.context.caching import (
+    FIVE_MINUTES,
+    HOUR,
+    CachePlan,
+    CachePrices,
+    CacheState,
+    Lifetime,
+    Previous,
+    lifetime_for,
+    marked,
+    plan,
+    state_before,
+)
 from conversations.models import text_blocks
 from conversations.providers.anthropic import AnthropicProvider
 
@@ -29,7 +41,19 @@ def state(
 
 
 def planned(previous: Previous | None, turns: list[tuple[int, int]], *, system: int = 1_200) -> CachePlan:
-    return plan(state(previous), previous, cacheable_from=1_024, system_tokens=system, turns=turns)
+    return plan(state(previous), previous, cacheable_from=1_024, system_tokens=system, turns=turns, lifetime=Lifetime())
+
+
+def talk(*minutes: float) -> list[datetime]:
+    """Times of messages with these pauses between them."""
+    times = [NOON]
+    for pause in minutes:
+        times.append(times[-1] + timedelta(minutes=pause))
+    return times
+
+
+def lifetime(*minutes: float, prices: CachePrices = CachePrices()) -> Lifetime:  # noqa: B008 – frozen
+    return lifetime_for(talk(*minutes), prefix_tokens=4_000, growth_tokens=100, prices=prices)
 
 
 def test_the_cache_is_warm_for_five_minutes_after_the_same_model_was_given_the_same_system_text() -> None:
@@ -39,6 +63,39 @@ def test_the_cache_is_warm_for_five_minutes_after_the_same_model_was_given_the_s
     assert state(BEFORE, model="claude-y") is CacheState.OTHER_MODEL
     assert state(BEFORE, memory="another memory") is CacheState.OTHER_SYSTEM
     assert state(None) is CacheState.FIRST
+
+
+def test_entries_of_an_hour_are_warm_for_an_hour() -> None:
+    before = replace(BEFORE, lifetime=HOUR)
+    assert state(before, seconds=3_600) is CacheState.WARM
+    assert state(before, seconds=3_601) is CacheState.COLD
+
+
+@pytest.mark.parametrize(
+    ("pauses", "name"),
+    [
+        ([1, 1, 1, 1, 1, 1, 1, 1], FIVE_MINUTES),
+        ([12, 20, 9, 31, 14], HOUR),
+        ([1, 1, 1, 20, 1, 1, 1, 20], HOUR),
+        ([120, 200, 90, 61, 400], FIVE_MINUTES),
+        ([2, 300, 2, 300, 2, 300], FIVE_MINUTES),
+        ([20, 20, 20], FIVE_MINUTES),  # too few to tell
+        ([], FIVE_MINUTES),
+    ],
+)
+def test_entries_live_an_hour_where_the_persons_pauses_make_that_pay(pauses: list[float], name: str) -> None:
+    assert lifetime(*pauses).name == name
+
+
+def test_the_costs_that_decide_are_those_of_the_prompts_after_the_pauses() -> None:
+    found = lifetime(20, 20, 20, 20)
+    assert found.cost_five_minutes == 1.25, "all is written anew each time"
+    assert found.cost_hour == round((0.1 * 4_000 + 2.0 * 100) / 4_100, 3), "what is new is written, the rest read"
+    assert lifetime(20, 20, 20, 20, prices=CachePrices(read=0.1, write=0.1, write_hour=9.0)).name == FIVE_MINUTES
+
+
+def test_only_the_latest_pauses_count() -> None:
+    assert lifetime(*[20] * 30, *[1] * 20).name == FIVE_MINUTES
 
 
 def test_all_that_was_sent_before_is_expected_from_the_cache() -> None:
@@ -74,13 +131,18 @@ def test_nothing_is_expected_of_a_request_whose_mark_was_not_set_before() -> Non
 
 
 def test_a_provider_without_a_cache_gets_no_marks() -> None:
-    found = plan(CacheState.WARM, BEFORE, cacheable_from=None, system_tokens=9_000, turns=[(3, 9_000)])
+    found = plan(
+        CacheState.WARM, BEFORE, cacheable_from=None, system_tokens=9_000, turns=[(3, 9_000)], lifetime=Lifetime()
+    )
     assert found == CachePlan()
 
 
 def test_a_mark_stands_at_the_last_block_and_the_blocks_stay_as_they_were() -> None:
     blocks = [*text_blocks("one"), *text_blocks("two")]
-    assert marked(blocks) == [{"type": "text", "text": "one"}, {"type": "text", "text": "two"} | MARK]
+    five_minutes, hour = {"type": "ephemeral"}, {"type": "ephemeral", "ttl": "1h"}
+    first, second = blocks
+    assert marked(blocks, FIVE_MINUTES) == [first, second | {"cache_control": five_minutes}]
+    assert marked(blocks, HOUR) == [first, second | {"cache_control": hour}]
     assert blocks == [{"type": "text", "text": "one"}, {"type": "text", "text": "two"}]
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conversations.context import notation
-from conversations.context.caching import CachePlan, CacheState
+from conversations.context.caching import CachePlan, CacheState, Lifetime
 from conversations.context.notation import Named
 from conversations.context.reasons import Reason
 from conversations.context.rendering import sha256
@@ -47,6 +47,13 @@ plans = st.builds(
     state=st.sampled_from(CacheState),
     marks=st.lists(st.sampled_from(["system", "message"]), unique=True).map(tuple),
     expected=numbers,
+    lifetime=st.builds(
+        Lifetime,
+        name=st.sampled_from(["5m", "1h"]),
+        cost_five_minutes=st.integers(1, 2_000).map(lambda thousandths: thousandths / 1000),
+        cost_hour=st.integers(1, 2_000).map(lambda thousandths: thousandths / 1000),
+    )
+    | st.just(Lifetime()),
     previous_message_id=st.text(),
 )
 

@@ -330,7 +330,8 @@ class Story(RuleBasedStateMachine):
 
     def is_warm(self, snapshot: ContextSnapshot, before: Context, context: Context) -> bool:
         same_model = (snapshot.provider, snapshot.model) == (context.provider, context.model)
-        return same_model and before.sections == context.sections and self.now - snapshot.created_at <= caching.TTL
+        lives = caching.LIVES[before.cache.lifetime.name]
+        return same_model and before.sections == context.sections and self.now - snapshot.created_at <= lives
 
 
 def given(context: Context, assistant: Assistant) -> Sequence[Tier]:
