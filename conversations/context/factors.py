@@ -33,7 +33,9 @@ LEAST_TOKENS = 100
 """Estimated tokens below which a request tells more of what the provider adds to it than of the tokenizer."""
 
 LOWEST, HIGHEST = 0.7, 1.6
-"""Beyond these it is no longer the tokenizer that differs: something else is in the request, or is not."""
+LEAST_LIKELY, MOST_LIKELY = 0.5, 2.5
+"""Beyond these it is no longer the tokenizer that differs: something else is in the request, or is not, or what is reported
+is no count. Such a request teaches nothing."""
 
 STEP = 0.05
 """Coarse, because a factor that trembles moves the start of the window and so breaks the prompt cache."""
@@ -123,7 +125,9 @@ def learnt(samples: Sequence[Sample]) -> Factor | None:
 
     The median of their ratios, rounded up to the next step. All requests of one user weigh as much as ten at most.
     """
-    usable = [sample for sample in samples if sample.estimated >= LEAST_TOKENS and sample.reported > 0]
+    usable = [
+        sample for sample in samples if sample.estimated >= LEAST_TOKENS and LEAST_LIKELY <= sample.ratio <= MOST_LIKELY
+    ]
     if len(usable) < FEWEST:
         return None
     of_user = Counter(sample.user for sample in usable)

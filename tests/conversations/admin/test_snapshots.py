@@ -14,8 +14,7 @@ from conversations.admin import snapshot_page
 from conversations.admin.known import Tally
 from conversations.admin.snapshot.missing import LeftOut
 from conversations.admin.snapshot.response import Figure
-from conversations.context import factors
-from conversations.context import snapshots
+from conversations.context import factors, snapshots
 from conversations.context.builder import rewriting_context
 from conversations.context.rendering import canonical
 from conversations.deletion import door

@@ -95,6 +95,7 @@ async def test_a_recorded_request_is_told_as_the_contract_says(user: User, api: 
         "open_threads_count": 0,
         "last_conversation_present": False,
         "total_tokens": base_tokens + history_tokens + newest["token_count"],
+        "token_factor": 1.0,
         "budget": companion.total_tokens,
         "hard_cap": companion.hard_cap_tokens,
         "sections": [

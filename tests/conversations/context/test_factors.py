@@ -50,9 +50,12 @@ def _nothing_learnt() -> Iterator[None]:
         ([1.3] * FEWEST, Factor(value=1.3, samples=FEWEST)),
         ([1.15] * FEWEST, Factor(value=1.15, samples=FEWEST)),
         ([1.11] * FEWEST, Factor(value=1.15, samples=FEWEST)),
-        ([1.2] * 6 + [30.0, 30.0, 0.01, 0.01], Factor(value=1.2, samples=10)),
-        ([0.2] * FEWEST, Factor(value=0.7, samples=FEWEST)),
-        ([9.0] * FEWEST, Factor(value=1.6, samples=FEWEST)),
+        ([1.2] * 7 + [2.4, 2.4, 0.5], Factor(value=1.2, samples=10)),
+        ([1.2] * FEWEST + [30.0, 0.01] * FEWEST, Factor(value=1.2, samples=FEWEST)),
+        ([0.2] * FEWEST, None),
+        ([9.0] * FEWEST, None),
+        ([0.6] * FEWEST, Factor(value=0.7, samples=FEWEST)),
+        ([2.0] * FEWEST, Factor(value=1.6, samples=FEWEST)),
     ],
 )
 def test_the_factor_is_the_median_ratio_rounded_up_and_kept_in_bounds(
