@@ -26,6 +26,7 @@ def run(url: str) -> None:
 
     django.setup()
     from tests.benchmarks import (  # noqa: PLC0415
+        budget,
         cache,
         context,
         corpus,
@@ -47,6 +48,7 @@ def run(url: str) -> None:
         exchange.main()
         return
     tokens.main()
+    budget.main()
     cache.main()
     with database() as name:
         here = make_conninfo(url, dbname=name)

@@ -26,8 +26,13 @@ async def sent(api: Api, content: str = "Hello") -> list[str]:
 
 
 NO_REQUEST_YET = {
-    "request": None, "message_history_count": None, "total_tokens": None, "model": None,
-    "stop_reason": "", "ways": [], "ended_at": None,
+    "request": None,
+    "message_history_count": None,
+    "total_tokens": None,
+    "model": None,
+    "stop_reason": "",
+    "ways": [],
+    "ended_at": None,
 }
 
 
