@@ -24,6 +24,7 @@ WORDS = {
     "message.saved": "The message is stored.",
     "artifact.requested": "A preset was started.",
     "reply.started": "The model is asked.",
+    "reply.thinking": "The model thinks, {seconds} s.",
     "tool.started": "A tool is used: {name}.",
     "tool.finished": "The tool has ended.",
     "reply.completed": "The reply is complete.",
@@ -31,13 +32,18 @@ WORDS = {
     "reply.interrupted": "It was interrupted.",
     "reply.failed": "It failed: {error}.",
 }
+CONTENT = {"reply.delta": "text", "tool.delta": "text", "reply.thinking": "summary"}
 OVER = "You may not watch any more: signed out, not permitted, or the stated reason has ended. Reload the page."
 
 
 def told(event: Event, *, shown: bool) -> dict[str, Any]:
     """The event as staff see it: its words are ours, and its ``text`` is content, here only where that may be shown. Pure."""
-    written = event.data.get("text", "") if event.type in ("reply.delta", "tool.delta") else ""
-    names = {"name": event.data.get("name", ""), "error": display.error_code(event.data.get("error"))}
+    written = event.data.get(CONTENT.get(event.type, ""), "")
+    names = {
+        "name": event.data.get("name", ""),
+        "seconds": event.data.get("seconds", ""),
+        "error": display.error_code(event.data.get("error")),
+    }
     return {
         "type": event.type,
         "seq": event.seq,

@@ -45,7 +45,10 @@ FAILURES = {"invalid_request": 400, "request_too_large": 413, "rate_limited": 42
 REFUSAL = "refused"
 WORDS = frozenset({"end_turn", "max_tokens", "refusal", "model_context_window_exceeded"})
 TELLING = frozenset(
-    {"reply.delta", "tool.started", "reply.completed", "reply.stopped", "reply.interrupted", "reply.failed"}
+    {
+        *("reply.thinking", "reply.delta", "tool.started"),
+        *("reply.completed", "reply.stopped", "reply.interrupted", "reply.failed"),
+    }
 )
 """The events from which on it is known that a reply has begun, or how it ended."""
 
@@ -175,6 +178,9 @@ class Stream:
         match event.type:
             case "context.built":
                 yield from self.begin(event.data["total_tokens"])
+            case "reply.thinking":
+                yield from self.begin()
+                yield PING
             case "reply.delta":
                 yield from self._speak()
                 yield {

@@ -90,8 +90,9 @@ TAGGED = {
 EVENT_STREAM = "text/event-stream"
 EVENTS = (
     "Server-Sent Events. Each has `id` (its `seq`, from 1 without a hole), `event` (its type) and `data`: one JSON object "
-    '`{"type", "reply", "seq", "at", "data"}`. Types: `message.saved`, `context.built`, `reply.started`, `reply.delta` '
-    "(`data.text`), `tool.started`, `tool.finished`, and at the end one of `reply.completed`, `reply.stopped`, "
+    '`{"type", "reply", "seq", "at", "data"}`. Types: `message.saved`, `context.built`, `reply.started`, `reply.thinking` '
+    "(`data.seconds` so far, and `data.summary`: the next piece of what the model shows of it), `reply.delta` (`data.text`), "
+    "`tool.started`, `tool.finished`, and at the end one of `reply.completed`, `reply.stopped`, "
     "`reply.interrupted`, `reply.failed`. A comment line is sent every 15 seconds while nothing happens. A stream that broke "
     "off goes on at `replies/{id}/events/?after={seq}`."
 )

@@ -104,6 +104,20 @@ EVENTS = (
     ),
     Kind("reply.started", "The model has been asked.", (Field("provider", "string"), Field("model", "string"))),
     Kind(
+        "reply.thinking",
+        "The model thinks before it goes on: told when it begins, about every second, with each piece of a summary, and at "
+        "the end of it. It may begin again, after a text or a tool.",
+        (
+            Field("seconds", "integer", "Whole seconds that it has thought so far, in this reply in all."),
+            Field(
+                "summary",
+                "string",
+                "The next piece of what it shows of its thinking, often empty. All of them joined are the `thinking` blocks of "
+                "the stored turn, with an empty line between two; they are no part of its text.",
+            ),
+        ),
+    ),
+    Kind(
         "reply.delta",
         "The next piece of the reply. All of them joined are exactly the stored text.",
         (

@@ -36,6 +36,8 @@ class Conversation:
     shows_context: bool
     write: Callable[[str], None]
     note: Callable[[str], None]
+    _summary: str = ""
+    _seconds: int = 0
 
     async def say(self, text: str) -> bool:
         """Send it and print the reply; to cancel this stops the reply. Returns whether it was completed.
@@ -60,10 +62,14 @@ class Conversation:
         return completed
 
     async def _show(self, event: Event) -> None:
+        if event.type != "reply.thinking":
+            self._end_thought()
         match event.type:
             case "context.built" if self.shows_context:
                 for line in await in_database(context_lines)(uuid.UUID(event.data["request"])):
                     self.note(line)
+            case "reply.thinking":
+                self._think(event.data["seconds"], event.data["summary"])
             case "reply.delta":
                 self.write(printable(event.data["text"]))
             case "tool.started":
@@ -74,6 +80,18 @@ class Conversation:
                 self.note(printable(event.data["error"]["message"]))
             case "reply.stopped" | "reply.interrupted":
                 self.note(CUT_SHORT[event.type])
+
+    def _think(self, seconds: int, summary: str) -> None:
+        if seconds and not self._seconds:
+            self.note("Thinking …")
+        self._seconds, self._summary = seconds, self._summary + summary
+
+    def _end_thought(self) -> None:
+        if summary := printable(self._summary).strip():
+            self.note(summary)
+        if self._seconds:
+            self.note(f"Thought for {self._seconds} s.")
+        self._summary, self._seconds = "", 0
 
 
 def printable(text: str) -> str:

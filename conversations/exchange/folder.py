@@ -92,6 +92,10 @@ def _block(block: dict[str, Any]) -> str:
         case {"type": "tool_result", "content": content}:
             said = content if isinstance(content, str) else " ".join(_texts(content))
             return f"> {'Error' if block.get('is_error') else 'Result'}: {_short(said)}"
+        case {"type": "thinking", "thinking": str(text)}:
+            return f"> Thinking: {_short(text)}" if text else ""
+        case {"type": "redacted_thinking"}:
+            return ""
         case {"type": kind}:
             return fenced(json.dumps(block, ensure_ascii=False, indent=2), "json") if kind else ""
     return ""

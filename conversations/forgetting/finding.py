@@ -26,7 +26,8 @@ MOST_STARTS = 30
 """With more beginnings of words than these, all texts are read and looked at here."""
 QUOTED = 5
 """Words of a sentence whose wording tells where it comes from."""
-DELTA = "reply.delta"
+IN_PIECES = {"reply.delta": "text", "reply.thinking": "summary"}
+"""Where events tell a text piece by piece."""
 
 COUNTS = """
 SELECT wanted.term, (SELECT count(*) FROM memory_indexedturn WHERE user_id = %(user)s AND terms @> ARRAY[wanted.term])
@@ -263,13 +264,13 @@ def _replies(
     found = {*_answered(turns), *asked.values_list("id", flat=True)}
     if needles:
         events = ReplyEvent.objects.filter(reply__thread__user=user).order_by("reply_id", "seq")
-        said: dict[uuid.UUID, list[str]] = {}
+        said: dict[uuid.UUID, dict[str, Any]] = {}
         for reply, kind, data in events.values_list("reply_id", "type", "data").iterator():
-            texts = said.setdefault(reply, [""])
-            if kind == DELTA:
-                texts[0] += data["text"]
+            texts = said.setdefault(reply, dict.fromkeys(IN_PIECES, "") | {"others": []})
+            if name := IN_PIECES.get(kind):
+                texts[kind] += data[name]
             else:
-                texts.append(data)
+                texts["others"].append(data)
         found |= {
             reply for reply, texts in said.items() if needles.tell(texts) or hints.told(texts, given.get(reply, NONE))
         }

@@ -10,9 +10,11 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
+from django.utils import timezone
 
 from conversations.chat.terminal import Conversation, printable
 from conversations.models import Message, Reply
+from conversations.replies.events import Event
 from tests import model_scripts as scripts
 from tests.model_scripts import Gate
 from tests.model_server import ModelServer
@@ -81,6 +83,27 @@ async def test_ctrl_c_stops_the_reply_and_keeps_the_text(user: User, model: Mode
     assert (await saying, first, notes) == (False, "So far", ["Stopped. The text so far is kept."])
     reply = await Reply.objects.aget(thread=conversation.thread)
     assert (reply.status, isinstance(conversation.thread, uuid.UUID)) == ("stopped", True)
+
+
+async def test_it_says_that_the_model_thinks_and_what_it_shows_of_it(user: User) -> None:
+    said: list[str] = []
+    conversation = Conversation(
+        user=user,
+        assistant=None,
+        thread=None,
+        shows_context=False,
+        write=said.append,
+        note=lambda line: said.append(f"[{line}]"),
+    )
+    told: list[tuple[str, dict[str, Any]]] = [
+        ("reply.thinking", {"seconds": 0, "summary": ""}),
+        ("reply.thinking", {"seconds": 1, "summary": "They like "}),
+        ("reply.thinking", {"seconds": 2, "summary": "tea.\x1b[2J"}),
+        ("reply.delta", {"text": "Tea"}),
+    ]
+    for type, data in told:
+        await conversation._show(Event(reply=uuid.uuid4(), seq=1, type=type, data=data, at=timezone.now()))
+    assert said == ["[Thinking …]", "[They like tea.[2J]", "[Thought for 2 s.]", "Tea"]
 
 
 def test_what_a_terminal_would_obey_is_not_printed() -> None:

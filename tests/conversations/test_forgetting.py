@@ -110,7 +110,8 @@ class Month:
         first = make_context(reply)
         call = {"type": "tool_use", "id": "t1", "name": "search_messages", "input": {"query": "stone birch cabin key"}}
         result = {"type": "tool_result", "tool_use_id": "t1", "content": f"2026-01-01 08:00 UTC, user: {SAID}"}
-        second = continued(first, round_text([call, result]), at=now)
+        thought = {"type": "thinking", "thinking": "The stone is QX-7731, I think.", "signature": "c2ln"}
+        second = continued(first, round_text([thought, call, result]), at=now)
         rewrite = rewriting_context(first, assistant=self.asked.assistant, provider=OfflineProvider())
         self.of_before = [record(first, reply), record(second, reply, round=2), record(rewrite, reply)]
         for seq, piece in enumerate(["You keep it under stone QX", "-7731."], 2):
@@ -191,6 +192,19 @@ def test_what_only_shares_the_topic_stays(month: Month) -> None:
     forgetting.forget_memory(month.user, month.memory.id)
     assert turn(month.elsewhere, 1).text == "Who cuts a spare key for a cabin?"
     assert gone(untouched), "the tier of memories stood in it"
+
+
+def test_what_only_the_thinking_tells_goes_too(month: Month) -> None:
+    chat = make_thread(month.user, ["Anything new?", "No."])
+    add_blocks(chat, 2, [{"type": "thinking", "thinking": f"{FACT} They don't ask."}, *text_blocks("No.")])
+    reply = make_reply(make_thread(month.user, ["And now?"]))
+    for seq, piece in enumerate(["The spare key is under stone QX", "-7731, behind the birch."], 2):
+        data = {"seconds": 1, "summary": piece}
+        ReplyEvent.objects.create(reply=reply, seq=seq, type="reply.thinking", data=data, at=timezone.now())
+    forgetting.forget_memory(month.user, month.memory.id)
+    assert turn(chat, 2).blocks == text_blocks("[forgotten]")
+    assert not ReplyEvent.objects.filter(reply=reply).exists()
+    assert found(*TELLING_WORDS) == []
 
 
 class Boat:

@@ -52,7 +52,8 @@ async def test_an_artifact_is_exported_as_a_file_to_keep(user: User, api: Api) -
 def filled(user: User) -> Thread:
     thread = make_thread(user, title="Отчёт: Q3", message_count=2, last_position=2)
     question, answer = chain(thread, ["Write a plan", "I write.\n\nHere it is."])
-    answer.content = [*text_blocks("I write."), CALL, RESULT, *text_blocks("Here it is.")]
+    thought = {"type": "thinking", "thinking": "They want\na plan."}
+    answer.content = [thought, *text_blocks("I write."), CALL, RESULT, *text_blocks("Here it is.")]
     Message.objects.bulk_create([question, answer])
     make_artifact(thread, "# One", "# Two", title="План")
     make_artifact(thread, "x = 1", title="план", kind="code", language="python")
@@ -78,7 +79,10 @@ async def test_a_thread_is_exported_with_all_versions_and_can_be_imported_again(
         "artifacts/Table.csv": "a,b",
     }
     said = talk.split("UTC")[-1].strip()
-    assert said == "I write.\n\n> Tool `save_artifact`: План\n\n> Result: Saved as version 1.\n\nHere it is."
+    assert (
+        said
+        == "> Thinking: They want a plan.\n\nI write.\n\n> Tool `save_artifact`: План\n\n> Result: Saved as version 1.\n\nHere it is."
+    )
     assert "**You** · " in talk
     assert (await others_api.post("import/?ids=new", document)).status == 201
     stored = [each async for each in Thread.objects.filter(title="Отчёт: Q3").order_by("created_at")]

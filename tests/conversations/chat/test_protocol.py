@@ -72,7 +72,9 @@ def undocumented(event: Frame) -> set[str]:
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("engine")
 async def test_events_have_the_fields_that_the_page_tells_of(session: str, model: ModelServer) -> None:
-    making = scripts.turn("I make it. ", scripts.Use(name="save_artifact", input=PLAN))
+    making = scripts.turn(
+        scripts.Thought(pieces=("Hm.",)), "I make it. ", scripts.Use(name="save_artifact", input=PLAN)
+    )
     model.script(making, scripts.text("It is saved."), scripts.error(401), scripts.text("# Requirements"))
     async with connected(session=session) as socket:
         await socket.send("message.send", content="Make a plan", assistant="analyst")

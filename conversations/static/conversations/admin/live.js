@@ -9,6 +9,7 @@ const times = new Intl.DateTimeFormat(undefined, {
   hourCycle: "h23",
 });
 let said = null;
+let thinking = null;
 let masked = 0;
 
 function line(kind, words, url = "") {
@@ -33,14 +34,33 @@ function write(text, characters) {
   else said.textContent = `masked, ${(masked += characters).toLocaleString()} characters so far`;
 }
 
-function tell({ words, text, characters, at, url }) {
+function timed(at, words) {
+  return `${times.format(new Date(at))} ${words}`;
+}
+
+// One line that counts on, and what the model shows of it.
+function think({ words, text, characters, at }) {
+  if (!thinking) begin();
+  thinking ??= line("ob-live-event", "");
+  thinking.textContent = timed(at, words);
+  if (characters) write(text, characters);
+}
+
+function begin() {
+  said = thinking = null;
+  masked = 0;
+}
+
+function tell({ type, words, text, characters, at, url }) {
+  if (type === "reply.thinking") return think({ words, text, characters, at });
+  if (thinking) begin();
   if (characters) {
     write(text, characters);
   } else if (words) {
-    said = null;
-    masked = 0;
-    line("ob-live-event", `${times.format(new Date(at))} ${words}`, url);
+    begin();
+    line("ob-live-event", timed(at, words), url);
   }
+  return undefined;
 }
 
 const source = new EventSource(log.dataset.events);
