@@ -22,8 +22,9 @@ SYSTEM, MESSAGE = "system", "message"
 MOST_PAUSES = 20
 FEWEST_PAUSES = 4
 """Below so many, a person's pauses tell nothing, and entries live five minutes."""
-CLEARLY_LESS = 0.95
-"""The share of the cost for five minutes below which an hour is chosen."""
+CLEARLY_LESS = 0.75
+"""The share of the cost for five minutes below which an hour is chosen. Not 1: whose entries have expired begins again with a
+shorter window, which the costs don't tell, and pauses to come are not those of before."""
 
 
 class CacheState(models.TextChoices):

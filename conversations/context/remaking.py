@@ -43,7 +43,7 @@ from conversations.context.tiers import (
     Told,
 )
 from conversations.context.tokens import turn_tokens
-from conversations.context.toolbox import NO_TOOLS, ToolTexts
+from conversations.context.toolbox import NO_TOOLS, ToolTexts, program_section
 from conversations.context.windowing import Turn
 from conversations.models import Assistant, ContextSnapshot, Message, Thread, text_blocks
 from conversations.providers import get_provider
@@ -236,8 +236,7 @@ def record_of(snapshot: ContextSnapshot) -> Record:
         raise NotRemade(str(error)) from error
     beside = {part.name: part for part in snapshots.additions_of(first)}
     texts = {name: started.texts[part.sha256] for name, part in beside.items()}
-    standing_parts = {part.name: part for part in snapshots.sections_of(first)}
-    known = {name: started.texts[part.sha256] for name, part in standing_parts.items()}
+    known = {part.name: started.texts[part.sha256] for part in snapshots.sections_of(first)}
     items = snapshots.standing_items_of(first, started)
     recalled, factor = first.recalled or [], snapshots.factor_of(first)
     # Where all that stood beside the message had to give way, no text of it was recorded.
@@ -250,7 +249,7 @@ def record_of(snapshot: ContextSnapshot) -> Record:
         rounds=_rounds(requests),
         settings=_settings(first, known, thread.assistant, is_known=bool(standing.told or recalled)),
         allowance=Allowance(max_tokens=first.max_tokens, thinking=snapshots.thinking_of(first)),
-        program=next(iter(_sections(PROGRAM, standing_parts, known)), None),
+        program=program_section(json.loads(known[PROGRAM])) if PROGRAM in known else None,
         query=None if gave_way else _recorded_query(first, texts),
         standing=standing,
         listing=None if gave_way else _listing(beside, texts, recalled, factor),
@@ -345,10 +344,6 @@ def _recalled(
         items=[_item(item, factor) for item in found],
         turns=[replace(Turn.of(turn), content=[], token_count=0) for turn in turns],
     )
-
-
-def _sections(name: str, parts: Mapping[str, Named], texts: Mapping[str, str]) -> list[Section]:
-    return [Section(name=name, text=texts[name], tokens=parts[name].tokens)] if name in parts else []
 
 
 def _sections(name: str, beside: Mapping[str, Named], texts: Mapping[str, str]) -> list[Section]:

@@ -1,38 +1,40 @@
 """What prompts cost with a provider that caches prefixes, by simulation: our window beside ones that slide. No network.
 
 Prices are those of the Messages API, as multiples of an input token: with most models, what is read from the cache costs 0.1,
-what is written to it for five minutes 1.25. A request is the system text, the history, the newest message and, after it, what
-changes with each message; cache marks stand at the end of the system text and of the newest message's own text.
+what is written to it for five minutes 1.25, for an hour 2. A request is the system text, the history, the newest message and,
+after it, what changes with each message; cache marks stand at the end of the system text and of the newest message's own text.
 """
 
 import math
 import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from statistics import mean
 
+from conversations.context.caching import FIVE_MINUTES, LIVES, CachePrices, Lifetime, lifetime_for
 from conversations.context.windowing import Turn, window
 from conversations.models import text_blocks
-from conversations.providers import prices
 from tests.conversations.context.turns import COMPANION
 
-PRICE = prices.SHIPPED["anthropic", "claude-sonnet-4-6"][0]
-READ, WRITE = float(PRICE.cache_read / PRICE.input), float(PRICE.cache_write / PRICE.input)
+PRICES = CachePrices()
 SMALLEST_PREFIX = 1_024
-LIVES_SECONDS = 300.0
+START = datetime(2026, 3, 1, tzinfo=UTC)
 
 SYSTEM, VOLATILE = 1_200, 600
 QUESTIONS = 200
 CONVERSATIONS = 30
 MEAN_TOKENS, SPREAD = 60, 0.9
-PAUSES = 0.12
 
-PACES = {"live": 0.0, "with pauses": PAUSES}
-LIMITS = {"live": 0.30, "with pauses": 0.35}
+PACES = {"live": (0.0, 0.0), "with pauses": (0.12, 7_200.0), "beside other work": (0.6, 2_700.0)}
+"""How many pauses are longer than six minutes, and how long they are at most, in seconds."""
+LIMITS = {"live": 0.30, "with pauses": 0.36, "beside other work": 0.36}
 
 Choose = Callable[[Sequence[Turn], int | None], list[Turn]]
 """The window over the history. The number is where the request before began, ``None`` when the cache is cold."""
+Lives = Callable[[Sequence[Turn], Sequence[datetime]], Lifetime]
+"""How long entries live, by the history and the times of the person's messages."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,15 +54,16 @@ class Cached:
 
     begins: int
     ends: int
-    used_at: float
+    used_at: datetime
+    lives: str
 
 
 def main() -> None:
-    for pace, pauses in PACES.items():
+    for pace in PACES:
         print(f"\n== prompt cost of {QUESTIONS} questions {pace}, mean of {CONVERSATIONS}: tokens paid for a request")
         base = 0.0
-        for name, (choose, caches) in WINDOWS.items():
-            talks = [simulate(choose, pauses=pauses, caches=caches, seed=seed) for seed in range(CONVERSATIONS)]
+        for name, (choose, lives) in WINDOWS.items():
+            talks = [simulate(choose, pace=pace, lives=lives, seed=seed) for seed in range(CONVERSATIONS)]
             requests = [request for talk in talks for request in talk]
             cost = mean(request.cost for request in requests)
             base = base or cost
@@ -74,41 +77,45 @@ def main() -> None:
             )
 
 
-def simulate(choose: Choose, *, pauses: float, caches: bool, seed: int) -> list[Request]:
+def simulate(choose: Choose, *, pace: str, lives: Lives | None, seed: int) -> list[Request]:
     """The requests of one conversation."""
     draw = random.Random(seed)
     history: list[Turn] = []
     requests: list[Request] = []
     cached: Cached | None = None
-    now = 0.0
+    times = [START]
     for _ in range(QUESTIONS):
-        now += seconds_between(draw, pauses)
-        if cached and now - cached.used_at > LIVES_SECONDS:
+        now = times[-1] + timedelta(seconds=seconds_between(draw, *PACES[pace]))
+        times.append(now)
+        if cached and now - cached.used_at > LIVES[cached.lives]:
             cached = None
         kept = choose(history, requests[-1].begins if cached else None)
         question = turn(len(history) + 1, "user", tokens(draw))
         sent = [*kept, question]
-        requests.append(priced(sent, cached, caches=caches))
-        if caches:
-            cached = Cached(begins=sent[0].position, ends=question.position, used_at=now)
+        lifetime = lives(kept, times[-len(kept) // 2 - 1 :]) if lives else None
+        requests.append(priced(sent, cached, lifetime))
+        if lifetime:
+            cached = Cached(begins=sent[0].position, ends=question.position, used_at=now, lives=lifetime.name)
         history += [question, turn(len(history) + 2, "assistant", tokens(draw))]
     return requests
 
 
-def priced(sent: Sequence[Turn], cached: Cached | None, *, caches: bool) -> Request:
+def priced(sent: Sequence[Turn], cached: Cached | None, lifetime: Lifetime | None) -> Request:
     prefix = SYSTEM + sum(turn.token_count for turn in sent)
     read = 0
     if cached:
         same = sent[0].position == cached.begins
         known = SYSTEM + sum(turn.token_count for turn in sent if same and turn.position <= cached.ends)
         read = known if known >= SMALLEST_PREFIX else 0
-    writes = caches and prefix >= SMALLEST_PREFIX
+    write = 1.0
+    if lifetime and prefix >= SMALLEST_PREFIX:
+        write = PRICES.write if lifetime.name == FIVE_MINUTES else PRICES.write_hour
     return Request(
         begins=sent[0].position,
         kept=prefix - SYSTEM - sent[-1].token_count,
         total=prefix + VOLATILE,
         read=read,
-        cost=READ * read + (WRITE if writes else 1) * (prefix - read) + VOLATILE,
+        cost=PRICES.read * read + write * (prefix - read) + VOLATILE,
     )
 
 
@@ -132,11 +139,23 @@ def ours(history: Sequence[Turn], begin_at: int | None) -> list[Turn]:
     return window(history[-COMPANION.history_turns - 1 :], COMPANION, begin_at=begin_at)[0]
 
 
+def five_minutes(history: Sequence[Turn], times: Sequence[datetime]) -> Lifetime:
+    return Lifetime()
+
+
+def chosen(history: Sequence[Turn], times: Sequence[datetime]) -> Lifetime:
+    """As the builder does."""
+    size = sum(turn.token_count for turn in history)
+    growth = size // max(len(history) // 2, 1)
+    return lifetime_for(times, prefix_tokens=SYSTEM + size, growth_tokens=growth, prices=PRICES)
+
+
 OURS = "ours: drops to the low mark, or when cold"
-WINDOWS: dict[str, tuple[Choose, bool]] = {
-    "sliding, 3,000 tokens, no cache": (sliding, False),
-    "sliding, 3,000 tokens, cached": (sliding, True),
-    OURS: (ours, True),
+WINDOWS: dict[str, tuple[Choose, Lives | None]] = {
+    "sliding, 3,000 tokens, no cache": (sliding, None),
+    "sliding, 3,000 tokens, cached": (sliding, five_minutes),
+    "as ours, entries of five minutes": (ours, five_minutes),
+    OURS: (ours, chosen),
 }
 
 
@@ -153,5 +172,5 @@ def tokens(draw: random.Random) -> int:
     return min(1_200, max(3, int(drawn)))
 
 
-def seconds_between(draw: random.Random, pauses: float) -> float:
-    return draw.uniform(360, 7_200) if draw.random() < pauses else draw.uniform(8, 120)
+def seconds_between(draw: random.Random, pauses: float, longest: float) -> float:
+    return draw.uniform(360, longest) if draw.random() < pauses else draw.uniform(8, 120)
