@@ -21,7 +21,6 @@ from conversations.context.fitting import (
     fit,
     history_room,
     memory_room,
-    round_section,
     standing_room,
     without_thoughts,
 )
@@ -62,6 +61,7 @@ class Context:
     turns_loaded: int
     budget: Budget
     factor: Factor = PLAIN
+    fallback_for: str = ""
     items: Sequence[TierItem] = ()
     recalled: Sequence[TierItem] = ()
     problems: Sequence[Problem] = ()
@@ -139,6 +139,7 @@ class Ground:
     recalled: Sequence[Turn]
     problems: Sequence[Problem]
     rewriting: Rewriting
+    fallback_for: str = ""
     asked: "Asked | None" = None
 
 
@@ -210,12 +211,12 @@ def build_context(
     the message. Without it the assistant's rules decide; where a model has to be asked first, ``rewriting`` says so.
     ``ranking`` is what another memory service said, where there is one. ``silent``: ``newest`` is the instruction of a
     preset, and no turn of the thread (F9). Without ``remembers``, or where the person or the assistant has memory switched
-    off, nothing is known or recalled. ``terms`` are those of the program that asks. ``past``: the request was made before,
+    off, nothing is known or recalled. ``terms`` are those of this one reply. ``past``: the request was made before,
     at ``at``. ``for_another_model``: the history is not for the provider alone.
     """
     watch = Stopwatch()
     memory = assistant.uses_memory and remembers
-    model = assistant.model or provider.default_model()
+    model = terms.model or assistant.model or provider.default_model()
     parts = Parts(
         program=past.program if past and past.program else program_section(provider.program()),
         tools=tools_section(tools.definitions) if tools.definitions else None,
@@ -224,9 +225,11 @@ def build_context(
         instructions=Section.of(INSTRUCTIONS, terms.instructions) if terms.instructions else None,
         newest=newest,
         silent=silent,
+        rounds=terms.rounds,
     )
     factor = (past.factor if past else None) or factors.of_model(provider.name, model)
-    budget = Budget.of(assistant).estimated(factor)
+    whole = terms.lowered(Budget.of(assistant))
+    budget = whole.estimated(factor)
     wanted = Wanted(
         thread_id=thread_id,
         before=newest.position,
@@ -283,15 +286,15 @@ def build_context(
         recalled = (past.recall if past else recall)(reminded, tiers=parts.tiers, room=asked.room)
     watch.lap("memory")
     parts = replace(parts, additions=[*parts.additions, *recalled.sections])
-    allowance = (past and past.allowance) or Allowance.of(
-        row, assistant, answer=terms.at_most(assistant.max_output_tokens)
+    allowance = (past and past.allowance) or terms.raised(
+        Allowance.of(row, assistant, answer=terms.at_most(assistant.max_output_tokens)), row
     )
     ground = Ground(
         provider=provider,
         model=model,
         allowance=allowance,
         fitting=budget,
-        budget=Budget.of(assistant),
+        budget=whole,
         factor=factor,
         lifetime=lifetime,
         candidates=candidates,
@@ -301,15 +304,16 @@ def build_context(
         items=recalled.items,
         recalled=recalled.turns,
         listed=listed.items,
-        problems=[*standing.problems, *recalled.problems],
+        problems=[*standing.problems, *recalled.problems, *terms.problems],
         rewriting=query,
+        fallback_for=terms.fallback_for,
         asked=asked,
     )
-    return _assembled(ground, parts, watch)
+    return _assembled(ground, _with_valid_thinking(parts, budget, allowance.thinking), watch)
 
 
-def continued(context: Context, round_done: str, *, at: datetime, keeps_thinking: bool = True) -> Context:
-    """The next request of the same reply, after one more round of tool calls and results (JSON of its blocks).
+def continued(context: Context, done: Sequence[Section], *, at: datetime, keeps_thinking: bool = True) -> Context:
+    """The next request of the same reply, after this was said and done: mostly a round of tool calls and results.
 
     All that stood before is the same to the byte, so that it comes from the provider's cache, as long as it fits. Where it
     doesn't, the reply's thinking so far is left out: it is bound to all that stood before it, and refused after a change.
@@ -327,11 +331,17 @@ def continued(context: Context, round_done: str, *, at: datetime, keeps_thinking
         provider_message_id="",
     )
     ground = replace(context.ground, before=CacheState.WARM, previous=previous)
-    parts = replace(context.parts, rounds=[*context.parts.rounds, round_section(round_done)])
-    is_bound = context.thinking.mode != "enabled"
-    if is_bound and not (keeps_thinking and fit(parts, ground.fitting) == parts):
-        parts = replace(parts, rounds=[without_thoughts(part) for part in parts.rounds])
-    return _assembled(ground, parts, Stopwatch())
+    parts = replace(context.parts, rounds=[*context.parts.rounds, *done])
+    return _assembled(
+        ground, _with_valid_thinking(parts, ground.fitting, context.thinking, keeps=keeps_thinking), Stopwatch()
+    )
+
+
+def _with_valid_thinking(parts: Parts, budget: Budget, thinking: ThinkingPlan, *, keeps: bool = True) -> Parts:
+    is_bound = thinking.mode != "enabled"
+    if parts.rounds and is_bound and not (keeps and fit(parts, budget) == parts):
+        return replace(parts, rounds=[without_thoughts(part) for part in parts.rounds])
+    return parts
 
 
 def _assembled(ground: Ground, whole: Parts, watch: Stopwatch) -> Context:
@@ -356,7 +366,7 @@ def _assembled(ground: Ground, whole: Parts, watch: Stopwatch) -> Context:
         turns=parts.turns,
         additions=[section.text for section in parts.beside],
         tools=parts.tools.text if parts.tools else "",
-        rounds=[section.text for section in parts.rounds],
+        rounds=[(section.name, section.text) for section in parts.rounds],
         cache=cache,
         thinking=ground.allowance.thinking,
         program=parts.program.text if parts.program else "",
@@ -385,6 +395,7 @@ def _assembled(ground: Ground, whole: Parts, watch: Stopwatch) -> Context:
         items=[item.counted(ground.factor) for tier in parts.tiers for item in tier.items],
         recalled=[item.counted(ground.factor) if parts.additions else item.left_out() for item in beside],
         problems=ground.problems,
+        fallback_for=ground.fallback_for,
         rewriting=ground.rewriting,
         cache=cache,
         payload=payload,

@@ -10,6 +10,7 @@ from typing import Any
 from conversations.context.fitting import INSTRUCTION, INSTRUCTIONS, MATERIAL, PROGRAM, ROUND, TOOLS
 from conversations.context.notation import Named
 from conversations.context.reasons import Reason
+from conversations.context.rendering import GO_ON
 from conversations.context.snapshots import additions_of, proven, runs_of, sections_of
 from conversations.context.tokens import TURN_OVERHEAD, estimate_tokens
 from conversations.context.windowing import Run
@@ -33,6 +34,7 @@ TIERS = (
     "recalled",
     INSTRUCTION,
     MATERIAL,
+    GO_ON,
 )
 
 

@@ -9,7 +9,7 @@ from django.db.models import Q
 
 from conversations.context import snapshots
 from conversations.context.builder import Context
-from conversations.context.fitting import ROUND, TOOLS
+from conversations.context.fitting import SAID, TOOLS
 from conversations.context.reasons import Reason
 from conversations.context.rendering import sha256
 from conversations.context.snapshots import Material, NotRebuildable, runs_of
@@ -102,7 +102,7 @@ def _sections(snapshot: ContextSnapshot, material: Material) -> Iterator[dict[st
 
     for one in snapshots.sections_of(snapshot):
         yield section(one.name, material.texts.get(one.sha256), one.tokens, one.sha256)
-    additions = [part for part in snapshots.additions_of(snapshot) if part.name != ROUND]
+    additions = [part for part in snapshots.additions_of(snapshot) if part.name not in SAID]
     beside = "\n\n".join(filter(None, (material.texts.get(addition.sha256, "") for addition in additions)))
     beside_tokens = sum(addition.tokens for addition in additions)
     made_of = [addition.sha256 for addition in additions]
@@ -123,7 +123,7 @@ def _sections(snapshot: ContextSnapshot, material: Material) -> Iterator[dict[st
         *made_of,
         *(turn.position for turn in message),
     )
-    rounds = [part for part in snapshots.additions_of(snapshot) if part.name == ROUND]
+    rounds = [part for part in snapshots.additions_of(snapshot) if part.name in SAID]
     if rounds:
         told = [material.texts.get(part.sha256, "") for part in rounds]
         digests = [part.sha256 for part in rounds]

@@ -8,7 +8,7 @@ from typing import Any
 
 from conversations.context.budget import Budget, shorten
 from conversations.context.exchanges import Block, without_thinking
-from conversations.context.rendering import round_text
+from conversations.context.rendering import GO_ON, round_text
 from conversations.context.tiers import Tier, cut
 from conversations.context.tokens import TURN_OVERHEAD, estimate_tokens, text_of, turn_tokens
 from conversations.context.windowing import Turn, least_kept, whole
@@ -43,6 +43,23 @@ class Section:
         return cls(name=name, text=text, tokens=estimate_tokens(text))
 
 
+GO_ON_WORDS = """\
+Please continue from where you left off. Begin with the very next character, be it in the middle of a word or of code. Repeat \
+nothing and say nothing about this request."""
+SAID = frozenset({ROUND, GO_ON})
+"""The sections that tell what the reply said and did before."""
+
+
+def resumed(blocks: Sequence[Block]) -> list[Section]:
+    """What a reply has said and done so far, and that it is to go on with it."""
+    return [round_section(round_text(blocks)), Section.of(GO_ON, GO_ON_WORDS)]
+
+
+def said_section(name: str, text: str) -> Section:
+    """What the reply said and did, or was asked, as a snapshot has it."""
+    return Section.of(name, text) if name == GO_ON else round_section(text)
+
+
 @lru_cache(maxsize=64)
 def round_section(text: str) -> Section:
     """A round of the reply. What the model thought in it goes back to it, but takes no room of the context: it has its own."""
@@ -50,6 +67,8 @@ def round_section(text: str) -> Section:
 
 
 def without_thoughts(part: Section) -> Section:
+    if part.name == GO_ON:
+        return part
     return replace(part, text=round_text(without_thinking(json.loads(part.text))))
 
 
@@ -164,6 +183,8 @@ def _shorter(rounds: Sequence[Section], room: int) -> Sequence[Section]:
         for index, part in enumerate(kept):
             if sum(part.tokens for part in kept) <= room:
                 return kept
+            if part.name == GO_ON:
+                continue
             kept[index] = round_section(round_text([_shorter_block(block, tokens) for block in json.loads(part.text)]))
     return kept
 

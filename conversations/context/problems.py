@@ -8,6 +8,7 @@ class ProblemKind(StrEnum):
     ERROR = "error"
     TIMED_OUT = "timed_out"
     GARBAGE = "garbage"
+    TOO_LARGE = "too_large"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,14 +17,14 @@ from conversations.context import rewriting, snapshots
 from conversations.context.builder import Asked, Context, Past, build_context, continued
 from conversations.context.caching import Lifetime
 from conversations.context.factors import Factor
-from conversations.context.fitting import INSTRUCTION, INSTRUCTIONS, PROGRAM, ROUND, TOOLS, Section
+from conversations.context.fitting import INSTRUCTION, INSTRUCTIONS, PROGRAM, SAID, TOOLS, Section, said_section
 from conversations.context.listing import Listing
 from conversations.context.notation import Named
 from conversations.context.reasons import Reason
 from conversations.context.recalling import Recalled, RecalledItem, RecalledTurn, Reminded, recall
 from conversations.context.rendering import digest
 from conversations.context.rewriting import Rewriting, RewritingOutcome
-from conversations.context.snapshots import NotRebuildable
+from conversations.context.snapshots import Material, NotRebuildable
 from conversations.context.sources import AsOf
 from conversations.context.terms import NO_TERMS, Terms
 from conversations.context.thinking import Allowance
@@ -115,10 +115,10 @@ class Recollection:
 
 @dataclass(frozen=True, kw_only=True)
 class RecordedRound:
-    """What a reply said and did in one round. ``keeps_thinking``: the rounds before it went back to the model as they had gone
-    before, with what it had thought in them."""
+    """What a reply said and did between two requests. ``keeps_thinking``: what came before went back to the model as it had
+    gone before, with what it had thought."""
 
-    text: str
+    done: Sequence[Section]
     keeps_thinking: bool
 
 
@@ -193,8 +193,8 @@ def build(record: Record, settings: Settings, recollection: Recollection) -> Con
             lifetime=record.lifetime if _is_same_model(record, assistant) else None,
         ),
     )
-    for done in record.rounds:
-        context = continued(context, done.text, at=record.snapshot.created_at, keeps_thinking=done.keeps_thinking)
+    for one in record.rounds:
+        context = continued(context, one.done, at=record.snapshot.created_at, keeps_thinking=one.keeps_thinking)
     return context
 
 
@@ -224,9 +224,9 @@ def record_of(snapshot: ContextSnapshot) -> Record:
             "no budget and no switch decides what that is."
         )
     requests = _requests_of_reply(snapshot)
-    first = requests[0]
     if len(requests) != snapshot.round:
         raise NotRemade("An earlier request of the same reply, on which it rests, has been deleted since.")
+    first, *_ = requests = _since_built_anew(requests)
     material = snapshots.material_of(snapshot)
     started = material if first.pk == snapshot.pk else snapshots.material_of(first)
     try:
@@ -234,7 +234,7 @@ def record_of(snapshot: ContextSnapshot) -> Record:
         snapshots.rebuild_from(first, started)
     except NotRebuildable as error:
         raise NotRemade(str(error)) from error
-    beside = {part.name: part for part in snapshots.additions_of(first)}
+    beside = {part.name: part for part in snapshots.additions_of(first) if part.name not in SAID}
     texts = {name: started.texts[part.sha256] for name, part in beside.items()}
     known = {part.name: started.texts[part.sha256] for part in snapshots.sections_of(first)}
     items = snapshots.standing_items_of(first, started)
@@ -247,7 +247,7 @@ def record_of(snapshot: ContextSnapshot) -> Record:
         thread=thread,
         newest=_newest(first, texts),
         rounds=_rounds(requests),
-        settings=_settings(first, known, thread.assistant, is_known=bool(standing.told or recalled)),
+        settings=_settings(first, known, started, thread.assistant, is_known=bool(standing.told or recalled)),
         allowance=Allowance(max_tokens=first.max_tokens, thinking=snapshots.thinking_of(first)),
         program=program_section(json.loads(known[PROGRAM])) if PROGRAM in known else None,
         query=None if gave_way else _recorded_query(first, texts),
@@ -273,7 +273,21 @@ def _requests_of_reply(snapshot: ContextSnapshot) -> list[ContextSnapshot]:
     return [*earlier.order_by("round"), snapshot]
 
 
-def _settings(first: ContextSnapshot, known: Mapping[str, str], today: Assistant, *, is_known: bool) -> Settings:
+def _since_built_anew(requests: list[ContextSnapshot]) -> list[ContextSnapshot]:
+    """Those that rest on one another: one that tells of no more than the one before was built anew, for another model or
+    smaller."""
+    counts = [len(_said(one)) for one in requests]
+    anew = [index for index in range(1, len(requests)) if counts[index] <= counts[index - 1]]
+    return requests[anew[-1] if anew else 0 :]
+
+
+def _said(request: ContextSnapshot) -> list[Named]:
+    return [part for part in snapshots.additions_of(request) if part.name in SAID]
+
+
+def _settings(
+    first: ContextSnapshot, known: Mapping[str, str], started: Material, today: Assistant, *, is_known: bool
+) -> Settings:
     """The assistant as far as the record tells how it was; all else is as it is today."""
     assistant = copy.copy(today)
     assistant.system_prompt = known["base"]
@@ -296,7 +310,11 @@ def _settings(first: ContextSnapshot, known: Mapping[str, str], today: Assistant
     return Settings(
         assistant=assistant,
         tools=ToolTexts(definitions=definitions, rules=known.get("rules", "")),
-        terms=Terms(instructions=known.get(INSTRUCTIONS, "")),
+        terms=Terms(
+            instructions=known.get(INSTRUCTIONS, ""),
+            fallback_for=first.fallback_for,
+            rounds=[said_section(part.name, started.texts[part.sha256]) for part in _said(first)],
+        ),
     )
 
 
@@ -310,10 +328,13 @@ def _newest(first: ContextSnapshot, texts: Mapping[str, str]) -> Turn:
 
 def _rounds(requests: Sequence[ContextSnapshot]) -> list[RecordedRound]:
     """What the reply said and did before the last of these requests. The first that tells of a round had most room for it."""
-    told = [[part.sha256 for part in snapshots.additions_of(one) if part.name == ROUND] for one in requests]
-    texts, _ = snapshots.texts_named(requests[0].thread_id, [parts[-1] for parts in told if parts])
+    steps = [(before, parts[: len(before)], parts[len(before) :]) for before, parts in pairwise(map(_said, requests))]
+    texts, _ = snapshots.texts_named(requests[0].thread_id, [part.sha256 for *_, new in steps for part in new])
     return [
-        RecordedRound(text=texts[parts[-1]], keeps_thinking=parts[:-1] == before) for before, parts in pairwise(told)
+        RecordedRound(
+            done=[said_section(part.name, texts[part.sha256]) for part in new], keeps_thinking=again == before
+        )
+        for before, again, new in steps
     ]
 
 

@@ -13,6 +13,8 @@ from conversations.providers.base import Payload, Provider
 from conversations.providers.thinking import NO_THINKING, ThinkingPlan
 
 EARLIER = "[Earlier turns are left out.]"
+GO_ON = "go_on"
+"""The name of words of Openbook's that ask the model to go on with what it has said so far."""
 MOST_ROUNDS = 8
 """Model requests of one reply. In the last one the model is asked to answer in words."""
 
@@ -26,14 +28,14 @@ def render(
     turns: Sequence[Turn],
     additions: Sequence[str],
     tools: str = "",
-    rounds: Sequence[str] = (),
+    rounds: Sequence[tuple[str, str]] = (),
     cache: CachePlan,
     thinking: ThinkingPlan = NO_THINKING,
     program: str = "",
 ) -> Payload:
     """The exact request: system texts, turns oldest first, beside the last one what Openbook added to it (C1, Q2), and what
-    the reply has said and done in its earlier rounds. ``tools`` and each of ``rounds`` are JSON: definitions, and blocks.
-    ``program`` is JSON: what the provider's program was known to add.
+    the reply has said and done in its earlier rounds, each with its name. ``tools`` and the rounds are JSON: definitions, and
+    blocks. ``program`` is JSON: what the provider's program was known to add.
     """
     payload = provider.render(
         model=model,
@@ -41,10 +43,10 @@ def render(
         system=system_blocks(system, mark=cache.mark_at(SYSTEM)),
         messages=[
             *api_messages(turns, additions, mark=cache.mark_at(MESSAGE)),
-            *joined(part for text in rounds for part in parts_of(Part("assistant", json.loads(text)))),
+            *joined(part for name, text in rounds for part in round_parts(name, text)),
         ],
         tools=json.loads(tools) if tools else (),
-        tool_choice="none" if len(rounds) >= MOST_ROUNDS - 1 else "",
+        tool_choice="none" if sum(name != GO_ON for name, _ in rounds) >= MOST_ROUNDS - 1 else "",
         previous_message_id=None if cache.state is CacheState.NONE else cache.previous_message_id,
         thinking=thinking,
     )
@@ -107,6 +109,12 @@ def joined(parts: Iterable[Part]) -> list[dict[str, Any]]:
         else:
             messages.append({"role": part.role, "content": list(part.content)})
     return messages
+
+
+def round_parts(name: str, text: str) -> list[Part]:
+    if name == GO_ON:
+        return [Part("user", text_blocks(text))]
+    return parts_of(Part("assistant", json.loads(text)))
 
 
 def round_text(blocks: Sequence[Block]) -> str:

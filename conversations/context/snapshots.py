@@ -16,7 +16,7 @@ from conversations.context import notation, thinking
 from conversations.context.builder import Context
 from conversations.context.caching import CachePlan
 from conversations.context.factors import PLAIN, Factor
-from conversations.context.fitting import BESIDE_SYSTEM, PROGRAM, ROUND, TOOLS, Section
+from conversations.context.fitting import BESIDE_SYSTEM, PROGRAM, SAID, TOOLS, Section
 from conversations.context.notation import Named
 from conversations.context.reasons import Reason
 from conversations.context.rendering import digest, render, render_material, sha256
@@ -82,6 +82,7 @@ def draft(context: Context) -> ContextSnapshot:
         provider=context.provider,
         model=context.model,
         max_tokens=context.max_tokens,
+        fallback_for=context.fallback_for,
         thinking=thinking.pack(context.thinking),
         digest=digest(context.payload),
         budget=context.budget.total_tokens,
@@ -169,9 +170,9 @@ def rebuild_from(snapshot: ContextSnapshot, material: Material) -> Payload:
         max_tokens=snapshot.max_tokens,
         system=system,
         turns=material.turns,
-        additions=[text for name, text in beside if name != ROUND],
+        additions=[text for name, text in beside if name not in SAID],
         tools=dict(before).get(TOOLS, ""),
-        rounds=[text for name, text in beside if name == ROUND],
+        rounds=[(name, text) for name, text in beside if name in SAID],
         cache=cache_of(snapshot),
         thinking=thinking_of(snapshot),
         program=program,

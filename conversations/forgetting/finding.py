@@ -46,6 +46,7 @@ class Asked:
 
 def find(user: User, asked: Asked) -> Rows:
     """All rows of the user's that go."""
+    asked = replace(asked, turns=_with_whole_answers(asked.turns))
     memories = _memories(user, asked)
     facts = _facts(user, memories)
     needles = _needles(user, memories, facts)
@@ -246,6 +247,19 @@ def _resting_on(rows: QuerySet[Any], gone: Collection[uuid.UUID]) -> frozenset[u
     others = {source for row in found for source in row.sources} - {*gone}
     left = Message.objects.filter(id__in=others).exclude(status=Message.Status.FORGOTTEN).values_list("id", flat=True)
     return frozenset(row.id for row in found if {*left}.isdisjoint(row.sources))
+
+
+def _with_whole_answers(turns: Collection[uuid.UUID]) -> frozenset[uuid.UUID]:
+    """The turns, and those that begin with one of them or that one of them begins with: an answer that was gone on with."""
+    wrote = set(Message.objects.filter(id__in=turns, reply__isnull=False).values_list("reply_id", flat=True))
+    known = -1
+    while len(wrote) > known:
+        known = len(wrote)
+        linked = Reply.objects.filter(Q(id__in=wrote) | Q(continues__in=wrote), continues__isnull=False)
+        wrote |= {reply for link in linked.values_list("id", "continues_id") for reply in link}
+    if not wrote:
+        return frozenset(turns)
+    return frozenset(turns) | frozenset(Message.objects.filter(reply__in=wrote).values_list("id", flat=True))
 
 
 def _answered(turns: Iterable[ForgottenTurn]) -> frozenset[uuid.UUID]:

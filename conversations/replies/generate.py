@@ -15,6 +15,7 @@ from artifacts.models import Preset
 from conversations import telemetry
 from conversations.context import factors, ranking
 from conversations.context.builder import Context
+from conversations.context.fitting import round_section
 from conversations.context.invariants import BrokenInvariant, check
 from conversations.context.rendering import MOST_ROUNDS, round_text
 from conversations.context.rewriting import Rewriting, ask_model
@@ -211,7 +212,7 @@ async def _answer(book: Journal, live: LiveReply, opened: Opened) -> Outcome:
         if not calls or (opened.preset and live.said.artifacts):
             return _outcome(finished, live)
         ended = Outcome(status=Reply.Status.COMPLETED).after(live.end_call())
-        done = round_text(live.said.rounds[-1])
+        done = [round_section(round_text(live.said.rounds[-1]))]
         snapshot, context = await in_database(store.next_round)(snapshot, ended, context, done)
 
 

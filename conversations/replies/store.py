@@ -6,7 +6,7 @@ faster, nothing is stored and it is looked at again. Rows are locked in one orde
 
 import logging
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -22,6 +22,7 @@ from artifacts.models import Preset
 from conversations import allowances, telemetry, threads
 from conversations.context import describing, ranking, snapshots
 from conversations.context.builder import Context, build_context, continued, rewriting_context
+from conversations.context.fitting import Section
 from conversations.context.rewriting import NOT_ASKED, Rewriting
 from conversations.context.terms import NO_TERMS, Terms
 from conversations.context.tokens import text_of, turn_tokens
@@ -229,13 +230,13 @@ def build_and_record(opened: Opened, *, query: Rewriting | None = None) -> Recor
     return _record(snapshots.of_reply(context, opened.reply), context)
 
 
-def next_round(before: ContextSnapshot, ended: Outcome, context: Context, round_done: str) -> Recorded:
-    """Store how a request ended whose reply goes on, and record the next one, after this round of tool calls.
+def next_round(before: ContextSnapshot, ended: Outcome, context: Context, done: Sequence[Section]) -> Recorded:
+    """Store how a request ended whose reply goes on, and record the next one, after this was said and done.
 
     Raises ``Reply.DoesNotExist`` where the reply has ended.
     """
     end_request(before, ended)
-    further = continued(context, round_done, at=timezone.now())
+    further = continued(context, done, at=timezone.now())
     reply = Reply(id=before.reply_id, thread_id=before.thread_id, user_message_id=before.message_id)
     return _record(snapshots.of_reply(further, reply, round=before.round + 1), further)
 

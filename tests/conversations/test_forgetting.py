@@ -15,6 +15,7 @@ from artifacts.models import Artifact, ArtifactVersion
 from conversations import deletion, forgetting
 from conversations.context import describing, snapshots
 from conversations.context.builder import continued, rewriting_context
+from conversations.context.fitting import round_section
 from conversations.context.recalling import Reminded, search
 from conversations.context.rendering import canonical, round_text
 from conversations.context.snapshots import NotRebuildable
@@ -111,7 +112,7 @@ class Month:
         call = {"type": "tool_use", "id": "t1", "name": "search_messages", "input": {"query": "stone birch cabin key"}}
         result = {"type": "tool_result", "tool_use_id": "t1", "content": f"2026-01-01 08:00 UTC, user: {SAID}"}
         thought = {"type": "thinking", "thinking": "The stone is QX-7731, I think.", "signature": "c2ln"}
-        second = continued(first, round_text([thought, call, result]), at=now)
+        second = continued(first, [round_section(round_text([thought, call, result]))], at=now)
         rewrite = rewriting_context(first, assistant=self.asked.assistant, provider=OfflineProvider())
         self.of_before = [record(first, reply), record(second, reply, round=2), record(rewrite, reply)]
         for seq, piece in enumerate(["You keep it under stone QX", "-7731."], 2):

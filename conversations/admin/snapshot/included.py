@@ -10,6 +10,7 @@ from conversations.context import snapshots
 from conversations.context.fitting import INSTRUCTION, MATERIAL, ROUND
 from conversations.context.notation import Named
 from conversations.context.reasons import Reason
+from conversations.context.rendering import GO_ON
 from conversations.context.tokens import text_of
 from conversations.context.windowing import Turn
 
@@ -23,6 +24,7 @@ BESIDE_LABELS = {
     "artifacts": "Artifacts of the thread, beside the message",
     INSTRUCTION: "The preset's instruction",
     ROUND: SECTION_LABELS["reply"],
+    GO_ON: "Words of Openbook: it is to go on",
 }
 
 

@@ -25,7 +25,7 @@ async def sent(api: Api, content: str = "Hello") -> list[str]:
     return [frame async for frame in api.frames("POST", "threads/new/messages/stream/", {"content": content})]
 
 
-NO_REQUEST_YET = {
+NO_REQUEST_YET: dict[str, Any] = {
     "request": None,
     "message_history_count": None,
     "total_tokens": None,

@@ -14,6 +14,7 @@ from artifacts.models import Preset
 from conversations import forgetting
 from conversations.context import remaking
 from conversations.context.builder import continued, rewriting_context
+from conversations.context.fitting import round_section
 from conversations.context.reasons import Reason
 from conversations.context.remaking import MemoryChoice, NotRemade, QueryChoice, Remade
 from conversations.db import read_only
@@ -63,7 +64,7 @@ def test_every_round_of_a_reply_comes_out_as_it_was_sent(user: User, lengths: li
     requests = [record(context, reply)]
     rounds = [with_thinking(round_of(*each)) for each in enumerate(lengths)]
     for number in range(1, len(rounds) + 1):
-        context = continued(context, rounds[number - 1], at=timezone.now())
+        context = continued(context, [round_section(rounds[number - 1])], at=timezone.now())
         requests.append(record(context, reply, round=number + 1))
     send(user, thread, "Something else")
     assert [remake(request).is_exact for request in requests] == [True] * len(requests)
