@@ -9,10 +9,9 @@ from conversations.context.caching import MESSAGE, SYSTEM, CachePlan, CacheState
 from conversations.context.exchanges import Block, Part, parts_of
 from conversations.context.windowing import Turn, without_orphans
 from conversations.models import text_blocks
-from conversations.providers.base import Payload, Provider
+from conversations.providers.base import EARLIER, Payload, Provider
 from conversations.providers.thinking import NO_THINKING, ThinkingPlan
 
-EARLIER = "[Earlier turns are left out.]"
 GO_ON = "go_on"
 """The name of words of Openbook's that ask the model to go on with what it has said so far."""
 MOST_ROUNDS = 8

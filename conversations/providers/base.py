@@ -48,7 +48,10 @@ OFFLINE = "offline"
 ARTIFACTS = "[Artifacts of this thread, listed by Openbook and not by the person]"
 """What the block begins with that lists what exists beside the thread."""
 
-ADDED = (CONTEXTUALISED, RECALLED, ARTIFACTS)
+EARLIER = "[Earlier turns are left out.]"
+"""Stands before an answer whose question is left out: the first turn has to be the user's."""
+
+ADDED = (CONTEXTUALISED, RECALLED, ARTIFACTS, EARLIER)
 """What begins so in a user message is nobody's words."""
 
 

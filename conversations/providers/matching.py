@@ -1,8 +1,7 @@
 """Which sentence answers a question best, by words alone: pure, deterministic, for any language.
 
 A word of the question finds the same word, or one that shares letter trigrams with it (inflection). Scripts that write
-no spaces are compared by pairs of characters. Words that are rare in the sentences weigh more, function words nearly
-nothing.
+no spaces are compared by pairs of characters. Words that are rare in the sentences weigh more, function words nothing.
 """
 
 import math
@@ -25,7 +24,6 @@ SMALL_WORDS = (
     "как это мой моя"
 )
 FUNCTION_WORDS = frozenset(SMALL_WORDS.split())
-FUNCTION_WORD_WEIGHT = 0.1
 MOST_QUESTION_WORDS = 60
 LEAST_LIKENESS = 0.25
 NEARLY_AS_GOOD = 0.9
@@ -33,7 +31,7 @@ NEARLY_AS_GOOD = 0.9
 
 @dataclass(frozen=True, kw_only=True)
 class Sentence:
-    """``trust`` scales its score. A question is found by words of content only: "who is" tells nothing of whom."""
+    """``trust`` scales how well it meets a question."""
 
     text: str
     speaker: str
@@ -74,26 +72,22 @@ def coverages(question: str, sentences: Sequence[Sentence]) -> list[Match]:
     """Each sentence, in its order, with how far it meets the question."""
     vocabularies = [frozenset(words(sentence.text)) for sentence in sentences]
     weights = question_weights(question, vocabularies)
-    content = {word: weight for word, weight in weights.items() if word not in FUNCTION_WORDS}
     likeness = likenesses(weights, frozenset().union(*vocabularies))
     return [
-        Match(
-            sentence=sentence,
-            coverage=sentence.trust * coverage(content if sentence.is_question else weights, likeness, vocabulary),
-        )
+        Match(sentence=sentence, coverage=sentence.trust * coverage(weights, likeness, vocabulary))
         for sentence, vocabulary in zip(sentences, vocabularies, strict=True)
     ]
 
 
 def question_weights(question: str, vocabularies: Sequence[frozenset[str]]) -> dict[str, float]:
+    """The words of content, and how much each tells: "who is" tells nothing of whom."""
     frequency = Counter(word for vocabulary in vocabularies for word in vocabulary)
-    distinct = list(dict.fromkeys(words(question)))[:MOST_QUESTION_WORDS]
-    return {word: weight(word, frequency[word], len(vocabularies)) for word in distinct}
+    distinct = [word for word in dict.fromkeys(words(question)) if word not in FUNCTION_WORDS]
+    return {word: rarity(frequency[word], len(vocabularies)) for word in distinct[:MOST_QUESTION_WORDS]}
 
 
-def weight(word: str, frequency: int, sentences: int) -> float:
-    rarity = math.log(1 + sentences / max(frequency, 1)) / math.log(1 + max(sentences, 1))
-    return rarity * (FUNCTION_WORD_WEIGHT if word in FUNCTION_WORDS else 1.0)
+def rarity(frequency: int, sentences: int) -> float:
+    return math.log(1 + sentences / max(frequency, 1)) / math.log(1 + max(sentences, 1))
 
 
 def coverage(
@@ -116,7 +110,7 @@ def likenesses(asked: Iterable[str], vocabulary: frozenset[str]) -> dict[str, di
 
 
 def alike(asked: str, index: Mapping[str, set[str]], vocabulary: frozenset[str]) -> dict[str, float]:
-    own = trigrams(asked) if asked not in FUNCTION_WORDS else ()
+    own = trigrams(asked)
     shared = Counter(word for trigram in own for word in index.get(trigram, ()))
     dice = {word: 2 * count / (len(own) + len(trigrams(word))) for word, count in shared.items()}
     likeness = {word: value for word, value in dice.items() if value >= LEAST_LIKENESS}

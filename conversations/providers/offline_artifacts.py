@@ -5,12 +5,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 
+from conversations.providers.base import ARTIFACTS, Payload
+from conversations.providers.offline_texts import added, exchange_of, is_question, sentences_of
 from conversations.text import one_line
 
+SAVE = "save_artifact"
 MOST_QUOTES = 40
 LONGEST_TITLE = 80
 ORIGIN = "Made by the offline responder without a model: it only quotes what was said in this conversation."
 NOTHING_SAID = "Nothing was said yet."
+TO_BE_WRITTEN = "To be written: no model is connected."
 
 ASKING = (
     r"(?:(?:please|now|then|ok|okay|and|so|bitte|kannst du|könntest du|can you|could you|would you|will you|"
@@ -21,11 +25,9 @@ VERB = (
     r"écri[st]|écrivez|rédigez?|créez?|fais|faites|génére[rz]|génère|préparez?|prépare|"
     r"escribe|redacta|crea|genera|prepara|haz|dibuja)(?:-moi|-nous)?"
 )
-ARTICLES = (
-    r"(?:(?:me|us|mir|uns|bitte|a|an|the|our|some|ein|eine|einen|das|die|den|der|unsere?|une?|le|la|les|des|un|una|el|los|las)"
-    r"\s+)*"
-)
-# The first that is named tells the kind, so what is more telling stands first.
+CHANGE = r"(?:(?:add|change|update|extend|remove|replace)\b|" + VERB + r"\s+(?:it|them)\b)"
+TO_WHOM = r"(?:(?:me|us|mir|uns|bitte)\s+)*"
+ARTICLES = r"(?:(?:a|an|the|our|some|ein|eine|einen|das|die|den|der|unsere?|une?|le|la|les|des|un|una|el|los|las)\s+)"
 NOUNS = {
     "mermaid": r"(?:flow)?charts?|diagram(?:s|m|me|mes|as?|me)?|diagrammes?|mermaid",
     "table": r"tables?|tabellen?|tableaux?|tablas?",
@@ -39,23 +41,27 @@ NOUNS = {
     ),
 }
 REQUEST = re.compile(
-    rf"{ASKING}{VERB}\s+{ARTICLES}(?P<thing>(?:[^\s,;:.!?]+\s+){{0,4}}?(?:{'|'.join(NOUNS.values())})\b.*)",
+    rf"{ASKING}{VERB}\s+{TO_WHOM}(?:{ARTICLES}+(?P<thing>\S.*)|(?P<named>.*\b(?:{'|'.join(NOUNS.values())})\b.*))",
     re.IGNORECASE,
 )
+CHANGE_REQUEST = re.compile(rf"{ASKING}{CHANGE}.*", re.IGNORECASE)
 COURTESY = re.compile(r"[,\s]*(?:please|bitte|s'il (?:te|vous) plaît|por favor)?[.!?。\s]*$", re.IGNORECASE)
 TITLE_LINE = re.compile(r"^Title:[ \t]*(\S.*?)(?:: <[^<>]*>)?$", re.MULTILINE)
 SAVED_AS = re.compile(r"save_artifact, as (\w+)(?:, language ([\w+#.-]+))?")
+LISTED = re.compile(r"^- “(?P<title>.*)” \((?P<kind>\w+), version \d+, id \S+\)$", re.MULTILINE)
+STRUCTURE = re.compile(r"^\d+\. ([^:.,\n]{1,40})[:.,]", re.MULTILINE)
 COMMENT = {"sql": "--", "javascript": "//", "typescript": "//", "java": "//", "c": "//", "go": "//", "rust": "//"}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Wanted:
-    """``by_preset``: a preset's instruction asks, so what else it says is nobody's words."""
+    """``by_preset``: a preset's instruction asks, so what else it says is nobody's words. It tells the ``headings``."""
 
     title: str
     kind: str
     language: str = ""
     by_preset: bool = False
+    headings: Sequence[str] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,32 +70,63 @@ class Said:
     questions: Sequence[str]
 
 
-def wanted(message: str, sentences: Sequence[str]) -> Wanted | None:
-    """The artifact that a message asks for: a preset by its last lines, a person by a few common wordings."""
+def artifact_asked_for(payload: Payload) -> dict[str, str] | None:
+    """The input for ``save_artifact`` where the newest message asks for an artifact and it can be saved."""
+    if payload.get("tool_choice") == {"type": "none"} or all(tool["name"] != SAVE for tool in payload.get("tools", [])):
+        return None
+    exchange = exchange_of(payload["messages"])
+    want = wanted(exchange.message, added(exchange.content, ARTIFACTS))
+    if want is None:
+        return None
+    texts = [*exchange.texts_by("user"), *([] if want.by_preset else [exchange.message])]
+    said = [sentence for text in texts for sentence in sentences_of(text) if not REQUEST.match(sentence)]
+    statements = list(dict.fromkeys(sentence for sentence in said if not is_question(sentence)))
+    questions = list(dict.fromkeys(sentence for sentence in said if is_question(sentence)))
+    return artifact(want, Said(statements=statements, questions=questions))
+
+
+def wanted(message: str, listing: str) -> Wanted | None:
+    """The artifact that a message asks for: a preset by its last lines, a person by a few common wordings.
+
+    One that is listed gets another version, where the person asks for a change.
+    """
     title, saved_as = TITLE_LINE.search(message), SAVED_AS.search(message)
     if title and saved_as:
         kind = saved_as[1] if saved_as[1] in WRITERS else "document"
-        return Wanted(title=in_short(title[1]), kind=kind, language=saved_as[2] or "", by_preset=True)
+        headings = STRUCTURE.findall(message)
+        return Wanted(
+            title=in_short(title[1]), kind=kind, language=saved_as[2] or "", by_preset=True, headings=headings
+        )
+    sentences = sentences_of(message)
+    if change := next((sentence for sentence in sentences if CHANGE_REQUEST.match(sentence)), None):
+        return changed(change, listing)
     request = next((match for sentence in sentences if (match := REQUEST.match(sentence))), None)
     if request is None:
         return None
-    thing = COURTESY.sub("", request["thing"])
-    kind = kind_of(thing)
-    return Wanted(title=in_short(thing[:1].upper() + thing[1:]), kind=kind, language="python" if kind == "code" else "")
+    thing = COURTESY.sub("", request["thing"] or request["named"])
+    return new(in_short(thing[:1].upper() + thing[1:]), named_kind(thing) or "document")
 
 
-def is_request(sentence: str) -> bool:
-    return bool(REQUEST.match(sentence))
+def changed(request: str, listing: str) -> Wanted | None:
+    """The newest artifact of the kind that is named, or the newest of all."""
+    known = [(found["title"], found["kind"]) for found in LISTED.finditer(listing)]
+    kind = named_kind(request)
+    same = next(((title, of) for title, of in known if of == kind), None) or next(iter(known), None)
+    return new(*same) if same else None
 
 
-def kind_of(thing: str) -> str:
-    """By the noun that comes first: "a summary of the page" is no page."""
+def new(title: str, kind: str) -> Wanted:
+    return Wanted(title=title, kind=kind, language="python" if kind == "code" else "")
+
+
+def named_kind(thing: str) -> str:
+    """By the noun that comes first: "a summary of the page" is no page. Empty where none is named."""
     found = [(match.start(), kind) for kind, noun in NOUNS.items() if (match := word(noun).search(thing))]
-    return min(found)[1] if found else "document"
+    return min(found)[1] if found else ""
 
 
 def word(pattern: str) -> re.Pattern[str]:
-    return re.compile(rf"\b(?:{pattern})\b", re.IGNORECASE)
+    return re.compile(rf"(?<!-)\b(?:{pattern})\b", re.IGNORECASE)
 
 
 def artifact(want: Wanted, said: Said) -> dict[str, str]:
@@ -102,6 +139,7 @@ def document(want: Wanted, said: Said) -> str:
     parts = [f"# {want.title}", ORIGIN]
     for heading, sentences in sections(said).items():
         parts += [f"## {heading}", "\n".join(f"- “{sentence}”" for sentence in sentences) or NOTHING_SAID]
+    parts += [text for heading in want.headings for text in (f"## {heading}", TO_BE_WRITTEN)]
     return "\n\n".join(parts) + "\n"
 
 

@@ -31,7 +31,8 @@ from conversations.context.windowing import Turn
 from conversations.models import Assistant, text_blocks
 from conversations.providers.anthropic import AnthropicProvider
 from conversations.providers.base import ModelCall, Payload, Provider, ProviderEvent, TextDelta
-from conversations.providers.offline import OfflineProvider, answer
+from conversations.providers.offline import OfflineProvider
+from conversations.providers.offline_answers import answer
 from tests import model_scripts as scripts
 from tests.model_scripts import Cut, Gate, Raw, Stall
 from tests.model_server import ModelServer
@@ -173,9 +174,7 @@ def test_offline_the_query_helps_and_is_never_quoted() -> None:
         },
     ]
     payload = OfflineProvider.render(model="offline", max_tokens=9, system=text_blocks("Be brief."), messages=messages)
-    assert answer(payload) == (
-        "*Offline responder, no model connected.* You said: “The cello was built by Stradivari in Cremona.”"
-    )
+    assert "You said: “The cello was built by Stradivari in Cremona.”" in answer(payload)
 
 
 async def test_the_small_model_rewrites(provider: AnthropicProvider, model_server: ModelServer) -> None:

@@ -9,25 +9,38 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conversations.providers import ProviderError, get_provider
-from conversations.providers.base import Finished, TextDelta, Usage
-from conversations.providers.offline import CONNECT, MARK, NOTED, answer
+from conversations.providers.base import ARTIFACTS, CONTEXTUALISED, EARLIER, RECALLED, Finished, TextDelta, Usage
+from conversations.providers.offline_answers import CONNECT, MARK, NOTED, NOTHING, OPENINGS, answer, is_own_answer
 
 BAKERY = "By the way, we're building a FastAPI app for a bakery."
 
 
-def payload(turns: Sequence[tuple[str, str]], *, notes: Sequence[str] = ()) -> dict[str, Any]:
-    system = [{"type": "text", "text": text} for text in ("You are a companion. The framework is Django.", *notes)]
-    messages = [{"role": role, "content": [{"type": "text", "text": text}]} for role, text in turns]
+def payload(
+    turns: Sequence[tuple[str, str]], *, notes: Sequence[str] = (), beside: Sequence[str] = ()
+) -> dict[str, Any]:
+    system = text_blocks("You are a companion. The framework is Django.", *notes)
+    messages = [{"role": role, "content": text_blocks(text)} for role, text in turns]
+    if messages:
+        messages[-1]["content"] = [*messages[-1]["content"], *text_blocks(*beside)]
     return get_provider("offline").render(model="offline", max_tokens=1024, system=system, messages=messages)
 
 
-def conversation(*texts: str, notes: Sequence[str] = ()) -> str:
+def text_blocks(*texts: str) -> list[dict[str, Any]]:
+    return [{"type": "text", "text": text} for text in texts]
+
+
+def conversation(*texts: str, notes: Sequence[str] = (), beside: Sequence[str] = ()) -> str:
     """The offline responder's answer to the last text, after it has answered all the others."""
     turns: list[tuple[str, str]] = []
     for text in texts[:-1]:
         turns.append(("user", text))
         turns.append(("assistant", answer(payload(turns, notes=notes))))
-    return answer(payload([*turns, ("user", texts[-1])], notes=notes))
+    return answer(payload([*turns, ("user", texts[-1])], notes=notes, beside=beside))
+
+
+def first(text: str) -> str:
+    """As its first answer in a conversation says it."""
+    return f"{MARK} {text} {CONNECT}"
 
 
 @pytest.mark.parametrize(
@@ -46,42 +59,73 @@ def conversation(*texts: str, notes: Sequence[str] = ()) -> str:
 )
 def test_a_fact_told_in_passing_is_quoted_two_turns_later(told: str, question: str) -> None:
     fact = told.removeprefix("I had a long day. ")
-    assert conversation(told, "I drink tea at five.", "Ja!", question) == f"{MARK} You said: “{fact}”"
+    assert conversation(told, "I drink tea at five.", "Ja!", question) == f"You said: “{fact}”"
 
 
 @pytest.mark.parametrize(
-    "question", ["Which web framework are we using?", "What is the framework that I'm building on?"]
+    ("question", "opening"),
+    [
+        ("What framework is our app written in?", "You said:"),
+        ("What is the framework that I'm building on?", "You said:"),
+        ("Which web framework are we using?", "You told me:"),
+        ("What framework do we use?", "You told me:"),
+        ("Which framework did I mention?", "You told me:"),
+    ],
 )
-def test_a_question_in_other_words_finds_the_closest_statement(question: str) -> None:
-    said = conversation("I like tea.", BAKERY, "How do I sort a list in Python?", question)
-    assert said in {f"{MARK} The closest thing that you said is: “{BAKERY}”", f"{MARK} You said: “{BAKERY}”"}
+def test_a_question_in_other_words_is_answered_by_what_was_said_of_us(question: str, opening: str) -> None:
+    said = conversation("I like tea.", BAKERY, "Shall we begin?", "How do I sort a list in Python?", question)
+    assert said == f"{opening} “{BAKERY}”"
 
 
-def test_a_question_that_no_word_answers_is_told_what_is_known() -> None:
-    assert conversation(BAKERY, "Thanks a lot", "Which framework did I mention?") == (
-        f"{MARK} You last said: “Thanks a lot” No sentence here clearly answers your new question. "
-        f"You told me: “{BAKERY}” “Thanks a lot” {CONNECT}"
-    )
+@pytest.mark.parametrize(
+    "question",
+    [
+        *("What is 2 + 2?", "What is the capital of France?", "How do I sort a list in Python?", "Tell me a joke"),
+        *(
+            "What is the meaning of life?",
+            "What is the weather like today?",
+            "What is my cat called?",
+            "Who is Donald Trump?",
+        ),
+    ],
+)
+def test_what_it_was_not_told_is_answered_without_any_quotation(question: str) -> None:
+    assert conversation("Write a haiku about rain.", BAKERY, "Thanks a lot", question) == NOTHING
 
 
 def test_without_its_context_the_answer_is_another() -> None:
-    assert (
-        answer(payload([("user", "Which web framework are we using?")]))
-        == f"{MARK} Nothing here answers this. {CONNECT}"
-    )
+    assert answer(payload([("user", "Which web framework are we using?")])) == first(NOTHING)
+
+
+def test_it_says_what_it_is_once() -> None:
+    turns = [("user", "Hello there, how are things?")]
+    assert answer(payload(turns)).startswith(MARK)
+    turns += [("assistant", answer(payload(turns))), ("user", "I moved to Lisbon in the spring of last year.")]
+    assert answer(payload(turns)) == NOTED
+    assert answer(payload(turns[1:])) == NOTED, "as long as it stands there"
+    assert answer(payload(turns[2:])) == first(NOTED), "and again where it is left out"
+    assert answer(payload([turns[0], ("assistant", MARK[:9]), turns[-1]])) == first(NOTED), "or was stopped"
 
 
 def test_notes_answer_and_the_base_prompt_does_not() -> None:
     notes = ["## Today\n- The release moved to Friday.\n- Lunch with Ben."]
-    said = answer(payload([("user", "When is the release?")], notes=notes))
-    assert said == f"{MARK} The notes that I was given say: “The release moved to Friday.”"
+    assert conversation("Hi", "When is the release?", notes=notes) == (
+        "The notes that I was given say: “The release moved to Friday.”"
+    )
+
+
+def test_what_was_recalled_is_quoted() -> None:
+    recalled = f"{RECALLED}\n2026-11-20:\n- user: My boat is called Marigold."
+    assert conversation("Hi", "What is my boat called?", beside=[recalled]) == (
+        "The notes that I was given say: “user: My boat is called Marigold.”"
+    )
 
 
 def test_the_newest_statement_wins() -> None:
     said = conversation(
         "My favourite colour is red.", "Actually, my favourite colour is blue.", "What is my favourite colour?"
     )
-    assert said == f"{MARK} You said: “Actually, my favourite colour is blue.”"
+    assert said == "You said: “Actually, my favourite colour is blue.”"
 
 
 def test_a_statement_beats_a_question_and_the_replies_of_a_model_are_known() -> None:
@@ -90,49 +134,72 @@ def test_a_statement_beats_a_question_and_the_replies_of_a_model_are_known() -> 
         ("assistant", "The capital of Australia is Canberra."),
         ("user", "What is the capital of Australia?"),
     ]
-    assert answer(payload(turns)) == f"{MARK} An earlier reply says: “The capital of Australia is Canberra.”"
+    assert answer(payload(turns)) == first("An earlier reply says: “The capital of Australia is Canberra.”")
+
+
+def test_what_it_was_given_is_told_by_kind_and_number() -> None:
+    notes = ["## Artifacts\n\nSave once.", "## Today\n\nA walk.", "Be brief."]
+    beside = [f"{RECALLED}\n2026-11-20:\n- user: A.\n- user: B.", f"{ARTIFACTS}\n- “T” (table, version 1, id x)"]
+    question = "What were you given to write this answer?"
+    assert answer(payload([("user", question)])) == first(
+        "For this answer I was given no earlier turns, your message, my instructions. The book of this reply shows all of it."
+    )
+    assert conversation(BAKERY, "Ja!", question, notes=notes, beside=beside) == (
+        f"For this answer I was given 4 earlier turns (the oldest says “{BAKERY}”), your message, 2 notes recalled for it, "
+        "a list of 1 artifact, my instructions, “Artifacts”, “Today”. The book of this reply shows all of it."
+    )
+
+
+def test_the_turns_that_it_was_given_are_counted_as_the_book_counts_them() -> None:
+    call = {"type": "tool_use", "id": "t", "name": "search_messages", "input": {}}
+    result = {"type": "tool_result", "tool_use_id": "t", "content": "x"}
+    messages = [
+        {"role": "user", "content": text_blocks(EARLIER)},
+        {"role": "assistant", "content": text_blocks("Good.")},
+        {"role": "user", "content": text_blocks("And you?", "Find it.")},  # the first had no answer
+        {"role": "assistant", "content": [*text_blocks("I look."), call]},
+        {"role": "user", "content": [result]},
+        {"role": "assistant", "content": text_blocks("Found.")},
+        {"role": "user", "content": text_blocks("Hm.", "What are you given?", f"{CONTEXTUALISED} x")},
+    ]
+    said = answer(payload([]) | {"messages": messages})
+    assert "given 5 earlier turns (the oldest says “Good.”), your message, a contextualised query, my" in said
 
 
 def test_its_own_answers_are_never_quoted_even_when_they_were_stopped() -> None:
-    said = f"{MARK} Noted: the cello"
-    turns = [
-        ("user", "hm"),
-        ("assistant", said),
-        ("user", "ok"),
-        ("assistant", MARK[:10]),
-        ("user", "What is noted of the cello?"),
-    ]
-    assert "the cello" not in answer(payload(turns))
+    turns = [("user", "hm")]
+    for own in (*(f"{opening}the cello" for opening in OPENINGS), MARK[:10], "You s"):
+        turns += [("assistant", own), ("user", "ok")]
+    assert answer(payload([*turns, ("user", "What about the cello?")])) == NOTHING
 
 
 @pytest.mark.parametrize(
     ("earlier", "follow_up", "expected"),
     [
-        (
-            "Who is Donald Trump?",
-            "who are his children",
-            f"You last asked: “Who is Donald Trump?” Nothing in this conversation answers your new question. {CONNECT}",
-        ),
-        (
-            "Who is Donald Trump?",
-            "why?",
-            f"You last asked: “Who is Donald Trump?” Nothing in this conversation answers your new question. {CONNECT}",
-        ),
-        (
-            "Shall I bring a cake?",
-            "yes",
-            "You last asked: “Shall I bring a cake?” I read “yes” as belonging to that.",
-        ),
+        ("Who is Donald Trump?", "why?", f"You last asked: “Who is Donald Trump?” {NOTHING}"),
+        ("Shall I bring a cake?", "yes", "You last asked: “Shall I bring a cake?” I read “yes” as belonging to that."),
         ("I fell off my bike.", "lol", "You last said: “I fell off my bike.” I read “lol” as belonging to that."),
     ],
 )
 def test_a_short_follow_up_is_read_with_the_turn_before_it(earlier: str, follow_up: str, expected: str) -> None:
-    assert conversation(earlier, follow_up) == f"{MARK} {expected}"
+    assert conversation(earlier, follow_up) == expected
+
+
+def test_a_follow_up_is_read_with_what_it_refers_to() -> None:
+    query = f"{CONTEXTUALISED} who are his children (about: Donald Trump)"
+    assert conversation("Who is Donald Trump?", "I see.", "who are his children", beside=[query]) == (
+        "You asked earlier: “Who is Donald Trump?” I find nothing more about it in what I was given."
+    )
+
+
+def test_a_message_without_an_answer_is_not_the_one_to_answer() -> None:
+    messages = [{"role": "user", "content": text_blocks("Who is Ada?", "My cat is called Tom.")}]
+    assert answer(payload([]) | {"messages": messages}) == first(NOTED)
 
 
 def test_a_statement_is_acknowledged() -> None:
-    assert conversation("I moved to Lisbon last year.") == f"{MARK} {NOTED} {CONNECT}"
-    assert conversation("Hello there", "I moved to Lisbon in the spring of last year.") == f"{MARK} {NOTED}"
+    assert conversation("I moved to Lisbon last year.") == first(NOTED)
+    assert conversation("Hello there", "I moved to Lisbon in the spring of last year.") == NOTED
 
 
 def test_a_long_text_without_end_is_quoted_in_part() -> None:
@@ -148,8 +215,10 @@ TEXT = st.text(alphabet=st.characters(), max_size=80)
 def test_any_context_is_answered_and_always_the_same(turns: list[str], last: str, notes: list[str]) -> None:
     roles = [("user" if i % 2 == 0 else "assistant", text) for i, text in enumerate(turns)]
     given_payload = payload([*roles, ("user", last)], notes=notes)
-    assert answer(given_payload) == answer(given_payload)
-    assert answer(given_payload).startswith(MARK)
+    said = answer(given_payload)
+    assert said == answer(given_payload)
+    assert said.startswith(OPENINGS)
+    assert is_own_answer(said)
 
 
 def test_tool_blocks_and_plain_strings_are_read() -> None:
@@ -160,7 +229,7 @@ def test_tool_blocks_and_plain_strings_are_read() -> None:
         {"role": "assistant", "content": [{"type": "text", "text": "Nice."}]},
         {"role": "user", "content": "What is my cat called?"},
     ]
-    assert answer(payload([]) | {"messages": messages}) == f"{MARK} You said: “My cat is called Tom.”"
+    assert answer(payload([]) | {"messages": messages}) == first("You said: “My cat is called Tom.”")
 
 
 async def test_it_streams_word_by_word_and_the_words_joined_are_the_answer() -> None:
@@ -192,7 +261,7 @@ def test_a_context_of_150_000_words_is_searched_in_seconds() -> None:
     ]
     started = time.perf_counter()
     said = answer(payload([*turns, ("user", "What is thing4242 about?")]))
-    assert said == f"{MARK} You said: “{turns[4242][1]}”"
+    assert said == first(f"You said: “{turns[4242][1]}”")
     assert time.perf_counter() - started < 60
 
 

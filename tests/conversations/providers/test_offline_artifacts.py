@@ -16,8 +16,17 @@ from conversations.providers.base import (
     ToolStarted,
     Usage,
 )
-from conversations.providers.offline import MARK, PIECE_CHARS, answer, artifact_asked_for
-from conversations.providers.offline_artifacts import NOTHING_SAID, ORIGIN, Said, Wanted, artifact
+from conversations.providers.offline import PIECE_CHARS
+from conversations.providers.offline_answers import answer
+from conversations.providers.offline_artifacts import (
+    NOTHING_SAID,
+    ORIGIN,
+    TO_BE_WRITTEN,
+    Said,
+    Wanted,
+    artifact,
+    artifact_asked_for,
+)
 
 BAKERY = "By the way, we're building a FastAPI app for a bakery."
 SAVE = {"name": "save_artifact", "input_schema": {"type": "object"}}
@@ -88,6 +97,16 @@ def test_a_preset_names_its_artifact_and_its_words_are_nobodys() -> None:
         ("Schreib bitte eine Zusammenfassung.", "Zusammenfassung", "document"),
         ("Rédige un résumé", "Résumé", "document"),
         ("Crea un documento de requisitos", "Documento de requisitos", "document"),
+        (
+            "Write a one-page brief for an app with which a bakery takes orders. Ask me what you need to know first.",
+            "One-page brief for an app with which a bakery takes orders",
+            "document",
+        ),
+        (
+            "Draw how an order goes from the customer to the oven as a Mermaid diagram.",
+            "How an order goes from the customer to the oven as a Mermaid diagram",
+            "mermaid",
+        ),
     ],
 )
 def test_common_wordings_ask_for_an_artifact(request_text: str, title: str, kind: str) -> None:
@@ -102,6 +121,8 @@ def test_common_wordings_ask_for_an_artifact(request_text: str, title: str, kind
         "I write code for a bakery.",
         "How do I write a test plan?",
         "Make it shorter",
+        "Add a step for the payment",
+        "Compare three ways to take payments in a table: cost, effort and risk.",
         "What is in the document?",
         "The summary was good.",
         "Title: A page\nSome text",
@@ -110,6 +131,42 @@ def test_common_wordings_ask_for_an_artifact(request_text: str, title: str, kind
 )
 def test_other_texts_ask_for_none(text: str) -> None:
     assert made(text) is None
+
+
+LISTING = f"""{ARTIFACTS}
+- “How an order goes” (mermaid, version 1, id 12-ab)
+- “The “old” brief” (document, version 3, id 34-cd)"""
+
+
+@pytest.mark.parametrize(
+    ("text", "title", "kind"),
+    [
+        ("Add a step for the payment.", "How an order goes", "mermaid"),
+        ("Update the document: we open at six.", "The “old” brief", "document"),
+        ("Make it shorter", "How an order goes", "mermaid"),
+        ("Write a test plan", "Test plan", "document"),
+    ],
+)
+def test_a_change_makes_another_version_of_what_is_listed(text: str, title: str, kind: str) -> None:
+    content = [{"type": "text", "text": part} for part in (text, LISTING)]
+    replied = {"role": "assistant", "content": "Nice."}
+    saved = artifact_asked_for(offered(user(BAKERY), replied, {"role": "user", "content": content}))
+    assert saved is not None
+    assert (saved["title"], saved["kind"], text in saved["content"]) == (title, kind, title != "Test plan")
+
+
+def test_a_preset_tells_the_headings_of_a_document() -> None:
+    structure = "Structure\n1. Summary: the need.\n2. Goals and measures: each.\n3. Open questions."
+    saved = made(PRESET.format(kind="document").replace("Tell who", f"{structure}\n\nTell who"))
+    assert saved is not None
+    assert saved["content"].endswith(
+        f"## Summary\n\n{TO_BE_WRITTEN}\n\n## Goals and measures\n\n{TO_BE_WRITTEN}\n\n## Open questions\n\n{TO_BE_WRITTEN}\n"
+    )
+
+
+def test_a_request_without_an_answer_is_not_fulfilled_by_the_next_message() -> None:
+    content = [{"type": "text", "text": text} for text in ("Write a summary", "Good morning.")]
+    assert artifact_asked_for(offered({"role": "user", "content": content})) is None
 
 
 def test_nothing_is_saved_where_it_cannot_be_saved_or_was_saved_just_now() -> None:
@@ -124,12 +181,18 @@ def test_nothing_is_saved_where_it_cannot_be_saved_or_was_saved_just_now() -> No
 @pytest.mark.parametrize(
     ("result", "said"),
     [
-        ({}, "“Summary” is saved: it quotes what you said, as there is no model to write more."),
-        ({"is_error": True}, "“Summary” could not be saved."),
+        ({}, "It is saved: “Summary”. It quotes what you said, as there is no model to write more."),
+        ({"is_error": True}, "It could not be saved: “Summary”."),
     ],
 )
 def test_what_came_of_saving_is_told_in_one_sentence(result: dict[str, Any], said: str) -> None:
-    assert answer(offered(*called(**result))) == f"{MARK} {said}"
+    assert said in answer(offered(*called(**result)))
+
+
+def test_rules_about_tools_are_nobodys_words() -> None:
+    rules = {"type": "text", "text": "## Artifacts\n\nSave a table of prices with save_artifact."}
+    asked = offered(user("What is in the table of prices?"))
+    assert answer(asked | {"system": [*asked["system"], rules]}) == answer(asked)
 
 
 def test_calls_in_the_history_are_nobodys_words() -> None:

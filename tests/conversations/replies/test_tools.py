@@ -11,10 +11,9 @@ from pytest_django import Settings
 from artifacts.models import Artifact, ArtifactVersion
 from conversations import replies
 from conversations.context import snapshots
-from conversations.context.rendering import EARLIER
 from conversations.db import in_database
 from conversations.models import Assistant, ContextSnapshot, Message, Reply, Thread
-from conversations.providers.base import ADDED
+from conversations.providers.base import ADDED, EARLIER
 from conversations.replies.store import Opened
 from tests import model_scripts as scripts
 from tests.conversations.factories import make_thread

@@ -21,7 +21,7 @@ const EXAMPLES_OF = {
 const EXAMPLES = [
   {
     text: "By the way, we're building a FastAPI app for a bakery.",
-    hint: "Mention it in passing. Ask much later, in other words, which framework it was.",
+    hint: "Mention it in passing. Ask much later which framework we are using.",
   },
   {
     text: "Who was Ada Lovelace?",
