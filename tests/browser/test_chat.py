@@ -13,7 +13,7 @@ from tests.browser.accessibility import violations
 from tests.browser.conftest import Reader
 from tests.browser.pages import PASSWORD, Chat, chat_page
 from tests.browser.rows import add_turns
-from tests.model_scripts import Cut, Gate, error, opened, stream, text, text_delta
+from tests.model_scripts import Cut, Gate, Thought, error, opened, stream, text, text_delta, turn
 from tests.model_server import ModelServer
 
 TRUMP = "Who is Donald Trump?"
@@ -48,6 +48,27 @@ def test_a_reply_streams_in_and_is_complete_after_the_tab_was_closed_in_mid_repl
     chat.reopen(context.new_page(), address)
     expect(chat.replies).to_have_count(1)
     assert chat.said() == [TRUMP, "He was the 45th president of the United States."]
+
+
+def test_it_says_that_the_model_thinks_and_folds_what_it_shows_under_the_reply(chat: Chat, model: ModelServer) -> None:
+    gate = Gate()
+    model.script(turn(Thought(pieces=("**They** ask ", "about boats."), halfway=(gate,)), "Yes."))
+    chat.send("Do you like boats?")
+    expect(chat.live.locator(".waiting")).to_have_text(re.compile(r"^Thinking, [2-9]\d* s$"))
+    fold = chat.page.locator(".thought")
+    expect(fold.locator("summary")).to_be_visible()
+    assert violations(chat.page) == []
+    gate.open()
+    expect(chat.replies).to_have_count(1)
+    assert chat.page.locator("#announcer p").all_inner_texts() == ["Thinking.", "Yes."]
+    for _ in range(2):
+        assert chat.said() == ["Do you like boats?", "Yes."]
+        expect(fold.locator(".prose")).to_be_hidden()
+        fold.locator("summary").press("Enter")
+        expect(fold.locator(".prose")).to_have_text("They ask about boats.")
+        assert violations(chat.page) == []
+        chat.page.reload()
+        chat.wait_until_ready()
 
 
 def test_a_page_opened_in_mid_reply_follows_it_to_the_end(chat: Chat, model: ModelServer) -> None:

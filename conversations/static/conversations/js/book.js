@@ -40,9 +40,10 @@ export class Book {
     if (this.button.hidden) return;
     const part = Math.min(1, facts.total_tokens / facts.budget);
     byId("gauge-fill").style.inlineSize = `${part * 100}%`;
-    byId("gauge-words").textContent = `${short(facts.total_tokens)} of ${short(facts.budget)}`;
+    const figures = `${short(facts.total_tokens)} of ${short(facts.budget)}`;
+    byId("gauge-words").textContent = figures;
     const words = `The last request held ${number(facts.total_tokens)} of ${number(facts.budget)} tokens. Open the book.`;
-    this.button.setAttribute("aria-label", words);
+    this.button.setAttribute("aria-label", `${figures}. ${words}`); // begins with what is seen, for who speaks to the page
     this.button.title = words;
   }
 

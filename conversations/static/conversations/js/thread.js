@@ -18,6 +18,7 @@ export class OpenThread {
   #queue = Promise.resolve();
   #loaded = false;
   #failed = false;
+  #thinks = null; // the reply of which it was said
 
   /**
    * @param {{id: string, title: string, assistant: string | null}} thread `id` may be "new"
@@ -200,12 +201,15 @@ export class OpenThread {
     this.socket.expect();
     if (type === "message.saved") return this.#saved(reply, data);
     if (type === "artifact.requested") return this.#requested(reply, data);
-    if (this.workbench.isSilent(reply)) return type.startsWith("tool.") ? this.workbench.tool(reply, type, data) : undefined;
+    if (type === "reply.thinking") this.#announceThinking(reply, data);
+    if (this.workbench.isSilent(reply)) return this.#silent(reply, type, data);
     const turn = this.log.live?.replyId === reply ? this.log.live : this.log.begin(reply, null);
     if (this.running !== reply) this.#setRunning(reply);
     if (type === "context.built") {
       turn.setRequest(data.request, data);
       this.book.gauge(data.request, data);
+    } else if (type === "reply.thinking") {
+      turn.thinking(data);
     } else if (type === "reply.delta") {
       turn.delta(data.text, { whole: data.whole });
     } else if (type.startsWith("tool.")) {
@@ -213,6 +217,18 @@ export class OpenThread {
       this.workbench.tool(reply, type, data);
     }
     return undefined;
+  }
+
+  #silent(reply, type, data) {
+    if (type.startsWith("tool.")) this.workbench.tool(reply, type, data);
+    else if (type === "reply.thinking") this.workbench.thinking(reply, data);
+  }
+
+  /** Once a reply, and only where it is worth waiting for. */
+  #announceThinking(reply, { seconds }) {
+    if (seconds < 1 || this.#thinks === reply) return;
+    this.#thinks = reply;
+    this.announcer.say("Thinking.");
   }
 
   #saved(reply, { thread, title, message }) {

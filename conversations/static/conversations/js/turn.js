@@ -3,7 +3,8 @@
 import { Parts } from "./artifacts/parts.js";
 import { openMenu } from "./dialogs.js";
 import { copyFrom, h, icon, iconButton } from "./dom.js";
-import { clock, count, fullTime, noteOf, short } from "./words.js";
+import { Thought } from "./thought.js";
+import { clock, count, fullTime, noteOf, short, thinkingFor } from "./words.js";
 
 function timeOf(iso) {
   return h("time", { datetime: iso, title: fullTime(iso) }, clock(iso));
@@ -85,6 +86,7 @@ export class AssistantTurn {
     Object.assign(this, { replyId, onRetry, onBook, onForget, onShown, request: null });
     this.body = h("div", { class: "parts" });
     this.parts = new Parts(this.body, { onShown, onArtifact, onDraft: (toolId) => onDraft(this.replyId, toolId) });
+    this.thought = new Thought();
     this.note = h("div", { class: "turn-note", hidden: true });
     this.actions = h("div", { class: "turn-actions" });
     this.waiting = h("p", { class: "waiting" }, h("span", { class: "dots", "aria-hidden": "true" }, h("i"), h("i"), h("i")), "Reading the context");
@@ -94,6 +96,7 @@ export class AssistantTurn {
       h("h2", { class: "visually-hidden" }, name),
       this.body,
       this.waiting,
+      this.thought.element,
       this.note,
       this.actions,
     );
@@ -117,6 +120,13 @@ export class AssistantTurn {
     this.request = id;
     this.facts = facts ?? this.facts;
     this.waiting.lastChild.textContent = "Waiting for the model";
+  }
+
+  /** The model thinks before it goes on. @param {{seconds: number, summary: string}} data */
+  thinking({ seconds, summary }) {
+    this.waiting.hidden = false;
+    this.waiting.lastChild.textContent = thinkingFor(seconds);
+    this.thought.grow(summary, this.onShown);
   }
 
   delta(text, { whole = false } = {}) {
@@ -151,6 +161,7 @@ export class AssistantTurn {
     if (message) this.element.dataset.position = message.position;
     this.waiting.remove();
     this.parts.finish(message?.content ?? []);
+    this.thought.finish(message?.content ?? []);
     this.body.hidden = this.parts.empty;
     this.#showNote(message && message.status !== "complete" ? message.status : reply.status);
     this.#showActions();
@@ -164,6 +175,7 @@ export class AssistantTurn {
     this.message = { ...this.message, text: "", status: "forgotten" };
     this.element.classList.add("forgotten");
     this.note.hidden = true;
+    this.thought.finish([]);
     this.body.hidden = false;
     this.body.replaceChildren(h("p", { class: "forgotten-words" }, "Forgotten"));
     this.#showActions();

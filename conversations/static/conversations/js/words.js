@@ -15,6 +15,12 @@ export function noteOf(status, error) {
   return STATUS[status] ?? `This reply ended as “${status}”.`;
 }
 
+/** @param {number} seconds so far, in whole ones */
+export function thinkingFor(seconds) {
+  if (seconds < 1) return "Thinking";
+  return seconds < 100 ? `Thinking, ${seconds} s` : `Thinking, ${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+}
+
 const REASONS = {
   newest: "the message to answer",
   recent: "recent enough for the window",

@@ -1,7 +1,7 @@
 /** Cards in the thread: for artifacts that no turn tells of, and for the silent work of a preset. */
 
 import { h, icon } from "../dom.js";
-import { noteOf } from "../words.js";
+import { noteOf, thinkingFor } from "../words.js";
 import { kindOf } from "./naming.js";
 
 export class Cards {
@@ -82,6 +82,10 @@ export class Cards {
     this.#works.get(reply)?.grew(draft);
   }
 
+  thinking(reply, seconds) {
+    this.#works.get(reply)?.thinking(seconds);
+  }
+
   ended(reply, status, { error, artifact }) {
     this.#works.get(reply)?.ended(status, error, artifact);
     this.place();
@@ -143,6 +147,10 @@ class Work {
     const words = text.trim() ? text.trim().split(/\s+/).length : 0;
     this.progress.textContent = words ? `${words} ${words === 1 ? "word" : "words"} so far` : "Reading the conversation";
     this.look.hidden = !words;
+  }
+
+  thinking(seconds) {
+    this.progress.textContent = thinkingFor(seconds);
   }
 
   ended(status, error, artifact) {

@@ -101,6 +101,10 @@ export class Workbench {
     return undefined;
   }
 
+  thinking(reply, { seconds }) {
+    this.cards.thinking(reply, seconds);
+  }
+
   #toolFinished(reply, key, { is_error: failed, artifact, text }) {
     const draft = this.#drafts.get(key);
     this.#drafts.delete(key);
