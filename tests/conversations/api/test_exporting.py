@@ -79,10 +79,8 @@ async def test_a_thread_is_exported_with_all_versions_and_can_be_imported_again(
         "artifacts/Table.csv": "a,b",
     }
     said = talk.split("UTC")[-1].strip()
-    assert (
-        said
-        == "> Thinking: They want a plan.\n\nI write.\n\n> Tool `save_artifact`: План\n\n> Result: Saved as version 1.\n\nHere it is."
-    )
+    notes = "> Tool `save_artifact`: План\n\n> Result: Saved as version 1."
+    assert said == f"> Thinking: They want a plan.\n\nI write.\n\n{notes}\n\nHere it is."
     assert "**You** · " in talk
     assert (await others_api.post("import/?ids=new", document)).status == 201
     stored = [each async for each in Thread.objects.filter(title="Отчёт: Q3").order_by("created_at")]
