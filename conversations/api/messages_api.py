@@ -250,12 +250,11 @@ async def _thread(user: User, asked: Asked, token: ApiToken | None) -> uuid.UUID
 
 def _demand_room(user: User, asked: Asked, token: ApiToken | None) -> None:
     """Raises ``RateLimited`` where the reply would find no room."""
-    tokens = _estimated(user, asked) + asked.assistant.max_output_tokens
-    allowances.refuse_unless_room(user.pk, token.pk if token else None, tokens)
+    allowances.refuse_unless_room(user.pk, token.pk if token else None, _estimated(user, asked))
 
 
 def _estimated(user: User, asked: Asked) -> int:
-    """What the model would be given, in tokens."""
+    """What the model would be given, and what it may write and think, in tokens."""
     thread, call = asked.found.thread, asked.call
     coming = store.upcoming(
         user=user,
@@ -266,7 +265,7 @@ def _estimated(user: User, asked: Asked) -> int:
     )
     earlier = sum(turn_tokens(text_blocks(text)) for _, text in call.earlier) if _is_to_import(asked) else 0
     room = max(0, Budget.of(asked.assistant).history_tokens - coming.context.history_tokens)
-    return coming.context.model_tokens + min(earlier, room)
+    return coming.context.model_tokens + min(earlier, room) + coming.context.max_tokens
 
 
 def _is_to_import(asked: Asked) -> bool:

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from django.db.models import Q
 from django.utils import timezone
 
 from conversations import language_models
@@ -144,7 +145,10 @@ def learnt(samples: Sequence[Sample]) -> Factor | None:
 
 
 def samples_of(provider: str, model: str) -> list[Sample]:
-    """The newest requests for replies that the model answered whole. One statement."""
+    """The newest requests for replies that the model answered whole. One statement.
+
+    What a model thought goes back to it in the later requests of a reply, and is in no estimate.
+    """
     newest = ContextSnapshot.objects.order_by("-id").values("id")[:LOOKED_AT]
     completed = ContextSnapshot.objects.filter(
         id__in=newest,
@@ -153,7 +157,8 @@ def samples_of(provider: str, model: str) -> list[Sample]:
         status=ContextSnapshot.Status.COMPLETED,
         purpose=ContextSnapshot.Purpose.REPLY,
         usage__has_key="input_tokens",
-    ).order_by("-id")
+    )
+    completed = completed.exclude(~Q(thinking=""), round__gt=1).order_by("-id")
     rows = completed.values_list("thread__user_id", "total_tokens", "token_factor", "usage")[:NEWEST]
     return [
         Sample(user=user, estimated=tokens / factor, reported=reported_input(usage) or 0)
