@@ -148,7 +148,8 @@ class CountTokens(InTheirShape):
     def post(self, request: Request) -> Response:
         """What the model would be given, in estimated tokens. Calls no model and writes nothing."""
         asked = _asked(request, read_call(request.data, counting=True))
-        return Response({"input_tokens": _estimated(caller(request), asked)})
+        read, _ = _estimated(caller(request), asked)
+        return Response({"input_tokens": read})
 
 
 @extend_schema(exclude=True)
@@ -250,11 +251,12 @@ async def _thread(user: User, asked: Asked, token: ApiToken | None) -> uuid.UUID
 
 def _demand_room(user: User, asked: Asked, token: ApiToken | None) -> None:
     """Raises ``RateLimited`` where the reply would find no room."""
-    allowances.refuse_unless_room(user.pk, token.pk if token else None, _estimated(user, asked))
+    read, written = _estimated(user, asked)
+    allowances.refuse_unless_room(user.pk, token.pk if token else None, read + written)
 
 
-def _estimated(user: User, asked: Asked) -> int:
-    """What the model would be given, and what it may write and think, in tokens."""
+def _estimated(user: User, asked: Asked) -> tuple[int, int]:
+    """What the model would be given, and what it might write and think, in tokens."""
     thread, call = asked.found.thread, asked.call
     coming = store.upcoming(
         user=user,
@@ -265,7 +267,7 @@ def _estimated(user: User, asked: Asked) -> int:
     )
     earlier = sum(turn_tokens(text_blocks(text)) for _, text in call.earlier) if _is_to_import(asked) else 0
     room = max(0, Budget.of(asked.assistant).history_tokens - coming.context.history_tokens)
-    return coming.context.model_tokens + min(earlier, room) + coming.context.max_tokens
+    return coming.context.model_tokens + min(earlier, room), coming.context.max_tokens
 
 
 def _is_to_import(asked: Asked) -> bool:
