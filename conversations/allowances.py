@@ -17,6 +17,7 @@ from django.utils import timezone
 from conversations.errors import RateLimited
 from conversations.limits import RUNNING, TOKEN, TOKENS, USER, Limits, limits_of, limits_of_token
 from conversations.models import Allowance, ApiToken, Message, Reply, Thread
+from conversations.providers.base import COUNTED_TOKENS
 
 SOON_SECONDS = 5
 """When to try again where it depends on the end of a reply."""
@@ -112,7 +113,7 @@ def refusal(limits: Limits, use: Use, tokens: int, now: datetime, whose: str = U
 
 def used_by(usage: Mapping[str, int]) -> int:
     """The tokens that a request read and wrote, whether from a cache or not."""
-    return sum(usage.values())
+    return sum(usage.get(name, 0) for name in COUNTED_TOKENS)
 
 
 def _spent_since(replies: QuerySet[Reply], user_id: int, start: datetime) -> int:

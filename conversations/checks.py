@@ -49,7 +49,7 @@ PROBLEMS = {"anthropic": anthropic_problems, "claude_cli": claude_cli_problems}
 @register()
 def prices_can_be_read(**kwargs: Any) -> list[CheckMessage]:
     try:
-        prices.with_own(settings.OPENBOOK_PRICES)
+        prices.own(settings.OPENBOOK_PRICES)
     except ValueError as error:
         hint = 'Write JSON such as {"a-model": {"input": 1, "output": 5, "cache_write": 1.25, "cache_read": 0.1}}.'
         return [Error(f"OPENBOOK_PRICES: {error}.", hint=hint, id="openbook.E006")]

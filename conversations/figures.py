@@ -1,9 +1,10 @@
 """What all requests of an hour came to, by assistant and model. Whole hours are kept as rows, the newest are counted anew.
 
 ``figures`` are numbers by name: ``status completed`` and so on; the sums of what was reported, as ``input``, ``output``,
-``cache_read`` and ``cache_write``, and ``reported`` for how many; ``recalled`` and ``troubled`` for requests with something
-recalled, or without a source that failed; ``over_budget``; ``left_out fulfilled_artifact`` for turns by reason;
-``first_token 31`` and ``took 31`` for requests by the bin of ``BINS`` that their milliseconds fall into.
+``cache_read``, ``cache_write`` and ``cache_write_hour``, each token once, and ``reported`` for how many; ``recalled`` and
+``troubled`` for requests with something recalled, or without a source that failed; ``over_budget``;
+``left_out fulfilled_artifact`` for turns by reason; ``first_token 31`` and ``took 31`` for requests by the bin of ``BINS`` that
+their milliseconds fall into.
 """
 
 import json
@@ -20,6 +21,7 @@ from django.conf import settings
 from django.db import connection, transaction
 from django.db.models import Max, Min
 
+from conversations import language_models
 from conversations.context.reasons import Reason
 from conversations.ids import lowest_uuid7
 from conversations.models import ContextSnapshot, RequestHour
@@ -44,7 +46,7 @@ COUNTED = """
 WITH request AS MATERIALIZED (
     SELECT date_trunc('hour', snapshot.created_at, 'UTC') AS hour, thread.assistant_id, snapshot.provider, snapshot.model,
            (ARRAY[0] || %(thresholds)s::int[])[1 + width_bucket(
-               coalesce(input, 0) + coalesce(cache_read, 0) + coalesce(cache_write, 0) - 1, %(thresholds)s::int[])] AS above,
+               coalesce(input, 0) + coalesce(cache_read, 0) + coalesce(written, 0) - 1, %(thresholds)s::int[])] AS above,
            snapshot.status, snapshot.purpose, snapshot.runs, told.*,
            (input IS NOT NULL)::int AS reported,
            (snapshot.recalled IS NOT NULL)::int AS recalled,
@@ -55,9 +57,13 @@ WITH request AS MATERIALIZED (
     FROM conversations_contextsnapshot AS snapshot
     JOIN conversations_thread AS thread ON thread.id = snapshot.thread_id
     CROSS JOIN LATERAL jsonb_to_record(snapshot.usage) AS said(
-        input_tokens int, output_tokens int, cache_read_input_tokens int, cache_creation_input_tokens int)
-    CROSS JOIN LATERAL (SELECT said.input_tokens, said.output_tokens, said.cache_read_input_tokens,
-                               said.cache_creation_input_tokens) AS told(input, output, cache_read, cache_write)
+        input_tokens int, output_tokens int, cache_read_input_tokens int, cache_creation_input_tokens int,
+        cache_creation_1h_input_tokens int)
+    CROSS JOIN LATERAL (
+        SELECT said.input_tokens, said.output_tokens, said.cache_read_input_tokens, said.cache_creation_input_tokens,
+               said.cache_creation_input_tokens - coalesce(said.cache_creation_1h_input_tokens, 0),
+               said.cache_creation_1h_input_tokens
+    ) AS told(input, output, cache_read, written, cache_write, cache_write_hour)
     WHERE snapshot.id >= %(lowest)s AND snapshot.id < %(highest)s
       AND snapshot.created_at >= %(since)s AND snapshot.created_at < %(until)s
 ), counted AS (
@@ -77,12 +83,13 @@ WITH request AS MATERIALIZED (
     UNION ALL
     SELECT KEYS, sums.* FROM (
         SELECT KEYS, sum(reported) AS reported, sum(input) AS input, sum(output) AS output, sum(cache_read) AS cache_read,
-               sum(cache_write) AS cache_write, sum(recalled) AS recalled, sum(troubled) AS troubled,
-               sum(over_budget) AS over_budget
+               sum(cache_write) AS cache_write, sum(cache_write_hour) AS cache_write_hour, sum(recalled) AS recalled,
+               sum(troubled) AS troubled, sum(over_budget) AS over_budget
         FROM request GROUP BY KEYS
     ) AS summed, LATERAL (VALUES
         ('reported', reported), ('input', input), ('output', output), ('cache_read', cache_read),
-        ('cache_write', cache_write), ('recalled', recalled), ('troubled', troubled), ('over_budget', over_budget)
+        ('cache_write', cache_write), ('cache_write_hour', cache_write_hour), ('recalled', recalled),
+        ('troubled', troubled), ('over_budget', over_budget)
     ) AS sums(name, number) WHERE number > 0
 )
 SELECT KEYS, jsonb_object_agg(name, number) AS figures FROM counted GROUP BY KEYS
@@ -155,10 +162,11 @@ def percentile(figures: Counter[str], name: str, share: float) -> int | None:
 
 
 def price_list() -> prices.PriceList:
-    return _price_list(settings.OPENBOOK_PRICES)
+    """Those of the models, and before them the operator's own."""
+    return {**language_models.prices(), **_own_prices(settings.OPENBOOK_PRICES)}
 
 
-_price_list = lru_cache(maxsize=1)(prices.with_own)
+_own_prices = lru_cache(maxsize=1)(prices.own)
 
 
 def cost_of(snapshot: ContextSnapshot) -> Decimal | None:

@@ -1,44 +1,96 @@
-"""What models can do and cost: the rows of ``Model``, kept in memory for a few seconds, as every request asks for them."""
+"""What models can do and cost: the rows of ``Model``, kept in memory for a few seconds, as every request asks for them.
 
-import re
+Synchronous, as it may have to read them.
+"""
+
 import time
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
 
-from conversations.models import Model
+from conversations.models import Model, ModelPrice
+from conversations.providers.prices import Price, PriceList, plain_name
 
 KEEP_SECONDS = 10.0
 ROWS_OF = {"claude_cli": "anthropic"}
 """Whose models a provider uses, where they are not its own."""
-DATED = re.compile(r"-(?:\d{8}|latest)$")
-"""Names of one model: ``claude-haiku-4-5`` and ``claude-haiku-4-5-20251001``."""
 UNKNOWN_WINDOW, UNKNOWN_OUTPUT = 200_000, 32_000
 
 
-@dataclass
-class _Kept:
-    rows: dict[tuple[str, str], Model] = field(default_factory=dict)
-    until: float = 0.0
+@dataclass(frozen=True, kw_only=True)
+class Known:
+    """The rows and their prices by provider and name, and until when they are taken for true."""
+
+    rows: Mapping[tuple[str, str], Model]
+    prices: PriceList
+    until: float
+
+    @classmethod
+    def of(cls, rows: Sequence[Model], *, until: float) -> "Known":
+        return cls(
+            rows={(row.provider, row.name): row for row in rows},
+            prices={(row.provider, row.name): [_price(each) for each in row.prices.all()] for row in rows},
+            until=until,
+        )
 
 
-_kept = _Kept()
+_known = Known.of((), until=0)
+
+
+def find(provider: str, name: str) -> Model | None:
+    """The row of a model, by its id with or without a date."""
+    return _rows().get((ROWS_OF.get(provider, provider), plain_name(name)))
 
 
 def get(provider: str, name: str) -> Model:
-    """The row of a model, by its id with or without a date. One that has no row is taken for a plain one: it doesn't think,
-    has no effort and no cache, and counts as the estimate does."""
-    provider, plain = ROWS_OF.get(provider, provider), DATED.sub("", name)
-    return _rows().get((provider, plain)) or Model(
-        provider=provider, name=plain, label=name, context_window=UNKNOWN_WINDOW, max_output=UNKNOWN_OUTPUT
+    """The row of a model. One that has no row is taken for a plain one: it doesn't think, has no effort and no cache, and
+    counts as the estimate does."""
+    return find(provider, name) or Model(
+        provider=provider, name=name, label=name, context_window=UNKNOWN_WINDOW, max_output=UNKNOWN_OUTPUT
     )
+
+
+def offered(provider: str) -> list[Model]:
+    """The models that staff are offered for assistants of a provider, the first one first."""
+    return [row for row in _rows().values() if row.provider == ROWS_OF.get(provider, provider) and row.is_active]
+
+
+def small_model(provider: str, name: str) -> str:
+    """The id of the model for helping tasks beside one, such as the contextualised query."""
+    return get(provider, name).small_model or name
+
+
+def prices() -> PriceList:
+    """Of all rows that have some."""
+    return _read().prices
 
 
 def reread() -> None:
     """The next question reads the rows again: staff have changed one."""
-    _kept.until = 0.0
+    global _known
+    _known = Known.of((), until=0)
 
 
-def _rows() -> dict[tuple[str, str], Model]:
-    if time.monotonic() >= _kept.until:
-        _kept.rows = {(row.provider, row.name): row for row in Model.objects.prefetch_related("prices")}
-        _kept.until = time.monotonic() + KEEP_SECONDS
-    return _kept.rows
+def _rows() -> Mapping[tuple[str, str], Model]:
+    return _read().rows
+
+
+def _read() -> Known:
+    global _known
+    known = _known
+    if time.monotonic() >= known.until:
+        rows = list(Model.objects.prefetch_related("prices"))
+        _known = known = Known.of(rows, until=time.monotonic() + KEEP_SECONDS)
+    return known
+
+
+def _price(row: ModelPrice) -> Price:
+    return Price(
+        input=row.input,
+        output=row.output,
+        cache_write=row.cache_write,
+        cache_write_hour=row.cache_write_hour,
+        cache_read=row.cache_read,
+        since=row.since or date.min,
+        above=row.above,
+    )

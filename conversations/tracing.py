@@ -21,7 +21,7 @@ from opentelemetry.util.types import AttributeValue
 from conversations.context import snapshots
 from conversations.context.builder import Context
 from conversations.models import ContextSnapshot, Reply, Thread
-from conversations.providers import get_provider
+from conversations.providers import get_provider, model_of
 from conversations.providers.base import Finished, ModelCall, ProviderError, Usage
 from conversations.request_ids import current_request_id
 from conversations.stopping import Stopped
@@ -135,7 +135,7 @@ class Replying(Spanned, ReplyStep):
         provider = assistant.provider or settings.OPENBOOK_PROVIDER
         self._labels = {
             "gen_ai.agent.name": assistant.name,
-            "gen_ai.request.model": assistant.model or get_provider(provider).default_model(),
+            "gen_ai.request.model": model_of(assistant, get_provider(provider)),
         }
         self._span.update_name(f"invoke_agent {assistant.name}")
         self._span.set_attributes(

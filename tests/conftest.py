@@ -1,6 +1,7 @@
 """What all tests share. The services themselves – PostgreSQL, Redis, the browser – come from the plugin ``tests.services``."""
 
 import importlib
+import math
 import os
 from collections.abc import AsyncIterator, Iterator
 from typing import Any, cast
@@ -12,15 +13,16 @@ from asgiref.sync import sync_to_async
 from django.contrib.auth.models import User
 from django.db import connection, connections
 from django.db.backends.postgresql.base import DatabaseWrapper
-from django.db.models import Model
+from django.db.models import Model, prefetch_related_objects
 from django.test import TransactionTestCase, override_settings
 from hypothesis import settings as hypothesis_settings
 from pytest_django import DjangoDbBlocker, Settings
 
 from artifacts.models import Preset
-from conversations import counting, db, replies
+from conversations import counting, db, language_models, replies
 from conversations.context import recalling, standing
-from conversations.models import Assistant
+from conversations.models import Assistant, ModelPrice
+from conversations.models import Model as LanguageModel
 from memory.backends import get_backend
 from memory.backends.calling import started
 from tests.conversations.factories import make_user
@@ -51,7 +53,9 @@ TransactionTestCase._fixture_teardown = lambda _: empty()  # type: ignore[attr-d
 def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> None:
     """And a copy of the tables as `migrate` leaves them: a server that starts on a copy of that has nothing to migrate."""
     with django_db_blocker.unblock():
-        SHIPPED.update({model: list(model._default_manager.all()) for model in (Assistant, Preset, OFFERED)})
+        models = (Assistant, Preset, OFFERED, LanguageModel, ModelPrice)
+        SHIPPED.update({model: list(model._default_manager.all()) for model in models})
+        prefetch_related_objects(SHIPPED[LanguageModel], "prices")
         connection.close()
         cast(DatabaseWrapper, connection).close_pool()
     with psycopg.connect(os.environ["DATABASE_URL"], autocommit=True) as admin:
@@ -108,6 +112,14 @@ def _shipped_assistants(request: pytest.FixtureRequest) -> None:
     if not Assistant.objects.exists():
         for model, rows in SHIPPED.items():
             model._default_manager.bulk_create(rows)
+
+
+@pytest.fixture(autouse=True)
+def _known_models(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each test begins with the models as they are shipped, and reads none of them anew unless it changes one."""
+    rows = SHIPPED.get(LanguageModel, [])
+    known = language_models.Known.of(rows, until=math.inf if rows else 0)
+    monkeypatch.setattr(language_models, "_known", known)
 
 
 @pytest.fixture

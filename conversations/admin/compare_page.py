@@ -61,7 +61,9 @@ USAGE = {
     "input": "Input tokens",
     "cache_read_input_tokens": "of these read from the prompt cache",
     "cache_creation_input_tokens": "of these written to the prompt cache",
+    "cache_creation_1h_input_tokens": "of these for an hour",
     "output_tokens": "Output tokens",
+    "thinking_tokens": "of these thinking",
 }
 PAGES = {
     "memory": "admin:memory_memory_change",

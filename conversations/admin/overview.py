@@ -16,7 +16,13 @@ from conversations.figures import Hour
 from conversations.providers import prices
 
 STATUSES = ("completed", "stopped", "interrupted", "failed", "pending")
-USED = {"cache_read": "read from the cache", "cache_write": "written to it", "input": "other input", "output": "output"}
+USED = {
+    "cache_read": ("read from the cache", ["cache_read"]),
+    "cache_write": ("written to it", ["cache_write", "cache_write_hour"]),
+    "input": ("other input", ["input"]),
+    "output": ("output", ["output"]),
+}
+"""What the chart of tokens stacks, and the figures that each of it is the sum of."""
 SHARES = {"p50": 0.5, "p95": 0.95}
 LEFT_OUT = (
     Reason.OVER_BUDGET,
@@ -145,7 +151,7 @@ def requests_of(sums: Mapping[str, int]) -> int:
 
 
 def prompt_of(sums: Counter[str]) -> int:
-    return sums["input"] + sums["cache_read"] + sums["cache_write"]
+    return sums["input"] + sums["cache_read"] + sums["cache_write"] + sums["cache_write_hour"]
 
 
 def cache_share(sums: Counter[str]) -> float | None:
@@ -197,7 +203,10 @@ def charts_of(steps: Sequence[Step], whole: Step) -> list[Chart]:
             "tokens",
             "Tokens",
             labels,
-            [Series(name=name, look=kind, values=[one[kind] for one in sums]) for kind, name in USED.items()],
+            [
+                Series(name=name, look=kind, values=[sum(one[each] for each in counted) for one in sums])
+                for kind, (name, counted) in USED.items()
+            ],
             show=count,
             tick=short_number,
             note="as reported",

@@ -12,11 +12,10 @@ from conversations.admin.compare_page import LABELS, ComparePage, compare_page, 
 from conversations.context import remaking
 from conversations.context.builder import Context
 from conversations.context.remaking import KNOWN, MemoryChoice, NotRemade, QueryChoice, Record, Remade, Settings
-from conversations.context.toolbox import NO_TOOLS
 from conversations.db import read_only
 from conversations.models import Assistant, ContextSnapshot
-from conversations.providers import ProviderError, get_provider
-from conversations.tools import tool_texts
+from conversations.providers import ProviderError, get_provider, model_of
+from conversations.tools import tools_for
 
 MOST_TOKENS, MOST_TURNS = 200_000, 2_000
 BUDGETS = {
@@ -127,11 +126,11 @@ def _of_assistant(other: Assistant) -> Settings:
     assistant = copy.copy(other)
     assistant.provider = other.provider or django_settings.OPENBOOK_PROVIDER
     provider = get_provider(assistant.provider)
-    assistant.model = other.model or provider.default_model()
+    assistant.model = model_of(other, provider)
     off = other.rewriting == Assistant.Rewriting.OFF
     return Settings(
         assistant=assistant,
-        tools=tool_texts(other.tools) if provider.calls_tools else NO_TOOLS,
+        tools=tools_for(other, provider),
         query=QueryChoice.OFF if off else QueryChoice.RECORDED,
     )
 

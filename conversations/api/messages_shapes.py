@@ -2,13 +2,13 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from conversations.context.terms import Terms
 from conversations.errors import InvalidMessage
 from conversations.models import Assistant
-from conversations.providers.base import Usage
+from conversations.providers.base import COUNTED_TOKENS
 from conversations.replies.events import Event
 from conversations.text import clean
 
@@ -108,7 +108,7 @@ def message(*, id: str, model: str, text: str, stop_reason: str, usage: Mapping[
         "content": [{"type": "text", "text": text}] if text else [],
         "stop_reason": stop_reason,
         "stop_sequence": None,
-        "usage": dict(usage),
+        "usage": _usage(usage),
     }
 
 
@@ -196,7 +196,7 @@ class Stream:
         if self._began:
             return
         self._began = True
-        start = message(id=self.id, model=self.model, text="", stop_reason="", usage=_usage(input_tokens))
+        start = message(id=self.id, model=self.model, text="", stop_reason="", usage={"input_tokens": input_tokens})
         yield {"type": "message_start", "message": {**start, "stop_reason": None}}
 
     def _speak(self) -> Iterator[Json]:
@@ -213,7 +213,7 @@ class Stream:
         if self._speaks:
             yield {"type": "content_block_stop", "index": 0}
         delta = {"stop_reason": stop_reason(event), "stop_sequence": None}
-        yield {"type": "message_delta", "delta": delta, "usage": dict(event.data["usage"])}
+        yield {"type": "message_delta", "delta": delta, "usage": _usage(event.data["usage"])}
         yield {"type": "message_stop"}
 
 
@@ -224,8 +224,17 @@ def frame(event: Json) -> bytes:
     return f"event: {event['type']}\ndata: {json.dumps(event, ensure_ascii=False)}\n\n".encode()
 
 
-def _usage(input_tokens: int) -> Json:
-    return asdict(Usage(input_tokens=input_tokens))
+def _usage(usage: Mapping[str, int]) -> Json:
+    """Numbers that are parts of others stand beside them here."""
+    for_an_hour = usage.get("cache_creation_1h_input_tokens", 0)
+    return {
+        **{name: usage.get(name, 0) for name in COUNTED_TOKENS},
+        "cache_creation": {
+            "ephemeral_5m_input_tokens": usage.get("cache_creation_input_tokens", 0) - for_an_hour,
+            "ephemeral_1h_input_tokens": for_an_hour,
+        },
+        "output_tokens_details": {"thinking_tokens": usage.get("thinking_tokens", 0)},
+    }
 
 
 def _refuse(body: Json) -> None:

@@ -356,6 +356,8 @@ class UsageAnswer(serializers.Serializer[Any]):
     output_tokens = serializers.IntegerField(help_text="Tokens that the model wrote.")
     cache_read_input_tokens = serializers.IntegerField(help_text="Tokens read from the prompt cache.")
     cache_creation_input_tokens = serializers.IntegerField(help_text="Tokens written to the prompt cache.")
+    cache_creation_1h_input_tokens = serializers.IntegerField(help_text="Of these, tokens that stay there for an hour.")
+    thinking_tokens = serializers.IntegerField(help_text="Of the tokens that the model wrote, its thinking.")
 
 
 class DuplicatesAnswer(serializers.Serializer[Any]):

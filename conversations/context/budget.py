@@ -46,6 +46,11 @@ class Budget:
             hard_cap=assistant.hard_cap_tokens,
         )
 
+    def within(self, tokens: int) -> "Budget":
+        """The same, where a model's window has no more room than this beside its answer."""
+        cap = max(0, min(self.hard_cap, tokens))
+        return replace(self, hard_cap=cap, total_tokens=min(self.total_tokens, cap))
+
 
 def shorten(text: str, tokens: int) -> str:
     """The beginning and the end of a text, with a visible mark between them, in at most so many tokens (W6)."""

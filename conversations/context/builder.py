@@ -39,6 +39,7 @@ from conversations.context.tokens import text_of
 from conversations.context.toolbox import NO_TOOLS, ToolTexts, program_section, tools_section
 from conversations.context.windowing import Run, Turn, account, window
 from conversations.models import Assistant, ContextSnapshot, Model
+from conversations.providers import model_of
 from conversations.providers.base import OFFLINE, Payload, Provider
 from conversations.providers.thinking import NO_THINKING, ThinkingPlan
 from conversations.sessions import Session
@@ -126,6 +127,7 @@ class Ground:
     provider: Provider
     model: str
     allowance: Allowance
+    cacheable_from: int | None
     fitting: Budget
     budget: Budget
     factor: Factor
@@ -216,7 +218,7 @@ def build_context(
     """
     watch = Stopwatch()
     memory = assistant.uses_memory and remembers
-    model = terms.model or assistant.model or provider.default_model()
+    model = terms.model or model_of(assistant, provider)
     parts = Parts(
         program=past.program if past and past.program else program_section(provider.program()),
         tools=tools_section(tools.definitions) if tools.definitions else None,
@@ -227,8 +229,12 @@ def build_context(
         silent=silent,
         rounds=terms.rounds,
     )
+    row = language_models.get(provider.name, model)
+    allowance = (past and past.allowance) or terms.raised(
+        Allowance.of(row, assistant, answer=terms.at_most(assistant.max_output_tokens)), row
+    )
     factor = (past.factor if past else None) or factors.of_model(provider.name, model)
-    whole = terms.lowered(Budget.of(assistant))
+    whole = terms.lowered(Budget.of(assistant)).within(row.context_window - allowance.max_tokens)
     budget = whole.estimated(factor)
     wanted = Wanted(
         thread_id=thread_id,
@@ -261,7 +267,6 @@ def build_context(
     begin_at = history.previous.began_at if history.previous and before is CacheState.WARM else None
     candidates = candidates_of(history, replace(wanted, budget=budget), begin_at=begin_at)
     kept, left_out = window(candidates.turns, budget, begin_at=begin_at)
-    row = language_models.get(provider.name, model)
     lifetime = (past and past.lifetime) or _lifetime(row, kept, newest.created_at or at, parts.standing_tokens)
     watch.lap("history")
 
@@ -286,13 +291,11 @@ def build_context(
         recalled = (past.recall if past else recall)(reminded, tiers=parts.tiers, room=asked.room)
     watch.lap("memory")
     parts = replace(parts, additions=[*parts.additions, *recalled.sections])
-    allowance = (past and past.allowance) or terms.raised(
-        Allowance.of(row, assistant, answer=terms.at_most(assistant.max_output_tokens)), row
-    )
     ground = Ground(
         provider=provider,
         model=model,
         allowance=allowance,
+        cacheable_from=row.cacheable_from if provider.marks_cache else None,
         fitting=budget,
         budget=whole,
         factor=factor,
@@ -350,7 +353,7 @@ def _assembled(ground: Ground, whole: Parts, watch: Stopwatch) -> Context:
     cache = caching.plan(
         ground.before if parts.standing == whole.standing else ground.before.without_system(),
         ground.previous,
-        cacheable_from=ground.provider.cacheable_from(ground.model),
+        cacheable_from=ground.cacheable_from,
         system_tokens=ground.factor.of_estimate(parts.standing_tokens),
         turns=[
             (position, ground.factor.of_estimate(turn.token_count))
@@ -417,7 +420,7 @@ def rewriting_context(context: Context, *, assistant: Assistant, provider: Provi
         newest=context.newest,
         additions=[material],
     )
-    model = assistant.rewriting_model or provider.small_model()
+    model = assistant.rewriting_model or language_models.small_model(provider.name, context.model)
     return Context(
         purpose=ContextSnapshot.Purpose.REWRITE,
         provider=provider.name,

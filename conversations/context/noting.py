@@ -9,6 +9,7 @@ from uuid import UUID
 
 from django.utils import timezone
 
+from conversations import language_models
 from conversations.context import notation
 from conversations.context.fitting import MATERIAL, Section
 from conversations.context.reasons import Reason
@@ -48,7 +49,8 @@ def noting(
     base = Section.of("base", asking.INSTRUCTIONS)
     told = Section(name=MATERIAL, text=material, tokens=estimate_tokens(material))
     standing = [section for section in (program_section(provider.program()), base) if section]
-    model, tokens = provider.small_model(), sum(section.tokens for section in (*standing, told))
+    model = language_models.small_model(provider.name, provider.default_model())
+    tokens = sum(section.tokens for section in (*standing, told))
     payload = render_material(
         provider,
         model=model,

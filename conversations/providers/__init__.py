@@ -4,6 +4,7 @@ from functools import cache
 
 from django.utils.module_loading import import_string
 
+from conversations.models import Assistant
 from conversations.providers.base import Provider, ProviderError
 
 # By dotted name, because importing the SDK takes seconds that only those who use it should spend.
@@ -27,9 +28,14 @@ def get_provider(name: str) -> Provider:
     )
 
 
+def model_of(assistant: Assistant, provider: Provider) -> str:
+    """The id of the model that replies as an assistant."""
+    return assistant.model or provider.default_model()
+
+
 def usable_key(key: str) -> bool:
     """Whether it can stand in a header at all; what the service thinks of it is another matter."""
     return bool(key) and key.isascii() and key.isprintable() and " " not in key
 
 
-__all__ = ["PROVIDERS", "Provider", "ProviderError", "get_provider", "usable_key"]
+__all__ = ["PROVIDERS", "Provider", "ProviderError", "get_provider", "model_of", "usable_key"]

@@ -19,23 +19,12 @@ from conversations.providers import usable_key
 from conversations.providers.anthropic_calls import ToolCalls, called_ids
 from conversations.providers.anthropic_errors import FAILURES, describe, requested_wait
 from conversations.providers.base import Payload, ProviderError, ProviderEvent, UsageSoFar, messages_api_payload
-from conversations.providers.claude import DEFAULT_MODEL, LONGEST_WAIT_SECONDS, SMALL_MODEL, Deadline, reported
+from conversations.providers.claude import LONGEST_WAIT_SECONDS, Deadline, default_model, reported
 from conversations.providers.errors import provider_error
 from conversations.providers.reading import Progress, Reading
 
 BACKOFF_SECONDS = (0.4, 1.2)
 """Before the second and the third attempt, give or take a half."""
-# The smallest prefix that the prompt cache takes, in tokens, by what a model's name begins with; the most telling first.
-CACHEABLE_FROM = {
-    "claude-3": 2_048,
-    "claude-haiku-3": 2_048,
-    "claude-haiku-4": 4_096,
-    "claude-opus-4-1": 1_024,
-    "claude-opus-4-2": 1_024,
-    "claude-opus-4": 4_096,
-    "claude-sonnet-4-6": 2_048,
-}
-CACHEABLE_FROM_ELSE = 1_024
 DRAIN_SECONDS = 0.5
 
 ClientPool = dict[tuple[str, str], AsyncGenerator[AsyncAnthropic]]
@@ -45,20 +34,12 @@ class AnthropicProvider:
     name = "anthropic"
     rewrites = True
     calls_tools = True
+    marks_cache = True
+    default_model = staticmethod(default_model)
     render = staticmethod(messages_api_payload)
 
     def __init__(self) -> None:
         self._clients: WeakKeyDictionary[asyncio.AbstractEventLoop, ClientPool] = WeakKeyDictionary()
-
-    def default_model(self) -> str:
-        return settings.OPENBOOK_MODEL or DEFAULT_MODEL
-
-    def small_model(self) -> str:
-        return SMALL_MODEL
-
-    def cacheable_from(self, model: str) -> int | None:
-        known = (tokens for name, tokens in CACHEABLE_FROM.items() if model.startswith(name))
-        return next(known, CACHEABLE_FROM_ELSE)
 
     def program(self) -> None:
         return None

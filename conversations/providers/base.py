@@ -83,14 +83,21 @@ WHOLE = frozenset({"end_turn", "stop_sequence"})
 """Stop reasons that mean that the model said all it wanted. A word that isn't known means that it did not."""
 
 
+COUNTED_TOKENS = ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
+"""The numbers of ``Usage`` that add up to all tokens of a request."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Usage:
-    """Tokens as the provider reports them."""
+    """Tokens as the provider reports them. Of those written to the prompt cache, some stay for an hour; of the output, some are
+    thinking: these two are parts of other numbers."""
 
     input_tokens: int = 0
     output_tokens: int = 0
     cache_read_input_tokens: int = 0
     cache_creation_input_tokens: int = 0
+    cache_creation_1h_input_tokens: int = 0
+    thinking_tokens: int = 0
 
     def __add__(self, other: "Usage") -> "Usage":
         return Usage(**{name: getattr(self, name) + getattr(other, name) for name in self.__dataclass_fields__})
@@ -228,14 +235,11 @@ class Provider(Protocol):
     calls_tools: bool
     """Whether it can be given tools."""
 
-    def default_model(self) -> str: ...
+    marks_cache: bool
+    """Whether it can be told what to put into a prompt cache."""
 
-    def small_model(self) -> str:
-        """A fast and cheap one, for helping tasks such as the contextualised query."""
-        ...
-
-    def cacheable_from(self, model: str) -> int | None:
-        """The smallest prefix in tokens that its prompt cache takes; ``None`` where it has none to be told about."""
+    def default_model(self) -> str:
+        """Of assistants that name none. May read the database."""
         ...
 
     def obstacle(self) -> ProviderError | None:

@@ -1,4 +1,4 @@
-"""What the ways to Claude share: its models, how long it may take, and what is told when it fails."""
+"""What the ways to Claude share: its default model, how long it may take, and what is told when it fails."""
 
 import logging
 import math
@@ -6,6 +6,7 @@ import time
 
 from django.conf import settings
 
+from conversations import language_models
 from conversations.providers.base import (
     ProviderError,
     ThinkingDelta,
@@ -17,12 +18,23 @@ from conversations.providers.base import (
 from conversations.providers.errors import provider_error
 from conversations.providers.reading import Heard
 
-DEFAULT_MODEL = "claude-sonnet-5-5"
-SMALL_MODEL = "claude-haiku-5-5"
 LONGEST_WAIT_SECONDS = 10.0
 """The longest that the service may ask to wait for; then the person is told."""
 
 logger = logging.getLogger("openbook.providers")
+
+
+def default_model() -> str:
+    """The server's, or the first that staff are offered. Raises ``ProviderError`` where there is none."""
+    if settings.OPENBOOK_MODEL:
+        return str(settings.OPENBOOK_MODEL)
+    if offered := language_models.offered("anthropic"):
+        return offered[0].name
+    raise ProviderError(
+        "misconfigured",
+        "No model is offered. Whoever runs this Openbook can tick one in the admin, or set OPENBOOK_MODEL.",
+        retryable=False,
+    )
 
 
 class Deadline:

@@ -18,7 +18,7 @@ from django.conf import settings
 
 from conversations.providers import usable_key
 from conversations.providers.base import Payload, Program, ProviderError, ProviderEvent
-from conversations.providers.claude import DEFAULT_MODEL, SMALL_MODEL, Deadline, reported
+from conversations.providers.claude import Deadline, default_model, reported
 from conversations.providers.claude_cli_output import Output
 from conversations.providers.claude_cli_process import Files, prepared, running
 from conversations.providers.claude_cli_prompt import prompt
@@ -81,16 +81,8 @@ class ClaudeCliProvider:
     name = "claude_cli"
     rewrites = True
     calls_tools = False
-
-    def default_model(self) -> str:
-        return settings.OPENBOOK_MODEL or DEFAULT_MODEL
-
-    def small_model(self) -> str:
-        return SMALL_MODEL
-
-    def cacheable_from(self, model: str) -> int | None:
-        """The CLI sets its own marks."""
-        return None
+    marks_cache = False  # the CLI sets its own marks
+    default_model = staticmethod(default_model)
 
     def obstacle(self) -> ProviderError | None:
         """Asks a program that it has not met for its version, which takes a moment."""

@@ -36,16 +36,11 @@ class OfflineProvider:
     name = "offline"
     rewrites = False
     calls_tools = True
+    marks_cache = False
     render = staticmethod(messages_api_payload)
 
     def default_model(self) -> str:
         return "offline"
-
-    def small_model(self) -> str:
-        return "offline"
-
-    def cacheable_from(self, model: str) -> int | None:
-        return None
 
     def program(self) -> None:
         return None

@@ -7,6 +7,7 @@ from typing import Any
 
 from conversations.providers.anthropic_calls import ToolCalls
 from conversations.providers.base import (
+    COUNTED_TOKENS,
     Finished,
     ProviderEvent,
     TextDelta,
@@ -116,9 +117,14 @@ class Reading:
 
     def note_usage(self, usage: object) -> None:
         """Later figures replace earlier ones: the API's are cumulative."""
+        match usage:
+            case {"cache_creation": {"ephemeral_1h_input_tokens": int(tokens)}}:
+                self.usage["cache_creation_1h_input_tokens"] = tokens
+        match usage:
+            case {"output_tokens_details": {"thinking_tokens": int(tokens)}}:
+                self.usage["thinking_tokens"] = tokens
         if isinstance(usage, dict):
-            known = Usage.__dataclass_fields__
-            self.usage |= {name: n for name, n in usage.items() if name in known and isinstance(n, int)}
+            self.usage |= {name: n for name in COUNTED_TOKENS if isinstance(n := usage.get(name), int)}
 
     def so_far(self) -> UsageSoFar:
         return UsageSoFar(usage=Usage(**self.usage), message_id=self.message_id)

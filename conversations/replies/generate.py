@@ -105,10 +105,16 @@ async def _begin(open_it: Callable[..., Opened], **values: Any) -> Opened:
     """Store what a reply begins with, and let it run."""
     book = _open_journal()
     with telemetry.listener.reply() as told:
-        opened = await in_database(open_it)(**values)
+        opened = await in_database(_opened)(open_it, told, **values)
         if not opened.repeated:
-            told.opened(opened.thread, opened.reply)
             _set_going(book, opened, told)
+    return opened
+
+
+def _opened(open_it: Callable[..., Opened], told: ReplyStep, **values: Any) -> Opened:
+    opened = open_it(**values)
+    if not opened.repeated:
+        told.opened(opened.thread, opened.reply)
     return opened
 
 

@@ -27,7 +27,6 @@ from conversations.context.rewriting import NOT_ASKED, Rewriting
 from conversations.context.terms import NO_TERMS, Terms
 from conversations.context.thinking import Allowance
 from conversations.context.tokens import text_of, turn_tokens
-from conversations.context.toolbox import NO_TOOLS
 from conversations.context.windowing import Turn
 from conversations.db import read_only
 from conversations.errors import CannotRetry, NothingToWorkFrom, ReplyInProgress, ThreadNotFound, error_object
@@ -43,7 +42,7 @@ from conversations.replies.said import Said, saved_blocks
 from conversations.replies.steps import Place
 from conversations.request_ids import current_request_id
 from conversations.sessions import Session, session_at
-from conversations.tools import tool_texts
+from conversations.tools import tools_for
 
 log = logging.getLogger("openbook.replies")
 
@@ -621,7 +620,7 @@ def _built(
     for_another_model: bool = False,
 ) -> Context:
     thread, provider = place.thread, _provider_of(place)
-    tools = tool_texts(thread.assistant.tools) if provider.calls_tools else NO_TOOLS
+    tools = tools_for(thread.assistant, provider)
     question = ranking.question_of(thread, session, "")
     with read_only():
         return build_context(

@@ -5,7 +5,10 @@ from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
 
-from conversations.context.toolbox import ToolTexts
+from conversations import language_models
+from conversations.context.toolbox import NO_TOOLS, ToolTexts
+from conversations.models import Assistant
+from conversations.providers import Provider, model_of
 from conversations.tools.base import Tool
 
 
@@ -24,6 +27,12 @@ def tool_texts(names: Iterable[str]) -> ToolTexts:
         definitions=[tool.definition() for tool in tools],
         rules="\n\n".join(tool.rules for tool in tools if tool.rules),
     )
+
+
+def tools_for(assistant: Assistant, provider: Provider) -> ToolTexts:
+    """What an assistant's tools add to its requests, where its provider and its model take any."""
+    takes = provider.calls_tools and language_models.get(provider.name, model_of(assistant, provider)).takes_tools
+    return tool_texts(assistant.tools) if takes else NO_TOOLS
 
 
 def named(names: Iterable[str]) -> list[Tool]:

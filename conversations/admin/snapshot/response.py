@@ -70,7 +70,8 @@ def stop_reason(snapshot: ContextSnapshot) -> str:
 def figures(snapshot: ContextSnapshot) -> list[Figure]:
     usage = snapshot.usage
     read, written = usage.get("cache_read_input_tokens"), usage.get("cache_creation_input_tokens")
-    return [
+    for_an_hour, thought = usage.get("cache_creation_1h_input_tokens"), usage.get("thinking_tokens")
+    shown = [
         Figure(label="Input tokens", estimated=snapshot.total_tokens, reported=factors.reported_input(usage)),
         Figure(
             label="of these read from the prompt cache",
@@ -78,8 +79,11 @@ def figures(snapshot: ContextSnapshot) -> list[Figure]:
             reported=read,
         ),
         Figure(label="of these written to the prompt cache", estimated=None, reported=written),
+        for_an_hour and Figure(label="of these for an hour", estimated=None, reported=for_an_hour),
         Figure(label="Output tokens", estimated=None, reported=usage.get("output_tokens")),
+        thought and Figure(label="of these thinking", estimated=None, reported=thought),
     ]
+    return [figure for figure in shown if figure]
 
 
 def factor(snapshot: ContextSnapshot) -> str:

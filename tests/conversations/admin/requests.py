@@ -39,7 +39,8 @@ def make_request(draw: random.Random, thread: Thread, at: datetime) -> ContextSn
         "input_tokens": draw.choice([20, 90_000]),
         "output_tokens": draw.randrange(900),
         "cache_read_input_tokens": draw.randrange(20_000),
-        "cache_creation_input_tokens": draw.randrange(500),
+        "cache_creation_input_tokens": 500,
+        "cache_creation_1h_input_tokens": draw.choice([0, 500, draw.randrange(500)]),
     }
     return ContextSnapshot(
         id=uuid.UUID(int=lowest_uuid7(at).int | 0x7 << 76 | draw.getrandbits(62)),

@@ -169,6 +169,25 @@ def test_estimated_and_reported_tokens_stand_side_by_side() -> None:
     ]
 
 
+def test_what_is_part_of_another_number_stands_below_it() -> None:
+    usage = {
+        "input_tokens": 100,
+        "cache_creation_input_tokens": 20,
+        "cache_creation_1h_input_tokens": 15,
+        "output_tokens": 7,
+        "thinking_tokens": 5,
+    }
+    snapshot = make_snapshot(make_thread(turns=TRUMP), usage=usage)
+    assert [(figure.label, figure.reported) for figure in page_of(snapshot).figures] == [
+        ("Input tokens", 120),
+        ("of these read from the prompt cache", None),
+        ("of these written to the prompt cache", 20),
+        ("of these for an hour", 15),
+        ("Output tokens", 7),
+        ("of these thinking", 5),
+    ]
+
+
 def test_the_factor_between_estimated_and_reported_tokens_is_shown(staff: Reader) -> None:
     first = make_snapshot(make_thread(turns=TRUMP))
     page = staff.read(page_url("contextsnapshot", first.pk)).text

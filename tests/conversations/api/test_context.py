@@ -138,6 +138,8 @@ async def test_a_recorded_request_is_told_as_the_contract_says(user: User, api: 
             "output_tokens": 7,
             "cache_read_input_tokens": 5,
             "cache_creation_input_tokens": 3,
+            "cache_creation_1h_input_tokens": 0,
+            "thinking_tokens": 0,
         },
         "stop_reason": "end_turn",
         "status": "completed",

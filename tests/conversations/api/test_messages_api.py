@@ -104,7 +104,11 @@ async def test_an_answer_has_the_shape_of_the_api_and_names_what_it_came_of(
         "model": "companion",
         "content": [{"type": "text", "text": "Good evening"}],
         "stop_reason": "end_turn",
-        "usage": reply.usage,
+        "usage": reply.usage
+        | {
+            "cache_creation": {"ephemeral_5m_input_tokens": 3, "ephemeral_1h_input_tokens": 0},
+            "output_tokens_details": {"thinking_tokens": 0},
+        },
     }
 
 

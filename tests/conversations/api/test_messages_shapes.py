@@ -14,7 +14,12 @@ from conversations.errors import InvalidMessage
 from conversations.replies.events import Event
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
-USAGE = {"input_tokens": 3, "output_tokens": 5, "cache_read_input_tokens": 0, "cache_creation_input_tokens": 0}
+COUNTED = {"input_tokens": 3, "output_tokens": 5, "cache_read_input_tokens": 0, "cache_creation_input_tokens": 8}
+OWN_USAGE = COUNTED | {"cache_creation_1h_input_tokens": 6, "thinking_tokens": 4}
+USAGE = COUNTED | {
+    "cache_creation": {"ephemeral_5m_input_tokens": 2, "ephemeral_1h_input_tokens": 6},
+    "output_tokens_details": {"thinking_tokens": 4},
+}
 IMAGE = {"type": "image", "source": {"type": "url", "url": "https://example.com/a.png"}}
 CALL = {"name": "f", "type": "tool_use", "id": "t", "input": {}}
 
@@ -40,7 +45,7 @@ def event(type: str, **data: Any) -> Event:
 
 
 def ending(type: str = "reply.completed", said: str = "", **data: Any) -> Event:
-    told = {"message": {"text": said} if said else None, "stop_reason": "end_turn", "usage": USAGE, "request": None}
+    told = {"message": {"text": said} if said else None, "stop_reason": "end_turn", "usage": OWN_USAGE, "request": None}
     return event(type, **told | data)
 
 
@@ -127,7 +132,14 @@ def test_a_stream_of_several_rounds_is_one_message_with_one_text() -> None:
         "content": [],
         "stop_reason": None,
         "stop_sequence": None,
-        "usage": dict.fromkeys(USAGE, 0) | {"input_tokens": 7},
+        "usage": {
+            "input_tokens": 7,
+            "output_tokens": 0,
+            "cache_read_input_tokens": 0,
+            "cache_creation_input_tokens": 0,
+            "cache_creation": {"ephemeral_5m_input_tokens": 0, "ephemeral_1h_input_tokens": 0},
+            "output_tokens_details": {"thinking_tokens": 0},
+        },
     }
     assert told == [
         {"type": "message_start", "message": start},

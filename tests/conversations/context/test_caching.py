@@ -19,7 +19,6 @@ from conversations.context.caching import (
     state_before,
 )
 from conversations.models import text_blocks
-from conversations.providers.anthropic import AnthropicProvider
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 BEFORE = Previous(
@@ -144,20 +143,3 @@ def test_a_mark_stands_at_the_last_block_and_the_blocks_stay_as_they_were() -> N
     assert marked(blocks, FIVE_MINUTES) == [first, second | {"cache_control": five_minutes}]
     assert marked(blocks, HOUR) == [first, second | {"cache_control": hour}]
     assert blocks == [{"type": "text", "text": "one"}, {"type": "text", "text": "two"}]
-
-
-@pytest.mark.parametrize(
-    ("model", "tokens"),
-    [
-        ("claude-sonnet-4-5-20250929", 1_024),
-        ("claude-sonnet-4-6", 2_048),
-        ("claude-opus-4-1-20250805", 1_024),
-        ("claude-opus-4-20250514", 1_024),
-        ("claude-opus-4-6", 4_096),
-        ("claude-haiku-4-5", 4_096),
-        ("claude-3-haiku-20240307", 2_048),
-        ("a-model-to-come", 1_024),
-    ],
-)
-def test_the_smallest_cacheable_prefix_is_the_models_own(model: str, tokens: int) -> None:
-    assert AnthropicProvider().cacheable_from(model) == tokens

@@ -641,13 +641,6 @@ async def test_the_key_is_never_shown(
     ]
 
 
-def test_the_default_model_is_the_setting_or_a_current_one() -> None:
-    with override_settings(OPENBOOK_MODEL=""):
-        assert AnthropicProvider().default_model() == "claude-sonnet-5-5"
-    with override_settings(OPENBOOK_MODEL="claude-local"):
-        assert AnthropicProvider().default_model() == "claude-local"
-
-
 INPUT = Usage(input_tokens=12, output_tokens=1, cache_read_input_tokens=5, cache_creation_input_tokens=3)
 
 

@@ -1,0 +1,49 @@
+"""What is read of the tokens that the Messages API reports: pure."""
+
+from conversations.providers.base import Usage
+from conversations.providers.reading import Reading
+
+WRITTEN = {"ephemeral_5m_input_tokens": 100, "ephemeral_1h_input_tokens": 300}
+STARTED = {
+    "input_tokens": 12,
+    "cache_read_input_tokens": 5,
+    "cache_creation_input_tokens": 400,
+    "cache_creation": WRITTEN,
+    "output_tokens": 1,
+    "service_tier": "standard",
+    "server_tool_use": None,
+}
+GONE_ON = {"output_tokens": 70, "output_tokens_details": {"thinking_tokens": 60}, "cache_creation_input_tokens": None}
+
+
+def test_later_figures_replace_earlier_ones_and_what_only_the_start_tells_stays() -> None:
+    reading = Reading()
+    reading.take({"type": "message_start", "message": {"id": "msg_1", "usage": STARTED}})
+    reading.take({"type": "message_delta", "delta": {}, "usage": GONE_ON})
+    assert Usage(**reading.usage) == Usage(
+        input_tokens=12,
+        output_tokens=70,
+        cache_read_input_tokens=5,
+        cache_creation_input_tokens=400,
+        cache_creation_1h_input_tokens=300,
+        thinking_tokens=60,
+    )
+
+
+def test_what_is_no_number_is_passed_over() -> None:
+    reading = Reading()
+    for odd in (
+        None,
+        [],
+        {"cache_creation": None, "output_tokens_details": []},
+        {"thinking_tokens": 3, "input_tokens": "4"},
+    ):
+        reading.note_usage(odd)
+    assert reading.usage == {}
+
+
+def test_the_usage_of_rounds_adds_up_part_by_part() -> None:
+    one = Usage(output_tokens=70, thinking_tokens=60, cache_creation_input_tokens=4, cache_creation_1h_input_tokens=3)
+    assert one + one == Usage(
+        output_tokens=140, thinking_tokens=120, cache_creation_input_tokens=8, cache_creation_1h_input_tokens=6
+    )
