@@ -163,7 +163,11 @@ def percentile(figures: Counter[str], name: str, share: float) -> int | None:
 
 def price_list() -> prices.PriceList:
     """Those of the models, and before them the operator's own."""
-    return {**language_models.prices(), **_own_prices(settings.OPENBOOK_PRICES)}
+    return {**language_models.prices(), **own_prices()}
+
+
+def own_prices() -> prices.PriceList:
+    return _own_prices(settings.OPENBOOK_PRICES)
 
 
 _own_prices = lru_cache(maxsize=1)(prices.own)

@@ -9,7 +9,7 @@ from django.contrib.auth.management import create_permissions
 
 SEEN = {
     "auth": ["user"],
-    "conversations": ["assistant", "contextsnapshot", "message", "reply", "thread"],
+    "conversations": ["assistant", "contextsnapshot", "message", "model", "modelprice", "reply", "thread"],
     "artifacts": ["artifact", "preset"],
     "memory": ["consolidation", "dailysummary", "memory", "threadsummary", "topic"],
 }

@@ -29,7 +29,7 @@ class Known:
     def of(cls, rows: Sequence[Model], *, until: float) -> "Known":
         return cls(
             rows={(row.provider, row.name): row for row in rows},
-            prices={(row.provider, row.name): [_price(each) for each in row.prices.all()] for row in rows},
+            prices={model: prices for row in rows for model, prices in prices_of(row).items()},
             until=until,
         )
 
@@ -63,6 +63,10 @@ def small_model(provider: str, name: str) -> str:
 def prices() -> PriceList:
     """Of all rows that have some."""
     return _read().prices
+
+
+def prices_of(row: Model) -> PriceList:
+    return {(row.provider, row.name): [_price(each) for each in row.prices.all()]}
 
 
 def reread() -> None:

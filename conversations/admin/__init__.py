@@ -6,6 +6,7 @@ from conversations.admin.artifacts import ArtifactAdmin, PresetAdmin
 from conversations.admin.assistants import AssistantAdmin
 from conversations.admin.consolidation import ConsolidationAdmin
 from conversations.admin.content import ContentAccessAdmin
+from conversations.admin.language_models import LanguageModelAdmin
 from conversations.admin.memory import DailySummaryAdmin, MemoryAdmin, ThreadSummaryAdmin, TopicAdmin
 from conversations.admin.replies import MessageAdmin, ReplyAdmin
 from conversations.admin.snapshots import ContextSnapshotAdmin
@@ -26,6 +27,7 @@ __all__ = [
     "ContentAccessAdmin",
     "ContextSnapshotAdmin",
     "DailySummaryAdmin",
+    "LanguageModelAdmin",
     "MemoryAdmin",
     "MessageAdmin",
     "PresetAdmin",

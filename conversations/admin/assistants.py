@@ -1,21 +1,42 @@
 from typing import TYPE_CHECKING, Any
 
 from django import forms
-from django.contrib import admin
+from django.conf import settings
+from django.contrib import admin, messages
 from django.db import transaction
 from django.http import HttpRequest
+from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from conversations import language_models
 from conversations.admin import display
 from conversations.admin.base import PageAdmin
+from conversations.admin.model_choice import ASSUMED, ModelInput, misfits
 from conversations.models import Assistant, Thread
-from conversations.providers import PROVIDERS
+from conversations.providers import PROVIDERS, ProviderError, get_provider, model_of
 from conversations.tools import registered
 
 if TYPE_CHECKING:
     ModelForm = forms.ModelForm[Assistant]
 else:
     ModelForm = forms.ModelForm
+
+
+MODELS = ("model", "rewriting_model", "fallback_model")
+
+
+def provider_of(assistant: Assistant) -> str:
+    return assistant.provider or settings.OPENBOOK_PROVIDER
+
+
+def unknown_models(assistant: Assistant) -> dict[str, str]:
+    """The ids of models that have no row, by the field that names them."""
+    named = {name: getattr(assistant, name) for name in MODELS}
+    return {name: id for name, id in named.items() if id and not language_models.find(provider_of(assistant), id)}
+
+
+def assumed(assistant: Assistant, model: str) -> str:
+    return ASSUMED.format(model=model, provider=provider_of(assistant))
 
 
 class AssistantForm(ModelForm):
@@ -36,7 +57,17 @@ class AssistantForm(ModelForm):
         model = Assistant
         exclude: list[str] = []
         help_texts = {"is_active": "Offered for new threads. Threads forbid a delete: untick this instead."}
-        widgets = {"system_prompt": forms.Textarea(attrs={"rows": 20, "class": "vLargeTextField ob-prompt"})}
+        widgets = {
+            "system_prompt": forms.Textarea(attrs={"rows": 20, "class": "vLargeTextField ob-prompt"}),
+            **dict.fromkeys(MODELS, ModelInput),
+        }
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for name, id in unknown_models(self.instance).items():
+            if name in self.fields:
+                told = format_html('<strong class="ob-bad">{}</strong>', assumed(self.instance, id))
+                self.fields[name].help_text = format_html("{} {}", self.fields[name].help_text, told)
 
     def clean_is_default(self) -> bool:
         chosen: bool = self.cleaned_data["is_default"]
@@ -48,7 +79,18 @@ class AssistantForm(ModelForm):
         values = super().clean() or self.cleaned_data
         if values.get("is_default") and not values.get("is_active"):
             self.add_error("is_active", "The default assistant can't be inactive: make another one the default first.")
+        if not self.errors:
+            for name, problem in self.misfits(Assistant(**values)).items():
+                self.add_error(name, problem)
         return values
+
+    def misfits(self, assistant: Assistant) -> dict[str, str]:
+        provider = provider_of(assistant)
+        try:
+            model = language_models.get(provider, model_of(assistant, get_provider(provider)))
+        except ProviderError as error:
+            return {"model": error.message}
+        return misfits(model, assistant)
 
     def validate_constraints(self) -> None:
         # A second default is no mistake: saving it takes the mark from the first.
@@ -69,7 +111,21 @@ class AssistantAdmin(PageAdmin[Assistant]):
     fieldsets = [
         (None, {"fields": ["name", "slug", "description", ("is_active", "is_default"), "order", "threads"]}),
         ("What it is told", {"fields": ["system_prompt"]}),
-        ("Which model replies", {"fields": ["provider", "model", "max_output_tokens"]}),
+        (
+            "Which model replies",
+            {
+                "fields": [
+                    "provider",
+                    "model",
+                    ("max_output_tokens", "thinking_tokens"),
+                    "effort",
+                    "show_thinking",
+                    "reply_minutes",
+                    "fallback_model",
+                    "fallback_automatic",
+                ],
+            },
+        ),
         (
             "What it is given beside the conversation",
             {
@@ -104,6 +160,8 @@ class AssistantAdmin(PageAdmin[Assistant]):
         if obj.is_default:
             Assistant.objects.filter(is_default=True).exclude(pk=obj.pk).update(is_default=False)
         super().save_model(request, obj, form, change)
+        for id in sorted(set(unknown_models(obj).values())):
+            messages.warning(request, assumed(obj, id))
 
     @admin.display(description="provider", ordering="provider", empty_value="server's default")
     def provider_name(self, assistant: Assistant) -> str | None:
@@ -111,6 +169,8 @@ class AssistantAdmin(PageAdmin[Assistant]):
 
     @admin.display(description="model", ordering="model", empty_value="provider's default")
     def model_name(self, assistant: Assistant) -> str | None:
+        if "model" in unknown_models(assistant):
+            return display.with_note(assistant.model, "has no row: taken for a plain one")
         return assistant.model or None
 
     @admin.display(description="context tokens", ordering="total_tokens")
