@@ -24,6 +24,7 @@ from conversations import deletion
 from conversations.admin import access
 from conversations.groups import GROUPS
 from conversations.models import Assistant, ContentAccess, Message, Thread
+from conversations.models import Model as LanguageModel
 from conversations.tasks import consolidate_user
 from conversations.tokens import issue
 from memory.models import Consolidation
@@ -69,6 +70,7 @@ def rows(person: User) -> Row:
         apps.get_model("conversations", "Reply"): snapshot.reply_id,
         apps.get_model("conversations", "ApiToken"): person.api_tokens.get().pk,
         Assistant: Assistant.objects.get(slug="companion").pk,
+        LanguageModel: LanguageModel.objects.get(provider="offline").pk,
         ContentAccess: looked(person).pk,
         apps.get_model("artifacts", "Artifact"): make_artifact(
             thread, NEEDLE, f"{NEEDLE}s", title=NEEDLE, language=NEEDLE, reply_id=snapshot.reply_id
@@ -122,7 +124,7 @@ ROLES = {
 }
 DJANGOS_OWN = {"login", "logout", "password_change", "password_change_done", "autocomplete", "jsi18n", "view_on_site"}
 """Pages that show no row."""
-EDITED = {"auth_group", "auth_user", "conversations_assistant", "artifacts_preset"}
+EDITED = {"auth_group", "auth_user", "conversations_assistant", "conversations_model", "artifacts_preset"}
 MADE = EDITED | {"conversations_apitoken"}
 DELETED = EDITED - {"conversations_assistant"} | {"conversations_thread"}  # the default assistant stays
 ACTIONS = {"changelist": "view", "change": "view", "history": "view", "add": "add", "delete": "delete"}

@@ -8,7 +8,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from artifacts.models import Preset
-from conversations.models import Assistant, Thread
+from conversations.models import Assistant, Model, ModelPrice, Thread
 from conversations.tokens import issue
 from memory.models import Consolidation, ThreadSummary, Topic
 from tests.artifacts.factories import make_artifact
@@ -18,7 +18,18 @@ from tests.memory.factories import make_daily_summary, make_memory, make_thread_
 
 pytestmark = pytest.mark.django_db
 
-LISTS = ["thread", "reply", "message", "contextsnapshot", "apitoken", "assistant", "artifact", "preset", *MEMORY]
+LISTS = [
+    "thread",
+    "reply",
+    "message",
+    "contextsnapshot",
+    "apitoken",
+    "assistant",
+    "model",
+    "artifact",
+    "preset",
+    *MEMORY,
+]
 AT = datetime(2026, 11, 20, 23, 59, 1, tzinfo=UTC)
 
 
@@ -30,6 +41,8 @@ def make_rows() -> None:
     make_remembered(snapshot.thread)
     preset = Preset.objects.create(slug=f"preset{snapshot.pk}", name="A preset", prompt="Write.")
     preset.assistants.set(Assistant.objects.all())
+    model = Model.objects.create(provider="offline", name=f"m{snapshot.pk}", context_window=9, max_output=1)
+    ModelPrice.objects.create(model=model, input=1, output=1, cache_write=1, cache_write_hour=1, cache_read=1)
 
 
 def make_remembered(thread: Thread) -> None:
@@ -71,6 +84,7 @@ def test_a_list_of_three_costs_as_many_queries_as_a_list_of_one(model: str, staf
             "No tokens. People make them at /account/tokens/, programs with their password at POST",
         ),
         ("artifact", "No artifacts. The assistant makes them when somebody asks for one, or clicks a preset."),
+        ("model", "No models. Add those that your assistants name: until then they are taken for plain ones."),
         ("preset", "No presets. Add one, and choose which assistants offer it."),
         ("memory", "No memories. They come from what people say, ten minutes after they have stopped"),
         ("threadsummary", "No summaries. One is made of each part of a thread"),
@@ -83,6 +97,7 @@ def test_a_list_of_three_costs_as_many_queries_as_a_list_of_one(model: str, staf
 def test_an_empty_list_says_how_it_fills(model: str, words: str, staff: Reader) -> None:
     Assistant.objects.all().delete()
     Preset.objects.all().delete()
+    Model.objects.all().delete()
     assert words in staff.get(list_url(model)).text
 
 

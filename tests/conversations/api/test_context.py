@@ -121,7 +121,8 @@ async def test_a_recorded_request_is_told_as_the_contract_says(user: User, api: 
         "diagnostics": None,
         "request": {
             "model": model.bodies[1]["model"],
-            "max_tokens": companion.max_output_tokens,
+            "max_tokens": companion.max_output_tokens + companion.thinking_tokens,
+            "thinking": {"type": "adaptive", "display": "omitted"},
             "system": system,
             "messages": [
                 {"role": "user", "content": question["content"]},

@@ -132,7 +132,7 @@ async def test_the_instructions_of_a_program_stand_after_the_assistants_and_are_
         **asking("Hello", system=[{"type": "text", "text": "Talk like a pirate."}], max_tokens=7)
     )
     body, snapshot = model.bodies[0], await ContextSnapshot.objects.aget()
-    assert (body["system"][1]["text"], body["max_tokens"]) == ("Talk like a pirate.", 7)
+    assert (body["system"][1]["text"], body["max_tokens"]) == ("Talk like a pirate.", 7 + 8_192)
     assert [part.name for part in snapshots.sections_of(snapshot)] == ["base", "instructions"]
     assert await in_database(snapshots.proven)(snapshot) == body
     assert (await in_database(made_again)(snapshot)).is_exact
@@ -147,7 +147,7 @@ async def test_the_instructions_reach_the_model_also_after_another_was_asked_for
         **asking("who are his children", system="Be brief.", metadata={"thread": str(thread.id)}, max_tokens=7)
     )
     assert len(model.bodies) == 2
-    assert (model.bodies[1]["system"][1]["text"], model.bodies[1]["max_tokens"]) == ("Be brief.", 7)
+    assert (model.bodies[1]["system"][1]["text"], model.bodies[1]["max_tokens"]) == ("Be brief.", 7 + 8_192)
 
 
 async def test_what_was_said_in_another_thread_reaches_the_model(

@@ -209,7 +209,8 @@ def test_a_snapshot_is_described_to_its_last_field() -> None:
         *(f"cache.{name}" for name in ("state", "marks", "expected")),
         *(f"timings_ms.{name}" for name in ("history", "memory", "rewrite", "tokens", "total")),
         *(f"usage.{name}" for name in ("input_tokens", "output_tokens")),
-        *(f"usage.cache_{name}_input_tokens" for name in ("read", "creation")),
+        *(f"usage.cache_{name}_input_tokens" for name in ("read", "creation", "creation_1h")),
+        "usage.thinking_tokens",
     ]
 
 

@@ -73,7 +73,7 @@ async def test_a_stream_tells_the_whole_reply_in_the_order_of_the_contract(
         "user_message": exchange[0]["id"],
         "user_message_status": "complete",
         "reply": exchange[1]["reply"],
-        "usage": reply.usage,
+        "usage": reply.usage | {"cache_creation_1h_input_tokens": 0, "thinking_tokens": 0},
         "stop_reason": "end_turn",
         "request": exchange[1]["reply"]["request"],
     }

@@ -32,13 +32,14 @@ def test_later_figures_replace_earlier_ones_and_what_only_the_start_tells_stays(
 
 def test_what_is_no_number_is_passed_over() -> None:
     reading = Reading()
-    for odd in (
+    odd: list[object] = [
         None,
         [],
         {"cache_creation": None, "output_tokens_details": []},
         {"thinking_tokens": 3, "input_tokens": "4"},
-    ):
-        reading.note_usage(odd)
+    ]
+    for usage in odd:
+        reading.note_usage(usage)
     assert reading.usage == {}
 
 

@@ -179,8 +179,15 @@ def test_a_token_without_limits_of_its_own_takes_no_row(user: User) -> None:
 def test_what_was_set_aside_gives_way_to_what_was_used(user: User) -> None:
     turn = opened(user)
     assert use(user) == Use(running=1, spent=0, reserved=turn.reply.reserved)
-    counted = {"input_tokens": 100, "output_tokens": 20, "cache_read_input_tokens": 3, "cache_creation_input_tokens": 4}
-    end(turn, **counted, cache_creation_1h_input_tokens=2, thinking_tokens=10)
+    end(
+        turn,
+        input_tokens=100,
+        output_tokens=20,
+        cache_read_input_tokens=3,
+        cache_creation_input_tokens=4,
+        cache_creation_1h_input_tokens=2,
+        thinking_tokens=10,
+    )
     assert use(user) == Use(running=0, spent=127, reserved=0)
 
 
