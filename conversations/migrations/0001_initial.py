@@ -181,7 +181,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'verbose_name': 'price',
-                'ordering': ['since', 'above'],
+                'ordering': [django.db.models.expressions.OrderBy(django.db.models.expressions.F('since'), nulls_first=True), 'above'],
             },
         ),
         migrations.CreateModel(

@@ -1,6 +1,6 @@
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
-from django.db.models import Q
+from django.db.models import F, Q
 
 
 class Effort(models.TextChoices):
@@ -83,7 +83,7 @@ class ModelPrice(models.Model):
 
     class Meta:
         verbose_name = "price"
-        ordering = ["since", "above"]
+        ordering = [F("since").asc(nulls_first=True), "above"]
         constraints = [
             models.UniqueConstraint(fields=["model", "since", "above"], nulls_distinct=False, name="price_once"),
         ]

@@ -1,5 +1,7 @@
 """What is known of models: the rows that are shipped, and how they are read."""
 
+from datetime import date
+
 import pytest
 from django.test import override_settings
 
@@ -82,6 +84,11 @@ def test_every_shipped_model_is_sound() -> None:
         assert row.max_output < row.context_window
         assert row.default_effort in [*row.efforts, ""]
     assert Model.objects.get(provider="offline").cacheable_from is None
+
+
+def test_the_newest_price_comes_last() -> None:
+    for row in (Model.objects.get(name="claude-sonnet-5-5"), language_models.get("anthropic", "claude-sonnet-5-5")):
+        assert [price.since for price in row.prices.all()] == [None, date(2026, 10, 7)]
 
 
 def test_the_small_model_is_named_by_the_row_or_is_the_model_itself() -> None:
