@@ -553,7 +553,7 @@ def _to_reserve(place: Place, context: Context | None) -> int:
     if context and context.purpose is not ContextSnapshot.Purpose.REWRITE:
         return context.model_tokens + context.max_tokens
     assistant, provider = place.thread.assistant, _provider_of(place)
-    row = language_models.get(provider.name, assistant.model or provider.default_model())
+    row = language_models.get(provider.name, model_of(assistant, provider))
     return assistant.total_tokens + Allowance.of(row, assistant, answer=assistant.max_output_tokens).max_tokens
 
 
