@@ -19,13 +19,12 @@ from django.utils import timezone
 
 from artifacts import services
 from artifacts.models import Preset
-from conversations import allowances, language_models, telemetry, threads
+from conversations import allowances, telemetry, threads
 from conversations.context import describing, ranking, snapshots
 from conversations.context.builder import Context, build_context, continued, rewriting_context
 from conversations.context.fitting import Section
 from conversations.context.rewriting import NOT_ASKED, Rewriting
 from conversations.context.terms import NO_TERMS, Terms
-from conversations.context.thinking import Allowance
 from conversations.context.tokens import text_of, turn_tokens
 from conversations.context.windowing import Turn
 from conversations.db import read_only
@@ -519,7 +518,7 @@ def _store_opening(
     place: Place, reply: Reply, context: Context | None, *, turn: Message | None, last_position: int
 ) -> Opened | None:
     snapshot = snapshots.of_reply(context, reply) if context else None
-    reply.reserved = _to_reserve(place, context)
+    reply.reserved = _to_reserve(place.thread, context)
     try:
         stored = steps.open_reply(
             place=place,
@@ -548,13 +547,12 @@ def _store_opening(
     )
 
 
-def _to_reserve(place: Place, context: Context | None) -> int:
+def _to_reserve(thread: Thread, context: Context | None) -> int:
     """What the request that is answered may read, and write and think, in tokens."""
     if context and context.purpose is not ContextSnapshot.Purpose.REWRITE:
         return context.model_tokens + context.max_tokens
-    assistant, provider = place.thread.assistant, _provider_of(place)
-    row = language_models.get(provider.name, model_of(assistant, provider))
-    return assistant.total_tokens + Allowance.of(row, assistant, answer=assistant.max_output_tokens).max_tokens
+    assistant = thread.assistant
+    return assistant.total_tokens + assistant.max_output_tokens + assistant.thinking_tokens
 
 
 def next_turn(place: Place, blocks: list[dict[str, Any]], client_message_id: str | None) -> Message:
