@@ -21,10 +21,10 @@ from conversations.digesting import digest, end_left_behind, writer
 from conversations.models import Reply
 from conversations.providers import Provider
 from conversations.remembered import zone_of
-from conversations.unconsolidated import LATE, Due, Moved, active, due_parts, hold, rows
+from conversations.unconsolidated import LATE, Due, Moved, Readable, due_parts, hold, readable, rows
 from memory import keeping
 from memory.extracting import extract
-from memory.findings import Findings, Turn
+from memory.findings import Findings, Turn, with_made
 from memory.keeping import Kept
 from memory.locks import alone
 from memory.models import Consolidation, Preferences
@@ -96,10 +96,11 @@ def _do(
         for one in due:
             if alive and not alive():
                 return done, False
-            turns = _turns(one, zone)
+            read = readable(one)
+            turns = _turns(read, zone)
             asked = provider if _is_recent(one, at) else None
             try:
-                findings = _findings(user_id, one, turns, facts, asked, runner)
+                findings = with_made(_findings(user_id, one, turns, facts, asked, runner), read.made)
                 _keep(user_id, one, turns, findings, facts, zone, at)
                 done += 1
             except Moved:
@@ -128,11 +129,10 @@ def _is_recent(one: Due, at: datetime) -> bool:
     return at - one.part.ended_at <= BY_A_MODEL
 
 
-def _turns(one: Due, zone: tzinfo) -> list[Turn]:
-    said = active(one).values_list("id", "position", "role", "text", "created_at")
+def _turns(read: Readable, zone: tzinfo) -> list[Turn]:
     return [
-        Turn(id=id, position=position, role=role, text=text, at=created_at.astimezone(zone))
-        for id, position, role, text, created_at in said
+        Turn(id=turn.id, position=turn.position, role=turn.role, text=turn.text, at=turn.created_at.astimezone(zone))
+        for turn in read.turns
     ]
 
 

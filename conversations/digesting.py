@@ -7,7 +7,7 @@ import asyncio
 import logging
 import uuid
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from django.conf import settings
@@ -18,12 +18,12 @@ from conversations import telemetry
 from conversations.context import windowing
 from conversations.context.noting import noting
 from conversations.errors import error_object
-from conversations.models import ContextBlock, ContextSnapshot, Reply
+from conversations.models import ContextBlock, ContextSnapshot, Message, Reply
 from conversations.providers import Provider, get_provider
 from conversations.providers.base import WHOLE, ModelCall, Payload, ProviderError, whole_text
 from conversations.replies.store import Outcome, end_request
 from conversations.text import clean
-from conversations.unconsolidated import Due, active, hold
+from conversations.unconsolidated import Due, Readable, hold
 from memory import asking
 from memory.findings import Findings, OpenTopic, Turn
 from memory.keeping import open_topics_of
@@ -104,13 +104,14 @@ def record(
     and stored in no block.
     """
     with transaction.atomic():
-        thread = hold(user_id, one, [turn.id for turn in turns])
+        thread, read = hold(user_id, one, [turn.id for turn in turns])
         known = _known(turns, facts)
         topics = open_topics_of(user_id, turns[-1].at)[: asking.MOST_TOPICS]
         request = noting(
             provider,
             thread,
-            _as_sent(one),
+            _as_sent(read),
+            excluded=[(_place(turn), reason) for turn, reason in read.excluded],
             material=asking.material(turns, known, topics),
             known=known,
             topics=topics,
@@ -141,13 +142,13 @@ def _known(turns: Sequence[Turn], facts: Facts) -> list[tuple[uuid.UUID, str]]:
     return [(fact.id, fact.text) for fact in bearing if fact.id in there]
 
 
-def _as_sent(one: Due) -> list[windowing.Turn]:
+def _as_sent(read: Readable) -> list[windowing.Turn]:
     """The turns of the part with what the account of a request says of them, which is not their text."""
-    rows = active(one).values_list("id", "position", "depth", "role", "token_count")
-    return [
-        windowing.Turn(id=id, position=position, depth=depth, role=role, content=[], token_count=tokens)
-        for id, position, depth, role, tokens in rows
-    ]
+    return [_place(turn) for turn in read.turns]
+
+
+def _place(turn: Message) -> windowing.Turn:
+    return replace(windowing.Turn.of(turn), content=[])
 
 
 def _read(answer: str | None, call: ModelCall, asked: Asked, turns: Sequence[Turn]) -> Findings:

@@ -9,13 +9,21 @@ from typing import Any
 
 from django.db import connection
 from django.db.models import QuerySet
+from django.utils import timezone
 
+from artifacts.models import Artifact, ArtifactVersion
+from conversations.context.exclusion import exclusions
+from conversations.context.filtering import ARTIFACT_CORRELATION_WINDOW, MadeArtifact, identify_fulfilled_pairs
+from conversations.context.reasons import Reason
+from conversations.context.windowing import Turn
 from conversations.models import Message, Reply, Thread
-from memory.models import Preferences
+from memory.models import Preferences, ThreadSummary
 from memory.parts import Part, Place, parts_of
 
 LATE = timedelta(minutes=1)
 """A turn may be committed this much later than the time that it bears."""
+BESIDE = 20
+"""Positions on either side of a part that are read as well: an exchange may lie on both sides of its ends."""
 
 # Turns behind the last part of each thread, with that part itself where there is one, which they may extend.
 UNREAD = """
@@ -54,7 +62,8 @@ WHERE part.user_id = %(user)s
     WHEN thread.updated_at < part.made_at - %(late)s THEN false
     ELSE EXISTS (
         SELECT FROM unnest(part.sources) AS source
-        LEFT JOIN conversations_message AS turn ON turn.id = source AND turn.is_active AND turn.status <> 'forgotten'
+        LEFT JOIN conversations_message AS turn
+          ON turn.id = source AND turn.is_active AND turn.status NOT IN ('forgotten', 'refused')
         WHERE turn.id IS NULL
     )
   END
@@ -74,6 +83,16 @@ class Due:
     part: Part
 
 
+@dataclass(frozen=True, kw_only=True)
+class Readable:
+    """The turns of a part that notes may be made of, in order, those that none may be made of, with the reason, and the
+    titles of the artifacts that the latter made."""
+
+    turns: Sequence[Message]
+    excluded: Sequence[tuple[Message, Reason]]
+    made: Sequence[str]
+
+
 def due_parts(user_id: int, zone: tzinfo) -> list[Due]:
     """What is to be done, oldest first: found by the rows alone."""
     stale = [
@@ -90,7 +109,52 @@ def active(one: Due) -> QuerySet[Message]:
     return turns.exclude(status=Message.Status.FORGOTTEN).order_by("position")
 
 
-def hold(user_id: int, one: Due, turns: Sequence[uuid.UUID]) -> Thread:
+def readable(one: Due) -> Readable:
+    """What a part is made of: by the rule that says which turns no model is given (F10, P6), asked with the turns around."""
+    around = Message.objects.filter(
+        thread=one.thread, is_active=True, position__range=(one.part.first - BESIDE, one.part.last + BESIDE)
+    )
+    turns = [Turn.of(turn) for turn in around.exclude(status=Message.Status.FORGOTTEN).order_by("position")]
+    made = _made(one.thread)
+    reasons = exclusions(turns, [artifact for artifact, _ in made])
+    inside = list(active(one))
+    excluded = [(turn, reasons[turn.id]) for turn in inside if turn.id in reasons]
+    gone = {turn.id for turn, _ in excluded}
+    titles = [title for artifact, title in made if not gone.isdisjoint(identify_fulfilled_pairs(turns, [artifact]))]
+    return Readable(
+        turns=[turn for turn in inside if turn.id not in gone],
+        excluded=excluded,
+        made=list(dict.fromkeys(titles)),
+    )
+
+
+def _made(thread_id: uuid.UUID) -> list[tuple[MadeArtifact, str]]:
+    """The versions of a thread's artifacts that were not written by hand, with the artifact's title, oldest first."""
+    versions = ArtifactVersion.objects.filter(thread=thread_id, artifact__deleted_at=None)
+    rows = versions.exclude(origin=ArtifactVersion.Origin.HAND).order_by("created_at", "id")
+    columns = rows.values_list("created_at", "message_id", "reply_id", "artifact__title")
+    return [(MadeArtifact(created_at=at, message=turn, reply=reply), title) for at, turn, reply, title in columns]
+
+
+def artifact_changed(artifact: Artifact) -> None:
+    """It was made, deleted or restored: parts whose turns may have made it are made anew (F5)."""
+    now = timezone.now()
+    for version in artifact.versions.exclude(origin=ArtifactVersion.Origin.HAND):
+        parts = ThreadSummary.objects.filter(thread=artifact.thread_id, stale_since=None)
+        makers = Message.objects.filter(thread=artifact.thread_id, role=Message.Role.ASSISTANT)
+        if version.message_id or version.reply_id:
+            known = (
+                makers.filter(id=version.message_id) if version.message_id else makers.filter(reply=version.reply_id)
+            )
+        else:
+            since = version.created_at - ARTIFACT_CORRELATION_WINDOW
+            known = makers.filter(created_at__range=(since, version.created_at))
+        for position in known.values_list("position", flat=True):
+            # The question may be the last turn of the part before.
+            parts.filter(first_position__lte=position, last_position__gte=position - 1).update(stale_since=now)
+
+
+def hold(user_id: int, one: Due, turns: Sequence[uuid.UUID]) -> tuple[Thread, Readable]:
     """Lock a part's thread until the transaction ends. Raises ``Moved`` where the part is no longer made of these turns."""
     # As every other writer does: whoever forgets or replaces a turn waits, or is seen here.
     thread = Thread.objects.select_for_update(no_key=True).filter(id=one.thread, remembers=True).first()
@@ -98,9 +162,10 @@ def hold(user_id: int, one: Due, turns: Sequence[uuid.UUID]) -> Thread:
     unwanted = Preferences.objects.filter(user=user_id, remembers=False)
     if thread is None or running.exists() or unwanted.exists():
         raise Moved
-    if list(active(one).values_list("id", flat=True)) != list(turns):
+    read = readable(one)
+    if [turn.id for turn in read.turns] != list(turns):
         raise Moved
-    return thread
+    return thread, read
 
 
 def _unread(user_id: int, zone: tzinfo) -> Iterator[Due]:

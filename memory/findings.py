@@ -2,7 +2,7 @@
 
 import uuid
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 LONGEST_SUMMARY = 1_200
@@ -78,3 +78,13 @@ class Findings:
     opened: Sequence[Opened] = ()
     resolved: Sequence[Resolved] = ()
     made_by: str = ""
+
+
+def with_made(findings: Findings, titles: Sequence[str]) -> Findings:
+    """With a line for each artifact that was made: what asked for it is left out, that it exists is not (F10)."""
+    if not titles:
+        return findings
+    lines = "\n".join(f"made: *{title}*" for title in titles)[:LONGEST_SUMMARY]
+    room = LONGEST_SUMMARY - len(lines) - 1
+    summary = "\n".join(filter(None, [findings.summary[: max(room, 0)], lines]))
+    return replace(findings, summary=summary, made_by=findings.made_by or RULES)

@@ -17,6 +17,7 @@ from conversations.api.base import APIView, caller, valid
 from conversations.api.pagination import ArtifactPagination, VersionPagination
 from conversations.api.queries import chosen, switched
 from conversations.errors import ArtifactNotFound, VersionNotFound
+from conversations.unconsolidated import artifact_changed
 
 CONTENT = OpenApiParameter("content", OpenApiTypes.BOOL, description="`false`: without their contents.")
 DELETED = OpenApiParameter("deleted", OpenApiTypes.BOOL, description="`true`: also one that is deleted.")
@@ -54,6 +55,7 @@ class ArtifactList(APIView):
             made=_made(ArtifactVersion.Origin.PROGRAM),
             after_position=thread.last_position,
         )
+        artifact_changed(saved.artifact)
         return Response(_whole(saved.artifact), status=201)
 
 
@@ -86,6 +88,7 @@ class ArtifactDetail(APIView):
         with transaction.atomic():
             conditional.demand_match(request, conditional.of_artifact(artifact.id, locked=True))
             services.delete(artifact, at=timezone.now())
+            artifact_changed(artifact)
         return Response(status=204)
 
 
@@ -94,7 +97,9 @@ class ArtifactRestore(APIView):
     def post(self, request: Request, artifact_id: str) -> Response:
         """Bring a deleted artifact back. One that is not deleted stays as it is."""
         artifact = threads.artifact_of(caller(request), artifact_id, deleted=True)
-        services.restore(artifact)
+        with transaction.atomic():
+            services.restore(artifact)
+            artifact_changed(artifact)
         return Response(_whole(artifact))
 
 

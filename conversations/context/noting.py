@@ -40,12 +40,14 @@ def noting(
     thread: Thread,
     turns: Sequence[Turn],
     *,
+    excluded: Sequence[tuple[Turn, Reason]] = (),
     material: str,
     known: Sequence[tuple[UUID, str]],
     topics: Sequence[OpenTopic],
     attempt: int,
 ) -> Noting:
-    """The request about these turns of a thread. ``material`` tells them, what is known and what is open."""
+    """The request about these turns of a thread. ``material`` tells them, what is known and what is open; ``excluded`` are
+    turns among them that no model is given."""
     base = Section.of("base", asking.INSTRUCTIONS)
     told = Section(name=MATERIAL, text=material, tokens=estimate_tokens(material))
     standing = [section for section in (program_section(provider.program()), base) if section]
@@ -77,7 +79,7 @@ def noting(
         open_threads_count=len(topics),
         sections=notation.pack_texts(map(named, standing)),
         additions=notation.pack_texts([named(told)]),
-        runs=notation.pack_runs(runs_of_part(turns, thread)),
+        runs=notation.pack_runs(runs_of_part(turns, thread, excluded)),
         items=sha256(items) if items else None,
         rewriting=RewritingOutcome.OFF,
     )
@@ -86,10 +88,10 @@ def noting(
     return Noting(snapshot=snapshot, blocks=[*of_staff, *of_thread], payload=payload)
 
 
-def runs_of_part(turns: Sequence[Turn], thread: Thread) -> list[Run]:
+def runs_of_part(turns: Sequence[Turn], thread: Thread, excluded: Sequence[tuple[Turn, Reason]] = ()) -> list[Run]:
     """Every position of the thread exactly once (S3), and of a part those that are told."""
-    last = turns[-1]
-    runs = account(turns, None, Reason.OUTSIDE_PART, {})
+    last = max([*turns, *(turn for turn, _ in excluded)], key=lambda turn: turn.position)
+    runs = account(turns, None, Reason.OUTSIDE_PART, {}, excluded=excluded)
     after = thread.message_count - last.depth
     if after > 0:
         later = Run(
