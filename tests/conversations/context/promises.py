@@ -110,7 +110,7 @@ def check_pair(context: Context, path: Sequence[Message]) -> None:
     gone = {
         position
         for run in context.runs
-        if run.reason in (Reason.FULFILLED_ARTIFACT, Reason.ORPHAN_TOOL)
+        if run.reason in NOT_SENT - {Reason.RECALLED}
         for position in range(run.first, run.last + 1)
     }
     left = [turn for turn in path if turn.position not in gone]

@@ -17,7 +17,8 @@ from artifacts.models import Artifact, ArtifactVersion
 from conversations.context import caching, factors, remaking, snapshots
 from conversations.context.budget import Budget
 from conversations.context.builder import Context
-from conversations.context.filtering import MadeArtifact, identify_fulfilled_pairs
+from conversations.context.exclusion import exclusions
+from conversations.context.filtering import MadeArtifact
 from conversations.context.fitting import history_room, standing_room
 from conversations.context.rendering import canonical
 from conversations.context.rewriting import Rewriting, RewritingOutcome
@@ -317,7 +318,8 @@ class Story(RuleBasedStateMachine):
             MadeArtifact(created_at=version.created_at, message=version.message_id, reply=version.reply_id)
             for version in ArtifactVersion.objects.filter(thread=self.thread, artifact__deleted_at=None)
         ]
-        gone = identify_fulfilled_pairs(path, made) if assistant.filters_artifacts else set()
+        keeps_offline = context.provider == "offline"
+        gone = exclusions(path, made if assistant.filters_artifacts else (), keeps_offline=keeps_offline)
         usable, _ = whole([turn for turn in path if turn.id not in gone])
         begin_at = self.last[1].parts.turns[0].position if self.last and self.is_warm(*self.last, context) else None
         budget = history_room(context.parts.standing_tokens, Budget.of(assistant).estimated(context.factor))
