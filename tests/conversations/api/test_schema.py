@@ -206,7 +206,7 @@ def test_a_snapshot_is_described_to_its_last_field() -> None:
         *(f"rewriting.{name}" for name in ("outcome", "query")),
         *(f"against_duplicates.{name}" for name in ("rules", "tool_wording", "filtered_turns", "silent")),
         *(f"problems[].{name}" for name in ("source", "kind", "message")),
-        *(f"cache.{name}" for name in ("state", "marks", "expected", "lifetime")),
+        *(f"cache.{name}" for name in ("state", "marks", "expected", "lifetime", "cost_five_minutes", "cost_hour")),
         *(f"timings_ms.{name}" for name in ("history", "memory", "rewrite", "tokens", "total")),
         *(f"usage.{name}" for name in ("input_tokens", "output_tokens")),
         *(f"usage.cache_{name}_input_tokens" for name in ("read", "creation", "creation_1h")),
