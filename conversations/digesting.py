@@ -31,6 +31,7 @@ from memory.models import Memory
 from memory.replacing import Facts
 
 ATTEMPTS = 2
+BY_RULES = "What is noted comes from rules."
 DEADLINE_SECONDS = 30.0
 
 log = logging.getLogger("openbook.memory")
@@ -62,7 +63,8 @@ def digest(
     *,
     deadline_seconds: float = DEADLINE_SECONDS,
 ) -> Findings | None:
-    """What the model finds; ``None`` where it can't say it, or won't.
+    """What the model finds; ``None`` where it can't say it, or won't: then the rules have to. It is asked again where its
+    answer was whole and of no use, but not where it declined, or had no room for an answer beside its thinking.
 
     Raises ``ProviderError`` where trying later can help, ``Moved`` where the part is no longer what was read of it.
     """
@@ -73,7 +75,8 @@ def digest(
             with telemetry.listener.model_request(asked.snapshot, call):
                 answer = runner.run(_answer(provider, asked.payload, call, deadline_seconds))
         except ProviderError as error:
-            end_request(asked.snapshot, _failed(error.code, error.message, call, retryable=error.retryable))
+            told = error.message if error.retryable else f"{error.message} {BY_RULES}"
+            end_request(asked.snapshot, _failed(error.code, told, call, retryable=error.retryable))
             if error.retryable:
                 raise
             log.warning("the model can't be asked about a part", extra={"cause": error.code})
@@ -81,8 +84,12 @@ def digest(
         try:
             findings = _read(answer, call, asked, turns)
         except asking.Garbage as garbage:
-            end_request(asked.snapshot, _failed("unusable_answer", str(garbage), call, retryable=attempt < ATTEMPTS))
+            again = attempt < ATTEMPTS and _is_whole(call)
+            told = str(garbage) if again else f"{garbage} {BY_RULES}"
+            end_request(asked.snapshot, _failed("unusable_answer", told, call, retryable=again))
             log.warning("the model's findings are no use", extra={"cause": str(garbage)})
+            if not again:
+                break
         else:
             end_request(asked.snapshot, Outcome(status=Reply.Status.COMPLETED).after(call))
             return findings
@@ -155,9 +162,13 @@ def _read(answer: str | None, call: ModelCall, asked: Asked, turns: Sequence[Tur
     """Raises ``Garbage`` also where the answer was cut short or has no end."""
     if answer is None or call.finished is None:
         raise asking.Garbage("The answer has no end.")
-    if call.finished.stop_reason not in WHOLE:
+    if not _is_whole(call):
         raise asking.Garbage(f"The model stopped: {call.finished.stop_reason[:40]}.")
     return asking.read(answer, turns, asked.known, asked.topics, made_by=asked.snapshot.model)
+
+
+def _is_whole(call: ModelCall) -> bool:
+    return call.finished is not None and call.finished.stop_reason in WHOLE
 
 
 async def _answer(provider: Provider, payload: Payload, call: ModelCall, deadline_seconds: float) -> str | None:

@@ -30,6 +30,8 @@ LONGEST_TURN = 3_000
 MOST_KNOWN = 60
 MOST_TOPICS = 30
 MAX_TOKENS = 2_000
+THINKING_ROOM = 4_096
+"""Beside it, for a model that thinks whatever it is told."""
 LONGEST_ANSWER = 20_000
 
 INSTRUCTIONS = """\

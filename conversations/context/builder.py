@@ -421,11 +421,15 @@ def rewriting_context(context: Context, *, assistant: Assistant, provider: Provi
         additions=[material],
     )
     model = assistant.rewriting_model or language_models.small_model(provider.name, context.model)
+    allowance = Allowance.of_task(
+        language_models.get(provider.name, model), answer=rewriting.MAX_TOKENS, room=rewriting.THINKING_ROOM
+    )
     return Context(
         purpose=ContextSnapshot.Purpose.REWRITE,
         provider=provider.name,
         model=model,
-        max_tokens=rewriting.MAX_TOKENS,
+        max_tokens=allowance.max_tokens,
+        thinking=allowance.thinking,
         parts=parts,
         runs=account(told, context.newest, Reason.TURN_LIMIT, {}),
         turns_loaded=context.turns_loaded,
@@ -433,9 +437,10 @@ def rewriting_context(context: Context, *, assistant: Assistant, provider: Provi
         payload=render_material(
             provider,
             model=model,
-            max_tokens=rewriting.MAX_TOKENS,
+            max_tokens=allowance.max_tokens,
             instructions=parts.base.text,
             material=material.text,
+            thinking=allowance.thinking,
             program=parts.program.text if parts.program else "",
         ),
         timings_ms=watch.read(),

@@ -16,6 +16,7 @@ from conversations.context.reasons import Reason
 from conversations.context.rendering import digest, render_material, sha256
 from conversations.context.rewriting import RewritingOutcome
 from conversations.context.snapshots import named, packed_items
+from conversations.context.thinking import Allowance, pack
 from conversations.context.tiers import TierItem
 from conversations.context.tokens import estimate_tokens
 from conversations.context.toolbox import program_section
@@ -53,12 +54,16 @@ def noting(
     standing = [section for section in (program_section(provider.program()), base) if section]
     model = language_models.small_model(provider.name, provider.default_model())
     tokens = sum(section.tokens for section in (*standing, told))
+    allowance = Allowance.of_task(
+        language_models.get(provider.name, model), answer=asking.MAX_TOKENS, room=asking.THINKING_ROOM
+    )
     payload = render_material(
         provider,
         model=model,
-        max_tokens=asking.MAX_TOKENS,
+        max_tokens=allowance.max_tokens,
         instructions=base.text,
         material=told.text,
+        thinking=allowance.thinking,
         program="".join(section.text for section in standing if section is not base),
     )
     items = packed_items(list(_items(known, topics))) if known or topics else ""
@@ -69,7 +74,8 @@ def noting(
         created_at=timezone.now(),
         provider=provider.name,
         model=model,
-        max_tokens=asking.MAX_TOKENS,
+        max_tokens=allowance.max_tokens,
+        thinking=pack(allowance.thinking),
         digest=digest(payload),
         budget=tokens,  # a part is as long as it is: there is no other
         hard_cap=tokens,

@@ -240,7 +240,7 @@ def record_of(snapshot: ContextSnapshot) -> Record:
     items = snapshots.standing_items_of(first, started)
     recalled, factor = first.recalled or [], snapshots.factor_of(first)
     # Where all that stood beside the message had to give way, no text of it was recorded.
-    gave_way = set(beside) <= {INSTRUCTION} and (bool(recalled) or first.rewriting == RewritingOutcome.REWRITTEN)
+    gave_way = set(beside) <= {INSTRUCTION} and (bool(recalled) or first.rewriting in rewriting.ADDED)
     thread, standing = snapshot.thread, standing_of_record(known, items, first)
     return Record(
         snapshot=snapshot,

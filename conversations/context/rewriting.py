@@ -25,6 +25,8 @@ LARGEST_GROWTH = 4
 ALWAYS_ALLOWED = 240
 """Characters that a query may have even where the message is one word."""
 MAX_TOKENS = 300
+THINKING_ROOM = 1_024
+"""Beside it, for a model that thinks whatever it is told."""
 DEADLINE_SECONDS = 2.0
 
 INSTRUCTIONS = """\
@@ -63,11 +65,16 @@ class RewritingOutcome(models.TextChoices):
     TIMED_OUT = "timed_out", "The model took too long"
     EMPTY = "empty", "Nothing came of it"
     UNCHANGED = "unchanged", "The query was the message itself"
+    BY_RULES = "by_rules", "The model gave no usable query: it was added by rules"
+
+
+FAILURES = (RewritingOutcome.FAILED, RewritingOutcome.TIMED_OUT, RewritingOutcome.EMPTY)
+ADDED = (RewritingOutcome.REWRITTEN, RewritingOutcome.BY_RULES)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Rewriting:
-    """``query`` is empty unless the outcome is ``rewritten``."""
+    """``query`` is empty unless the outcome is one of ``ADDED``."""
 
     query: str = ""
     outcome: RewritingOutcome
@@ -107,15 +114,25 @@ def rewrite_locally(text: str, turns: Sequence[Turn]) -> Rewriting:
 
 
 async def ask_model(
-    *, provider: Provider, payload: Payload, text: str, call: ModelCall, deadline_seconds: float = DEADLINE_SECONDS
+    *,
+    provider: Provider,
+    payload: Payload,
+    text: str,
+    turns: Sequence[Turn],
+    call: ModelCall,
+    deadline_seconds: float = DEADLINE_SECONDS,
 ) -> Asked:
-    """The query by a model, in time or never: otherwise the message goes alone (Q3). ``call`` is kept up to date.
+    """The query by a model, in time or never: then by rules, and where they can't tell, the message goes alone (Q3).
+    ``call`` is kept up to date.
 
     Raises nothing; being cancelled ends the call at once.
     """
     started = time.perf_counter()
     asked = await _asked(provider, payload, text, call, deadline_seconds)
-    return replace(asked, rewriting=replace(asked.rewriting, milliseconds=_milliseconds_since(started)))
+    rewriting = asked.rewriting
+    if rewriting.outcome in FAILURES and (query := resolve(text, turns)):
+        rewriting = Rewriting(query=query, outcome=RewritingOutcome.BY_RULES)
+    return replace(asked, rewriting=replace(rewriting, milliseconds=_milliseconds_since(started)))
 
 
 def marked(query: str) -> str:

@@ -57,6 +57,12 @@ class Allowance:
         plan = plan_for(model, assistant)
         return cls(max_tokens=min(answer + plan.room, model.max_output), thinking=plan)
 
+    @classmethod
+    def of_task(cls, model: Model, *, answer: int, room: int) -> "Allowance":
+        """Of a helping task. ``room`` is for a model that can't but think."""
+        plan = plan_without(model, room)
+        return cls(max_tokens=min(answer + plan.room, model.max_output), thinking=plan)
+
 
 def pack(plan: ThinkingPlan) -> str:
     """As a snapshot keeps it, for example ``adaptive omitted medium 8192``; nothing where there is nothing to tell."""

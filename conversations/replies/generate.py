@@ -266,10 +266,10 @@ def _as_artifact(preset: Preset, live: LiveReply) -> ToolCalled:
 
 
 async def _ask_for_query(live: LiveReply, snapshot: ContextSnapshot, context: Context) -> Rewriting:
-    """What a small model makes of the message. Whatever goes wrong, the message goes alone (Q3), and staff can see why."""
+    """What a small model makes of the message. Whatever goes wrong, the rules try it at once, and staff can see why."""
     provider, text, call = get_provider(context.provider), text_of(context.newest.content), live.begin_call()
     with telemetry.listener.model_request(snapshot, call) as told:
-        asked = await ask_model(provider=provider, payload=context.payload, text=text, call=call)
+        asked = await ask_model(provider=provider, payload=context.payload, text=text, turns=context.history, call=call)
         if asked.error:
             told.failed(asked.error.code)
     live.call = ModelCall()  # a help costs the reply nothing

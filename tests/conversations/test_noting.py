@@ -13,12 +13,13 @@ from django.contrib.auth.models import User
 from django.db import OperationalError, connection
 from django.test import Client
 
-from conversations import forgetting
+from conversations import forgetting, language_models
 from conversations.consolidating import consolidate
 from conversations.context import describing, snapshots
 from conversations.context.noting import runs_of_part
 from conversations.context.windowing import Turn
 from conversations.models import ContextSnapshot, Thread
+from conversations.models import Model as LanguageModel
 from conversations.providers.base import ProviderError
 from memory.models import Memory
 from tests import model_scripts as scripts
@@ -75,6 +76,7 @@ def test_it_is_recorded_before_the_model_is_asked_and_can_be_proven(model: Model
     assert (body["status"], body["reply"], body["message"], body["thread"]) == ("pending", None, None, str(thread.id))
     sent = model.requests[0].body
     assert body["request"] == sent
+    assert (sent["model"], sent["max_tokens"], sent["thinking"]) == ("claude-haiku-5-5", 2_000, {"type": "disabled"})
     assert [(section["name"], section["text"]) for section in body["sections"]] == [
         ("base", sent["system"][0]["text"]),
         ("message", sent["messages"][0]["content"][0]["text"]),
@@ -102,7 +104,8 @@ CUT = scripts.text('{"summary": "cut', stop_reason="max_tokens")
     ("answers", "ends"),
     [
         ([GARBAGE, answer()], [("failed", "unusable_answer", "end_turn"), ("completed", None, "end_turn")]),
-        ([CUT, GARBAGE], [("failed", "unusable_answer", "max_tokens"), ("failed", "unusable_answer", "end_turn")]),
+        ([GARBAGE, GARBAGE], [("failed", "unusable_answer", "end_turn")] * 2),
+        ([CUT], [("failed", "unusable_answer", "max_tokens")]),
         ([scripts.error(400)], [("failed", "invalid_request", "")]),
         ([scripts.error(529)] * 3, [("failed", "overloaded", "")]),
     ],
@@ -120,6 +123,28 @@ def test_each_attempt_ends_as_it_ended(
     assert [row.round for row in rows] == [*range(1, len(rows) + 1)]
     assert [snapshots.proof(row) for row in rows] == [True] * len(rows)
     assert [bool(row.usage.get("output_tokens")) for row in rows] == [bool(reason) for *_, reason in ends]
+
+
+def test_a_model_that_cannot_but_think_is_told_to_think_little_and_has_room_for_it(
+    user: User, model: ModelServer
+) -> None:
+    LanguageModel.objects.update(small_model="claude-opus-5-5")
+    language_models.reread()
+    said(user, *ADA)
+    model.script(answer())
+    consolidate(user.pk, at=NOW)
+    [sent] = model.bodies
+    assert (sent["model"], sent["max_tokens"]) == ("claude-opus-5-5", 2_000 + 4_096)
+    assert (sent["thinking"]["type"], sent["output_config"]) == ("adaptive", {"effort": "low"})
+    assert [snapshots.proof(row) for row in asked()] == [True]
+
+
+def test_where_the_model_declines_the_record_says_that_the_rules_did_it(user: User, model: ModelServer) -> None:
+    said(user, *ADA)
+    model.script(scripts.text("", stop_reason="refusal"))
+    consolidate(user.pk, at=NOW)
+    [row] = asked()
+    assert row.error and row.error["message"] == "The model stopped: refusal. What is noted comes from rules."
 
 
 @pytest.mark.django_db(transaction=True)

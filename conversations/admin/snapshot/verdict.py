@@ -8,7 +8,11 @@ from conversations.context.snapshots import left_out
 from conversations.models import ContextSnapshot
 
 FAILURES = {"error": "failed", "timed_out": "timed out", "garbage": "could not be used"}
-FAILED_QUERIES: dict[str, str] = {RewritingOutcome.FAILED: "failed", RewritingOutcome.TIMED_OUT: "timed out"}
+FAILED_QUERIES: dict[str, str] = {
+    RewritingOutcome.FAILED: "failed",
+    RewritingOutcome.TIMED_OUT: "timed out",
+    RewritingOutcome.BY_RULES: "failed with the model, made by rules",
+}
 
 
 def verdict(snapshot: ContextSnapshot) -> str:

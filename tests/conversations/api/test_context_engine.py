@@ -301,11 +301,13 @@ async def test_a_source_that_fails_costs_itself_only(user: User, api: Api, model
     assert [section["name"] for section in request["sections"][:3]] == ["base", "today", "last_conversation"]
 
 
-async def asking_a_model(api: Api, model: ModelServer, *script: Any) -> tuple[str, dict[str, Any]]:
+async def asking_a_model(
+    api: Api, model: ModelServer, *script: Any, before: str = "Who is Donald Trump?"
+) -> tuple[str, dict[str, Any]]:
     """A message that leans on the one before, where a model rewrites: its thread, and its main request."""
     await assistant_with(rewriting=Assistant.Rewriting.MODEL)
-    model.script(scripts.text("A president."), *script)
-    first = (await api.post("threads/new/messages/", {"content": "Who is Donald Trump?"})).body
+    model.script(scripts.text("A president." if before.endswith("?") else "Noted."), *script)
+    first = (await api.post("threads/new/messages/", {"content": before})).body
     return first["thread"], await ask(api, first["thread"], "who are his children")
 
 
@@ -314,7 +316,8 @@ async def test_a_model_is_asked_for_the_query_and_its_request_is_recorded(api: A
     answers = [scripts.text("Who are Donald Trump's children?"), scripts.text("Five.")]
     thread, request = await asking_a_model(api, model, *answers)
     asked, main = model.bodies[1:]
-    assert (asked["model"], asked["max_tokens"]) == ("claude-haiku-5-5", 300)
+    assert (asked["model"], asked["max_tokens"], asked["thinking"]) == ("claude-haiku-5-5", 300, {"type": "disabled"})
+    assert "output_config" not in asked
     assert json.loads(asked["messages"][0]["content"][0]["text"])["message"] == "who are his children"
     assert said(main)[2:] == ["who are his children", f"{CONTEXTUALISED} Who are Donald Trump's children?"]
     assert request["rewriting"] == {
@@ -338,21 +341,40 @@ async def test_a_model_is_asked_for_the_query_and_its_request_is_recorded(api: A
         assert sum(section["tokens"] for section in each["sections"]) == each["total_tokens"]
 
 
+async def test_a_rewriter_that_cannot_but_think_has_room_for_it(api: Api, model: ModelServer) -> None:
+    answers = [scripts.text("Who are Donald Trump's children?"), scripts.text("Five.")]
+    await assistant_with(rewriting_model="claude-opus-5-5")
+    thread, request = await asking_a_model(api, model, *answers)
+    asked = model.bodies[1]
+    assert (asked["model"], asked["max_tokens"]) == ("claude-opus-5-5", 300 + 1_024)
+    assert (asked["thinking"]["type"], asked["output_config"]) == ("adaptive", {"effort": "low"})
+    assert request["rewriting"]["outcome"] == "rewritten"
+    row = await ContextSnapshot.objects.aget(thread_id=thread, purpose="rewrite")
+    assert await in_database(snapshots.proof)(row)
+
+
 @pytest.mark.parametrize(
     ("script", "outcome", "error"),
     [
         (scripts.error(400), "failed", "invalid_request"),
         (scripts.text(""), "empty", None),
+        (scripts.text("", stop_reason="max_tokens"), "failed", None),
+        (scripts.text("", stop_reason="refusal"), "failed", None),
         (scripts.stream(Stall()), "timed_out", "timeout"),
     ],
 )
-async def test_a_query_that_fails_leaves_the_message_alone(
-    api: Api, model: ModelServer, script: Any, outcome: str, error: str | None
+@pytest.mark.parametrize("about", ["Donald Trump", ""])
+async def test_where_the_model_fails_the_rules_make_the_query_and_else_the_message_goes_alone(
+    api: Api, model: ModelServer, script: Any, outcome: str, error: str | None, about: str
 ) -> None:
     """Q3: and staff can see what became of it."""
-    thread, request = await asking_a_model(api, model, script, scripts.text("Five."))
-    assert said(model.bodies[-1])[2:] == ["who are his children"]
-    assert request["rewriting"] == {"outcome": outcome, "query": None}
+    before = f"Who is {about}?" if about else "yes"
+    thread, request = await asking_a_model(api, model, script, scripts.text("Five."), before=before)
+    query = f"{CONTEXTUALISED} who are his children (about: {about})"
+    assert said(model.bodies[-1])[2:] == ["who are his children", *([query] if about else [])]
+    assert request["rewriting"] == (
+        {"outcome": "by_rules", "query": query} if about else {"outcome": outcome, "query": None}
+    )
     row = await ContextSnapshot.objects.aget(thread_id=thread, purpose="rewrite")
     assert (row.status, row.error["code"] if row.error else None) == (
         ("failed", error) if error else ("completed", None)

@@ -3,7 +3,7 @@
 import asyncio
 import json
 import math
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
 
 import pytest
 from django.test import override_settings
@@ -39,6 +39,9 @@ from tests.model_server import ModelServer
 
 TRUMP = ("Who is Donald Trump?", "The 45th President of the United States.")
 QUESTION = "who are his children"
+BY_RULES = ("who are his children (about: Donald Trump)", "by_rules")
+MUTE = ("yes", "Noted.")
+"""Turns of which the rules make nothing."""
 
 
 def turns_of(*texts: str) -> list[Turn]:
@@ -71,14 +74,16 @@ def request_of(
     return render_material(provider, model=model, max_tokens=MAX_TOKENS, instructions=INSTRUCTIONS, material=said)
 
 
-async def rewritten(provider: Provider, text: str = QUESTION, *, deadline: float = 20.0) -> tuple[str, str]:
+async def rewritten(
+    provider: Provider, text: str = QUESTION, *, said: Sequence[str] = TRUMP, deadline: float = 20.0
+) -> tuple[str, str]:
     """By the assistant's rule first, and by the model where the rule asks for it."""
-    turns = turns_of(*TRUMP)
+    turns = turns_of(*said)
     rewriting = decide(Assistant(rewriting=Assistant.Rewriting.MODEL), provider, text, turns)
     if rewriting == NOT_ASKED:
         request = request_of(provider, turns, text)
         asked = await ask_model(
-            provider=provider, payload=request, text=text, call=ModelCall(), deadline_seconds=deadline
+            provider=provider, payload=request, text=text, turns=turns, call=ModelCall(), deadline_seconds=deadline
         )
         rewriting = asked.rewriting
     assert rewriting.milliseconds >= 0
@@ -188,8 +193,9 @@ async def test_the_small_model_rewrites(provider: AnthropicProvider, model_serve
 async def test_the_rewriter_gets_the_turns_the_memory_and_the_message(
     provider: AnthropicProvider, model_server: ModelServer
 ) -> None:
-    request = request_of(provider, turns_of(*TRUMP), model="some-model", memory="Likes history.")
-    await ask_model(provider=provider, payload=request, text=QUESTION, call=ModelCall())
+    turns = turns_of(*TRUMP)
+    request = request_of(provider, turns, model="some-model", memory="Likes history.")
+    await ask_model(provider=provider, payload=request, text=QUESTION, turns=turns, call=ModelCall())
     [sent] = model_server.bodies
     assert sent["model"] == "some-model"
     assert json.loads(sent["messages"][0]["content"][0]["text"]) == {
@@ -219,11 +225,11 @@ async def test_no_call_is_made_where_it_cannot_help(
         (scripts.text(""), "empty"),
         (scripts.text(" \n"), "empty"),
         (scripts.text("“”"), "empty"),
-        (scripts.text("Who are his children?"), "unchanged"),
         (scripts.text("Donald Trump has five.\n\nThey are Donald Jr. and others."), "failed"),
         (scripts.text("I'm sorry, I can't help with that."), "failed"),
         (scripts.text("Who are", stop_reason="refusal"), "failed"),
         (scripts.text("Who are", stop_reason="max_tokens"), "failed"),
+        (scripts.text("", stop_reason="max_tokens"), "failed"),  # as thinking took all the room
         (scripts.text("Who are", stop_reason="a_reason_of_the_future"), "failed"),
         (scripts.tool_use("search", {"q": "x"}), "failed"),
         (scripts.stream(*scripts.opened(), scripts.text_delta("Who are"), Cut()), "failed"),
@@ -234,16 +240,24 @@ async def test_no_call_is_made_where_it_cannot_help(
         (scripts.error(401), "failed"),
     ],
 )
-async def test_whatever_goes_wrong_the_message_goes_alone(
+async def test_whatever_goes_wrong_the_rules_try_it_and_else_the_message_goes_alone(
     provider: AnthropicProvider, model_server: ModelServer, script: scripts.Script, outcome: str
 ) -> None:
     model_server.script(lambda _body: script)  # also to a second attempt
-    assert await rewritten(provider) == ("", outcome)
+    assert await rewritten(provider, said=MUTE) == ("", outcome)
+    assert await rewritten(provider) == BY_RULES
 
 
-async def test_a_model_that_cannot_be_reached_costs_only_the_query(provider: AnthropicProvider) -> None:
+async def test_a_message_that_the_model_leaves_as_it_is_goes_alone(
+    provider: AnthropicProvider, model_server: ModelServer
+) -> None:
+    model_server.script(scripts.text("Who are his children?"))
+    assert await rewritten(provider) == ("", "unchanged")
+
+
+async def test_a_model_that_cannot_be_reached_costs_only_its_query(provider: AnthropicProvider) -> None:
     with override_settings(ANTHROPIC_API_KEY=""):
-        assert await rewritten(provider) == ("", "failed")
+        assert await rewritten(provider) == BY_RULES
 
 
 @pytest.mark.parametrize(
@@ -259,7 +273,7 @@ async def test_a_slow_model_is_given_up_at_the_deadline(
     provider: AnthropicProvider, model_server: ModelServer, script: scripts.Script
 ) -> None:
     model_server.script(script)
-    assert await rewritten(provider, deadline=0.3) == ("", "timed_out")
+    assert await rewritten(provider, said=MUTE, deadline=0.3) == ("", "timed_out")
     for request in model_server.requests:  # none, where this machine took the time before the model could
         request.wait_until_ended()
 
@@ -267,7 +281,7 @@ async def test_a_slow_model_is_given_up_at_the_deadline(
 async def test_a_query_without_end_is_not_waited_for(provider: AnthropicProvider, model_server: ModelServer) -> None:
     endless = scripts.stream(*scripts.opened(), scripts.text_delta("word " * 100), Stall())
     model_server.script(endless)
-    assert await rewritten(provider) == ("", "failed")
+    assert await rewritten(provider) == BY_RULES
     model_server.requests[0].wait_until_ended()
     assert model_server.requests[0].hung_up
 
@@ -301,7 +315,7 @@ class Misbehaving(AnthropicProvider):
 
 async def test_even_a_faulty_provider_costs_only_the_query() -> None:
     provider = Misbehaving()
-    assert (await rewritten(provider), provider.closed) == (("", "failed"), True)
+    assert (await rewritten(provider), provider.closed) == (BY_RULES, True)
 
 
 @given(st.text(max_size=60), st.text(max_size=400))

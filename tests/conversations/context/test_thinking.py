@@ -105,6 +105,14 @@ def test_a_plan_is_written_down_in_few_characters_and_read_again(plan: ThinkingP
     assert len(pack(plan)) <= 60
 
 
+def test_a_helping_task_has_room_for_an_answer_whatever_its_model_thinks() -> None:
+    least = ThinkingPlan(mode="adaptive", display="omitted", effort="low", room=1_024)
+    assert Allowance.of_task(ALWAYS, answer=300, room=1_024) == Allowance(max_tokens=1_324, thinking=least)
+    off = ThinkingPlan(mode="disabled")
+    assert Allowance.of_task(HAIKU, answer=300, room=1_024) == Allowance(max_tokens=300, thinking=off)
+    assert Allowance.of_task(model(max_output=200), answer=300, room=1_024).max_tokens == 200
+
+
 def test_no_thinking_is_not_written_down() -> None:
     assert pack(NO_THINKING) == ""
 

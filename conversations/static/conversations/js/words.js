@@ -73,6 +73,7 @@ export function problemOf({ source, kind }) {
 const QUERY_FAILURES = {
   failed: "Nobody could be asked what your message refers to. It was sent just as you wrote it.",
   timed_out: "Finding out what your message refers to took too long. It was sent just as you wrote it.",
+  by_rules: "No model could say what your message refers to. It was found by simple rules.",
 };
 
 /** @returns {string} empty unless finding a query went wrong */
