@@ -20,7 +20,7 @@ from pytest_django import DjangoDbBlocker, Settings
 
 from artifacts.models import Preset
 from conversations import counting, db, language_models, replies
-from conversations.context import recalling, standing
+from conversations.context import factors, recalling, standing
 from conversations.models import Assistant, ModelPrice
 from conversations.models import Model as LanguageModel
 from memory.backends import get_backend
@@ -116,10 +116,12 @@ def _shipped_assistants(request: pytest.FixtureRequest) -> None:
 
 @pytest.fixture(autouse=True)
 def _known_models(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each test begins with the models as they are shipped, and reads none of them anew unless it changes one."""
+    """Each test begins with the models as they are shipped, of which nothing is learnt, and reads none of them anew unless it
+    changes one."""
     rows = SHIPPED.get(LanguageModel, [])
     known = language_models.Known.of(rows, until=math.inf if rows else 0)
     monkeypatch.setattr(language_models, "_known", known)
+    monkeypatch.setattr(factors, "_kept", factors._Kept(until=math.inf))
 
 
 @pytest.fixture
