@@ -53,7 +53,9 @@ LABELS = SECTION_LABELS | {
 SETTINGS = {
     "provider": "provider",
     "model": "model",
-    "max_tokens": "most tokens of the answer",
+    "max_tokens": "most tokens of answer and thinking",
+    "thinking": "thinking",
+    "effort": "effort",
     "budget": "budget",
     "hard_cap": "hard cap",
 }

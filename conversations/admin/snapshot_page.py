@@ -17,6 +17,8 @@ from conversations.admin.snapshot.response import Answer, Figure
 from conversations.admin.snapshot.rewritten import Rewritten, rewritten
 from conversations.admin.snapshot.timing import Step, waterfall
 from conversations.admin.snapshot.verdict import failures, source_label, verdict
+from conversations.context import snapshots
+from conversations.context.thinking import in_words
 from conversations.models import ContextSnapshot
 
 __all__ = ["SnapshotPage", "failures", "snapshot_page", "verdict"]
@@ -52,6 +54,9 @@ class SnapshotPage:
     can_be_rebuilt: bool
     exact: Exact | None
     answer: Answer | None
+    thinking: str
+    effort: str
+    room: int
     stop_reason: str
     figures: Sequence[Figure]
     cost: str
@@ -68,7 +73,7 @@ class SnapshotPage:
 def snapshot_page(snapshot: ContextSnapshot, *, shown: bool) -> SnapshotPage:
     """Without ``shown``, no text of it: neither what was sent nor what was answered."""
     evidence, relatives = evidence_of(snapshot, shown=shown), relatives_of(snapshot)
-    body = evidence.body
+    body, plan = evidence.body, snapshots.thinking_of(snapshot)
     others = [item for item in evidence.items if not is_turn_of_thread(item)]
     known = known_rows(others, snapshot.thread.assistant, shown=shown)
     return SnapshotPage(
@@ -89,6 +94,9 @@ def snapshot_page(snapshot: ContextSnapshot, *, shown: bool) -> SnapshotPage:
         can_be_rebuilt=evidence.can_be_rebuilt,
         exact=exact(evidence.request) if evidence.request else None,
         answer=response.answer(evidence.answer),
+        thinking=in_words(plan),
+        effort=plan.effort or "the model’s default",
+        room=plan.room,
         stop_reason=response.stop_reason(snapshot),
         figures=response.figures(snapshot),
         cost=response.cost(snapshot),

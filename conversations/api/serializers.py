@@ -1,6 +1,6 @@
 """What the API takes. What it gives is in ``conversations.wire``, shared with the socket."""
 
-from typing import Any
+from typing import Any, get_args
 
 from django.core.validators import ProhibitNullCharactersValidator
 from rest_framework import serializers
@@ -12,7 +12,8 @@ from conversations.context.problems import ProblemKind
 from conversations.context.reasons import Reason
 from conversations.context.rewriting import RewritingOutcome
 from conversations.endings import Way
-from conversations.models import Assistant, ContextSnapshot
+from conversations.models import Assistant, ContextSnapshot, Effort
+from conversations.providers.thinking import Display, Mode
 from conversations.text import clean, one_line
 from memory.models import Memory
 
@@ -360,6 +361,19 @@ class UsageAnswer(serializers.Serializer[Any]):
     thinking_tokens = serializers.IntegerField(help_text="Of the tokens that the model wrote, its thinking.")
 
 
+class ThinkingAnswer(serializers.Serializer[Any]):
+    """What a request says of thinking, which counts as output."""
+
+    mode = serializers.ChoiceField(
+        [*get_args(Mode)], help_text="The Messages API's word. Empty: nothing is said, and the model does not think."
+    )
+    display = serializers.ChoiceField(
+        [*get_args(Display)], help_text="What it shows of it: `summarized`, or `omitted`. Empty: nothing is said of it."
+    )
+    effort = serializers.ChoiceField(["", *Effort.values], help_text="Empty: the model's default.")
+    room = serializers.IntegerField(help_text="Tokens of `max_tokens` that are meant for thinking, not for the answer.")
+
+
 class DuplicatesAnswer(serializers.Serializer[Any]):
     rules = serializers.BooleanField(help_text="The system text says when to make an artifact.")
     tool_wording = serializers.BooleanField(help_text="Tools were offered, with their wording.")
@@ -382,6 +396,8 @@ class SnapshotAnswer(serializers.Serializer[Any]):
     created_at = serializers.DateTimeField(help_text="When it was recorded, before the model was called.")
     provider = serializers.CharField(help_text="`anthropic`, `claude_cli` or `offline`.")
     model = serializers.CharField(help_text="The provider's name of the model.")
+    max_tokens = serializers.IntegerField(help_text="Most tokens of its answer and of thinking together.")
+    thinking = ThinkingAnswer(help_text="How it thinks.")
     digest = serializers.CharField(help_text="SHA-256 of the request as canonical JSON.")
     message_history_count = serializers.IntegerField(help_text="Earlier turns that it was given.")
     message_history_tokens = serializers.IntegerField(help_text="Estimated tokens of these.")
@@ -414,6 +430,13 @@ class SnapshotAnswer(serializers.Serializer[Any]):
         allow_null=True, help_text="When any of it was last forgotten at the person's wish."
     )
     timings_ms = TimingsAnswer(help_text="Milliseconds.")
+    thinking_ms = serializers.IntegerField(
+        allow_null=True,
+        help_text="Milliseconds that the model thought; null where it didn't, or where nothing came of it yet.",
+    )
+    first_token_ms = serializers.IntegerField(
+        allow_null=True, help_text="Milliseconds until the first word, or tool call, that could be seen."
+    )
     usage = UsageAnswer(help_text="Tokens as reported.")
     stop_reason = serializers.CharField(help_text="The provider's; empty until it ends.")
     status = serializers.ChoiceField(ContextSnapshot.Status.values, help_text="How it went.")

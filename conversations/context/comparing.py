@@ -11,7 +11,8 @@ from conversations.context.fitting import INSTRUCTION, INSTRUCTIONS, MATERIAL, P
 from conversations.context.notation import Named
 from conversations.context.reasons import Reason
 from conversations.context.rendering import GO_ON
-from conversations.context.snapshots import additions_of, proven, runs_of, sections_of
+from conversations.context.snapshots import additions_of, proven, runs_of, sections_of, thinking_of
+from conversations.context.thinking import in_words
 from conversations.context.tokens import TURN_OVERHEAD, estimate_tokens
 from conversations.context.windowing import Run
 from conversations.models import ContextSnapshot
@@ -137,12 +138,15 @@ def page_of(snapshot: ContextSnapshot) -> Page:
 
 def page_with(snapshot: ContextSnapshot, payload: Payload | None) -> Page:
     """The page of a request whose exact bytes are at hand. Pure."""
+    plan = thinking_of(snapshot)
     return Page(
         thread=snapshot.thread_id,
         settings={
             "provider": snapshot.provider,
             "model": snapshot.model,
             "max_tokens": snapshot.max_tokens,
+            "thinking": in_words(plan),
+            "effort": plan.effort or "the model's default",
             # Of a request that asks for something beside the reply it is its own size.
             **({} if snapshot.quotes_turns else {"budget": snapshot.budget, "hard_cap": snapshot.hard_cap}),
         },

@@ -78,6 +78,21 @@ def unpack(text: str) -> ThinkingPlan:
     return ThinkingPlan(mode=cast("Mode", mode), display=cast("Display", display), effort=effort, room=int(room))
 
 
+def in_words(plan: ThinkingPlan) -> str:
+    """For staff: whether the model thinks, how much, and what is shown of it."""
+    shown = "shown as a summary" if plan.display == "summarized" else "not shown"
+    match plan.mode:
+        case "adaptive":
+            return f"as much as it decides, with room for {plan.room:,} tokens, {shown}"
+        case "enabled":
+            return f"within {plan.room:,} tokens, {shown}"
+        case "between_tools":
+            return "only between tool calls"
+        case "disabled":
+            return "switched off"
+    return "not asked for"
+
+
 def _off(model: Model, effort: str, display: Display, room: int) -> ThinkingPlan:
     if not _can_be_off(model):
         return ThinkingPlan(mode="adaptive", display=display, effort=effort, room=room)

@@ -48,6 +48,7 @@ class Answer:
     tokens: int
     text: str
     is_cut: bool
+    thought: str
 
 
 def answer(turn: Message | None) -> Answer | None:
@@ -59,6 +60,7 @@ def answer(turn: Message | None) -> Answer | None:
         tokens=turn.token_count,
         text=turn.text[:ANSWER_CHARS],
         is_cut=len(turn.text) > ANSWER_CHARS,
+        thought="\n\n".join(block["thinking"] for block in turn.blocks if block["type"] == "thinking")[:ANSWER_CHARS],
     )
 
 

@@ -34,7 +34,8 @@ def waterfall(snapshot: ContextSnapshot) -> list[Step]:
     measured = snapshots.timings_of(snapshot)
     built = measured.pop("total", sum(measured.values()))
     ended = None if snapshot.ended_at is None else (snapshot.ended_at - snapshot.created_at).total_seconds() * 1000
-    return placed([*building(measured, built), *answering(built, snapshot.first_token_ms, ended)])
+    answered = answering(built, snapshot.first_token_ms, ended, thought=snapshot.thinking_ms)
+    return placed([*building(measured, built), *answered])
 
 
 def building(measured: Mapping[str, float], built: float) -> list[tuple[str, str, float, float]]:
@@ -46,10 +47,14 @@ def building(measured: Mapping[str, float], built: float) -> list[tuple[str, str
     return [*steps, ("built", "Context in all", 0.0, built)] if built else steps
 
 
-def answering(built: float, first: int | None, ended: float | None) -> list[tuple[str, str, float, float]]:
+def answering(
+    built: float, first: int | None, ended: float | None, *, thought: int | None = None
+) -> list[tuple[str, str, float, float]]:
     steps: list[tuple[str, str, float, float]] = []
+    if thought is not None:  # mostly right before the first word; what was thought later has no place of its own
+        steps.append(("thought", "Thinking", built + max((first or 0) - thought, 0), thought))
     if first is not None:
-        steps.append(("wait", "Until the first token", built, first))
+        steps.append(("wait", "Until the first visible word", built, first))
     if ended is not None:
         begun = min(first or 0, ended)
         steps.append(

@@ -2,12 +2,14 @@
 
 import hashlib
 import json
+from dataclasses import asdict
 from typing import Any
 
 import pytest
 from django.apps import apps
 from django.contrib.auth.models import User
 
+from conversations.context import snapshots
 from conversations.context.describing import NO_TIMINGS
 from conversations.context.snapshots import timings_of
 from conversations.db import in_database
@@ -20,7 +22,8 @@ from tests.model_server import ModelServer
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("engine")]
 
 FACTOR = 1.3
-CHANGING = {"id", "message", "reply", "created_at", "timings_ms", "usage", "status", "stop_reason", "items"}
+TIMES = {"created_at", "timings_ms", "thinking_ms", "first_token_ms"}
+CHANGING = {"id", "message", "reply", "usage", "status", "stop_reason", "items", *TIMES}
 """What a request has that its preview can't know."""
 
 
@@ -90,6 +93,8 @@ async def test_a_recorded_request_is_told_as_the_contract_says(user: User, api: 
         "created_at": row.created_at.isoformat().replace("+00:00", "Z"),
         "provider": "anthropic",
         "model": model.bodies[1]["model"],
+        "max_tokens": row.max_tokens,
+        "thinking": asdict(snapshots.thinking_of(row)),
         "digest": digest(model.bodies[1]),
         "message_history_count": 2,
         "message_history_tokens": history_tokens,
@@ -136,6 +141,8 @@ async def test_a_recorded_request_is_told_as_the_contract_says(user: User, api: 
         },
         "forgotten_at": None,
         "timings_ms": NO_TIMINGS | timings_of(row),
+        "thinking_ms": row.thinking_ms,
+        "first_token_ms": row.first_token_ms,
         "usage": {
             "input_tokens": 12,
             "output_tokens": 7,

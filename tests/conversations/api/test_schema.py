@@ -200,6 +200,7 @@ def test_a_snapshot_is_described_to_its_last_field() -> None:
     [call] = [call for call in described() if call.path.endswith("/requests/{request_id}/")]
     inner = [field.name for field in call.answers[0].fields if "." in field.name]
     assert inner == [
+        *(f"thinking.{name}" for name in ("mode", "display", "effort", "room")),
         *(f"sections[].{name}" for name in ("name", "tokens", "text", "forgotten_at")),
         *(f"items[].{name}" for name in ("kind", "included", "reason", "id", "tokens", "position", "thread", "score")),
         *(f"items[].{name}" for name in ("first", "last", "count")),
