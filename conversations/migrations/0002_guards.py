@@ -1,4 +1,4 @@
-"""What must hold even for a stray UPDATE or DELETE: turns never decrease (T3) and snapshots don't change (S1, S4).
+"""What must hold even for a stray UPDATE, DELETE or TRUNCATE: turns never decrease (T3) and snapshots don't change (S1, S4).
 
 The one door for a user's explicit delete is ``conversations.deletion.door()``, which sets ``openbook.door`` for its transaction.
 """
@@ -16,7 +16,7 @@ BEGIN
     IF openbook_door_is_open() THEN
         IF TG_OP = 'DELETE' THEN RETURN OLD; ELSE RETURN NEW; END IF;
     END IF;
-    RAISE EXCEPTION '% of %: stored turns and snapshots stay as they are', lower(TG_OP), TG_TABLE_NAME
+    RAISE EXCEPTION '% of %: turns, requests and versions stay as they are', lower(TG_OP), TG_TABLE_NAME
         USING ERRCODE = 'restrict_violation', HINT = 'A user''s own delete goes through conversations.deletion.';
 END $$;
 
@@ -65,6 +65,16 @@ CREATE TRIGGER keep_blocks BEFORE UPDATE OR DELETE ON conversations_contextblock
     FOR EACH ROW EXECUTE FUNCTION openbook_refuse();
 CREATE TRIGGER keep_ended_replies BEFORE UPDATE ON conversations_reply
     FOR EACH ROW WHEN (OLD.status <> 'running' AND NOT openbook_door_is_open()) EXECUTE FUNCTION openbook_refuse_end();
+
+-- TRUNCATE fires none of these. One that cascades from a person or a thread reaches them too.
+CREATE TRIGGER keep_all_turns BEFORE TRUNCATE ON conversations_message
+    FOR EACH STATEMENT EXECUTE FUNCTION openbook_refuse();
+CREATE TRIGGER keep_all_snapshots BEFORE TRUNCATE ON conversations_contextsnapshot
+    FOR EACH STATEMENT EXECUTE FUNCTION openbook_refuse();
+CREATE TRIGGER keep_all_blocks BEFORE TRUNCATE ON conversations_contextblock
+    FOR EACH STATEMENT EXECUTE FUNCTION openbook_refuse();
+CREATE TRIGGER keep_all_replies BEFORE TRUNCATE ON conversations_reply
+    FOR EACH STATEMENT EXECUTE FUNCTION openbook_refuse();
 
 -- A mere sum of other rows, written twice a turn.
 ALTER TABLE conversations_allowance SET UNLOGGED;

@@ -7,9 +7,11 @@ from django.contrib.auth.models import User
 from django.db import DatabaseError, IntegrityError, connection, transaction
 from django.utils import timezone
 
+from artifacts.models import ArtifactVersion
 from conversations import deletion
 from conversations.errors import ReplyInProgress
 from conversations.models import ContextBlock, ContextSnapshot, Message, Reply, ReplyEvent, Thread, text_blocks
+from tests.artifacts.factories import make_artifact
 from tests.conversations.factories import make_reply, make_snapshot, make_thread, make_user
 
 pytestmark = [pytest.mark.django_db, pytest.mark.oldest_postgres]
@@ -48,6 +50,12 @@ def refused(statement: str) -> bool:
     except DatabaseError:
         return True
     return False
+
+
+def truncate(tables: str) -> None:
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")  # a table with checks to come can't be truncated anyway
+        cursor.execute(f"TRUNCATE {tables}")
 
 
 @pytest.fixture
@@ -89,6 +97,41 @@ def test_a_text_of_a_snapshot_cannot_be_changed(thread: Thread) -> None:
     assert ContextBlock.objects.count() == 1
     assert refused("UPDATE conversations_contextblock SET text = 'other'")
     assert refused("DELETE FROM conversations_contextblock")
+
+
+@pytest.mark.parametrize("change", ["content = 'other'", "number = 7", "origin = 'hand'", "created_at = now()"])
+def test_a_version_of_an_artifact_cannot_be_changed(thread: Thread, change: str) -> None:
+    make_artifact(thread, "one", "two")
+    assert refused(f"UPDATE artifacts_artifactversion SET {change} WHERE number = 1")  # noqa: S608
+    assert refused("DELETE FROM artifacts_artifactversion")
+    assert refused("DELETE FROM artifacts_artifact")
+
+
+GUARDED = [
+    *("conversations_message", "conversations_contextsnapshot", "conversations_contextblock"),
+    *(
+        "conversations_reply CASCADE",
+        "artifacts_artifactversion",
+        "artifacts_artifact CASCADE",
+        "conversations_thread CASCADE",
+        "auth_user CASCADE",
+    ),
+]
+
+
+@pytest.mark.parametrize("table", GUARDED)
+def test_a_table_of_what_was_said_can_not_be_truncated(thread: Thread, table: str) -> None:
+    make_snapshot(thread)
+    make_artifact(thread)
+    with pytest.raises(DatabaseError, match=r"^truncate of .*: turns, requests and versions stay as they are"):
+        truncate(table)
+    assert (Message.objects.count(), ContextSnapshot.objects.count(), ArtifactVersion.objects.count()) == (3, 1, 1)
+
+
+def test_the_door_is_open_to_truncate_too(thread: Thread) -> None:
+    with deletion.door():
+        truncate("conversations_message, artifacts_artifactversion")
+    assert not Message.objects.exists()
 
 
 def test_a_reply_that_has_ended_stays_ended(thread: Thread) -> None:
