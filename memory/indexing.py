@@ -21,11 +21,14 @@ SAMPLE = 4_000
 COMMON, NAMES = 200, 20
 """One turn of so many holds a common word; is said by somebody whose name counts as a speaker's."""
 
-# A place of a path can get another turn, when a reply is tried again. Whoever is late changes nothing.
+# A place of a path can get another turn, when a reply is tried again. Whoever is late changes nothing, nor brings back a turn
+# that was cleared away meanwhile: the lock waits for whoever clears the thread.
 STORE = """
 WITH stored AS (
     INSERT INTO memory_indexedturn AS indexed
     SELECT new.* FROM jsonb_populate_recordset(NULL::memory_indexedturn, %(rows)s) AS new
+    JOIN conversations_thread AS thread ON thread.id = new.thread_id AND thread.cleared_through < new.position
+    FOR KEY SHARE OF thread
     ON CONFLICT (thread_id, depth) DO UPDATE
     SET position = excluded.position, day = excluded.day, speaker = excluded.speaker, asks = excluded.asks,
         length = excluded.length, terms = excluded.terms

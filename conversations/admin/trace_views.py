@@ -33,7 +33,9 @@ def find_view(pages: ReadOnlyAdmin[Thread], request: HttpRequest, id: UUID) -> H
     asked = position(request.GET.get("turn", ""))
     turn = Message.objects.filter(thread=thread, position=asked).values_list("pk", flat=True).first() if asked else None
     if turn is None:
-        pages.message_user(request, f"This thread has turns 1 to {thread.last_position:,}.", "warning")
+        first, last = thread.cleared_through + 1, thread.last_position
+        there = f"This thread has turns {first:,} to {last:,}." if thread.message_count else "This thread has no turns."
+        pages.message_user(request, there, "warning")
         return HttpResponseRedirect(reverse("admin:conversations_thread_map", args=[id]))
     return HttpResponseRedirect(reverse("admin:conversations_message_why", args=[turn]))
 

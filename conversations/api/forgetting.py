@@ -1,12 +1,13 @@
-"""Forgetting for good: one memory, one turn, or everything. What it would do can be seen before."""
+"""Forgetting for good: one memory, one turn, all turns of a thread, or everything. What it would do can be seen before."""
 
+from dataclasses import asdict
 from typing import Any
 
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from conversations import forgetting, remembered, threads
+from conversations import deletion, forgetting, remembered, threads
 from conversations.api import memory_serializers as shapes
 from conversations.api.base import APIView, caller, valid
 from conversations.forgetting import Forgetting
@@ -66,6 +67,22 @@ class MessageForget(APIView):
         """Forget a turn for good: its place stays, its text goes, also from what was recorded of requests."""
         message = threads.message_of(caller(request), message_id)
         return Response(_object(forgetting.forget_turn(caller(request), message.id)))
+
+
+class ThreadClearing(APIView):
+    @extend_schema(responses=shapes.ClearingAnswer)
+    def get(self, request: Request, thread_id: str) -> Response:
+        """What clearing this thread would do. Changes nothing."""
+        thread = threads.get(caller(request), thread_id)
+        return Response({"thread": str(thread.id), **asdict(deletion.what_clearing(thread))})
+
+
+class ThreadClear(APIView):
+    @extend_schema(request=None, responses=shapes.ClearingAnswer)
+    def post(self, request: Request, thread_id: str) -> Response:
+        """Forget all turns of a thread for good, with what rests on them. The thread and its artifacts stay."""
+        thread = threads.get(caller(request), thread_id)
+        return Response({"thread": str(thread.id), **asdict(deletion.clear_thread(thread))})
 
 
 def _object(done: Forgetting) -> dict[str, Any]:

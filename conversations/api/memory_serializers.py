@@ -146,3 +146,24 @@ class ForgettingAnswer(serializers.Serializer[Any]):
     titles = serializers.IntegerField(help_text="Threads that get another title.")
     summaries = serializers.IntegerField(help_text="Summaries that are made anew.")
     snapshots = serializers.IntegerField(help_text="Recorded requests of which texts are blanked.")
+
+
+class ClearingAnswer(serializers.Serializer[Any]):
+    """What goes when a thread is cleared."""
+
+    thread = serializers.UUIDField(help_text="Id of the thread, which stays.")
+    messages = serializers.IntegerField(help_text="Turns that go, attempts that were replaced among them.")
+    quotes = serializers.IntegerField(
+        help_text="Replies in other threads that go, as “[forgotten]”: they hold one of the turns word for word, because their "
+        "model searched for it."
+    )
+    memories = serializers.IntegerField(help_text="Memories that go, as they rest on nothing else.")
+    topics = serializers.IntegerField(help_text="Topics that go, as they rest on nothing else.")
+    titles = serializers.IntegerField(
+        help_text="1 where the title goes, as it is the first words of a turn; the next message gives another."
+    )
+    summaries = serializers.IntegerField(
+        help_text="Summaries that go, of its parts and of days; those of days are made anew."
+    )
+    snapshots = serializers.IntegerField(help_text="Recorded requests of which texts are blanked.")
+    kept_artifacts = serializers.IntegerField(help_text="Artifacts of the thread, which stay.")

@@ -36,6 +36,7 @@ ALSO = {
     "DELETE threads/{thread_id}/": (409, 412),
     "POST threads/{thread_id}/messages/": (409, 502),
     "POST threads/{thread_id}/messages/stream/": (409,),
+    "POST threads/{thread_id}/clear/": (409,),
     "POST threads/{thread_id}/presets/{slug}/": (409, 502),
     "POST threads/{thread_id}/presets/{slug}/stream/": (409,),
     "PATCH artifacts/{artifact_id}/": (409, 412),

@@ -39,6 +39,8 @@ urlpatterns = [
     path("threads/<str:thread_id>/", views.ThreadDetail.as_view()),
     path("threads/<str:thread_id>/messages/", views.MessageList.as_view()),
     path("threads/<str:thread_id>/messages/stream/", views.MessageStream.as_view()),
+    path("threads/<str:thread_id>/clearing/", forgetting.ThreadClearing.as_view()),
+    path("threads/<str:thread_id>/clear/", forgetting.ThreadClear.as_view()),
     path("threads/<str:thread_id>/context/", views.ContextPreview.as_view()),
     path("threads/<str:thread_id>/requests/", views.RequestList.as_view()),
     path("threads/<str:thread_id>/artifacts/", artifacts.ArtifactList.as_view()),

@@ -5,6 +5,7 @@ import json
 import logging
 import uuid
 from contextlib import suppress
+from datetime import datetime
 from typing import Any
 
 from channels.generic.websocket import AsyncWebsocketConsumer
@@ -16,7 +17,7 @@ from conversations import errors, limits, replies, threads, wire
 from conversations.chat import access
 from conversations.db import in_database
 from conversations.errors import OpenbookError
-from conversations.models import Scope
+from conversations.models import Scope, Thread
 from conversations.request_ids import request_scope
 
 log = logging.getLogger("openbook.chat")
@@ -56,6 +57,7 @@ class ThreadConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
         self.following: dict[uuid.UUID, asyncio.Task[None]] = {}
         self.shown: set[uuid.UUID] = set()
         self.thread_id: uuid.UUID | None = None
+        self.cleared_at: datetime | None = None
         self.visitor: access.Visitor | None = None
         self.whose = access.identify(self.scope)
         if not access.same_origin(self.scope):
@@ -99,7 +101,9 @@ class ThreadConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
             self.visitor.demand(Scope.READ)
             asked = self.scope["url_route"]["kwargs"]["thread_id"]
             if asked != threads.NEW:
-                await self._belong_to((await in_database(threads.get)(self.visitor.user, asked)).id)
+                thread = await in_database(threads.get)(self.visitor.user, asked)
+                self.cleared_at = thread.cleared_at
+                await self._belong_to(thread.id)
             self._spawn(self._keep_checking())
         except errors.InsufficientScope as error:
             await self._leave(FORBIDDEN, error)
@@ -195,7 +199,8 @@ class ThreadConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
                 return
 
     async def _keep_checking(self) -> None:
-        """Access is checked at the handshake and then again and again: people sign out, are deactivated, delete threads."""
+        """Access is checked at the handshake and then again and again: people sign out, are deactivated, delete or clear
+        threads."""
         while True:
             await asyncio.sleep(CHECK_ACCESS_SECONDS)
             try:
@@ -205,12 +210,22 @@ class ThreadConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
                     return
                 self.visitor = visitor
                 if self.thread_id is not None:
-                    await in_database(threads.get)(visitor.user, self.thread_id)
+                    await self._look_at(await in_database(threads.get)(visitor.user, self.thread_id))
             except errors.NotFound as error:
                 await self._leave(GONE, error)
                 return
+            except TooSlow:
+                await self._let_go()
+                return
             except DatabaseError:
                 continue  # the database is away; who was let in stays until it says otherwise
+
+    async def _look_at(self, thread: Thread) -> None:
+        """Tell that it was cleared since: what was shown of it is no more."""
+        if thread.cleared_at == self.cleared_at:
+            return
+        self.cleared_at = thread.cleared_at
+        await self._say("thread.cleared", {"thread": str(thread.id)})
 
     async def _answer(self, error: OpenbookError, frame: dict[str, Any]) -> None:
         try:
@@ -226,7 +241,11 @@ class ThreadConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
         described = errors.describe(error)
         if frame and isinstance(frame.get("client_message_id"), str):
             described["details"] = {**described["details"], "client_message_id": frame["client_message_id"]}
-        await self.send(wire.frame({"type": "error", "reply": None, "seq": 0, "at": _now(), "data": described}))
+        await self._say("error", described)
+
+    async def _say(self, type: str, data: dict[str, Any]) -> None:
+        """What is of no reply."""
+        await self.send(wire.frame({"type": type, "reply": None, "seq": 0, "at": _now(), "data": data}))
 
     async def _leave(self, code: int, error: OpenbookError) -> None:
         """Nothing is heard or said after this, also while the other end takes its time to hang up."""

@@ -157,6 +157,12 @@ EVENTS = (
     Kind("reply.interrupted", "The end: its server ended or died. The text so far is kept.", (*ENDING, FAILURE)),
     Kind("reply.failed", "The end: it failed. The user turn is stored.", (*ENDING, FAILURE)),
     Kind(
+        "thread.cleared",
+        "Its person has cleared the thread: none of the turns before is left. Only sockets are told, within seconds; `reply` "
+        "is null and `seq` is 0.",
+        (THREAD,),
+    ),
+    Kind(
         "error",
         "A frame was refused: `reply` is null and `seq` is 0. The socket stays open, unless a close follows.",
         (

@@ -143,6 +143,7 @@ class Ground:
     rewriting: Rewriting
     fallback_for: str = ""
     asked: "Asked | None" = None
+    begins_after: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -206,6 +207,7 @@ def build_context(
     terms: Terms = NO_TERMS,
     past: Past | None = None,
     for_another_model: bool = False,
+    begins_after: int = 0,
 ) -> Context:
     """The context of the request that answers ``newest``, which may not be stored yet; ``None`` is a thread to come.
 
@@ -214,7 +216,8 @@ def build_context(
     ``ranking`` is what another memory service said, where there is one. ``silent``: ``newest`` is the instruction of a
     preset, and no turn of the thread (F9). Without ``remembers``, or where the person or the assistant has memory switched
     off, nothing is known or recalled. ``terms`` are those of this one reply. ``past``: the request was made before,
-    at ``at``. ``for_another_model``: the history is not for the provider alone.
+    at ``at``. ``for_another_model``: the history is not for the provider alone. ``begins_after``: the last position that was
+    cleared away, if the thread ever was.
     """
     watch = Stopwatch()
     memory = assistant.uses_memory and remembers
@@ -311,6 +314,7 @@ def build_context(
         rewriting=query,
         fallback_for=terms.fallback_for,
         asked=asked,
+        begins_after=begins_after,
     )
     return _assembled(ground, _with_valid_thinking(parts, budget, allowance.thinking), watch)
 
@@ -381,6 +385,7 @@ def _assembled(ground: Ground, whole: Parts, watch: Stopwatch) -> Context:
         _stand_ins(parts.turns),
         excluded=ground.candidates.excluded,
         recalled=ground.recalled if parts.additions else (),
+        begins_after=ground.begins_after,
     )
     watch.lap("tokens")
     beside = [*ground.listed, *ground.items]
@@ -409,6 +414,7 @@ def _assembled(ground: Ground, whole: Parts, watch: Stopwatch) -> Context:
 
 def rewriting_context(context: Context, *, assistant: Assistant, provider: Provider) -> Context:
     """The request that asks a small model for the contextualised query of this context's message (Q1)."""
+    assert context.ground
     watch = Stopwatch()
     told = rewriting.told_turns(context.history)
     snippet = next((tier.text for tier in context.parts.tiers if tier.name == "memory"), "")
@@ -431,7 +437,7 @@ def rewriting_context(context: Context, *, assistant: Assistant, provider: Provi
         max_tokens=allowance.max_tokens,
         thinking=allowance.thinking,
         parts=parts,
-        runs=account(told, context.newest, Reason.TURN_LIMIT, {}),
+        runs=account(told, context.newest, Reason.TURN_LIMIT, {}, begins_after=context.ground.begins_after),
         turns_loaded=context.turns_loaded,
         budget=context.budget,
         payload=render_material(

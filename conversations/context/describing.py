@@ -117,7 +117,7 @@ def _sections(snapshot: ContextSnapshot, material: Material) -> Iterator[dict[st
     newest = None if silent else runs_of(snapshot)[-1].last
     history = [turn for turn in material.turns if turn.position != newest]
     message = [turn for turn in material.turns if turn.position == newest]
-    places = [turn.position for turn in history]
+    places = [part for part in material.forgotten if isinstance(part, int) and part != newest]
     yield section("history", "\n\n".join(_said(history)), counted(sum(turn.token_count for turn in history)), *places)
     said = _said(message)
     yield section(
@@ -125,7 +125,7 @@ def _sections(snapshot: ContextSnapshot, material: Material) -> Iterator[dict[st
         "\n\n".join([*said, beside] if beside else said),
         counted(sum(turn.token_count for turn in message)) + beside_tokens,
         *made_of,
-        *(turn.position for turn in message),
+        *([newest] if newest else []),
     )
     rounds = [part for part in snapshots.additions_of(snapshot) if part.name in SAID]
     if rounds:

@@ -97,7 +97,7 @@ def noting(
 def runs_of_part(turns: Sequence[Turn], thread: Thread, excluded: Sequence[tuple[Turn, Reason]] = ()) -> list[Run]:
     """Every position of the thread exactly once (S3), and of a part those that are told."""
     last = max([*turns, *(turn for turn, _ in excluded)], key=lambda turn: turn.position)
-    runs = account(turns, None, Reason.OUTSIDE_PART, {}, excluded=excluded)
+    runs = account(turns, None, Reason.OUTSIDE_PART, {}, excluded=excluded, begins_after=thread.cleared_through)
     after = thread.message_count - last.depth
     if after > 0:
         later = Run(

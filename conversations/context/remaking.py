@@ -182,6 +182,7 @@ def build(record: Record, settings: Settings, recollection: Recollection) -> Con
         terms=record.settings.terms,
         silent=record.silent,
         remembers=settings.memory is not MemoryChoice.OFF and (record.thread.remembers or not is_now),
+        begins_after=record.thread.cleared_through,
         past=Past(
             as_of=record.as_of,
             standing=None if is_now else record.standing,

@@ -4,7 +4,7 @@ import hashlib
 import json
 import uuid
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -23,7 +23,7 @@ from conversations.context.rendering import digest, render, render_material, sha
 from conversations.context.tiers import TierItem
 from conversations.context.tokens import turn_tokens
 from conversations.context.windowing import Run, Turn
-from conversations.models import ContextBlock, ContextSnapshot, Message, Reply, text_blocks
+from conversations.models import ContextBlock, ContextSnapshot, Message, Reply, Thread, text_blocks
 from conversations.providers import ProviderError, get_provider
 from conversations.providers.base import Payload
 from conversations.providers.thinking import ThinkingPlan
@@ -46,7 +46,7 @@ class Material:
     """What a snapshot refers to, read back: texts by their digest in hex, and the turns that were sent, oldest first.
 
     What has been deleted since is missing. ``forgotten`` tells when a text was forgotten, by its digest, or a turn, by its
-    position; then the turn says something else than it did.
+    position; then the turn says something else than it did, or was cleared away and is missing.
     """
 
     texts: dict[str, str]
@@ -249,6 +249,7 @@ def material_from(snapshot: ContextSnapshot, messages: Iterable[Message]) -> Mat
     turns = [(message.position, message.forgotten_at) for message in messages]
     # A turn that was forgotten before was sent as it is now, and a text may have been said again since it was forgotten.
     forgotten = {part: at for part, at in [*gone, *turns] if at and at > snapshot.created_at}
+    forgotten |= _cleared(snapshot, {message.position for message in messages})
     texts = {digest: text for digest, text in texts.items() if digest not in forgotten}
     return Material(texts=texts, turns=_turns_of(snapshot, messages, texts), forgotten=forgotten)
 
@@ -280,6 +281,14 @@ def sent_places(snapshot: ContextSnapshot) -> Q:
         if run.included:
             places |= Q(position__range=(run.first, run.last))
     return places
+
+
+def _cleared(snapshot: ContextSnapshot, there: Collection[int]) -> dict[str | int, datetime]:
+    """When the turns that were sent were cleared away, by position. Nothing else takes a turn from a thread that stays."""
+    sent = {place for run in runs_of(snapshot) if run.included for place in range(run.first, run.last + 1)}
+    missing = sent.difference(there)
+    at = Thread.objects.filter(id=snapshot.thread_id).values_list("cleared_at", flat=True).first() if missing else None
+    return dict.fromkeys(missing, at) if at else {}
 
 
 def _turns_of(snapshot: ContextSnapshot, messages: Iterable[Message], texts: dict[str, str]) -> list[Turn]:

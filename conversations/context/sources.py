@@ -80,6 +80,8 @@ LISTED = """(
     ) AS newest
 )"""
 
+LISTED_ALONE = f"SELECT {LISTED}"
+
 BESIDE = ",\n       CASE WHEN position = (SELECT position FROM oldest) THEN {} END"
 
 
@@ -207,8 +209,8 @@ def read_history(wanted: Wanted, *, reach: int = 1, standing: Mapping[str, Any] 
         rows = (
             _rows(HISTORY_AND_STANDING, values | {**standing}) if standing else needed(partial(_rows, HISTORY, values))
         )
-    if not rows:
-        return History()
+    if not rows:  # the thread may have been cleared, and its artifacts are there
+        return History(artifacts=_listed(_rows(LISTED_ALONE, values)[0][0])) if wanted.listing else History()
     made, previous, artifacts, *known = rows[0][TURN_COLUMNS:]
     return History(
         turns=[
@@ -228,9 +230,13 @@ def read_history(wanted: Wanted, *, reach: int = 1, standing: Mapping[str, Any] 
         ],
         made=[made_artifact(*row) for row in json.loads(made)] if made else (),
         previous=previous_request(*json.loads(previous)) if previous else None,
-        artifacts=[listed_artifact(*row) for row in json.loads(artifacts)] if artifacts else (),
+        artifacts=_listed(artifacts),
         standing=tuple(known),
     )
+
+
+def _listed(artifacts: str | None) -> Sequence[Listed]:
+    return [listed_artifact(*row) for row in json.loads(artifacts)] if artifacts else ()
 
 
 def _rows(statement: str, values: Mapping[str, Any]) -> list[Row]:

@@ -215,13 +215,15 @@ def account(
     *,
     excluded: Collection[tuple[Turn, Reason]] = (),
     recalled: Collection[Turn] = (),
+    begins_after: int = 0,
 ) -> list[Run]:
     """Every position of the thread up to the newest message exactly once (S3). A preset's request has no such message.
     What was ``recalled`` stands beside the message and not in its place, so its run is of no turn that is sent.
 
     What is ``excluded`` was taken out before the window was cut.
     What lies before the oldest candidate is one run, however long the thread is. A position missing between turns of the
-    path belongs to an attempt that a retry replaced. ``digests``: position to SHA-256 of a shortened turn's stand-in.
+    path belongs to an attempt that a retry replaced. ``digests``: position to SHA-256 of a shortened turn's stand-in. Of a
+    thread that was cleared nothing is told up to the position ``begins_after``: there are no such turns.
     """
     named = [
         *excluded,
@@ -230,11 +232,13 @@ def account(
         *(((newest, Reason.SHORTENED if newest.position in digests else Reason.NEWEST),) if newest else ()),
     ]
     named.sort(key=lambda one: one[0].position)
-    return list(_runs(named, left_out, digests))
+    return list(_runs(named, left_out, digests, begins_after))
 
 
-def _runs(named: Sequence[tuple[Turn, Reason]], left_out: Reason, digests: dict[int, str]) -> Iterator[Run]:
-    position = depth = 0
+def _runs(
+    named: Sequence[tuple[Turn, Reason]], left_out: Reason, digests: dict[int, str], position: int
+) -> Iterator[Run]:
+    depth = 0
     for turns, reason in _neighbours(named):
         first, last = turns[0], turns[-1]
         if between := first.position - position - 1:

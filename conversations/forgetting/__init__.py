@@ -13,16 +13,20 @@ from conversations.door import door
 from conversations.errors import MemoryNotFound, ReplyInProgress
 from conversations.forgetting.blanking import FORGOTTEN, blank, blank_all
 from conversations.forgetting.finding import Asked, find
-from conversations.forgetting.found import Forgetting, ForgottenTurn
-from conversations.forgetting.leaving import left_by
+from conversations.forgetting.found import Clearing, Forgetting, ForgottenTurn, Rows
+from conversations.forgetting.leaving import cleared_from, left_by
 from conversations.indexing import catch_up_if_possible
 from conversations.models import Reply, Thread
 from memory.models import Memory
 
 __all__ = [
     "FORGOTTEN",
+    "Clearing",
     "Forgetting",
     "ForgottenTurn",
+    "Rows",
+    "blank",
+    "cleared_from",
     "forget_all",
     "forget_memory",
     "forget_turn",

@@ -65,7 +65,7 @@ def find(user: User, asked: Asked) -> Rows:
         {one.id: frozenset({str(one.id)}) for one in memories} | {one.id: hints.keys for one in telling},
         _told_by(turns, [*memories, *telling], hints),
     )
-    found = _in_order(turns | dict.fromkeys(given.turns, "mention"))
+    found = in_order(turns | dict.fromkeys(given.turns, "mention"))
     rows = _rest(user, asked, found, needles)
     rows = replace(
         rows,
@@ -158,7 +158,7 @@ def _told_by(turns: Iterable[Message], memories: Sequence[Memory], hints: Hints)
     }
 
 
-def _in_order(turns: Mapping[Message, Why]) -> tuple[ForgottenTurn, ...]:
+def in_order(turns: Mapping[Message, Why]) -> tuple[ForgottenTurn, ...]:
     return tuple(
         ForgottenTurn(
             id=turn.id,
@@ -194,7 +194,7 @@ def _with_summaries(user: User, rows: Rows, needles: Needles, *, everything: boo
     parts, days = ThreadSummary.objects.filter(user=user), DailySummary.objects.filter(user=user)
     if everything:
         return replace(rows, summaries=_ids(parts), days=_ids(days))
-    summaries = _ids(_telling(parts, needles, "text", "key_moments")) | _ids(_parts_with(parts, rows.turns))
+    summaries = _ids(_telling(parts, needles, "text", "key_moments")) | _ids(parts_with(parts, rows.turns))
     resting, telling = days.filter(parts__overlap=list(summaries)), _telling(days, needles, "text", "key_moments")
     others = {part for day in telling if summaries.isdisjoint(day.parts) for part in day.parts}
     return replace(
@@ -228,7 +228,7 @@ def _titled(user: User, turns: Sequence[ForgottenTurn], needles: Needles) -> fro
     return _ids(_telling(mine, needles, "title")) | {id for id, title in named if (id, title) in titles}
 
 
-def _parts_with(parts: QuerySet[ThreadSummary], turns: Sequence[ForgottenTurn]) -> list[ThreadSummary]:
+def parts_with(parts: QuerySet[ThreadSummary], turns: Sequence[ForgottenTurn]) -> list[ThreadSummary]:
     """Those that one of the turns lies in, unless they were forgotten as a whole already."""
     of_threads = parts.filter(thread__in={turn.thread for turn in turns}).exclude(text="", sources=[])
     places: dict[uuid.UUID, list[int]] = {}

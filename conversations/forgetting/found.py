@@ -36,6 +36,21 @@ class Forgetting:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Clearing:
+    """What goes when a thread is cleared, in numbers: its turns, and what rests on them. ``quotes`` are replies of other
+    threads that quote one of them word for word, ``kept_artifacts`` what was made beside the thread and stays."""
+
+    messages: int = 0
+    quotes: int = 0
+    memories: int = 0
+    topics: int = 0
+    titles: int = 0
+    summaries: int = 0
+    snapshots: int = 0
+    kept_artifacts: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
 class Rows:
     """What goes, by the ids of rows: memories, topics and days are deleted, all others blanked.
 

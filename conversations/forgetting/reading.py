@@ -1,5 +1,6 @@
 """Texts as they are compared. Pure."""
 
+import json
 import re
 import unicodedata
 from collections.abc import Iterator
@@ -20,6 +21,14 @@ def folded(text: str) -> str:
 
 def sentences(text: str) -> list[str]:
     return [sentence.strip() for sentence in SENTENCE_END.split(text[:LONGEST_TEXT]) if sentence and sentence.strip()]
+
+
+def read_json(text: str) -> Any:
+    """What a text says as JSON, or else the text."""
+    try:
+        return json.loads(text) if text.startswith(("[", "{")) else text
+    except ValueError:
+        return text
 
 
 def texts_in(value: Any) -> Iterator[str]:

@@ -15,6 +15,7 @@ from conversations.context import notation
 from conversations.context.fitting import MATERIAL, ROUND
 from conversations.context.tiers import LAST_CONVERSATION, MEMORY, OPEN_THREADS, TODAY
 from conversations.forgetting.found import ForgottenTurn
+from conversations.forgetting.reading import read_json
 from conversations.forgetting.telling import Needles
 from conversations.models import ContextBlock
 
@@ -160,7 +161,7 @@ def _telling(threads: Sequence[uuid.UUID], needles: Needles) -> dict[Place, int]
     return {
         (thread, _hex(digest)): id
         for id, thread, digest, text in blocks.values_list("id", "thread_id", "sha256", "text").iterator()
-        if needles.tell(_read(text))
+        if needles.tell(read_json(text))
     }
 
 
@@ -171,13 +172,6 @@ def _blocks(places: Collection[Place]) -> dict[Place, int]:
         (thread, _hex(digest)): id for id, thread, digest in blocks.values_list("id", "thread_id", "sha256").iterator()
     }
     return {place: id for place, id in found.items() if place in places}
-
-
-def _read(text: str) -> Any:
-    try:
-        return json.loads(text) if text.startswith(("[", "{")) else text
-    except ValueError:
-        return text
 
 
 def _hex(digest: Any) -> str:

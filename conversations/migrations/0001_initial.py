@@ -249,6 +249,8 @@ class Migration(migrations.Migration):
                 ('away_since', models.DateTimeField(help_text="End of the user's session before that one, if there was one.", null=True)),
                 ('message_count', models.PositiveIntegerField(default=0, help_text='Turns on the active path.')),
                 ('last_position', models.PositiveIntegerField(default=0)),
+                ('cleared_at', models.DateTimeField(help_text='When its person last cleared it of all turns.', null=True)),
+                ('cleared_through', models.PositiveIntegerField(db_default=0, default=0, help_text='Position of the last turn that was cleared away: there is none up to it.')),
                 ('remembers', models.BooleanField(default=True, help_text='Off: it is given nothing that is remembered, and nothing of it is remembered or recalled elsewhere.')),
                 ('opened_by', models.CharField(editable=False, max_length=100, null=True)),
                 ('assistant', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.DO_NOTHING, related_name='threads', to='conversations.assistant')),

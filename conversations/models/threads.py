@@ -27,6 +27,10 @@ class Thread(models.Model):
     )
     message_count = models.PositiveIntegerField(default=0, help_text="Turns on the active path.")
     last_position = models.PositiveIntegerField(default=0)
+    cleared_at = models.DateTimeField(null=True, help_text="When its person last cleared it of all turns.")
+    cleared_through = models.PositiveIntegerField(
+        default=0, db_default=0, help_text="Position of the last turn that was cleared away: there is none up to it."
+    )
     remembers = models.BooleanField(
         default=True,
         help_text="Off: it is given nothing that is remembered, and nothing of it is remembered or recalled elsewhere.",

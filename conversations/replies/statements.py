@@ -40,14 +40,16 @@ WITH step AS (
     RETURNING id
 ), """
 
-# Nobody else may have written to the thread since it was looked at; a lock would have to be held while the context is built.
+# Nobody else may have written to the thread since it was looked at, nor cleared it; a lock would have to be held while the
+# context is built. A title that was given meanwhile stays.
 SAME_THREAD = """
 WITH step AS (
     UPDATE conversations_thread AS thread
     SET last_position = new.last_position, message_count = new.message_count, updated_at = new.updated_at,
-        session_started_at = new.session_started_at, away_since = new.away_since
+        session_started_at = new.session_started_at, away_since = new.away_since,
+        title = CASE WHEN thread.title = '' THEN new.title ELSE thread.title END
     FROM jsonb_populate_record(NULL::conversations_thread, %(thread)s) AS new
-    WHERE thread.id = new.id AND thread.last_position = %(last_position)s
+    WHERE thread.id = new.id AND thread.last_position = %(last_position)s AND thread.cleared_through = new.cleared_through
     RETURNING thread.id
 ), """
 

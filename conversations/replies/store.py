@@ -502,11 +502,16 @@ def store_turn(
     thread, last_position = place.thread, place.thread.last_position
     if not is_stored:
         thread.last_position, thread.message_count = message.position, message.depth
-        thread.updated_at = message.created_at
+        thread.updated_at, thread.title = message.created_at, thread.title or _first_title(message)
         thread.session_started_at, thread.away_since = session.started_at, session.away_since
     reply = _new_reply(thread, token=token, user_message=message)
     stored = _store_opening(place, reply, context, turn=None if is_stored else message, last_position=last_position)
     return stored and replace(stored, message=message, saved=eventlog.saved(reply, message, thread))
+
+
+def _first_title(message: Message) -> str:
+    """Of a thread that has none, where this is its first turn."""
+    return threads.title_from(message.text) if message.depth == 1 else ""
 
 
 def _new_reply(thread: Thread, **values: Any) -> Reply:
@@ -636,6 +641,7 @@ def _built(
             remembers=thread.remembers,
             terms=terms,
             for_another_model=for_another_model,
+            begins_after=thread.cleared_through,
         )
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.utils import timezone
 
+from conversations.context.quotes import CUT, SEARCH_TOOL, joined, quote
 from conversations.context.recalling import Candidate, Reminded, search
 from conversations.db import read_only
 from conversations.models import Message, Thread
@@ -25,8 +26,8 @@ def run(call: Call, input: Mapping[str, Any]) -> Result:
     found = said(call, query)
     if not found:
         return Result(text="Nothing was found. Try other words.", summary="Searched the conversations: nothing found")
-    told = [f"{one.at:%Y-%m-%d %H:%M} UTC, {one.role}: {excerpt(one.text, query)}" for one in found]
-    return Result(text="\n\n---\n\n".join(told), summary=f"Searched the conversations: {len(found)} found")
+    told = (quote(one.at, one.role, excerpt(one.text, query)) for one in found)
+    return Result(text=joined(told), summary=f"Searched the conversations: {len(found)} found")
 
 
 def said(call: Call, query: str) -> list[Candidate]:
@@ -56,11 +57,11 @@ def excerpt(text: str, query: str) -> str:
     wanted = {*stems(query)}
     middle = next((word.start() for word in WORD.finditer(text) if not wanted.isdisjoint(stems(word[0]))), 0)
     first, last = max(0, middle - AROUND), middle + AROUND
-    return f"{'… ' if first else ''}{text[first:last]}{' …' if last < len(text) else ''}"
+    return f"{f'{CUT} ' if first else ''}{text[first:last]}{f' {CUT}' if last < len(text) else ''}"
 
 
 TOOL = Tool(
-    name="search_messages",
+    name=SEARCH_TOOL,
     description=(
         "Search what was said earlier, in this conversation and in others with the same person, beyond what you are given. "
         "Use it when the person refers to something that you don't see. Returns the best turns with their time and speaker."

@@ -261,8 +261,7 @@ def test_everything_works_by_keyboard(chat: Chat) -> None:
     keys.press("Tab")
     keys.press("Tab")
     keys.press("Enter")
-    keys.press("ArrowDown")
-    keys.press("ArrowDown")
+    keys.press("ArrowUp")
     keys.press("Enter")
     question = chat.page.get_by_role("dialog", name="Delete this thread?")
     expect(question).to_be_visible()
@@ -327,7 +326,7 @@ def test_on_a_phone_the_list_is_a_drawer_that_gives_the_focus_back(reader: Reade
         expect(chat.threads).to_be_hidden()
         expect(show).to_be_focused()
         expect(chat.page.get_by_role("button", name="Send")).to_be_in_viewport(ratio=1)
-        expect(chat.page.get_by_role("button", name="Rename, remember or delete this thread")).to_be_in_viewport(
+        expect(chat.page.get_by_role("button", name="Rename, remember, clear or delete this thread")).to_be_in_viewport(
             ratio=1
         )
         assert chat.too_small_targets() == []

@@ -92,6 +92,7 @@ def make_context(reply: Reply) -> Context:
             newest=Turn.of(question),
             session=Session(started_at=question.created_at),
             at=question.created_at,
+            begins_after=reply.thread.cleared_through,
         )
 
 

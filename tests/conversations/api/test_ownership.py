@@ -29,6 +29,8 @@ CALLS = [
     ("POST", "threads/{thread}/messages/", MESSAGE, "thread_not_found"),
     ("POST", "threads/{thread}/messages/stream/", MESSAGE, "thread_not_found"),
     ("POST", "threads/{thread}/context/", MESSAGE, "thread_not_found"),
+    ("GET", "threads/{thread}/clearing/", None, "thread_not_found"),
+    ("POST", "threads/{thread}/clear/", None, "thread_not_found"),
     ("GET", "threads/{thread}/requests/", None, "thread_not_found"),
     ("GET", "threads/{thread}/artifacts/", None, "thread_not_found"),
     ("POST", "threads/{thread}/artifacts/", {"title": "Mine", "content": "now"}, "thread_not_found"),

@@ -30,6 +30,8 @@ OF_THE_CONTRACT = {
     "POST threads/{thread_id}/messages/",
     "POST threads/{thread_id}/messages/stream/",
     "POST threads/{thread_id}/context/",
+    "GET threads/{thread_id}/clearing/",
+    "POST threads/{thread_id}/clear/",
     "GET threads/{thread_id}/requests/",
     "GET threads/{thread_id}/artifacts/",
     "POST threads/{thread_id}/artifacts/",

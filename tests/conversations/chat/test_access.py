@@ -235,6 +235,21 @@ async def test_a_thread_that_is_deleted_later_closes_the_socket(
         assert (await told(socket), await socket.closed()) == (NO_THREAD, 4404)
 
 
+async def test_a_thread_that_is_cleared_later_is_told_once(
+    user: User, session: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(consumers, "CHECK_ACCESS_SECONDS", 0.05)
+    thread = await in_database(make_thread)(user, ["Hello"])
+    async with connected(thread.id, session=session) as socket:
+        assert await socket.silent()
+        await in_database(deletion.clear_thread)(thread)
+        told = await socket.receive()
+        assert (told["type"], told["reply"], told["data"]) == ("thread.cleared", None, {"thread": str(thread.id)})
+        assert await socket.silent()
+    async with connected(thread.id, session=session) as later:
+        assert await later.silent()
+
+
 async def test_whoever_lost_access_hears_no_more_of_a_running_reply(
     user: User, session: str, model: ModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

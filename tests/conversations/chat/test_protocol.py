@@ -10,8 +10,10 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from conversations import replies
+from conversations import deletion, replies
 from conversations.chat import consumers, protocol
+from conversations.db import in_database
+from conversations.models import Thread
 from tests import model_scripts as scripts
 from tests.conversations.chat.sockets import Frame, connected
 from tests.model_server import ModelServer
@@ -44,7 +46,7 @@ def test_the_page_names_each_frame_that_is_understood_and_no_other() -> None:
 def test_the_page_names_each_event_that_is_sent_and_no_other() -> None:
     engine = [path.read_text() for path in Path(inspect.getfile(replies)).parent.glob("*.py")]
     sent = {value for value in constants(*engine) if isinstance(value, str) and EVENT.fullmatch(value)}
-    assert sorted(types(protocol.EVENTS)) == sorted(sent | {"error"})
+    assert sorted(types(protocol.EVENTS)) == sorted(sent | {"thread.cleared", "error"})
 
 
 def test_the_page_names_each_code_that_a_socket_is_closed_with_and_no_other() -> None:
@@ -71,7 +73,10 @@ def undocumented(event: Frame) -> set[str]:
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("engine")
-async def test_events_have_the_fields_that_the_page_tells_of(session: str, model: ModelServer) -> None:
+async def test_events_have_the_fields_that_the_page_tells_of(
+    session: str, model: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(consumers, "CHECK_ACCESS_SECONDS", 0.05)
     making = scripts.turn(
         scripts.Thought(pieces=("Hm.",)), "I make it. ", scripts.Use(name="save_artifact", input=PLAN)
     )
@@ -85,6 +90,9 @@ async def test_events_have_the_fields_that_the_page_tells_of(session: str, model
         preset = await socket.reply()
         await socket.send("nothing")
         refused = await socket.receive()
-    events = [*made, *failed, *preset, refused]
+        thread = await Thread.objects.aget()
+        await in_database(deletion.clear_thread)(thread)
+        cleared = await socket.receive()
+    events = [*made, *failed, *preset, refused, cleared]
     assert [(event["type"], undocumented(event)) for event in events if undocumented(event)] == []
     assert {event["type"] for event in events} == {*types(protocol.EVENTS)} - {"reply.stopped", "reply.interrupted"}

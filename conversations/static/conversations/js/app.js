@@ -4,6 +4,7 @@ import { Announcer } from "./announce.js";
 import { api } from "./api.js";
 import { Workbench } from "./artifacts/workbench.js";
 import { Book } from "./book.js";
+import { clear } from "./clearing.js";
 import { Composer } from "./composer.js";
 import { ConnectionBar } from "./connection.js";
 import { confirmed, openMenu } from "./dialogs.js";
@@ -71,6 +72,7 @@ function show(thread) {
   composer.setRunning(false);
   composer.open(thread.id);
   showEarlier(false);
+  byId("empty-thread").hidden = true;
   if (thread.id === "new") welcome.show();
   else welcome.hide();
   showTitle(thread);
@@ -79,14 +81,15 @@ function show(thread) {
   workbench.open(thread.id === "new" ? null : thread.id);
   open = new OpenThread(thread, { log, store, book, announcer, workbench }, {
     onNamed: named,
-    onTouched: (touched) => list.touch({ ...touched, title: touched.title ?? open.thread.title }),
+    onTouched: touched,
     onRunning: (running) => composer.setRunning(running),
     onEnded: (turn) => readWindow(turn.request),
     onState: (state) => connection.show(state),
     onRefused: (text) => composer.put(text),
     onError: (words) => composer.say(words),
     onEarlier: showEarlier,
-    onLoaded: loaded,
+    onLoaded: () => loaded(thread),
+    onCleared: cleared,
     onLoadFailed: (error) => loadFailed(error, thread),
   });
 }
@@ -107,6 +110,7 @@ function go(thread, position) {
 function send(text) {
   const { assistant } = welcome;
   welcome.hide();
+  byId("empty-thread").hidden = true;
   showTitle({ ...open.thread, assistant: open.thread.assistant ?? assistant });
   open.send(text, assistant);
 }
@@ -121,7 +125,17 @@ function named(thread) {
   list.select(thread.id);
 }
 
-function loaded() {
+/** A turn came; the first one of a conversation without a title names it. */
+function touched({ id, title = open.thread.title }) {
+  list.touch({ id, title });
+  showEmpty(open.thread.id);
+  if (id !== open.thread.id || title === open.thread.title) return;
+  open.thread.title = title;
+  showTitle(open.thread);
+}
+
+function loaded({ id }) {
+  showEmpty(id);
   if (log.empty) return;
   welcome.hide();
   scroll.toEnd();
@@ -160,6 +174,10 @@ async function readWindow(request) {
   log.markWindow(leftOut ? first?.id : null);
 }
 
+function showEmpty(id) {
+  byId("empty-thread").hidden = id === "new" || !log.saysNothing;
+}
+
 function showTitle({ id, title, assistant, remembers }) {
   const name = page.assistants.find(({ slug }) => slug === assistant)?.name ?? assistant ?? "";
   byId("title").textContent = title || "New thread";
@@ -178,6 +196,12 @@ function threadMenu(thread, button) {
       hint: "Off: it is given no memories, and leaves none.",
       checked: thread.remembers !== false,
       run: () => remember(thread, thread.remembers === false),
+    },
+    {
+      label: "Clear…",
+      hint: "Forgets all its turns, keeps the conversation.",
+      danger: true,
+      run: () => clearThread(thread),
     },
     { label: "Delete…", danger: true, run: () => remove(thread) },
   ]);
@@ -221,7 +245,33 @@ async function forgetTurn(message) {
   book.forget();
   if (done.artifacts) workbench.load();
   announcer.say("Forgotten.");
-  api.get(`threads/${thread.id}/`).then(threadChanged, (error) => composer.say(error.message)); // its title may have told it
+  look(thread.id); // its title may have told it
+}
+
+async function clearThread(thread) {
+  const done = await clear(thread);
+  if (!done) return;
+  announcer.say("The conversation is cleared.");
+  if (thread.id !== open.thread.id) {
+    look(thread.id);
+    return;
+  }
+  open.cleared();
+  composer.focus();
+}
+
+/** Here or elsewhere: what was shown of the open thread is gone. */
+function cleared() {
+  book.forget();
+  if (!log.newestRequest) book.gauge(null);
+  log.markWindow(null);
+  showEmpty(open.thread.id);
+  look(open.thread.id);
+}
+
+/** Its title may have changed. */
+function look(id) {
+  api.get(`threads/${id}/`).then(threadChanged, (error) => composer.say(error.message));
 }
 
 async function remove(thread) {

@@ -1,7 +1,7 @@
-/** Forgetting asks with what will go, and says afterwards what went. One dialog for notes, turns and everything. */
+/** Forgetting notes, turns and everything: what will go, and what went. */
 
-import { api } from "./api.js";
-import { byId, h, icon } from "./dom.js";
+import { h, icon } from "./dom.js";
+import { askForGood } from "./for-good.js";
 import { count } from "./words.js";
 
 const SHOWN = 12;
@@ -22,72 +22,17 @@ const OTHERS = [
  * @returns {Promise<object | null>} what was done, once the person has read it
  */
 export function forget({ path, body, title, quote, lead, typed }) {
-  const dialog = byId("forget");
-  const [form, yes, close, word, error] = ["forget-form", "forget-yes", "forget-close", "forget-word", "forget-error"].map(byId);
-  let done = null;
-
-  const fail = (failure) => {
-    error.textContent = failure?.message ?? "";
-    error.hidden = !failure;
-  };
-  const ready = () => {
-    yes.disabled = Boolean(typed) && word.value.trim().toLowerCase() !== typed;
-  };
-  const look = async () => {
-    show(h("p", { class: "quiet" }, "Looking up what would go…"));
-    try {
-      byId("forget-final").hidden = false;
-      show(...before(await api.get(`${path}forgetting/`), { quote, lead, notes: typed ? "note" : "other note" }));
-      byId("forget-typed").hidden = !typed;
-      ready();
-    } catch (failure) {
-      show(h("button", { type: "button", class: "button", onclick: () => (fail(null), look()) }, "Try again"));
-      fail(failure);
-    }
-  };
-  const act = async (event) => {
-    event.preventDefault();
-    if (yes.disabled || yes.hidden) return;
-    yes.disabled = close.disabled = true;
-    fail(null);
-    try {
-      done = await api.post(`${path}forget/`, body);
-      byId("forget-title").textContent = "Forgotten";
-      byId("forget-typed").hidden = byId("forget-final").hidden = true;
-      yes.hidden = true;
-      close.textContent = "Close";
-      show(...after(done));
-    } catch (failure) {
-      fail(failure);
-      ready();
-    }
-    close.disabled = false;
-    (done ? byId("forget-title") : yes).focus();
-  };
-
-  byId("forget-title").textContent = title;
-  byId("forget-words").textContent = typed ?? "";
-  byId("forget-typed").hidden = byId("forget-final").hidden = true;
-  word.value = "";
-  yes.hidden = false;
-  yes.disabled = true;
-  close.textContent = "Cancel";
-  fail(null);
-  form.onsubmit = act;
-  word.oninput = ready;
-  close.onclick = () => dialog.close();
-  dialog.oncancel = (event) => {
-    if (close.disabled) event.preventDefault(); // not in the middle of it
-  };
-  dialog.showModal();
-  look();
-  return new Promise((resolve) => {
-    dialog.onclose = () => resolve(done);
+  return askForGood({
+    look: `${path}forgetting/`,
+    act: `${path}forget/`,
+    body,
+    title,
+    typed,
+    yes: "Forget",
+    over: "Forgotten",
+    before: (what) => before(what, { quote, lead, notes: typed ? "note" : "other note" }),
+    after,
   });
-}
-
-function show(...parts) {
-  byId("forget-body").replaceChildren(...parts);
 }
 
 /** `notes`: how those are called that go; the one that was asked for is quoted and not counted. */

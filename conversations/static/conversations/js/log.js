@@ -30,6 +30,11 @@ export class Log {
     return this.element.childElementCount === 0;
   }
 
+  /** Whether there is no turn, nor a note in the place of one; documents may be there. */
+  get saysNothing() {
+    return !this.element.querySelector(".turn, .turn-note");
+  }
+
   clear() {
     this.#byMessage.clear();
     this.#pending.clear();
@@ -47,9 +52,12 @@ export class Log {
     });
   }
 
-  /** The newest turns, at the start and after every reconnection: drops what is gone, adds what is missing. */
-  merge(messages) {
-    this.#dropGone(messages);
+  /**
+   * The newest turns, at the start and after every reconnection: drops what is gone, adds what is missing.
+   * @param {{whole?: boolean}} [options] `whole`: there are no others before them
+   */
+  merge(messages, { whole = false } = {}) {
+    this.#dropGone(messages, whole);
     for (const { id, status } of messages) if (status === "forgotten") this.forget(id);
     for (const message of messages.filter(({ id }) => !this.#byMessage.has(id))) {
       if (message.role === "user") this.saved(message);
@@ -184,10 +192,10 @@ export class Log {
     this.element.insertBefore(turn.element, firstPending?.element ?? null);
   }
 
-  /** Answers that a later attempt superseded elsewhere, and notes of replies that left no turn. */
-  #dropGone(messages) {
+  /** Answers that a later attempt superseded elsewhere, turns that were cleared away, and notes of replies that left no turn. */
+  #dropGone(messages, whole) {
     const stored = new Set(messages.map(({ id }) => id));
-    const first = messages[0]?.position ?? Infinity;
+    const first = whole ? 0 : (messages[0]?.position ?? Infinity);
     for (const [id, turn] of this.#byMessage) {
       if (turn.message.position < first || stored.has(id)) continue;
       turn.element.remove();

@@ -23,7 +23,7 @@ export class OpenThread {
   /**
    * @param {{id: string, title: string, assistant: string | null}} thread `id` may be "new"
    * @param {object} parts log, store, book, announcer, workbench
-   * @param {object} on onNamed, onTouched, onRunning, onState, onRefused, onError, onEarlier, onLoaded
+   * @param {object} on onNamed, onTouched, onRunning, onState, onRefused, onError, onEarlier, onLoaded, onCleared
    */
   constructor(thread, parts, on) {
     Object.assign(this, { thread, on, ...parts });
@@ -101,6 +101,14 @@ export class OpenThread {
     return came;
   }
 
+  /** All turns that were there are gone. */
+  cleared() {
+    this.#enqueue(async () => {
+      await this.#reread({ cleared: true });
+      if (!this.closed) this.on.onCleared();
+    });
+  }
+
   // Loading and reconnecting
 
   async #load() {
@@ -148,24 +156,33 @@ export class OpenThread {
   async #resume(complete) {
     this.sending.again();
     if (!complete && this.thread.id !== "new") {
-      const { results } = await this.#newest().catch((error) => {
+      await this.#reread().catch((error) => {
         this.socket.drop();
         throw error;
       });
       if (this.closed) return;
-      if (this.#failed) this.log.clear();
-      this.#failed = false;
-      this.#take(results);
-      this.log.merge(results);
-      this.workbench.turnsChanged();
-      this.workbench.load();
-      this.#setRunning(this.#liveReply);
     }
     if (this.running) {
       this.socket.send({ type: "reply.resume", reply: this.running, after: this.#seen.get(this.running) ?? 0 });
       this.socket.expect();
     }
     this.#pump();
+  }
+
+  /** What is there now. `cleared`: of what is shown nothing counts any more. */
+  async #reread({ cleared = false } = {}) {
+    const page = await this.#newest();
+    if (this.closed) return;
+    if (this.#failed) this.log.clear();
+    this.#failed = false;
+    const whole = cleared || !page.previous;
+    if (whole) this.#previous = page.previous;
+    this.#take(page.results);
+    this.log.merge(page.results, { whole });
+    this.workbench.turnsChanged(whole ? !page.previous : undefined);
+    this.workbench.load();
+    this.#setRunning(this.#liveReply);
+    this.on.onEarlier(Boolean(this.#previous));
   }
 
   get #liveReply() {
@@ -195,6 +212,7 @@ export class OpenThread {
 
   #apply({ type, reply, seq, data }) {
     if (type === "error") return this.#refused(data);
+    if (type === "thread.cleared") return this.cleared();
     if (!reply || this.#ended.has(reply) || seq <= (this.#seen.get(reply) ?? 0)) return undefined;
     this.#seen.set(reply, seq);
     if (ENDINGS.has(type)) return this.#end(reply, type.slice("reply.".length), data);

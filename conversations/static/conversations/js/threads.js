@@ -120,7 +120,7 @@ export class ThreadList {
       h("span", { class: "title", dir: "auto" }, thread.title || "New thread"),
       thread.remembers === false && h("span", { class: "unremembered", title: "Not remembered" }, icon("note-off"), h("span", { class: "visually-hidden" }, ", not remembered")),
     );
-    const more = iconButton("more", `Rename, remember or delete “${thread.title || "New thread"}”`, () => this.on.onMenu(thread, more), { "aria-haspopup": "menu" });
+    const more = iconButton("more", `Rename, remember, clear or delete “${thread.title || "New thread"}”`, () => this.on.onMenu(thread, more), { "aria-haspopup": "menu" });
     return h("li", { "data-thread": thread.id }, link, more);
   }
 
