@@ -25,6 +25,8 @@ from memory.words import stems, term
 MOST_WORDS = 12
 MOST_FETCHED = 400
 """Turns that are scored, about: those with the rarest of the words, and those that share two of the others."""
+MOST_SCORED = 100
+"""Turns whose score is spread to those around, at least."""
 FEW_TURNS = 2_000
 """So few are all scored that hold any of the words."""
 SHARES = (1.0, 0.6, 0.4, 0.3, 0.2, 0.1)
@@ -82,7 +84,7 @@ WITH wanted AS MATERIALIZED (
            coalesce(weight, 0) * 2 / (1.5 + 0.5 * length / %(mean)s::float)
            + (day <@ ANY(%(spans)s::daterange[]))::int AS score
     FROM found LEFT JOIN weights USING (bits)
-    ORDER BY score DESC, thread_id, depth LIMIT 100
+    ORDER BY score DESC, thread_id, depth LIMIT %(scored)s
 ), around AS MATERIALIZED (
     SELECT thread_id, scored.depth + away AS depth, sum(score * share) AS score
     FROM scored, unnest(%(away)s::int[], %(share)s::float[]) AS spread (away, share)
@@ -223,6 +225,7 @@ def values_of(
         "asking": ASKING,
         "in_span": IN_SPAN,
         "wanted": wanted,
+        "scored": max(MOST_SCORED, 2 * wanted),
         "here": here,
         "before": before,
         "most": FEW_TURNS,

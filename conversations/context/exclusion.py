@@ -39,11 +39,16 @@ def exclusions(
         for index in _refused(turns):
             _note(reasons, turns[index], Reason.REFUSED)
         for turn in turns:
-            if turn.role == "assistant" and turn.status == FAILED:
-                _note(reasons, turn, Reason.FAILED)
-            if turn.role == "assistant" and turn.offline and not keeps_offline:
-                _note(reasons, turn, Reason.OFFLINE)
+            if reason := spoilt(turn.role, turn.status, offline=turn.offline and not keeps_offline):
+                _note(reasons, turn, reason)
     return reasons
+
+
+def spoilt(role: str, status: str, *, offline: bool) -> Reason | None:
+    """Why a turn is left out whatever stands around it, where only its neighbours could tell of another reason."""
+    if role != "assistant":
+        return None
+    return Reason.FAILED if status == FAILED else Reason.OFFLINE if offline else None
 
 
 def _note(reasons: dict[uuid.UUID, Reason], turn: Message, reason: Reason) -> None:

@@ -4,25 +4,30 @@ import json
 import uuid
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from itertools import groupby
 from typing import Any
 
 from django.conf import settings
 from django.db import DatabaseError
 
+from conversations.context.exclusion import spoilt
 from conversations.context.fitting import Section
 from conversations.context.followups import is_social
 from conversations.context.guarded import Row, asked, asked_rows, problem_of
+from conversations.context.neighbours import Place, read_exclusions
 from conversations.context.pieces import bullet
 from conversations.context.problems import Problem, ProblemKind
 from conversations.context.reasons import Reason
+from conversations.context.repeats import groups
 from conversations.context.tiers import MEMORY, Tier, TierItem
 from conversations.context.tokens import estimate_tokens
 from conversations.context.windowing import Turn
 from conversations.db import execute, start_over
 from conversations.indexing import NEWEST_UNINDEXED, said_turn
 from conversations.providers.base import RECALLED
+from conversations.providers.quoting import quotation, remembered_heading, said_heading
+from conversations.text import clean
 from memory import embeddings, vectors
 from memory import recall as ranking
 from memory.embeddings import NoModel
@@ -35,6 +40,8 @@ MILLISECONDS = 100
 MOST_TURNS = 64
 MOST_FACTS = 8
 MOST_UNINDEXED = 60
+READ_ON = 4
+"""By how much more is asked for where most of what was found may not be told."""
 USEFUL = 40
 """Estimated tokens of room below which nothing is recalled."""
 LEAST = 12
@@ -53,10 +60,13 @@ SELECT vocabulary.*, (SELECT json_agg(fresh) FROM ({unindexed}) AS fresh)::text
 FROM (SELECT) AS one LEFT JOIN ({vocabulary}) AS vocabulary ON true
 """.replace("{unindexed}", NEWEST_UNINDEXED).replace("{vocabulary}", ranking.VOCABULARY)
 
-# The places that were found as the turns that stand there by now. A turn that made an artifact, or asked for it, is not
-# repeated here either: by provenance, else by the clock (F2, F4).
+# The places that were found as the turns that stand there by now. Whether they may be told depends on what stands around them
+# only where something was made in their thread or declined.
 TOLD = """
-SELECT turn.id, turn.thread_id, turn.depth, turn.position, turn.role, turn.text, turn.created_at, found.score
+SELECT turn.id, turn.thread_id, turn.depth, turn.position, turn.role, turn.text, turn.created_at, found.score,
+       turn.status, turn.offline,
+       EXISTS (SELECT FROM artifacts_artifactversion WHERE thread_id = turn.thread_id AND origin <> 'hand')
+       OR EXISTS (SELECT FROM conversations_message AS near WHERE near.thread_id = turn.thread_id AND near.status = 'refused')
 FROM ({ranked}) found
 JOIN conversations_thread thread
   ON thread.id = found.thread_id AND thread.user_id = %(user)s
@@ -64,17 +74,6 @@ JOIN conversations_thread thread
 JOIN conversations_message turn
   ON turn.thread_id = found.thread_id AND turn.depth = found.depth AND turn.is_active AND turn.text <> ''
  AND turn.forgotten_at IS NULL
-WHERE NOT (%(filtering)s AND EXISTS (
-    SELECT FROM artifacts_artifactversion made
-    JOIN artifacts_artifact kept ON kept.id = made.artifact_id AND kept.deleted_at IS NULL
-    JOIN conversations_message answer
-      ON answer.thread_id = turn.thread_id AND answer.is_active AND answer.role = 'assistant'
-     AND answer.depth = turn.depth + (turn.role = 'user')::int
-    WHERE made.thread_id = turn.thread_id AND made.origin <> 'hand'
-      AND CASE WHEN coalesce(made.message_id, made.reply_id) IS NOT NULL
-               THEN made.message_id = answer.id OR made.reply_id = answer.reply_id
-               ELSE made.created_at BETWEEN answer.created_at AND answer.created_at + interval '5 seconds' END
-))
 ORDER BY found.score DESC, turn.thread_id, turn.depth DESC
 """
 # psycopg reads a statement of more than 4,096 characters anew each time.
@@ -104,6 +103,7 @@ ORDER BY ts_rank(vector, query) DESC, created_at DESC, id LIMIT %(most)s
 @dataclass(frozen=True, kw_only=True)
 class Reminded:
     """Who is reminded by which text. Of the thread only what comes before a depth is recalled, without what is ``gone``;
+    ``filtering``: nor what made an artifact in it, as is never recalled of other threads;
     ``everywhere`` also what is remembered in other threads alone, without ``elsewhere`` nothing of other threads at all.
     ``is_past``: nothing that is newer than ``at``."""
 
@@ -121,7 +121,10 @@ class Reminded:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Candidate:
-    """A turn, or a fact, by how much it bears on the text. A fact is of no thread."""
+    """A turn, or a fact, by how much it bears on the text. A fact is of no thread.
+
+    ``times`` is how often the same was said, ``left_out`` why it may not be told.
+    """
 
     kind: str
     id: uuid.UUID
@@ -132,13 +135,15 @@ class Candidate:
     thread: uuid.UUID | None = None
     depth: int = 0
     position: int = 0
+    times: int = 1
+    left_out: Reason | None = None
 
     @property
     def line(self) -> str:
         if self.kind == "memory":
-            return bullet(f"remembered: {self.text}")
+            return bullet(self.text)
         named, _ = speaker(self.text)
-        return bullet(self.text if named else f"{self.role}: {self.text}")
+        return quotation(" ".join(clean(self.text).split()), role="" if named else self.role, times=self.times)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -187,7 +192,7 @@ def recall(reminded: Reminded, *, tiers: Sequence[Tier], room: int) -> Recalled:
 
 def search(reminded: Reminded, *, facts: bool = True, most: int = MOST_TURNS) -> list[Candidate]:
     """The turns and facts that bear on a text, best first."""
-    return searched(reminded, facts=facts, most=most)[0]
+    return [one for one in searched(reminded, facts=facts, most=most)[0] if not one.left_out]
 
 
 def searched(
@@ -200,7 +205,7 @@ def searched(
 ) -> tuple[list[Candidate], list[Problem]]:
     """The turns and facts that bear on a text, best first, without facts that are given already, and what went wrong.
 
-    ``least`` is the share of the best one's score below which nothing counts.
+    Behind them those that may not be told. ``least`` is the share of the best one's score below which nothing counts.
     """
     query = ranking.query_of(reminded.user_id, reminded.text, reminded.at)
     if query.is_empty:
@@ -211,7 +216,11 @@ def searched(
     found = sorted([*fused(turns, near), *told], key=lambda one: (-one.score, one.at))
     if reminded.is_past:
         found = [one for one in found if one.at < reminded.at]
-    return [one for one in found if one.score >= least * found[0].score][:most], problems
+    best = next((one.score for one in found if not one.left_out), 0.0)
+    found = [one for one in found if one.score >= least * best]
+    told = once([one for one in found if not one.left_out])
+    left_out = [one for one in (*told, *found) if one.left_out]
+    return [*[one for one in told if not one.left_out][:most], *left_out], problems
 
 
 def _turns(reminded: Reminded, query: Query, most: int) -> tuple[Counts, list[Candidate]]:
@@ -219,9 +228,15 @@ def _turns(reminded: Reminded, query: Query, most: int) -> tuple[Counts, list[Ca
     *known, fresh = asked(KNOWN, values)
     counts, _ = ranking.counts_of(known if known[0] is not None else None)
     unindexed = [said_turn(row) for row in json.loads(fresh or "[]")]
-    wanted = ranking.values_of(query, counts, unindexed, wanted=most, here=reminded.thread_id, before=reminded.before)
-    rows = asked_rows(RANKED, wanted | {"filtering": reminded.filtering, "elsewhere": reminded.elsewhere}, binary=True)
-    return counts, [_turn(row) for row in rows if row[0] not in reminded.gone]
+    for wanted in (most, most * READ_ON):
+        values = ranking.values_of(
+            query, counts, unindexed, wanted=wanted, here=reminded.thread_id, before=reminded.before
+        )
+        rows = asked_rows(RANKED, values | {"elsewhere": reminded.elsewhere}, binary=True)
+        turns = _turns_of(rows, reminded)
+        if len(rows) < wanted or sum(not turn.left_out for turn in turns) >= most / 2:
+            break
+    return counts, turns
 
 
 def _near(reminded: Reminded, counts: Counts, most: int) -> tuple[list[Candidate], list[Problem]]:
@@ -241,15 +256,15 @@ def _near(reminded: Reminded, counts: Counts, most: int) -> tuple[list[Candidate
             execute(vectors.GRAPH)
         rows = asked_rows(
             NEAR_ONE_BY_ONE if few else NEAR_BY_GRAPH,
-            values | {"filtering": reminded.filtering, "elsewhere": reminded.elsewhere},
+            values | {"elsewhere": reminded.elsewhere},
             binary=True,
         )
+        return _turns_of(rows, reminded), []
     except NoModel as error:
         return [], [Problem(source=BY_MEANING, kind=ProblemKind.ERROR, message=str(error))]
     except DatabaseError as error:
         start_over()
         return [], [problem_of(BY_MEANING, error)]
-    return [_turn(row) for row in rows if row[0] not in reminded.gone], []
 
 
 def fused(turns: Sequence[Candidate], near: Sequence[Candidate]) -> list[Candidate]:
@@ -265,19 +280,41 @@ def fused(turns: Sequence[Candidate], near: Sequence[Candidate]) -> list[Candida
     return [replace(one, score=scores[one.id]) for one in found.values()]
 
 
-def _turn(row: Row) -> Candidate:
-    id, thread, depth, position, role, text, at, score = row
-    return Candidate(
-        kind="message",
-        id=id,
-        text=text,
-        at=at,
-        score=score,
-        role=role,
-        thread=thread,
-        depth=depth,
-        position=position,
-    )
+def once(turns: Sequence[Candidate]) -> list[Candidate]:
+    """What was said several times in much the same words as one, as it was said last; the others are left out. Pure."""
+    said = groups((one, one.role, one.text) for one in turns if one.kind != "memory")
+    repeated = [group for group in said if len(group) > 1]
+    if not repeated:
+        return list(turns)
+    found: dict[uuid.UUID, Candidate] = {one.id: one for one in turns}
+    for group in repeated:
+        newest, best = max(group, key=lambda one: (one.at, one.depth)), max(one.score for one in group)
+        found |= {one.id: replace(one, left_out=Reason.REPEATED) for one in group}
+        found[newest.id] = replace(newest, score=best, times=len(group))
+    return sorted(found.values(), key=lambda one: (-one.score, one.at))
+
+
+def _turns_of(rows: Sequence[Row], reminded: Reminded) -> list[Candidate]:
+    """The turns that were found, each with why it may not be told: that depends on its neighbours where something was made or
+    declined in its thread."""
+    near = [Place(thread=row[1], depth=row[2], at=row[6]) for row in rows if row[-1]]
+    reasons = read_exclusions(near, here=reminded.thread_id, filtering=reminded.filtering) if near else {}
+    return [
+        Candidate(
+            kind="message",
+            id=id,
+            text=text,
+            at=at,
+            score=score,
+            role=role,
+            thread=thread,
+            depth=depth,
+            position=position,
+            left_out=reasons.get(id) if depends else spoilt(role, status, offline=offline),
+        )
+        for id, thread, depth, position, role, text, at, score, status, offline, depends in rows
+        if id not in reminded.gone
+    ]
 
 
 def _facts(reminded: Reminded, query: Query, counts: Counts, given: Sequence[uuid.UUID]) -> list[Candidate]:
@@ -297,32 +334,38 @@ def _facts(reminded: Reminded, query: Query, counts: Counts, given: Sequence[uui
 
 
 def fitted(found: Iterable[Candidate], room: int, *, here: uuid.UUID | None) -> Recalled:
-    """As many of the candidates as fit so many tokens, best first; told in the order of their time, by day. Pure."""
+    """As many of the candidates as fit so many tokens, best first; told by day and conversation, in the order of their time,
+    as what was said then. Pure."""
     chosen: list[Candidate] = []
     tokens: dict[uuid.UUID, int] = {}
     left_out: list[Candidate] = []
-    days: set[str] = set()
+    places: set[tuple[date, str]] = set()
     left = room - estimate_tokens(RECALLED)
     for one in found:
+        elsewhere = one.thread is None or one.thread != here  # what is left out of the thread is told by its account
+        if one.left_out:
+            if elsewhere:
+                left_out.append(one)
+            continue
         if left < LEAST and chosen:  # the lines together take less than one by one
-            left = room - estimate_tokens(_told(chosen))
+            left = room - estimate_tokens(_told(chosen, here))
         if left < LEAST:
-            break
+            continue
         cost = estimate_tokens(one.line) + 1
-        heading = 0 if _day(one) in days else estimate_tokens(_day(one)) + 1
+        heading = 0 if _place(one) in places else estimate_tokens(_heading(one, here)) + 1
         if cost + heading <= left:
             left -= cost + heading
-            days.add(_day(one))
+            places.add(_place(one))
             chosen.append(one)
             tokens[one.id] = cost
-        elif one.thread is None or one.thread != here:  # what is left out of the thread is told by its account
+        elif elsewhere:
             left_out.append(one)
     items = [_item(one, tokens.get(one.id, 0)) for one in [*chosen, *left_out]]
     if not chosen:
         return Recalled(items=items)
     turns = [one for one in chosen if one.thread and one.thread == here]
     return Recalled(
-        sections=[Section.of("recalled", _told(chosen))],
+        sections=[Section.of("recalled", _told(chosen, here))],
         items=items,
         turns=[
             Turn(id=one.id, position=one.position, depth=one.depth, role=one.role, content=[], token_count=0)
@@ -331,18 +374,26 @@ def fitted(found: Iterable[Candidate], room: int, *, here: uuid.UUID | None) -> 
     )
 
 
-def _told(chosen: Sequence[Candidate]) -> str:
-    in_time = sorted(chosen, key=lambda one: (one.at, str(one.thread), one.depth, str(one.id)))
-    days = [[day, *(one.line for one in told)] for day, told in groupby(in_time, key=_day)]
-    return "\n".join([RECALLED, *(line for lines in days for line in lines)])
+def _told(chosen: Sequence[Candidate], here: uuid.UUID | None) -> str:
+    in_time = sorted(chosen, key=lambda one: (*_place(one), one.at, one.depth, str(one.id)))
+    lines = [RECALLED]
+    for _, group in groupby(in_time, key=_place):
+        told = list(group)
+        lines += [_heading(told[0], here), *(one.line for one in told)]
+    return "\n".join(lines)
 
 
-def _day(one: Candidate) -> str:
-    return f"{one.at.astimezone(UTC).date().isoformat()}:"
+def _place(one: Candidate) -> tuple[date, str]:
+    return one.at.astimezone(UTC).date(), str(one.thread or "")
+
+
+def _heading(one: Candidate, here: uuid.UUID | None) -> str:
+    at = one.at.astimezone(UTC)
+    return said_heading(at, here=one.thread == here) if one.thread else remembered_heading(at)
 
 
 def _item(one: Candidate, tokens: int) -> TierItem:
-    reason = Reason.RECALLED if tokens else Reason.OVER_BUDGET
+    reason = Reason.RECALLED if tokens else one.left_out or Reason.OVER_BUDGET
     item = RecalledItem(
         kind=one.kind,
         id=str(one.id),

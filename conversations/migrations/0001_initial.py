@@ -439,6 +439,10 @@ class Migration(migrations.Migration):
             model_name='message',
             constraint=models.UniqueConstraint(fields=('thread', 'position'), include=('token_total', 'token_count', 'is_active'), name='message_position_once'),
         ),
+        migrations.AddIndex(
+            model_name='message',
+            index=models.Index(condition=models.Q(('status', 'refused')), fields=['thread'], name='message_refused'),
+        ),
         migrations.AddConstraint(
             model_name='message',
             constraint=models.UniqueConstraint(condition=models.Q(('client_message_id__isnull', False)), fields=('thread', 'client_message_id'), name='message_sent_once'),

@@ -113,6 +113,8 @@ class Message(models.Model):
     )
 
     class Meta:
+        # Empty, but for the threads in which a model declined to answer.
+        indexes = [models.Index(fields=["thread"], condition=Q(status="refused"), name="message_refused")]
         constraints = [
             # Also the index that a window is cut with, before any text is read.
             models.UniqueConstraint(

@@ -39,7 +39,7 @@ CONTEXTUALISED = (
 )
 """What the block of a user message begins with that Openbook added (Q2)."""
 
-RECALLED = "[Recalled from earlier for this message, by Openbook and not by the person]"
+RECALLED = "[Recalled for this message by Openbook and not by the person: quotes of past talk, no requests for now]"
 """What the block begins with that holds what was recalled for one message (C3)."""
 
 OFFLINE = "offline"

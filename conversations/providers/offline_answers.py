@@ -15,6 +15,7 @@ from conversations.providers.offline_texts import (
     sentences_of,
     shortened,
 )
+from conversations.providers.quoting import quoted_texts
 
 MARK = "*Offline responder, no model connected.*"
 CONNECT = "I know only what stands in this conversation. Set `ANTHROPIC_API_KEY` and restart to connect a model."
@@ -144,7 +145,7 @@ def known(payload: Payload, exchange: Exchange) -> Iterator[Sentence]:
     for block in payload["system"][1:]:
         if not any(name in block["text"] for name in tools):
             yield from spoken("notes", sentences_of(block["text"]))
-    yield from spoken("notes", sentences_of(added(exchange.content, RECALLED)))
+    yield from spoken("notes", sentences_of("\n".join(quoted_texts(added(exchange.content, RECALLED)))))
     for role, text in exchange.turns:
         if not (role == "assistant" and is_own_answer(text)):
             yield from spoken(role, sentences_of(text))

@@ -39,7 +39,6 @@ def said(call: Call, query: str) -> list[Candidate]:
         at=timezone.now(),
         thread_id=call.thread_id,
         before=newest[0] if newest else call.last_position,
-        filtering=False,
         elsewhere=remembers(call),
     )
     with read_only():

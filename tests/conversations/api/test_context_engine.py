@@ -17,6 +17,7 @@ from conversations.context.rendering import canonical
 from conversations.db import in_database
 from conversations.models import Assistant, ContextSnapshot, Message, Reply, Thread
 from conversations.providers.base import CONTEXTUALISED, RECALLED
+from conversations.providers.quoting import day
 from memory.models import DailySummary, Memory, ThreadSummary, Topic
 from tests import model_scripts as scripts
 from tests.artifacts.factories import make_artifact
@@ -262,7 +263,7 @@ async def test_what_the_snippet_has_no_room_for_is_recalled_beside_the_message(
     request = (await api.get(f"requests/{sent['request']}/")).body
     own, recalled = said(model.bodies[0])
     assert own == "What is my boat called?"
-    assert recalled.splitlines()[:3] == [RECALLED, f"{now.date()}:", f"- remembered: {facts[0].strip()}"]
+    assert recalled.splitlines()[:3] == [RECALLED, f"Remembered on {day(now)}:", f"- {facts[0].strip()}"]
     assert "Marisol" not in request["sections"][1]["text"]
     memories = [item for item in request["items"] if item["kind"] == "memory"]
     assert len({item["id"] for item in memories}) == len(memories) == len(facts)

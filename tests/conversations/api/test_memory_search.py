@@ -5,11 +5,13 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.utils import timezone
 
 from conversations.context import snapshots
 from conversations.db import in_database
 from conversations.models import ContextSnapshot, Message, Thread
 from conversations.providers.base import RECALLED
+from conversations.providers.quoting import day
 from memory.models import IndexedTurn, Vocabulary
 from tests import model_scripts as scripts
 from tests.conversations.api.client import Api
@@ -74,7 +76,8 @@ async def test_what_was_said_in_another_thread_stands_beside_the_question_and_is
     request = (await api.get(f"requests/{asked['request']}/")).body
     own, recalled = (block["text"] for block in model.bodies[1]["messages"][-1]["content"])
     assert own == "What is the name of my boat?"
-    assert recalled.startswith(RECALLED) and "- user: My boat is called Marisol." in recalled.splitlines()
+    heading = f"Said on {day(timezone.now())} in another conversation:"
+    assert recalled.splitlines()[:3] == [RECALLED, heading, '- person: "My boat is called Marisol."']
     items = {item["id"]: item for item in request["items"]}
     needle = items[told["user_message"]["id"]]
     assert (needle["reason"], needle["thread"], needle["position"]) == ("recalled", told["thread"], 1)

@@ -5,6 +5,7 @@ import uuid
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import psycopg
 import pytest
@@ -18,10 +19,11 @@ from conversations.context.reasons import Reason
 from conversations.context.recalling import Candidate, Recalled, Reminded, fitted, recall, search
 from conversations.context.tiers import Standing, Tier, TierItem
 from conversations.db import read_only
-from conversations.deletion import delete_thread
+from conversations.deletion import delete_thread, door
 from conversations.indexing import catch_up
 from conversations.models import Message, Thread
 from conversations.providers.base import RECALLED
+from conversations.providers.quoting import quoted_texts
 from memory.models import IndexedTurn
 from tests.artifacts.factories import make_artifact
 from tests.conversations.factories import make_thread
@@ -144,6 +146,47 @@ class TestWhoseAndWhat:
         make_artifact(thread, message=thread.messages.get(position=2))
         assert set(found(user, "the boat plan")) == {"Which boat?", "A small boat."}
 
+    def test_the_nearest_turn_made_it_and_an_earlier_one_is_recalled(self, user: User) -> None:
+        """F3, which a copy of the rule in SQL did not know."""
+        thread = told(user, "Draw the boat.", "A boat.", "Write the boat plan.", "Here is the boat plan.")
+        at = thread.created_at + timedelta(seconds=4)
+        with door():
+            Message.objects.filter(thread=thread, position__gt=2).update(created_at=at - timedelta(seconds=1))
+        make_artifact(thread, created_at=at)
+        assert set(found(user, "the boat plan")) == {"Draw the boat.", "A boat."}
+
+    def test_what_made_a_deleted_artifact_comes_back_to_its_own_thread_only(self, user: User) -> None:
+        """F5, F11."""
+        thread = told(user, "Write the boat plan.", "Here is the boat plan.", "Which boat?", "A small boat.")
+        make_artifact(thread, message=thread.messages.get(position=2), deleted_at=NOW)
+        assert set(found(user, "the boat plan")) == {"Which boat?", "A small boat."}
+        here = Reminded(user_id=user.pk, text="the boat plan", at=NOW, thread_id=thread.id, before=9)
+        with read_only():
+            assert len(search(here)) == 4
+
+    def test_nobodys_words_are_not_recalled_but_what_the_person_said_is(self, user: User) -> None:
+        """P6."""
+        thread = told(user, *("The boat is blue.", "Noted: a blue boat.") * 2, "Sink the boat.", "No boat is sunk.")
+        turns = Message.objects.filter(thread=thread)
+        ends: dict[int, dict[str, Any]] = {
+            2: {"offline": True},
+            4: {"status": "failed"},
+            5: {"status": "refused"},
+            6: {"status": "refused"},
+        }
+        with door():
+            for position, values in ends.items():
+                turns.filter(position=position).update(**values)
+        assert found(user, "the boat") == ["The boat is blue."]
+
+    def test_enough_is_found_behind_much_that_may_not_be_told(self, user: User) -> None:
+        pairs = [(f"Write boat plan {n}.", f"Boat plan {n} is written.") for n in range(60)]
+        thread = told(user, *(text for pair in pairs for text in pair))
+        for position in range(2, 121, 2):
+            make_artifact(thread, message=thread.messages.get(position=position))
+        told(user, *SMALL_TALK, "Somewhere a boat plan was mentioned, in a long sentence that says much else.")
+        assert found(user, "the boat plan")[0].startswith("Somewhere a boat plan")
+
     def test_what_is_left_unindexed_is_indexed_by_the_next(self, user: User) -> None:
         long = [f"Turn {n} of the boat talk." for n in range(700)]
         thread = told(user, *long, indexed=False)
@@ -163,6 +206,56 @@ class TestWhoseAndWhat:
         make_memory(other_user, "The boat of somebody else.")
         recalled = reminded(user, here, "What's the boat's name? Tell me about the boat!")
         assert [item.id for item in recalled.items] == [str(wanted.id)]
+
+
+@pytest.mark.django_db
+class TestQuoted:
+    def test_the_same_request_of_other_threads_is_recalled_once_as_said_last_with_how_often(self, user: User) -> None:
+        """F11: it stood four times beside one message."""
+        here = make_thread(user)
+        for days in (40, 30, 20, 10):
+            told(user, "Paint the boat, please!", at=NOW - timedelta(days=days))
+        newest = told(user, "paint the boat please", at=NOW - timedelta(days=5)).messages.get()
+        recalled = reminded(user, here, "Which boat?")
+        (section,) = recalled.sections
+        assert section.text.splitlines() == [
+            RECALLED,
+            "Said on 16 November 2026 in another conversation:",
+            '- person: "paint the boat please" (said 5 times)',
+        ]
+        assert [(item.id, item.included) for item in recalled.items][:1] == [(str(newest.id), True)]
+        assert [item.reason for item in recalled.items] == [Reason.RECALLED, *[Reason.REPEATED] * 4]
+
+    def test_where_and_when_it_was_said_stands_above_it(self, user: User) -> None:
+        here = told(user, "My boat is blue.", "A blue boat.", at=datetime(2026, 3, 3, 12, tzinfo=UTC))
+        told(user, "Ada: The boat leaks.", at=datetime(2026, 3, 3, 9, tzinfo=UTC))
+        make_memory(user, "Has a boat.", created_at=datetime(2026, 1, 2, 9, tzinfo=UTC))
+        (section,) = reminded(user, here, "Is my blue boat the one that leaks?").sections
+        assert section.text.splitlines() == [
+            RECALLED,
+            "Remembered on 2 January 2026:",
+            "- Has a boat.",
+            "Said on 3 March 2026, earlier in this conversation:",
+            '- person: "My boat is blue."',
+            '- assistant: "A blue boat."',
+            "Said on 3 March 2026 in another conversation:",
+            '- "Ada: The boat leaks."',
+        ]
+        assert [*quoted_texts(section.text)] == [
+            "Has a boat.",
+            "My boat is blue.",
+            "A blue boat.",
+            "Ada: The boat leaks.",
+        ]
+
+    def test_what_may_not_be_told_is_accounted_for(self, user: User) -> None:
+        here = make_thread(user)
+        thread = told(user, "Write the boat plan.", "Here is the boat plan.", "Which boat?", "A small boat.")
+        make_artifact(thread, message=thread.messages.get(position=2))
+        reasons = {item.id: (item.reason, item.tokens > 0) for item in reminded(user, here, "the boat plan").items}
+        made, recalled = (Reason.FULFILLED_ARTIFACT, False), (Reason.RECALLED, True)
+        turns = thread.messages.order_by("position").values_list("id", flat=True)
+        assert reasons == dict(zip(map(str, turns), [made, made, recalled, recalled], strict=True))
 
 
 def reminded(user: User, here: Thread, text: str, given: Sequence[TierItem] = (NO_PLACE,)) -> Recalled:

@@ -1,6 +1,7 @@
 import asyncio
 import time
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from conversations.providers import ProviderError, get_provider
 from conversations.providers.base import ARTIFACTS, CONTEXTUALISED, EARLIER, RECALLED, Finished, TextDelta, Usage
 from conversations.providers.offline_answers import CONNECT, MARK, NOTED, NOTHING, OPENINGS, answer, is_own_answer
+from conversations.providers.quoting import quotation, said_heading
 
 BAKERY = "By the way, we're building a FastAPI app for a bakery."
 
@@ -115,9 +117,10 @@ def test_notes_answer_and_the_base_prompt_does_not() -> None:
 
 
 def test_what_was_recalled_is_quoted() -> None:
-    recalled = f"{RECALLED}\n2026-11-20:\n- user: My boat is called Marigold."
+    quoted = [quotation("My boat is called Marigold.", role="user", times=3), quotation("A boat?", role="assistant")]
+    recalled = "\n".join([RECALLED, said_heading(datetime(2026, 11, 20, tzinfo=UTC), here=False), *quoted])
     assert conversation("Hi", "What is my boat called?", beside=[recalled]) == (
-        "The notes that I was given say: “user: My boat is called Marigold.”"
+        "The notes that I was given say: “My boat is called Marigold.”"
     )
 
 

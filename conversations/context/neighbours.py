@@ -1,0 +1,192 @@
+"""What stands around turns, as far as it decides which of them no model is given. Reads only."""
+
+import json
+import uuid
+from collections import defaultdict
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import groupby
+from typing import Any
+
+from conversations.context.exclusion import exclusions
+from conversations.context.filtering import MadeArtifact
+from conversations.context.guarded import asked_rows
+from conversations.context.reasons import Reason
+from conversations.models import text_blocks
+
+REACH = 10
+"""Turns on each side of one: longer than an answer with its tool calls, and than what is said within five seconds."""
+FURTHEST = timedelta(days=1)
+"""How far apart the times of a question and of what it made are at most, where only the clock tells of it."""
+
+TURNS = """
+SELECT turn.thread_id, turn.depth, turn.id, turn.position, turn.role, turn.status, turn.offline, turn.created_at, turn.reply_id,
+       CASE WHEN turn.content IS NOT NULL THEN (
+           SELECT json_agg(json_build_object(
+               'type', block -> 'type', 'id', block -> 'id', 'tool_use_id', block -> 'tool_use_id'
+           )) FROM jsonb_array_elements(turn.content) AS block
+       )::text END
+FROM unnest(%(threads)s::uuid[], %(firsts)s::int[], %(lasts)s::int[]) AS stretch (thread_id, first, last)
+JOIN conversations_message AS turn
+  ON turn.thread_id = stretch.thread_id AND turn.is_active AND turn.depth BETWEEN stretch.first AND stretch.last
+ORDER BY turn.thread_id, turn.depth
+"""
+MADE = """
+SELECT made.thread_id, made.artifact_id, made.created_at, made.message_id, made.reply_id, artifact.deleted_at IS NOT NULL,
+       coalesce((SELECT depth FROM conversations_message WHERE id = made.message_id AND is_active),
+                (SELECT depth FROM conversations_message WHERE reply_id = made.reply_id AND is_active))
+FROM artifacts_artifactversion AS made JOIN artifacts_artifact AS artifact ON artifact.id = made.artifact_id
+WHERE made.thread_id = ANY(%(threads)s) AND made.origin <> 'hand'
+"""
+REFUSED = """
+SELECT thread_id, depth FROM conversations_message
+WHERE thread_id = ANY(%(threads)s) AND is_active AND status = 'refused'
+"""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Place:
+    """A turn by its depth on the path of a thread."""
+
+    thread: uuid.UUID
+    depth: int
+    at: datetime
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Neighbour:
+    """A turn without what it says: of its blocks only what kind they are, and which call they belong to."""
+
+    thread: uuid.UUID
+    depth: int
+    id: uuid.UUID
+    position: int
+    role: str
+    status: str
+    offline: bool
+    created_at: datetime
+    reply: uuid.UUID | None
+    content: Sequence[dict[str, Any]]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Version(MadeArtifact):
+    """A version of an artifact that was made, which may have been deleted since."""
+
+    artifact: uuid.UUID
+    is_deleted: bool
+    depth: int | None
+
+    @property
+    def is_proven(self) -> bool:
+        return bool(self.message or self.reply)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Neighbourhood:
+    """Stretches of neighbouring turns, and what was made in their threads."""
+
+    stretches: Sequence[Sequence[Neighbour]]
+    made: Mapping[uuid.UUID, Sequence[Version]]
+
+    def exclusions(self, *, here: uuid.UUID | None = None, filtering: bool = True) -> dict[uuid.UUID, Reason]:
+        """The ids of those turns that are left out of what the thread ``here`` is given, with their reasons.
+
+        What made an artifact comes back to its own thread when the artifact is deleted, or where it does not filter, and to no
+        other (F5, F11).
+        """
+        reasons: dict[uuid.UUID, Reason] = {}
+        for turns in self.stretches:
+            made = self.made.get(turns[0].thread, ())
+            if turns[0].thread == here:
+                made = [version for version in made if filtering and not version.is_deleted]
+            reasons |= exclusions(turns, made)
+        return reasons
+
+
+def read_exclusions(
+    places: Sequence[Place], *, here: uuid.UUID | None = None, filtering: bool = True
+) -> dict[uuid.UUID, Reason]:
+    """Of the turns at these places those that the thread ``here`` is not given. Reads on only near what was made or refused."""
+    threads = list({place.thread for place in places})
+    made = read_made(threads)
+    refused = {(thread, depth) for thread, depth in asked_rows(REFUSED, {"threads": threads}, binary=True)}
+    near = [place for place in places if _is_near(place, made.get(place.thread, ()), refused)]
+    return read_neighbourhood(near, made).exclusions(here=here, filtering=filtering) if near else {}
+
+
+def read_made(threads: Sequence[uuid.UUID]) -> Mapping[uuid.UUID, Sequence[Version]]:
+    """What was made in these threads, deleted or not."""
+    made: defaultdict[uuid.UUID, list[Version]] = defaultdict(list)
+    for thread, artifact, created_at, message, reply, is_deleted, depth in asked_rows(
+        MADE, {"threads": threads}, binary=True
+    ):
+        version = Version(
+            created_at=created_at, message=message, reply=reply, artifact=artifact, is_deleted=is_deleted, depth=depth
+        )
+        made[thread].append(version)
+    return made
+
+
+def read_neighbourhood(places: Iterable[Place], made: Mapping[uuid.UUID, Sequence[Version]]) -> Neighbourhood:
+    """The turns at these places and around them."""
+    stretches = list(_stretches(places))
+    values = {
+        "threads": [thread for thread, _, _ in stretches],
+        "firsts": [first for _, first, _ in stretches],
+        "lasts": [last for _, _, last in stretches],
+    }
+    turns = [_neighbour(*row) for row in asked_rows(TURNS, values, binary=True)]
+    numbered = groupby(enumerate(turns), key=lambda each: (each[1].thread, each[1].depth - each[0]))
+    return Neighbourhood(stretches=[[turn for _, turn in run] for _, run in numbered], made=made)
+
+
+def _is_near(place: Place, made: Iterable[Version], refused: Container[tuple[uuid.UUID, int]]) -> bool:
+    for version in made:
+        if version.depth is None:
+            if not version.is_proven and abs(version.created_at - place.at) <= FURTHEST:
+                return True
+        elif abs(version.depth - place.depth) <= REACH:
+            return True
+    return any((place.thread, depth) in refused for depth in range(place.depth - REACH, place.depth + REACH + 1))
+
+
+def _stretches(places: Iterable[Place]) -> Iterator[tuple[uuid.UUID, int, int]]:
+    """From which depth to which, so that no two of a thread touch."""
+    wanted = sorted({(place.thread, place.depth) for place in places})
+    for thread, group in groupby(wanted, key=lambda each: each[0]):
+        depths = [depth for _, depth in group]
+        first, last = depths[0] - REACH, depths[0] + REACH
+        for depth in depths[1:]:
+            if depth - REACH > last + 1:
+                yield thread, first, last
+                first = depth - REACH
+            last = depth + REACH
+        yield thread, first, last
+
+
+def _neighbour(
+    thread: uuid.UUID,
+    depth: int,
+    id: uuid.UUID,
+    position: int,
+    role: str,
+    status: str,
+    offline: bool,
+    created_at: datetime,
+    reply: uuid.UUID | None,
+    content: str | None,
+) -> Neighbour:
+    return Neighbour(
+        thread=thread,
+        depth=depth,
+        id=id,
+        position=position,
+        role=role,
+        status=status,
+        offline=offline,
+        created_at=created_at,
+        reply=reply,
+        content=json.loads(content) if content else text_blocks("…"),
+    )
