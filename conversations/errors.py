@@ -135,6 +135,17 @@ class CannotRetry(OpenbookError):
     message = "Only the reply to the newest message can be retried."
 
 
+class CannotContinue(OpenbookError):
+    type, code, status = "conflict", "cannot_continue", 409
+    message = "Only the newest answer can be gone on with, and only where it was cut short."
+
+
+class ModelNotOffered(OpenbookError):
+    """``details["models"]`` are those that may be asked."""
+
+    code = "model_not_offered"
+
+
 class InsufficientScope(OpenbookError):
     """``details["scope"]`` is the one that the token lacks."""
 

@@ -7,7 +7,7 @@ from random import Random
 from typing import Any
 
 Chance = Random
-TYPES = ("message.send", "preset.run", "reply.stop", "reply.retry", "reply.resume")
+TYPES = ("message.send", "preset.run", "reply.stop", "reply.retry", "reply.continue", "reply.resume")
 TEXTS = ("", " ", "\0", "nul \0 within", "\ud800", "\u202e", "😀" * 50, "'; --", "../..", "x" * 150_000, "{}", "٣")
 NUMBERS = (0, -1, 2**31, 2**63, -(10**40), 1.5, 1e308, float("inf"), float("nan"))
 

@@ -55,7 +55,7 @@ def exception_handler(exception: Exception, context: dict[str, Any]) -> Response
     """DRF's hook. ``None`` lets an unknown exception become a 500, which is logged with its trace."""
     match _known(exception):
         case errors.OpenbookError() as error:
-            headers = throttling.headers_of(error) if isinstance(error, errors.RateLimited) else {}
+            headers = throttling.headers_of(error)
             return Response({"error": errors.describe(error)}, status=error.status, headers=headers)
         case exceptions.APIException() as refusal:
             return _answer(refusal)

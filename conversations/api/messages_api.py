@@ -293,8 +293,11 @@ def _whole(ending: Event, begun: Begun) -> Response:
 
 def _failed(found: tuple[int, dict[str, Any]], headers: dict[str, str]) -> Response:
     status, error = found
-    again = "true" if error["details"].get("retryable") else "false"
-    return Response(error_body(status, error), status=status, headers={**headers, "x-should-retry": again})
+    details = error["details"]
+    headers = {**headers, "x-should-retry": "true" if details.get("retryable") else "false"}
+    if "retry_after" in details:
+        headers["retry-after"] = str(details["retry_after"])
+    return Response(error_body(status, error), status=status, headers=headers)
 
 
 async def _streamed(events: AsyncGenerator[Event | None], begun: Begun) -> HttpResponseBase:

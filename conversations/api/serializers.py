@@ -68,6 +68,17 @@ class MessageRequest(serializers.Serializer[Any]):
     assistant = serializers.SlugField(required=False, default=None, allow_null=True, help_text="For a new thread only.")
 
 
+class RetryRequest(serializers.Serializer[Any]):
+    model = serializers.CharField(
+        required=False,
+        default="",
+        allow_blank=True,
+        max_length=80,
+        help_text="The assistant's fallback model, to answer in place of the one that declined, or its own; any other is "
+        "refused with 400 `model_not_offered`. Left out: the one that answered last.",
+    )
+
+
 class RefusalAnswer(serializers.Serializer[Any]):
     """Why the model declined."""
 

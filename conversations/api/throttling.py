@@ -7,7 +7,7 @@ from django.http import HttpResponseBase
 from rest_framework.request import Request
 from rest_framework.throttling import BaseThrottle
 
-from conversations.errors import RateLimited
+from conversations.errors import OpenbookError, RateLimited
 from conversations.limits import (
     DAY,
     MINUTE,
@@ -54,7 +54,10 @@ def tell(limits: Limits | None, quota: Quota | None, response: HttpResponseBase)
         response["RateLimit"] = ", ".join(filter(None, [left, response.get("RateLimit", "")]))
 
 
-def headers_of(error: RateLimited) -> dict[str, str]:
-    """When to come again, and which limit it is that was reached."""
-    wait = str(error.details["retry_after"])
-    return {"Retry-After": wait, "RateLimit": f'"{error.details["limit"]}";r=0;t={wait}'}
+def headers_of(error: OpenbookError) -> dict[str, str]:
+    """When to come again, and which limit it is that was reached, if it is one of ours."""
+    wait = error.details.get("retry_after")
+    if wait is None:
+        return {}
+    limit = {"RateLimit": f'"{error.details["limit"]}";r=0;t={wait}'} if isinstance(error, RateLimited) else {}
+    return {"Retry-After": str(wait), **limit}

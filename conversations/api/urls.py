@@ -56,6 +56,7 @@ urlpatterns = [
     path("requests/<str:request_id>/", views.RequestDetail.as_view()),
     path("replies/<str:reply_id>/stop/", views.ReplyStop.as_view()),
     path("replies/<str:reply_id>/retry/", views.ReplyRetry.as_view()),
+    path("replies/<str:reply_id>/continue/", views.ReplyContinue.as_view()),
     path("replies/<str:reply_id>/events/", views.ReplyEvents.as_view()),
     path("messages/<str:message_id>/", forgetting.MessageDetail.as_view()),
     path("messages/<str:message_id>/forgetting/", forgetting.MessageForgetting.as_view()),

@@ -225,10 +225,19 @@ class ReplyStop(AsyncAPIView):
 
 
 class ReplyRetry(AsyncAPIView):
+    @extend_schema(request=serializers.RetryRequest, responses={202: serializers.ReplyAnswer})
+    async def post(self, request: Request, reply_id: str) -> Response:
+        """Let a model answer the same message again. Follow the new reply's events."""
+        model = valid(serializers.RetryRequest, request)["model"]
+        opened = await replies.retry(user=caller(request), reply_id=reply_id, model=model, token=token_of(request))
+        return Response(wire.reply_object(opened.reply), status=202)
+
+
+class ReplyContinue(AsyncAPIView):
     @extend_schema(request=None, responses={202: serializers.ReplyAnswer})
     async def post(self, request: Request, reply_id: str) -> Response:
-        """Let the model answer the same message again. Follow the new reply's events."""
-        opened = await replies.retry(user=caller(request), reply_id=reply_id, token=token_of(request))
+        """Go on where a reply was cut short. Follow the new reply's events: its text begins with all that there was."""
+        opened = await replies.go_on(user=caller(request), reply_id=reply_id, token=token_of(request))
         return Response(wire.reply_object(opened.reply), status=202)
 
 

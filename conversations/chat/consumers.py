@@ -25,7 +25,7 @@ log = logging.getLogger("openbook.chat")
 SIGN_IN, FORBIDDEN, GONE, TOO_SLOW, TRY_LATER = 4401, 4403, 4404, 4408, 1013
 CHECK_ACCESS_SECONDS = 5.0
 LOOK_AGAIN_SECONDS = 1.0
-WRITING = ("message.send", "preset.run", "reply.stop", "reply.retry")
+WRITING = ("message.send", "preset.run", "reply.stop", "reply.retry", "reply.continue")
 LAST_SECONDS = 1.0
 """How long a close waits for the error before it to be taken."""
 
@@ -144,13 +144,21 @@ class ThreadConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
             case "reply.stop":
                 await replies.stop(user=user, reply_id=_text(frame, "reply"))
             case "reply.retry":
-                opened = await replies.retry(user=user, reply_id=_text(frame, "reply"), token=visitor.token)
+                opened = await replies.retry(
+                    user=user,
+                    reply_id=_text(frame, "reply"),
+                    model=_optional_text(frame, "model") or "",
+                    token=visitor.token,
+                )
+                self._follow(opened.reply.id)
+            case "reply.continue":
+                opened = await replies.go_on(user=user, reply_id=_text(frame, "reply"), token=visitor.token)
                 self._follow(opened.reply.id)
             case "reply.resume":
                 reply = await in_database(threads.reply_of)(user, _text(frame, "reply"))
                 self._follow(reply.id, after=_seq(frame), again=True)
             case other:
-                known = "message.send, preset.run, reply.stop, reply.retry or reply.resume"
+                known = "message.send, preset.run, reply.stop, reply.retry, reply.continue or reply.resume"
                 given = f"not {other[:40]!r}" if isinstance(other, str) else "as text"
                 raise InvalidFrame(f"A frame's type must be {known}, {given}.")
 

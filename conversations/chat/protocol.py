@@ -53,7 +53,10 @@ ENDING = (
     Field("artifact", "object or null", "What a preset made.", False),
 )
 FAILURE = Field(
-    "error", "object", "type, code, message, details, request_id. `details.retryable` says whether to retry."
+    "error",
+    "object",
+    "type, code, message, details, request_id. `details.retryable` says whether to retry, `details.retry_after`, where it is "
+    "known, after how many seconds.",
 )
 
 FRAMES = (
@@ -72,7 +75,12 @@ FRAMES = (
         (Field("preset", "string", "Its slug."), CLICK),
     ),
     Kind("reply.stop", "Stop a running reply. The text so far is kept.", (REPLY,)),
-    Kind("reply.retry", "Answer the same turn, or run the same preset, once more.", (REPLY,)),
+    Kind(
+        "reply.retry",
+        "Answer the same turn, or run the same preset, once more.",
+        (REPLY, Field("model", "string", "The assistant’s fallback model or its own; else the one before.", False)),
+    ),
+    Kind("reply.continue", "Go on where a reply was cut short: its status is `incomplete`.", (REPLY,)),
     Kind(
         "reply.resume",
         "Read the events of a reply again, whether it runs or has ended.",
@@ -102,7 +110,15 @@ EVENTS = (
             Field("left_out", "object", "How many turns were left out, by reason."),
         ),
     ),
-    Kind("reply.started", "The model has been asked.", (Field("provider", "string"), Field("model", "string"))),
+    Kind(
+        "reply.started",
+        "The model has been asked. Once more where it declined and another one is asked in its place.",
+        (
+            Field("provider", "string"),
+            Field("model", "string"),
+            Field("fallback_for", "string or null", "The model that declined."),
+        ),
+    ),
     Kind(
         "reply.thinking",
         "The model thinks before it goes on: told when it begins, about every second, with each piece of a summary, and at "
@@ -123,6 +139,7 @@ EVENTS = (
         (
             Field("text", "string"),
             Field("whole", "true", "Where the single events are gone: this is the whole text.", False),
+            Field("earlier", "true", "What the reply goes on with, before anything new.", False),
         ),
     ),
     Kind(

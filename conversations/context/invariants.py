@@ -15,20 +15,23 @@ class BrokenInvariant(Exception):
         self.message = message
 
 
-def check(payload: Payload, *, newest: str, total_tokens: int, hard_cap: int) -> None:
-    """Raises ``BrokenInvariant`` for the first rule that is broken. ``newest`` is the text of the message to answer."""
-    for rule, message in broken(payload, newest=newest, total_tokens=total_tokens, hard_cap=hard_cap):
+def check(payload: Payload, *, newest: str, total_tokens: int, hard_cap: int, go_on: str = "") -> None:
+    """Raises ``BrokenInvariant`` for the first rule that is broken. ``newest`` is the text of the message to answer, ``go_on``
+    are words of Openbook's that may follow it."""
+    for rule, message in broken(payload, newest=newest, total_tokens=total_tokens, hard_cap=hard_cap, go_on=go_on):
         raise BrokenInvariant(rule, message)
 
 
-def broken(payload: Payload, *, newest: str, total_tokens: int, hard_cap: int) -> Iterator[tuple[str, str]]:
+def broken(
+    payload: Payload, *, newest: str, total_tokens: int, hard_cap: int, go_on: str = ""
+) -> Iterator[tuple[str, str]]:
     messages = payload["messages"]
     if not any(block["text"].strip() for block in payload["system"]):
         yield (
             "system_prompt",
             "The assistant has no system prompt. Whoever runs this Openbook can write one in the admin.",
         )
-    asked = next((message for message in reversed(messages) if _asks(message)), None)
+    asked = next((message for message in reversed(messages) if _asks(message, go_on=go_on)), None)
     if asked is None or not _asks(asked, newest):
         yield "newest_message", "The newest message is missing from the request."
     roles = [message["role"] for message in messages]
@@ -46,9 +49,9 @@ def broken(payload: Payload, *, newest: str, total_tokens: int, hard_cap: int) -
         )
 
 
-def _asks(message: Mapping[str, Any], newest: str = "") -> bool:
+def _asks(message: Mapping[str, Any], newest: str = "", *, go_on: str = "") -> bool:
     """Whether it is a message in words, with these words whole in it. What follows it are rounds of tool calls and results."""
-    texts = [block["text"] for block in message["content"] if block["type"] == "text"]
+    texts = [block["text"] for block in message["content"] if block["type"] == "text" and block["text"] != go_on]
     return message["role"] == "user" and bool(texts) and newest in "\n\n".join(texts)
 
 

@@ -117,8 +117,9 @@ def round_parts(name: str, text: str) -> list[Part]:
 
 
 def round_text(blocks: Sequence[Block]) -> str:
-    """What a reply said and did in one round, as a snapshot keeps it."""
-    return json.dumps(blocks, ensure_ascii=False, separators=(",", ":"))
+    """What a reply said and did in one round, as a snapshot keeps it. The API takes no blank texts."""
+    said = [block for block in blocks if block["type"] != "text" or block["text"].strip()]
+    return json.dumps(said, ensure_ascii=False, separators=(",", ":"))
 
 
 def canonical(payload: Payload) -> bytes:

@@ -17,7 +17,7 @@ from django.conf import settings
 
 from conversations.providers import usable_key
 from conversations.providers.anthropic_calls import ToolCalls, called_ids
-from conversations.providers.anthropic_errors import FAILURES, describe, requested_wait
+from conversations.providers.anthropic_errors import FAILURES, describe, may_be_repeated
 from conversations.providers.base import Payload, ProviderError, ProviderEvent, UsageSoFar, messages_api_payload
 from conversations.providers.claude import LONGEST_WAIT_SECONDS, Deadline, default_model, reported
 from conversations.providers.errors import provider_error
@@ -139,9 +139,8 @@ def trusted() -> ssl.SSLContext:
 
 def pause(error: ProviderError, failure: Exception, backoff: float | None) -> float | None:
     """Seconds until the next attempt, or None where another one is not worth it."""
-    if backoff is None or not error.retryable:
+    if backoff is None or not error.retryable or not may_be_repeated(failure):
         return None
-    wait = requested_wait(failure)
-    if wait is None:
+    if error.retry_after is None:
         return backoff * random.uniform(0.5, 1.5)  # noqa: S311 – spreads the load, guards nothing
-    return wait if wait <= LONGEST_WAIT_SECONDS else None
+    return error.retry_after if error.retry_after <= LONGEST_WAIT_SECONDS else None

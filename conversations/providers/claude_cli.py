@@ -263,4 +263,10 @@ def described(failure: StreamError) -> ProviderError:
     """In Openbook's words. Not logged in is another matter than a key that was refused."""
     own = failure.code == "authentication" and (settings.OPENBOOK_CLAUDE_LOGIN or failure.status is None)
     code, detail = "cli_login" if own else failure.code, TOKEN.sub("…", failure.detail)
-    return provider_error(code, detail=detail, secret=settings.ANTHROPIC_API_KEY, status=failure.status)
+    return provider_error(
+        code,
+        detail=detail,
+        secret=settings.ANTHROPIC_API_KEY,
+        status=failure.status,
+        retry_after=failure.retry_after,
+    )

@@ -84,9 +84,10 @@ class Output:
         self.reading = Reading()
 
     def note_retry(self, line: Line) -> None:
-        self.trouble = StreamError(code_of(line) or "unreachable", status=status_of(line))
         wait = line.get("retry_delay_ms")
-        if isinstance(wait, int | float) and wait > LONGEST_WAIT_SECONDS * 1000:
+        seconds = wait / 1000 if isinstance(wait, int | float) and wait >= 0 else None
+        self.trouble = StreamError(code_of(line) or "unreachable", status=status_of(line), retry_after=seconds)
+        if seconds is not None and seconds > LONGEST_WAIT_SECONDS:
             raise self.trouble
 
     def finished(self) -> Finished:

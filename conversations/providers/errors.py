@@ -20,8 +20,15 @@ SENTENCES: dict[str, tuple[bool, str]] = {
         "The model does not exist or is not open to this API key. Whoever runs this Openbook has to choose another.",
     ),
     "invalid_request": (False, "The model could not take this request. Change your message or start a new thread."),
-    "request_too_large": (False, "The conversation is too large for the model. Shorten your message."),
-    "rate_limited": (True, "The model's rate limit is reached. Your message is saved; try again in a minute."),
+    "request_too_large": (
+        False,
+        "The conversation is too large for the model, also without its older turns. Shorten your message.",
+    ),
+    "rate_limited": (True, "The model's rate limit is reached. Your message is saved; try again a little later."),
+    "spending_limit": (
+        False,
+        "What may be spent on the model is spent. Whoever runs this Openbook can raise the limit with its provider.",
+    ),
     "overloaded": (True, "The model is overloaded. Your message is saved; try again in a moment."),
     "server_error": (
         True,
@@ -34,6 +41,10 @@ SENTENCES: dict[str, tuple[bool, str]] = {
     "bad_stream": (True, "The model's service sent something unreadable. Your message is saved; try again."),
     "refused": (False, "The model declined to answer this."),  # refusals.sentence says more
     "empty_reply": (True, "The model sent an empty answer. Try again."),
+    "out_of_room": (
+        True,
+        "The model used up all the room for its answer by thinking. Your message is saved; try again: it gets more room then.",
+    ),
     "no_artifact": (True, "The model did not make what was asked for. Try again."),
     "cli_missing": (
         False,
@@ -99,20 +110,31 @@ BY_STATUS = {
 
 
 class StreamError(Exception):
-    """The service said in the stream, or by its end, that the reply is not complete. ``detail`` is its own word for it."""
+    """The service said in the stream, or by its end, that the reply is not complete. ``detail`` is its own word for it,
+    ``retry_after`` the seconds that it asks to wait for."""
 
-    def __init__(self, code: str, detail: str = "", *, status: int | None = None) -> None:
+    def __init__(
+        self, code: str, detail: str = "", *, status: int | None = None, retry_after: float | None = None
+    ) -> None:
         super().__init__(code)
         self.code = code
         self.detail = detail
         self.status = status
+        self.retry_after = retry_after
 
 
-def provider_error(code: str, *, detail: object = None, secret: str = "", status: int | None = None) -> ProviderError:
+def provider_error(
+    code: str,
+    *,
+    detail: object = None,
+    secret: str = "",
+    status: int | None = None,
+    retry_after: float | None = None,
+) -> ProviderError:
     retryable, sentence = SENTENCES[code]
     if code in WITH_DETAIL and isinstance(detail, str) and detail:
         sentence += f" It says: “{shortened(without(secret, detail))}”"
-    return ProviderError(code, sentence, retryable=retryable, status=status)
+    return ProviderError(code, sentence, retryable=retryable, status=status, retry_after=retry_after)
 
 
 def code_for_status(status: int) -> str:

@@ -2,7 +2,7 @@
 along."""
 
 from conversations.replies.follow import follow, watch
-from conversations.replies.generate import retry, start, start_preset, stop
+from conversations.replies.generate import go_on, retry, start, start_preset, stop
 from conversations.replies.leases import drain, startup
 
-__all__ = ["drain", "follow", "retry", "start", "start_preset", "startup", "stop", "watch"]
+__all__ = ["drain", "follow", "go_on", "retry", "start", "start_preset", "startup", "stop", "watch"]

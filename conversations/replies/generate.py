@@ -2,9 +2,10 @@
 
 import asyncio
 import logging
+import math
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -15,24 +16,25 @@ from artifacts.models import Preset
 from conversations import telemetry
 from conversations.context import factors, ranking
 from conversations.context.builder import Context
-from conversations.context.fitting import round_section
+from conversations.context.fitting import GO_ON_WORDS, Section, resumed, round_section
 from conversations.context.invariants import BrokenInvariant, check
-from conversations.context.rendering import MOST_ROUNDS, round_text
+from conversations.context.rendering import GO_ON, MOST_ROUNDS, round_text
 from conversations.context.rewriting import Rewriting, ask_model
 from conversations.context.terms import NO_TERMS, Terms
 from conversations.context.tokens import text_of
 from conversations.db import in_database
 from conversations.errors import Unavailable, error_object
 from conversations.indexing import catch_up_if_possible
-from conversations.models import ApiToken, ContextSnapshot, Message, Reply
+from conversations.models import ApiToken, Assistant, ContextSnapshot, Message, Reply
 from conversations.providers import ProviderError, get_provider, refusals
 from conversations.providers.base import WHOLE, Finished, ModelCall, ToolCalled
 from conversations.providers.errors import provider_error
-from conversations.replies import store
+from conversations.replies import retries, store
 from conversations.replies.content import client_id, user_blocks
 from conversations.replies.doorbell import owner_key
 from conversations.replies.journal import Journal, LiveReply, journal
 from conversations.replies.rounds import TEXT, ask, run_tools
+from conversations.replies.said import Said
 from conversations.replies.store import Opened, Outcome
 from conversations.telemetry import ReplyStep
 from conversations.text import clean
@@ -42,6 +44,11 @@ log = logging.getLogger("openbook.replies")
 
 CALLING = frozenset({"tool_use", "max_tokens", "model_context_window_exceeded"})
 """Stop reasons after which the whole tool calls of an answer are run; one that was cut off gets an error to go on with."""
+NOTHING_SAID = {"max_tokens": retries.OUT_OF_ROOM, retries.WINDOW_EXCEEDED: retries.TOO_LARGE}
+"""What an answer without a word is told as, by its stop reason."""
+PAUSED = "pause_turn"
+MOST_PAUSES = 5
+"""How often a model may pause in a reply, to be asked to go on."""
 SAVE = "save_artifact"
 
 
@@ -84,10 +91,22 @@ async def start_preset(
 
 
 async def retry(
+    *,
+    user: User,
+    reply_id: uuid.UUID | str,
+    model: str = "",
+    terms: Terms = NO_TERMS,
+    token: ApiToken | None = None,
+) -> Opened:
+    """Another reply for the same user turn, or another run of the same preset. ``model`` may be the assistant's fallback."""
+    return await _begin(store.open_retry, user=user, reply_id=reply_id, model=model, terms=terms, token=token)
+
+
+async def go_on(
     *, user: User, reply_id: uuid.UUID | str, terms: Terms = NO_TERMS, token: ApiToken | None = None
 ) -> Opened:
-    """Another reply for the same user turn, or another run of the same preset."""
-    return await _begin(store.open_retry, user=user, reply_id=reply_id, terms=terms, token=token)
+    """A reply that goes on where this one was cut short: its text begins with all that there is."""
+    return await _begin(store.open_continuation, user=user, reply_id=reply_id, terms=terms, token=token)
 
 
 async def stop(*, user: User, reply_id: uuid.UUID | str) -> Reply:
@@ -133,8 +152,11 @@ def _set_going(book: Journal, opened: Opened, told: ReplyStep) -> None:
         events=[opened.saved],
         ends_at=time.monotonic() + opened.thread.assistant.reply_minutes * 60,
         silent=opened.preset is not None,
+        said=Said.going_on(opened.continues.blocks) if opened.continues else Said(),
         told=told,
     )
+    if opened.continues and opened.continues.text:
+        live.pending.append(("reply.delta", {"text": opened.continues.text, "earlier": True}))
     live.task = asyncio.create_task(_run(book, live, opened), name=f"reply {live.id}")
     book.tasks.add(live.task)
     live.task.add_done_callback(lambda task: _ended(book, live, task))
@@ -192,34 +214,105 @@ async def _run(book: Journal, live: LiveReply, opened: Opened) -> None:
 async def _answer(book: Journal, live: LiveReply, opened: Opened) -> Outcome:
     """Ask the model and run the tools that it calls, again and again, until it is done."""
     snapshot, context = await _first_request(live, opened)
-    offered = {tool["name"] for tool in context.payload.get("tools", ())}
+    terms, pauses = opened.terms, 0
+    done: Sequence[Section]
     while True:
-        _log_request(opened, snapshot, context)
+        _tell_of_request(book, live, opened, snapshot, context)
+        answered = await _ask(book, live, snapshot, context, terms)
+        if anew := _anew(answered, live, opened.thread.assistant, context, terms):
+            declined, terms = anew
+            live.said.drop_round()
+            ended = declined.after(live.end_call())
+            snapshot, context = await in_database(store.build_anew)(snapshot, ended, opened, context, terms)
+            continue
+        if isinstance(answered, ProviderError):
+            raise answered
+        if answered.stop_reason == refusals.STOP_REASON:
+            return _refused(answered, live)
+        if answered.stop_reason == PAUSED and live.said.current and pauses < MOST_PAUSES:
+            pauses += 1
+            live.said.drop_calls()
+            done = resumed(live.said.current)
+            live.said.go_on()
+        elif not (done := await _round(book, live, opened, context, answered)):
+            return _outcome(answered, live)
+        ended = Outcome(status=Reply.Status.COMPLETED).after(live.end_call())
+        snapshot, context = await in_database(store.next_round)(snapshot, ended, context, done)
+
+
+def _tell_of_request(
+    book: Journal, live: LiveReply, opened: Opened, snapshot: ContextSnapshot, context: Context
+) -> None:
+    _log_request(opened, snapshot, context)
+    book.append(live, "context.built", _context_built(snapshot, context))
+    if live.asked != (context.provider, context.model):
         live.asked = (context.provider, context.model)
-        book.append(live, "context.built", _context_built(snapshot, context))
-        if not live.said.rounds:
-            book.append(live, "reply.started", {"provider": context.provider, "model": context.model})
+        started = {"provider": context.provider, "model": context.model, "fallback_for": context.fallback_for or None}
+        book.append(live, "reply.started", started)
+
+
+async def _ask(
+    book: Journal, live: LiveReply, snapshot: ContextSnapshot, context: Context, terms: Terms
+) -> Finished | ProviderError:
+    """How the call ended, also where the request was too large for the model. Raises every other ``ProviderError``."""
+    try:
         check(
             context.payload,
             newest=text_of(context.newest.content),
             total_tokens=context.model_tokens,
             hard_cap=context.budget.hard_cap,
+            go_on=GO_ON_WORDS if any(part.name == GO_ON for part in context.parts.rounds) else "",
         )
         with telemetry.listener.model_request(snapshot, live.begin_call()):
-            finished = await ask(book, live, context)
-        if finished.stop_reason == refusals.STOP_REASON:
-            return _refused(finished, live)
-        calls = _calls_to_run(live, finished)
-        if opened.preset and not calls and not live.said.rounds:
-            await run_tools(book, live, [_as_artifact(opened.preset, live)], call=_call(opened), offered={SAVE})
-        await run_tools(book, live, calls, call=_call(opened), offered=offered)
-        if opened.preset and not calls and not live.said.artifacts:
-            raise provider_error("no_artifact")
-        if not calls or (opened.preset and live.said.artifacts):
-            return _outcome(finished, live)
-        ended = Outcome(status=Reply.Status.COMPLETED).after(live.end_call())
-        done = [round_section(round_text(live.said.rounds[-1]))]
-        snapshot, context = await in_database(store.next_round)(snapshot, ended, context, done)
+            return await ask(book, live, context)
+    except BrokenInvariant:
+        if terms.most_input is None:
+            raise
+        return provider_error(retries.TOO_LARGE)  # what can't be left out takes more than the model does
+    except ProviderError as error:
+        if error.code != retries.TOO_LARGE:
+            raise
+        return error
+
+
+def _anew(
+    answered: Finished | ProviderError, live: LiveReply, assistant: Assistant, context: Context, terms: Terms
+) -> tuple[Outcome, Terms] | None:
+    """How the request ended, and the terms on which the same reply asks once more: of another model where this one declined
+    and the assistant says so, within fewer tokens where it could not take so many. What readers have been shown can't be
+    taken back, so then neither."""
+    if live.said.shows_text:
+        return None
+    terms = replace(terms, rounds=tuple(context.parts.rounds))
+    if isinstance(answered, Finished) and answered.stop_reason == refusals.STOP_REASON:
+        other = assistant.fallback_model if assistant.fallback_automatic else ""
+        if other in ("", context.model) or terms.fallback_for:
+            return None
+        return _failed(_refusal(answered)), replace(terms, model=other, fallback_for=context.model)
+    if isinstance(answered, Finished):
+        if answered.stop_reason != retries.WINDOW_EXCEEDED:
+            return None
+        answered = provider_error(retries.TOO_LARGE)
+    if terms.most_input is not None:
+        return None
+    return _failed(_model_error(answered)), replace(terms, most_input=retries.less_than(context.model_tokens))
+
+
+async def _round(
+    book: Journal, live: LiveReply, opened: Opened, context: Context, finished: Finished
+) -> Sequence[Section]:
+    """Run the tools that the model called. Returns what was said and done, where the reply goes on."""
+    offered = {tool["name"] for tool in context.payload.get("tools", ())}
+    calls = _calls_to_run(live, finished)
+    if opened.preset and not calls and not live.said.rounds:
+        written = _as_artifact(opened.preset, live, finished)
+        await run_tools(book, live, [written], call=_call(opened), offered={SAVE})
+    await run_tools(book, live, calls, call=_call(opened), offered=offered)
+    if opened.preset and not calls and not live.said.artifacts:
+        raise provider_error("no_artifact")
+    if not calls or (opened.preset and live.said.artifacts):
+        return ()
+    return [round_section(round_text(live.said.rounds[-1]))]
 
 
 async def _first_request(live: LiveReply, opened: Opened) -> store.Recorded:
@@ -256,11 +349,11 @@ def _call(opened: Opened) -> Call:
     )
 
 
-def _as_artifact(preset: Preset, live: LiveReply) -> ToolCalled:
+def _as_artifact(preset: Preset, live: LiveReply, finished: Finished) -> ToolCalled:
     """What the model wrote in words where it was to save it: the words are the artifact then."""
     text = text_of(live.said.content)
     if not text.strip():
-        raise provider_error("empty_reply")
+        raise _nothing_said(finished)
     values = {"title": preset.name, "kind": str(preset.kind), "content": text}
     return ToolCalled(id=TEXT, name=SAVE, input=values | ({"language": preset.language} if preset.language else {}))
 
@@ -279,26 +372,34 @@ async def _ask_for_query(live: LiveReply, snapshot: ContextSnapshot, context: Co
 
 
 def _outcome(finished: Finished, live: LiveReply) -> Outcome:
-    if not live.said.content:
-        raise provider_error("empty_reply")
     whole = finished.stop_reason in WHOLE
+    if not live.said.is_new and not (whole and live.said.before):
+        raise _nothing_said(finished)
     status = Message.Status.COMPLETE if whole else Message.Status.INCOMPLETE
     return Outcome(status=Reply.Status.COMPLETED, message_status=status)
+
+
+def _nothing_said(finished: Finished) -> ProviderError:
+    return provider_error(NOTHING_SAID.get(finished.stop_reason, "empty_reply"))
 
 
 def _refused(finished: Finished, live: LiveReply) -> Outcome:
     """What the model wrote before it declined has been shown, and stays as a refused turn."""
     live.said.drop_calls()
-    begun = bool(live.said.content) and not live.silent
-    error = error_object(
-        type="model",
-        code=refusals.CODE,
-        message=refusals.sentence(finished.stop_details, begun=begun, silent=live.silent),
-        details={"retryable": False, "category": refusals.category_of(finished.stop_details)},
-    )
+    begun = live.said.is_new and not live.silent
+    error = _refusal(finished, begun=begun, silent=live.silent)
     if begun:
         return Outcome(status=Reply.Status.COMPLETED, message_status=Message.Status.REFUSED, request_error=error)
     return _failed(error)
+
+
+def _refusal(finished: Finished, *, begun: bool = False, silent: bool = False) -> dict[str, Any]:
+    return error_object(
+        type="model",
+        code=refusals.CODE,
+        message=refusals.sentence(finished.stop_details, begun=begun, silent=silent),
+        details={"retryable": False, "category": refusals.category_of(finished.stop_details)},
+    )
 
 
 def _failed(error: dict[str, Any]) -> Outcome:
@@ -314,9 +415,10 @@ def _without_turn(outcome: Outcome) -> Outcome:
 
 
 def _model_error(error: ProviderError) -> dict[str, Any]:
-    return error_object(
-        type="model", code=error.code, message=clean(error.message), details={"retryable": error.retryable}
-    )
+    details: dict[str, Any] = {"retryable": error.retryable}
+    if error.retryable and error.retry_after is not None:
+        details["retry_after"] = math.ceil(error.retry_after)
+    return error_object(type="model", code=error.code, message=clean(error.message), details=details)
 
 
 def _internal_error(code: str, message: str, error: Exception) -> dict[str, Any]:

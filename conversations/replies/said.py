@@ -1,11 +1,11 @@
 """What a reply says and does, from the model's events to the content blocks of its turn. No effects."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from artifacts.models import ArtifactVersion
-from conversations.context.exchanges import Block
+from conversations.context.exchanges import THINKING, Block, without_thinking
 from conversations.models import text_blocks
 from conversations.providers.base import ToolCalled
 from conversations.text import StreamCleaner, clean, paired
@@ -17,9 +17,10 @@ BETWEEN = "\n\n"
 @dataclass
 class StreamedText:
     """A text that comes in pieces, as readers are shown it: clean, and from its first visible character on, with ``before``
-    in front of that."""
+    in front of that. One that has ``begun`` already is shown from its first character on."""
 
     before: str = ""
+    begun: bool = False
     text: str = ""
     _held: str = ""
     _cleaner: StreamCleaner = field(default_factory=StreamCleaner)
@@ -32,7 +33,7 @@ class StreamedText:
         return self._take(self._cleaner.end())
 
     def _take(self, text: str) -> str:
-        if self.text:
+        if self.text or self.begun:
             self.text += text
             return text
         self._held += text
@@ -45,23 +46,32 @@ class Said:
     """``rounds`` are those whose tool calls have their results; ``current`` is what came since, ``calls`` wait for theirs.
     Both are as the model gave them, so that they can go back to it: its thinking is bound to all that stands before it.
 
-    ``artifacts`` were saved by the calls.
+    ``artifacts`` were saved by the calls. ``before`` is what was said until it was cut short; the rest joins it without a gap.
     """
 
+    before: list[Block] = field(default_factory=list)
     rounds: list[list[Block]] = field(default_factory=list)
     current: list[Block] = field(default_factory=list)
     calls: list[ToolCalled] = field(default_factory=list)
     artifacts: list[Mapping[str, Any]] = field(default_factory=list)
+    _joins: bool = False
+    _is_apart: bool = False
     _raw: str = ""
     _text: StreamedText = field(default_factory=StreamedText)
     _thought: StreamedText = field(default_factory=StreamedText)
 
     @classmethod
-    def of(cls, text: str) -> "Said":
+    def of(cls, text: str, *, before: Sequence[Block] = ()) -> "Said":
         """What a reply said of which only the text is known."""
-        said = cls()
+        said = cls.going_on(before)
         said.say(text)
         said.pause()
+        return said
+
+    @classmethod
+    def going_on(cls, before: Sequence[Block]) -> "Said":
+        said = cls(before=list(before))
+        said._text = said._next_text()
         return said
 
     def say(self, piece: str) -> str:
@@ -74,8 +84,23 @@ class Said:
         rest = self._text.end()
         if self._text.text:
             self.current += text_blocks(paired(self._raw))
-        self._raw, self._text = "", StreamedText(before=BETWEEN if self.has_text else "")
+        self._joins = self._joins or (self._text.begun and bool(self._text.text))
+        self._is_apart = self._is_apart or bool(self._text.text)
+        self._raw, self._text = "", self._next_text()
         return rest
+
+    def go_on(self) -> None:
+        """It was cut short, and goes on where it stopped."""
+        self.before = self.content
+        self.rounds, self.current, self.calls = [], [], []
+        self._joins = self._is_apart = False
+        self._text = self._next_text()
+
+    def drop_round(self) -> None:
+        """What came since the last results is not kept. It was no text, which readers would have been shown."""
+        self.current, self.calls = [], []
+        self._is_apart = bool(self.rounds)
+        self._text, self._thought = self._next_text(), StreamedText()
 
     def think(self, piece: str) -> str:
         """The next piece of what it shows of its thinking; returns what is to be shown of it now."""
@@ -92,6 +117,8 @@ class Said:
     def call(self, called: ToolCalled) -> None:
         self.calls.append(called)
         self.current.append({"type": "tool_use", "id": called.id, "name": called.name, "input": called.input or {}})
+        self._is_apart = True
+        self._text = self._next_text()
 
     def answer(self, results: list[Block]) -> None:
         """The results of all calls of the current round, which ends with them."""
@@ -113,12 +140,39 @@ class Said:
         if self._thought.text:
             unfinished.append({"type": "thinking", "thinking": self._thought.text})
         blocks = [*(block for blocks in self.rounds for block in blocks), *current, *unfinished]
-        stored = [kept for block in blocks if (kept := as_stored(block))]
+        whole = joined(self.before, blocks) if self._joins or self._text.begun else [*self.before, *blocks]
+        stored = [kept for block in whole if (kept := as_stored(block))]
         return stored if any(block["type"] != "thinking" for block in stored) else []
+
+    @property
+    def is_new(self) -> bool:
+        """Whether anything came since it was cut short."""
+        return self.content != self.before
 
     @property
     def has_text(self) -> bool:
         return any(block["type"] == "text" for block in self.content)
+
+    @property
+    def shows_text(self) -> bool:
+        """Whether readers were shown a text since the last results."""
+        return any(block["type"] == "text" for block in self.current)
+
+    def _next_text(self) -> StreamedText:
+        spoken = without_thinking(self.before)
+        if spoken and spoken[-1]["type"] == "text" and not self._is_apart:
+            return StreamedText(begun=True)
+        return StreamedText(before=BETWEEN if self.has_text else "")
+
+
+def joined(before: Sequence[Block], after: Sequence[Block]) -> list[Block]:
+    """The blocks, with the last text before and the first one after as one, where nothing but thinking stands between."""
+    last = next((index for index in reversed(range(len(before))) if before[index]["type"] != "thinking"), None)
+    first = next((index for index, block in enumerate(after) if block["type"] not in THINKING), None)
+    if last is None or first is None or not before[last]["type"] == after[first]["type"] == "text":
+        return [*before, *after]
+    text = {"type": "text", "text": before[last]["text"] + clean(after[first]["text"])}
+    return [*before[:last], *before[last + 1 :], *after[:first], text, *after[first + 1 :]]
 
 
 def as_stored(block: Block) -> Block | None:

@@ -113,8 +113,8 @@ OPEN = """allowance AS (
 # wrote to it since this statement began: a request that was recorded meanwhile would not be seen, and stay without its end.
 CLOSE = """
 WITH running AS (
-    SELECT reply.id, reply.thread_id, reply.user_message_id, reply.lease_until, question.depth, question.token_total,
-           question.status AS question_status, assistant.fallback_model,
+    SELECT reply.id, reply.thread_id, reply.user_message_id, reply.continues_id, reply.lease_until, question.depth,
+           question.token_total, question.status AS question_status, assistant.fallback_model,
            thread.user_id, reply.token_id, reply.reserved, (reply.created_at AT TIME ZONE 'UTC')::date AS day
     FROM conversations_reply AS reply
     JOIN conversations_thread AS thread ON thread.id = reply.thread_id
@@ -166,6 +166,14 @@ WITH running AS (
         ), false)
     )) AS new
     WHERE (SELECT count(*) FROM replaced) >= 0  -- so that what an earlier attempt left has made room
+), kept AS (
+    -- What an answer made before it was cut short is of the turn that goes on with it, which is now the one on the path (F4).
+    UPDATE artifacts_artifactversion AS version SET message_id = (%(answer)s::jsonb ->> 'id')::uuid
+    FROM ended, moved
+    WHERE ended.continues_id IS NOT NULL AND version.thread_id = ended.thread_id AND (
+        version.reply_id = ended.continues_id
+        OR version.message_id = (SELECT id FROM conversations_message WHERE reply_id = ended.continues_id)
+    )
 ), last AS (
     SELECT greatest(1, %(last_seq)s::int, max(seq)) + 1 AS seq FROM conversations_replyevent WHERE reply_id = %(reply)s
 ), event AS (

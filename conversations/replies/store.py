@@ -28,13 +28,20 @@ from conversations.context.terms import NO_TERMS, Terms
 from conversations.context.tokens import text_of, turn_tokens
 from conversations.context.windowing import Turn
 from conversations.db import read_only
-from conversations.errors import CannotRetry, NothingToWorkFrom, ReplyInProgress, ThreadNotFound, error_object
+from conversations.errors import (
+    CannotContinue,
+    CannotRetry,
+    NothingToWorkFrom,
+    ReplyInProgress,
+    ThreadNotFound,
+    error_object,
+)
 from conversations.limits import by_default
 from conversations.models import ApiToken, ContextSnapshot, Message, Reply, Thread, more_than_text
 from conversations.providers import get_provider, refusals
 from conversations.providers.base import ModelCall, Provider, Usage
 from conversations.replies import events as eventlog
-from conversations.replies import steps
+from conversations.replies import retries, steps
 from conversations.replies.events import LEASE, OWNER, Event
 from conversations.replies.presets import instruction
 from conversations.replies.said import Said, saved_blocks
@@ -55,7 +62,7 @@ Recorded = tuple[ContextSnapshot, Context]
 class Opened:
     """A user turn that is stored – or a preset that is to be carried out silently –, and the reply that it gets.
 
-    ``recorded`` is its first request, ``None`` where that is still to be built.
+    ``recorded`` is its first request, ``None`` where that is still to be built. ``continues`` is the turn that it goes on with.
     """
 
     thread: Thread
@@ -65,6 +72,7 @@ class Opened:
     preset: Preset | None = None
     recorded: Recorded | None = None
     terms: Terms = NO_TERMS
+    continues: Message | None = None
     created_thread: bool = False
     repeated: bool = False
 
@@ -164,25 +172,61 @@ def open_turn(
 
 
 def open_retry(
-    *, user: User, reply_id: uuid.UUID | str, terms: Terms = NO_TERMS, token: ApiToken | None = None
+    *,
+    user: User,
+    reply_id: uuid.UUID | str,
+    model: str = "",
+    terms: Terms = NO_TERMS,
+    token: ApiToken | None = None,
 ) -> Opened:
-    """Another reply for the same user turn. Raises ``ReplyNotFound``, ``ReplyInProgress``, ``CannotRetry``."""
+    """Another reply for the same user turn, or another attempt to go on with one. ``model`` is asked in place of the
+    assistant's. Raises ``ReplyNotFound``, ``ReplyInProgress``, ``CannotRetry``, ``ModelNotOffered``."""
     before = threads.reply_of(user, reply_id)
+    terms = retries.after(before, terms, model)
     if before.user_message_id is None:
-        return open_preset(user=user, thread_id=before.thread_id, slug=before.preset, click=None, token=token)
+        return open_preset(
+            user=user, thread_id=before.thread_id, slug=before.preset, click=None, terms=terms, token=token
+        )
+    turn = retries.turn_to_go_on_with(before)
     for _ in range(LOOKS):
         place = _place_in(user, before.thread_id)
         if place.running:
             _end_left_behind(place.running)
         elif place.question != before.user_message_id:
             raise CannotRetry
-        elif opened := _open(place, Message.objects.get(id=before.user_message_id), terms, token, is_stored=True):
+        elif opened := _open_again(place, before.user_message_id, terms, token, continues=turn):
+            return opened
+    raise ReplyInProgress
+
+
+def open_continuation(
+    *, user: User, reply_id: uuid.UUID | str, terms: Terms = NO_TERMS, token: ApiToken | None = None
+) -> Opened:
+    """A reply that goes on where this one was cut short. Raises ``ReplyNotFound``, ``ReplyInProgress``, ``CannotContinue``."""
+    before = threads.reply_of(user, reply_id)
+    turn = Message.objects.filter(reply=before, is_active=True, status=Message.Status.INCOMPLETE).first()
+    if turn is None or before.user_message_id is None:
+        raise CannotContinue
+    terms = retries.after(before, terms)
+    for _ in range(LOOKS):
+        place = _place_in(user, before.thread_id)
+        if place.running:
+            _end_left_behind(place.running)
+        elif place.before != turn.id:
+            raise CannotContinue
+        elif opened := _open_again(place, before.user_message_id, terms, token, continues=turn):
             return opened
     raise ReplyInProgress
 
 
 def open_preset(
-    *, user: User, thread_id: uuid.UUID | str, slug: str, click: str | None, token: ApiToken | None = None
+    *,
+    user: User,
+    thread_id: uuid.UUID | str,
+    slug: str,
+    click: str | None,
+    terms: Terms = NO_TERMS,
+    token: ApiToken | None = None,
 ) -> Opened:
     """A reply that makes the preset's artifact of the thread. Raises ``ThreadNotFound``, ``PresetNotFound``,
     ``NothingToWorkFrom``, ``ReplyInProgress``."""
@@ -199,7 +243,7 @@ def open_preset(
             if running.preset == slug:  # the same button once more
                 return Opened(thread=place.thread, message=None, reply=running, saved=None, repeated=True)
             _end_left_behind(place.running)
-        elif opened := _open_preset(place, preset, click, token):
+        elif opened := _open_preset(place, preset, click, terms, token):
             return opened
     raise ReplyInProgress
 
@@ -210,7 +254,16 @@ def question_of(opened: Opened) -> ranking.Question | None:
     return _still_to_ask(opened.thread, _session_of(opened.thread), about)
 
 
-def build_and_record(opened: Opened, *, query: Rewriting | None = None) -> Recorded:
+def build_anew(before: ContextSnapshot, ended: Outcome, opened: Opened, context: Context, terms: Terms) -> Recorded:
+    """Store how a request ended whose reply asks anew, on other terms, and record the request that it asks with.
+
+    Raises ``Reply.DoesNotExist`` where the reply has ended.
+    """
+    end_request(before, ended)
+    return build_and_record(replace(opened, terms=terms), query=context.rewriting, round=before.round + 1)
+
+
+def build_and_record(opened: Opened, *, query: Rewriting | None = None, round: int = 1) -> Recorded:
     """The next request of a reply, recorded before the model is called (S1): the one that asks for a contextualised query
     where a model has to be asked first, else the one that is to be answered, with the ``query`` that came of the former.
 
@@ -226,7 +279,7 @@ def build_and_record(opened: Opened, *, query: Rewriting | None = None) -> Recor
         silent=opened.message is None,
         terms=opened.terms,
     )
-    return _record(snapshots.of_reply(context, opened.reply), context)
+    return _record(snapshots.of_reply(context, opened.reply, round=round), context)
 
 
 def next_round(before: ContextSnapshot, ended: Outcome, context: Context, done: Sequence[Section]) -> Recorded:
@@ -318,7 +371,7 @@ def close(
     last; none when the reply had ended already or belongs to somebody else.
     """
     now = timezone.now()
-    blocks = _blocks_of(reply_id, said, outcome)
+    blocks, going_on = _blocks_of(reply_id, said, outcome)
     answer = turn_of(Message.Role.ASSISTANT, blocks, now) if blocks else None
     reply = Reply(
         id=reply_id,
@@ -329,7 +382,7 @@ def close(
         ended_at=now,
     )
     if answer:
-        answer.reply, answer.status = reply, outcome.message_status.value
+        answer.reply, answer.status = reply, (going_on or outcome.message_status).value
     closed = steps.close(
         reply=reply,
         owner=owner,
@@ -361,21 +414,29 @@ def close(
     return [*events, ending]
 
 
-def _blocks_of(reply_id: uuid.UUID, said: Said | None, outcome: Outcome) -> list[dict[str, Any]]:
-    """The content of the assistant turn that a reply leaves, nothing where it said and did nothing, or was silent.
+def _blocks_of(
+    reply_id: uuid.UUID, said: Said | None, outcome: Outcome
+) -> tuple[list[dict[str, Any]], Message.Status | None]:
+    """The content of the assistant turn that a reply leaves, nothing where it said and did nothing, or was silent. With its
+    status, where it adds nothing to what it was to go on with: then that is as cut short as it was.
 
     What it saved is told by the turn whatever happened in between: else it would be asked for and made again (F4).
     """
     if said is not None and outcome.status is Reply.Status.COMPLETED and not said.artifacts:
-        return said.content
+        return said.content, None
     reply = Reply.objects.get(id=reply_id)
     if reply.preset:
-        return []
-    said = said or Said.of(eventlog.text_of(reply_id))
+        return [], None
+    if said is None:
+        before = Message.objects.filter(reply=reply.continues_id).first() if reply.continues_id else None
+        text = eventlog.text_of(reply_id)
+        said = Said.of(text.removeprefix(before.text), before=before.blocks) if before else Said.of(text)
     told = {(artifact["id"], artifact["version"]) for artifact in said.artifacts}
     made = services.made_by(reply_id, reply.thread_id)
     lost = (version for version in made if (str(version.artifact_id), version.number) not in told)
-    return [*said.content, *saved_blocks(lost)]
+    blocks = [*said.content, *saved_blocks(lost)]
+    adds_nothing = reply.continues_id is not None and not said.is_new and blocks == said.before
+    return blocks, Message.Status.INCOMPLETE if adds_nothing else None
 
 
 def interrupt(reply_id: uuid.UUID) -> list[Event]:
@@ -469,24 +530,37 @@ def _end_left_behind(reply_id: uuid.UUID) -> None:
         raise ReplyInProgress(reply=str(reply_id))
 
 
-def _open(
-    place: Place, message: Message, terms: Terms, token: ApiToken | None, *, is_stored: bool = False
-) -> Opened | None:
+def _open(place: Place, message: Message, terms: Terms, token: ApiToken | None) -> Opened | None:
     """The turn with a reply and, where it can be built at once, the first request; ``None`` where others were faster."""
-    session = _session_of(place.thread) if is_stored else session_after(place, message.created_at)
+    session = session_after(place, message.created_at)
     context = _built_if_possible(place, message, session, terms)
-    opened = store_turn(place, message, session, context, token, is_stored=is_stored)
+    opened = store_turn(place, message, session, context, token)
     return opened and replace(opened, terms=terms)
 
 
-def _open_preset(place: Place, preset: Preset, click: str | None, token: ApiToken | None) -> Opened | None:
+def _open_again(
+    place: Place, question: uuid.UUID, terms: Terms, token: ApiToken | None, *, continues: Message | None
+) -> Opened | None:
+    """The same for a turn that is stored."""
+    message, session = Message.objects.get(id=question), _session_of(place.thread)
+    if continues:
+        terms = replace(terms, rounds=retries.so_far(continues))
+    context = _built_if_possible(place, message, session, terms)
+    asked_for = {"model": terms.model, "continues_id": continues.reply_id if continues else None}
+    opened = store_turn(place, message, session, context, token, is_stored=True, **asked_for)
+    return opened and replace(opened, terms=terms, continues=continues)
+
+
+def _open_preset(
+    place: Place, preset: Preset, click: str | None, terms: Terms, token: ApiToken | None
+) -> Opened | None:
     thread, session = place.thread, _session_of(place.thread)
-    reply = _new_reply(thread, token=token, preset=preset.slug, client_id=click)
+    reply = _new_reply(thread, token=token, preset=preset.slug, client_id=click, model=terms.model)
     context = None
     if not _still_to_ask(thread, session):
-        context = _next_request(place, instruction(thread, preset), session=session, silent=True)
+        context = _next_request(place, instruction(thread, preset), session=session, silent=True, terms=terms)
     stored = _store_opening(place, reply, context, turn=None, last_position=thread.last_position)
-    return stored and replace(stored, preset=preset, saved=eventlog.requested(reply))
+    return stored and replace(stored, preset=preset, terms=terms, saved=eventlog.requested(reply))
 
 
 def store_turn(
@@ -497,14 +571,16 @@ def store_turn(
     token: ApiToken | None = None,
     *,
     is_stored: bool = False,
+    **asked_for: Any,
 ) -> Opened | None:
-    """One statement for the turn, its reply and its first request; ``None`` where others were faster."""
+    """One statement for the turn, its reply and its first request; ``None`` where others were faster. ``asked_for`` are
+    columns of the reply."""
     thread, last_position = place.thread, place.thread.last_position
     if not is_stored:
         thread.last_position, thread.message_count = message.position, message.depth
         thread.updated_at, thread.title = message.created_at, thread.title or _first_title(message)
         thread.session_started_at, thread.away_since = session.started_at, session.away_since
-    reply = _new_reply(thread, token=token, user_message=message)
+    reply = _new_reply(thread, token=token, user_message=message, **asked_for)
     stored = _store_opening(place, reply, context, turn=None if is_stored else message, last_position=last_position)
     return stored and replace(stored, message=message, saved=eventlog.saved(reply, message, thread))
 

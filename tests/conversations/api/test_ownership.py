@@ -10,6 +10,7 @@ from django.db.models import Model
 from artifacts.models import Artifact, ArtifactVersion
 from conversations import tokens
 from conversations.db import in_database
+from conversations.deletion import door
 from conversations.models import Assistant, ContextSnapshot, Message, Reply, Thread
 from memory.models import Memory, Topic
 from tests.artifacts.factories import make_artifact
@@ -60,6 +61,7 @@ CALLS = [
     ("GET", "requests/{request}/", None, "not_found"),
     ("POST", "replies/{reply}/stop/", None, "reply_not_found"),
     ("POST", "replies/{reply}/retry/", None, "reply_not_found"),
+    ("POST", "replies/{reply}/continue/", None, "reply_not_found"),
     ("GET", "replies/{reply}/events/", None, "reply_not_found"),
 ]
 TABLES: list[type[Model]] = [Thread, Message, Reply, ContextSnapshot, Artifact, ArtifactVersion, Memory, Topic]
@@ -73,6 +75,8 @@ def belongings(user: User) -> dict[str, Any]:
     snapshot = make_snapshot(thread)
     turn = thread.messages.get(position=1)
     assert snapshot.reply_id
+    with door():  # an answer that can be gone on with
+        thread.messages.filter(position=2).update(status="incomplete", reply=snapshot.reply_id)
     return {
         "thread": thread.id,
         "request": snapshot.id,

@@ -47,6 +47,7 @@ OF_THE_CONTRACT = {
     "GET requests/{request_id}/",
     "POST replies/{reply_id}/stop/",
     "POST replies/{reply_id}/retry/",
+    "POST replies/{reply_id}/continue/",
     "GET replies/{reply_id}/events/",
     "GET assistants/",
     "GET memories/search/",

@@ -104,7 +104,7 @@ async def test_a_token_to_read_may_watch_and_send_nothing(user: User, token: str
     thread = await in_database(make_thread)(user)
     narrow = await in_database(tokens.issue)(user=user, name="watcher", scopes=["read"])
     async with connected(thread.id, token=narrow) as watcher, connected(thread.id, token=token) as writer:
-        for kind in ("message.send", "preset.run", "reply.stop", "reply.retry"):
+        for kind in ("message.send", "preset.run", "reply.stop", "reply.retry", "reply.continue"):
             await watcher.send(kind, content="Hello", preset="brd", reply="x")
             assert await told(watcher) == lacks("write", "read")
         await writer.send("message.send", content="Hello", client_message_id="a")

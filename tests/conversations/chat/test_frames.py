@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("
 
 NO_ID = "`reply` must be an id, as text."
 NO_SEQ = "`after` must be the last `seq` that you have, 0 or greater."
-NO_TYPE = "A frame's type must be message.send, preset.run, reply.stop, reply.retry or reply.resume, "
+NO_TYPE = "A frame's type must be message.send, preset.run, reply.stop, reply.retry, reply.continue or reply.resume, "
 
 
 async def refusal(socket: Socket) -> tuple[str, str]:
@@ -71,7 +71,7 @@ async def test_a_binary_frame_is_refused(session: str, model: ModelServer) -> No
 
 
 @pytest.mark.parametrize("value", [None, 7, {}, [], True, ""])
-@pytest.mark.parametrize("type", ["reply.stop", "reply.retry", "reply.resume"])
+@pytest.mark.parametrize("type", ["reply.stop", "reply.retry", "reply.continue", "reply.resume"])
 async def test_a_reply_id_of_another_type_is_refused(session: str, model: ModelServer, type: str, value: Any) -> None:
     async with connected(session=session) as socket:
         await socket.send(type, reply=value)
@@ -80,7 +80,7 @@ async def test_a_reply_id_of_another_type_is_refused(session: str, model: ModelS
         assert await works(socket)
 
 
-@pytest.mark.parametrize("type", ["reply.stop", "reply.retry", "reply.resume"])
+@pytest.mark.parametrize("type", ["reply.stop", "reply.retry", "reply.continue", "reply.resume"])
 async def test_another_users_reply_is_an_unknown_one(other_user: User, session: str, type: str) -> None:
     reply = await in_database(lambda: make_reply(make_thread(other_user, ["Mine"])))()
     async with connected(session=session) as socket:

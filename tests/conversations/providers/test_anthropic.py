@@ -311,7 +311,11 @@ REFUSALS = [
         "model_not_found",
         "The model does not exist or is not open to this API key. Whoever runs this Openbook has to choose another.",
     ),
-    (413, "request_too_large", "The conversation is too large for the model. Shorten your message."),
+    (
+        413,
+        "request_too_large",
+        "The conversation is too large for the model, also without its older turns. Shorten your message.",
+    ),
 ]
 
 
@@ -326,7 +330,7 @@ async def test_an_error_that_stays_is_told_at_once(
 
 
 PASSING = [
-    (scripts.error(429), ("rate_limited", True, 429, f"The model's rate limit is reached. {SAVED} in a minute.")),
+    (scripts.error(429), ("rate_limited", True, 429, f"The model's rate limit is reached. {SAVED} a little later.")),
     (scripts.error(500), ("server_error", True, 500, f"The model's service had an error. {SAVED} in a moment.")),
     (scripts.error(504), ("timeout", True, 504, f"The model took too long to answer. {SAVED}.")),
     (scripts.error(529), ("overloaded", True, 529, f"The model is overloaded. {SAVED} in a moment.")),
@@ -380,7 +384,7 @@ async def test_a_long_retry_after_ends_the_call(
     provider: AnthropicProvider, model_server: ModelServer, retry_after: str
 ) -> None:
     model_server.script(scripts.error(429, headers={"retry-after": retry_after}))
-    failure = ("rate_limited", True, 429, f"The model's rate limit is reached. {SAVED} in a minute.")
+    failure = ("rate_limited", True, 429, f"The model's rate limit is reached. {SAVED} a little later.")
     assert await failure_of(provider) == ([], failure)
     assert len(model_server.requests) == 1
 
@@ -397,7 +401,7 @@ async def test_an_attempt_that_could_not_begin_in_time_is_not_waited_for(
     provider: AnthropicProvider, model_server: ModelServer
 ) -> None:
     model_server.script(scripts.error(429, headers={"retry-after": "9"}))
-    failure = ("rate_limited", True, 429, f"The model's rate limit is reached. {SAVED} in a minute.")
+    failure = ("rate_limited", True, 429, f"The model's rate limit is reached. {SAVED} a little later.")
     with override_settings(OPENBOOK_FIRST_TOKEN_SECONDS=5.0):
         assert await failure_of(provider) == ([], failure)
 

@@ -6,8 +6,10 @@ import pytest
 from django.contrib.auth.models import User
 
 from conversations import replies
-from conversations.db import in_database
-from conversations.models import ContextSnapshot, Message, Reply
+from conversations.context import remaking, snapshots
+from conversations.db import in_database, read_only
+from conversations.errors import ModelNotOffered
+from conversations.models import Assistant, ContextSnapshot, Message, Reply
 from conversations.providers import refusals
 from conversations.replies.store import Opened
 from tests import model_scripts as scripts
@@ -103,3 +105,118 @@ async def test_a_preset_that_is_declined_makes_nothing_of_what_was_said(user: Us
     assert reply.error["message"].startswith("The model declined to make this: it looks like")
     assert STAYS not in reply.error["message"]
     assert await stored(opened) == [("user", "A bike shop", "complete"), ("assistant", "Hello", "complete")]
+
+
+OWN, OTHER = "claude-sonnet-5-5", "claude-sonnet-5"
+
+
+@pytest.fixture
+async def fallback() -> None:
+    await Assistant.objects.aupdate(fallback_model=OTHER)
+
+
+@pytest.fixture
+async def automatic(fallback: None) -> None:
+    await Assistant.objects.aupdate(fallback_automatic=True)
+
+
+async def requests_of(reply: Reply) -> list[tuple[str, str, str, str]]:
+    rows = ContextSnapshot.objects.filter(reply=reply).order_by("round")
+    return [(row.model, row.fallback_for, row.status, row.stop_reason) async for row in rows]
+
+
+async def test_another_model_answers_where_the_assistant_names_one(
+    user: User, model: ModelServer, fallback: None
+) -> None:
+    model.script(scripts.refusal(), scripts.text("Like this."), scripts.text("Or like this."))
+    opened = await replies.start(user=user, thread_id=None, content="Tell me")
+    ending = await last_event(opened)
+    assert (ending["reply"]["ways"], ending["reply"]["fallback_model"]) == (["rephrase", "fallback"], OTHER)
+
+    again = await replies.retry(user=user, reply_id=opened.reply.id, model=OTHER)
+    reply = await ended(again)
+    assert (reply.model, await requests_of(reply)) == (OTHER, [(OTHER, OWN, "completed", "end_turn")])
+    assert await stored(opened) == [("user", "Tell me", "complete"), ("assistant", "Like this.", "complete")]
+    assert [body["model"] for body in model.bodies] == [OWN, OTHER]
+    assert model.bodies[1]["messages"][-1]["content"][0]["text"] == "Tell me"
+
+    another = await ended(await replies.retry(user=user, reply_id=reply.id))  # whoever answered is asked again
+    assert (another.model, await requests_of(another)) == (OTHER, [(OTHER, OWN, "completed", "end_turn")])
+    for request in [row async for row in ContextSnapshot.objects.filter(thread=opened.thread)]:
+        assert await in_database(snapshots.proof)(request)
+
+
+@pytest.mark.parametrize("asked", ["claude-opus-5-5", "x" * 80])
+async def test_no_model_is_asked_that_the_assistant_does_not_name(
+    user: User, model: ModelServer, fallback: None, asked: str
+) -> None:
+    model.script(scripts.refusal())
+    opened = await replies.start(user=user, thread_id=None, content="Tell me")
+    await ended(opened)
+    with pytest.raises(ModelNotOffered) as refused:
+        await replies.retry(user=user, reply_id=opened.reply.id, model=asked)
+    assert (refused.value.status, refused.value.details) == (400, {"models": [OWN, OTHER]})
+    assert len(model.requests) == 1
+
+
+async def test_the_other_model_answers_by_itself_in_the_same_reply(
+    user: User, model: ModelServer, automatic: None
+) -> None:
+    model.script(scripts.refusal(), scripts.text("Like ", "this."))
+    opened = await replies.start(user=user, thread_id=None, content="Tell me")
+    events = [event async for event in replies.follow(opened.reply.id)]
+    started = [event.data for event in events if event.type == "reply.started"]
+    assert [(data["model"], data["fallback_for"]) for data in started] == [(OWN, None), (OTHER, OWN)]
+    assert "".join(event.data["text"] for event in events if event.type == "reply.delta") == "Like this."
+    reply = await Reply.objects.aget(id=opened.reply.id)
+    assert await requests_of(reply) == [(OWN, "", "failed", "refusal"), (OTHER, OWN, "completed", "end_turn")]
+    assert reply.usage["output_tokens"] == 14
+    assert (events[-1].data["reply"]["model"], events[-1].data["reply"]["fallback_for"]) == (OTHER, OWN)
+    assert await stored(opened) == [("user", "Tell me", "complete"), ("assistant", "Like this.", "complete")]
+    rows = [row async for row in ContextSnapshot.objects.filter(reply=reply).order_by("round")]
+    assert rows[0].stop_details == DETAILS
+    for row in rows:
+        assert await in_database(snapshots.proof)(row)
+        assert await in_database(is_remade)(row)
+
+
+def is_remade(request: ContextSnapshot) -> bool:
+    with read_only():
+        record = remaking.record_of(request)
+        return remaking.remake(record, record.settings).is_exact
+
+
+async def test_after_a_tool_the_other_model_goes_on_with_what_was_done(
+    user: User, model: ModelServer, automatic: None
+) -> None:
+    use = scripts.Use(name="save_artifact", input={"title": "Notes", "kind": "document", "content": "# Notes"})
+    model.script(scripts.turn("I save it. ", use), scripts.refusal(), scripts.text("Done."))
+    opened = await replies.start(user=user, thread_id=None, content="Save it", assistant="analyst")
+    reply = await ended(opened)
+    assert [each[:3] for each in await requests_of(reply)] == [
+        (OWN, "", "completed"),
+        (OWN, "", "failed"),
+        (OTHER, OWN, "completed"),
+    ]
+    assert model.bodies[2]["messages"] == model.bodies[1]["messages"]
+    assert (await stored(opened))[1][1] == "I save it. \n\nDone."
+    for row in [row async for row in ContextSnapshot.objects.filter(reply=reply)]:
+        assert await in_database(snapshots.proof)(row)
+        assert await in_database(is_remade)(row)
+
+
+@pytest.mark.parametrize(
+    "script",
+    [[scripts.refusal("First you ")], [scripts.refusal(), scripts.refusal()]],
+    ids=["it had begun to write", "the other one declines too"],
+)
+async def test_what_was_shown_is_not_taken_back_and_nobody_is_asked_twice(
+    user: User, model: ModelServer, automatic: None, script: list[scripts.Script]
+) -> None:
+    model.script(*script)
+    opened = await replies.start(user=user, thread_id=None, content="Tell me")
+    ending = await last_event(opened)
+    assert len(model.requests) == len(script)
+    offered = OTHER if len(script) == 1 else None
+    assert (ending["reply"]["fallback_model"], ending["reply"]["refusal"]["category"]) == (offered, "cyber")
+    assert (await stored(opened))[0] == ("user", "Tell me", "refused")

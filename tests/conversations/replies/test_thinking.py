@@ -165,10 +165,10 @@ async def test_a_reply_that_takes_longer_than_its_assistant_allows_is_ended(
     assert (reply.status, (reply.error or {})["code"]) == ("failed", "timeout")
 
 
-async def test_a_reply_of_nothing_but_thinking_is_an_empty_one(user: User, thread: Thread, model: ModelServer) -> None:
+async def test_a_reply_of_nothing_but_thinking_is_out_of_room(user: User, thread: Thread, model: ModelServer) -> None:
     model.script(scripts.turn(Thought(pieces=("All in vain",)), stop_reason="max_tokens"))
     opened = await start(user, thread)
     await events_of(opened)
     reply = await Reply.objects.aget(id=opened.reply.id)
-    assert (reply.status, (reply.error or {})["code"]) == ("failed", "empty_reply")
+    assert (reply.status, (reply.error or {})["code"]) == ("failed", "out_of_room")
     assert not await Message.objects.filter(thread=thread, role="assistant").aexists()

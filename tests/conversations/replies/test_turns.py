@@ -207,7 +207,6 @@ async def test_stop_keeps_the_text_so_far(user: User, model: ModelServer) -> Non
         ("stop_sequence", "complete"),
         ("max_tokens", "incomplete"),
         ("model_context_window_exceeded", "incomplete"),
-        ("pause_turn", "incomplete"),
         ("tool_use", "incomplete"),
         ("refusal", "refused"),
         ("a_reason_of_the_future", "incomplete"),
