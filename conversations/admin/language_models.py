@@ -64,8 +64,7 @@ class ModelPriceInline(PriceInline):
 class LanguageModelAdmin(PageAdmin[Model]):
     form = LanguageModelForm
     inlines = [ModelPriceInline]
-    list_display = ["named", "provider", "sizes", "thinks", "effort", "price", "factor", "is_active", "order"]
-    list_filter = ["provider", "is_active", "thinking"]
+    list_display = ["named", "provider", "sizes", "thinks", "effort", "price", "factor", "is_active"]
     search_fields = ["name", "label"]
     actions = None
     empty_text = "No models. Add those that your assistants name: until then they are taken for plain ones."

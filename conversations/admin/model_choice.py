@@ -16,7 +16,7 @@ from conversations.providers import PROVIDERS
 OWNERS = [provider for provider in PROVIDERS if provider not in language_models.ROWS_OF]
 """The providers that have models of their own."""
 ASSUMED = (
-    "{model} has no row among the models of {provider}. "
+    "The model {model} has no row among those of {provider}. "
     f"It is taken for one with a window of {UNKNOWN_WINDOW:,} tokens and answers of up to "
     f"{UNKNOWN_OUTPUT:,}, without thinking, effort or prompt cache; its tokens count as estimated, and its price is not known."
 )

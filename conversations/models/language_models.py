@@ -89,7 +89,8 @@ class ModelPrice(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"price of {self.model_id} since {self.since}"
+        since = f"since {self.since}" if self.since else "since ever"
+        return f"{since}, above {self.above:,} tokens" if self.above else since
 
 
 class TokenFactor(models.Model):

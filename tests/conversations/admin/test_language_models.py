@@ -117,10 +117,10 @@ def test_a_model_without_a_row_is_flagged_with_what_is_assumed(staff: Reader) ->
     saved = assistant_form(staff, model="claude-local", fallback_model="claude-opus-5", thinking_tokens=0)
     [warning] = [str(message) for message in saved.context["messages"] if message.level_tag == "warning"]
     assert warning.startswith(
-        "claude-local has no row among the models of anthropic. It is taken for one with a window of 200,000 tokens"
+        "The model claude-local has no row among those of anthropic. It is taken for one with a window of 200,000 tokens"
     )
     form = staff.read(page_url("assistant", Assistant.objects.get(slug="analyst").pk)).text
-    assert form.count("claude-local has no row") == 1
+    assert form.count("The model claude-local has no row") == 1
     assert "claude-local" in cell_of(staff.read(list_url("assistant")).text, "has no row: taken for a plain one")
 
 
