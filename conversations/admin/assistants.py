@@ -145,7 +145,7 @@ class AssistantAdmin(PageAdmin[Assistant]):
                     ("open_threads_tokens", "last_conversation_tokens"),
                     "recall_tokens",
                 ],
-                "description": "In tokens of the model that replies, per request. Keep low mark ≤ high mark ≤ total ≤ hard cap. "
+                "description": "In the model's tokens, per request. Keep low mark ≤ high mark ≤ total ≤ hard cap. "
                 "A change holds from the next message on; what was recorded stays as it is.",
             },
         ),
