@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 Event = dict[str, Any]
+# What a script names where it leaves it to the server: it counts, and gives each answer an id and the model that was asked.
+MESSAGE_ID, MODEL = "msg_local", "local"
 USAGE = {
     "input_tokens": 12,
     "cache_creation_input_tokens": 3,
@@ -17,6 +19,7 @@ USAGE = {
     "output_tokens": 1,
     "service_tier": "standard",
 }
+END_USAGE = {"output_tokens": 7}
 TYPES = {
     400: "invalid_request_error",
     401: "authentication_error",
@@ -91,8 +94,11 @@ Step = Event | Raw | Delay | Gate | Stall | Cut
 
 @dataclass(frozen=True, kw_only=True)
 class Stream:
+    """``thinks``: where the model thinks by default, it does before this; it can also find that there is no need."""
+
     steps: tuple[Step, ...]
     headers: dict[str, str] = field(default_factory=dict)
+    thinks: bool = True
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,10 +125,10 @@ def error(status: int, message: str = "", *, error_type: str = "", headers: dict
 
 def message_start(usage: dict[str, Any] | None = None, diagnostics: dict[str, Any] | None = None) -> Event:
     message: dict[str, Any] = {
-        "id": "msg_local",
+        "id": MESSAGE_ID,
         "type": "message",
         "role": "assistant",
-        "model": "local",
+        "model": MODEL,
         "content": [],
         "stop_reason": None,
         "stop_sequence": None,
@@ -155,12 +161,13 @@ def block_stop(index: int = 0) -> Event:
 
 
 def message_delta(
-    stop_reason: str | None = "end_turn", output_tokens: int = 7, stop_details: dict[str, Any] | None = None
+    stop_reason: str | None = "end_turn", output_tokens: int | None = None, stop_details: Event | None = None
 ) -> Event:
-    delta: dict[str, Any] = {"stop_reason": stop_reason, "stop_sequence": None}
+    delta: Event = {"stop_reason": stop_reason, "stop_sequence": None}
     if stop_details is not None:
         delta["stop_details"] = stop_details
-    return {"type": "message_delta", "delta": delta, "usage": {"output_tokens": output_tokens}}
+    usage = END_USAGE if output_tokens is None else {"output_tokens": output_tokens}
+    return {"type": "message_delta", "delta": delta, "usage": usage}
 
 
 def message_stop() -> Event:
@@ -171,8 +178,8 @@ def ping() -> Event:
     return {"type": "ping"}
 
 
-def stream(*steps: Step, headers: dict[str, str] | None = None) -> Stream:
-    return Stream(steps=steps, headers=headers or {})
+def stream(*steps: Step, headers: dict[str, str] | None = None, thinks: bool = True) -> Stream:
+    return Stream(steps=steps, headers=headers or {}, thinks=thinks)
 
 
 def opened() -> tuple[Step, ...]:
@@ -190,13 +197,6 @@ def text(*deltas: str | Gate, stop_reason: str | None = "end_turn", delay: float
     for delta in deltas:
         steps.extend([delta] if isinstance(delta, Gate) else [*pause(delay), text_delta(delta)])
     return stream(*opened(), *steps, *closed(stop_reason))
-
-
-def refusal(*deltas: str, category: str | None = "cyber", explanation: str | None = "It could do harm.") -> Stream:
-    """A model that declines: before it says anything, or in mid-reply."""
-    details = {"type": "refusal", "category": category, "explanation": explanation}
-    said = [block_start(), *map(text_delta, deltas), block_stop()] if deltas else []
-    return stream(message_start(), *said, message_delta("refusal", stop_details=details), message_stop())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -255,6 +255,14 @@ def turn(*parts: str | Use | Thought, stop_reason: str = "") -> Stream:
 def tool_use(name: str, tool_input: dict[str, Any] | str, *, tool_id: str = "toolu_local", before: str = "") -> Stream:
     """A reply that calls one tool, after an optional text."""
     return turn(*([before] if before else []), Use(name=name, input=tool_input, id=tool_id))
+
+
+def refusal(*deltas: str, category: str | None = "cyber", explanation: str | None = "It could do harm.") -> Stream:
+    """The model declines, before it has said anything or after some of it. Some refusals are of no category."""
+    details = {"type": "refusal", "category": category, "explanation": explanation if category else None}
+    said = [block_start(), *(text_delta(delta) for delta in deltas), block_stop()] if deltas else []
+    ending = message_delta("refusal", stop_details=details)
+    return stream(message_start(), ping(), *said, ending, message_stop(), thinks=bool(deltas))
 
 
 def pause(seconds: float) -> Iterable[Delay]:

@@ -93,7 +93,7 @@ def test_it_is_recorded_before_the_model_is_asked_and_can_be_proven(model: Model
     assert (ended.status, ended.stop_reason, ended.error, ended.ended_at is not None) == (
         "completed", "end_turn", None, True,
     )  # fmt: skip
-    assert set(ended.usage) == set(USAGE) and ended.usage["input_tokens"] == USAGE["input_tokens"]
+    assert set(ended.usage) <= set(USAGE) and ended.usage["input_tokens"] > ended.total_tokens
     assert snapshots.proof(ended)
 
 

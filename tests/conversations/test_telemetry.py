@@ -133,6 +133,7 @@ def assert_found(request_id: str, reply: Reply, snapshot: ContextSnapshot) -> No
 async def test_a_reply_is_told_as_the_steps_that_it_took(
     user: User, api: Api, model: ModelServer, listening: Listening
 ) -> None:
+    model.claude.verbatim = True  # for its figures
     analyst = await Assistant.objects.aget(slug="analyst")
     model.script(scripts.tool_use("save_artifact", BOAT, tool_id="toolu_1"), scripts.text("There it is."))
     body = {"content": "Write of boats", "assistant": analyst.slug}
@@ -213,6 +214,7 @@ def steps_to(span: Told, spans: dict[str, Told]) -> tuple[str, list[str]]:
 async def test_what_is_counted_is_what_the_spans_and_the_rows_say(
     user: User, api: Api, model: ModelServer, listening: Listening
 ) -> None:
+    model.claude.verbatim = True  # for its figures
     small = {"history_tokens_low": 0, "history_tokens_high": 60, "total_tokens": 100, "hard_cap_tokens": 150}
     assistant = await Assistant.objects.acreate(
         slug="small", name="Small", system_prompt="Be brief.", recall_tokens=0, **small

@@ -68,6 +68,7 @@ async def test_a_preview_of_a_new_thread_makes_none(user: User, api: Api, model:
 
 
 async def test_a_recorded_request_is_told_as_the_contract_says(user: User, api: Api, model: ModelServer) -> None:
+    model.claude.verbatim = True  # for its figures
     model.script(scripts.text("Hello"), scripts.text("It is noon"))
     first = (await api.post("threads/new/messages/", {"content": "Hi"})).body
     second = (await api.post(f"threads/{first['thread']}/messages/", {"content": "What time is it?"})).body

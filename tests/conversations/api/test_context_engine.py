@@ -335,7 +335,7 @@ async def test_a_model_is_asked_for_the_query_and_its_request_is_recorded(api: A
         canonical(body) for body in model.bodies
     ]
     assert all([await in_database(snapshots.proof)(row) for row in rows])
-    assert rows[1].usage["output_tokens"] == 7
+    assert rows[1].usage["output_tokens"] > 0
     listed = (await api.get(f"threads/{thread}/requests/")).body["results"]
     assert [each["purpose"] for each in listed] == ["reply", "rewrite", "reply"]
     for each in listed:
@@ -447,10 +447,12 @@ async def test_the_window_stays_where_it_began_while_the_cache_is_warm(
     assert begun == sorted(begun)
     assert states[0] == "first"
     assert 1 <= states.count("moved") == len(set(begun)) - 1 <= 6
-    assert model.bodies[-1]["diagnostics"] == {"previous_message_id": "msg_local"}
+    *_, last, _ = [row.provider_message_id async for row in ContextSnapshot.objects.order_by("created_at")]
+    assert model.bodies[-1]["diagnostics"] == {"previous_message_id": last}
 
 
 async def test_what_the_provider_says_about_its_cache_is_told(api: Api, model: ModelServer) -> None:
+    model.claude.verbatim = True  # for its ids
     missed = {"cache_miss_reason": {"type": "messages_changed"}}
     started = [scripts.message_start(diagnostics=missed), scripts.block_start(), scripts.text_delta("Hi")]
     model.script(scripts.text("Hello"), scripts.stream(*started, *scripts.closed()))

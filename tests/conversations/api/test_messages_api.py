@@ -88,6 +88,7 @@ async def test_a_plain_chat_loop_keeps_one_thread(client: AsyncAnthropic, model:
 async def test_an_answer_has_the_shape_of_the_api_and_names_what_it_came_of(
     client: AsyncAnthropic, model: ModelServer
 ) -> None:
+    model.claude.verbatim = True  # for its figures
     model.script(scripts.text("Good ", "evening"))
     raw = await client.messages.with_raw_response.create(**asking("Hello"))
     thread, reply, snapshot = (
@@ -115,6 +116,7 @@ async def test_an_answer_has_the_shape_of_the_api_and_names_what_it_came_of(
 async def test_a_stream_has_the_events_of_the_api_and_is_the_stored_turn_byte_for_byte(
     client: AsyncAnthropic, model: ModelServer
 ) -> None:
+    model.claude.verbatim = True  # for its figures
     model.script(scripts.text("Straße ", "👩‍🚀", "\n\n| a |", "  "))
     async with client.messages.stream(**asking("Hello")) as stream:
         kinds = [event.type async for event in stream if event.type not in ("text", "content_block_delta")]

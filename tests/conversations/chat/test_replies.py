@@ -20,7 +20,7 @@ def text_of(frames: list[Frame]) -> str:
 
 
 def kinds(frames: list[Frame]) -> list[str]:
-    return [frame["type"] for frame in frames if frame["type"] != "reply.delta"]
+    return [frame["type"] for frame in frames if frame["type"] not in ("reply.thinking", "reply.delta")]
 
 
 async def stored() -> list[tuple[int, str, str]]:

@@ -20,7 +20,7 @@ from conversations.context.tokens import text_of
 from conversations.context.tracing import FATES, Fate, Part, bars
 from conversations.context.windowing import NOT_SENT, without_orphans
 from conversations.models import ContextSnapshot, Message, Thread
-from tests.model_rules import complaint
+from tests.model_server.rules import complaint
 
 ORDER = ["base", "memory", "today", "open_threads", "last_conversation", "history", "message"]
 LEFT_OUT = NOT_SENT | {Reason.OVER_BUDGET, Reason.TURN_LIMIT}

@@ -39,6 +39,7 @@ SAVED = "Your message is saved; try again"
 
 @pytest.fixture(autouse=True)
 def configured(model_server: ModelServer) -> Iterator[None]:
+    model_server.claude.verbatim = True  # what is read is what the scripts say, to the figure
     changed = {
         "ANTHROPIC_API_KEY": KEY,
         "ANTHROPIC_BASE_URL": model_server.url,

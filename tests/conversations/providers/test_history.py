@@ -2,7 +2,7 @@ from typing import Any
 
 from conversations.providers.base import messages_api_payload
 from conversations.providers.history import with_ids_once
-from tests.model_rules import complaint
+from tests.model_server.rules import complaint
 
 
 def user(text: str) -> dict[str, Any]:

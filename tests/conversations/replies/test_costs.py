@@ -24,6 +24,12 @@ NONE: dict[str, int] = {}
 SAVE = {"title": "Notes", "kind": "document", "content": "# Notes"}
 
 
+@pytest.fixture(autouse=True)
+def figures(model: ModelServer) -> None:
+    """What is told is what the scripts say, to the figure."""
+    model.claude.verbatim = True
+
+
 async def ended(opened: Opened) -> Reply:
     async for _ in replies.follow(opened.reply.id):
         pass

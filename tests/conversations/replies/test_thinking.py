@@ -122,7 +122,7 @@ async def test_thinking_goes_back_unchanged_within_the_reply_and_nowhere_else(
     assert await sync_to_async(lambda: [snapshots.rebuild(one) for one in requests])() == model.bodies
     answer = await Message.objects.aget(reply=opened.reply)
     assert answer.text == joined(events, "reply.delta", "text") == "I look. \n\nNothing."
-    assert [block["type"] for block in answer.blocks if block["type"] == "thinking"] == ["thinking"]
+    assert [block["type"] for block in answer.blocks if block["type"] == "thinking"] == ["thinking"] * 2
 
     await events_of(await start(user, thread, "Sure?"))
     assert "signature" not in str(model.bodies[3])

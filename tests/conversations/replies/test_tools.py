@@ -3,6 +3,7 @@
 import json
 import uuid
 from typing import Any
+from unittest.mock import ANY
 
 import pytest
 from django.contrib.auth.models import User
@@ -80,10 +81,13 @@ async def test_a_request_for_an_artifact_makes_one_and_is_gone_from_the_next_con
     version = await ArtifactVersion.objects.aget()
     assert (version.content, version.origin, version.reply_id) == (BRD["content"], "reply", opened.reply.id)
     assert [message["role"] for message in model.bodies[1]["messages"]] == ["user", "assistant", "user"]
-    assert model.bodies[1]["messages"][1:] == [
-        {"role": "assistant", "content": answer.content[:2]},
-        {"role": "user", "content": answer.content[2:3]},
-    ]
+    assert (
+        model.bodies[1]["messages"][1:]
+        == [
+            {"role": "assistant", "content": [ANY, *answer.content[:2]]},  # it gets its thinking back
+            {"role": "user", "content": answer.content[2:3]},
+        ]
+    )
 
     await ask(user, thread, "Do we rent canoes?")
     assert said(model.bodies[2]) == [("user", "Do we rent canoes?")]
@@ -132,7 +136,7 @@ async def test_what_is_written_can_be_watched_and_the_deltas_are_the_stored_text
     opened = await ask(user, thread, "Write it down.")
     events = await events_of(opened.reply)
     artifact = await Artifact.objects.aget()
-    told = [type for type, _ in events if type != "tool.delta" and type != "reply.delta"]
+    told = [type for type, _ in events if type not in ("reply.thinking", "reply.delta", "tool.delta")]
     assert told == [
         "message.saved",
         "context.built",
