@@ -62,6 +62,7 @@ def test_it_says_that_the_model_thinks_and_folds_what_it_shows_under_the_reply(c
     expect(chat.replies).to_have_count(1)
     assert chat.page.locator("#announcer p").all_inner_texts() == ["Thinking.", "Yes."]
     for _ in range(2):
+        expect(chat.turns).to_have_count(2)
         assert chat.said() == ["Do you like boats?", "Yes."]
         expect(fold.locator(".prose")).to_be_hidden()
         fold.locator("summary").press("Enter")
