@@ -19,7 +19,7 @@ from conversations import remembered, threads
 from conversations.chat import found
 from conversations.errors import ThreadNotFound
 from conversations.forms import SignInForm
-from conversations.models import Thread
+from conversations.models import Model, Thread
 from conversations.text import clean
 
 
@@ -86,6 +86,7 @@ def _page(user: User, thread: Thread | None) -> dict[str, Any]:
     return {
         "user": {"id": user.pk, "name": user.get_username(), "staff": user.is_staff},
         "assistants": list(offered.values("slug", "name", "description")),
+        "models": dict(Model.objects.values_list("name", "label")),
         "thread": _thread(thread) if thread else None,
         "limits": {
             "message_chars": settings.OPENBOOK_MAX_MESSAGE_CHARS,

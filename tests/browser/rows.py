@@ -43,6 +43,12 @@ SELECT id, thread_id, %(number)s, %(content)s, 'program', now() FROM newer
 """
 
 
+def name_fallback(database: str, model: str) -> None:
+    """The model that every assistant may ask where its own declines."""
+    with psycopg.connect(database) as connection:
+        connection.execute("UPDATE conversations_assistant SET fallback_model = %s", (model,))
+
+
 def add_reader(database: str) -> str:
     """Somebody without a password; returns the key of a session. Hashing a password takes a second."""
     user = User(username=f"reader-{uuid.uuid4().hex[:10]}")

@@ -32,6 +32,11 @@ export class Announcer {
     this.#done = 0;
   }
 
+  /** What was said before and is shown again. */
+  skip(text) {
+    this.#done = text.length;
+  }
+
   /** @param {string} text everything so far */
   follow(text) {
     if (text.length < this.#done) this.#done = 0;

@@ -32,7 +32,10 @@ const book = new Book(page.user);
 const drawer = new Drawer();
 const scroll = new Scroll(byId("scroller"), byId("newest"));
 const log = new Log(byId("log"), scroll, {
-  onRetry: (replyId) => open.retry(replyId),
+  onRetry: (replyId, model) => open.retry(replyId, model),
+  onContinue: (replyId) => open.goOn(replyId),
+  onRephrase: (text) => composer.put(text),
+  nameOfModel,
   onBook: (request) => book.open(request),
   onForget: (message) => forgetTurn(message),
   onArtifact: (artifact) => workbench.openArtifact(artifact),
@@ -41,7 +44,8 @@ const log = new Log(byId("log"), scroll, {
 });
 const workbench = new Workbench({ store, announcer, log }, {
   onStop: () => composer.stop(),
-  onRetry: (replyId) => open.retry(replyId),
+  onRetry: (replyId, model) => open.retry(replyId, model),
+  nameOfModel,
   onRun: (frame) => open.runPreset(frame),
   onError: (words) => composer.say(words),
   isRunning: () => Boolean(open.running),
@@ -64,6 +68,11 @@ const nearTop = new IntersectionObserver(([entry]) => entry.isIntersecting && op
   root: byId("scroller"),
   rootMargin: "600px 0px 0px",
 });
+
+/** What people call a model. */
+function nameOfModel(id) {
+  return page.models[id] ?? id;
+}
 
 function show(thread) {
   open?.close();

@@ -17,7 +17,7 @@ export class Log {
   /**
    * @param {HTMLElement} element
    * @param {import("./scroll.js").Scroll} scroll
-   * @param {{onRetry: Function, onBook: Function, onForget: (message: object) => void, onArtifact: Function, onDraft: Function, onText: (turn: AssistantTurn) => void}} listeners
+   * @param {{onRetry: Function, onContinue: Function, onRephrase: (text: string) => void, nameOfModel: (id: string) => string, onBook: Function, onForget: (message: object) => void, onArtifact: Function, onDraft: Function, onText: (turn: AssistantTurn) => void}} listeners
    */
   constructor(element, scroll, listeners) {
     this.element = element;
@@ -58,7 +58,10 @@ export class Log {
    */
   merge(messages, { whole = false } = {}) {
     this.#dropGone(messages, whole);
-    for (const { id, status } of messages) if (status === "forgotten") this.forget(id);
+    for (const { id, role, status } of messages) {
+      if (status === "forgotten") this.forget(id);
+      else if (role === "user") this.answered(id, status);
+    }
     for (const message of messages.filter(({ id }) => !this.#byMessage.has(id))) {
       if (message.role === "user") this.saved(message);
       else this.settled(message, message.reply ?? COMPLETED);
@@ -125,6 +128,11 @@ export class Log {
     return turn;
   }
 
+  /** What became of a message of the user's. */
+  answered(messageId, status) {
+    if (status) this.#byMessage.get(messageId)?.answered(status);
+  }
+
   /** Its words are gone, its place stays. */
   forget(messageId) {
     this.#byMessage.get(messageId)?.forgotten();
@@ -174,6 +182,9 @@ export class Log {
       name: this.assistantName,
       replyId,
       onRetry: this.listeners.onRetry,
+      onContinue: this.listeners.onContinue,
+      onRephrase: () => this.listeners.onRephrase(this.#questionOf(turn)),
+      nameOfModel: this.listeners.nameOfModel,
       onBook: this.listeners.onBook,
       onForget: this.listeners.onForget,
       onArtifact: this.listeners.onArtifact,
@@ -184,6 +195,13 @@ export class Log {
       },
     });
     return turn;
+  }
+
+  /** @returns {string} what the user said before this answer */
+  #questionOf(turn) {
+    let element = turn.element;
+    while (element && !element.matches(".turn.user")) element = element.previousElementSibling;
+    return this.#byMessage.get(element?.dataset.message)?.message.text ?? "";
   }
 
   /** Before the messages that the server does not have yet. */

@@ -3,7 +3,6 @@
 import { api, ApiError } from "./api.js";
 import { Sending } from "./sending.js";
 import { ThreadSocket } from "./socket.js";
-import { noteOf } from "./words.js";
 
 const PAGE = 40;
 const FAR = 200;
@@ -64,10 +63,18 @@ export class OpenThread {
     return this.socket.send(frame);
   }
 
-  retry(replyId) {
-    if (!this.socket.send({ type: "reply.retry", reply: replyId })) {
-      this.on.onError("There is no connection to the server yet. Retry as soon as it is back.");
-    }
+  /** @param {string} replyId @param {string} [model] to be asked in place of the one before */
+  retry(replyId, model) {
+    this.#again({ type: "reply.retry", reply: replyId, model });
+  }
+
+  /** Goes on where that reply was cut short. */
+  goOn(replyId) {
+    this.#again({ type: "reply.continue", reply: replyId });
+  }
+
+  #again(frame) {
+    if (!this.socket.send(frame)) this.on.onError("There is no connection to the server yet. Try again as soon as it is back.");
   }
 
   /** @returns {Promise<boolean>} whether older turns came */
@@ -229,6 +236,7 @@ export class OpenThread {
     } else if (type === "reply.thinking") {
       turn.thinking(data);
     } else if (type === "reply.delta") {
+      if (data.earlier) this.announcer.skip(data.text);
       turn.delta(data.text, { whole: data.whole });
     } else if (type.startsWith("tool.")) {
       turn.tool(type, data);
@@ -280,9 +288,9 @@ export class OpenThread {
       this.#setRunning(null);
       return this.#pump();
     }
-    const { message, request, error = null } = data;
-    const turn = this.log.settled(message, { id: reply, status, error, request });
-    this.announcer.finish(turn.text, noteOf(message?.status ?? status, error));
+    const turn = this.log.settled(data.message, data.reply);
+    this.log.answered(data.user_message, data.user_message_status);
+    this.announcer.finish(turn.text, turn.words);
     this.workbench.ended(reply, status, data);
     this.#setRunning(null);
     this.on.onEnded(turn);

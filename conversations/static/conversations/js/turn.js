@@ -4,6 +4,7 @@ import { Parts } from "./artifacts/parts.js";
 import { openMenu } from "./dialogs.js";
 import { copyFrom, h, icon, iconButton } from "./dom.js";
 import { Thought } from "./thought.js";
+import { waysOn } from "./endings.js";
 import { clock, count, fullTime, noteOf, short, thinkingFor } from "./words.js";
 
 function timeOf(iso) {
@@ -57,7 +58,15 @@ export class UserTurn {
       more("More about your message", { text: message.text, forget: () => this.onForget(message) }),
     );
     if (message.status === "forgotten") this.forgotten();
+    this.answered(message.status);
     return this;
+  }
+
+  /** @param {string} status `refused` while the newest reply to it was */
+  answered(status) {
+    const refused = status === "refused";
+    this.element.classList.toggle("refused", refused);
+    this.say(refused ? "Not answered. Later answers are not given it." : "", { pending: false });
   }
 
   /** Its words are gone. */
@@ -67,10 +76,10 @@ export class UserTurn {
     this.actions.replaceChildren(timeOf(this.message.created_at));
   }
 
-  say(words) {
+  say(words, { pending = Boolean(words) } = {}) {
     this.note.textContent = words;
     this.note.hidden = !words;
-    this.element.classList.toggle("pending", Boolean(words));
+    this.element.classList.toggle("pending", pending);
   }
 }
 
@@ -78,12 +87,14 @@ export class AssistantTurn {
   #text = "";
 
   /**
-   * @param {{name: string, replyId: string, onRetry: (replyId: string) => void, onBook: (requestId: string) => void, onShown: () => void,
+   * @param {{name: string, replyId: string, onRetry: (replyId: string, model?: string) => void, onContinue: (replyId: string) => void,
+   *   onRephrase: () => void, nameOfModel: (id: string) => string, onBook: (requestId: string) => void, onShown: () => void,
    *   onForget: (message: object) => void,
    *   onArtifact: (artifact: object) => void, onDraft: (replyId: string, toolId: string) => void}} options
    */
-  constructor({ name, replyId, onRetry, onBook, onForget, onShown, onArtifact, onDraft }) {
-    Object.assign(this, { replyId, onRetry, onBook, onForget, onShown, request: null });
+  constructor({ name, replyId, onRetry, onContinue, onRephrase, nameOfModel, onBook, onForget, onShown, onArtifact, onDraft }) {
+    Object.assign(this, { replyId, onRetry, onBook, onForget, onShown, request: null, words: "" });
+    this.on = { onRetry, onContinue, onRephrase, nameOfModel };
     this.body = h("div", { class: "parts" });
     this.parts = new Parts(this.body, { onShown, onArtifact, onDraft: (toolId) => onDraft(this.replyId, toolId) });
     this.thought = new Thought();
@@ -147,7 +158,7 @@ export class AssistantTurn {
   /**
    * The reply has ended.
    * @param {object | null} message the stored turn, if there is one
-   * @param {{id: string, status: string, error: object | null, request: string | null}} reply
+   * @param {{id: string, status: string, error: object | null, request: string | null, ways?: string[]}} reply
    */
   settle(message, reply) {
     this.message = message;
@@ -182,18 +193,15 @@ export class AssistantTurn {
   }
 
   #showNote(status) {
-    const words = noteOf(status, this.reply.error);
-    this.note.hidden = !words;
-    if (!words) return;
-    const failed = status === "failed" || status === "interrupted";
-    const reassure = failed && !this.#text && !words.includes("saved");
-    const text = h("p", {}, words, reassure ? " Your message is saved." : "");
+    const { reply } = this;
+    this.words = noteOf(status, reply);
+    this.note.hidden = !this.words;
+    if (!this.words) return;
+    const failed = ["failed", "interrupted"].some((bad) => bad === status || bad === reply.status) || Boolean(reply.refusal);
+    const reassure = failed && !this.#text && !/saved|stays/.test(this.words);
+    const text = h("p", {}, this.words, reassure ? " Your message is saved." : "");
     this.note.classList.toggle("warning", failed);
-    this.note.replaceChildren(...(failed ? [icon("warn")] : []), text, this.#retryButton("button retry", "Retry"));
-  }
-
-  #retryButton(className, label) {
-    return h("button", { type: "button", class: className, onclick: () => this.onRetry(this.replyId) }, icon("retry"), label);
+    this.note.replaceChildren(...(failed ? [icon("warn")] : []), text, waysOn(reply, this.on));
   }
 
   #showActions() {

@@ -8,11 +8,18 @@ const STATUS = {
   failed: "The reply failed here.",
 };
 
+/** Why an answer is incomplete, where the model's own word for it says more. */
+const STOPPED_AT = {
+  max_tokens: "The answer is as long as it may be here. It can go on.",
+  model_context_window_exceeded: "No more fits into the model's context here. It can go on with less of the conversation.",
+};
+
 /** @returns {string} the note below a turn; empty for a complete one */
-export function noteOf(status, error) {
+export function noteOf(status, { error = null, refusal = null, stop_reason: reason = "" } = {}) {
   if (["complete", "completed", "forgotten"].includes(status)) return "";
+  if (refusal) return refusal.message;
   if (error?.message && status !== "stopped") return error.message;
-  return STATUS[status] ?? `This reply ended as “${status}”.`;
+  return (status === "incomplete" && STOPPED_AT[reason]) || STATUS[status] || `This reply ended as “${status}”.`;
 }
 
 /** @param {number} seconds so far, in whole ones */

@@ -1,6 +1,7 @@
 /** Cards in the thread: for artifacts that no turn tells of, and for the silent work of a preset. */
 
 import { h, icon } from "../dom.js";
+import { waysOn } from "../endings.js";
 import { noteOf, thinkingFor } from "../words.js";
 import { kindOf } from "./naming.js";
 
@@ -11,7 +12,7 @@ export class Cards {
   /**
    * @param {HTMLElement} log
    * @param {import("./shelf.js").Shelf} shelf
-   * @param {{onOpen: (id: string) => void, onRestore: (id: string) => void, onStop: () => void, onRetry: (reply: string) => void, onDraft: (reply: string) => void, onGrown: () => void}} on
+   * @param {{onOpen: (id: string) => void, onRestore: (id: string) => void, onStop: () => void, onRetry: (reply: string, model?: string) => void, nameOfModel: (id: string) => string, onDraft: (reply: string) => void, onGrown: () => void}} on
    */
   constructor(log, shelf, on) {
     Object.assign(this, { log, shelf, on, complete: true });
@@ -86,8 +87,8 @@ export class Cards {
     this.#works.get(reply)?.thinking(seconds);
   }
 
-  ended(reply, status, { error, artifact }) {
-    this.#works.get(reply)?.ended(status, error, artifact);
+  ended(reply, status, { reply: described, artifact }) {
+    this.#works.get(reply)?.ended(status, described, artifact);
     this.place();
     this.on.onGrown();
   }
@@ -153,7 +154,7 @@ class Work {
     this.progress.textContent = thinkingFor(seconds);
   }
 
-  ended(status, error, artifact) {
+  ended(status, reply, artifact) {
     this.over = true;
     this.element.removeAttribute("aria-busy");
     this.element.classList.remove("working");
@@ -165,11 +166,11 @@ class Work {
     const failed = status !== "stopped";
     this.element.classList.toggle("failed", failed);
     // Said of turns; here there is none.
-    const words = failed ? noteOf(status, error) : "You stopped it. Nothing was saved.";
+    const words = failed ? noteOf(status, reply) : "You stopped it. Nothing was saved.";
     this.element.replaceChildren(
       icon(failed ? "warn" : "stop"),
       h("span", { class: "card-words" }, h("span", { class: "card-title" }, this.name), h("span", { class: "card-facts" }, words || "Nothing was made.")),
-      h("button", { type: "button", class: "button", onclick: () => this.on.onRetry(this.reply) }, icon("retry"), "Retry"),
+      waysOn(reply, this.on),
     );
   }
 }

@@ -14,7 +14,7 @@ export class Workbench {
 
   /**
    * @param {{store: object, announcer: object, log: import("../log.js").Log}} parts
-   * @param {{onStop: () => void, onRetry: (reply: string) => void, onRun: (frame: object) => boolean, onError: (words: string) => void, isRunning: () => boolean}} on
+   * @param {{onStop: () => void, onRetry: (reply: string, model?: string) => void, nameOfModel: (id: string) => string, onRun: (frame: object) => boolean, onError: (words: string) => void, isRunning: () => boolean}} on
    */
   constructor({ store, announcer, log }, on) {
     Object.assign(this, { announcer, log, on });
@@ -24,7 +24,8 @@ export class Workbench {
       onOpen: (id) => this.panel.showArtifact(id),
       onRestore: (id) => this.panel.restore(id),
       onStop: () => on.onStop(),
-      onRetry: (reply) => on.onRetry(reply),
+      onRetry: (reply, model) => on.onRetry(reply, model),
+      nameOfModel: on.nameOfModel,
       onDraft: (reply) => this.#showDraftOf(reply),
       onGrown: () => log.scroll.grown(),
     });

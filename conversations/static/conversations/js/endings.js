@@ -1,0 +1,42 @@
+/** What can be done after a reply that did not end well: a button for each way on, the most promising first. */
+
+import { h, icon } from "./dom.js";
+
+/**
+ * @param {{id: string, ways?: string[], fallback_model?: string | null, error?: object | null, ended_at?: string | null}} reply
+ * @param {{onRetry: (replyId: string, model?: string) => void, onContinue?: (replyId: string) => void, onRephrase?: () => void,
+ *   nameOfModel: (id: string) => string}} on
+ * @returns {HTMLElement}
+ */
+export function waysOn(reply, on) {
+  const other = reply.fallback_model;
+  const known = {
+    continue: () => ["down", "Continue", () => on.onContinue(reply.id)],
+    rephrase: () => ["edit", "Put it another way", () => on.onRephrase()],
+    fallback: () => ["retry", `Answer with ${on.nameOfModel(other)}`, () => on.onRetry(reply.id, other)],
+    retry: () => ["retry", "Retry", () => on.onRetry(reply.id)],
+  };
+  const buttons = (reply.ways ?? []).map((way, index) => {
+    const [name, label, onclick] = known[way]();
+    const quiet = way === "retry" && index > 0;
+    const button = h("button", { type: "button", class: quiet ? "button quiet" : "button", onclick }, icon(name), label);
+    if (way === "retry") whenItMay(button, label, reply);
+    return button;
+  });
+  return h("div", { class: "ways" }, ...buttons);
+}
+
+/** Where the provider asks to wait, the button counts down and can be pressed then. */
+function whenItMay(button, label, { error, ended_at: endedAt }) {
+  const wait = error?.details?.retry_after;
+  if (!wait) return;
+  // A clock that is behind the server's must not make the wait longer.
+  const until = Math.min(Date.parse(endedAt) || Date.now(), Date.now()) + wait * 1000;
+  const show = () => {
+    const left = Math.ceil((until - Date.now()) / 1000);
+    button.disabled = left > 0;
+    button.lastChild.textContent = left > 0 ? `${label} in ${left < 100 ? `${left} s` : `${Math.ceil(left / 60)} min`}` : label;
+    if (left > 0) setTimeout(show, 500);
+  };
+  show();
+}
