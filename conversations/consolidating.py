@@ -8,6 +8,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from datetime import datetime, timedelta, tzinfo
 from typing import Any
 
@@ -18,7 +19,7 @@ from django.utils import timezone
 
 from conversations import attempts
 from conversations.digesting import digest, end_left_behind, writer
-from conversations.models import Reply
+from conversations.models import Message, Reply
 from conversations.providers import Provider
 from conversations.remembered import zone_of
 from conversations.unconsolidated import LATE, Due, Moved, Readable, due_parts, hold, readable, rows
@@ -97,11 +98,12 @@ def _do(
             if alive and not alive():
                 return done, False
             read = readable(one)
-            turns = _turns(read, zone)
+            turns = _turns(read.turns, zone)
             asked = provider if _is_recent(one, at) else None
             try:
                 findings = with_made(_findings(user_id, one, turns, facts, asked, runner), read.made)
-                _keep(user_id, one, turns, findings, facts, zone, at)
+                findings = replace(findings, confined=extract(_turns(read.confined, zone)).facts)
+                _keep(user_id, one, read, findings, facts, zone, at)
                 done += 1
             except Moved:
                 moved += 1
@@ -129,21 +131,30 @@ def _is_recent(one: Due, at: datetime) -> bool:
     return at - one.part.ended_at <= BY_A_MODEL
 
 
-def _turns(read: Readable, zone: tzinfo) -> list[Turn]:
+def _turns(turns: Sequence[Message], zone: tzinfo) -> list[Turn]:
     return [
         Turn(id=turn.id, position=turn.position, role=turn.role, text=turn.text, at=turn.created_at.astimezone(zone))
-        for turn in read.turns
+        for turn in turns
     ]
 
 
-def _keep(
-    user_id: int, one: Due, turns: Sequence[Turn], findings: Findings, facts: Facts, zone: tzinfo, at: datetime
-) -> None:
+def _keep(user_id: int, one: Due, read: Readable, findings: Findings, facts: Facts, zone: tzinfo, at: datetime) -> None:
     """All of a part in one transaction, unless what it was made of is no longer what is said. Raises ``Moved``."""
-    ids = [turn.id for turn in turns]
+    told, confined, _ = read.identity
     with transaction.atomic():
-        hold(user_id, one, ids)
-        where = Kept(user_id=user_id, thread_id=one.thread, part=one.part, turns=ids, zone=zone, at=at)
+        _, now = hold(user_id, one, told)
+        if now.identity != read.identity:
+            raise Moved
+        where = Kept(
+            user_id=user_id,
+            thread_id=one.thread,
+            part=one.part,
+            turns=told,
+            excluded=[turn.id for turn, _ in read.excluded],
+            confined=confined,
+            zone=zone,
+            at=at,
+        )
         keeping.keep(where, findings, facts)
         Consolidation.objects.filter(user=user_id).update(parts_done=F("parts_done") + 1)
 

@@ -9,15 +9,14 @@ from typing import Any
 
 from django.db import connection
 from django.db.models import QuerySet
-from django.utils import timezone
 
-from artifacts.models import Artifact, ArtifactVersion
+from artifacts.models import ArtifactVersion
 from conversations.context.exclusion import exclusions
-from conversations.context.filtering import ARTIFACT_CORRELATION_WINDOW, MadeArtifact, identify_fulfilled_pairs
+from conversations.context.filtering import MadeArtifact, identify_fulfilled_pairs
 from conversations.context.reasons import Reason
 from conversations.context.windowing import Turn
 from conversations.models import Message, Reply, Thread
-from memory.models import Preferences, ThreadSummary
+from memory.models import Preferences
 from memory.parts import Part, Place, parts_of
 
 LATE = timedelta(minutes=1)
@@ -28,14 +27,14 @@ BESIDE = 20
 # Turns behind the last part of each thread, with that part itself where there is one, which they may extend.
 UNREAD = """
 SELECT thread.id, coalesce(last.first_position, 1), coalesce(last.last_position, 0),
-       turn.position, turn.created_at, char_length(turn.text)
+       turn.position, turn.created_at, char_length(turn.text), turn.role
 FROM conversations_thread AS thread
 LEFT JOIN LATERAL (
     SELECT first_position, last_position FROM memory_threadsummary
     WHERE thread_id = thread.id ORDER BY first_position DESC LIMIT 1
 ) AS last ON true
 CROSS JOIN LATERAL (
-    SELECT position, created_at, text FROM conversations_message
+    SELECT position, created_at, text, role FROM conversations_message
     WHERE thread_id = thread.id AND is_active AND status <> 'forgotten'
       AND position >= coalesce(last.first_position, 1)
     ORDER BY position
@@ -86,11 +85,20 @@ class Due:
 @dataclass(frozen=True, kw_only=True)
 class Readable:
     """The turns of a part that notes may be made of, in order, those that none may be made of, with the reason, and the
-    titles of the artifacts that the latter made."""
+    titles of the artifacts that the latter made.
+
+    ``confined`` are those of them whose artifact was deleted: they count again in their own thread, and in no other (F5, F11).
+    """
 
     turns: Sequence[Message]
     excluded: Sequence[tuple[Message, Reason]]
+    confined: Sequence[Message]
     made: Sequence[str]
+
+    @property
+    def identity(self) -> tuple[list[uuid.UUID], list[uuid.UUID], list[str]]:
+        """The same as long as the same notes can be made."""
+        return [turn.id for turn in self.turns], [turn.id for turn in self.confined], list(self.made)
 
 
 def due_parts(user_id: int, zone: tzinfo) -> list[Due]:
@@ -116,42 +124,35 @@ def readable(one: Due) -> Readable:
     )
     turns = [Turn.of(turn) for turn in around.exclude(status=Message.Status.FORGOTTEN).order_by("position")]
     made = _made(one.thread)
-    reasons = exclusions(turns, [artifact for artifact, _ in made])
+    there = [version for version in made if not version.is_deleted]
+    reasons, here = exclusions(turns, made), exclusions(turns, there)
     inside = list(active(one))
     excluded = [(turn, reasons[turn.id]) for turn in inside if turn.id in reasons]
     gone = {turn.id for turn, _ in excluded}
-    titles = [title for artifact, title in made if not gone.isdisjoint(identify_fulfilled_pairs(turns, [artifact]))]
+    makers = {turn.id for turn, _ in excluded if turn.role == Message.Role.ASSISTANT}
+    titles = [version.title for version in there if not makers.isdisjoint(identify_fulfilled_pairs(turns, [version]))]
     return Readable(
         turns=[turn for turn in inside if turn.id not in gone],
         excluded=excluded,
+        confined=[turn for turn, _ in excluded if turn.id not in here],
         made=list(dict.fromkeys(titles)),
     )
 
 
-def _made(thread_id: uuid.UUID) -> list[tuple[MadeArtifact, str]]:
-    """The versions of a thread's artifacts that were not written by hand, with the artifact's title, oldest first."""
-    versions = ArtifactVersion.objects.filter(thread=thread_id, artifact__deleted_at=None)
-    rows = versions.exclude(origin=ArtifactVersion.Origin.HAND).order_by("created_at", "id")
-    columns = rows.values_list("created_at", "message_id", "reply_id", "artifact__title")
-    return [(MadeArtifact(created_at=at, message=turn, reply=reply), title) for at, turn, reply, title in columns]
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Version(MadeArtifact):
+    title: str
+    is_deleted: bool
 
 
-def artifact_changed(artifact: Artifact) -> None:
-    """It was made, deleted or restored: parts whose turns may have made it are made anew (F5)."""
-    now = timezone.now()
-    for version in artifact.versions.exclude(origin=ArtifactVersion.Origin.HAND):
-        parts = ThreadSummary.objects.filter(thread=artifact.thread_id, stale_since=None)
-        makers = Message.objects.filter(thread=artifact.thread_id, role=Message.Role.ASSISTANT)
-        if version.message_id or version.reply_id:
-            known = (
-                makers.filter(id=version.message_id) if version.message_id else makers.filter(reply=version.reply_id)
-            )
-        else:
-            since = version.created_at - ARTIFACT_CORRELATION_WINDOW
-            known = makers.filter(created_at__range=(since, version.created_at))
-        for position in known.values_list("position", flat=True):
-            # The question may be the last turn of the part before.
-            parts.filter(first_position__lte=position, last_position__gte=position - 1).update(stale_since=now)
+def _made(thread_id: uuid.UUID) -> list[_Version]:
+    """The versions of a thread's artifacts that were not written by hand, oldest first."""
+    versions = ArtifactVersion.objects.filter(thread=thread_id).exclude(origin=ArtifactVersion.Origin.HAND)
+    columns = ("created_at", "message_id", "reply_id", "artifact__title", "artifact__deleted_at")
+    return [
+        _Version(created_at=at, message=turn, reply=reply, title=title, is_deleted=deleted_at is not None)
+        for at, turn, reply, title, deleted_at in versions.order_by("created_at", "id").values_list(*columns)
+    ]
 
 
 def hold(user_id: int, one: Due, turns: Sequence[uuid.UUID]) -> tuple[Thread, Readable]:
@@ -171,9 +172,12 @@ def hold(user_id: int, one: Due, turns: Sequence[uuid.UUID]) -> tuple[Thread, Re
 def _unread(user_id: int, zone: tzinfo) -> Iterator[Due]:
     found = rows(UNREAD, user=user_id)
     for (thread, first, settled), turns in groupby(found, key=lambda row: row[:3]):
-        places = [Place(position=row[3], at=row[4], characters=row[5]) for row in turns]
+        rows_of_thread = list(turns)
+        places = [Place(position=row[3], at=row[4], characters=row[5]) for row in rows_of_thread]
+        # What was answered late may not have counted before, or count no more: the part that holds it is made anew as well.
+        next_role = next(row[6] for row in rows_of_thread if row[3] > settled)
         for part in parts_of(places, zone, first=first, settled=settled):
-            if part.last > settled:
+            if part.last > settled or (part.last == settled and next_role == Message.Role.ASSISTANT):
                 yield Due(thread=thread, part=part)
 
 

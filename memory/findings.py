@@ -70,11 +70,15 @@ class OpenTopic:
 
 @dataclass(frozen=True, kw_only=True)
 class Findings:
-    """All that is found in a part. ``made_by`` is a model's name, or ``RULES``; empty where there was nothing to read."""
+    """All that is found in a part. ``made_by`` is a model's name, or ``RULES``; empty where there was nothing to read.
+
+    Facts that are ``confined`` are of their thread alone.
+    """
 
     summary: str = ""
     moments: Sequence[str] = ()
     facts: Sequence[Fact] = ()
+    confined: Sequence[Fact] = ()
     opened: Sequence[Opened] = ()
     resolved: Sequence[Resolved] = ()
     made_by: str = ""

@@ -5,12 +5,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta, tzinfo
 
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 
 from memory.findings import LONGEST_SUMMARY, Findings, OpenTopic
 from memory.models import DailySummary, Memory, ThreadSummary, Topic
 from memory.parts import Part
-from memory.replacing import Facts, New, key_of, known, new_facts, retold
+from memory.replacing import Facts, New, facts_alone, key_of, known, new_facts, retold
 from memory.tags import thread_tag, user_tag
 
 MOST_MOMENTS_A_DAY = 12
@@ -21,12 +21,17 @@ LONGEST_PART = timedelta(days=2)
 
 @dataclass(frozen=True, kw_only=True)
 class Kept:
-    """Where findings belong: a part of a thread, as it is made of these turns."""
+    """Where findings belong: a part of a thread, as it is made of these turns.
+
+    ``excluded`` are turns of it that nothing may be noted of, but for ``confined`` ones for their thread alone.
+    """
 
     user_id: int
     thread_id: uuid.UUID
     part: Part
     turns: Sequence[uuid.UUID]
+    excluded: Sequence[uuid.UUID] = ()
+    confined: Sequence[uuid.UUID] = ()
     zone: tzinfo
     at: datetime
 
@@ -52,6 +57,8 @@ def open_topics_of(user_id: int, until: datetime) -> list[OpenTopic]:
 
 def keep(where: Kept, findings: Findings, facts: Facts) -> ThreadSummary:
     """Store the findings of a part. To do so again with the same changes nothing but the time."""
+    gone = [id for id in where.excluded if id not in where.confined]
+    facts.remove(_drop(where.user_id, gone, confined=where.confined))
     facts.end(_drop_unfounded(where, _gone(where)))
     summary, _ = ThreadSummary.objects.update_or_create(
         thread_id=where.thread_id,
@@ -69,7 +76,9 @@ def keep(where: Kept, findings: Findings, facts: Facts) -> ThreadSummary:
             "stale_since": None,
         },
     )
-    _keep_facts(where, new_facts(findings.facts, facts))
+    everywhere = [user_tag(where.user_id), thread_tag(where.thread_id)]
+    _keep_facts(where, new_facts(findings.facts, facts), everywhere)
+    _keep_facts(where, facts_alone(findings.confined, facts), [thread_tag(where.thread_id)])
     _keep_topics(where, findings)
     remake_days(where.user_id, [where.part.started_at.astimezone(where.zone).date()], where.zone, where.at)
     return summary
@@ -79,7 +88,7 @@ def _gone(where: Kept) -> list[uuid.UUID]:
     """Turns that the part was made of before and is no longer: replaced, or forgotten."""
     before = ThreadSummary.objects.filter(thread=where.thread_id, first_position=where.part.first)
     sources = before.values_list("sources", flat=True).first() or []
-    return sorted({*sources} - {*where.turns})
+    return sorted({*sources} - {*where.turns, *where.excluded})
 
 
 def _drop_unfounded(where: Kept, gone: Sequence[uuid.UUID]) -> list[uuid.UUID]:
@@ -94,15 +103,54 @@ def _drop_unfounded(where: Kept, gone: Sequence[uuid.UUID]) -> list[uuid.UUID]:
     return ended
 
 
-def _keep_facts(where: Kept, new: Iterable[New]) -> None:
-    tags = [user_tag(where.user_id), thread_tag(where.thread_id)]
+def unsettle(
+    user_id: int,
+    thread_id: uuid.UUID,
+    *,
+    positions: Sequence[int],
+    turns: Sequence[uuid.UUID],
+    zone: tzinfo,
+    at: datetime,
+) -> None:
+    """The parts of these places tell nothing until they are made anew, and nothing is known by these turns."""
+    parts = parts_at(thread_id, positions)
+    days = {started_at.astimezone(zone).date() for started_at in parts.values_list("started_at", flat=True)}
+    parts.update(text="", key_moments=[], stale_since=at)
+    _drop(user_id, turns)
+    remake_days(user_id, days, zone, at)
+
+
+def parts_at(thread_id: uuid.UUID, positions: Sequence[int]) -> QuerySet[ThreadSummary]:
+    holding = Q(pk__in=[])
+    for position in positions:
+        holding |= Q(first_position__lte=position, last_position__gte=position)
+    return ThreadSummary.objects.filter(holding, thread=thread_id)
+
+
+def _drop(user_id: int, gone: Sequence[uuid.UUID], *, confined: Sequence[uuid.UUID] = ()) -> list[uuid.UUID]:
+    """What was found in any of these turns; in those that are ``confined``, only what is known beyond their thread.
+
+    Not ended, so that what comes to count again is found again. Tells which facts.
+    """
+    if not (gone or confined):
+        return []
+    Topic.objects.filter(user=user_id, resolved_at=None, sources__overlap=[*gone, *confined]).delete()
+    beyond = Q(sources__overlap=list(confined), tags__contains=[user_tag(user_id)])
+    resting = Q(sources__overlap=list(gone)) | beyond
+    facts = Memory.objects.filter(resting, user=user_id, origin=Memory.Origin.CONVERSATION, ended_at=None)
+    dropped = list(facts.values_list("id", flat=True))
+    Memory.objects.filter(id__in=dropped).delete()
+    return dropped
+
+
+def _keep_facts(where: Kept, new: Iterable[New], tags: Sequence[str]) -> None:
     for one in new:
         later = one.replaced_by
         Memory.objects.create(
             id=one.id,
             user_id=where.user_id,
             content=one.fact.text,
-            tags=tags,
+            tags=list(tags),
             origin=Memory.Origin.CONVERSATION,
             sources=list(one.fact.sources),
             created_at=one.fact.at,

@@ -71,6 +71,13 @@ class Facts:
         current = (one for one in self.by_id.values() if not one.ended)
         return heapq.nlargest(most, current, key=lambda one: (len(one.key[0] & words), one.at))
 
+    def remove(self, ids: Iterable[uuid.UUID]) -> None:
+        """As if they had never been known."""
+        for id in ids:
+            if gone := self.by_id.pop(id, None):
+                for known in (self.by_key[gone.key], self.by_slot[gone.slot], *map(self.by_source.__getitem__, gone.sources)):
+                    known[:] = [one for one in known if one.id != id]
+
     def is_current(self, known: Known) -> bool:
         return not self.by_id[known.id].ended
 
@@ -113,6 +120,16 @@ def new_facts(found: Sequence[Fact], facts: Facts) -> list[New]:
         earlier = tuple(one.id for one in others.values() if one.at <= fact.at)
         new.append(New(id=uuid.uuid4(), fact=fact, replaces=earlier, replaced_by=later))
         _note(facts, new[-1])
+    return new
+
+
+def facts_alone(found: Sequence[Fact], facts: Facts) -> list[New]:
+    """What of the found is not known yet, and replaces nothing. Takes note of it in ``facts``."""
+    new: list[New] = []
+    for fact in found:
+        if not facts.holds(fact):
+            new.append(New(id=uuid.uuid4(), fact=fact))
+            _note(facts, new[-1])
     return new
 
 

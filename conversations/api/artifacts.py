@@ -11,13 +11,12 @@ from rest_framework.response import Response
 
 from artifacts import services
 from artifacts.models import Artifact, ArtifactVersion, Kind
-from conversations import threads, wire
+from conversations import amending, threads, wire
 from conversations.api import conditional, serializers
 from conversations.api.base import APIView, caller, valid
 from conversations.api.pagination import ArtifactPagination, VersionPagination
 from conversations.api.queries import chosen, switched
 from conversations.errors import ArtifactNotFound, VersionNotFound
-from conversations.unconsolidated import artifact_changed
 
 CONTENT = OpenApiParameter("content", OpenApiTypes.BOOL, description="`false`: without their contents.")
 DELETED = OpenApiParameter("deleted", OpenApiTypes.BOOL, description="`true`: also one that is deleted.")
@@ -49,13 +48,16 @@ class ArtifactList(APIView):
     def post(self, request: Request, thread_id: str) -> Response:
         """Add an artifact to a thread. An assistant turn not more than 5 seconds older counts as what made it."""
         thread = threads.get(caller(request), thread_id)
-        saved = services.create(
-            **valid(serializers.NewArtifact, request),
-            thread_id=thread.id,
-            made=_made(ArtifactVersion.Origin.PROGRAM),
-            after_position=thread.last_position,
-        )
-        artifact_changed(saved.artifact)
+        values = valid(serializers.NewArtifact, request)
+        with transaction.atomic():
+            amending.lock(thread.id)
+            saved = services.create(
+                **values,
+                thread_id=thread.id,
+                made=_made(ArtifactVersion.Origin.PROGRAM),
+                after_position=thread.last_position,
+            )
+            amending.artifact_changed(saved.artifact)
         return Response(_whole(saved.artifact), status=201)
 
 
@@ -86,9 +88,10 @@ class ArtifactDetail(APIView):
         """Delete an artifact; it can be restored. One that is deleted already stays so."""
         artifact = threads.artifact_of(caller(request), artifact_id, deleted=True)
         with transaction.atomic():
+            amending.lock(artifact.thread_id)
             conditional.demand_match(request, conditional.of_artifact(artifact.id, locked=True))
             services.delete(artifact, at=timezone.now())
-            artifact_changed(artifact)
+            amending.artifact_changed(artifact)
         return Response(status=204)
 
 
@@ -98,8 +101,9 @@ class ArtifactRestore(APIView):
         """Bring a deleted artifact back. One that is not deleted stays as it is."""
         artifact = threads.artifact_of(caller(request), artifact_id, deleted=True)
         with transaction.atomic():
+            amending.lock(artifact.thread_id)
             services.restore(artifact)
-            artifact_changed(artifact)
+            amending.artifact_changed(artifact)
         return Response(_whole(artifact))
 
 

@@ -13,13 +13,14 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.models import User
+from django.db import DatabaseError
 from django.db.models import Subquery
 from django.db.models.functions import Now
 from django.utils import timezone
 
 from artifacts import services
 from artifacts.models import Preset
-from conversations import allowances, telemetry, threads
+from conversations import allowances, amending, telemetry, threads
 from conversations.context import describing, ranking, snapshots
 from conversations.context.builder import Context, build_context, continued, rewriting_context
 from conversations.context.fitting import Section
@@ -403,6 +404,8 @@ def close(
     if answer and closed.position:
         answer.position = closed.position
     question = outcome.question_status or closed.question_status
+    if closed.user_message and (question != closed.question_status or (answer and _has_called(answer))):
+        _amend(closed.thread, closed.user_message)
     ending = eventlog.ending(
         reply,
         answer,
@@ -412,6 +415,18 @@ def close(
         fallback_model=closed.fallback_model,
     )
     return [*events, ending]
+
+
+def _has_called(answer: Message) -> bool:
+    return any(block["type"] == "tool_use" for block in answer.blocks)
+
+
+def _amend(thread_id: uuid.UUID, question_id: uuid.UUID) -> None:
+    """What was noted of the turn while it had another answer, or none. The reply has ended, whatever becomes of this."""
+    try:
+        amending.answered_anew(thread_id, question_id)
+    except DatabaseError:
+        log.exception("can't amend the notes", extra={"thread_id": str(thread_id)})
 
 
 def _blocks_of(

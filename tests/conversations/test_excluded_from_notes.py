@@ -10,13 +10,15 @@ from django.utils import timezone
 
 from artifacts import services
 from artifacts.models import Artifact
+from conversations.amending import answered_anew, artifact_changed
 from conversations.consolidating import consolidate
 from conversations.context.reasons import Reason
 from conversations.context.snapshots import runs_of
 from conversations.door import door
 from conversations.models import ContextSnapshot, Message, Thread
-from conversations.unconsolidated import artifact_changed, due_parts
+from conversations.unconsolidated import due_parts
 from memory.models import DailySummary, Memory, ThreadSummary, Topic
+from memory.tags import thread_tag
 from tests import model_scripts as scripts
 from tests.artifacts.factories import make_artifact
 from tests.conversations.factories import make_thread
@@ -80,17 +82,68 @@ def test_a_fulfilled_request_is_in_no_note_but_what_was_made_is_named(user: User
     assert due_parts(user.pk, UTC) == [], "what is left out makes no part due for ever"
 
 
-def test_a_deleted_artifact_brings_its_request_back_and_a_restored_one_takes_it_away(
+def test_a_deleted_artifact_is_named_no_more_and_what_asked_for_it_counts_in_its_own_thread_alone(
     user: User, thread: Thread
 ) -> None:
+    """F5, F11: summaries, topics and facts without the tag of a thread alone are given to every thread."""
+    change(thread, 3, text=f"{REQUEST} My shop is called Pedal.")
     artifact = document(thread)
     consolidate(user.pk, at=NOW)
-    for step, counts_again in ((delete, True), (services.restore, False)):
+    for step, is_there in ((delete, False), (services.restore, True), (delete, False)):
         step(artifact)
         artifact_changed(artifact)
         assert consolidate(user.pk, at=timezone.now()) == 1
-        assert ("requirements document" in notes()) is counts_again
-        assert ("made: *Bike shop requirements*" in notes()) is not counts_again
+        assert ("made: *Bike shop requirements*" in notes()) is is_there
+        assert "requirements document" not in notes()
+        known = list(Memory.objects.filter(content__contains="Pedal", ended_at=None).values_list("tags", flat=True))
+        assert known == ([] if is_there else [[thread_tag(thread.id)]])
+        assert due_parts(user.pk, UTC) == []
+
+
+def test_what_comes_to_be_left_out_leaves_the_notes_at_once(user: User, thread: Thread) -> None:
+    """Not only when a worker has come by: by then it would have been given to other threads."""
+    consolidate(user.pk, at=NOW)
+    assert "requirements document" in notes()
+    artifact_changed(document(thread))
+    assert "requirements document" not in notes() and "Here it is" not in notes()
+    assert len(due_parts(user.pk, UTC)) == 1 and "I live in Hamburg." in notes()
+    assert consolidate(user.pk, at=timezone.now()) == 1
+    assert "made: *Bike shop requirements*" in notes() and "renew my passport" in notes()
+
+
+def test_a_turn_that_is_refused_after_all_leaves_the_notes_at_once(user: User, thread: Thread) -> None:
+    question = thread.messages.get(position=1)
+    consolidate(user.pk, at=NOW)
+    assert FACT in notes()
+    for status, is_noted in ((Message.Status.REFUSED, False), (Message.Status.COMPLETE, True)):
+        Message.objects.filter(pk=question.pk).update(status=status)
+        answered_anew(thread.id, question.id)
+        assert FACT not in notes()
+        assert consolidate(user.pk, at=timezone.now()) == 1
+        assert (FACT in notes()) is is_noted
+
+
+def test_a_question_that_is_answered_late_is_looked_at_again(user: User, thread: Thread) -> None:
+    """Its part was made before the answer came that made what it asks for."""
+    change(thread, 6, is_active=False)
+    change(thread, 5, text="Please draft a marketing plan for the tea house.")
+    consolidate(user.pk, at=NOW)
+    assert "marketing plan" in notes()
+    late = Message.objects.create(
+        thread=thread,
+        position=7,
+        depth=6,
+        role="assistant",
+        text="Made.",
+        token_count=9,
+        token_total=999,
+        created_at=NOW,
+        parent=thread.messages.get(position=5),
+    )
+    make_artifact(thread, message=late)
+    Thread.objects.filter(pk=thread.pk).update(updated_at=NOW, last_position=7)
+    assert consolidate(user.pk, at=NOW + timedelta(hours=1)) == 2
+    assert "marketing plan" not in notes() and "made: *BRD*" in notes()
 
 
 @pytest.mark.parametrize(
