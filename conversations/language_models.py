@@ -3,6 +3,7 @@
 Synchronous, as it may have to read them.
 """
 
+import copy
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,6 +15,8 @@ from conversations.providers.prices import Price, PriceList, plain_name
 KEEP_SECONDS = 10.0
 ROWS_OF = {"claude_cli": "anthropic"}
 """Whose models a provider uses, where they are not its own."""
+CANT_SWITCH_OFF = frozenset({"claude_cli"})
+"""Providers that have no words for it that a model is not to think which thinks unasked."""
 UNKNOWN_WINDOW, UNKNOWN_OUTPUT = 200_000, 32_000
 
 
@@ -45,9 +48,13 @@ def find(provider: str, name: str) -> Model | None:
 def get(provider: str, name: str) -> Model:
     """The row of a model. One that has no row is taken for a plain one: it doesn't think, has no effort and no cache, and
     counts as the estimate does."""
-    return find(provider, name) or Model(
-        provider=provider, name=name, label=name, context_window=UNKNOWN_WINDOW, max_output=UNKNOWN_OUTPUT
-    )
+    row = find(provider, name)
+    if row is None:
+        return Model(provider=provider, name=name, label=name, context_window=UNKNOWN_WINDOW, max_output=UNKNOWN_OUTPUT)
+    if provider in CANT_SWITCH_OFF:
+        row = copy.copy(row)
+        row.thinking_off = Model.ThinkingOff.NEVER
+    return row
 
 
 def offered(provider: str) -> list[Model]:

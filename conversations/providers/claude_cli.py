@@ -29,7 +29,6 @@ from conversations.providers.thinking import NO_THINKING, ThinkingPlan, payload_
 
 MODEL, MAX_TOKENS, SYSTEM_PROMPT, HOME, SERVER = "{model}", "{max_tokens}", "{system_prompt}", "{home}", "{server}"
 """Stand for the request's own values, for a file and a folder that are gone afterwards, and for what only the server knows."""
-# Effort and thinking belong here, as values of the request.
 ARGUMENTS = (
     *("-p", "--output-format", "stream-json", "--include-partial-messages", "--verbose"),
     *("--tools", "", "--strict-mcp-config", "--setting-sources", "", "--disable-slash-commands"),
@@ -44,7 +43,6 @@ SWITCHES = {
     "CLAUDE_CODE_DISABLE_FILE_MENTIONS": "1",
     "CLAUDE_CODE_DISABLE_CLAUDE_MDS": "1",
     "CLAUDE_CODE_DISABLE_AUTO_MEMORY": "1",
-    "CLAUDE_CODE_DISABLE_THINKING": "1",
     "CLAUDE_CODE_DISABLE_EXPERIMENTAL_BETAS": "1",
     "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
     "CLAUDE_CODE_ATTRIBUTION_HEADER": "0",
@@ -70,7 +68,8 @@ ABOUT_THE_MACHINE = (
 SETS = {
     "cache_control": "at the end of each system text and of the conversation",
     "metadata": "ids of the device and of the session, which are new each time",
-    "output_config": "the effort that the program takes for the model by itself",
+    "output_config": "the effort that the program takes for the model by itself, where none is given",
+    "thinking": "without what is to be shown of it",
 }
 SENTENCE_TOKENS, MACHINE_TOKENS = 20, 280
 FAILURES = (StreamError, OSError, UnicodeEncodeError)
@@ -128,6 +127,7 @@ class ClaudeCliProvider:
             "sent": {
                 "system_prompt": "\n\n".join(block["text"] for block in system),
                 "standard_input": prompt(messages),
+                **told_of_thinking(thinking),
             },
             "program": self.program(),
         }
@@ -178,7 +178,7 @@ class Call:
 
     @classmethod
     def of(cls, payload: Payload, files: Files) -> "Call":
-        program, own = payload["program"], own_environment()
+        program, sent, own = payload["program"], payload["sent"], own_environment()
         values = {
             MODEL: payload["model"],
             MAX_TOKENS: str(payload["max_tokens"]),
@@ -186,12 +186,26 @@ class Call:
             HOME: str(files.home),
         }
         return cls(
-            arguments=[values.get(argument, argument) for argument in program["arguments"]],
+            arguments=[values.get(argument, argument) for argument in [*program["arguments"], *sent["arguments"]]],
             environment={
                 name: own.get(name, "") if value == SERVER else values.get(value, value)
-                for name, value in program["environment"].items()
+                for name, value in {**program["environment"], **sent["environment"]}.items()
             },
         )
+
+
+def told_of_thinking(plan: ThinkingPlan) -> dict[str, Any]:
+    """How the program is told of a plan. It has no words for what is to be shown of thinking, nor for switching it off where
+    a model thinks unasked."""
+    arguments = ["--effort", plan.effort] if plan.effort else []
+    match plan.mode:
+        case "adaptive":
+            environment = {}
+        case "enabled":
+            environment = {"MAX_THINKING_TOKENS": str(plan.room)}
+        case _:
+            environment = {"CLAUDE_CODE_DISABLE_THINKING": "1"}
+    return {"arguments": arguments, "environment": environment}
 
 
 def program_path() -> str | None:

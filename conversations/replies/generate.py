@@ -150,6 +150,7 @@ def _set_going(book: Journal, opened: Opened, told: ReplyStep) -> None:
         id=opened.reply.id,
         thread_id=opened.thread.id,
         events=[opened.saved],
+        said=Said(shows_thinking=opened.thread.assistant.show_thinking == Assistant.ShowThinking.SUMMARY),
         ends_at=time.monotonic() + opened.thread.assistant.reply_minutes * 60,
         silent=opened.preset is not None,
         said=Said.going_on(opened.continues.blocks) if opened.continues else Said(),

@@ -47,8 +47,10 @@ class Said:
     Both are as the model gave them, so that they can go back to it: its thinking is bound to all that stands before it.
 
     ``artifacts`` were saved by the calls. ``before`` is what was said until it was cut short; the rest joins it without a gap.
+    Where its assistant shows no thinking, none that came all the same is shown or kept.
     """
 
+    shows_thinking: bool = True
     before: list[Block] = field(default_factory=list)
     rounds: list[list[Block]] = field(default_factory=list)
     current: list[Block] = field(default_factory=list)
@@ -104,7 +106,7 @@ class Said:
 
     def think(self, piece: str) -> str:
         """The next piece of what it shows of its thinking; returns what is to be shown of it now."""
-        return self._thought.feed(piece)
+        return self._thought.feed(piece) if self.shows_thinking else ""
 
     def thought(self, block: Mapping[str, Any]) -> str:
         """The whole block; returns what is still to be shown."""
@@ -141,7 +143,7 @@ class Said:
             unfinished.append({"type": "thinking", "thinking": self._thought.text})
         blocks = [*(block for blocks in self.rounds for block in blocks), *current, *unfinished]
         whole = joined(self.before, blocks) if self._joins or self._text.begun else [*self.before, *blocks]
-        stored = [kept for block in whole if (kept := as_stored(block))]
+        stored = [kept for block in whole if (kept := as_stored(block, shows_thinking=self.shows_thinking))]
         return stored if any(block["type"] != "thinking" for block in stored) else []
 
     @property
@@ -175,12 +177,12 @@ def joined(before: Sequence[Block], after: Sequence[Block]) -> list[Block]:
     return [*before[:last], *before[last + 1 :], *after[:first], text, *after[first + 1 :]]
 
 
-def as_stored(block: Block) -> Block | None:
+def as_stored(block: Block, *, shows_thinking: bool = True) -> Block | None:
     """The block as a turn keeps it. Its signature is of no use there: no later request gets it back."""
     match block:
         case {"type": "text", "text": text}:
             return {"type": "text", "text": clean(text).lstrip()}
-        case {"type": "thinking", "thinking": str(text)} if text.strip():
+        case {"type": "thinking", "thinking": str(text)} if shows_thinking and text.strip():
             return {"type": "thinking", "thinking": clean(text).lstrip()}
         case {"type": "thinking" | "redacted_thinking"}:
             return None

@@ -66,6 +66,12 @@ def add_reader(database: str) -> str:
     return key
 
 
+def show_thinking(database: str) -> None:
+    """Of all assistants, as they do what their model shows of it."""
+    with psycopg.connect(database) as connection:
+        connection.execute("UPDATE conversations_assistant SET show_thinking = 'summary'")
+
+
 def add_turns(database: str, thread: str, count: int) -> None:
     """Complete, numbered turns at the end of a thread, as if they had been said."""
     values = {"count": count, "thread": thread}

@@ -12,7 +12,7 @@ from conversations.providers.base import CONTEXTUALISED
 from tests.browser.accessibility import violations
 from tests.browser.conftest import Reader
 from tests.browser.pages import PASSWORD, Chat, chat_page
-from tests.browser.rows import add_turns
+from tests.browser.rows import add_turns, show_thinking
 from tests.model_scripts import Cut, Gate, Thought, error, opened, stream, text, text_delta, turn
 from tests.model_server import ModelServer
 
@@ -50,7 +50,10 @@ def test_a_reply_streams_in_and_is_complete_after_the_tab_was_closed_in_mid_repl
     assert chat.said() == [TRUMP, "He was the 45th president of the United States."]
 
 
-def test_it_says_that_the_model_thinks_and_folds_what_it_shows_under_the_reply(chat: Chat, model: ModelServer) -> None:
+def test_it_says_that_the_model_thinks_and_folds_what_it_shows_under_the_reply(
+    chat: Chat, model: ModelServer, browser_database: str
+) -> None:
+    show_thinking(browser_database)
     gate = Gate()
     model.script(turn(Thought(pieces=("**They** ask ", "about boats."), halfway=(gate,)), "Yes."))
     chat.send("Do you like boats?")
@@ -69,7 +72,6 @@ def test_it_says_that_the_model_thinks_and_folds_what_it_shows_under_the_reply(c
         expect(fold.locator(".prose")).to_have_text("They ask about boats.")
         assert violations(chat.page) == []
         chat.page.reload()
-        chat.wait_until_ready()
 
 
 def test_a_page_opened_in_mid_reply_follows_it_to_the_end(chat: Chat, model: ModelServer) -> None:

@@ -6,6 +6,7 @@ import pytest
 from django.test import override_settings
 
 from conversations import language_models
+from conversations.context.thinking import plan_without
 from conversations.models import Model
 from conversations.providers import ProviderError, get_provider
 
@@ -20,6 +21,14 @@ def test_a_model_is_known_by_its_id_with_or_without_a_date() -> None:
 
 def test_the_cli_uses_the_models_of_anthropic() -> None:
     assert language_models.get("claude_cli", "claude-opus-5-5") == language_models.get("anthropic", "claude-opus-5-5")
+
+
+def test_the_cli_has_no_words_to_switch_thinking_off() -> None:
+    haiku = {of: language_models.get(of, "claude-haiku-5-5") for of in ("anthropic", "claude_cli")}
+    assert {of: plan_without(row, 500).mode for of, row in haiku.items()} == {
+        "anthropic": "disabled",
+        "claude_cli": "adaptive",
+    }
 
 
 def test_a_model_without_a_row_is_taken_for_a_plain_one() -> None:

@@ -14,11 +14,21 @@ from django.test import override_settings
 from pytest_django import Settings
 
 from conversations.context.tokens import estimate_tokens
-from conversations.providers.base import Finished, ProviderError, ProviderEvent, TextDelta, Usage
+from conversations.providers.base import (
+    Finished,
+    ProviderError,
+    ProviderEvent,
+    TextDelta,
+    ThinkingDelta,
+    ThinkingDone,
+    ThinkingStarted,
+    Usage,
+)
 from conversations.providers.claude import Deadline
 from conversations.providers.claude_cli import ClaudeCliProvider, slow
 from conversations.providers.claude_cli_output import Output
 from conversations.providers.errors import SENTENCES, StreamError
+from conversations.providers.thinking import ThinkingPlan
 from tests import model_scripts as scripts
 from tests.claude_cli import stand_in
 from tests.conversations.providers.events import said
@@ -32,6 +42,8 @@ END = Finished(stop_reason="end_turn", usage=USAGE, request_id="req_local", mess
 RESULT = {"type": "result", "subtype": "success", "is_error": False}
 Step = dict[str, Any]
 Play = Callable[..., None]
+
+ADAPTIVE = ThinkingPlan(mode="adaptive", display="omitted", effort="low", room=40)
 
 provider = ClaudeCliProvider()
 
@@ -49,10 +61,14 @@ def closed(stop_reason: str = "end_turn") -> list[Step]:
     return [{"line": answer}, *(event(e) for e in scripts.closed(stop_reason)), {"line": RESULT}]
 
 
-def payload(text: str = TEXT, system: str = "Be brief.") -> dict[str, Any]:
+def payload(text: str = TEXT, system: str = "Be brief.", plan: ThinkingPlan = ADAPTIVE) -> dict[str, Any]:
     messages = [{"role": "user", "content": [{"type": "text", "text": text}]}]
     return provider.render(
-        model="claude-local", max_tokens=64, system=[{"type": "text", "text": system}], messages=messages
+        model="claude-local",
+        max_tokens=64,
+        system=[{"type": "text", "text": system}],
+        messages=messages,
+        thinking=plan,
     )
 
 
@@ -120,7 +136,8 @@ async def test_it_is_told_the_conversation_and_nothing_else(
     assert await events_of(request) == [TextDelta(text="Yes"), END]
     seen = json.loads(told.read_text())
     sent = {"system_prompt": "Base. " * 50_000, "standard_input": "Human: " + "long " * 400_000}
-    assert (request["sent"], seen["system"], seen["input"]) == (sent, *sent.values())
+    effort = {"arguments": ["--effort", "low"], "environment": {}}
+    assert (request["sent"], seen["system"], seen["input"]) == (sent | effort, *sent.values())
     assert not any("long" in argument or "Base" in argument for argument in seen["arguments"])
     assert seen["arguments"][seen["arguments"].index("--tools") + 1] == ""
     assert seen["arguments"][seen["arguments"].index("--model") + 1] == "claude-local"
@@ -144,8 +161,9 @@ async def test_what_it_is_called_with_is_recorded_but_for_secrets(play: Play, tm
     request = payload()
     await events_of(request)
     seen, recorded = json.loads((tmp_path / "told.json").read_text()), request["program"]
-    named = {"{model}": "claude-local", "{system_prompt}": seen["arguments"][-2]}
-    assert [named.get(argument, argument) for argument in recorded["arguments"]] == seen["arguments"]
+    arguments = [*recorded["arguments"], *request["sent"]["arguments"]]
+    named = {"{model}": "claude-local", "{system_prompt}": seen["arguments"][arguments.index("{system_prompt}")]}
+    assert [named.get(argument, argument) for argument in arguments] == seen["arguments"]
     shell_sets = {"PWD", "OLDPWD", "SHLVL", "_", "LC_CTYPE"}
     assert set(recorded["environment"]) - shell_sets == set(seen["environment"]) - shell_sets
     assert (recorded["environment"]["ANTHROPIC_API_KEY"], recorded["environment"]["HOME"]) == ("{server}", "{home}")
@@ -393,6 +411,35 @@ async def test_the_real_cli_is_given_the_conversation_and_no_file_that_it_names(
     assert (body["model"], body["max_tokens"], body["tools"]) == ("claude-local", 64, [])
     assert b"the-canary" not in real.requests[0].raw_body
     assert real.requests[0].headers["x-api-key"] == KEY
+
+
+@pytest.mark.parametrize(
+    ("model", "plan", "thinking", "effort"),
+    [
+        ("claude-sonnet-5-5", ADAPTIVE, {"type": "adaptive"}, "low"),
+        ("claude-opus-4-8", ThinkingPlan(effort="max"), None, "max"),
+        (
+            "claude-haiku-4-5",
+            ThinkingPlan(mode="enabled", room=2_000),
+            {"type": "enabled", "budget_tokens": 2_000},
+            None,
+        ),
+    ],
+)
+async def test_the_real_cli_says_of_thinking_and_effort_what_it_is_told(
+    real: ModelServer, model: str, plan: ThinkingPlan, thinking: dict[str, Any] | None, effort: str | None
+) -> None:
+    thought = scripts.Thought(pieces=("Hm.",))
+    real.script(scripts.turn(thought, "Hello"))
+    events = await events_of(payload(plan=plan) | {"model": model, "max_tokens": 3_000})
+    assert events[:-1] == [
+        ThinkingStarted(),
+        ThinkingDelta(text="Hm."),
+        ThinkingDone(block=thought.block),
+        TextDelta(text="Hello"),
+    ]
+    body = real.bodies[0]
+    assert (body.get("thinking"), body.get("output_config", {}).get("effort")) == (thinking, effort)
 
 
 async def test_with_a_login_the_real_cli_adds_about_as_much_as_is_recorded(

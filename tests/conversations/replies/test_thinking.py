@@ -97,6 +97,16 @@ async def test_a_summary_is_shown_and_kept_beside_the_words(user: User, thread: 
     assert first["max_tokens"] == thread.assistant.max_output_tokens + 5_000
 
 
+async def test_thinking_that_comes_unasked_is_not_shown(user: User, thread: Thread, model: ModelServer) -> None:
+    """As through a program that can't be told what to show."""
+    await Assistant.objects.filter(slug="analyst").aupdate(show_thinking="off")
+    model.script(scripts.turn(Thought(pieces=("Let me see.",)), "Yes."))
+    opened = await start(user, thread)
+    assert joined(await events_of(opened), "reply.thinking", "summary") == ""
+    assert (await Message.objects.aget(reply=opened.reply)).content is None
+    assert model.bodies[0]["thinking"] == {"type": "adaptive", "display": "omitted"}
+
+
 async def test_thinking_goes_back_unchanged_within_the_reply_and_nowhere_else(
     user: User, thread: Thread, model: ModelServer
 ) -> None:
