@@ -146,14 +146,14 @@ def _open_journal() -> Journal:
 
 def _set_going(book: Journal, opened: Opened, told: ReplyStep) -> None:
     assert opened.saved is not None  # a repeated message has no new reply
+    assistant, before = opened.thread.assistant, opened.continues.blocks if opened.continues else ()
     live = LiveReply(
         id=opened.reply.id,
         thread_id=opened.thread.id,
         events=[opened.saved],
-        said=Said(shows_thinking=opened.thread.assistant.show_thinking == Assistant.ShowThinking.SUMMARY),
-        ends_at=time.monotonic() + opened.thread.assistant.reply_minutes * 60,
+        said=Said.going_on(before, shows_thinking=assistant.show_thinking == Assistant.ShowThinking.SUMMARY),
+        ends_at=time.monotonic() + assistant.reply_minutes * 60,
         silent=opened.preset is not None,
-        said=Said.going_on(opened.continues.blocks) if opened.continues else Said(),
         told=told,
     )
     if opened.continues and opened.continues.text:

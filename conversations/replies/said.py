@@ -71,8 +71,9 @@ class Said:
         return said
 
     @classmethod
-    def going_on(cls, before: Sequence[Block]) -> "Said":
-        said = cls(before=list(before))
+    def going_on(cls, before: Sequence[Block], *, shows_thinking: bool = True) -> "Said":
+        """``before`` is empty where it only begins."""
+        said = cls(before=list(before), shows_thinking=shows_thinking)
         said._text = said._next_text()
         return said
 
