@@ -75,7 +75,11 @@ class Facts:
         """As if they had never been known."""
         for id in ids:
             if gone := self.by_id.pop(id, None):
-                for known in (self.by_key[gone.key], self.by_slot[gone.slot], *map(self.by_source.__getitem__, gone.sources)):
+                for known in (
+                    self.by_key[gone.key],
+                    self.by_slot[gone.slot],
+                    *map(self.by_source.__getitem__, gone.sources),
+                ):
                     known[:] = [one for one in known if one.id != id]
 
     def is_current(self, known: Known) -> bool:

@@ -66,7 +66,7 @@ FILTERS: list[tuple[dict[str, str], Callable[[ContextSnapshot], bool]]] = [
 
 
 def test_each_filter_finds_exactly_what_it_says(staff: Client) -> None:
-    made = make_requests(1, newest=NOW, days=4, count=48)[::-1]
+    made = make_requests(5, newest=NOW, days=4, count=48)[::-1]
     expected = {str(query): [one.pk for one in made if fits(one)] for query, fits in FILTERS}
     found = {str(query): [one.pk for one in shown(staff, list_url("contextsnapshot", **query))] for query, _ in FILTERS}
     assert found == expected
@@ -74,7 +74,7 @@ def test_each_filter_finds_exactly_what_it_says(staff: Client) -> None:
 
 
 def test_an_assistant_filters_too(staff: Client) -> None:
-    made = make_requests(2, newest=NOW, days=1, count=20)
+    made = make_requests(5, newest=NOW, days=1, count=20)
     assistant = Assistant.objects.get(slug="analyst")
     found = shown(staff, list_url("contextsnapshot", assistant=str(assistant.pk)))
     assert [one.pk for one in found] == [one.pk for one in made[::-1] if one.thread.assistant_id == assistant.pk]
@@ -87,7 +87,7 @@ def test_every_fate_is_a_reason_of_turns() -> None:
 
 @pytest.mark.parametrize("query", [{}, {"status__exact": "completed"}])
 def test_the_pages_show_each_request_once_newest_first_and_back_again(query: dict[str, str], staff: Client) -> None:
-    made = make_requests(3, newest=NOW, days=1, count=230)[::-1]
+    made = make_requests(5, newest=NOW, days=1, count=230)[::-1]
     wanted = [one.pk for one in made if not query or one.status == "completed"]
     pages, link = [], list_url("contextsnapshot", **query)
     while link:
