@@ -47,6 +47,7 @@ class ReplyAdmin(InspectionAdmin[Reply]):
     empty_text = "No replies. Each message that somebody sends starts one."
     fields = [
         ("state", "duration", "stop_reason"), "error_object", ("thread_link", "owner_of_thread"), "question", "answer",
+        ("model", "goes_on_with"),
         "artifacts", "model_requests",
         ("created", "ended", "stop_requested"), "reported_usage", ("owner", "lease"), ("identifier", "requested_by"),
     ]  # fmt: skip
@@ -103,6 +104,10 @@ class ReplyAdmin(InspectionAdmin[Reply]):
     @admin.display(description="assistant turn")
     def answer(self, reply: Reply) -> SafeString | str:
         return display.links(turn_link(turn) for turn in placed(reply=reply))
+
+    @admin.display(description="goes on with")
+    def goes_on_with(self, reply: Reply) -> SafeString | str:
+        return display.link(Reply, reply.continues_id, "another reply") if reply.continues_id else display.NOTHING
 
     @admin.display(description="artifacts")
     def artifacts(self, reply: Reply) -> SafeString | str:

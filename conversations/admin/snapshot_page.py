@@ -13,7 +13,7 @@ from conversations.admin.snapshot.evidence import Relatives, evidence_of, is_tur
 from conversations.admin.snapshot.exact import Exact, exact
 from conversations.admin.snapshot.included import Included, included
 from conversations.admin.snapshot.missing import Cause, LeftOut, causes, left_out_rows
-from conversations.admin.snapshot.response import Answer, Figure
+from conversations.admin.snapshot.response import Answer, Figure, Refusal
 from conversations.admin.snapshot.rewritten import Rewritten, rewritten
 from conversations.admin.snapshot.timing import Step, waterfall
 from conversations.admin.snapshot.verdict import failures, source_label, verdict
@@ -58,6 +58,7 @@ class SnapshotPage:
     effort: str
     room: int
     stop_reason: str
+    refusal: Refusal | None
     figures: Sequence[Figure]
     cost: str
     factor: str
@@ -98,6 +99,7 @@ def snapshot_page(snapshot: ContextSnapshot, *, shown: bool) -> SnapshotPage:
         effort=plan.effort or "the model’s default",
         room=plan.room,
         stop_reason=response.stop_reason(snapshot),
+        refusal=response.refusal(snapshot),
         figures=response.figures(snapshot),
         cost=response.cost(snapshot),
         factor=response.factor(snapshot),

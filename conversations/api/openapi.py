@@ -43,6 +43,7 @@ ALSO = {
     "DELETE artifacts/{artifact_id}/": (412,),
     "GET artifacts/{artifact_id}/export/": (413, 422),
     "POST replies/{reply_id}/retry/": (409,),
+    "POST replies/{reply_id}/continue/": (409,),
     "GET memories/": (404,),
     "POST memories/forget/": (409,),
     "DELETE memories/{memory_id}/": (409,),

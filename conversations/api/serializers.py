@@ -326,7 +326,8 @@ class ProblemAnswer(serializers.Serializer[Any]):
     """A source that failed, and was left out."""
 
     source = serializers.CharField(  # type: ignore[assignment]  # DRF moves fields out of the class, so nothing is hidden
-        help_text="`preferences`, `memory`, `today`, `open_threads`, `last_conversation` or `recall`."
+        help_text="`preferences`, `memory`, `today`, `open_threads`, `last_conversation` or `recall`; `size` where the request "
+        "was too large for the model and was built once more."
     )
     kind = serializers.ChoiceField([kind.value for kind in ProblemKind], help_text="What went wrong with it.")
     message = serializers.CharField(help_text="In words.")
@@ -407,6 +408,9 @@ class SnapshotAnswer(serializers.Serializer[Any]):
     created_at = serializers.DateTimeField(help_text="When it was recorded, before the model was called.")
     provider = serializers.CharField(help_text="`anthropic`, `claude_cli` or `offline`.")
     model = serializers.CharField(help_text="The provider's name of the model.")
+    fallback_for = serializers.CharField(
+        allow_null=True, help_text="The model that declined, where this one was asked in its place."
+    )
     max_tokens = serializers.IntegerField(help_text="Most tokens of its answer and of thinking together.")
     thinking = ThinkingAnswer(help_text="How it thinks.")
     digest = serializers.CharField(help_text="SHA-256 of the request as canonical JSON.")
@@ -450,6 +454,10 @@ class SnapshotAnswer(serializers.Serializer[Any]):
     )
     usage = UsageAnswer(help_text="Tokens as reported.")
     stop_reason = serializers.CharField(help_text="The provider's; empty until it ends.")
+    stop_details = serializers.DictField(
+        allow_null=True,
+        help_text="What the provider says about why it declined, as it came: type, category, explanation.",
+    )
     status = serializers.ChoiceField(ContextSnapshot.Status.values, help_text="How it went.")
     error = serializers.DictField(allow_null=True, help_text="The error object of a request that failed; else null.")
 

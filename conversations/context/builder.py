@@ -316,7 +316,8 @@ def build_context(
         asked=asked,
         begins_after=begins_after,
     )
-    return _assembled(ground, _with_valid_thinking(parts, budget, allowance.thinking), watch)
+    # What the reply thought before is bound to another request than this one.
+    return _assembled(ground, _with_valid_thinking(parts, budget, allowance.thinking, keeps=False), watch)
 
 
 def continued(context: Context, done: Sequence[Section], *, at: datetime, keeps_thinking: bool = True) -> Context:

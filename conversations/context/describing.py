@@ -63,6 +63,7 @@ def account(snapshot: ContextSnapshot, material: Material, near: Iterable[Messag
         "created_at": snapshot.created_at,
         "provider": snapshot.provider,
         "model": snapshot.model,
+        "fallback_for": snapshot.fallback_for or None,
         "max_tokens": snapshot.max_tokens,
         "thinking": asdict(snapshots.thinking_of(snapshot)),
         "digest": bytes(snapshot.digest).hex(),
@@ -92,6 +93,7 @@ def account(snapshot: ContextSnapshot, material: Material, near: Iterable[Messag
         "first_token_ms": snapshot.first_token_ms,
         "usage": asdict(Usage(**snapshot.usage)),
         "stop_reason": snapshot.stop_reason,
+        "stop_details": snapshot.stop_details,
         "status": snapshot.status,
         "error": snapshot.error,
     }

@@ -12,7 +12,7 @@ from tests.browser.accessibility import violations
 from tests.browser.conftest import Reader
 from tests.browser.pages import Chat
 from tests.browser.rows import name_fallback
-from tests.model_scripts import Cut, error, opened, refusal, stream, text, text_delta
+from tests.model_scripts import Cut, Script, error, opened, refusal, stream, text, text_delta
 from tests.model_server import ModelServer
 
 OTHER = "claude-sonnet-5"
@@ -36,7 +36,7 @@ def test_each_ending_is_told_and_has_its_way_on(
     reader: Reader, model: ModelServer, fallback: None, size: str, scheme: str, tmp_path: Path
 ) -> None:
     """Everything is readable and large enough for a finger, in both colours."""
-    endings = [
+    endings: list[tuple[Script, str, list[str]]] = [
         (refusal(), DECLINED, ["Put it another way", "Answer with Claude Sonnet 5"]),
         (refusal("First you "), "The model stopped here and declined to go on", ["Put it another way"]),
         (text("The quick br", stop_reason="max_tokens"), "The answer is as long as it may be here.", ["Continue"]),

@@ -8,6 +8,7 @@ from conversations.context import factors, snapshots
 from conversations.context.caching import HOUR, CachePlan
 from conversations.figures import cost_of
 from conversations.models import ContextSnapshot, Message
+from conversations.providers import refusals
 
 ANSWER_CHARS = 20_000
 STOP_REASONS = {
@@ -16,7 +17,7 @@ STOP_REASONS = {
     "max_tokens": "the longest answer that it was allowed",
     "tool_use": "it asked for a tool",
     "pause_turn": "it paused, to go on in another request",
-    "refusal": "it refused",
+    "refusal": "it declined",
     "model_context_window_exceeded": "no more fits into the model's context window",
 }
 MARK_LABELS = {"system": "after the system text", "message": "after the person's own words"}
@@ -51,6 +52,14 @@ class Answer:
     thought: str
 
 
+@dataclass(frozen=True, kw_only=True)
+class Refusal:
+    """Why the model declined, in its provider's words."""
+
+    category: str
+    explanation: str
+
+
 def answer(turn: Message | None) -> Answer | None:
     if turn is None:
         return None
@@ -67,6 +76,15 @@ def answer(turn: Message | None) -> Answer | None:
 def stop_reason(snapshot: ContextSnapshot) -> str:
     """Why the model stopped, in words; a reason that is not known yet speaks for itself."""
     return STOP_REASONS.get(snapshot.stop_reason, "")
+
+
+def refusal(snapshot: ContextSnapshot) -> Refusal | None:
+    if snapshot.stop_reason != refusals.STOP_REASON:
+        return None
+    return Refusal(
+        category=refusals.category_of(snapshot.stop_details) or "no category",
+        explanation=refusals.explanation_of(snapshot.stop_details),
+    )
 
 
 def figures(snapshot: ContextSnapshot) -> list[Figure]:

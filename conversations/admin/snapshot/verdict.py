@@ -3,11 +3,17 @@
 from typing import Any
 
 from conversations.admin import display
+from conversations.context.problems import ProblemKind
 from conversations.context.rewriting import RewritingOutcome
 from conversations.context.snapshots import left_out
 from conversations.models import ContextSnapshot
 
-FAILURES = {"error": "failed", "timed_out": "timed out", "garbage": "could not be used"}
+FAILURES = {
+    ProblemKind.ERROR: "failed",
+    ProblemKind.TIMED_OUT: "timed out",
+    ProblemKind.GARBAGE: "could not be used",
+    ProblemKind.TOO_LARGE: "was too large, so built once more and smaller",
+}
 FAILED_QUERIES: dict[str, str] = {
     RewritingOutcome.FAILED: "failed",
     RewritingOutcome.TIMED_OUT: "timed out",

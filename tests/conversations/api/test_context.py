@@ -152,6 +152,8 @@ async def test_a_recorded_request_is_told_as_the_contract_says(user: User, api: 
             "cache_creation_1h_input_tokens": 0,
             "thinking_tokens": 0,
         },
+        "fallback_for": None,
+        "stop_details": None,
         "stop_reason": "end_turn",
         "status": "completed",
         "error": None,

@@ -159,9 +159,10 @@ function texts({ sections }) {
   return readable.length ? h("section", { class: "texts" }, h("h3", {}, "Read it"), ...readable.map(fold)) : null;
 }
 
-function facts({ provider, model, usage, status, timings_ms: timings }) {
+function facts({ provider, model, fallback_for: declined, usage, status, timings_ms: timings }) {
   const rows = [
     ["Model", `${model} (${provider})`],
+    declined && ["In place of", `${declined}, which declined`],
     usage?.input_tokens && ["Reported by the model", `${count(usage.input_tokens, "token")} in, ${number(usage.output_tokens ?? 0)} out`],
     timings?.total !== undefined && ["Built in", `${Math.max(1, Math.round(timings.total))} ms`],
     ["State", status],

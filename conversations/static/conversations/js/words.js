@@ -72,6 +72,7 @@ const SOURCES = {
 
 /** What the model had to do without. @param {{source: string, kind: string}} problem */
 export function problemOf({ source, kind }) {
+  if (kind === "too_large") return "The conversation was too large for the model at first. It was asked again, with less of it.";
   const what = SOURCES[source] ?? `“${source.replaceAll("_", " ")}”`;
   const why = kind === "timed_out" ? "took too long to look up" : "could not be read";
   return `${what} ${why}. This reply had to do without.`;
