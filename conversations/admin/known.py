@@ -35,6 +35,7 @@ class Known:
     id: str
     included: bool
     tokens: int
+    code: str
     reason: str
     rule: str = ""
     score: float | None = None
@@ -51,6 +52,7 @@ class Tally:
     count: int
     what: str
     included: bool
+    code: str
     reason: str
     rule: str = ""
 
@@ -68,6 +70,7 @@ def known_rows(items: Sequence[dict[str, Any]], assistant: Assistant, *, shown: 
             id=item["id"],
             included=item["included"],
             tokens=item["tokens"],
+            code=item["reason"],
             reason=REASONS.get(item["reason"], Reason(item["reason"]).label),
             rule="" if item["included"] else rule(item, assistant),
             score=item.get("score"),
@@ -79,10 +82,10 @@ def known_rows(items: Sequence[dict[str, Any]], assistant: Assistant, *, shown: 
 
 
 def tallied(rows: Sequence[Known]) -> list[Tally]:
-    counts = Counter((row.what, row.included, row.reason, row.rule) for row in rows)
+    counts = Counter((row.what, row.included, row.code, row.reason, row.rule) for row in rows)
     return [
-        Tally(what=what, included=included, reason=reason, rule=rule, count=count)
-        for (what, included, reason, rule), count in counts.items()
+        Tally(what=what, included=included, code=code, reason=reason, rule=rule, count=count)
+        for (what, included, code, reason, rule), count in counts.items()
     ]
 
 

@@ -50,6 +50,7 @@ class WhyPage:
     answer: str
     notes: Sequence[str]
     rule: str
+    code: str
     rows: Sequence[Row]
     hidden: int
     total: int
@@ -71,11 +72,13 @@ def why_page(message: Message, *, shown: bool) -> WhyPage:
     rows = rows_of(trace)
     stand_ins = stand_ins_of(message, shown=shown)
     concerned = trace.concerned
+    reason = concerned[-1].reason if concerned else None
     excerpt = text_of(message) if shown else ""
     return WhyPage(
         answer=" ".join([answer(message.position, trace), covered(stand_ins)]),
         notes=list(notes(message, trace)),
-        rule=concerned[-1].reason.rule if concerned and concerned[-1].reason else "",
+        rule=reason.rule if reason else "",
+        code=reason.value if reason else "",
         rows=rows[-STRETCHES_SHOWN:],
         hidden=max(0, len(rows) - STRETCHES_SHOWN),
         total=len(seen),

@@ -3,12 +3,13 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import Any
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils.text import slugify
 from drf_spectacular.generators import SchemaGenerator
 
 from conversations.models import Scope
@@ -78,11 +79,16 @@ def page(request: HttpRequest) -> HttpResponse:
 
 
 def guide(request: HttpRequest, file: str) -> HttpResponse:
-    """A guide of the repository, with the address of this server."""
+    """A guide of the repository, with the address of this server. Its sections can be linked to."""
     from markdown_it import MarkdownIt  # noqa: PLC0415  (takes a tenth of a second, which only this page should cost)
 
     text = (GUIDES / file).read_text(encoding="utf-8").replace(GUIDE_SITE, request.build_absolute_uri("/").rstrip("/"))
-    shown = MarkdownIt("commonmark", {"html": False}).enable("table").render(text)
+    markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
+    tokens = markdown.parse(text)
+    for heading, title in pairwise(tokens):
+        if heading.type == "heading_open" and heading.tag == "h3":
+            heading.attrSet("id", slugify(title.content))
+    shown = markdown.renderer.render(tokens, markdown.options, {})
     return render(request, "conversations/guide.html", {"guide": shown})
 
 

@@ -78,6 +78,7 @@ urlpatterns = [
     path("schema/", Schema.as_view(), name="schema"),
     path("docs/", docs.page, name="api_docs"),
     path("docs/messages/", docs.guide, {"file": "messages-api.md"}, name="messages_api_docs"),
+    path("docs/reasons/", docs.guide, {"file": "reasons.md"}, name="reasons"),
     path("docs/tour/", docs.guide, {"file": "tour.md"}, name="tour"),
     re_path("^.*$", errors.unknown_call),
 ]

@@ -28,6 +28,7 @@ from conversations.context import snapshots
 from conversations.context.builder import Context, build_context
 from conversations.context.exclusion import exclusions
 from conversations.context.filtering import MadeArtifact
+from conversations.context.invariants import broken
 from conversations.context.reasons import Reason
 from conversations.context.recalling import Reminded, search
 from conversations.context.snapshots import runs_of
@@ -42,14 +43,15 @@ from memory.findings import RULES
 from memory.models import Memory, ThreadSummary
 from tests import model_scripts as scripts
 from tests.artifacts.factories import make_artifact
-from tests.conversations.context.promises import check_account
+from tests.conversations.context.promises import check_account, check_request
 from tests.conversations.factories import make_reply, make_thread, make_user, record
 from tests.model_server import ModelServer
 
 pytestmark = pytest.mark.django_db
 
 BEGIN = datetime(2026, 3, 2, 8, tzinfo=UTC)
-FEW = settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+FEW = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+FEW = settings(FEW, max_examples=max(FEW.max_examples // 3, 1))
 
 type End = Literal["said", "made", "made by clock", "refused", "declined", "failed", "offline"]
 ENDS: tuple[End, ...] = ("said", "said", "made", "made by clock", "refused", "declined", "failed", "offline")
@@ -261,11 +263,11 @@ class Story:
             token_count=12,
         )
 
-    def built(self, thread: Thread, newest: Turn) -> Context:
+    def built(self, thread: Thread, newest: Turn, *, provider: str = "anthropic") -> Context:
         with read_only():
             return build_context(
                 assistant=thread.assistant,
-                provider=get_provider("anthropic"),
+                provider=get_provider(provider),
                 user_id=self.user.pk,
                 thread_id=thread.id,
                 newest=newest,
@@ -276,6 +278,7 @@ class Story:
     def check(self, thread: Thread, context: Context) -> None:
         payload, reasons = json.dumps(context.payload), self.left_out(thread)
         assert_without(self.hidden(thread), payload)
+        check_request(context)
         check_account(context, list(thread.messages.order_by("position")))
         fates = {place: run for run in context.runs for place in range(run.first, run.last + 1)}
         for turn in self.path(thread):
@@ -345,3 +348,19 @@ def test_a_story_is_noted_word_for_word_by_the_model_and_by_rules(model: ModelSe
         assert "word1x" in part.text and Memory.objects.filter(content__contains="name1x").exists()
         other = story.built(threads[2], story.newest(threads[2]))
         assert "word1x" in json.dumps(other.payload["system"])
+
+
+@pytest.mark.parametrize("provider", ["anthropic", "claude_cli", "offline"])
+def test_words_of_the_offline_responder_stay_with_it(model: ModelServer, provider: str) -> None:
+    """P6; and T7 is checked with it, so it keeps its thread."""
+    user = make_user()
+    story = Story(user=user, threads=[make_thread(user, created_at=BEGIN)], model=model)
+    for end in ("offline", "said", "offline"):
+        story.do("say", 0, end)
+    thread = story.threads[0]
+    context = story.built(thread, story.newest(thread), provider=provider)
+    kept = [turn.position for turn in context.history]
+    assert kept == ([1, 2, 3, 4, 5, 6] if provider == "offline" else [1, 3, 4, 5])
+    assert [*broken(context.payload, newest="the boat plan", total_tokens=1, hard_cap=1)] == []
+    assert ("word2x" in json.dumps(context.payload)) == (provider == "offline")
+    assert context.left_out == ({} if provider == "offline" else {"offline": 2})

@@ -24,6 +24,7 @@ class LeftOut:
 class Cause:
     """How many turns were left out for one reason, and the rule that says so."""
 
+    code: str
     reason: str
     rule: str
     count: int
@@ -31,7 +32,7 @@ class Cause:
 
 def causes(snapshot: ContextSnapshot) -> list[Cause]:
     return [
-        Cause(reason=Reason(code).label, rule=rule(Reason(code), snapshot), count=count)
+        Cause(code=code, reason=Reason(code).label, rule=rule(Reason(code), snapshot), count=count)
         for code, count in left_out(snapshot).most_common()
     ]
 

@@ -17,7 +17,7 @@ from tests.conversations.api.client import Api
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("engine")]
 
-OPEN = {"auth/token/", "schema/", "docs/", "docs/messages/", "docs/tour/", "^.*$"}
+OPEN = {"auth/token/", "schema/", "docs/", "docs/messages/", "docs/reasons/", "docs/tour/", "^.*$"}
 """What nobody needs a token for."""
 READS = {("POST", "/api/v1/threads/x/context/"), ("POST", "/v1/messages/count_tokens")}
 EXPORTS = {("GET", f"/api/v1/{path}") for path in ("export/", "threads/x/export/", "artifacts/x/export/")}

@@ -24,7 +24,7 @@ from tests.conversations.factories import chain, make_thread
 pytestmark = pytest.mark.django_db
 
 BEGIN = datetime(2026, 3, 1, 9, tzinfo=UTC)
-FEW = settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+FEW = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 ENDS = st.sampled_from(["complete"] * 6 + ["refused", "failed", "stopped"])
 
 

@@ -111,3 +111,15 @@ def test_threads_of_any_kind_are_a_history(user: User) -> None:
     turns = [Turn.of(message) for message in thread.messages.order_by("position")]
     adapted = ModelMessagesTypeAdapter.validate_python(model_messages(api_messages(turns[1:])))
     assert [message.kind for message in adapted] == ["request", "response", "request"]
+
+
+async def test_an_agent_is_not_given_words_of_the_offline_responder(user: User, settings: Any) -> None:
+    settings.OPENBOOK_PROVIDER = "offline"
+    opened = await replies.start(user=user, thread_id=None, content="My boat is called Marigold.")
+    async for _ in replies.follow(opened.reply.id):
+        pass
+    assert await Message.objects.filter(thread=opened.thread, offline=True).acount() == 1
+    given = await prepare(user=user, thread_id=opened.thread.id, prompt="What is my boat called?")
+    assert given.history is not None
+    parts = [part for message in given.history for part in message.parts]
+    assert [part.content for part in parts if hasattr(part, "content")] == ["My boat is called Marigold."]
