@@ -317,15 +317,16 @@ def build_context(
         begins_after=begins_after,
     )
     # What the reply thought before is bound to another request than this one.
-    return _assembled(ground, _with_valid_thinking(parts, budget, allowance.thinking, keeps=False), watch)
+    return _assembled(ground, _without_bound_thinking(parts, allowance.thinking), watch, ground.fitting)
 
 
-def continued(context: Context, done: Sequence[Section], *, at: datetime, keeps_thinking: bool = True) -> Context:
+def continued(context: Context, done: Sequence[Section], *, at: datetime, may_stay: bool = True) -> Context:
     """The next request of the same reply, after this was said and done: mostly a round of tool calls and results.
 
-    All that stood before is the same to the byte, so that it comes from the provider's cache, as long as it fits. Where it
-    doesn't, the reply's thinking so far is left out: it is bound to all that stood before it, and refused after a change.
-    Only models that think within a budget don't bind it; they want it back whatever else has changed.
+    All that stood before is the same to the byte, as long as the hard cap allows it, so that it comes from the provider's
+    cache and that the model takes its thinking back, which is bound to all that stood before it. Beyond the cap the context
+    is fitted anew, and the reply's thinking so far is left out. Only models that think within a budget don't bind it; they
+    want it back whatever else has changed.
     """
     assert context.ground
     previous = Previous(
@@ -340,21 +341,19 @@ def continued(context: Context, done: Sequence[Section], *, at: datetime, keeps_
     )
     ground = replace(context.ground, before=CacheState.WARM, previous=previous)
     parts = replace(context.parts, rounds=[*context.parts.rounds, *done])
-    return _assembled(
-        ground, _with_valid_thinking(parts, ground.fitting, context.thinking, keeps=keeps_thinking), Stopwatch()
-    )
+    if may_stay and parts.total_tokens <= ground.fitting.hard_cap:
+        return _assembled(ground, parts, Stopwatch(), replace(ground.fitting, total_tokens=ground.fitting.hard_cap))
+    return _assembled(ground, _without_bound_thinking(parts, context.thinking), Stopwatch(), ground.fitting)
 
 
-def _with_valid_thinking(parts: Parts, budget: Budget, thinking: ThinkingPlan, *, keeps: bool = True) -> Parts:
+def _without_bound_thinking(parts: Parts, thinking: ThinkingPlan) -> Parts:
     is_bound = thinking.mode != "enabled"
-    if parts.rounds and is_bound and not (keeps and fit(parts, budget) == parts):
-        return replace(parts, rounds=[without_thoughts(part) for part in parts.rounds])
-    return parts
+    return replace(parts, rounds=[without_thoughts(part) for part in parts.rounds]) if is_bound else parts
 
 
-def _assembled(ground: Ground, whole: Parts, watch: Stopwatch) -> Context:
+def _assembled(ground: Ground, whole: Parts, watch: Stopwatch, budget: Budget) -> Context:
     """Fit, plan the cache, render, account. Pure."""
-    parts = fit(whole, ground.fitting)
+    parts = fit(whole, budget)
     cache = caching.plan(
         ground.before if parts.standing == whole.standing else ground.before.without_system(),
         ground.previous,

@@ -115,11 +115,10 @@ class Recollection:
 
 @dataclass(frozen=True, kw_only=True)
 class RecordedRound:
-    """What a reply said and did between two requests. ``keeps_thinking``: what came before went back to the model as it had
-    gone before, with what it had thought."""
+    """What a reply said and did between two requests. ``stayed``: all that the first of them held went out again unchanged."""
 
     done: Sequence[Section]
-    keeps_thinking: bool
+    stayed: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -195,7 +194,7 @@ def build(record: Record, settings: Settings, recollection: Recollection) -> Con
         ),
     )
     for one in record.rounds:
-        context = continued(context, one.done, at=record.snapshot.created_at, keeps_thinking=one.keeps_thinking)
+        context = continued(context, one.done, at=record.snapshot.created_at, may_stay=one.stayed)
     return context
 
 
@@ -329,14 +328,22 @@ def _newest(first: ContextSnapshot, texts: Mapping[str, str]) -> Turn:
 
 def _rounds(requests: Sequence[ContextSnapshot]) -> list[RecordedRound]:
     """What the reply said and did before the last of these requests. The first that tells of a round had most room for it."""
-    steps = [(before, parts[: len(before)], parts[len(before) :]) for before, parts in pairwise(map(_said, requests))]
-    texts, _ = snapshots.texts_named(requests[0].thread_id, [part.sha256 for *_, new in steps for part in new])
+    steps = [(_said(after)[len(_said(before)) :], _stayed(before, after)) for before, after in pairwise(requests)]
+    texts, _ = snapshots.texts_named(requests[0].thread_id, [part.sha256 for new, _ in steps for part in new])
     return [
-        RecordedRound(
-            done=[said_section(part.name, texts[part.sha256]) for part in new], keeps_thinking=again == before
-        )
-        for before, again, new in steps
+        RecordedRound(done=[said_section(part.name, texts[part.sha256]) for part in new], stayed=stayed)
+        for new, stayed in steps
     ]
+
+
+def _stayed(before: ContextSnapshot, after: ContextSnapshot) -> bool:
+    sent, again = ([run for run in snapshots.runs_of(one) if run.included] for one in (before, after))
+    beside = snapshots.additions_of(before)
+    return (
+        sent == again
+        and snapshots.sections_of(before) == snapshots.sections_of(after)
+        and snapshots.additions_of(after)[: len(beside)] == beside
+    )
 
 
 def _recorded_query(first: ContextSnapshot, texts: Mapping[str, str]) -> Rewriting:

@@ -81,9 +81,17 @@ def test_rounds_never_pass_the_cap_and_calls_keep_their_results(user: User, cap:
     assert ("left out here" in str(rounds)) or " […] " in str(rounds)
 
 
+def test_nothing_moves_within_a_reply_as_long_as_the_cap_allows_it(user: User) -> None:
+    first = first_request(user)
+    context = continued(first, [round_section(round_of(1, 1_200))], at=AT)
+    assert first.budget.total_tokens < context.total_tokens <= first.budget.hard_cap
+    assert context.payload["messages"][: len(first.payload["messages"])] == first.payload["messages"]
+    sound(context)
+
+
 def test_history_gives_way_before_what_the_reply_did(user: User) -> None:
     first = first_request(user)
-    context = continued(first, [round_section(round_of(1, 1_500))], at=AT)
+    context = continued(first, [round_section(round_of(1, 2_500))], at=AT)
     assert "word word" in str(context.payload["messages"][-2])
     assert len(context.history) < len(first.history)
     assert context.runs[0].reason == "over_budget"
@@ -112,7 +120,7 @@ def test_thinking_is_left_out_once_what_stood_before_it_gives_way(
 ) -> None:
     """It is bound to that, and refused; of a model that thinks within a budget it is not."""
     context, seen = replace(first_request(user), thinking=ThinkingPlan(mode=mode)), []
-    for number, length in enumerate([20, 1_500, 20]):
+    for number, length in enumerate([20, 2_500, 20]):
         context = replace(
             continued(context, [round_section(with_thinking(round_of(number, length)))], at=AT),
             thinking=ThinkingPlan(mode=mode),

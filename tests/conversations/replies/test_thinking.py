@@ -139,6 +139,30 @@ async def test_thinking_goes_back_unchanged_within_the_reply_and_nowhere_else(
     assert "looking" not in str(model.bodies[3])
 
 
+async def test_what_was_thought_is_left_out_where_the_window_has_to_move_within_a_reply(
+    user: User, thread: Thread, model: ModelServer
+) -> None:
+    """It would be refused: it is bound to all that stood before it."""
+    model.claude.ledger.demands_thinking = False
+    budgets = {"hard_cap_tokens": 3_500, "total_tokens": 3_000, "history_tokens_high": 1_500, "history_tokens_low": 900}
+    await Assistant.objects.filter(slug="analyst").aupdate(**budgets)
+    thread = await sync_to_async(make_thread)(user, ["Hm?", "Well. " * 20] * 12, assistant=thread.assistant)
+    long = {"title": "Boats", "kind": "document", "content": "We rent boats. " * 250}
+    model.script(
+        scripts.turn(Use(name="search_messages", input={}, id="toolu_1")),
+        scripts.turn(Use(name="save_artifact", input=long, id="toolu_2")),
+        scripts.turn(Use(name="search_messages", input={}, id="toolu_3")),
+        scripts.text("There it is."),
+    )
+    opened = await start(user, thread)
+    assert (await events_of(opened))[-1][0] == "reply.completed"
+    turns = [len(body["messages"]) for body in model.bodies]
+    assert turns[1] == turns[0] + 2 and turns[2] < turns[1]
+    assert [str(body["messages"]).count("'signature'") for body in model.bodies] == [0, 1, 0, 1]
+    requests = [request async for request in ContextSnapshot.objects.filter(reply=opened.reply).order_by("round")]
+    assert await sync_to_async(lambda: [snapshots.rebuild(one) for one in requests])() == model.bodies
+
+
 async def test_a_request_stays_as_it_was_sent_whatever_staff_change(
     user: User, thread: Thread, model: ModelServer
 ) -> None:
