@@ -1,6 +1,6 @@
 """``make bench``: a throw-away PostgreSQL, every benchmark, tables on standard output.
 
-``inspection`` can be run alone; ``exchange``, which takes minutes, only is.
+``inspection`` and ``thinking`` can be run alone; ``exchange``, which takes minutes, only is.
 """
 
 import os
@@ -36,6 +36,7 @@ def run(url: str) -> None:
         recall,
         replies,
         standing,
+        thinking,
         tokens,
     )
     from tests.benchmarks.measuring import database  # noqa: PLC0415
@@ -43,6 +44,10 @@ def run(url: str) -> None:
     if sys.argv[1:] == ["inspection"]:
         with database():
             inspection.main()
+        return
+    if sys.argv[1:] == ["thinking"]:
+        with database():
+            thinking.main()
         return
     if sys.argv[1:] == ["exchange"]:
         exchange.main()
@@ -64,6 +69,7 @@ def run(url: str) -> None:
         standing.main()
         recall.main()
         replies.main(here)
+        thinking.main()
     with database():  # of its own: a million rows would be in the others' way
         inspection.main()
 
