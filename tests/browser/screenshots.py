@@ -226,7 +226,7 @@ def motion(chat: Chat, model: ModelServer, album: Album, address: str, suffix: s
     gate = Gate()
     model.script(text("Two orders on one tray are noticed at five in the morning, when ", gate, "nothing can be done."))
     chat.send("Remind me: why the oven plan?")
-    expect(chat.live.locator(".prose")).to_contain_text("when")
+    expect(chat.live.locator(".parts > .prose")).to_contain_text("when")
     album.take(chat, f"streaming-{suffix}")
     gate.open()
     expect(chat.replies).to_have_count(1)

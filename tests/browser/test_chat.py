@@ -39,7 +39,7 @@ def test_a_reply_streams_in_and_is_complete_after_the_tab_was_closed_in_mid_repl
     gate = Gate()
     model.script(text("He was the 45th ", gate, "president of the United States."))
     chat.send(TRUMP)
-    expect(chat.live.locator(".prose")).to_have_text("He was the 45th")
+    expect(chat.live.locator(".parts > .prose")).to_have_text("He was the 45th")
     expect(chat.page).to_have_url(re.compile(r"/threads/[0-9a-f-]{36}/$"))
     address = chat.page.url
     context = chat.page.context
@@ -78,9 +78,9 @@ def test_a_page_opened_in_mid_reply_follows_it_to_the_end(chat: Chat, model: Mod
     gate = Gate()
     model.script(text("One ", gate, "two."))
     chat.send("Count")
-    expect(chat.live.locator(".prose")).to_have_text("One")
+    expect(chat.live.locator(".parts > .prose")).to_have_text("One")
     chat.page.reload()
-    expect(chat.live.locator(".prose")).to_have_text("One")
+    expect(chat.live.locator(".parts > .prose")).to_have_text("One")
     gate.open()
     expect(chat.replies).to_have_count(1)
     assert chat.said() == ["Count", "One two."]
@@ -101,7 +101,7 @@ def test_a_follow_up_is_answered_with_both_earlier_turns_before_it(chat: Chat, m
 def test_stop_keeps_the_text_so_far(chat: Chat, model: ModelServer) -> None:
     model.script(text("Some words", Gate(), " never said."))
     chat.send("Talk")
-    expect(chat.live.locator(".prose")).to_have_text("Some words")
+    expect(chat.live.locator(".parts > .prose")).to_have_text("Some words")
     chat.page.keyboard.press("Escape")
     expect(chat.replies).to_have_count(1)
     expect(chat.replies.locator(".turn-note")).to_contain_text("You stopped this reply here.")
@@ -118,7 +118,7 @@ def test_an_error_stays_on_the_message_in_words_and_retry_answers_it(chat: Chat,
     chat.page.reload()
     expect(note).to_contain_text("Your message is saved")
     note.get_by_role("button", name="Retry").click()
-    expect(chat.replies.locator(".prose")).to_have_text("Here I am.")
+    expect(chat.replies.locator(".parts > .prose")).to_have_text("Here I am.")
     expect(note).to_have_count(0)
     assert chat.said() == ["Are you there?", "Here I am."]
 
@@ -126,11 +126,11 @@ def test_an_error_stays_on_the_message_in_words_and_retry_answers_it(chat: Chat,
 def test_a_retry_takes_the_place_of_the_partial_answer(chat: Chat, model: ModelServer) -> None:
     model.script(stream(*opened(), text_delta("Half an ans"), Cut()), text("A whole answer."))
     chat.send("Answer me")
-    expect(chat.replies.locator(".prose")).to_have_text("Half an ans")
+    expect(chat.replies.locator(".parts > .prose")).to_have_text("Half an ans")
     chat.replies.get_by_role("button", name="Retry").click()
-    expect(chat.replies.locator(".prose")).to_have_text("A whole answer.")
+    expect(chat.replies.locator(".parts > .prose")).to_have_text("A whole answer.")
     chat.page.reload()
-    expect(chat.replies.locator(".prose")).to_have_text("A whole answer.")
+    expect(chat.replies.locator(".parts > .prose")).to_have_text("A whole answer.")
     assert chat.said() == ["Answer me", "A whole answer."]
 
 
@@ -146,7 +146,7 @@ def test_a_hostile_reply_does_nothing(chat: Chat, model: ModelServer) -> None:
     asked: list[str] = []
     chat.page.on("request", lambda request: asked.append(request.url))
     chat.send("Be evil")
-    prose = chat.replies.locator(".prose")
+    prose = chat.replies.locator(".parts > .prose")
     expect(prose).to_be_visible()
     assert prose.evaluate(TAGS) == ["A", "P"]
     assert prose.evaluate(LINKS) == [
@@ -165,7 +165,7 @@ def test_markdown_becomes_headings_tables_and_coloured_code_that_can_be_copied(c
     )
     chat.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     chat.ask("Show me")
-    prose = chat.replies.locator(".prose")
+    prose = chat.replies.locator(".parts > .prose")
     expect(prose.locator("h3")).to_have_text("Plan")
     expect(prose.locator("td")).to_have_text(["1", "2"])
     expect(prose.locator(".hljs-keyword")).to_have_text(["def", "return"])
@@ -343,7 +343,7 @@ def test_a_second_tab_sees_the_same_reply(chat: Chat, model: ModelServer) -> Non
     gate = Gate()
     model.script(text("Both ", gate, "see this."))
     chat.send("Look")
-    expect(other.live.locator(".prose")).to_have_text("Both")
+    expect(other.live.locator(".parts > .prose")).to_have_text("Both")
     gate.open()
     expect(other.replies).to_have_count(2)
     assert other.said() == chat.said()

@@ -106,7 +106,7 @@ def test_nothing_is_cleared_while_a_reply_runs_and_the_dialog_says_so(chat: Chat
     gate = Gate()
     model.script(text("One. ", gate, "Two."))
     chat.send("Count")
-    expect(chat.live.locator(".prose")).to_have_text("One.")
+    expect(chat.live.locator(".parts > .prose")).to_have_text("One.")
     dialog = begun(chat)
     dialog.get_by_role("button", name="Clear", exact=True).click()
     expect(dialog.get_by_role("alert")).to_contain_text("A reply is still running")

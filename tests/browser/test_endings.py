@@ -73,7 +73,7 @@ def test_a_refused_message_is_put_another_way_by_keyboard_alone(chat: Chat, mode
     expect(chat.box).to_have_value("Tell me how")
     chat.page.keyboard.type(", for my own computer")
     chat.page.keyboard.press("Enter")
-    expect(chat.replies.last.locator(".prose")).to_have_text("Like this.")
+    expect(chat.replies.last.locator(".parts > .prose")).to_have_text("Like this.")
     chat.page.reload()
     expect(chat.turns).to_have_count(3)  # the note below the refused one goes with the next message
     assert chat.said() == ["Tell me how", "Tell me how, for my own computer", "Like this."]
@@ -87,7 +87,7 @@ def test_another_model_answers_in_its_place(chat: Chat, model: ModelServer, fall
     model.script(refusal(), text("Like this."))
     chat.send("Tell me how")
     chat.page.get_by_role("button", name="Answer with Claude Sonnet 5").click()
-    expect(chat.replies.locator(".prose")).to_have_text("Like this.")
+    expect(chat.replies.locator(".parts > .prose")).to_have_text("Like this.")
     expect(chat.page.locator(".turn.user .turn-note")).to_be_hidden()
     assert [body["model"] for body in model.bodies[-2:]] == ["claude-sonnet-5-5", OTHER]
 
@@ -98,12 +98,12 @@ def test_an_answer_goes_on_where_it_stopped(chat: Chat, model: ModelServer) -> N
     )
     chat.send("Tell me")
     for so_far in ("The quick br", "The quick brown fox"):
-        expect(chat.replies.locator(".prose")).to_have_text(so_far)
+        expect(chat.replies.locator(".parts > .prose")).to_have_text(so_far)
         chat.page.get_by_role("button", name="Continue").click()
-    expect(chat.replies.locator(".prose")).to_have_text("The quick brown fox jumps.")
+    expect(chat.replies.locator(".parts > .prose")).to_have_text("The quick brown fox jumps.")
     expect(chat.replies.locator(".turn-note")).to_be_hidden()
     chat.page.reload()
-    expect(chat.replies.locator(".prose")).to_have_text("The quick brown fox jumps.")
+    expect(chat.replies.locator(".parts > .prose")).to_have_text("The quick brown fox jumps.")
     assert chat.said() == ["Tell me", "The quick brown fox jumps."]
 
 
@@ -115,4 +115,4 @@ def test_the_wait_that_is_asked_for_is_counted_down(chat: Chat, model: ModelServ
     expect(button).to_contain_text("Retry in ")
     expect(button).to_have_text("Retry")
     button.press("Enter")
-    expect(chat.replies.locator(".prose")).to_have_text("Here I am.")
+    expect(chat.replies.locator(".parts > .prose")).to_have_text("Here I am.")

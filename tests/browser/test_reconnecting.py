@@ -39,7 +39,7 @@ def test_a_reply_cut_off_by_a_killed_server_keeps_its_text_and_can_be_retried(
     model.script(text("The first half", Gate(), " never came."), text("A whole answer."))
     with serve() as running, reader(running.url.rstrip("/")) as chat:
         chat.send("Tell me")
-        expect(chat.live.locator(".prose")).to_have_text("The first half")
+        expect(chat.live.locator(".parts > .prose")).to_have_text("The first half")
         running.kill()
         expect(chat.page.get_by_text(AWAY)).to_be_visible()
         with serve():
@@ -48,7 +48,7 @@ def test_a_reply_cut_off_by_a_killed_server_keeps_its_text_and_can_be_retried(
             expect(chat.page.get_by_text(AWAY)).to_be_hidden()
             assert chat.said() == ["Tell me", "The first half"]
             note.get_by_role("button", name="Retry").click()
-            expect(chat.replies.locator(".prose")).to_have_text("A whole answer.")
+            expect(chat.replies.locator(".parts > .prose")).to_have_text("A whole answer.")
             assert chat.said() == ["Tell me", "A whole answer."]
         chat.problems.clear()  # the browser itself reports the connections that it could not make
 
@@ -73,7 +73,7 @@ def test_a_reply_that_went_on_while_the_page_was_offline_is_whole_afterwards(cha
     gate = Gate()
     model.script(text("Before the tunnel, ", gate, "in the tunnel, ", "and after it."))
     chat.send("Where are you?")
-    expect(chat.live.locator(".prose")).to_have_text("Before the tunnel,")
+    expect(chat.live.locator(".parts > .prose")).to_have_text("Before the tunnel,")
     chat.page.context.set_offline(True)
     expect(chat.page.get_by_text("You are offline.")).to_be_visible()
     gate.open()
