@@ -119,7 +119,6 @@ def test_thinking_is_billed_as_output_and_less_of_it_at_low_effort(client: Anthr
 
 
 def test_thinking_eats_the_answer_where_there_is_no_room_for_both(client: Anthropic, model_server: ModelServer) -> None:
-    model_server.claude.holds_max_tokens = True
     model_server.script(text(*["word "] * 400), text(*["word "] * 400), text(LONG))
     eaten = ask(client, max_tokens=500)
     assert (kinds(eaten), eaten.stop_reason, eaten.usage.output_tokens) == (["thinking"], "max_tokens", 500)

@@ -25,15 +25,14 @@ class Claude:
 
     ``refused_words``: word to the category of the refusal, or None. ``never_refuse``: names of models. ``verbatim``:
     scripts go out as they are, and the model adds nothing. ``holds_max_tokens``: thinking and answer together end where the
-    request's ``max_tokens`` are used up. ``context_window`` in tokens, if
-    not the model's own. ``passed_seconds`` is added to the clock of the cache.
+    request's ``max_tokens`` are used up. ``context_window`` in tokens, if not the model's own. ``passed_seconds`` is added to the clock of the cache.
     """
 
     thinking: Thinking = field(default_factory=Thinking)
     refused_words: dict[str, str | None] = field(default_factory=lambda: {FORBIDDEN: "cyber"})
     never_refuse: set[str] = field(default_factory=set)
     verbatim: bool = False
-    holds_max_tokens: bool = False
+    holds_max_tokens: bool = True
     context_window: int | None = None
     passed_seconds: float = 0
     ledger: ThinkingLedger = field(default_factory=ThinkingLedger)

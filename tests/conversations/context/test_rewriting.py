@@ -33,6 +33,7 @@ from conversations.providers.anthropic import AnthropicProvider
 from conversations.providers.base import ModelCall, Payload, Provider, ProviderEvent, TextDelta
 from conversations.providers.offline import OfflineProvider
 from conversations.providers.offline_answers import answer
+from conversations.providers.thinking import ThinkingPlan
 from tests import model_scripts as scripts
 from tests.model_scripts import Cut, Gate, Raw, Stall
 from tests.model_server import ModelServer
@@ -71,7 +72,10 @@ def request_of(
     provider: Provider, turns: list[Turn], text: str = QUESTION, *, model: str = "claude-haiku-5-5", memory: str = ""
 ) -> Payload:
     said = material(turns, memory, text)
-    return render_material(provider, model=model, max_tokens=MAX_TOKENS, instructions=INSTRUCTIONS, material=said)
+    silent = ThinkingPlan(mode="disabled")
+    return render_material(
+        provider, model=model, max_tokens=MAX_TOKENS, instructions=INSTRUCTIONS, material=said, thinking=silent
+    )
 
 
 async def rewritten(
