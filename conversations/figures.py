@@ -1,8 +1,8 @@
 """What all requests of an hour came to, by assistant and model. Whole hours are kept as rows, the newest are counted anew.
 
-``figures`` are numbers by name: ``status completed`` and so on; the sums of what was reported, as ``input``, ``output``,
-``cache_read``, ``cache_write`` and ``cache_write_hour``, each token once, and ``reported`` for how many; ``recalled`` and
-``troubled`` for requests with something recalled, or without a source that failed; ``over_budget``;
+``figures`` are numbers by name: ``status completed`` and so on; the sums of what was reported and billed, as ``input``,
+``output``, ``cache_read``, ``cache_write`` and ``cache_write_hour``, each token once, and ``reported`` for how many requests;
+``recalled`` and ``troubled`` for requests with something recalled, or without a source that failed; ``over_budget``;
 ``left_out fulfilled_artifact`` for turns by reason; ``first_token 31`` and ``took 31`` for requests by the bin of ``BINS`` that
 their milliseconds fall into.
 """
@@ -25,7 +25,7 @@ from conversations import language_models
 from conversations.context.reasons import Reason
 from conversations.ids import lowest_uuid7
 from conversations.models import ContextSnapshot, RequestHour
-from conversations.providers import prices
+from conversations.providers import prices, refusals
 
 HOUR = timedelta(hours=1)
 SETTLED = timedelta(hours=1)
@@ -49,6 +49,8 @@ WITH request AS MATERIALIZED (
                coalesce(input, 0) + coalesce(cache_read, 0) + coalesce(written, 0) - 1, %(thresholds)s::int[])] AS above,
            snapshot.status, snapshot.purpose, snapshot.runs, told.*,
            (input IS NOT NULL)::int AS reported,
+           NOT (snapshot.stop_reason = %(refusal)s AND coalesce(output, 0) = 0
+                AND coalesce(snapshot.stop_details ->> 'category', '') = ANY(%(free)s)) AS billed,
            (snapshot.recalled IS NOT NULL)::int AS recalled,
            (snapshot.problems IS NOT NULL)::int AS troubled,
            (snapshot.total_tokens > snapshot.budget AND snapshot.purpose IN ('reply', 'artifact'))::int AS over_budget,
@@ -82,8 +84,10 @@ WITH request AS MATERIALIZED (
     WHERE split_part(run, ' ', 2) <> ALL(%(sent)s) GROUP BY KEYS, split_part(run, ' ', 2)
     UNION ALL
     SELECT KEYS, sums.* FROM (
-        SELECT KEYS, sum(reported) AS reported, sum(input) AS input, sum(output) AS output, sum(cache_read) AS cache_read,
-               sum(cache_write) AS cache_write, sum(cache_write_hour) AS cache_write_hour, sum(recalled) AS recalled,
+        SELECT KEYS, sum(reported) AS reported, sum(input) FILTER (WHERE billed) AS input,
+               sum(output) FILTER (WHERE billed) AS output, sum(cache_read) FILTER (WHERE billed) AS cache_read,
+               sum(cache_write) FILTER (WHERE billed) AS cache_write,
+               sum(cache_write_hour) FILTER (WHERE billed) AS cache_write_hour, sum(recalled) AS recalled,
                sum(troubled) AS troubled, sum(over_budget) AS over_budget
         FROM request GROUP BY KEYS
     ) AS summed, LATERAL (VALUES
@@ -175,6 +179,8 @@ _own_prices = lru_cache(maxsize=1)(prices.own)
 
 def cost_of(snapshot: ContextSnapshot) -> Decimal | None:
     """USD by what the provider reported; ``None`` where it reported nothing or no price is known."""
+    if refusals.is_free(stop_reason=snapshot.stop_reason, stop_details=snapshot.stop_details, usage=snapshot.usage):
+        return Decimal(0)
     return prices.cost(
         price_list(),
         provider=snapshot.provider,
@@ -193,6 +199,8 @@ def _values(since: datetime, until: datetime) -> dict[str, Any]:
         "thresholds": prices.thresholds(price_list()),
         "bins": list(BINS),
         "sent": list(SENT),
+        "refusal": refusals.STOP_REASON,
+        "free": list(refusals.FREE_CATEGORIES),
     }
 
 

@@ -261,7 +261,7 @@ def refusal(*deltas: str, category: str | None = "cyber", explanation: str | Non
     """The model declines, before it has said anything or after some of it. Some refusals are of no category."""
     details = {"type": "refusal", "category": category, "explanation": explanation if category else None}
     said = [block_start(), *(text_delta(delta) for delta in deltas), block_stop()] if deltas else []
-    ending = message_delta("refusal", stop_details=details)
+    ending = message_delta("refusal", None if deltas else 0, stop_details=details)
     return stream(message_start(), ping(), *said, ending, message_stop(), thinks=bool(deltas))
 
 

@@ -22,12 +22,23 @@ BECAUSE = {
 }
 """By the category of ``stop_details``."""
 NO_REASON = "it didn't say why"
+FREE_CATEGORIES = ("cyber", "general_harms", "")
+"""Of these, and without one, the provider bills nothing if the model had not begun to write, though it reports tokens."""
 
 
 def category_of(stop_details: Mapping[str, Any] | None) -> str | None:
     """As the provider named it, also one that isn't known here."""
     category = (stop_details or {}).get("category")
     return category if isinstance(category, str) and category else None
+
+
+def is_free(*, stop_reason: str, stop_details: Mapping[str, Any] | None, usage: Mapping[str, int]) -> bool:
+    """Whether what was reported is not billed."""
+    return (
+        stop_reason == STOP_REASON
+        and not usage.get("output_tokens")
+        and (category_of(stop_details) or "") in FREE_CATEGORIES
+    )
 
 
 def explanation_of(stop_details: Mapping[str, Any] | None) -> str:

@@ -1,6 +1,6 @@
 """``make bench``: a throw-away PostgreSQL, every benchmark, tables on standard output.
 
-``inspection`` and ``thinking`` can be run alone; ``exchange``, which takes minutes, only is.
+``inspection``, ``thinking`` and ``endings`` can be run alone; ``exchange``, which takes minutes, only is.
 """
 
 import os
@@ -30,6 +30,7 @@ def run(url: str) -> None:
         cache,
         context,
         corpus,
+        endings,
         exchange,
         inspection,
         inspection_map,
@@ -41,13 +42,10 @@ def run(url: str) -> None:
     )
     from tests.benchmarks.measuring import database  # noqa: PLC0415
 
-    if sys.argv[1:] == ["inspection"]:
+    alone = {"inspection": inspection.main, "thinking": thinking.main, "endings": endings.main}
+    if sys.argv[1:] and sys.argv[1] in alone:
         with database():
-            inspection.main()
-        return
-    if sys.argv[1:] == ["thinking"]:
-        with database():
-            thinking.main()
+            alone[sys.argv[1]]()
         return
     if sys.argv[1:] == ["exchange"]:
         exchange.main()
@@ -70,6 +68,7 @@ def run(url: str) -> None:
         recall.main()
         replies.main(here)
         thinking.main()
+        endings.main()
     with database():  # of its own: a million rows would be in the others' way
         inspection.main()
 

@@ -31,6 +31,11 @@ def database() -> Iterator[str]:
     try:
         yield name
     finally:
+        with connection.cursor() as cursor:  # threads that have ended may not have closed theirs yet
+            cursor.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+            )
         connection.creation.destroy_test_db(connection.settings_dict["NAME"], verbosity=0)
 
 

@@ -1,6 +1,7 @@
 """What a reply used is stored and counted as far as the provider told it, however the reply ended."""
 
 import asyncio
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -8,7 +9,7 @@ from django.contrib.auth.models import User
 
 from conversations import allowances, replies
 from conversations.db import in_database
-from conversations.figures import cost_of
+from conversations.figures import cost_of, hours
 from conversations.models import Assistant, ContextSnapshot, Message, Reply
 from conversations.replies.store import Opened
 from tests import model_scripts as scripts
@@ -20,6 +21,7 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("
 INPUT = {"input_tokens": 12, "cache_read_input_tokens": 5, "cache_creation_input_tokens": 3}
 WHOLE = INPUT | {"output_tokens": 7}
 BEGUN = INPUT | {"output_tokens": 1}
+DECLINED = INPUT
 NONE: dict[str, int] = {}
 SAVE = {"title": "Notes", "kind": "document", "content": "# Notes"}
 
@@ -28,6 +30,10 @@ SAVE = {"title": "Notes", "kind": "document", "content": "# Notes"}
 def figures(model: ModelServer) -> None:
     """What is told is what the scripts say, to the figure."""
     model.claude.verbatim = True
+
+
+def floor(at: datetime) -> datetime:
+    return at.replace(minute=0, second=0, microsecond=0)
 
 
 async def ended(opened: Opened) -> Reply:
@@ -44,8 +50,11 @@ def added(*usages: dict[str, int]) -> dict[str, int]:
     return {name: sum(usage[name] for usage in usages) for name in WHOLE}
 
 
+FREE = (scripts.refusal(), scripts.refusal(category=None))
 ENDINGS: list[tuple[str, Script, tuple[str, str], dict[str, int]]] = [
-    ("refused at once", scripts.refusal(), ("failed", "refusal"), WHOLE),
+    ("refused at once", scripts.refusal(category="bio"), ("failed", "refusal"), DECLINED),
+    ("refused at once and not billed", FREE[0], ("failed", "refusal"), DECLINED),
+    ("refused at once without a word", FREE[1], ("failed", "refusal"), DECLINED),
     ("refused after text", scripts.refusal("Half "), ("completed", "refusal"), WHOLE),
     ("empty", scripts.text(), ("failed", "end_turn"), WHOLE),
     ("nothing but thinking", scripts.text(stop_reason="max_tokens"), ("failed", "max_tokens"), WHOLE),
@@ -73,7 +82,12 @@ async def test_what_the_provider_told_is_stored_and_counted(
     assert (request.provider_message_id, request.provider_request_id) == (
         ("msg_local", "req_local") if usage else ("", "")
     )
-    assert ((await in_database(cost_of)(request) or 0) > 0) == bool(usage)
+    is_billed = bool(usage) and script not in FREE
+    assert ((await in_database(cost_of)(request) or 0) > 0) == is_billed
+    [hour] = await in_database(
+        lambda: list(hours(floor(request.created_at), request.created_at + timedelta(minutes=1)))
+    )()
+    assert (hour.figures["input"], hour.figures["reported"]) == (INPUT["input_tokens"] * is_billed, bool(usage))
     turn = await Message.objects.filter(reply=reply).afirst()
     written = turn.token_count if turn and not reply.stop_reason else 0
     spent = sum(usage.values()) + max(written - usage.get("output_tokens", 0), 0)

@@ -171,7 +171,7 @@ async def test_the_other_model_answers_by_itself_in_the_same_reply(
     assert "".join(event.data["text"] for event in events if event.type == "reply.delta") == "Like this."
     reply = await Reply.objects.aget(id=opened.reply.id)
     assert await requests_of(reply) == [(OWN, "", "failed", "refusal"), (OTHER, OWN, "completed", "end_turn")]
-    assert reply.usage["output_tokens"] == 14
+    assert (reply.usage["input_tokens"], reply.usage["output_tokens"]) == (24, 7)
     assert (events[-1].data["reply"]["model"], events[-1].data["reply"]["fallback_for"]) == (OTHER, OWN)
     assert await stored(opened) == [("user", "Tell me", "complete"), ("assistant", "Like this.", "complete")]
     rows = [row async for row in ContextSnapshot.objects.filter(reply=reply).order_by("round")]
