@@ -25,7 +25,8 @@ class Claude:
 
     ``refused_words``: word to the category of the refusal, or None. ``never_refuse``: names of models. ``verbatim``:
     scripts go out as they are, and the model adds nothing. ``holds_max_tokens``: thinking and answer together end where the
-    request's ``max_tokens`` are used up. ``context_window`` in tokens, if not the model's own. ``passed_seconds`` is added to the clock of the cache.
+    request's ``max_tokens`` are used up. ``context_window`` in tokens, if not the model's own. ``passed_seconds`` is added to
+    the clock of the cache.
     """
 
     thinking: Thinking = field(default_factory=Thinking)
