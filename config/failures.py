@@ -1,10 +1,12 @@
 """What a failure outside any view of ours answers: JSON where programs call, a page where people are."""
 
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
 from django.views import defaults
 
 from conversations.api import messages_api
 from conversations.api.errors import json_error
+from conversations.errors import RateLimited
 
 TELL = {"/api/": json_error, "/v1/": messages_api.failed}
 """Who tells it, by the beginning of the address."""
@@ -28,6 +30,15 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
 def server_error(request: HttpRequest) -> HttpResponse:
     message = "Something went wrong on the server. It is in the log under this request_id."
     return _told(request, 500, "internal", message) or defaults.server_error(request)
+
+
+def rate_limited(request: HttpRequest, exception: Exception) -> HttpResponse | None:
+    """Any page that was asked for too often, and says nothing of it itself."""
+    if not isinstance(exception, RateLimited):
+        return None
+    response = render(request, "429.html", {"message": exception.message}, status=exception.status)
+    response["Retry-After"] = str(exception.details["retry_after"])
+    return response
 
 
 def _told(request: HttpRequest, status: int, code: str, message: str) -> HttpResponse | None:

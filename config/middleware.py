@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable
 from django.http import HttpRequest, HttpResponseBase
 from django.utils.decorators import async_only_middleware
 
+from config import failures
 from conversations import telemetry
 from conversations.request_ids import request_scope
 
@@ -13,7 +14,8 @@ GetResponse = Callable[[HttpRequest], Awaitable[HttpResponseBase]]
 
 @async_only_middleware
 def request_id(get_response: GetResponse) -> GetResponse:
-    """Give each request an id that its log lines, its errors and the ``X-Request-ID`` header share."""
+    """Give each request an id that its log lines, its errors and the ``X-Request-ID`` header share. Refusals of pages are
+    told here too, by Django's hook for exceptions of a view."""
 
     async def middleware(request: HttpRequest) -> HttpResponseBase:
         headers = request.headers
@@ -22,4 +24,5 @@ def request_id(get_response: GetResponse) -> GetResponse:
             response["X-Request-ID"] = current
             return response
 
+    middleware.process_exception = failures.rate_limited  # type: ignore[attr-defined]
     return middleware

@@ -9,7 +9,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.utils.csp import CSP
 from psycopg.conninfo import conninfo_to_dict
 
-from config import embedded_postgres
+from config import embedded_postgres, proxies
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 LOCAL_DIR = BASE_DIR / ".local"
@@ -74,6 +74,9 @@ SECRET_KEY = env("SECRET_KEY") or generated_secret_key()
 ALLOWED_HOSTS = env_list("ALLOWED_HOSTS", "localhost,127.0.0.1,[::1]")
 CSRF_TRUSTED_ORIGINS = env_list("CSRF_TRUSTED_ORIGINS")
 # Behind a proxy that ends TLS (any https origin is trusted): cookies for https only, and the proxy's word for the scheme.
+# What trusted proxies forward is believed before Django sees a request, and what others forward is taken out of it; without
+# any, the scheme alone is believed, of whoever is in front.
+OPENBOOK_TRUSTED_PROXIES = proxies.trust(env_list("OPENBOOK_TRUSTED_PROXIES"))
 SERVED_OVER_HTTPS = any(origin.startswith("https://") for origin in CSRF_TRUSTED_ORIGINS)
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SERVED_OVER_HTTPS
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if SERVED_OVER_HTTPS else None
@@ -132,6 +135,8 @@ OPENBOOK_TOKEN_DAYS = int(env("OPENBOOK_TOKEN_DAYS", "90"))
 OPENBOOK_LIMIT_REQUESTS_MINUTE = int(env("OPENBOOK_LIMIT_REQUESTS_MINUTE", "600"))
 OPENBOOK_LIMIT_RUNNING_REPLIES = int(env("OPENBOOK_LIMIT_RUNNING_REPLIES", "8"))
 OPENBOOK_LIMIT_TOKENS_DAY = int(env("OPENBOOK_LIMIT_TOKENS_DAY", "0"))
+# From one address; 0 is no limit.
+OPENBOOK_LIMIT_SIGNUPS_HOUR = int(env("OPENBOOK_LIMIT_SIGNUPS_HOUR", "60"))
 # A character takes at most 12 bytes of JSON (an escaped surrogate pair); the rest is the envelope.
 DATA_UPLOAD_MAX_MEMORY_SIZE = OPENBOOK_MAX_MESSAGE_CHARS * 12 + 65_536
 # Work beside the replies
@@ -222,6 +227,7 @@ SECURE_CSP = {
 LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "chat"
 LOGOUT_REDIRECT_URL = "login"
+PASSWORD_HASHERS = ["conversations.passwords.PasswordHasher"]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
     for name in ("UserAttributeSimilarityValidator", "MinimumLengthValidator", "CommonPasswordValidator")

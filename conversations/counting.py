@@ -22,16 +22,23 @@ class Counts:
 
     def __init__(self) -> None:
         self._counts: dict[tuple[str, int], tuple[int, float]] = {}
+        self._most = MOST_KEYS
         self._lock = threading.Lock()
 
     def add(self, key: str, window: int, ends: float) -> int:
         with self._lock:
-            if len(self._counts) >= MOST_KEYS:
+            if len(self._counts) >= self._most:
                 now = time.time()
                 self._counts = {name: held for name, held in self._counts.items() if held[1] > now}
+                self._most = max(MOST_KEYS, 2 * len(self._counts))  # seldom, however many there are
             count = self._counts.get((key, window), (0, ends))[0] + 1
             self._counts[key, window] = count, ends
             return count
+
+    def take_back(self, key: str, window: int) -> None:
+        with self._lock:
+            if held := self._counts.get((key, window)):
+                self._counts[key, window] = held[0] - 1, held[1]
 
     def forget(self, key: str, window: int) -> None:
         with self._lock:
@@ -47,6 +54,20 @@ def count(key: str, *, seconds: int) -> tuple[int, int]:
     window = int(now // seconds)
     ends = (window + 1) * seconds
     return _added(key, window, ends), max(1, math.ceil(ends - now))
+
+
+def take_back(key: str, *, seconds: int) -> None:
+    """Count one less. In the next window already there is nothing to take back."""
+    window = int(time.time() // seconds)
+    HERE.take_back(key, window)
+    if settings.REDIS_URL:
+        try:
+            step = blocking(settings.REDIS_URL, **PATIENCE).pipeline()
+            step.decr(_name(key, window))
+            step.expireat(_name(key, window), (window + 1) * seconds + 1)
+            step.execute()
+        except unreachable() as error:
+            _lost(error)
 
 
 def forget(key: str, *, seconds: int) -> None:

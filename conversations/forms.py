@@ -20,15 +20,15 @@ class SignInForm(AuthenticationForm):
     def clean(self) -> dict[str, Any]:
         if "username" not in self.cleaned_data or "password" not in self.cleaned_data:
             return self.cleaned_data
-        address = self.request.META.get("REMOTE_ADDR", "") if self.request else ""
+        assert self.request is not None
         try:
-            key = sign_in.count_attempt(address, self.cleaned_data["username"])
+            with sign_in.attempt(self.request, self.cleaned_data["username"]) as attempt:
+                cleaned = super().clean()
+                attempt.forgive()
+                return cleaned
         except RateLimited as error:
             self.retry_after = error.details["retry_after"]
             raise forms.ValidationError(error.message, code=error.code) from error
-        cleaned = super().clean()
-        sign_in.forgive(key)
-        return cleaned
 
 
 class StaffSignInForm(SignInForm, AdminAuthenticationForm):

@@ -10,14 +10,13 @@ from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from conversations import allowances, tokens
+from conversations import allowances, sign_in, tokens
 from conversations.allowances import Use
 from conversations.api.base import APIView, caller, token_of, valid
 from conversations.api.pagination import TokenPagination
 from conversations.errors import TokenNotFound
 from conversations.limits import KINDS, NO_LIMITS, Limits, limits_of, limits_of_token
 from conversations.models import ApiToken, Scope
-from conversations.sign_in import count_attempt, forgive
 from conversations.wire import moment
 
 MOST_INTEGER, MOST_BIG_INTEGER = 2**31 - 1, 2**63 - 1
@@ -113,11 +112,11 @@ class TokenView(APIView):
     def post(self, request: Request) -> Response:
         """Exchange a username and a password for a token."""
         asked = valid(TokenRequest, request)
-        key = count_attempt(request.META.get("REMOTE_ADDR", ""), asked["username"])
-        user = authenticate(request._request, username=asked["username"], password=asked["password"])
-        if user is None:
-            raise exceptions.AuthenticationFailed("The username or the password is wrong.")
-        forgive(key)
+        with sign_in.attempt(request._request, asked["username"]) as attempt:
+            user = authenticate(request._request, username=asked["username"], password=asked["password"])
+            if user is None:
+                raise exceptions.AuthenticationFailed("The username or the password is wrong.")
+            attempt.forgive()
         wanted = {name: asked[name] for name in ("days", *KINDS) if name in asked}
         token = tokens.issue(user=user, name=asked["name"], scopes=asked["scopes"], **wanted)
         response = Response({"token": token})

@@ -1,6 +1,6 @@
 """``make bench``: a throw-away PostgreSQL, every benchmark, tables on standard output.
 
-``inspection``, ``thinking`` and ``endings`` can be run alone; ``exchange``, which takes minutes, only is.
+``inspection``, ``thinking``, ``endings`` and ``signing_in`` can be run alone; ``exchange``, which takes minutes, only is.
 """
 
 import os
@@ -36,6 +36,7 @@ def run(url: str) -> None:
         inspection_map,
         recall,
         replies,
+        signing_in,
         standing,
         thinking,
         tokens,
@@ -46,6 +47,9 @@ def run(url: str) -> None:
     if sys.argv[1:] and sys.argv[1] in alone:
         with database():
             alone[sys.argv[1]]()
+        return
+    if sys.argv[1:] == ["signing_in"]:
+        signing_in.main()
         return
     if sys.argv[1:] == ["exchange"]:
         exchange.main()
@@ -69,6 +73,7 @@ def run(url: str) -> None:
         replies.main(here)
         thinking.main()
         endings.main()
+    signing_in.main()
     with database():  # of its own: a million rows would be in the others' way
         inspection.main()
 

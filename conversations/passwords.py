@@ -1,0 +1,83 @@
+"""The hash of passwords, which takes most of a second of a core on purpose: in a thread or two of its own, with no database
+connection held meanwhile, and for so many at once only. Whatever page or call hashes a password comes through here."""
+
+import os
+import sys
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, nullcontext
+from contextvars import ContextVar
+
+from django.contrib.auth.hashers import PBKDF2PasswordHasher
+from django.db import connection
+
+from conversations.errors import RateLimited
+
+THREADS = 1 if (os.cpu_count() or 1) <= 2 else 2
+PLACES = 16
+PLACES_OF_ONE = 12
+"""Hashes that run or wait, in all and for one address: nobody alone takes all of them."""
+RETRY_SECONDS = 10
+NICENESS = 10
+
+
+class Places:
+    """Who may have a password hashed, counted by address."""
+
+    def __init__(self, *, total: int = PLACES, of_one: int = PLACES_OF_ONE) -> None:
+        self._total, self._of_one = total, of_one
+        self._taken: Counter[str] = Counter()
+        self._lock = threading.Lock()
+
+    def take(self, who: str) -> None:
+        """Raises ``RateLimited`` where none is free."""
+        with self._lock:
+            if self._taken.total() >= self._total or self._taken[who] >= self._of_one:
+                message = f"Too many people sign in at this moment. Try again in {RETRY_SECONDS} s."
+                raise RateLimited(message, limit="password_hashes", most=self._of_one, retry_after=RETRY_SECONDS)
+            self._taken[who] += 1
+
+    def give_back(self, who: str) -> None:
+        with self._lock:
+            self._taken[who] -= 1
+            if not self._taken[who]:
+                del self._taken[who]
+
+
+def _yield_to_others() -> None:
+    """Replies go before sign-ins. Only Linux knows the niceness of a thread."""
+    if sys.platform == "linux":
+        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICENESS)
+
+
+PLACES_HERE = Places()
+EXECUTOR = ThreadPoolExecutor(max_workers=THREADS, thread_name_prefix="passwords", initializer=_yield_to_others)
+has_place: ContextVar[bool] = ContextVar("has_place", default=False)
+
+
+@contextmanager
+def place(who: str) -> Iterator[None]:
+    """A place for the hashes of the block, taken before anything is looked up. Raises ``RateLimited``."""
+    PLACES_HERE.take(who)
+    token = has_place.set(True)
+    try:
+        yield
+    finally:
+        has_place.reset(token)
+        PLACES_HERE.give_back(who)
+
+
+class PasswordHasher(PBKDF2PasswordHasher):
+    """Django's own in all but where it runs."""
+
+    def encode(self, password: str, salt: str, iterations: int | None = None) -> str:
+        return _hashed(lambda: super(PasswordHasher, self).encode(password, salt, iterations))
+
+
+def _hashed(hash_password: Callable[[], str]) -> str:
+    with nullcontext() if has_place.get() else place(""):
+        if not connection.in_atomic_block:
+            connection.close()  # back to the pool; Django takes another for the next statement
+        return EXECUTOR.submit(hash_password).result()
