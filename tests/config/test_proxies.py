@@ -19,7 +19,7 @@ NAMES = {
     "standard": b"forwarded",
 }
 
-addresses = st.one_of(st.ip_addresses(v=4), st.ip_addresses(v=6).map(lambda ip: ip.ipv4_mapped or ip))
+addresses = st.one_of(st.ip_addresses(v=4), st.ip_addresses(v=6)).map(lambda ip: getattr(ip, "ipv4_mapped", None) or ip)
 
 
 def is_stranger(ip: IPv4Address | IPv6Address) -> bool:
