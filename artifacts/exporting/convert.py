@@ -4,6 +4,7 @@ import json
 import logging
 import subprocess
 import sys
+from collections.abc import Callable
 
 from django.conf import settings
 
@@ -14,9 +15,21 @@ from artifacts.services import ArtifactError
 
 log = logging.getLogger("openbook.artifacts")
 
+End = Callable[[], object]
 
-def export(*, title: str, kind: str, language: str, content: str, as_: str) -> Exported:
-    """The content as a file of that format. Raises ``ArtifactError``. It may take long: not for an event loop."""
+
+def is_quick(kind: str, as_: str) -> bool:
+    """Whether no process is needed for it."""
+    return as_ in {"source", "md"} or as_ not in FORMATS or (kind, as_) == ("html", "html")
+
+
+def export(
+    *, title: str, kind: str, language: str, content: str, as_: str, ended_by: Callable[[End], None] = lambda end: None
+) -> Exported:
+    """The content as a file of that format. Raises ``ArtifactError``. It may take long: not for an event loop.
+
+    ``ended_by`` is given what ends it, from any thread.
+    """
     if as_ not in FORMATS:
         raise ArtifactError("export_unknown", f"`as` is one of {', '.join(FORMATS)}.")
     if as_ == "source" or (kind, as_) == ("html", "html"):
@@ -26,33 +39,38 @@ def export(*, title: str, kind: str, language: str, content: str, as_: str) -> E
     if as_ == "md":
         return _file(title, "md", markdown.encode())
     job = {"as": as_, "title": title, "markdown": markdown, "note": NOT_DRAWN.get(kind, "")}
-    return _file(title, as_, _converted(job))
+    return _file(title, as_, _converted(job, ended_by))
 
 
 def _file(title: str, extension: str, body: bytes) -> Exported:
     return Exported(filename=file_name(title, extension), media_type=media_type(extension), body=body)
 
 
-def _converted(job: dict[str, str]) -> bytes:
+def _converted(job: dict[str, str], ended_by: Callable[[End], None]) -> bytes:
     """By a process that knows no secrets and that can be ended."""
     seconds = settings.OPENBOOK_EXPORT_SECONDS
-    try:
-        done = subprocess.run(
-            [sys.executable, "-m", "artifacts.exporting.worker"],
-            input=json.dumps(job | {"npm": str(settings.BASE_DIR / "node_modules")}).encode(),
-            cwd=settings.BASE_DIR,
-            env={"PYTHONUTF8": "1", "RAYON_NUM_THREADS": "2"},
-            capture_output=True,
-            timeout=seconds,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        raise ArtifactError(
-            "export_too_long",
-            f"The export took longer than {seconds:g} seconds and was ended. Export the source, or less at once.",
-            seconds=seconds,
-        ) from None
-    if done.returncode:
-        log.error("export failed", extra={"error": done.stderr.decode(errors="replace")[-2_000:]})
+    with subprocess.Popen(
+        [sys.executable, "-m", "artifacts.exporting.worker"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=settings.BASE_DIR,
+        env={"PYTHONUTF8": "1", "RAYON_NUM_THREADS": "2"},
+    ) as process:
+        try:
+            ended_by(process.kill)
+            made, errors = process.communicate(
+                json.dumps(job | {"npm": str(settings.BASE_DIR / "node_modules")}).encode(), seconds
+            )
+        except subprocess.TimeoutExpired:
+            raise ArtifactError(
+                "export_too_long",
+                f"The export took longer than {seconds:g} seconds and was ended. Export the source, or less at once.",
+                seconds=seconds,
+            ) from None
+        finally:
+            process.kill()
+    if process.returncode:
+        log.error("export failed", extra={"error": errors.decode(errors="replace")[-2_000:]})
         raise ArtifactError("export_failed", "This content could not be laid out as that. Export the source instead.")
-    return done.stdout
+    return made

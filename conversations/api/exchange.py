@@ -3,10 +3,13 @@
 import asyncio
 import json
 import logging
+import math
 import tempfile
-import threading
-from collections.abc import AsyncIterator, Callable, Mapping
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+from contextlib import aclosing
 from contextvars import Context, copy_context
+from functools import partial
 from typing import IO, Any
 
 from django.conf import settings
@@ -18,16 +21,17 @@ from rest_framework.parsers import BaseParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from conversations import long_work
 from conversations.api import serializers
 from conversations.api.base import AsyncAPIView, caller
 from conversations.api.errors import exception_handler
 from conversations.api.queries import switched
-from conversations.db import in_database
-from conversations.errors import InvalidImport, error_object
+from conversations.errors import InvalidImport, OpenbookError, error_object
 from conversations.exchange.importing import outline, records
 from conversations.exchange.storing import Stored, store
 from conversations.exchange.uploads import documents, too_large
 from conversations.exchange.writing import export
+from conversations.long_work import Kind, Work
 from conversations.models import Scope
 
 log = logging.getLogger("openbook.exchange")
@@ -37,7 +41,11 @@ PIECE = 2**20
 IN_MEMORY = 2 * 2**20
 """Bytes of an upload; a larger one is kept in a file."""
 
+WAITING_SECONDS = 2.0
+"""How often whoever waits is told so."""
+
 Told = Callable[[dict[str, Any]], None]
+LAST = {"done", "error"}
 
 
 class UploadParser(BaseParser):
@@ -56,10 +64,6 @@ class UploadParser(BaseParser):
                 upload.close()
                 raise too_large(most)
         return upload
-
-
-class Left(Exception):
-    """Whoever sent the document is gone: it ends without a trace, as they would never learn how."""
 
 
 class Import(AsyncAPIView):
@@ -83,8 +87,9 @@ class Import(AsyncAPIView):
                 "progress",
                 OpenApiTypes.BOOL,
                 description="`true`: the answer is 200 with lines of JSON (`application/x-ndjson`) as it goes on – "
-                '`{"type": "progress", "threads", "of", "messages"}` – and in the end one of `{"type": "done", …}` with what '
-                'is answered otherwise, or `{"type": "error", "error": {…}}`. Whoever leaves before cancels the import.',
+                '`{"type": "waiting", "message"}` until there is a place for it, `{"type": "progress", "threads", "of", '
+                '"messages"}` – and in the end one of `{"type": "done", …}` with what is answered otherwise, or `{"type": '
+                '"error", "error": {…}}`. Whoever leaves before cancels the import.',
             ),
         ],
     )
@@ -97,19 +102,23 @@ class Import(AsyncAPIView):
         ids = request.query_params.get("ids", "keep")
         if ids not in IDS:
             raise InvalidImport(f"`ids` must be one of: {', '.join(IDS)}.", place="ids")
-        user, upload = caller(request), await in_database(_upload)(request)
+        user, upload = caller(request), await long_work.step(_upload)(request)
 
         def imported(told: Told) -> dict[str, Any]:
-            with upload:
-                found = [outline(each) for each in documents(upload, most=settings.OPENBOOK_MAX_IMPORT_MB * 2**20)]
-                of = sum(each.counts.get("threads", 0) for each in found)
+            most = settings.OPENBOOK_MAX_IMPORT_MB * 2**20
+            with documents(upload, most=most) as found:
+                outlines = [outline(each) for each in found]
+                of = sum(each.counts.get("threads", 0) for each in outlines)
                 told(_progress(Stored(), of))
-                read = records(found, user_id=user.pk, now=timezone.now(), new_ids=IDS[ids])
+                read = records(outlines, user_id=user.pk, now=timezone.now(), new_ids=IDS[ids])
                 return _answer(store(user=user, records=read, told=lambda stored: told(_progress(stored, of))), of)
 
         if shown:
-            return _stream(_lines(imported, copy_context()))
-        return Response(await in_database(imported)(lambda progress: None), status=201)
+            lines = _lines(long_work.places(user.pk, Kind.IMPORT), imported, copy_context())
+            return _stream(_closing(upload, lines))
+        with upload:
+            done = await long_work.run(user.pk, Kind.IMPORT, partial(imported, lambda progress: None))
+        return Response(done, status=201)
 
 
 def _upload(request: Request) -> IO[bytes]:
@@ -129,32 +138,50 @@ def _answer(stored: Stored, of: int) -> dict[str, Any]:
     return {"threads": threads, "memories": stored.memories} | ({"left_out": empty} if empty else {})
 
 
-async def _lines(work: Callable[[Told], dict[str, Any]], context: Context) -> AsyncIterator[bytes]:
-    """What the work tells, as it tells it, and how it ended. Whoever stops listening ends it."""
-    loop, lines, gone = asyncio.get_running_loop(), asyncio.Queue[dict[str, Any]](), threading.Event()
+async def _lines(
+    looks: AsyncGenerator[Work | OpenbookError], work: Callable[[Told], dict[str, Any]], context: Context
+) -> AsyncGenerator[bytes]:
+    """That it waits, what the work tells as it tells it, and how it ended. Whoever stops listening ends it."""
+    lines, loop = asyncio.Queue[dict[str, Any]](), asyncio.get_running_loop()
 
     def told(progress: dict[str, Any]) -> None:
-        if gone.is_set():
-            raise Left
         loop.call_soon_threadsafe(lines.put_nowait, progress)
 
     async def worked() -> None:
         try:
-            last = {"type": "done"} | await in_database(work)(told)
-        except Left:
-            return
+            last = {"type": "done"} | await long_work.run_work(await _waited(looks, told), partial(work, told))
         except Exception as error:  # the border of the stream: its status has been sent, so its last line has to tell
             last = {"type": "error", **_refusal(error)}
-        await lines.put(last)
+        told(last)
 
     task = asyncio.create_task(worked(), context=context)
     try:
-        while (line := await lines.get())["type"] == "progress":
+        while (line := await lines.get())["type"] not in LAST:
             yield _line(line)
         yield _line(line)
         await task
     finally:
-        gone.set()
+        task.cancel()
+
+
+async def _closing(upload: IO[bytes], lines: AsyncGenerator[bytes]) -> AsyncIterator[bytes]:
+    with upload:
+        async with aclosing(lines):
+            async for line in lines:
+                yield line
+
+
+async def _waited(looks: AsyncGenerator[Work | OpenbookError], told: Told) -> Work:
+    """The work, as soon as it has a place."""
+    told_at = -math.inf
+    async with aclosing(looks):
+        async for found in looks:
+            if isinstance(found, Work):
+                return found
+            if time.monotonic() - told_at >= WAITING_SECONDS:
+                told_at = time.monotonic()
+                told({"type": "waiting", "message": found.message})
+    raise AssertionError
 
 
 def _refusal(error: Exception) -> dict[str, Any]:
@@ -185,6 +212,7 @@ class Export(AsyncAPIView):
     @extend_schema(responses=serializers.Book)
     async def get(self, request: Request) -> HttpResponseBase:
         """Everything of the caller in the format that `POST import/` takes: threads oldest first, what is remembered."""
-        response = _stream(export(caller(request)), "application/json")
+        work = await long_work.taken(caller(request).pk, Kind.DOWNLOAD)
+        response = _stream(long_work.download(work, export(caller(request))), "application/json")
         response["Content-Disposition"] = f'attachment; filename="openbook-{timezone.now():%Y-%m-%d}.json"'
         return response

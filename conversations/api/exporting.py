@@ -1,8 +1,6 @@
 """Artifacts and whole threads as files to keep."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 from django.http import HttpResponse, HttpResponseBase, StreamingHttpResponse
@@ -12,19 +10,17 @@ from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_sche
 from rest_framework.request import Request
 
 from artifacts.exporting import FORMATS
-from artifacts.exporting.convert import export
+from artifacts.exporting.convert import export, is_quick
 from artifacts.models import ArtifactVersion
-from conversations import threads
+from conversations import long_work, threads
 from conversations.api import conditional
 from conversations.api.artifacts import version_number
 from conversations.api.base import AsyncAPIView, caller
 from conversations.db import in_database
 from conversations.errors import VersionNotFound
 from conversations.exchange.folder import folder_name, zipped
+from conversations.long_work import Kind
 from conversations.models import Scope
-
-# A conversion keeps a core busy: more at once would only make each one slower.
-CONVERTING = ThreadPoolExecutor(max_workers=2, thread_name_prefix="export")
 
 
 class ArtifactExport(AsyncAPIView):
@@ -51,15 +47,20 @@ class ArtifactExport(AsyncAPIView):
         )
         if conditional.is_known(request, tag):
             return conditional.not_modified(tag)
+        as_ = request.query_params.get("as", "source")
         making = partial(
             export,
             title=artifact.title,
             kind=artifact.kind,
             language=artifact.language,
             content=version.content,
-            as_=request.query_params.get("as", "source"),
+            as_=as_,
+            ended_by=long_work.ended_by,
         )
-        made = await asyncio.get_running_loop().run_in_executor(CONVERTING, making)
+        if is_quick(artifact.kind, as_):
+            made = await asyncio.to_thread(making)
+        else:
+            made = await long_work.run(caller(request).pk, Kind.CONVERSION, making)
         return conditional.tagged(_attached(HttpResponse(made.body, content_type=made.media_type), made.filename), tag)
 
     def _version(self, request: Request, artifact_id: str) -> ArtifactVersion:
@@ -79,8 +80,8 @@ class ThreadExport(AsyncAPIView):
     async def get(self, request: Request, thread_id: str) -> HttpResponseBase:
         """A thread as a ZIP file: the conversation as Markdown and as a document that `POST import/` takes, its artifacts."""
         thread = await in_database(threads.get)(caller(request), thread_id)
-        pieces: AsyncIterator[bytes] = zipped(thread)
-        response = StreamingHttpResponse(pieces, content_type="application/zip")
+        work = await long_work.taken(caller(request).pk, Kind.DOWNLOAD)
+        response = StreamingHttpResponse(long_work.download(work, zipped(thread)), content_type="application/zip")
         response["X-Accel-Buffering"] = "no"
         return _attached(response, f"{folder_name(thread)}.zip")
 

@@ -1,88 +1,101 @@
 """Forgetting for good: one memory, one turn, all turns of a thread, or everything. What it would do can be seen before."""
 
+from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
+from django.contrib.auth.models import User
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from conversations import deletion, forgetting, remembered, threads
+from conversations import deletion, forgetting, long_work, remembered, threads
 from conversations.api import memory_serializers as shapes
-from conversations.api.base import APIView, caller, valid
-from conversations.forgetting import Forgetting
+from conversations.api.base import AsyncAPIView, caller, valid
+from conversations.db import in_database
+from conversations.forgetting import Clearing, Forgetting
+from conversations.long_work import Kind
+from conversations.models import Thread
 
 
-class MemoryForgetting(APIView):
+class MemoryForgetting(AsyncAPIView):
     @extend_schema(responses=shapes.ForgettingAnswer)
-    def get(self, request: Request, memory_id: str) -> Response:
+    async def get(self, request: Request, memory_id: str) -> Response:
         """What forgetting this memory would do. Changes nothing."""
-        memory = remembered.memory_of(caller(request), memory_id)
-        return Response(_object(forgetting.what_memory(caller(request), memory.id)))
+        return await _told(request, lambda user: forgetting.what_memory(user, remembered.memory_of(user, memory_id).id))
 
 
-class MemoryForget(APIView):
+class MemoryForget(AsyncAPIView):
     @extend_schema(request=None, responses=shapes.ForgettingAnswer)
-    def post(self, request: Request, memory_id: str) -> Response:
+    async def post(self, request: Request, memory_id: str) -> Response:
         """Forget a memory for good, with all that tells of it: turns, summaries, what was recorded of requests."""
-        memory = remembered.memory_of(caller(request), memory_id)
-        return Response(_object(forgetting.forget_memory(caller(request), memory.id)))
+        return await _told(
+            request, lambda user: forgetting.forget_memory(user, remembered.memory_of(user, memory_id).id)
+        )
 
 
-class EverythingForgetting(APIView):
+class EverythingForgetting(AsyncAPIView):
     @extend_schema(operation_id="memories_forgetting_all", responses=shapes.ForgettingAnswer)
-    def get(self, request: Request) -> Response:
+    async def get(self, request: Request) -> Response:
         """What forgetting everything would do. Changes nothing."""
-        return Response(_object(forgetting.what_all(caller(request))))
+        return await _told(request, forgetting.what_all)
 
 
-class EverythingForget(APIView):
+class EverythingForget(AsyncAPIView):
     @extend_schema(operation_id="memories_forget_all", request=shapes.Everything, responses=shapes.ForgettingAnswer)
-    def post(self, request: Request) -> Response:
+    async def post(self, request: Request) -> Response:
         """Forget all that is remembered of the caller, for good. What was said otherwise stays."""
-        valid(shapes.Everything, request)
-        return Response(_object(forgetting.forget_all(caller(request))))
+        await in_database(valid)(shapes.Everything, request)
+        return await _told(request, forgetting.forget_all)
 
 
-class MessageDetail(APIView):
+class MessageDetail(AsyncAPIView):
     @extend_schema(responses={204: None})
-    def delete(self, request: Request, message_id: str) -> Response:
+    async def delete(self, request: Request, message_id: str) -> Response:
         """Forget a turn for good, as `messages/{id}/forget/` does."""
-        message = threads.message_of(caller(request), message_id)
-        forgetting.forget_turn(caller(request), message.id)
+        await _told(request, lambda user: forgetting.forget_turn(user, threads.message_of(user, message_id).id))
         return Response(status=204)
 
 
-class MessageForgetting(APIView):
+class MessageForgetting(AsyncAPIView):
     @extend_schema(responses=shapes.ForgettingAnswer)
-    def get(self, request: Request, message_id: str) -> Response:
+    async def get(self, request: Request, message_id: str) -> Response:
         """What forgetting this turn would do. Changes nothing."""
-        message = threads.message_of(caller(request), message_id)
-        return Response(_object(forgetting.what_turn(caller(request), message.id)))
+        return await _told(request, lambda user: forgetting.what_turn(user, threads.message_of(user, message_id).id))
 
 
-class MessageForget(APIView):
+class MessageForget(AsyncAPIView):
     @extend_schema(request=None, responses=shapes.ForgettingAnswer)
-    def post(self, request: Request, message_id: str) -> Response:
+    async def post(self, request: Request, message_id: str) -> Response:
         """Forget a turn for good: its place stays, its text goes, also from what was recorded of requests."""
-        message = threads.message_of(caller(request), message_id)
-        return Response(_object(forgetting.forget_turn(caller(request), message.id)))
+        return await _told(request, lambda user: forgetting.forget_turn(user, threads.message_of(user, message_id).id))
 
 
-class ThreadClearing(APIView):
+class ThreadClearing(AsyncAPIView):
     @extend_schema(responses=shapes.ClearingAnswer)
-    def get(self, request: Request, thread_id: str) -> Response:
+    async def get(self, request: Request, thread_id: str) -> Response:
         """What clearing this thread would do. Changes nothing."""
-        thread = threads.get(caller(request), thread_id)
-        return Response({"thread": str(thread.id), **asdict(deletion.what_clearing(thread))})
+        return await _cleared(request, thread_id, deletion.what_clearing)
 
 
-class ThreadClear(APIView):
+class ThreadClear(AsyncAPIView):
     @extend_schema(request=None, responses=shapes.ClearingAnswer)
-    def post(self, request: Request, thread_id: str) -> Response:
+    async def post(self, request: Request, thread_id: str) -> Response:
         """Forget all turns of a thread for good, with what rests on them. The thread and its artifacts stay."""
+        return await _cleared(request, thread_id, deletion.clear_thread)
+
+
+async def _told(request: Request, work: Callable[[User], Forgetting]) -> Response:
+    user = caller(request)
+    return Response(_object(await long_work.run(user.pk, Kind.CHANGE, lambda: work(user))))
+
+
+async def _cleared(request: Request, thread_id: str, work: Callable[[Thread], Clearing]) -> Response:
+    def cleared() -> dict[str, Any]:
         thread = threads.get(caller(request), thread_id)
-        return Response({"thread": str(thread.id), **asdict(deletion.clear_thread(thread))})
+        return {"thread": str(thread.id), **asdict(work(thread))}
+
+    return Response(await long_work.run(caller(request).pk, Kind.CHANGE, cleared))
 
 
 def _object(done: Forgetting) -> dict[str, Any]:

@@ -11,12 +11,14 @@ from rest_framework.authentication import SessionAuthentication
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from conversations import forgetting, remembered, threads
+from conversations import forgetting, long_work, remembered, threads
 from conversations.api import memory_serializers as shapes
-from conversations.api.base import APIView, caller, valid
+from conversations.api.base import APIView, AsyncAPIView, caller, valid
 from conversations.api.pagination import MemoryPagination
 from conversations.api.queries import switched, words
+from conversations.db import in_database
 from conversations.errors import InvalidMessage, ThreadNotFound
+from conversations.long_work import Kind
 from conversations.models import Message
 from conversations.text import clean
 from conversations.wire import moment
@@ -70,15 +72,21 @@ class MemoryList(APIView):
         return Response(_object(memory, {}), status=201)
 
 
-class MemoryDetail(APIView):
+class MemoryDetail(AsyncAPIView):
     @extend_schema(responses=shapes.MemoryAnswer)
-    def get(self, request: Request, memory_id: str) -> Response:
+    async def get(self, request: Request, memory_id: str) -> Response:
         """One memory."""
+        return await in_database(self._get)(request, memory_id)
+
+    def _get(self, request: Request, memory_id: str) -> Response:
         return Response(_alone(request, remembered.memory_of(caller(request), memory_id)))
 
     @extend_schema(request=shapes.MemoryChange, responses=shapes.MemoryAnswer)
-    def patch(self, request: Request, memory_id: str) -> Response:
+    async def patch(self, request: Request, memory_id: str) -> Response:
         """Correct a memory. Words that came from a conversation are kept as replaced, see `?ended=true`."""
+        return await in_database(self._patch)(request, memory_id)
+
+    def _patch(self, request: Request, memory_id: str) -> Response:
         memory = remembered.memory_of(caller(request), memory_id)
         changes = valid(shapes.MemoryChange, request)
         if "tags" in changes:
@@ -86,10 +94,14 @@ class MemoryDetail(APIView):
         return Response(_alone(request, remembered.change(memory, at=timezone.now(), **changes)))
 
     @extend_schema(responses={204: None})
-    def delete(self, request: Request, memory_id: str) -> Response:
+    async def delete(self, request: Request, memory_id: str) -> Response:
         """Forget a memory for good, as `memories/{id}/forget/` does."""
-        memory = remembered.memory_of(caller(request), memory_id)
-        forgetting.forget_memory(caller(request), memory.id)
+        user = caller(request)
+        await long_work.run(
+            user.pk,
+            Kind.CHANGE,
+            lambda: forgetting.forget_memory(user, remembered.memory_of(user, memory_id).id),
+        )
         return Response(status=204)
 
 

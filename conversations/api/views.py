@@ -12,7 +12,7 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from conversations import attempts, deletion, replies, searching, threads, wire
+from conversations import attempts, deletion, long_work, replies, searching, threads, wire
 from conversations.api import conditional, serializers
 from conversations.api.base import APIView, AsyncAPIView, caller, event_stream, token_of, valid
 from conversations.api.errors import ReplyFailed
@@ -27,6 +27,7 @@ from conversations.api.queries import chosen, moment, words
 from conversations.context import describing
 from conversations.db import in_database
 from conversations.errors import InvalidMessage, NotFound
+from conversations.long_work import Kind
 from conversations.models import ContextSnapshot, Message, Reply, Scope, Thread
 from conversations.replies import store
 from conversations.replies.content import user_blocks
@@ -79,10 +80,13 @@ class ThreadList(APIView):
         return Response(wire.thread_object(thread, None), status=201)
 
 
-class ThreadDetail(APIView):
+class ThreadDetail(AsyncAPIView):
     @extend_schema(responses=serializers.ThreadAnswer)
-    def get(self, request: Request, thread_id: str) -> Response:
+    async def get(self, request: Request, thread_id: str) -> Response:
         """One thread."""
+        return await in_database(self._get)(request, thread_id)
+
+    def _get(self, request: Request, thread_id: str) -> Response:
         thread = threads.get(caller(request), thread_id)
         tag = conditional.of_thread(thread.id)
         if conditional.is_known(request, tag):
@@ -90,8 +94,11 @@ class ThreadDetail(APIView):
         return conditional.tagged(Response(_thread_objects([thread])[0]), tag)
 
     @extend_schema(request=serializers.ThreadChange, responses=serializers.ThreadAnswer)
-    def patch(self, request: Request, thread_id: str) -> Response:
+    async def patch(self, request: Request, thread_id: str) -> Response:
         """Rename a thread, give it another assistant, or say whether it takes part in memory."""
+        return await in_database(self._patch)(request, thread_id)
+
+    def _patch(self, request: Request, thread_id: str) -> Response:
         thread = threads.get(caller(request), thread_id)
         asked = valid(serializers.ThreadChange, request)
         if "assistant" in asked:
@@ -106,13 +113,16 @@ class ThreadDetail(APIView):
         return conditional.tagged(Response(_thread_objects([changed])[0]), conditional.of_thread(changed.id))
 
     @extend_schema(responses={204: None})
-    def delete(self, request: Request, thread_id: str) -> Response:
+    async def delete(self, request: Request, thread_id: str) -> Response:
         """Delete a thread with all that belongs to it, for good."""
+        await long_work.run(caller(request).pk, Kind.CHANGE, lambda: self._delete(request, thread_id))
+        return Response(status=204)
+
+    def _delete(self, request: Request, thread_id: str) -> None:
         thread = threads.get(caller(request), thread_id)
         with transaction.atomic():
             conditional.demand_match(request, conditional.of_thread(thread.id, locked=True))
             deletion.delete_thread(thread)
-        return Response(status=204)
 
 
 class MessageList(AsyncAPIView):

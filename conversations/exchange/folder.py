@@ -12,9 +12,9 @@ from django.db.models import F
 from artifacts.exporting.markdown import fenced, is_csv
 from artifacts.exporting.names import file_name, safe, source_extension
 from artifacts.models import ArtifactVersion
-from conversations.db import in_database
 from conversations.exchange.writing import AT_ONCE, PAGE, TURN_FIELDS, export_thread
 from conversations.exchange.zipping import Zip
+from conversations.long_work import step
 from conversations.models import Message, Thread
 from conversations.threads import messages_of
 
@@ -69,7 +69,7 @@ async def _conversation(thread: Thread) -> AsyncIterator[bytes]:
     """Who said what and when, as Markdown."""
     yield f"# {thread}\n\nBegun {thread.created_at:%Y-%m-%d %H:%M} UTC with {thread.assistant.name}.\n".encode()
     for position in range(1, thread.last_position + 1, PAGE):
-        for turn in await in_database(_turns)(thread, position):
+        for turn in await step(_turns)(thread, position):
             yield spoken(turn, thread.assistant.name).encode()
 
 
@@ -117,8 +117,8 @@ def _turns(thread: Thread, position: int) -> list[Message]:
 
 async def _versions(thread: Thread) -> AsyncIterator[ArtifactVersion]:
     """Artifacts oldest first, each with the newest version before the older ones."""
-    for ids in pages(await in_database(_sizes)(thread)):
-        for version in await in_database(_read)(thread, ids):
+    for ids in pages(await step(_sizes)(thread)):
+        for version in await step(_read)(thread, ids):
             yield version
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from conversations import long_work
 from conversations.errors import InvalidImport
 from conversations.exchange import FORMAT
 from conversations.exchange.foreign import thread_of
@@ -45,6 +46,7 @@ class Outline:
         name = None if self.is_foreign else section
         with self.document.opened() as file:
             for found in walk(file):
+                long_work.check()
                 if found.name == name and found.number is not None:
                     yield self.place(section, found.number), found.value
 
@@ -55,6 +57,7 @@ def outline(document: Document) -> Outline:
     choices: dict[str, Any] = {}
     with document.opened() as file:
         for name, index, value in walk(file):
+            long_work.check()
             if index is not None:
                 counts[name] += 1
             elif name is None and not isinstance(value, list):

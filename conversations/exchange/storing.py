@@ -16,7 +16,7 @@ from django.utils import timezone
 from psycopg.errors import UniqueViolation
 
 from artifacts.models import Artifact, ArtifactVersion
-from conversations import attempts, embedding, threads
+from conversations import attempts, embedding, long_work, threads
 from conversations.errors import AlreadyExists, InvalidMessage
 from conversations.exchange.records import MemoryRecord, PreferencesRecord, Record, ThreadRecord, TopicRecord
 from conversations.exchange.rows import (
@@ -159,6 +159,7 @@ def _copy_turns(rows: Iterable[tuple[Any, ...]]) -> None:
     command = f"COPY {Message._meta.db_table} ({', '.join(TURN_COLUMNS)}) FROM STDIN"
     with connection.wrap_database_errors, connection.cursor() as cursor, cursor.copy(command) as copy:
         for row in rows:
+            long_work.check()
             copy.write_row(row)
 
 

@@ -5,17 +5,27 @@ import re
 import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from typing import IO, TextIO
+from typing import IO, Protocol, TextIO, cast
 
 from conversations.errors import ImportTooLarge, InvalidImport
 
 DOCUMENT = re.compile(r"(?:^|/)conversations?(?:[-_]\d+)?\.json$", re.IGNORECASE)
 """``conversations.json``, the parts of a large export, and what Openbook itself gives for a thread."""
+MOST_DOCUMENTS = 200
+"""In a ZIP file. Large exports come in some dozens of parts."""
+LONGEST_LIST = 2 * 2**20
+"""Bytes of a ZIP file's list of all its files: some twenty thousand, pictures and all."""
+UNPACKED_IN_STEPS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
+"""Of the others ``zipfile`` unpacks a piece whole, however large it becomes."""
 ZIP = b"PK\x03\x04"
 BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError)
 """What ``zipfile`` raises for a file that is cut off, damaged, encrypted or packed in a way that it doesn't know."""
+
+
+class Source(Protocol):
+    def opened(self) -> AbstractContextManager[IO[bytes]]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,18 +33,36 @@ class Document:
     """``name`` is empty where there is only one."""
 
     name: str
-    upload: IO[bytes]
-    member: zipfile.ZipInfo | None = None
+    source: Source
 
     @contextmanager
     def opened(self) -> Iterator[TextIO]:
+        with self.source.opened() as file:
+            yield io.TextIOWrapper(file, encoding="utf-8-sig")
+
+
+@dataclass(frozen=True, slots=True)
+class Plain:
+    upload: IO[bytes]
+
+    @contextmanager
+    def opened(self) -> Iterator[IO[bytes]]:
         self.upload.seek(0)
-        if self.member is None:
-            yield io.TextIOWrapper(_Kept(self.upload), encoding="utf-8-sig")  # type: ignore[type-var]
-            return
+        yield cast(IO[bytes], _Kept(self.upload))
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """Of an archive that was opened once: to open it reads the list of all its files."""
+
+    archive: zipfile.ZipFile
+    info: zipfile.ZipInfo
+
+    @contextmanager
+    def opened(self) -> Iterator[IO[bytes]]:
         try:
-            with zipfile.ZipFile(self.upload) as archive, archive.open(self.member) as file:
-                yield io.TextIOWrapper(file, encoding="utf-8-sig")
+            with self.archive.open(self.info) as file:
+                yield file
         except BROKEN as error:
             raise _broken() from error
 
@@ -54,24 +82,64 @@ class _Kept(io.BufferedIOBase):
     read1 = read
 
 
-def documents(upload: IO[bytes], *, most: int) -> Sequence[Document]:
-    """Raises ``ImportTooLarge`` where they have more than ``most`` bytes together, ``InvalidImport`` where there are none."""
+class _Archived(io.RawIOBase):
+    """A file of which ``zipfile`` reads no more at once than it may: it takes in the whole list of an archive's files."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = 0, /) -> int:
+        return self._file.seek(offset, whence)
+
+    def tell(self) -> int:
+        return self._file.tell()
+
+    def read(self, size: int = -1, /) -> bytes:
+        if size > LONGEST_LIST:
+            raise ImportTooLarge(
+                f"The ZIP file holds too many files: their list takes more than {LONGEST_LIST // 2**20} MiB. Nothing was "
+                "imported: send the `conversations.json` in it alone."
+            )
+        return self._file.read(size)
+
+
+@contextmanager
+def documents(upload: IO[bytes], *, most: int) -> Iterator[Sequence[Document]]:
+    """Raises ``ImportTooLarge`` where they are more than ``MOST_DOCUMENTS``, or have more than ``most`` bytes together,
+    ``InvalidImport`` where there are none."""
     upload.seek(0)
     if upload.read(len(ZIP)) != ZIP:
-        return [Document("", upload)]
+        yield [Document("", Plain(upload))]
+        return
     try:
-        with zipfile.ZipFile(upload) as archive:
-            members = [member for member in archive.infolist() if DOCUMENT.search(member.filename)]
+        archive = zipfile.ZipFile(_Archived(upload))
     except BROKEN as error:
         raise _broken() from error
+    with archive:
+        members = [member for member in archive.infolist() if DOCUMENT.search(member.filename)]
+        _check(members, most)
+        members.sort(key=lambda member: member.filename)
+        yield [Document(member.filename if len(members) > 1 else "", Member(archive, member)) for member in members]
+
+
+def _check(members: Sequence[zipfile.ZipInfo], most: int) -> None:
     if not members:
         raise InvalidImport(
             "The ZIP file holds no `conversations.json`. Send the whole export, as it was given.", place=""
         )
+    if len(members) > MOST_DOCUMENTS:
+        raise ImportTooLarge(
+            f"The ZIP file holds {len(members):,} documents; the limit is {MOST_DOCUMENTS:,}. Nothing was imported: send "
+            "them as several ZIP files.",
+            limit=MOST_DOCUMENTS,
+        )
     if sum(member.file_size for member in members) > most:  # no more than that is ever unpacked
         raise too_large(most)
-    members.sort(key=lambda member: member.filename)
-    return [Document(member.filename if len(members) > 1 else "", upload, member) for member in members]
+    if any(member.compress_type not in UNPACKED_IN_STEPS for member in members):
+        raise _broken()
 
 
 def too_large(most: int) -> ImportTooLarge:
@@ -84,5 +152,7 @@ def too_large(most: int) -> ImportTooLarge:
 
 def _broken() -> InvalidImport:
     return InvalidImport(
-        "The ZIP file is damaged or encrypted. Get it anew, or send the `conversations.json` in it.", place=""
+        "The ZIP file is damaged or encrypted, or packed in an unusual way. Get it anew, or send the `conversations.json` "
+        "in it.",
+        place="",
     )

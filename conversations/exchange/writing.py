@@ -10,8 +10,8 @@ from django.db.models import F, Model, OuterRef, Q, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce
 
 from artifacts.models import Artifact, ArtifactVersion
-from conversations.db import in_database
 from conversations.exchange import FORMAT
+from conversations.long_work import step
 from conversations.models import Message, Thread
 from conversations.remembered import preferences_of
 from conversations.threads import messages_of
@@ -30,9 +30,9 @@ TURN_FIELDS = ("id", "thread_id", "position", "role", "content", "text", "create
 
 async def export(user: User) -> AsyncIterator[bytes]:
     """The document in UTF-8: threads oldest first with the turns of their active path, artifacts, and what is remembered."""
-    yield f'{{"format": "{FORMAT}", {await in_database(_preferences)(user)}"threads": ['.encode()
+    yield f'{{"format": "{FORMAT}", {await step(_preferences)(user)}"threads": ['.encode()
     between, after = "", None
-    while threads := await in_database(_threads)(user, after):
+    while threads := await step(_threads)(user, after):
         for group in grouped(threads):
             async for piece in _group(group):
                 yield (between + piece).encode()
@@ -41,12 +41,12 @@ async def export(user: User) -> AsyncIterator[bytes]:
         after = threads[-1]
     yield b'], "memories": ['
     between, memory = "", None
-    while memories := await in_database(_memories)(user, memory):
+    while memories := await step(_memories)(user, memory):
         yield (between + _listed(map(_memory_object, memories))).encode()
         between, memory = ",\n", memories[-1]
     yield b'], "topics": ['
     between, topic = "", None
-    while topics := await in_database(_topics)(user, topic):
+    while topics := await step(_topics)(user, topic):
         yield (between + _listed(map(_topic_object, topics))).encode()
         between, topic = ",\n", topics[-1]
     yield b"]}\n"
@@ -55,7 +55,7 @@ async def export(user: User) -> AsyncIterator[bytes]:
 async def export_thread(thread: Thread) -> AsyncIterator[bytes]:
     """A document with this thread alone."""
     yield f'{{"format": "{FORMAT}", "threads": ['.encode()
-    for found in await in_database(_with_chars)(thread):
+    for found in await step(_with_chars)(thread):
         async for piece in _group([found]):
             yield piece.encode()
     yield b'], "memories": []}\n'
@@ -77,10 +77,10 @@ def grouped(threads: Iterable[Any]) -> Iterator[list[Any]]:
 
 async def _group(threads: list[Any]) -> AsyncIterator[str]:
     is_small = sum(thread.chars for thread in threads) <= AT_ONCE
-    artifacts = await in_database(_whole_artifacts)(threads) if is_small else {}
-    summaries = await in_database(_summaries)(threads)
+    artifacts = await step(_whole_artifacts)(threads) if is_small else {}
+    summaries = await step(_summaries)(threads)
     if len(threads) > 1:
-        turns = await in_database(_turns)(threads)
+        turns = await step(_turns)(threads)
         yield ",\n".join(
             _opening(thread)
             + _listed(turns.get(thread.id, []))
@@ -95,7 +95,7 @@ async def _group(threads: list[Any]) -> AsyncIterator[str]:
     yield _opening(thread)
     between = ""
     for position in range(1, thread.last_position + 1, PAGE):
-        if page := await in_database(_page)(thread, position):
+        if page := await step(_page)(thread, position):
             yield between + _listed(page)
             between = ",\n"
     yield ARTIFACTS + _listed(artifacts.get(thread.id, []))
@@ -113,10 +113,10 @@ def _summed_up(summaries: list[dict[str, Any]] | None) -> str:
 async def _long_artifacts(thread: Thread) -> AsyncIterator[str]:
     """The artifacts of a thread that are too long to be in memory all at once."""
     between = ""
-    for artifact in await in_database(_artifacts)([thread]):
+    for artifact in await step(_artifacts)([thread]):
         newest = None
         for first in range(1, artifact.version + 1, STEP):
-            if found := await in_database(_some_versions)(artifact, first):
+            if found := await step(_some_versions)(artifact, first):
                 opening = between + _json(_labels(artifact))[:-1] + ', "versions": [' if newest is None else ",\n"
                 yield opening + _listed(map(_version_object, found))
                 newest, between = found[-1], ",\n"

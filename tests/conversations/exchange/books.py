@@ -27,8 +27,8 @@ class Book:
 
 
 def read(upload: bytes, *, user_id: int, now: datetime, new_ids: bool = False) -> Iterator[Record]:
-    outlines = [outline(each) for each in documents(io.BytesIO(upload), most=2**30)]
-    return records(outlines, user_id=user_id, now=now, new_ids=new_ids)
+    with documents(io.BytesIO(upload), most=2**30) as found:
+        yield from records(list(map(outline, found)), user_id=user_id, now=now, new_ids=new_ids)
 
 
 def read_book(document: Any, *, user_id: int, now: datetime, new_ids: bool = False) -> Book:

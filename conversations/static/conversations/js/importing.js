@@ -40,7 +40,7 @@ export function wireImport({ onImported, onOpen }) {
     byId("import-name").textContent = file.name;
     tell("Uploading…", 0);
     show("progress");
-    running = upload(file, { ids, onUploaded: (share) => tell(uploaded(share, file.size), share < 1 ? share : null), onProgress: (progress) => tell(stored(progress), progress.of ? progress.threads / progress.of : null) });
+    running = upload(file, { ids, onUploaded: (share) => tell(uploaded(share, file.size), share < 1 ? share : null), onWaiting: () => tell("Waiting until another import or download has ended…", null), onProgress: (progress) => tell(stored(progress), progress.of ? progress.threads / progress.of : null) });
     try {
       const answer = await running.done;
       onImported();

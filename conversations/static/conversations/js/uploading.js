@@ -4,14 +4,15 @@ import { ApiError, csrfToken } from "./api.js";
 
 /**
  * @param {File} file
- * @param {{ids: string, onUploaded: (share: number) => void, onProgress: (progress: object) => void}} options
+ * @param {{ids: string, onUploaded: (share: number) => void, onWaiting: (why: string) => void, onProgress: (progress: object) => void}} options
  * @returns {{done: Promise<object>, cancel: () => void}} `done` is what was imported; it fails with an ApiError
  */
-export function upload(file, { ids, onUploaded, onProgress }) {
+export function upload(file, { ids, onUploaded, onWaiting, onProgress }) {
   const request = new XMLHttpRequest();
   const done = new Promise((resolve, reject) => {
     const lines = linesOf((line) => {
-      if (line.type === "progress") onProgress(line);
+      if (line.type === "waiting") onWaiting(line.message);
+      else if (line.type === "progress") onProgress(line);
       else if (line.type === "done") resolve(line);
       else reject(new ApiError(200, line.error));
     });

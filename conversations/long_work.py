@@ -1,0 +1,373 @@
+"""Long work of one person – imports, downloads, forgetting – apart from what replies, leases and health need.
+
+It has threads of its own. One work of a person runs at a time, and a few in the whole installation: PostgreSQL's advisory
+locks count them over all processes, and end with the process that holds them. Whoever comes on top waits a little and is then
+told to come again. A work ends when whoever asked for it leaves, and when the process is to end.
+"""
+
+import asyncio
+import enum
+import logging
+import threading
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import aclosing, contextmanager, suppress
+from contextvars import ContextVar, copy_context
+from dataclasses import dataclass, field
+from typing import Any
+
+import psycopg
+from django.conf import settings
+from django.db import close_old_connections, connection
+
+from conversations.errors import OpenbookError, Unavailable
+
+log = logging.getLogger("openbook.work")
+
+WAIT_SECONDS = 10.0
+"""How long a request waits for its turn before it is refused."""
+LOOK_SECONDS = 0.2
+UNREAD_SECONDS = 60.0
+"""A download of which nothing is read for so long ends."""
+END_SECONDS = 4.0
+"""What the works of a process may take to end once it is told to."""
+PERSON, PLACE = 0x6F62_0001, 0x6F62_0002
+"""The first numbers of the advisory locks; the second is a person's, or a place's."""
+IN_LINE = 16
+"""Requests of a process that wait at most; further ones are refused at once."""
+IN_LINE_OF_ONE = 4
+
+
+class Kind(enum.Enum):
+    """Each has so many places in an installation, whose numbers begin with the first value."""
+
+    IMPORT = (0, 2)
+    CHANGE = (10, 2)
+    CONVERSION = (20, 2)
+    DOWNLOAD = (30, 4)
+
+    @property
+    def places(self) -> range:
+        first, count = self.value
+        return range(first, first + count)
+
+
+# Downloads take a thread for a page at a time, the others for as long as they run.
+EXECUTOR = ThreadPoolExecutor(
+    max_workers=1 + sum(len(kind.places) for kind in Kind if kind is not Kind.DOWNLOAD), thread_name_prefix="long-work"
+)
+
+
+class Cancelled(Exception):
+    """Nobody waits for the work any more: it ends, and what it has not committed is undone."""
+
+
+class OwnWorkRuns(OpenbookError):
+    type, code, status = "rate_limited", "long_work_running", 429
+    message = (
+        "Another import, download or forgetting of yours is still running. Nothing was done: wait until it has ended, or "
+        "cancel it, and try again."
+    )
+
+
+class NoPlace(OpenbookError):
+    type, code, status = "unavailable", "no_place", 503
+    message = "The server is busy with imports and downloads of others. Nothing was done; try again in a minute."
+
+
+class Ending(OpenbookError):
+    type, code, status = "unavailable", "ending", 503
+    message = "The server is about to end. Nothing was done; try again in a moment."
+
+
+@dataclass(eq=False)
+class Work:
+    """One that has its place."""
+
+    user_id: int
+    place: int
+    cancelled: threading.Event = field(default_factory=threading.Event)
+    ends: Callable[[], object] = lambda: None
+    """What ends a process that the work waits for."""
+    future: Future[Any] | None = None
+    _guard: threading.Lock = field(default_factory=threading.Lock)
+    _database: psycopg.Connection[Any] | None = None
+
+    def check(self) -> None:
+        if self.cancelled.is_set():
+            raise Cancelled
+
+    def cancel(self) -> None:
+        """Safe in any thread, which waits until the work has ended, or for a few seconds.
+
+        What it waits for in the database is cancelled there, more than once: a statement may begin just then.
+        """
+        self.cancelled.set()
+        self.ends()
+        until = time.monotonic() + END_SECONDS
+        while self.future and not self.future.done() and time.monotonic() < until:
+            with self._guard, suppress(psycopg.Error):
+                if self._database:
+                    self._database.cancel_safe(timeout=1)
+            wait([self.future], LOOK_SECONDS)
+
+    @contextmanager
+    def in_database(self) -> Iterator[None]:
+        """Every statement of this thread checks first. A connection that a statement was cancelled on is not used again."""
+        try:
+            with connection.execute_wrapper(self._checked):
+                yield
+        except Exception:
+            self.check()  # what fails because it was cancelled did not fail
+            raise
+        finally:
+            with self._guard:
+                database, self._database = self._database, None
+            if database and self.cancelled.is_set():
+                database.close()
+
+    def _checked(self, execute: Callable[..., Any], sql: str, params: Any, many: bool, context: Any) -> Any:
+        with self._guard:
+            self._database = connection.connection
+        self.check()
+        return execute(sql, params, many, context)
+
+
+_current: ContextVar[Work | None] = ContextVar("work", default=None)
+
+
+def check() -> None:
+    """Raise ``Cancelled`` where the work that this is a part of was cancelled. To be called between records."""
+    if work := _current.get():
+        work.check()
+
+
+def ended_by(end: Callable[[], object]) -> None:
+    """Have the work that this is a part of call ``end`` when it is cancelled."""
+    if work := _current.get():
+        work.ends = end
+        work.check()
+
+
+class _Places:
+    """The works of this process, and the locks that count those of all."""
+
+    def __init__(self) -> None:
+        self.running: dict[int, Work] = {}
+        self.waiting: list[int] = []
+        self.ending = False
+        self._guard = threading.Lock()
+        self._locks: psycopg.Connection[Any] | None = None
+
+    def take(self, user_id: int, kind: Kind) -> Work | OpenbookError:
+        """A work, or why there is no place for it just now. Raises ``Ending`` and ``Unavailable``."""
+        with self._guard:
+            if self.ending:
+                raise Ending(retry_after=5)
+            if user_id in self.running:
+                return OwnWorkRuns(retry_after=5)
+            try:
+                return self._lock(user_id, kind)
+            except psycopg.Error:
+                self._close()
+                raise Unavailable from None
+
+    def give_back(self, work: Work) -> None:
+        with self._guard:
+            if self.running.pop(work.user_id, None) is None:
+                return
+            try:
+                if self._locks:
+                    self._locks.execute("SELECT pg_advisory_unlock(%s, %s)", [PERSON, work.user_id])
+                    self._locks.execute("SELECT pg_advisory_unlock(%s, %s)", [PLACE, work.place])
+            except psycopg.Error:
+                self._close()  # and its locks are gone
+            if not self.running:
+                self._close()
+
+    def _lock(self, user_id: int, kind: Kind) -> Work | OpenbookError:
+        if self._locks is None:
+            self._locks = psycopg.connect(
+                settings.DATABASE_URL,
+                dbname=connection.settings_dict["NAME"],
+                application_name="openbook long work",
+                connect_timeout=5,
+                autocommit=True,
+            )
+        taken = {work.place for work in self.running.values()}  # a session may take its own lock twice
+        refusal: OpenbookError = OwnWorkRuns(retry_after=5)
+        if self._try(PERSON, user_id):
+            for place in kind.places:
+                if place not in taken and self._try(PLACE, place):
+                    work = self.running[user_id] = Work(user_id, place)
+                    return work
+            self._locks.execute("SELECT pg_advisory_unlock(%s, %s)", [PERSON, user_id])
+            refusal = NoPlace(retry_after=30)
+        if not self.running:
+            self._close()
+        return refusal
+
+    def _try(self, kind: int, number: int) -> bool:
+        assert self._locks
+        row = self._locks.execute("SELECT pg_try_advisory_lock(%s, %s)", [kind, number]).fetchone()
+        return bool(row and row[0])
+
+    def _close(self) -> None:
+        if self._locks:
+            self._locks.close()
+        self._locks = None
+
+
+_places = _Places()
+
+
+async def run[R](user_id: int, kind: Kind, function: Callable[[], R]) -> R:
+    """The function's result, once it has run in a thread for long work. Whoever stops waiting cancels it.
+
+    Raises ``OwnWorkRuns`` and ``NoPlace`` where it did not begin, ``Ending`` where the process ends before it does.
+    """
+    return await run_work(await taken(user_id, kind), function)
+
+
+async def run_work[R](work: Work, function: Callable[[], R]) -> R:
+    """The same for a work that has its place, which is given back at its end."""
+
+    def in_thread() -> R:
+        _current.set(work)
+        return _in_database(work, function)
+
+    future: Future[R] = EXECUTOR.submit(copy_context().run, in_thread)
+    work.future = future
+    future.add_done_callback(lambda _: _places.give_back(work))
+    try:
+        return await asyncio.wrap_future(future)
+    except Cancelled:
+        raise Ending(retry_after=5) from None  # for somebody still waits
+    except asyncio.CancelledError:
+        await asyncio.to_thread(work.cancel)
+        raise
+
+
+async def taken(user_id: int, kind: Kind) -> Work:
+    """A work with a place of its own, which must be given back. Waits a little; raises as ``run`` does."""
+    until = time.monotonic() + WAIT_SECONDS
+    async with aclosing(places(user_id, kind)) as looks:
+        async for found in looks:
+            if isinstance(found, Work):
+                return found
+            if time.monotonic() >= until:
+                raise found
+    raise AssertionError
+
+
+def places(user_id: int, kind: Kind) -> AsyncGenerator[Work | OpenbookError]:
+    """Again and again why there is no place yet, and in the end the work. Raises where too many wait already."""
+    if _places.waiting.count(user_id) >= IN_LINE_OF_ONE:
+        raise OwnWorkRuns(retry_after=10)
+    if len(_places.waiting) >= IN_LINE:
+        raise NoPlace(retry_after=30)
+    return _looks(user_id, kind)
+
+
+async def _looks(user_id: int, kind: Kind) -> AsyncGenerator[Work | OpenbookError]:
+    _places.waiting.append(user_id)
+    try:
+        while not isinstance(found := await _take(user_id, kind), Work):
+            yield found
+            await asyncio.sleep(LOOK_SECONDS)
+        yield found
+    finally:
+        _places.waiting.remove(user_id)
+
+
+async def _take(user_id: int, kind: Kind) -> Work | OpenbookError:
+    """Nobody holds a place that nobody waits for."""
+    taking = asyncio.ensure_future(asyncio.to_thread(_places.take, user_id, kind))
+    try:
+        return await asyncio.shield(taking)
+    except asyncio.CancelledError:
+        taking.add_done_callback(_give_back)
+        raise
+
+
+def _give_back(taking: asyncio.Future[Work | OpenbookError]) -> None:
+    if not taking.cancelled() and not taking.exception() and isinstance(work := taking.result(), Work):
+        _places.give_back(work)
+
+
+def step[**P, R](function: Callable[P, R]) -> Callable[P, Coroutine[Any, Any, R]]:
+    """A database step of a download, in a thread for long work."""
+
+    async def stepped(*args: P.args, **kwargs: P.kwargs) -> R:
+        work = _current.get()
+        return await asyncio.wrap_future(
+            EXECUTOR.submit(copy_context().run, _in_database, work, lambda: function(*args, **kwargs))
+        )
+
+    return stepped
+
+
+def download(work: Work, pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    """The pieces, for as long as they are read. The work's place is given back at the end."""
+    unread = Unread(work)  # from now on: a reader may leave before the first piece
+    return _read(work, pieces, unread)
+
+
+class Unread:
+    """Ends a download that nobody reads."""
+
+    def __init__(self, work: Work) -> None:
+        self._work, self._loop = work, asyncio.get_running_loop()
+        self.wait()
+
+    def wait(self) -> None:
+        self._timer = self._loop.call_later(UNREAD_SECONDS, self._leave)
+
+    def stop(self) -> None:
+        self._timer.cancel()
+
+    def _leave(self) -> None:
+        log.info("download left unread", extra={"user_id": self._work.user_id})
+        self._work.cancelled.set()
+        self._loop.run_in_executor(None, _places.give_back, self._work)
+
+
+async def _read(work: Work, pieces: AsyncIterator[bytes], unread: Unread) -> AsyncIterator[bytes]:
+    try:
+        while True:
+            unread.stop()
+            work.check()
+            token = _current.set(work)
+            try:
+                piece = await anext(pieces, None)
+            finally:
+                _current.reset(token)
+            if piece is None:
+                return
+            unread.wait()
+            yield piece
+    finally:
+        unread.stop()
+        asyncio.get_running_loop().run_in_executor(None, _places.give_back, work)
+
+
+async def drain() -> None:
+    """End the works of this process, because it is about to stop. Takes no new ones."""
+    _places.ending = True
+    running = list(_places.running.values())
+    await asyncio.gather(*(asyncio.to_thread(work.cancel) for work in running))
+    if running:
+        log.info("long work cancelled", extra={"works": len(running), "left": len(_places.running)})
+
+
+def _in_database[R](work: Work | None, function: Callable[[], R]) -> R:
+    close_old_connections()
+    try:
+        if work is None:
+            return function()
+        with work.in_database():
+            work.check()
+            return function()
+    finally:
+        close_old_connections()
