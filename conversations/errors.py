@@ -152,6 +152,11 @@ class InsufficientScope(OpenbookError):
     type, code, status = "permission", "insufficient_scope", 403
 
 
+class SignInNeeded(OpenbookError):
+    type, code, status = "authentication", "not_authenticated", 401
+    message = "Sign in, or offer a valid token, then connect again."
+
+
 class RateLimited(OpenbookError):
     """``details`` holds ``limit``, which one it is, ``whose``, that of the ``user`` or of the ``token``, ``most``, and
     ``retry_after`` in seconds."""

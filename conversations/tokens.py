@@ -58,10 +58,15 @@ def most_days() -> int:
 
 def valid(token: str) -> ApiToken | None:
     """The token with its user, or ``None`` where it is unknown, expired, revoked or its user is deactivated."""
+    return valid_digest(digest(token))
+
+
+def valid_digest(digest: bytes) -> ApiToken | None:
+    """As ``valid``, by what is stored of a token."""
     now = timezone.now()
     found = (
         ApiToken.objects.select_related("user__limits")
-        .filter(digest=digest(token), expires_at__gt=now, revoked_at__isnull=True, user__is_active=True)
+        .filter(digest=digest, expires_at__gt=now, revoked_at__isnull=True, user__is_active=True)
         .first()
     )
     if found is None:

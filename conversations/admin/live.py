@@ -1,25 +1,24 @@
 """A reply as it is written, for staff: Server-Sent Events whose words are Openbook's unless content may be shown."""
 
-import asyncio
 import json
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
 from typing import Any
 from uuid import UUID
 
-from django.db import DatabaseError, connection
+from django.db import connection
 from django.http import Http404, HttpRequest, StreamingHttpResponse
 
-from conversations import replies, signed_in, wire
+from conversations import replies, signed_in, streams, wire
 from conversations.admin import access, display
 from conversations.admin.access import Sight
 from conversations.admin.snapshot.verdict import verdict
 from conversations.db import in_database
+from conversations.errors import OpenbookError, SignInNeeded
 from conversations.models import ContextSnapshot, Reply, Thread
 from conversations.replies.events import Event
 
 VIEW = "conversations.view_thread"
-CHECK_SECONDS = 5.0
-"""How often it is asked whether who watches still may. It also keeps proxies from closing a stream that is silent."""
 WORDS = {
     "message.saved": "The message is stored.",
     "artifact.requested": "A preset was started.",
@@ -74,39 +73,34 @@ async def events_of(thread_id: UUID, reply_id: UUID | None, after: int) -> Async
         yield event
 
 
-def may_watch(session_key: str | None, *, user: int, shown: bool) -> bool:
-    """Whether this session still may see what it was shown when it began to watch."""
+def problem_of(session_key: str | None, *, user: int, shown: bool) -> OpenbookError | None:
+    """Why this session may not see any more what it was shown when it began to watch."""
     request = signed_in.as_of_now(session_key)
     if request is None or not (request.user.is_staff and request.user.has_perm(VIEW)):
-        return False
-    return not shown or access.may_still_look(request, user=user)
+        return SignInNeeded()
+    return None if not shown or access.may_still_look(request, user=user) else SignInNeeded()
 
 
 async def frames(
-    events: AsyncGenerator[Event], still: Callable[[], bool], *, shown: bool, problem: str = ""
+    events: AsyncGenerator[Event], still: streams.Check, *, shown: bool, problem: str = ""
 ) -> AsyncIterator[bytes]:
     """The events as they come. It ends with the reply, or once who watches may not any more."""
     if problem:
         yield _frame("over", {"words": problem})
         return
-    clock = asyncio.get_running_loop().time
-    due = clock() + CHECK_SECONDS
-    while True:
-        upcoming = asyncio.ensure_future(anext(events, None))
-        try:
-            while not (await asyncio.wait([upcoming], timeout=max(0.0, due - clock())))[0]:
-                yield b": still here\n\n"
-                if not await _is_true(still):
-                    yield _frame("over", {"words": OVER})
-                    return
-                due = clock() + CHECK_SECONDS
-        finally:
-            upcoming.cancel()  # no more than a formality, unless the reader has left
-        event = upcoming.result()
-        if event is None:
-            yield _frame("over", {"words": ""})
-            return
-        yield _frame("told", await with_verdict(told(event, shown=shown), event), id=f"{event.reply}/{event.seq}")
+    try:
+        async with aclosing(streams.while_allowed(events, still)) as coming:
+            async for event in coming:
+                if event is None:
+                    yield b": still here\n\n"
+                else:
+                    yield _frame(
+                        "told", await with_verdict(told(event, shown=shown), event), id=f"{event.reply}/{event.seq}"
+                    )
+    except streams.AccessEnded:
+        yield _frame("over", {"words": OVER})
+        return
+    yield _frame("over", {"words": ""})
 
 
 def stream(request: HttpRequest, thread: Thread, sight: Sight) -> StreamingHttpResponse:
@@ -118,8 +112,8 @@ def stream(request: HttpRequest, thread: Thread, sight: Sight) -> StreamingHttpR
         raise Http404
     key, user, shown = request.session.session_key, sight.user, sight.shown
     events = events_of(thread.pk, reply_id, after)
-    sent = frames(events, lambda: may_watch(key, user=user, shown=shown), shown=shown, problem=sight.problem)
-    response = StreamingHttpResponse(sent, content_type="text/event-stream")
+    sent = frames(events, lambda: problem_of(key, user=user, shown=shown), shown=shown, problem=sight.problem)
+    response = streams.SelfChecked(sent, content_type="text/event-stream")
     response["Cache-Control"] = "no-store"
     response["X-Accel-Buffering"] = "no"
     connection.close()  # now: a response that is open would keep it from all others
@@ -133,13 +127,6 @@ def asked(request: HttpRequest) -> tuple[UUID | None, int]:
         return UUID(reply), int(after) if after.isascii() and after.isdecimal() and len(after) < 10 else 0
     except ValueError:
         return None, 0
-
-
-async def _is_true(still: Callable[[], bool]) -> bool:
-    try:
-        return await in_database(still)()
-    except DatabaseError:
-        return True  # the database is away; who was let in stays until it says otherwise
 
 
 def _frame(event: str, data: dict[str, Any], *, id: str = "") -> bytes:

@@ -43,11 +43,6 @@ class TooSlow(Exception):
     """The other end has read nothing for long."""
 
 
-class SignInNeeded(OpenbookError):
-    type, code, status = "authentication", "not_authenticated", 401
-    message = "Sign in, or offer a valid token, then connect again."
-
-
 class ThreadConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels is untyped
     # Not one of its own: this process has a doorbell that all its sockets share.
     channel_layer_alias = None
@@ -96,7 +91,7 @@ class ThreadConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
         try:
             self.visitor = await in_database(self.whose)()
             if self.visitor is None:
-                await self._leave(SIGN_IN, SignInNeeded())
+                await self._leave(SIGN_IN, errors.SignInNeeded())
                 return
             self.visitor.demand(Scope.READ)
             asked = self.scope["url_route"]["kwargs"]["thread_id"]
@@ -214,13 +209,17 @@ class ThreadConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
             try:
                 visitor = await in_database(self.whose)()
                 if visitor is None or self.visitor is None or visitor.user != self.visitor.user:
-                    await self._leave(SIGN_IN, SignInNeeded())
+                    await self._leave(SIGN_IN, errors.SignInNeeded())
                     return
+                visitor.demand(Scope.READ)
                 self.visitor = visitor
                 if self.thread_id is not None:
                     await self._look_at(await in_database(threads.get)(visitor.user, self.thread_id))
             except errors.NotFound as error:
                 await self._leave(GONE, error)
+                return
+            except errors.InsufficientScope as error:
+                await self._leave(FORBIDDEN, error)
                 return
             except TooSlow:
                 await self._let_go()
@@ -275,7 +274,7 @@ class ThreadConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
 
     def _visitor(self) -> access.Visitor:
         if self.visitor is None:
-            raise SignInNeeded
+            raise errors.SignInNeeded
         return self.visitor
 
 

@@ -10,7 +10,7 @@ from django.contrib.auth.models import Permission, User
 from django.test import AsyncClient
 from django.urls import reverse
 
-from conversations import replies
+from conversations import replies, streams
 from conversations.admin import live
 from conversations.db import in_database
 from conversations.models import ContentAccess, ContextSnapshot, Thread
@@ -101,7 +101,7 @@ async def test_it_is_over_once_the_reason_is_taken_back(user: User, model: Model
     running = await replies.start(user=user, thread_id=None, content="What is it called?")
     client = await staff(*LEAD)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(live, "CHECK_SECONDS", 0.05)
+        patch.setattr(streams, "CHECK_SECONDS", 0.05)
         told = watching(client, running.thread, f"?reply={running.reply.pk}")
         await anext(told)
         await client.post(reverse("admin:conversations_contentaccess_mask"), {"user": str(user.pk), "next": "/admin/"})
