@@ -169,6 +169,13 @@ class BoundedRequest(WebRequest):  # type: ignore[misc]
         self.handle_reply({"type": "http.response.start", "status": status, "headers": raw})
         self.handle_reply({"type": "http.response.body", "body": content})
 
+    def handle_exception(self, exception: BaseException) -> None:
+        """An answer that has begun is broken off, so that nobody takes it for whole."""
+        if self._response_started:
+            self.channel.forceAbortClient()
+        else:
+            super().handle_exception(exception)
+
     def _asked_path(self) -> str:
         # Twisted tells a request of its path only when all of it has come.
         return str(self.channel._path.decode("latin-1").partition("?")[0])

@@ -302,3 +302,21 @@ def test_whatever_a_handshake_holds_it_is_answered(running: ServerProcess, clien
         assert answer.split(b" ")[1] < b"500", (request[:500], answer)
     log = running.output[before:]
     assert ("made-up" in log, "Traceback" in log) == (False, False)
+
+
+def test_a_download_breaks_off_when_its_token_is_revoked(running: ServerProcess, client: Client) -> None:
+    """Whoever reads it can tell that it is not whole."""
+    said = {"role": "user", "content": "A long talk. " * 4_000, "created_at": "2026-01-01T00:00:00Z"}
+    thread = {"title": "Long", "created_at": "2026-01-01T00:00:00Z", "messages": [said] * 500}
+    client.call("POST", "import/", {"format": "openbook/1", "threads": [thread], "memories": []})
+    other = Client.signed_in(running.url, password=PASSWORD)
+    newest = client.call("GET", "tokens/")["results"][0]
+    with closing(http.client.HTTPConnection(urlsplit(running.url).netloc)) as connection:
+        connection.sock = narrow(running.url)
+        connection.request("GET", "/api/v1/export/", headers={"Authorization": f"Token {other.token}"})
+        response = connection.getresponse()
+        assert response.read(2**15)
+        client.call("DELETE", f"tokens/{newest['id']}/")
+        with pytest.raises((http.client.IncompleteRead, ConnectionResetError)):
+            until(lambda: not response.read(2**15))
+    assert running.output.count("answer ended with its reader's access") == 1
