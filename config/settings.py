@@ -12,7 +12,6 @@ from psycopg.conninfo import conninfo_to_dict
 from config import embedded_postgres, proxies
 
 BASE_DIR = Path(__file__).resolve().parent.parent
-LOCAL_DIR = BASE_DIR / ".local"
 
 
 def env(name: str, default: str = "") -> str:
@@ -31,9 +30,9 @@ def env_switch(name: str, *, default: bool = False) -> bool:
 
 
 def generated_secret_key() -> str:
-    """A key of this checkout's own, made once and kept readable by its owner alone."""
+    """A key of this installation's own, made once and kept readable by its owner alone."""
     path = LOCAL_DIR / "secret_key"
-    LOCAL_DIR.mkdir(exist_ok=True)
+    LOCAL_DIR.mkdir(parents=True, exist_ok=True)
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError:
@@ -68,6 +67,9 @@ def database(url: str) -> dict[str, Any]:
         },
     }
 
+
+# What an installation is apart from its code, which may lie where nothing can be written.
+LOCAL_DIR = Path(env("OPENBOOK_DATA_DIR") or BASE_DIR / ".local").absolute()
 
 DEBUG = env_switch("DEBUG")
 SECRET_KEY = env("SECRET_KEY") or generated_secret_key()
@@ -240,7 +242,7 @@ USE_TZ = True
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 STATIC_URL = "/static/"
-STATIC_ROOT = LOCAL_DIR / "static"
+STATIC_ROOT = BASE_DIR / ".local" / "static"
 STATICFILES_DIRS = [
     (f"vendor/{package}", str(BASE_DIR / "node_modules" / folder))
     for package, folder in {

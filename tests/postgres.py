@@ -8,6 +8,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+import psycopg
+
 from config import embedded_postgres
 
 # Nothing of a test has to survive a power failure.
@@ -23,6 +25,11 @@ DURABLE = {
     "random_page_cost": "1.1",
 }
 
+# The tests work as the role that the application has, with two things more: a database for each, and to empty it.
+FOR_TESTS = "ALTER ROLE openbook CREATEDB; GRANT SET ON PARAMETER session_replication_role TO openbook"
+# What is measured is the same; how the server writes its log is changed meanwhile.
+FOR_BENCHMARKS = "ALTER ROLE openbook SUPERUSER"
+
 
 def main() -> None:
     arguments = sys.argv[1:]
@@ -31,9 +38,11 @@ def main() -> None:
     binaries = Path(programs[0]) if programs else None
     folder = Path(tempfile.mkdtemp(prefix="openbook-test-"))
     try:
-        with embedded_postgres.running(
-            folder / "postgres", binaries=binaries, options=options, initdb=["--no-sync"]
-        ) as url:
+        folder.chmod(0o711)  # as most checkouts are: PostgreSQL's own user reaches its data
+        place = folder / "postgres"
+        with embedded_postgres.running(place, binaries=binaries, options=options, initdb=["--no-sync"]) as url:
+            with psycopg.connect(embedded_postgres.url(place, role=embedded_postgres.SUPERUSER)) as connection:
+                connection.execute(FOR_BENCHMARKS if options is DURABLE else FOR_TESTS)
             print(url, flush=True)  # noqa: T201
             sys.stdin.read()
     finally:

@@ -5,6 +5,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from functools import partial
@@ -15,6 +16,8 @@ import pytest
 
 from config import embedded_postgres
 from tests.services import POSTGRES_15
+from tests.volumes import mounted
+from tests.waiting import until as wait_until
 
 running = partial(embedded_postgres.running, options={"fsync": "off"}, initdb=["--no-sync"])
 HOLDER = """
@@ -50,6 +53,29 @@ def folder(tmp_path: Path) -> Iterator[Path]:
     if (path / "postmaster.pid").exists():
         with running(path):
             pass
+
+
+@pytest.fixture
+def open_folder() -> Iterator[Path]:
+    """Where any user may go by its path, which pytest's own folders don't allow."""
+    with tempfile.TemporaryDirectory(prefix="openbook-test-") as name:
+        Path(name).chmod(0o711)
+        yield Path(name) / "postgres"
+
+
+@pytest.fixture(scope="module")
+def least(tmp_path_factory: pytest.TempPathFactory) -> Iterator[psycopg.Connection]:
+    """A connection as the application has it."""
+    with (
+        running(tmp_path_factory.mktemp("least") / "postgres") as url,
+        psycopg.connect(url, autocommit=True) as connection,
+    ):
+        connection.execute("CREATE TABLE mine (line text)")
+        yield connection
+
+
+def mode(path: Path) -> int:
+    return path.stat().st_mode & 0o777
 
 
 def answer(url: str) -> tuple[object, ...] | None:
@@ -93,10 +119,63 @@ def test_the_url_starts_and_writes_nothing(tmp_path: Path) -> None:
     assert (url, list(tmp_path.iterdir())) == (embedded_postgres.url(tmp_path / "postgres"), [])
 
 
-def test_the_data_and_the_socket_are_the_owners_alone(folder: Path) -> None:
+def test_the_data_the_socket_and_the_log_are_the_owners_alone(folder: Path) -> None:
     with running(folder):
-        modes = {path.stat().st_mode & 0o777 for path in (folder, embedded_postgres.socket_directory(folder))}
-    assert modes == {0o700}
+        sockets = embedded_postgres.socket_directory(folder)
+        modes = [mode(path) for path in (folder, sockets, folder.with_name("postgres.log"))]
+    with running(folder):
+        modes.append(mode(folder.with_name("postgres.log.before")))
+    assert modes == [0o700, 0o700, 0o600, 0o600]
+
+
+@pytest.mark.parametrize("where", ["folder", "open_folder"], ids=["closed to others", "open to others"])
+def test_the_server_keeps_nothing_of_roots_power_and_of_our_environment(
+    where: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "secret")
+    monkeypatch.setenv("SECRET_KEY", "secret")
+    place: Path = request.getfixturevalue(where)
+    with running(place) as url, psycopg.connect(url) as connection:
+        for number in (pid(place), connection.info.backend_pid):
+            process = Path("/proc") / str(number)
+            lines = dict(line.split(":\t", 1) for line in (process / "status").read_text().splitlines())
+            environment = {entry.split("=", 1)[0] for entry in (process / "environ").read_text().split("\0") if entry}
+            powers = [int(lines[name], 16) for name in ("CapInh", "CapPrm", "CapEff", "CapAmb")]
+            users = set(lines["Uid"].split()) - {str(os.geteuid() or embedded_postgres.NOBODY)}
+            groups = [] if os.geteuid() == 0 else lines["Groups"].split()
+            assert (powers, users, lines["Groups"].split()) == ([0, 0, 0, 0], set(), groups)
+            assert environment <= {"PATH", "LC_ALL", "TZ", "LD_LIBRARY_PATH", "PWD"}
+
+
+@pytest.mark.parametrize(
+    "forbidden",
+    [
+        "SELECT pg_read_file('/etc/passwd')",
+        "SELECT pg_ls_dir('/')",
+        "SELECT lo_import('/etc/passwd')",
+        "COPY mine FROM '/etc/passwd'",
+        "COPY mine TO PROGRAM 'cat'",
+        "CREATE ROLE other SUPERUSER",
+        "CREATE DATABASE other",
+        "ALTER ROLE openbook SUPERUSER",
+        "ALTER SYSTEM SET jit = on",
+        "SET ROLE postgres",
+        "SET session_replication_role = replica",
+        "CREATE FUNCTION run() RETURNS int LANGUAGE c AS 'libc', 'getpid'",
+        "SELECT * FROM pg_authid",
+    ],
+)
+def test_the_applications_role_has_no_power_over_the_server(least: psycopg.Connection, forbidden: str) -> None:
+    with pytest.raises(psycopg.errors.InsufficientPrivilege):
+        least.execute(forbidden)
+
+
+def test_it_owns_its_database_and_nothing_else_and_vectors_are_there(least: psycopg.Connection) -> None:
+    role = "SELECT rolsuper, rolcreatedb, rolcreaterole, rolreplication, rolbypassrls FROM pg_roles WHERE rolname = %s"
+    assert least.execute(role, ["openbook"]).fetchone() == (False,) * 5
+    owned = "SELECT datname FROM pg_database WHERE datdba = current_user::regrole"
+    assert least.execute(owned).fetchall() == [("openbook",)]
+    assert least.execute("SELECT '[1]'::vector <-> '[3]'").fetchone() == (2.0,)
 
 
 def test_no_port_is_open(used: Path) -> None:
@@ -141,12 +220,58 @@ def test_a_killed_server_is_started_again(used: Path) -> None:
         assert connection.execute("SELECT one FROM kept").fetchall() == [(1,)]
 
 
+def test_a_server_that_dies_is_started_again_by_one_of_its_holders(used: Path) -> None:
+    with running(used) as url, hold(used) as other:
+        first_line(other)
+        os.kill(killed := pid(used), signal.SIGKILL)
+        until(lambda: is_up(url), other)
+        assert pid(used) != killed
+        other.communicate()
+        assert is_up(url)
+    assert not is_up(url)
+
+
+def test_a_server_that_cannot_be_started_again_yet_is_tried_again(used: Path, caplog: pytest.LogCaptureFixture) -> None:
+    settings = used / "postgresql.conf"
+    sound = settings.read_text()
+    with running(used) as url:
+        settings.write_text(f"{sound}\nno_such_setting = 1\n")
+        os.kill(pid(used), signal.SIGKILL)
+        wait_until(lambda: any("no_such_setting" in record.__dict__.get("cause", "") for record in caplog.records))
+        assert not is_up(url)
+        settings.write_text(sound)
+        wait_until(lambda: is_up(url))
+
+
+def test_an_empty_folder_is_taken(folder: Path) -> None:
+    folder.mkdir(mode=0o755)
+    with running(folder) as url:
+        assert (answer(url), mode(folder)) == (("openbook", "openbook", 1), 0o700)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root mounts")
+def test_an_empty_volume_is_taken(folder: Path) -> None:
+    with mounted(folder, "200m"), running(folder) as url:
+        assert answer(url) == ("openbook", "openbook", 1)
+
+
+def test_the_folder_of_an_earlier_version_is_named(folder: Path) -> None:
+    with running(folder), psycopg.connect(embedded_postgres.url(folder, role="postgres")) as connection:
+        connection.execute("CREATE ROLE other SUPERUSER LOGIN")
+        connection.commit()
+        with psycopg.connect(embedded_postgres.url(folder, role="other")) as renaming:
+            renaming.execute("ALTER ROLE postgres RENAME TO before")
+    with pytest.raises(embedded_postgres.EmbeddedPostgresError, match="made by an earlier version"), running(folder):
+        pass
+
+
 def test_a_killed_first_start_leaves_no_half_of_a_cluster(folder: Path) -> None:
+    fresh = folder / embedded_postgres.UNFINISHED
     with hold(folder) as process:
-        until(lambda: (folder.with_name("postgres.new") / "PG_VERSION").exists(), process)
+        until(lambda: (fresh / "PG_VERSION").exists(), process)
         process.kill()
     with running(folder) as url:
-        assert (answer(url), folder.with_name("postgres.new").exists()) == (("openbook", "openbook", 1), False)
+        assert (answer(url), fresh.exists()) == (("openbook", "openbook", 1), False)
 
 
 def test_ctrl_c_of_the_terminal_does_not_reach_the_server(used: Path) -> None:
@@ -154,9 +279,9 @@ def test_ctrl_c_of_the_terminal_does_not_reach_the_server(used: Path) -> None:
         assert os.getsid(pid(used)) != os.getsid(0)
 
 
-def test_the_oldest_supported_postgresql_runs_the_same_way(folder: Path) -> None:
+def test_the_oldest_supported_postgresql_runs_the_same_way(open_folder: Path) -> None:
     binaries = Path(os.environ.get("OPENBOOK_TEST_POSTGRES15_BIN", POSTGRES_15))
-    with running(folder, binaries=binaries) as url, psycopg.connect(url) as connection:
+    with running(open_folder, binaries=binaries) as url, psycopg.connect(url) as connection:
         assert connection.info.server_version // 10000 == 15
 
 

@@ -14,7 +14,7 @@ from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from pytest_django import Settings
 
-from config.management.commands.serve import first_superuser
+from config.management.commands.serve import SUPERUSER, check_database, first_superuser
 from tests.processes import server, started
 from tests.services import fresh_database
 from tests.waiting import until
@@ -94,6 +94,12 @@ def test_its_worker_is_started_again_when_it_dies_and_ends_with_it_however_it_en
             until(lambda: set(workers()) - {first})
             running.kill()
             until(lambda: not workers())
+
+
+def test_a_database_role_with_too_much_power_is_told(settings: Settings) -> None:
+    assert check_database() == ""
+    settings.DATABASE_URL = settings.DATABASE_URL.replace("//openbook@", "//postgres@", 1)
+    assert check_database() == SUPERUSER
 
 
 def test_a_port_in_use_is_named_and_nothing_is_done() -> None:

@@ -25,6 +25,7 @@ from config.lifespan import stop_on_signals
 from config.server import make_server
 from conversations import embedding
 
+SUPERUSER = "DATABASE_URL names a superuser, who may read the server's files: use a role that owns its database alone."
 LOCK = 0x6F70656E  # "open": PostgreSQL's advisory locks are known by number
 
 
@@ -40,7 +41,8 @@ class Command(BaseCommand):
     def handle(self, *args: Any, host: str, port: int, **options: Any) -> None:
         check_static_files()
         check_port(host, port)
-        check_database()
+        if warning := check_database():
+            self.stderr.write(warning)
         with counted(settings.LOCAL_DIR / "serve.lock") as alone:
             if not alone and not settings.REDIS_URL:
                 self.stderr.write(
@@ -108,12 +110,14 @@ def check_port(host: str, port: int) -> None:
         ) from error
 
 
-def check_database() -> None:
-    """One connection without the pool, whose own error says why; the pool's would only say that it waited."""
+def check_database() -> str:
+    """One connection without the pool, whose own error says why; the pool's would only say that it waited. Gives a warning."""
     try:
-        psycopg.connect(settings.DATABASE_URL, connect_timeout=5).close()
+        with psycopg.connect(settings.DATABASE_URL, connect_timeout=5) as connected:
+            is_superuser = connected.info.parameter_status("is_superuser") == "on"
     except psycopg.OperationalError as error:
         raise CommandError(f"PostgreSQL can't be reached: {error}\nStart it, or correct DATABASE_URL.") from error
+    return SUPERUSER if is_superuser else ""
 
 
 @contextmanager
