@@ -119,11 +119,22 @@ def pretty(value: Any) -> str:
 
 
 def folded_json(value: Any) -> SafeString | str:
-    return format_html('<pre class="ob-text">{}</pre>', pretty(value)) if value else NOTHING
+    return folded(pretty(value) if value else "")
+
+
+def folded(text: str) -> SafeString | str:
+    return format_html('<pre class="ob-text">{}</pre>', text) if text else NOTHING
 
 
 def status(value: str, label: str = "") -> SafeString:
     return format_html('<span class="ob-status ob-{}">{}</span>', value, label or value)
+
+
+def error_object(error: dict[str, Any] | None, *, shown: bool) -> str:
+    """What went wrong, as JSON. A provider quotes what it was sent, so its words are content; the rest is not."""
+    if not error:
+        return ""
+    return pretty(error if shown else {key: error.get(key) for key in ("type", "code")} | {"message": "masked"})
 
 
 def error_code(error: dict[str, Any] | None) -> str:

@@ -14,8 +14,7 @@ from django.utils.safestring import SafeString
 from artifacts.models import Artifact
 from artifacts.services import made_by
 from conversations.admin import display, trace_views
-from conversations.admin.base import InspectionAdmin
-from conversations.admin.content import MaskedInspectionAdmin, content, is_shown
+from conversations.admin.content import CONTENT_FORM, MaskedInspectionAdmin, content, is_shown
 from conversations.admin.requested import replies_of
 from conversations.models import ContextSnapshot, Message, Reply, Thread
 
@@ -37,7 +36,8 @@ def request_links(snapshots: QuerySet[ContextSnapshot]) -> SafeString | str:
 
 
 @admin.register(Reply)
-class ReplyAdmin(InspectionAdmin[Reply]):
+class ReplyAdmin(MaskedInspectionAdmin[Reply]):
+    change_form_template = CONTENT_FORM
     list_display = ["created", "owner_of_thread", "thread_link", "made_for", "state", "problem", "duration"]
     list_filter = ["status", ("preset", admin.EmptyFieldListFilter), "created_at"]
     list_select_related = ["thread__user"]
@@ -58,6 +58,12 @@ class ReplyAdmin(InspectionAdmin[Reply]):
         if replies := replies_of(search_term):
             return queryset.filter(pk__in=replies), False
         return super().get_search_results(request, queryset, search_term)
+
+    def owner_of(self, row: Reply) -> int:
+        return row.thread.user_id
+
+    def thread_of(self, row: Reply) -> UUID | None:
+        return row.thread_id
 
     @admin.display(description="id")
     def identifier(self, reply: Reply) -> SafeString:
@@ -142,7 +148,7 @@ class ReplyAdmin(InspectionAdmin[Reply]):
 
     @admin.display(description="error")
     def error_object(self, reply: Reply) -> SafeString | str:
-        return display.folded_json(reply.error)
+        return display.folded(display.error_object(reply.error, shown=is_shown(reply)))
 
 
 @admin.register(Message)
@@ -155,7 +161,7 @@ class MessageAdmin(MaskedInspectionAdmin[Message]):
     empty_text = "No turns. They appear here when somebody sends a message."
     fields = [
         ("thread_link", "position", "role", "status"), "text_block", "other_blocks", ("created", "tokens", "is_active"),
-        "replies_to_it", "model_requests", "reply_link", ("parent_link", "depth"), "client_message_id", "identifier",
+        "replies_to_it", "model_requests", "reply_link", ("parent_link", "depth"), "client_id", "identifier",
     ]  # fmt: skip
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Message]:
@@ -212,6 +218,10 @@ class MessageAdmin(MaskedInspectionAdmin[Message]):
     @admin.display(description="text")
     def text_block(self, message: Message) -> SafeString | str:
         return content(message, lambda: message.text)
+
+    @admin.display(description="client message id")
+    def client_id(self, message: Message) -> SafeString | str:
+        return content(message, lambda: message.client_message_id)
 
     @admin.display(description="blocks that are no text")
     def other_blocks(self, message: Message) -> SafeString | str:

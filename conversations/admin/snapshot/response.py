@@ -78,12 +78,13 @@ def stop_reason(snapshot: ContextSnapshot) -> str:
     return STOP_REASONS.get(snapshot.stop_reason, "")
 
 
-def refusal(snapshot: ContextSnapshot) -> Refusal | None:
+def refusal(snapshot: ContextSnapshot, *, shown: bool) -> Refusal | None:
+    """The provider's own words for it may quote the person, and are content."""
     if snapshot.stop_reason != refusals.STOP_REASON:
         return None
     return Refusal(
         category=refusals.category_of(snapshot.stop_details) or "no category",
-        explanation=refusals.explanation_of(snapshot.stop_details),
+        explanation=refusals.explanation_of(snapshot.stop_details) if shown else "",
     )
 
 

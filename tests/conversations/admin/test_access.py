@@ -30,7 +30,7 @@ from conversations.tokens import issue
 from memory.models import Consolidation
 from tests.artifacts.factories import make_artifact
 from tests.conversations.admin.conftest import REASON, Reader, list_url, page_url
-from tests.conversations.factories import make_snapshot, make_thread, make_user
+from tests.conversations.factories import make_reply, make_snapshot, make_thread, make_user
 from tests.memory.factories import make_daily_summary, make_memory, make_thread_summary, make_topic
 
 pytestmark = pytest.mark.django_db
@@ -55,12 +55,29 @@ def rows(person: User) -> Row:
     part = make_thread_summary(earlier, now, sources=[turn.id], **told)
     memory = make_memory(person, f"A {NEEDLE}.", tags=[NEEDLE, f"user:{person.pk}"], sources=[turn.id])
     thread = make_thread(person, [f"Was I a {NEEDLE}?", f"Yes, a {NEEDLE}.", NEEDLE], title=NEEDLE)
-    snapshot = make_snapshot(thread)
+    error = {"type": "model", "code": "invalid_request", "message": NEEDLE, "details": {"quoted": NEEDLE}}
+    refusal = {"type": "refusal", "category": "cyber", "explanation": NEEDLE}
+    reply = make_reply(thread, status="failed", error=error)
+    snapshot = make_snapshot(
+        reply=reply,
+        status="failed",
+        error=error,
+        stop_reason="refusal",
+        stop_details=refusal,
+        diagnostics={"x": NEEDLE},
+    )
     issue(user=person, name="script")
     blocks = [{"type": "text", "text": NEEDLE}, {"type": "tool_use", "id": "1", "name": "x", "input": {"q": NEEDLE}}]
     count = {"token_count": 1, "token_total": 99, "position": 4, "depth": 4, "parent": thread.messages.get(position=3)}
     message = Message.objects.create(
-        thread=thread, role="assistant", text=NEEDLE, content=blocks, reply=snapshot.reply, created_at=now, **count
+        thread=thread,
+        role="assistant",
+        text=NEEDLE,
+        content=blocks,
+        reply=snapshot.reply,
+        created_at=now,
+        client_message_id=NEEDLE,
+        **count,
     )
     consolidate_user.enqueue(person.pk)
     rows: dict[type[models.Model], object] = {
@@ -137,6 +154,7 @@ INSPECTED = {
 READ = {
     "conversations_thread": "thread",
     "conversations_message": "message",
+    "conversations_reply": "reply",
     "conversations_contextsnapshot": "model request",
     "artifacts_artifact": "artifact",
     "memory_memory": "memory",
@@ -238,7 +256,7 @@ def columns(rows: Row) -> dict[tuple[str, str], bool]:
 def test_no_column_of_content_is_forgotten_by_these_tests(rows: Row) -> None:
     assert {column for column, has_needle in columns(rows).items() if not has_needle} == {
         ("thread", "opened_by"),
-        ("message", "client_message_id"),
+        *(("reply", name) for name in ("owner", "preset", "client_id", "request_id", "stop_reason", "usage", "model")),
         ("artifact", "preset"),
         ("threadsummary", "made_by"),
     }
