@@ -2,13 +2,19 @@
 
 from collections.abc import Awaitable, Callable
 
+from asgiref.sync import sync_to_async
+from django.contrib.auth.models import User
+from django.db import DatabaseError
 from django.http import HttpRequest, HttpResponseBase, StreamingHttpResponse
 from django.utils.decorators import async_only_middleware
 
 from config import failures
-from conversations import streams, telemetry
-from conversations.db import in_database
+from conversations import limits, streams, telemetry
+from conversations.errors import RateLimited
 from conversations.request_ids import request_scope
+
+NOT_COUNTED = ("/api/", "/v1/", "/admin/", "/health/", "/accounts/logout/")
+"""Programs' calls are counted where their token is known; staff and whoever leaves are never kept out."""
 
 GetResponse = Callable[[HttpRequest], Awaitable[HttpResponseBase]]
 
@@ -36,7 +42,31 @@ def streams_end_with_access(get_response: GetResponse) -> GetResponse:
     async def middleware(request: HttpRequest) -> HttpResponseBase:
         response = await get_response(request)
         if isinstance(response, StreamingHttpResponse) and response.is_async:
-            await in_database(streams.guarded)(request, response)
+            await sync_to_async(streams.guarded)(request, response)
         return response
 
     return middleware
+
+
+@async_only_middleware
+def pages_count(get_response: GetResponse) -> GetResponse:
+    """A page is one of its person's requests a minute, as a call of the API is."""
+
+    async def middleware(request: HttpRequest) -> HttpResponseBase:
+        refusal = None
+        if not request.path.startswith(NOT_COUNTED):
+            refusal = await sync_to_async(_refusal)(request)
+        return refusal or await get_response(request)
+
+    return middleware
+
+
+def _refusal(request: HttpRequest) -> HttpResponseBase | None:
+    try:
+        if isinstance(request.user, User):
+            limits.count_request(request.user, None)
+    except RateLimited as error:
+        return failures.rate_limited(request, error)
+    except DatabaseError:
+        return None  # the page says so itself
+    return None

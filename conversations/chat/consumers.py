@@ -69,8 +69,12 @@ class ThreadConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
         with request_scope():
             frame: dict[str, Any] = {}
             try:
-                frame = _parsed(text_data)
-                await self._handle(frame)
+                try:
+                    frame = _parsed(text_data)
+                finally:  # whatever it holds
+                    visitor = self._visitor()
+                    await in_database(limits.count_request)(visitor.user, visitor.token)
+                await self._handle(visitor, frame)
             except OpenbookError as error:
                 await self._answer(error, frame)
             except (OperationalError, InterfaceError):
@@ -107,10 +111,8 @@ class ThreadConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
         except (OperationalError, InterfaceError):
             await self._leave(TRY_LATER, errors.Unavailable())
 
-    async def _handle(self, frame: dict[str, Any]) -> None:
-        visitor = self._visitor()
+    async def _handle(self, visitor: access.Visitor, frame: dict[str, Any]) -> None:
         user, kind = visitor.user, frame.get("type")
-        await in_database(limits.count_request)(user, visitor.token)
         if kind in WRITING:
             visitor.demand(Scope.WRITE)
         match kind:

@@ -2,11 +2,14 @@
 
 import uuid
 from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+import time_machine
 from django.contrib.auth.models import User
 from django.contrib.sessions.models import Session
+from django.test import AsyncClient
 from django.utils import timezone
 
 from conversations import deletion, tokens
@@ -129,6 +132,32 @@ async def test_a_message_beyond_the_limits_comes_back_with_its_own_id(user: User
         "tokens_day",
         "mine",
     )
+
+
+@pytest.mark.parametrize("bad", ["no json", "[1]", '{"type": 7}', '{"type": "reply.stop"}'])
+async def test_every_frame_counts_whatever_it_holds(user: User, session: str, bad: str) -> None:
+    await UserLimits.objects.acreate(user=user, requests_minute=2)
+    with time_machine.travel(datetime(2026, 11, 20, 12, 0, 15, tzinfo=UTC), tick=False):
+        async with connected(session=session) as socket:
+            codes = []
+            for _ in range(3):
+                await socket.send_raw(text=bad)
+                codes.append((await told(socket))["code"])
+    assert (codes[0], codes[1:]) == (codes[1], [codes[0], "rate_limited"])
+
+
+async def test_pages_and_calls_count_together_and_the_way_out_is_free(user: User, session: str) -> None:
+    await UserLimits.objects.acreate(user=user, requests_minute=2)
+    client = AsyncClient()
+    client.cookies["sessionid"] = session
+    with time_machine.travel(datetime(2026, 11, 20, 12, 0, 15, tzinfo=UTC), tick=False):
+        statuses = [(await client.get(path)).status_code for path in ("/memory/", "/api/v1/threads/", "/", "/health/")]
+        refused: Any = await client.get("/memory/")
+        left = await client.post("/accounts/logout/")
+    assert statuses == [200, 200, 429, 200]
+    assert (refused.status_code, refused["Retry-After"]) == (429, "45")
+    assert "Too many requests: 2 a minute are allowed. Go on in 45 s." in refused.text
+    assert left.status_code == 302
 
 
 def sign_in_needed() -> dict[str, Any]:
