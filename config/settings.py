@@ -4,6 +4,7 @@ import os
 import secrets
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs, unquote, urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 from django.utils.csp import CSP
@@ -68,6 +69,29 @@ def database(url: str) -> dict[str, Any]:
     }
 
 
+def mailers(url: str) -> dict[str, Any]:
+    """Django's settings for ``smtp://user:password@host:587`` (STARTTLS), ``smtps://…`` or ``file:///folder``; none without."""
+    if not url:
+        return {}
+    parts = urlsplit(url)
+    if parts.scheme == "file":
+        backend = "django.core.mail.backends.filebased.EmailBackend"
+        return {"default": {"BACKEND": backend, "OPTIONS": {"file_path": parts.path}}}
+    if parts.scheme not in {"smtp", "smtps"} or not parts.hostname:
+        raise ImproperlyConfigured("OPENBOOK_MAIL_URL is no address such as smtp://user:password@mail.example:587.")
+    is_tls = parts.scheme == "smtps"
+    options = {
+        "host": parts.hostname,
+        "port": parts.port or (465 if is_tls else 587),
+        "username": unquote(parts.username or ""),
+        "password": unquote(parts.password or ""),
+        "use_ssl": is_tls,
+        "use_tls": not is_tls and parse_qs(parts.query).get("tls") != ["off"],
+        "timeout": 20,
+    }
+    return {"default": {"BACKEND": "django.core.mail.backends.smtp.EmailBackend", "OPTIONS": options}}
+
+
 # What an installation is apart from its code, which may lie where nothing can be written.
 LOCAL_DIR = Path(env("OPENBOOK_DATA_DIR") or BASE_DIR / ".local").absolute()
 
@@ -75,10 +99,10 @@ DEBUG = env_switch("DEBUG")
 SECRET_KEY = env("SECRET_KEY") or generated_secret_key()
 ALLOWED_HOSTS = env_list("ALLOWED_HOSTS", "localhost,127.0.0.1,[::1]")
 CSRF_TRUSTED_ORIGINS = env_list("CSRF_TRUSTED_ORIGINS")
-# Behind a proxy that ends TLS (any https origin is trusted): cookies for https only, and the proxy's word for the scheme.
 # What trusted proxies forward is believed before Django sees a request, and what others forward is taken out of it; without
 # any, the scheme alone is believed, of whoever is in front.
 OPENBOOK_TRUSTED_PROXIES = proxies.trust(env_list("OPENBOOK_TRUSTED_PROXIES"))
+# Behind a proxy that ends TLS (any https origin is trusted): cookies for https only, and the proxy's word for the scheme.
 SERVED_OVER_HTTPS = any(origin.startswith("https://") for origin in CSRF_TRUSTED_ORIGINS)
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SERVED_OVER_HTTPS
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if SERVED_OVER_HTTPS else None
@@ -135,10 +159,11 @@ OPENBOOK_EMBEDDINGS = env_switch("OPENBOOK_EMBEDDINGS")
 
 # People and limits
 OPENBOOK_SIGNUP = env_switch("OPENBOOK_SIGNUP")
+# For links to set a new password; without mail, staff make them
+MAILERS = mailers(env("OPENBOOK_MAIL_URL"))
+DEFAULT_FROM_EMAIL = env("OPENBOOK_MAIL_FROM", "openbook@localhost")
 OPENBOOK_MAX_MESSAGE_CHARS = int(env("OPENBOOK_MAX_MESSAGE_CHARS", "100000"))
 OPENBOOK_MAX_ARTIFACT_CHARS = int(env("OPENBOOK_MAX_ARTIFACT_CHARS", "500000"))
-# Whether a person may choose to run the scripts of a generated page, which no browser shuts in completely
-OPENBOOK_RUN_SCRIPTS = env_switch("OPENBOOK_RUN_SCRIPTS", default=True)
 OPENBOOK_MAX_IMPORT_MB = int(env("OPENBOOK_MAX_IMPORT_MB", "512"))
 OPENBOOK_EXPORT_SECONDS = float(env("OPENBOOK_EXPORT_SECONDS", "60"))
 OPENBOOK_TOKEN_DAYS = int(env("OPENBOOK_TOKEN_DAYS", "90"))
@@ -147,7 +172,7 @@ OPENBOOK_LIMIT_REQUESTS_MINUTE = int(env("OPENBOOK_LIMIT_REQUESTS_MINUTE", "600"
 OPENBOOK_LIMIT_RUNNING_REPLIES = int(env("OPENBOOK_LIMIT_RUNNING_REPLIES", "8"))
 OPENBOOK_LIMIT_TOKENS_DAY = int(env("OPENBOOK_LIMIT_TOKENS_DAY", "0"))
 # From one address; 0 is no limit.
-OPENBOOK_LIMIT_SIGNUPS_HOUR = int(env("OPENBOOK_LIMIT_SIGNUPS_HOUR", "60"))
+OPENBOOK_LIMIT_SIGNUPS_HOUR = int(env("OPENBOOK_LIMIT_SIGNUPS_HOUR", "120"))
 # A character takes at most 12 bytes of JSON (an escaped surrogate pair); the rest is the envelope.
 DATA_UPLOAD_MAX_MEMORY_SIZE = OPENBOOK_MAX_MESSAGE_CHARS * 12 + 65_536
 # Work beside the replies
@@ -229,7 +254,7 @@ SECURE_CSP = {
     "style-src": [CSP.SELF],
     "img-src": [CSP.SELF, "data:"],
     "connect-src": [CSP.SELF],
-    # Nothing from elsewhere is shown in a frame, wherever its scripts send it. (The connection may have been opened by then.)
+    # What a frame shows can't send it elsewhere either: the only way out that a sandboxed page has.
     "frame-src": [CSP.SELF],
     "object-src": [CSP.NONE],
     "base-uri": [CSP.NONE],
@@ -240,6 +265,8 @@ SECURE_CSP = {
 LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "chat"
 LOGOUT_REDIRECT_URL = "login"
+AUTHENTICATION_BACKENDS = ["conversations.signed_in.Backend"]
+PASSWORD_RESET_TIMEOUT = 86_400
 PASSWORD_HASHERS = ["conversations.passwords.PasswordHasher"]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}

@@ -3,8 +3,12 @@
 import logging
 from dataclasses import asdict
 
+from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import User
-from django.db.models import F, QuerySet
+from django.contrib.contenttypes.models import ContentType
+from django.contrib.sessions.models import Session
+from django.db.models import F, QuerySet, Value
+from django.db.models.functions import Concat
 from django.utils import timezone
 
 from artifacts.models import Artifact
@@ -12,7 +16,7 @@ from conversations import forgetting, threads
 from conversations.door import door
 from conversations.errors import ReplyInProgress
 from conversations.forgetting import Clearing
-from conversations.models import Message, Reply, Thread
+from conversations.models import ApiToken, Message, Reply, SignIn, Thread
 from memory.indexing import forget_counts
 from memory.models import IndexedTurn, ThreadSummary
 
@@ -74,7 +78,19 @@ def delete_user(user: User) -> None:
         if Reply.objects.filter(thread__in=list(found), status=Reply.Status.RUNNING).exists():
             raise ReplyInProgress("A reply is still running for this user. Wait for it to end, then delete.")
         found.delete()
+        _forget_name(user)
         user.delete()
+
+
+def _forget_name(user: User) -> None:
+    """Where it stands beside the rows that go with the user: in sessions, and in what the admin noted of staff's changes."""
+    keys = SignIn.objects.filter(user=user).values_list("session_key", flat=True)
+    Session.objects.filter(session_key__in=list(keys)).delete()
+    tokens = ApiToken.objects.filter(user=user).values_list("id", flat=True)
+    for model, ids in ((User, [user.pk]), (ApiToken, list(tokens))):
+        kind = ContentType.objects.get_for_model(model)
+        noted = LogEntry.objects.filter(content_type=kind, object_id__in=[str(each) for each in ids])
+        noted.update(object_repr=Concat(Value(f"{kind.name} "), "object_id"))
 
 
 def _clearing(thread: Thread, rows: forgetting.Rows) -> Clearing:

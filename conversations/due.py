@@ -12,7 +12,8 @@ from django.utils import timezone
 from django_tasks_db.models import DBTaskResult
 
 from conversations import attempts
-from conversations.tasks import consolidate_user, mirror, retain
+from conversations.models import AccountDeletion
+from conversations.tasks import consolidate_user, delete_accounts, mirror, retain
 from memory.backends import get_backend
 from memory.backends.mirroring import mirror_due
 from memory.models import Consolidation
@@ -62,6 +63,7 @@ WHERE coalesce(preferences.remembers, true)
                  WHERE part.user_id = candidate.user_id AND part.stale_since IS NOT NULL AND thread.remembers)
   )
   AND candidate.user_id NOT IN (SELECT user_id FROM waiting)
+  AND NOT EXISTS (SELECT FROM conversations_accountdeletion WHERE user_id = candidate.user_id)
 ORDER BY newest.updated_at LIMIT %(most)s
 """
 
@@ -95,6 +97,8 @@ def sweep(*, at: datetime | None = None, since: datetime | None = None) -> int:
             consolidate_user.enqueue(user_id)
         if _is_time(retain, now - RETAIN_EVERY):
             retain.enqueue()
+        if AccountDeletion.objects.filter(due_at__lte=now).exists() and _is_time(delete_accounts, now - REST):
+            delete_accounts.enqueue()
         if not get_backend().is_local and _is_time(mirror, now - MIRROR_EVERY) and mirror_due(most=1):
             mirror.enqueue()
     return len(users)

@@ -157,6 +157,13 @@ class SignInNeeded(OpenbookError):
     message = "Sign in, or offer a valid token, then connect again."
 
 
+class AccountLeaving(OpenbookError):
+    type, code, status = "permission", "account_leaving", 403
+    message = (
+        "This account is to be deleted, and nothing is answered until then. To keep it, sign in at /accounts/login/."
+    )
+
+
 class RateLimited(OpenbookError):
     """``details`` holds ``limit``, which one it is, ``whose``, that of the ``user`` or of the ``token``, ``most``, and
     ``retry_after`` in seconds."""

@@ -5,6 +5,7 @@ from typing import Any
 from django import forms
 from django.contrib.admin.forms import AdminAuthenticationForm
 from django.contrib.auth.forms import AuthenticationForm
+from django.contrib.auth.models import User
 
 from conversations import limits, sign_in, tokens
 from conversations.errors import RateLimited
@@ -33,6 +34,43 @@ class SignInForm(AuthenticationForm):
 
 class StaffSignInForm(SignInForm, AdminAuthenticationForm):
     """The same for the admin, which lets only staff in."""
+
+
+class ConfirmedForm(forms.Form):
+    """Takes the password of whoever is signed in: a browser that is left open isn't enough. The view counts it."""
+
+    password = forms.CharField(
+        label="Your password",
+        strip=False,
+        widget=forms.PasswordInput(attrs={"autocomplete": "current-password"}),
+    )
+
+    def __init__(self, user: User, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.user = user
+
+    def clean_password(self) -> str:
+        password: str = self.cleaned_data["password"]
+        if not self.user.check_password(password):
+            raise forms.ValidationError("The password is wrong.", code="wrong")
+        return password
+
+
+class MailForm(ConfirmedForm):
+    """Where a link for a new password is sent to."""
+
+    email = forms.EmailField(
+        label="Mail address", required=False, max_length=254, widget=forms.EmailInput(attrs={"autocomplete": "email"})
+    )
+    field_order = ["email", "password"]
+
+
+class ForgottenForm(forms.Form):
+    email = forms.EmailField(
+        label="Mail address",
+        max_length=254,
+        widget=forms.EmailInput(attrs={"autocomplete": "email", "autofocus": True}),
+    )
 
 
 class TokenForm(forms.ModelForm[ApiToken]):

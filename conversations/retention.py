@@ -9,7 +9,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 from django_tasks_db.models import DBTaskResult
 
-from conversations import stopping
+from conversations import accounts, stopping
 from conversations.context import snapshots
 from conversations.deletion import door
 from conversations.ids import lowest_uuid7
@@ -25,6 +25,7 @@ def apply() -> None:
     now = timezone.now()
     _until_done(events.purge)
     _until_done(lambda: delete_tasks(now - TASKS_KEPT))
+    accounts.clear_sign_ins(now)
     if settings.OPENBOOK_SNAPSHOT_DAYS:
         delete_snapshots(now - timedelta(days=settings.OPENBOOK_SNAPSHOT_DAYS))
 

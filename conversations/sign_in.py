@@ -23,6 +23,9 @@ ATTEMPTS = 10
 ATTEMPTS_OF_ADDRESS = 30
 """Wrong passwords a minute from one address, for whomever."""
 
+MAILS = 3
+"""An hour to one address, whoever asks for them."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Attempt:
@@ -59,10 +62,19 @@ def attempt(request: HttpRequest, username: str) -> Iterator[Attempt]:
 @contextmanager
 def new_password(request: HttpRequest, kind: str) -> Iterator[None]:
     """A form that hashes a password which is not to be guessed, as for a new account. Raises ``RateLimited``."""
-    who = network_of(address_of(request))
-    with passwords.place(who):
-        _count(_key(kind, who), settings.OPENBOOK_LIMIT_SIGNUPS_HOUR, HOUR, "from your address")
+    with passwords.place(network_of(address_of(request))):
+        count_request(request, kind, most=settings.OPENBOOK_LIMIT_SIGNUPS_HOUR)
         yield
+
+
+def count_request(request: HttpRequest, kind: str, *, most: int) -> None:
+    """Something that strangers may ask for only so often an hour, from one address. Raises ``RateLimited``."""
+    _count(_key(kind, network_of(address_of(request))), most, HOUR, "from your address")
+
+
+def count_mail(email: str) -> bool:
+    """Count a mail to this address; whether it may be sent."""
+    return counting.count(_key("mail", email.casefold()), seconds=HOUR)[0] <= MAILS
 
 
 def address_of(request: HttpRequest) -> str:

@@ -1,16 +1,43 @@
 """Who a session belongs to now: asked again and again by whatever stays open longer than a request."""
 
 import importlib
+from typing import Any
 
+from asgiref.sync import sync_to_async
 from django.conf import settings
-from django.contrib.auth import get_user
+from django.contrib.auth import HASH_SESSION_KEY, SESSION_KEY, get_user
+from django.contrib.auth.backends import ModelBackend
 from django.contrib.auth.models import User
 from django.http import HttpRequest
+from django.utils.crypto import constant_time_compare
+
+
+class Backend(ModelBackend):
+    """Django's own, for whom an account that is to be deleted is nobody, at whatever door: its password is still right."""
+
+    def get_user(self, user_id: Any) -> User | None:
+        user = User.objects.select_related("deletion").filter(pk=user_id).first()
+        return user if user and self.user_can_authenticate(user) and not is_leaving(user) else None
+
+    async def aget_user(self, user_id: Any) -> User | None:
+        return await sync_to_async(self.get_user)(user_id)
+
+
+def is_leaving(user: User) -> bool:
+    """Whether the account is to be deleted. Reads the database, unless the row came along with the user."""
+    return getattr(user, "deletion", None) is not None
+
+
+def leaving_user(request: HttpRequest) -> User | None:
+    """Whose session this is, where the account is to be deleted: who may still keep it."""
+    found = User.objects.filter(pk=request.session.get(SESSION_KEY, 0), is_active=True, deletion__isnull=False)
+    user, proof = found.first(), request.session.get(HASH_SESSION_KEY, "")
+    return user if user and constant_time_compare(proof, user.get_session_auth_hash()) else None
 
 
 def as_of_now(session_key: str | None) -> HttpRequest | None:
     """A request of this session, with its user and their permissions as they are now; ``None`` after sign-out, a changed
-    password or deactivation."""
+    password, deactivation, or the wish to have the account deleted."""
     if not session_key:
         return None
     request = HttpRequest()

@@ -1,4 +1,4 @@
-"""What workers do. Arguments are ids only, and what a failed task leaves behind tells no text of a user's.
+"""What workers do. Arguments are ids, and never a text of a user's; what a failed task leaves behind tells no text of a user's.
 
 A task that is stopped or killed in the middle has stored a part of its work; the rest is found again by the rows.
 """
@@ -8,10 +8,11 @@ import time
 from collections.abc import Callable
 from functools import wraps
 
+from django.contrib.auth.models import User
 from django.tasks import task
 from django.utils import timezone
 
-from conversations import attempts, figures, retention, stopping, telemetry
+from conversations import accounts, attempts, figures, mailing, retention, stopping, telemetry
 from conversations.consolidating import consolidate
 from conversations.request_ids import request_scope
 from memory.backends import mirroring
@@ -68,3 +69,16 @@ def mirror() -> None:
 def retain() -> None:
     figures.keep(timezone.now())  # before they go
     retention.apply()
+
+
+@task()
+@unattended
+def delete_accounts() -> None:
+    accounts.delete_due(timezone.now())
+
+
+@task()
+@unattended
+def mail_password_link(user_id: int, origin: str) -> None:
+    """``origin`` is the server's own address, as the person met it."""
+    mailing.send_password_link(User.objects.get(id=user_id), origin)

@@ -57,7 +57,7 @@ def most_days() -> int:
 
 
 def valid(token: str) -> ApiToken | None:
-    """The token with its user, or ``None`` where it is unknown, expired, revoked or its user is deactivated."""
+    """The token with its user, or ``None`` where it is unknown, expired, revoked or its user is deactivated or leaving."""
     return valid_digest(digest(token))
 
 
@@ -67,6 +67,7 @@ def valid_digest(digest: bytes) -> ApiToken | None:
     found = (
         ApiToken.objects.select_related("user__limits")
         .filter(digest=digest, expires_at__gt=now, revoked_at__isnull=True, user__is_active=True)
+        .filter(user__deletion__isnull=True)
         .first()
     )
     if found is None:

@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.contrib.auth import authenticate
+from django.contrib.auth.models import User
 from django.utils.cache import patch_cache_control
 from drf_spectacular.utils import extend_schema
 from rest_framework import exceptions, serializers
@@ -14,9 +15,10 @@ from conversations import allowances, sign_in, tokens
 from conversations.allowances import Use
 from conversations.api.base import APIView, caller, token_of, valid
 from conversations.api.pagination import TokenPagination
-from conversations.errors import TokenNotFound
+from conversations.errors import AccountLeaving, TokenNotFound
 from conversations.limits import KINDS, NO_LIMITS, Limits, limits_of, limits_of_token
 from conversations.models import ApiToken, Scope
+from conversations.signed_in import is_leaving
 from conversations.wire import moment
 
 MOST_INTEGER, MOST_BIG_INTEGER = 2**31 - 1, 2**63 - 1
@@ -114,9 +116,11 @@ class TokenView(APIView):
         asked = valid(TokenRequest, request)
         with sign_in.attempt(request._request, asked["username"]) as attempt:
             user = authenticate(request._request, username=asked["username"], password=asked["password"])
-            if user is None:
+            if not isinstance(user, User):
                 raise exceptions.AuthenticationFailed("The username or the password is wrong.")
             attempt.forgive()
+        if is_leaving(user):
+            raise AccountLeaving
         wanted = {name: asked[name] for name in ("days", *KINDS) if name in asked}
         token = tokens.issue(user=user, name=asked["name"], scopes=asked["scopes"], **wanted)
         response = Response({"token": token})

@@ -1,4 +1,5 @@
 from conversations.models.accesses import ContentAccess
+from conversations.models.accounts import AccountDeletion, SignIn
 from conversations.models.assistants import Assistant
 from conversations.models.language_models import Effort, Model, ModelPrice, TokenFactor
 from conversations.models.limits import Allowance, UserLimits
@@ -9,6 +10,7 @@ from conversations.models.tokens import ApiToken, Scope
 
 __all__ = [
     "FATES",
+    "AccountDeletion",
     "Allowance",
     "ApiToken",
     "Assistant",
@@ -23,6 +25,7 @@ __all__ = [
     "ReplyEvent",
     "RequestHour",
     "Scope",
+    "SignIn",
     "Thread",
     "TokenFactor",
     "UserLimits",
