@@ -164,6 +164,8 @@ MAILERS = mailers(env("OPENBOOK_MAIL_URL"))
 DEFAULT_FROM_EMAIL = env("OPENBOOK_MAIL_FROM", "openbook@localhost")
 OPENBOOK_MAX_MESSAGE_CHARS = int(env("OPENBOOK_MAX_MESSAGE_CHARS", "100000"))
 OPENBOOK_MAX_ARTIFACT_CHARS = int(env("OPENBOOK_MAX_ARTIFACT_CHARS", "500000"))
+# Whether a person may choose to run the scripts of a generated page, which no browser shuts in completely
+OPENBOOK_RUN_SCRIPTS = env_switch("OPENBOOK_RUN_SCRIPTS", default=True)
 OPENBOOK_MAX_IMPORT_MB = int(env("OPENBOOK_MAX_IMPORT_MB", "512"))
 OPENBOOK_EXPORT_SECONDS = float(env("OPENBOOK_EXPORT_SECONDS", "60"))
 OPENBOOK_TOKEN_DAYS = int(env("OPENBOOK_TOKEN_DAYS", "90"))
@@ -254,7 +256,7 @@ SECURE_CSP = {
     "style-src": [CSP.SELF],
     "img-src": [CSP.SELF, "data:"],
     "connect-src": [CSP.SELF],
-    # What a frame shows can't send it elsewhere either: the only way out that a sandboxed page has.
+    # Nothing from elsewhere is shown in a frame, wherever its scripts send it. (The connection may have been opened by then.)
     "frame-src": [CSP.SELF],
     "object-src": [CSP.NONE],
     "base-uri": [CSP.NONE],

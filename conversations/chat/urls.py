@@ -11,6 +11,7 @@ urlpatterns = [
     path("account/tokens/", tokens.page, name="tokens"),
     path("account/tokens/<int:token_id>/revoke/", tokens.revoke, name="revoke_token"),
     path("artifacts/<uuid:artifact_id>/versions/<int:number>/frame/", frames.frame, name="artifact_frame"),
+    path("artifacts/drawing/", frames.drawing, name="drawing_frame"),
     path("accounts/login/", entry.login, name="login"),
     path("admin/login/", entry.staff_login),
     path("accounts/logout/", LogoutView.as_view(), name="logout"),

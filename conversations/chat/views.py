@@ -33,6 +33,7 @@ def chat(request: SignedInRequest, thread_id: uuid.UUID | None = None) -> HttpRe
     context = {
         "page": _page(request.user, thread),
         "thread": thread,
+        "run_scripts": settings.OPENBOOK_RUN_SCRIPTS,
         "sought": sought,
         "hits": found.hits(request.user, sought) if sought else [],
     }

@@ -7,10 +7,11 @@ from contextlib import contextmanager
 
 
 class Listener:
-    """``heard`` holds the beginnings of what arrived. A connection without a byte says nothing and is not written down."""
+    """``heard`` holds the beginnings of what arrived, ``connections`` counts what was opened, with or without a byte."""
 
     def __init__(self) -> None:
         self.heard: list[bytes] = []
+        self.connections = 0
         self.news = threading.Condition()
         self.tcp = socket.create_server(("127.0.0.1", 0))
         self.port: int = self.tcp.getsockname()[1]
@@ -37,6 +38,7 @@ class Listener:
                 connection, _ = self.tcp.accept()
             except OSError:
                 return
+            self.connections += 1
             threading.Thread(target=self._hear, args=(connection,), daemon=True).start()
 
     def _hear(self, connection: socket.socket) -> None:

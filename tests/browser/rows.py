@@ -80,13 +80,14 @@ def add_turns(database: str, thread: str, count: int) -> None:
         connection.execute(COUNT_TURNS, values)
 
 
-def add_artifact(database: str, thread: str, *contents: str, title: str, kind: str = "document") -> None:
-    """The only artifact of a thread, below its newest turn, with a version of each of these contents."""
+def add_artifact(database: str, thread: str, *contents: str, title: str, kind: str = "document") -> str:
+    """The only artifact of a thread, below its newest turn, with a version of each of these contents; returns its id."""
     values = {"id": str(uuid.uuid4()), "thread": thread, "title": title, "kind": kind}
     with psycopg.connect(database) as connection:
         connection.execute(ADD_ARTIFACT, values)
     for number, content in enumerate(contents, start=1):
         add_version(database, thread, number, content)
+    return values["id"]
 
 
 def add_version(database: str, thread: str, number: int, content: str) -> None:

@@ -7,7 +7,7 @@ import { renderDifference } from "./difference.js";
 import { download } from "./download.js";
 import { Editor } from "./editor.js";
 import { DOWNLOADS, kindOf, versionLine } from "./naming.js";
-import { Growing, isFramed, renderVersion, source } from "./view.js";
+import { Growing, isDrawn, renderVersion, source } from "./view.js";
 
 export class Panel {
   #shown = null; // {id, number, version, versions} of the artifact
@@ -140,7 +140,7 @@ export class Panel {
     this.select.addEventListener("change", () => this.#choose(Number(this.select.value)));
     this.element.addEventListener("keydown", (event) => this.#key(event));
     this.narrow.addEventListener("change", () => this.#arrange());
-    const again = () => this.mode === "artifact" && isFramed(this.shelf.find(this.#shown.id)?.kind) && this.#shown.version && this.#renderArtifact();
+    const again = () => this.mode === "artifact" && this.shelf.find(this.#shown.id)?.kind === "mermaid" && this.#shown.version && this.#renderArtifact();
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", again);
     new MutationObserver(again).observe(document.documentElement, { attributeFilter: ["data-theme"] });
   }
@@ -181,7 +181,7 @@ export class Panel {
     this.tools.hidden = !["artifact", "changes"].includes(mode);
     byId("panel-list").hidden = mode === "list";
     byId("panel-changes").setAttribute("aria-pressed", String(mode === "changes"));
-    this.body.classList.toggle("framed", mode === "artifact" && isFramed(this.shelf.find(this.#shown?.id)?.kind));
+    this.body.classList.toggle("framed", mode === "artifact" && isDrawn(this.shelf.find(this.#shown?.id)?.kind));
     this.body.classList.toggle("editing", mode === "edit");
   }
 
@@ -260,8 +260,8 @@ export class Panel {
     const { id, number, version } = this.#shown;
     const { title, kind, language } = this.shelf.find(id);
     const shown = { id, title, kind, language, number, content: version.content };
-    this.body.replaceChildren(this.sourceShown && isFramed(kind) ? source(shown) : renderVersion(shown));
-    this.body.classList.toggle("framed", isFramed(kind) && !this.sourceShown);
+    this.body.replaceChildren(this.sourceShown && isDrawn(kind) ? source(shown) : renderVersion(shown));
+    this.body.classList.toggle("framed", isDrawn(kind) && !this.sourceShown);
     this.body.scrollTo({ top: 0 });
   }
 
@@ -345,9 +345,9 @@ export class Panel {
   #more(button) {
     const { id, number } = this.#shown;
     const { kind, version: newest } = this.shelf.find(id);
-    const frame = isFramed(kind) && this.mode === "artifact";
+    const drawn = isDrawn(kind) && this.mode === "artifact";
     openMenu(button, [
-      ...(frame ? [{ label: this.sourceShown ? "Show it drawn" : "Show its source", run: () => this.#toggleSource() }] : []),
+      ...(drawn ? [{ label: this.sourceShown ? "Show it drawn" : "Show its source", run: () => this.#toggleSource() }] : []),
       ...(number < newest ? [{ label: `Make version ${number} the newest`, run: () => this.#try(() => this.#again(id, number, newest)) }] : []),
       { label: "Rename", run: () => this.#rename() },
       { label: "Delete", danger: true, run: () => this.remove(id) },

@@ -1,24 +1,28 @@
-/** One version of an artifact, as its kind is best seen. A page, a picture and a diagram stand in a sandboxed frame. */
+/** One version of an artifact, as its kind is best seen. */
 
 import { dressCode } from "../code.js";
 import { h } from "../dom.js";
 import { Prose } from "../prose.js";
+import { drawDiagram } from "./drawing.js";
+import { renderPage } from "./page.js";
 import { csvRows, isMarkdown } from "./tables.js";
 
-const SANDBOX = { html: "allow-scripts", mermaid: "allow-scripts", svg: "" };
+const DRAWN = ["html", "svg", "mermaid"];
 /** Of what is written right now, and of what has no language. */
 const LANGUAGE = { html: "html", svg: "xml", mermaid: "mermaid", table: "csv" };
 /** Above this, rendering it again with each piece would hold up the page. */
 const LONGEST_RENDERED_LIVE = 40_000;
 const MOST_ROWS = 1000;
 
-export function isFramed(kind) {
-  return kind in SANDBOX;
+/** Its source is not what is best seen. */
+export function isDrawn(kind) {
+  return DRAWN.includes(kind);
 }
 
 /** @param {{id: string, title: string, kind: string, language: string, number: number, content: string}} version */
 export function renderVersion(version) {
-  if (isFramed(version.kind)) return frame(version);
+  if (version.kind === "mermaid") return diagram(version);
+  if (isDrawn(version.kind)) return renderPage(version);
   if (version.kind === "code") return source(version);
   if (version.kind === "table" && !isMarkdown(version.content)) return table(version.content);
   return prose(version.content);
@@ -38,11 +42,32 @@ function prose(content) {
   return element;
 }
 
-function frame({ id, title, kind, number }) {
+/** A picture: it runs nothing and loads nothing, whatever the text has made of it. */
+function diagram(version) {
   const theme = getComputedStyle(document.documentElement).colorScheme;
   const dark = theme === "dark" || (theme !== "light" && matchMedia("(prefers-color-scheme: dark)").matches);
-  const src = `/artifacts/${id}/versions/${number}/frame/?theme=${dark ? "dark" : "light"}`;
-  return h("iframe", { class: `artifact-frame ${kind}`, title, sandbox: SANDBOX[kind], referrerpolicy: "no-referrer", src });
+  const root = h("div", { class: "artifact-diagram", "aria-busy": "true" }, h("p", { class: "quiet" }, "Drawing …"));
+  drawDiagram(version.content, { dark })
+    .then(
+      ({ svg, words }) => h("img", { src: `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`, alt: words || `Diagram “${version.title}”` }),
+      (error) => notDrawn(version, error.message),
+    )
+    .then((shown) => {
+      root.replaceChildren(shown);
+      root.removeAttribute("aria-busy");
+    });
+  return root;
+}
+
+function notDrawn(version, why) {
+  return h(
+    "section",
+    { class: "not-drawn", role: "alert" },
+    h("h3", {}, "This diagram can’t be drawn."),
+    h("p", {}, "Its text is not what Mermaid understands. Edit it, or ask for a correction."),
+    h("pre", { class: "why" }, why),
+    source(version),
+  );
 }
 
 function table(content) {
