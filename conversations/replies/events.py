@@ -21,6 +21,8 @@ from conversations.providers.base import Usage
 OWNER = f"{socket.gethostname()[:60]}.{os.getpid()}.{secrets.token_hex(4)}"
 """This process, as the owner of the replies that it runs."""
 LEASE = timedelta(seconds=8)
+LONGEST_LEASE = timedelta(minutes=1)
+"""One that lasts longer was given before the clock was set back: whoever lives has renewed it since."""
 READ_AT_ONCE = 200
 PURGED_AT_ONCE = 500
 ENDINGS = ("reply.completed", "reply.stopped", "reply.interrupted", "reply.failed")

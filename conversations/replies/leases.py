@@ -1,12 +1,15 @@
 """Who runs a reply, and what becomes of those that a dead process left behind.
 
 A running reply carries a lease that its process renews with every write and at least every two seconds. Any process that
-finds a lease run out ends the reply as ``interrupted``: the text so far is kept, a retry is offered.
+finds a lease run out, and not renewed two seconds later, ends the reply as ``interrupted``: the text so far is kept, a retry is
+offered. Where the database was away, or the clock was set, all leases are out at once, and whoever lives is to renew its own.
 """
 
 import asyncio
 import logging
+import uuid
 from contextlib import suppress
+from datetime import datetime
 
 from django.conf import settings
 from django.db import DatabaseError
@@ -21,14 +24,17 @@ log = logging.getLogger("openbook.replies")
 SWEEP_SECONDS = 2.0
 
 
-def sweep() -> int:
-    """End what was left behind. Returns how many replies that were."""
-    ended = 0
-    for reply_id in store.left_behind():
+Leases = set[tuple[uuid.UUID, datetime]]
+"""Of replies, each with the end of its lease."""
+
+
+def sweep(suspected: Leases) -> Leases:
+    """End what was left behind, of those that were suspected of it before. Returns those that are suspected now."""
+    found = store.left_behind()
+    for reply_id, _ in found & suspected:
         if store.interrupt(reply_id):
-            ended += 1
             log.warning("reply left behind by a dead process; interrupted", extra={"reply": str(reply_id)})
-    return ended
+    return found - suspected
 
 
 async def startup() -> None:
@@ -50,9 +56,10 @@ async def drain() -> None:
 
 
 async def _keep() -> None:
+    suspected: Leases = set()
     while True:
         try:
-            await in_database(sweep)()
+            suspected = await in_database(sweep)(suspected)
         except DatabaseError as error:
             log.warning("can't look for replies left behind yet", extra={"cause": str(error)})
         await asyncio.sleep(SWEEP_SECONDS)

@@ -121,7 +121,8 @@ WITH running AS (
     JOIN conversations_assistant AS assistant ON assistant.id = thread.assistant_id
     LEFT JOIN conversations_message AS question ON question.id = reply.user_message_id
     WHERE reply.id = %(reply)s AND reply.status = 'running'
-      AND (reply.owner = %(owner)s OR %(owner)s::text IS NULL AND reply.lease_until <= now())
+      AND (reply.owner = %(owner)s
+           OR %(owner)s::text IS NULL AND (reply.lease_until <= now() OR reply.lease_until > now() + %(longest_lease)s))
     FOR NO KEY UPDATE OF thread
 ), ended AS (
     UPDATE conversations_reply AS reply

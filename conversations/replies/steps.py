@@ -15,7 +15,7 @@ from django.db.models import Model
 
 from conversations.limits import Limits
 from conversations.models import Assistant, ContextBlock, ContextSnapshot, Message, Reply, Thread
-from conversations.replies.events import Event
+from conversations.replies.events import LONGEST_LEASE, Event
 from conversations.replies.statements import CLOSE, FURTHER_REQUEST, LOOK, TURN_IN_NEW_THREAD, TURN_IN_THREAD
 from conversations.sessions import Session
 
@@ -156,6 +156,7 @@ def close(
     values = {
         "reply": reply.id,
         "owner": owner,
+        "longest_lease": LONGEST_LEASE,
         "status": reply.status,
         "stop_reason": reply.stop_reason,
         "usage": _json(reply.usage),

@@ -14,7 +14,7 @@ from typing import Any
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import DatabaseError
-from django.db.models import Subquery
+from django.db.models import Q, Subquery
 from django.db.models.functions import Now
 from django.utils import timezone
 
@@ -43,7 +43,7 @@ from conversations.providers import get_provider, refusals
 from conversations.providers.base import ModelCall, Provider, Usage
 from conversations.replies import events as eventlog
 from conversations.replies import retries, steps
-from conversations.replies.events import LEASE, OWNER, Event
+from conversations.replies.events import LEASE, LONGEST_LEASE, OWNER, Event
 from conversations.replies.presets import instruction
 from conversations.replies.said import Said, saved_blocks
 from conversations.replies.steps import Place
@@ -473,10 +473,10 @@ def interruption() -> Outcome:
     return Outcome(status=Reply.Status.INTERRUPTED, message_status=Message.Status.INTERRUPTED, error=error)
 
 
-def left_behind() -> list[uuid.UUID]:
-    """Running replies whose lease has run out."""
-    running = Reply.objects.filter(status=Reply.Status.RUNNING, lease_until__lte=Now())
-    return list(running.values_list("id", flat=True))
+def left_behind() -> set[tuple[uuid.UUID, datetime]]:
+    """Running replies whose lease has run out, and the lease."""
+    is_out = Q(lease_until__lte=Now()) | Q(lease_until__gt=Now() + LONGEST_LEASE)
+    return set(Reply.objects.filter(is_out, status=Reply.Status.RUNNING).values_list("id", "lease_until"))
 
 
 def request_stop(*, user: User, reply_id: uuid.UUID | str) -> Reply:

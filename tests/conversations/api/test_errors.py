@@ -190,7 +190,7 @@ def failing(
     """Makes the call of a case, where a reply runs in the only thread."""
     settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 250_000
     thread = make_thread(user, ["Hello?"], id=THREAD_ID)
-    make_reply(thread, status="running", lease_until=timezone.now() + timedelta(hours=1))
+    make_reply(thread, status="running", lease_until=timezone.now() + timedelta(seconds=50))
 
     async def call(case: Case) -> Answer:
         monkeypatch.setattr(counting, "HERE", counting.Counts())

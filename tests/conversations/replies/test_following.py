@@ -95,9 +95,12 @@ async def test_once_purged_the_whole_text_comes_as_one_delta(user: User, model: 
     assert after[1]["data"] == before[-1]["data"]
 
 
-async def test_a_reply_left_behind_is_interrupted_with_its_text_kept(user: User) -> None:
-    reply = await in_database(left_behind)(user, lease_in=timedelta(seconds=-1))
-    assert await in_database(leases.sweep)() == 1
+@pytest.mark.parametrize("lease_in", [timedelta(seconds=-1), timedelta(days=2)], ids=["run out", "clock was set back"])
+async def test_a_reply_left_behind_is_interrupted_with_its_text_kept(user: User, lease_in: timedelta) -> None:
+    reply = await in_database(left_behind)(user, lease_in=lease_in)
+    suspected = await in_database(leases.sweep)(set())
+    assert suspected == {(reply.id, reply.lease_until)}
+    assert await in_database(leases.sweep)(suspected) == set()
 
     reply = await Reply.objects.aget(id=reply.id)
     assert (reply.status, error_of(reply)["code"], error_of(reply)["details"]) == (
@@ -113,12 +116,22 @@ async def test_a_reply_left_behind_is_interrupted_with_its_text_kept(user: User)
         "reply.delta",
         "reply.interrupted",
     ]
-    assert await in_database(leases.sweep)() == 0
+    assert await in_database(leases.sweep)(set()) == set()
 
 
 async def test_a_living_process_keeps_its_reply(user: User) -> None:
-    reply = await in_database(left_behind)(user, lease_in=timedelta(minutes=5))
-    assert await in_database(leases.sweep)() == 0
+    reply = await in_database(left_behind)(user, lease_in=timedelta(seconds=30))
+    assert await in_database(leases.sweep)(set()) == set()
+    assert (await Reply.objects.aget(id=reply.id)).status == "running"
+
+
+async def test_a_lease_that_is_renewed_after_it_ran_out_is_respected(user: User) -> None:
+    """All leases run out while the database is away, or when the clock is set."""
+    reply = await in_database(left_behind)(user, lease_in=timedelta(seconds=-1))
+    suspected = await in_database(leases.sweep)(set())
+    await Reply.objects.filter(id=reply.id).aupdate(lease_until=timezone.now() - timedelta(milliseconds=1))
+    again = await in_database(leases.sweep)(suspected)
+    assert [reply_id for reply_id, _ in again] == [reply.id]
     assert (await Reply.objects.aget(id=reply.id)).status == "running"
 
 
