@@ -7,6 +7,7 @@ import sys
 from contextlib import AbstractContextManager, nullcontext
 
 from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
 from django.core.management import execute_from_command_line
 
 from config import embedded_postgres
@@ -28,7 +29,7 @@ def main() -> None:
     try:
         with database(sys.argv[1] if len(sys.argv) > 1 else "help"):
             execute_from_command_line(sys.argv)
-    except embedded_postgres.EmbeddedPostgresError as error:
+    except (embedded_postgres.EmbeddedPostgresError, ImproperlyConfigured) as error:
         sys.exit(str(error))
 
 

@@ -394,6 +394,10 @@ def _lock(folder: Path, suffix: str) -> Iterator[int]:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     except PermissionError as error:
         raise EmbeddedPostgresError(f"{path} belongs to another user; work as that user or as root.") from error
+    except OSError as error:
+        raise EmbeddedPostgresError(
+            f"{path} can't be written: {error.strerror}. Set OPENBOOK_DATA_DIR to a folder that can."
+        ) from error
     try:
         yield descriptor
     finally:

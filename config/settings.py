@@ -33,11 +33,15 @@ def env_switch(name: str, *, default: bool = False) -> bool:
 def generated_secret_key() -> str:
     """A key of this installation's own, made once and kept readable by its owner alone."""
     path = LOCAL_DIR / "secret_key"
-    LOCAL_DIR.mkdir(parents=True, exist_ok=True)
     try:
+        LOCAL_DIR.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError:
         return path.read_text()
+    except OSError as error:
+        raise ImproperlyConfigured(
+            f"{path} can't be written: {error.strerror}. Set OPENBOOK_DATA_DIR to a folder that can."
+        ) from error
     with os.fdopen(descriptor, "w") as file:
         file.write(key := secrets.token_urlsafe(50))
     return key

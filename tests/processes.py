@@ -98,11 +98,11 @@ def server(database_url: str, **environment: str) -> Iterator[ServerProcess]:
 
 
 @contextmanager
-def started(*arguments: str, **environment: str) -> Iterator[ServerProcess]:
+def started(*arguments: str, folder: Path = ROOT, **environment: str) -> Iterator[ServerProcess]:
     """A command of manage.py; a server without a worker and without limits, unless the environment says otherwise."""
     with subprocess.Popen(
         [sys.executable, "manage.py", *arguments],
-        cwd=ROOT,
+        cwd=folder,
         env={**os.environ, **UNDISTURBED, **environment},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,

@@ -17,6 +17,17 @@ def mounted(folder: Path, size: str) -> Iterator[None]:
         subprocess.run(["umount", folder], check=True)
 
 
+@contextmanager
+def read_only(folder: Path, at: Path) -> Iterator[None]:
+    """The folder once more, where nothing can be written to it."""
+    at.mkdir()
+    subprocess.run(["mount", "-o", "bind,ro", folder, at], check=True)
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", at], check=True)
+
+
 def fill(path: Path) -> None:
     """Leave no room on the disk of this file, which is made for it."""
     with path.open("wb", buffering=0) as file:

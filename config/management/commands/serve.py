@@ -123,6 +123,7 @@ def check_database() -> str:
 @contextmanager
 def counted(path: Path) -> Iterator[bool]:
     """Be known to the other servers of this folder while the block runs; tells whether this is the first."""
+    path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
