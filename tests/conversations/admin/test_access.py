@@ -17,27 +17,16 @@ from django.db import DatabaseError, connection, models, transaction
 from django.test import Client
 from django.urls import URLPattern, URLResolver, reverse
 from django.utils import timezone
-from django_tasks_db.models import DBTaskResult
 
-from artifacts.models import Preset
 from conversations import deletion
 from conversations.admin import access
 from conversations.groups import GROUPS
-from conversations.models import Assistant, ContentAccess, Message, Thread
-from conversations.models import Model as LanguageModel
-from conversations.tasks import consolidate_user
-from conversations.tokens import issue
-from memory.models import Consolidation
-from tests.artifacts.factories import make_artifact
+from conversations.models import ContentAccess
+from tests.belongings import NEEDLE, Row, belongings, looked
 from tests.conversations.admin.conftest import REASON, Reader, list_url, page_url
-from tests.conversations.factories import make_reply, make_snapshot, make_thread, make_user
-from tests.memory.factories import make_daily_summary, make_memory, make_thread_summary, make_topic
+from tests.conversations.factories import make_thread, make_user
 
 pytestmark = pytest.mark.django_db
-
-NEEDLE = "Xylophonist"
-
-Row = dict[str, object]
 
 
 @pytest.fixture
@@ -47,68 +36,7 @@ def person() -> User:
 
 @pytest.fixture
 def rows(person: User) -> Row:
-    """One row of every model that the admin knows, the needle in all that a person can have written or caused."""
-    earlier = make_thread(person, [f"I was a {NEEDLE}.", "I see."], title=NEEDLE)
-    turn = earlier.messages.get(position=1)
-    now = earlier.created_at
-    told: dict[str, Any] = {"text": f"Was a {NEEDLE}.", "key_moments": [NEEDLE]}
-    part = make_thread_summary(earlier, now, sources=[turn.id], **told)
-    memory = make_memory(person, f"A {NEEDLE}.", tags=[NEEDLE, f"user:{person.pk}"], sources=[turn.id])
-    thread = make_thread(person, [f"Was I a {NEEDLE}?", f"Yes, a {NEEDLE}.", NEEDLE], title=NEEDLE)
-    error = {"type": "model", "code": "invalid_request", "message": NEEDLE, "details": {"quoted": NEEDLE}}
-    refusal = {"type": "refusal", "category": "cyber", "explanation": NEEDLE}
-    reply = make_reply(thread, status="failed", error=error)
-    snapshot = make_snapshot(
-        reply=reply,
-        status="failed",
-        error=error,
-        stop_reason="refusal",
-        stop_details=refusal,
-        diagnostics={"x": NEEDLE},
-    )
-    issue(user=person, name="script")
-    blocks = [{"type": "text", "text": NEEDLE}, {"type": "tool_use", "id": "1", "name": "x", "input": {"q": NEEDLE}}]
-    count = {"token_count": 1, "token_total": 99, "position": 4, "depth": 4, "parent": thread.messages.get(position=3)}
-    message = Message.objects.create(
-        thread=thread,
-        role="assistant",
-        text=NEEDLE,
-        content=blocks,
-        reply=snapshot.reply,
-        created_at=now,
-        client_message_id=NEEDLE,
-        **count,
-    )
-    consolidate_user.enqueue(person.pk)
-    rows: dict[type[models.Model], object] = {
-        Thread: thread.pk,
-        Message: message.pk,
-        type(snapshot): snapshot.pk,
-        apps.get_model("conversations", "Reply"): snapshot.reply_id,
-        apps.get_model("conversations", "ApiToken"): person.api_tokens.get().pk,
-        Assistant: Assistant.objects.get(slug="companion").pk,
-        LanguageModel: LanguageModel.objects.get(provider="offline").pk,
-        ContentAccess: looked(person).pk,
-        apps.get_model("artifacts", "Artifact"): make_artifact(
-            thread, NEEDLE, f"{NEEDLE}s", title=NEEDLE, language=NEEDLE, reply_id=snapshot.reply_id
-        ).pk,
-        Preset: Preset.objects.get(slug="brd").pk,
-        type(memory): memory.pk,
-        type(part): part.pk,
-        apps.get_model("memory", "DailySummary"): make_daily_summary(person, "2026-11-20", parts=[part.pk], **told).pk,
-        apps.get_model("memory", "Topic"): make_topic(person, NEEDLE, thread=thread, sources=[turn.id]).pk,
-        Consolidation: Consolidation.objects.create(user=person).pk,
-        User: person.pk,
-        Group: Group.objects.get(name="Support").pk,
-        DBTaskResult: DBTaskResult.objects.get().pk,
-    }
-    return {model._meta.label_lower.replace(".", "_"): pk for model, pk in rows.items()}
-
-
-def looked(user: User, **values: Any) -> ContentAccess:
-    now = timezone.now()
-    given = {"at": now, "action": "read", "what": "thread", "object_id": "x", "reason": "Ticket 7", "request_id": "r"}
-    return ContentAccess.objects.create(staff=user, user=user, **{"staff_name": "kim"} | given | values)
+    return belongings(person)
 
 
 @dataclass(frozen=True, kw_only=True)

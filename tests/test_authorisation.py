@@ -1,0 +1,319 @@
+"""Who may what, on every address and socket that there is: each address × method × kind of caller has an expectation, and an
+address without one fails. The admin's own matrix is in ``conversations/admin/test_access.py``, where pages show masked texts.
+
+What another person has does not exist: 404, also for staff and superusers, who look through the admin.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import Group, User
+from django.db.models import Model
+from django.test import AsyncClient
+from django.urls import URLPattern, URLResolver, get_resolver
+
+from artifacts.models import Artifact, ArtifactVersion
+from conversations import groups, tokens
+from conversations.db import in_database
+from conversations.models import ContextSnapshot, Message, Reply, Scope, Thread
+from memory.models import DailySummary, Memory, ThreadSummary, Topic
+from tests.belongings import NEEDLE, Row, belongings
+from tests.conversations.api.test_ownership import CALLS
+from tests.conversations.api.test_scopes import meant
+from tests.conversations.chat.sockets import Socket
+from tests.conversations.factories import make_user
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("engine")]
+
+
+class Kind(Enum):
+    """Of an address: what it answers whom."""
+
+    OPEN = "the same for everybody, known or not"
+    PAGE = "a page of whoever is signed in"
+    ROW_PAGE = "a page of one row"
+    FRAME = "what stands in a frame of a page, which tells for itself that nobody is signed in"
+    CALL = "a call about whoever calls"
+    PROGRAM = "a call that takes a token only"
+    ROW_CALL = "a call about one row"
+
+
+OPEN, PAGE, ROW_PAGE, FRAME, CALL, PROGRAM, ROW_CALL = Kind
+ABOUT_ONESELF = (
+    *(
+        "accesses",
+        "assistants",
+        "days",
+        "export",
+        "import",
+        "limits",
+        "memories",
+        "memories/forget",
+        "memories/forgetting",
+    ),
+    *("memories/search", "preferences", "threads", "tokens", "tokens/current", "topics"),
+)
+EXPECTED: dict[str, Kind] = {
+    "": PAGE,
+    "memory/": PAGE,
+    "account/tokens/": PAGE,
+    "threads/<uuid:thread_id>/": ROW_PAGE,
+    "account/tokens/<int:token_id>/revoke/": ROW_PAGE,
+    "artifacts/<uuid:artifact_id>/versions/<int:number>/frame/": FRAME,
+    "accounts/login/": OPEN,
+    "accounts/logout/": OPEN,
+    "accounts/signup/": OPEN,
+    "admin/login/": OPEN,
+    "health/": OPEN,
+    "api/v1/auth/token/": OPEN,
+    "api/v1/schema/": OPEN,
+    "api/v1/docs/": OPEN,
+    "api/v1/docs/messages/": OPEN,
+    "api/v1/docs/reasons/": OPEN,
+    "api/v1/docs/tour/": OPEN,
+    "api/v1/docs/websocket/": OPEN,
+    "api/v1/^.*$": OPEN,
+    "v1/^.*$": OPEN,
+    **dict.fromkeys((f"api/v1/{path}/" for path in ABOUT_ONESELF), CALL),
+    **dict.fromkeys(("v1/messages", "v1/messages/count_tokens", "v1/models", "v1/models/<str:slug>"), PROGRAM),
+    **dict.fromkeys(
+        (
+            f"api/v1/{re.sub('{(.*?)}', r'<str:\1_id>', path).partition('?')[0]}"
+            for _, path, *_ in CALLS
+            if "{" in path.partition("?")[0]
+        ),
+        ROW_CALL,
+    ),
+}
+"""By route. Whoever adds one says here what it is; ``CALLS`` names the calls about one row, with bodies that they take."""
+ALIASES = {"versions/1/": "versions/<str:number>/", "presets/brd/": "presets/<str:slug>/"}
+ROWS: dict[type[Model], str] = {
+    Thread: "user",
+    Message: "thread__user",
+    Reply: "thread__user",
+    ContextSnapshot: "thread__user",
+    Artifact: "thread__user",
+    ArtifactVersion: "artifact__thread__user",
+    Memory: "user",
+    ThreadSummary: "thread__user",
+    DailySummary: "user",
+    Topic: "user",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Caller:
+    """``user`` None: nobody. ``headers``: of a program; else it is a browser with a session."""
+
+    user: User | None = None
+    scopes: tuple[Scope, ...] = ()
+    client: AsyncClient = field(default_factory=AsyncClient)
+    headers: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def is_known(self) -> bool:
+        return self.user is not None and self.user.is_active
+
+    @property
+    def is_program(self) -> bool:
+        return bool(self.headers)
+
+
+def routes() -> Iterator[tuple[str, Any]]:
+    """The route and the view of every address, without the admin's."""
+
+    def walk(patterns: list[Any], before: str) -> Iterator[tuple[str, Any]]:
+        for each in patterns:
+            route = before + str(each.pattern)
+            if isinstance(each, URLPattern):
+                yield route, each.callback
+            elif isinstance(each, URLResolver) and route != "admin/":
+                yield from walk(each.url_patterns, route)
+
+    return walk(get_resolver().url_patterns, "")
+
+
+def kind_of(route: str) -> Kind | None:
+    for concrete, general in ALIASES.items():
+        if general in route:
+            return EXPECTED.get(route) or EXPECTED.get(route.replace(general, concrete))
+    return EXPECTED.get(route)
+
+
+def methods_of(route: str, view: Any) -> list[str]:
+    if kind_of(route) is ROW_PAGE and route.endswith("revoke/"):
+        return ["POST"]
+    made_of = getattr(view, "view_class", None)
+    names = [name for name in getattr(made_of, "http_method_names", ["get"]) if hasattr(made_of, name)] or ["get"]
+    return [name.upper() for name in names if name in ("get", "post", "patch", "delete")] or ["GET"]
+
+
+def test_every_address_has_an_expectation() -> None:
+    assert [route for route, _ in routes() if kind_of(route) is None] == []
+
+
+WITHOUT_TEXTS = {
+    "",
+    "account/tokens/",
+    "artifacts/<uuid:artifact_id>/versions/<int:number>/frame/",
+    *(f"api/v1/{name}/" for name in ("accesses", "assistants", "limits", "preferences", "tokens", "tokens/current")),
+    *(f"api/v1/threads/<str:thread_id>/{name}/" for name in ("clearing", "presets")),
+}
+"""Routes whose answers hold no text of a person's."""
+
+
+def with_everything(user: User) -> dict[str, Any]:
+    """Ids of what this person has, by the names that routes use."""
+    groups.make_groups(using="default")
+    rows: Row = belongings(user)
+    memory_of = {name: rows[f"memory_{name}"] for name in ("memory", "topic")}
+    own = {name: rows[f"conversations_{name}"] for name in ("thread", "message", "reply")}
+    ids = own | memory_of | {"artifact": rows["artifacts_artifact"], "request": rows["conversations_contextsnapshot"]}
+    ids["token"] = rows["conversations_apitoken"]
+    return {f"{name}_id": value for name, value in ids.items()} | {"number": 1, "slug": "companion"}
+
+
+BODIES = {(method, re.sub("{(.*?)}", r"<str:\1_id>", path).partition("?")[0]): body for method, path, body, _ in CALLS}
+
+
+def body_of(method: str, route: str) -> Any:
+    plain = route.removeprefix("api/v1/")
+    for concrete, general in ALIASES.items():
+        plain = plain.replace(general, concrete)
+    return BODIES.get((method, plain)) or {}
+
+
+def calling(*, given: dict[str, Any]) -> Iterator[tuple[str, str, str, Any]]:
+    for route, view in sorted(routes(), key=lambda each: "logout" in each[0]):  # for the session ends with it
+        path = "/" + re.sub(r"<(?:\w+:)?(\w+)>", lambda name: str(given[name[1]]), route.replace("^.*$", "nothing"))
+        for method in methods_of(route, view):
+            yield route, method, path, body_of(method, route)
+
+
+async def answered(caller: Caller, method: str, path: str, body: Any) -> tuple[int, str, str]:
+    """Status, where it leads to, and the whole body."""
+    data = b"" if method == "GET" else json.dumps(body).encode()
+    response: Any = await caller.client.generic(method, path, data, "application/json", headers=caller.headers)
+    content = b"".join([part async for part in response]) if response.streaming else response.content
+    return response.status_code, response.headers.get("Location", ""), content.decode(errors="replace")
+
+
+def is_right(kind: Kind, caller: Caller, method: str, path: str, status: int, location: str) -> bool:
+    """Of somebody who doesn't own the rows that the address names."""
+    is_signed_in = caller.is_known and not caller.is_program
+    match kind:
+        case Kind.OPEN:
+            return status not in (401, 403)
+        case Kind.PAGE | Kind.ROW_PAGE if not is_signed_in:
+            return status == 302 and location.startswith("/accounts/login/")
+        case Kind.FRAME:
+            return status == (404 if is_signed_in else 403)
+        case Kind.CALL | Kind.ROW_CALL if not caller.is_known:
+            return status == 401
+        case Kind.PROGRAM if not caller.is_program:
+            return status == 401
+        case Kind.CALL | Kind.ROW_CALL | Kind.PROGRAM if caller.is_program and not may(caller, method, path):
+            return status == 403
+        case Kind.ROW_PAGE | Kind.ROW_CALL:
+            return status == 404
+    return status not in (401, 403) and (status != 404 or path in NO_TOKEN)
+
+
+NO_TOKEN = {"/api/v1/tokens/current/"}
+"""Not found where the caller came with a session."""
+
+
+def may(caller: Caller, method: str, path: str) -> bool:
+    scope = meant(method, re.sub(r"/[^/]*[0-9a-f]{8}-[^/]*/", "/x/", path))
+    return scope is None or scope in caller.scopes
+
+
+CALLERS = ("nobody", "other", "staff", "Support", "Support lead", "superuser", "deactivated", "read", "write", "export")
+
+
+def make_caller(name: str) -> Caller:
+    if name == "nobody":
+        return Caller()
+    client = AsyncClient()
+    user = make_user("somebody", is_staff=name in ("staff", *groups.GROUPS), is_superuser=name == "superuser")
+    if name in groups.GROUPS:
+        user.groups.set(Group.objects.filter(name=name))
+    if name in list(Scope):
+        token = tokens.issue(user=user, name="narrow", scopes=[name])
+        headers = {"Authorization": f"Token {token}", "X-Api-Key": token}
+        return Caller(user=user, client=client, headers=headers, scopes=(Scope(name),))
+    client.force_login(user)
+    if name == "deactivated":
+        User.objects.filter(pk=user.pk).update(is_active=False)
+        user.is_active = False
+    return Caller(user=user, client=client)
+
+
+def rows_of(user: User) -> list[Any]:
+    return [list(model._default_manager.filter(**{way: user}).order_by("pk").values()) for model, way in ROWS.items()]
+
+
+@pytest.mark.parametrize("name", CALLERS)
+async def test_nobody_reaches_what_is_anothers(user: User, name: str) -> None:
+    ids = await in_database(with_everything)(user)
+    caller, before = await in_database(make_caller)(name), await in_database(rows_of)(user)
+    assert all(before)
+    wrong = []
+    for route, method, path, body in calling(given=ids):
+        kind = kind_of(route)
+        assert kind
+        status, location, text = await answered(caller, method, path, body)
+        if not is_right(kind, caller, method, path, status, location) or NEEDLE in text or status >= 500:
+            wrong.append((method, path, kind.name, status, location, NEEDLE in text))
+    assert wrong == []
+    assert await in_database(rows_of)(user) == before
+
+
+async def test_their_owner_reads_all_of_it(user: User) -> None:
+    """Else the test above would prove nothing."""
+    ids = await in_database(with_everything)(user)
+    client = AsyncClient()
+    await client.aforce_login(user)
+    caller = Caller(user=user, client=client)
+    found = {}
+    for route, method, path, body in calling(given=ids):
+        if method == "GET" and kind_of(route) not in (OPEN, PROGRAM):
+            status, _, text = await answered(caller, method, f"{path}?q={NEEDLE}" if "search" in path else path, body)
+            found[route] = (status, NEEDLE in text)
+    without = {route for route, (status, has_needle) in found.items() if not has_needle}
+    assert {route: status for route, (status, _) in found.items() if status != 200} == {
+        "api/v1/tokens/current/": 404,
+        "artifacts/<uuid:artifact_id>/versions/<int:number>/frame/": 404,  # a document has no frame
+    }
+    assert without == WITHOUT_TEXTS
+
+
+@pytest.mark.parametrize(
+    ("name", "code"),
+    [
+        ("nobody", 4401),
+        ("deactivated", 4401),
+        ("other", 4404),
+        ("staff", 4404),
+        ("Support lead", 4404),
+        ("superuser", 4404),
+        ("read", 4404),
+        ("write", 4403),
+        ("export", 4403),
+    ],
+)
+async def test_no_socket_opens_on_what_is_anothers(user: User, name: str, code: int) -> None:
+    ids = await in_database(with_everything)(user)
+    caller = await in_database(make_caller)(name)
+    cookie = caller.client.cookies.get("sessionid")
+    token = caller.headers.get("X-Api-Key", "")
+    socket = Socket(ids["thread_id"], session=cookie.value if cookie else "", token=token)
+    assert (await socket.connect())[0]
+    told = await socket.receive()
+    assert (told["type"], await socket.closed()) == ("error", code)
+    assert NEEDLE not in str(told)
