@@ -38,12 +38,13 @@ class Kind(Enum):
     PAGE = "a page of whoever is signed in"
     ROW_PAGE = "a page of one row"
     FRAME = "what stands in a frame of a page, which tells for itself that nobody is signed in"
+    OUR_FRAME = "the same, without anybody's content"
     CALL = "a call about whoever calls"
     PROGRAM = "a call that takes a token only"
     ROW_CALL = "a call about one row"
 
 
-OPEN, PAGE, ROW_PAGE, FRAME, CALL, PROGRAM, ROW_CALL = Kind
+OPEN, PAGE, ROW_PAGE, FRAME, OUR_FRAME, CALL, PROGRAM, ROW_CALL = Kind
 ABOUT_ONESELF = (
     *(
         "accesses",
@@ -61,11 +62,20 @@ ABOUT_ONESELF = (
 EXPECTED: dict[str, Kind] = {
     "": PAGE,
     "memory/": PAGE,
+    "account/": PAGE,
+    "account/delete/": PAGE,
+    "account/mail/": PAGE,
+    "account/password/": PAGE,
+    "account/sign-out/": PAGE,
     "account/tokens/": PAGE,
     "threads/<uuid:thread_id>/": ROW_PAGE,
     "account/tokens/<int:token_id>/revoke/": ROW_PAGE,
     "artifacts/<uuid:artifact_id>/versions/<int:number>/frame/": FRAME,
+    "artifacts/drawing/": OUR_FRAME,
+    "accounts/forgotten/": OPEN,
+    "accounts/leaving/": OPEN,
     "accounts/login/": OPEN,
+    "accounts/password/<uidb64>/<token>/": OPEN,
     "accounts/logout/": OPEN,
     "accounts/signup/": OPEN,
     "admin/login/": OPEN,
@@ -146,7 +156,7 @@ def kind_of(route: str) -> Kind | None:
 
 
 def methods_of(route: str, view: Any) -> list[str]:
-    if kind_of(route) is ROW_PAGE and route.endswith("revoke/"):
+    if route.endswith(("/revoke/", "/sign-out/")):
         return ["POST"]
     made_of = getattr(view, "view_class", None)
     names = [name for name in getattr(made_of, "http_method_names", ["get"]) if hasattr(made_of, name)] or ["get"]
@@ -159,7 +169,12 @@ def test_every_address_has_an_expectation() -> None:
 
 WITHOUT_TEXTS = {
     "",
+    "account/",
+    "account/delete/",
+    "account/mail/",
+    "account/password/",
     "account/tokens/",
+    "artifacts/drawing/",
     "artifacts/<uuid:artifact_id>/versions/<int:number>/frame/",
     *(f"api/v1/{name}/" for name in ("accesses", "assistants", "limits", "preferences", "tokens", "tokens/current")),
     *(f"api/v1/threads/<str:thread_id>/{name}/" for name in ("clearing", "presets")),
@@ -175,7 +190,11 @@ def with_everything(user: User) -> dict[str, Any]:
     own = {name: rows[f"conversations_{name}"] for name in ("thread", "message", "reply")}
     ids = own | memory_of | {"artifact": rows["artifacts_artifact"], "request": rows["conversations_contextsnapshot"]}
     ids["token"] = rows["conversations_apitoken"]
-    return {f"{name}_id": value for name, value in ids.items()} | {"number": 1, "slug": "companion"}
+    return (
+        {f"{name}_id": value for name, value in ids.items()}
+        | {"number": 1, "slug": "companion"}
+        | {"uidb64": "MQ", "token": "x"}
+    )
 
 
 BODIES = {(method, re.sub("{(.*?)}", r"<str:\1_id>", path).partition("?")[0]): body for method, path, body, _ in CALLS}
@@ -211,15 +230,15 @@ def is_right(kind: Kind, caller: Caller, method: str, path: str, status: int, lo
             return status not in (401, 403)
         case Kind.PAGE | Kind.ROW_PAGE if not is_signed_in:
             return status == 302 and location.startswith("/accounts/login/")
-        case Kind.FRAME:
-            return status == (404 if is_signed_in else 403)
+        case Kind.FRAME | Kind.OUR_FRAME if not is_signed_in:
+            return status == 403
         case Kind.CALL | Kind.ROW_CALL if not caller.is_known:
             return status == 401
         case Kind.PROGRAM if not caller.is_program:
             return status == 401
         case Kind.CALL | Kind.ROW_CALL | Kind.PROGRAM if caller.is_program and not may(caller, method, path):
             return status == 403
-        case Kind.ROW_PAGE | Kind.ROW_CALL:
+        case Kind.ROW_PAGE | Kind.FRAME | Kind.ROW_CALL:
             return status == 404
     return status not in (401, 403) and (status != 404 or path in NO_TOKEN)
 
