@@ -18,7 +18,7 @@ from config.bodies import bounded  # noqa: E402
 from config.lifespan import Lifespan  # noqa: E402
 from config.pacing import patient  # noqa: E402
 from config.proxies import behind  # noqa: E402
-from conversations import long_work, replies  # noqa: E402
+from conversations import long_work, passwords, replies  # noqa: E402
 from conversations.chat.routing import websocket  # noqa: E402
 from memory.backends import get_backend  # noqa: E402
 
@@ -27,6 +27,7 @@ get_backend()  # to import an SDK takes most of a second: now, not with the firs
 
 
 async def shutdown() -> None:
+    passwords.close()
     await asyncio.gather(replies.drain(), long_work.drain())
     await asyncio.to_thread(telemetry.end)
 

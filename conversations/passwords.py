@@ -69,6 +69,11 @@ def place(who: str) -> Iterator[None]:
         PLACES_HERE.give_back(who)
 
 
+def close() -> None:
+    """The process ends: who waits for a hash waits no more."""
+    EXECUTOR.shutdown(wait=False, cancel_futures=True)
+
+
 class PasswordHasher(PBKDF2PasswordHasher):
     """Django's own in all but where it runs."""
 

@@ -1,8 +1,10 @@
 """A crowd of strangers at the door of a real server, and addresses behind a proxy at all its doors."""
 
+import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 
 import pytest
 from websockets.exceptions import InvalidStatus
@@ -13,7 +15,7 @@ from conversations import passwords
 from tests.clients import Client
 from tests.processes import ServerProcess, server
 from tests.services import fresh_database
-from tests.sign_ins import STRANGERS, crowd
+from tests.sign_ins import STRANGERS, attempt, crowd
 
 PASSWORD = "correct-horse-battery-9"
 
@@ -31,6 +33,21 @@ def test_thirty_strangers_at_once_cost_nobody_else_an_answer(running: ServerProc
     assert (done.answers.total(), done.answers[401] <= 30) == (STRANGERS, True)
     assert done.answers[401] >= passwords.PLACES_OF_ONE
     assert len(done.calls) > done.answers[401]  # they went on all the time
+
+
+def test_a_server_that_is_to_end_does_not_wait_for_the_crowd(migrated: str) -> None:
+    with (
+        fresh_database(migrated) as database,
+        server(database, DJANGO_SUPERUSER_PASSWORD=PASSWORD) as running,
+        ThreadPoolExecutor(max_workers=passwords.PLACES_OF_ONE) as threads,
+    ):
+        names = [f"nobody-{number}" for number in range(passwords.PLACES_OF_ONE)]
+        started = time.monotonic()
+        wait([threads.submit(attempt, running.url, name) for name in names], return_when=FIRST_COMPLETED)
+        first = time.monotonic()
+        assert running.terminate() == 0
+        ended = time.monotonic()
+    assert ended - first < (len(names) - 2) * (first - started)
 
 
 BEHIND_PROXIES = {

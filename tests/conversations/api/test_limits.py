@@ -144,6 +144,8 @@ async def test_processes_count_together_in_redis_and_alone_without_it(redis_url:
     first = [(await in_database(counting.count)(key, seconds=3_600))[0] for _ in range(2)]
     counting.HERE = counting.Counts()  # as in another process
     assert (first, counting.count(key, seconds=3_600)[0]) == ([1, 2], 3)
+    counting.take_back(key, seconds=3_600)
+    assert counting.count(key, seconds=3_600)[0] == 3
     counting.forget(key, seconds=3_600)
     assert counting.count(key, seconds=3_600)[0] == 1
     settings.REDIS_URL = "redis://127.0.0.1:9/0"  # the discard port, where nothing listens
