@@ -22,6 +22,7 @@ from memory.models import DailySummary, Memory, Topic
 log = logging.getLogger("openbook.accounts")
 
 DELAY = timedelta(days=1)
+MOST_SHOWN = 30
 # The first that is named wins: most browsers name others beside themselves.
 BROWSERS = {
     "Edg": "Edge",
@@ -67,8 +68,8 @@ def follow(session_key: str | None, request: HttpRequest) -> None:
 
 
 def sign_ins_of(user: User) -> list[SignIn]:
-    """Where the user is signed in now, newest first. Rows of sessions that have ended otherwise go."""
-    rows = list(SignIn.objects.filter(user=user).order_by("-at"))
+    """Where the user is signed in now, the newest first, as many as fit a page. Rows of ended sessions go."""
+    rows = list(SignIn.objects.filter(user=user).order_by("-at")[:MOST_SHOWN])
     ended = [row for row in rows if not _goes_on(row)]
     SignIn.objects.filter(id__in=[row.pk for row in ended]).delete()
     return [row for row in rows if row not in ended]

@@ -25,8 +25,12 @@ LINKS_HOUR = 10
 
 
 def login(request: HttpRequest) -> HttpResponseBase:
-    context = {"signup_open": settings.OPENBOOK_SIGNUP}
-    view = LoginView.as_view(redirect_authenticated_user=True, extra_context=context, authentication_form=SignInForm)
+    view = LoginView.as_view(
+        # A form that is sent is refused before any session is looked up.
+        redirect_authenticated_user=request.method != "POST",
+        extra_context={"signup_open": settings.OPENBOOK_SIGNUP},
+        authentication_form=SignInForm,
+    )
     return _answered(request, view(request))
 
 
