@@ -24,7 +24,7 @@ soak: .venv/dev.stamp .local/static.stamp ## a hundred kills, each property of t
 	@sh tests/services.sh
 	@OPENBOOK_TEST_KILLS=100 OPENBOOK_TEST_EXAMPLES=400 OPENBOOK_TEST_CALLS=200 OPENBOOK_TEST_FRAMES=10000 OPENBOOK_TEST_PAYLOADS=1000 \
 		exec "$(PYTHON)" -m pytest --timeout 3000 tests/test_processes.py tests/conversations/context tests/conversations/api/test_generated.py \
-		tests/conversations/api/test_servers.py tests/browser/test_shut_in.py
+		tests/conversations/api/test_servers.py tests/browser/test_shut_in.py tests/browser/test_markup.py
 
 check: .venv/dev.stamp node_modules/.stamp ## style, types, imports, migrations, Django's checks, JavaScript syntax
 	"$(PYTHON)" -m ruff check .

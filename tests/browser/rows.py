@@ -36,10 +36,40 @@ FROM conversations_thread WHERE id = %(thread)s
 """
 ADD_VERSION = """
 WITH newer AS (
-    UPDATE artifacts_artifact SET version = %(number)s, updated_at = now() WHERE thread_id = %(thread)s RETURNING id, thread_id
+    UPDATE artifacts_artifact SET version = %(number)s, updated_at = now()
+    WHERE thread_id = %(thread)s AND id = coalesce(%(artifact)s::uuid, id) RETURNING id, thread_id
 )
 INSERT INTO artifacts_artifactversion (artifact_id, thread_id, number, content, origin, created_at)
 SELECT id, thread_id, %(number)s, %(content)s, 'program', now() FROM newer
+"""
+
+ADD_SAID = """
+INSERT INTO conversations_message (id, thread_id, position, depth, role, content, text, status, token_count, token_total,
+    created_at, is_active, parent_id)
+SELECT gen_random_uuid(), last.thread_id, last.position + n, last.depth + n,
+    CASE mod(n, 2) WHEN 1 THEN 'user' ELSE 'assistant' END,
+    jsonb_build_array(jsonb_build_object('type', 'text', 'text', said.text)), said.text,
+    'complete', 4, last.token_total + 4 * n, now(), true, last.id
+FROM unnest(%(texts)s::text[]) WITH ORDINALITY AS said (text, n),
+    (SELECT * FROM conversations_message WHERE thread_id = %(thread)s ORDER BY position DESC LIMIT 1) AS last
+"""
+ADD_THREADS = """
+INSERT INTO conversations_thread
+SELECT (jsonb_populate_record(
+    thread, jsonb_build_object('id', gen_random_uuid(), 'title', left(given.title, 200), 'opened_by', null)
+)).*
+FROM conversations_thread AS thread, unnest(%(titles)s::text[]) AS given (title) WHERE thread.id = %(thread)s
+"""
+ADD_TITLES = """
+INSERT INTO artifacts_artifact
+SELECT (jsonb_populate_record(
+    artifact, jsonb_build_object('id', gen_random_uuid(), 'title', left(given.title, 200), 'kind', 'svg')
+)).*
+FROM artifacts_artifact AS artifact, unnest(%(titles)s::text[]) AS given (title) WHERE artifact.thread_id = %(thread)s
+"""
+NAME_READER = """
+UPDATE auth_user SET username = left(%(name)s || id, 150), first_name = %(name)s, last_name = %(name)s
+WHERE id = (SELECT user_id FROM conversations_thread WHERE id = %(thread)s)
 """
 
 
@@ -81,16 +111,37 @@ def add_turns(database: str, thread: str, count: int) -> None:
 
 
 def add_artifact(database: str, thread: str, *contents: str, title: str, kind: str = "document") -> str:
-    """The only artifact of a thread, below its newest turn, with a version of each of these contents; returns its id."""
+    """An artifact below a thread's newest turn, with a version of each of these contents; returns its id."""
     values = {"id": str(uuid.uuid4()), "thread": thread, "title": title, "kind": kind}
     with psycopg.connect(database) as connection:
         connection.execute(ADD_ARTIFACT, values)
     for number, content in enumerate(contents, start=1):
-        add_version(database, thread, number, content)
+        add_version(database, thread, number, content, artifact=values["id"])
     return values["id"]
 
 
-def add_version(database: str, thread: str, number: int, content: str) -> None:
-    """Of the only artifact of a thread."""
+def add_version(database: str, thread: str, number: int, content: str, artifact: str | None = None) -> None:
+    """Of a thread's only artifact, unless one is named."""
+    values = {"thread": thread, "number": number, "content": content, "artifact": artifact}
     with psycopg.connect(database) as connection:
-        connection.execute(ADD_VERSION, {"thread": thread, "number": number, "content": content})
+        connection.execute(ADD_VERSION, values)
+
+
+def add_said(database: str, thread: str, texts: list[str]) -> None:
+    """Complete turns at the end of a thread that say this, the person's and the assistant's by turns."""
+    with psycopg.connect(database) as connection:
+        connection.execute(ADD_SAID, {"texts": texts, "thread": thread})
+        connection.execute(COUNT_TURNS, {"count": len(texts), "thread": thread})
+
+
+def add_titles(database: str, thread: str, titles: list[str]) -> None:
+    """More threads with these titles, and more artifacts beside the thread's only one."""
+    with psycopg.connect(database) as connection:
+        connection.execute(ADD_THREADS, {"titles": titles, "thread": thread})
+        connection.execute(ADD_TITLES, {"titles": titles, "thread": thread})
+
+
+def name_reader(database: str, thread: str, name: str) -> None:
+    """What whoever the thread belongs to is called."""
+    with psycopg.connect(database) as connection:
+        connection.execute(NAME_READER, {"name": name, "thread": thread})
