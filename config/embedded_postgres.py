@@ -8,6 +8,7 @@ Three locks lie beside the data folder. They are flocks, so the kernel releases 
 `.server.lock` is inherited by the server itself: as long as one of its processes lives, nobody else can take it.
 """
 
+import errno
 import fcntl
 import hashlib
 import logging
@@ -114,13 +115,14 @@ def _restarted(folder: Path, start: Callable[[], None]) -> Iterator[None]:
         pause = LOOK_SECONDS
         started_at = -LONG_LIFE_SECONDS
         while not leaving.wait(LOOK_SECONDS):
-            if _lives(folder):
-                continue
-            pause = LOOK_SECONDS if time.monotonic() - started_at > LONG_LIFE_SECONDS else min(pause * 2, LONGEST_PAUSE)
             try:
+                if _lives(folder):
+                    continue
                 _start_again(folder, start)
             except (EmbeddedPostgresError, OSError) as error:
                 log.error("the embedded PostgreSQL can't be started", extra={"cause": str(error)})
+            lived = time.monotonic() - started_at
+            pause = LOOK_SECONDS if lived > LONG_LIFE_SECONDS else min(pause * 2, LONGEST_PAUSE)
             started_at = time.monotonic()
             leaving.wait(pause)
 
@@ -395,6 +397,8 @@ def _lock(folder: Path, suffix: str) -> Iterator[int]:
     except PermissionError as error:
         raise EmbeddedPostgresError(f"{path} belongs to another user; work as that user or as root.") from error
     except OSError as error:
+        if error.errno != errno.EROFS:
+            raise
         raise EmbeddedPostgresError(
             f"{path} can't be written: {error.strerror}. Set OPENBOOK_DATA_DIR to a folder that can."
         ) from error

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
@@ -97,9 +97,14 @@ def server(database_url: str, **environment: str) -> Iterator[ServerProcess]:
         yield running
 
 
-@contextmanager
-def started(*arguments: str, folder: Path = ROOT, **environment: str) -> Iterator[ServerProcess]:
+def started(*arguments: str, **environment: str) -> AbstractContextManager[ServerProcess]:
     """A command of manage.py; a server without a worker and without limits, unless the environment says otherwise."""
+    return started_in(ROOT, *arguments, **environment)
+
+
+@contextmanager
+def started_in(folder: Path, *arguments: str, **environment: str) -> Iterator[ServerProcess]:
+    """The same in another clone."""
     with subprocess.Popen(
         [sys.executable, "manage.py", *arguments],
         cwd=folder,

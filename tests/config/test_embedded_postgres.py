@@ -1,6 +1,7 @@
 """The embedded server, started for real. Each server here is one of few, so the tests share what they can."""
 
 import os
+import resource
 import shutil
 import signal
 import subprocess
@@ -10,6 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
@@ -90,10 +92,10 @@ def is_up(url: str) -> bool:
         return False
 
 
-def hold(folder: Path) -> subprocess.Popen[str]:
+def hold(folder: Path, **options: Any) -> subprocess.Popen[str]:
     """Another process that holds the server until its standard input ends."""
     command = [sys.executable, "-c", HOLDER, str(folder)]
-    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, **options)
 
 
 def first_line(process: subprocess.Popen[str]) -> str:
@@ -241,6 +243,21 @@ def test_a_server_that_cannot_be_started_again_yet_is_tried_again(used: Path, ca
         assert not is_up(url)
         settings.write_text(sound)
         wait_until(lambda: is_up(url))
+
+
+@pytest.mark.skipif(not hasattr(resource, "prlimit"), reason="only Linux limits another process")
+def test_a_holder_that_had_too_many_files_open_still_looks_after_the_server(used: Path) -> None:
+    with hold(used, stderr=subprocess.PIPE) as holder:
+        url = first_line(holder)
+        limits = resource.prlimit(holder.pid, resource.RLIMIT_NOFILE)
+        resource.prlimit(holder.pid, resource.RLIMIT_NOFILE, (3, limits[1]))
+        assert holder.stderr
+        assert "can't be started" in holder.stderr.readline()
+        resource.prlimit(holder.pid, resource.RLIMIT_NOFILE, limits)
+        os.kill(killed := pid(used), signal.SIGKILL)
+        until(lambda: is_up(url) and pid(used) != killed, holder)
+        holder.communicate()
+    assert not is_up(url)
 
 
 def test_an_empty_folder_is_taken(folder: Path) -> None:

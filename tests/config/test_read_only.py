@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.clients import Client
-from tests.processes import ROOT, started
+from tests.processes import ROOT, started_in
 from tests.volumes import read_only
 
 PASSWORD = "correct-horse-battery-9"
@@ -30,7 +30,7 @@ def test_it_serves_with_its_data_in_a_folder_that_is_made(clone: Path, tmp_path:
         "DJANGO_SUPERUSER_PASSWORD": PASSWORD,
         "OPENBOOK_OFFLINE_WORD_SECONDS": "0",
     }
-    with started("serve", "--port", "0", "--skip-checks", folder=clone, **environment) as running:
+    with started_in(clone, "serve", "--port", "0", "--skip-checks", **environment) as running:
         running.wait_until_ready()
         client = Client.signed_in(running.url, password=PASSWORD)
         answer = client.call("POST", "threads/new/messages/", {"content": "Hello"})
@@ -41,7 +41,7 @@ def test_it_serves_with_its_data_in_a_folder_that_is_made(clone: Path, tmp_path:
 
 @pytest.mark.parametrize("key", ["", "a key of one's own that is long enough"], ids=["no key", "with a key"])
 def test_without_such_a_folder_it_says_what_to_set(clone: Path, key: str) -> None:
-    with started("check", folder=clone, DATABASE_URL="", SECRET_KEY=key) as running:
+    with started_in(clone, "check", DATABASE_URL="", SECRET_KEY=key) as running:
         assert running.process.wait(60) == 1
         running.settled.wait(60)
         assert "can't be written: Read-only file system. Set OPENBOOK_DATA_DIR" in running.output
