@@ -3,10 +3,12 @@
 import http.client
 import json
 import os
+import resource
 import signal
+import socket
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, nullcontext, suppress
+from contextlib import ExitStack, closing, nullcontext, suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -153,6 +155,30 @@ def test_a_database_that_is_read_only_is_told(running: ServerProcess, data: Path
         connection.execute("ALTER DATABASE openbook RESET default_transaction_read_only")
         connection.execute(others)
         until(lambda: database_health(running) == (200, "ok"))
+
+
+@pytest.mark.skipif(not hasattr(resource, "prlimit"), reason="only Linux limits another process")
+def test_more_half_sent_requests_than_there_are_files_leave_nothing_broken(
+    running: ServerProcess, client: Client
+) -> None:
+    address = urlsplit(running.url)
+    limits = resource.prlimit(running.pid, resource.RLIMIT_NOFILE)
+    few = len(list(Path(f"/proc/{running.pid}/fd").iterdir())) + 10
+    resource.prlimit(running.pid, resource.RLIMIT_NOFILE, (few, limits[1]))
+    with ExitStack() as stack:
+        for _ in range(50):
+            half = stack.enter_context(socket.create_connection((address.hostname, address.port), timeout=SECONDS))
+            with suppress(OSError):  # refused already
+                half.sendall(b"GET /api/v1/threads/ HTTP/1.1\r\nX-Half: ")
+    until(lambda: is_well(running))
+    resource.prlimit(running.pid, resource.RLIMIT_NOFILE, limits)
+    assert client.call("POST", "threads/new/messages/", {"content": "On"})["reply"]["status"] == "completed"
+
+
+def is_well(running: ServerProcess) -> bool:
+    with suppress(OSError, http.client.HTTPException):
+        return database_health(running) == (200, "ok")
+    return False
 
 
 def has_ended(client: Client, events: list[Json]) -> bool:
