@@ -260,6 +260,23 @@ def test_a_holder_that_had_too_many_files_open_still_looks_after_the_server(used
     assert not is_up(url)
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="who is not root runs its programs where they are")
+def test_programs_in_a_folder_of_roots_alone_are_run_from_a_copy(folder: Path, tmp_path: Path) -> None:
+    """As in a checkout in /root."""
+    package = embedded_postgres.bundled_binaries().parents[1]
+    closed = tmp_path / "closed"
+    closed.mkdir(mode=0o700)
+    for source in (package, *package.parent.glob(f"{package.name}.libs")):
+        subprocess.run(["cp", "-R", str(source), str(closed)], check=True)
+    binaries = closed / embedded_postgres.bundled_binaries().relative_to(package.parent)
+    with running(folder, binaries=binaries) as url:
+        program = Path(f"/proc/{pid(folder)}/exe").readlink()
+        assert (answer(url), program.is_relative_to(closed)) == (("openbook", "openbook", 1), False)
+        with psycopg.connect(url) as connection:
+            assert connection.execute("SELECT '[1]'::vector <-> '[3]'").fetchone() == (2.0,)
+    assert not program.exists()
+
+
 def test_an_empty_folder_is_taken(folder: Path) -> None:
     folder.mkdir(mode=0o755)
     with running(folder) as url:
