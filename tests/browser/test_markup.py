@@ -14,7 +14,7 @@ from tests.browser.pages import Chat
 from tests.browser.rows import add_artifact, add_said, add_titles, name_reader
 
 ON_A_PAGE = 18
-PAYLOADS = int(os.environ.get("OPENBOOK_TEST_PAYLOADS", ON_A_PAGE))
+PAYLOADS = int(os.environ.get("OPENBOOK_TEST_PAYLOADS", "12"))
 STRANGE = r"""() => {
     const OWN = /^(?:\/(?:static|artifacts|admin)\/|data:image)/;
     const PLACE = /^(?:#|\/|\?|https?:|mailto:|$)/;

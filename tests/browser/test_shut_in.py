@@ -18,7 +18,7 @@ from tests.browser.test_artifacts import beside
 from tests.browser.ways_out import LEADS_ELSEWHERE, STAYS, WAYS_OUT
 from tests.processes import server
 
-PAYLOADS = int(os.environ.get("OPENBOOK_TEST_PAYLOADS", "24"))
+PAYLOADS = int(os.environ.get("OPENBOOK_TEST_PAYLOADS", "12"))
 LOOK_UP = "<script>fetch('http://{name}/').catch(() => fetch('{url}/looked-up'))</script>"
 RUN_ALL = """async ([id, contents, run]) => {
     const { renderPage } = await import("/static/conversations/js/artifacts/page.js");
