@@ -358,6 +358,7 @@ async def drain() -> None:
     running = list(_places.running.values())
     await asyncio.gather(*(asyncio.to_thread(work.cancel) for work in running))
     if running:
+        await asyncio.sleep(LOOK_SECONDS)  # connections end next: those who wait are told before
         log.info("long work cancelled", extra={"works": len(running), "left": len(_places.running)})
 
 

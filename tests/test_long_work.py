@@ -20,8 +20,8 @@ from tests.waiting import until
 
 PASSWORD = "correct-horse-battery-9"
 ENVIRONMENT = {"DJANGO_SUPERUSER_PASSWORD": PASSWORD}
-THREADS = int(os.environ.get("OPENBOOK_TEST_IMPORTED", "3000"))
-"""Of an import that is still at work when something else happens."""
+THREADS = int(os.environ.get("OPENBOOK_TEST_IMPORTED", "20000"))
+"""Of an import that is still at work when something else happens, a minute later."""
 MEMBERS = int(os.environ.get("OPENBOOK_TEST_MEMBERS", "2000"))
 
 pytestmark = pytest.mark.timeout(600)
@@ -45,8 +45,8 @@ def client(running: ServerProcess) -> Client:
 
 
 def long_document() -> bytes:
-    turn = {"role": "user", "content": "The harbour lay quiet, and nobody knew better. " * 20}
-    return json.dumps({"format": "openbook/1", "threads": [{"messages": [turn] * 4}] * THREADS}).encode()
+    turn = {"role": "user", "content": "The harbour lay quiet."}
+    return json.dumps({"format": "openbook/1", "threads": [{"messages": [turn] * 8}] * THREADS}).encode()
 
 
 def archive(members: int) -> bytes:
