@@ -45,6 +45,7 @@ class Kind(enum.Enum):
     IMPORT = (0, 2)
     CHANGE = (10, 2)
     CONVERSION = (20, 2)
+    HISTORY = (25, 1)
     DOWNLOAD = (30, 4)
 
     @property

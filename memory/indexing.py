@@ -15,7 +15,7 @@ from memory.models import Vocabulary
 from memory.words import asks, speaker, stems, term
 
 MOST_TERMS = 1_000
-BATCH = 1_000
+BATCH = 250
 SAMPLE = 4_000
 """Turns that words are counted in."""
 COMMON, NAMES = 200, 20

@@ -7,7 +7,9 @@ import os
 import signal
 import zipfile
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -23,6 +25,9 @@ ENVIRONMENT = {"DJANGO_SUPERUSER_PASSWORD": PASSWORD}
 THREADS = int(os.environ.get("OPENBOOK_TEST_IMPORTED", "20000"))
 """Of an import that is still at work when something else happens, a minute later."""
 MEMBERS = int(os.environ.get("OPENBOOK_TEST_MEMBERS", "2000"))
+
+MEBIBYTES = int(os.environ.get("OPENBOOK_TEST_MEBIBYTES", "6"))
+"""Of what takes long to look through."""
 
 pytestmark = pytest.mark.timeout(600)
 
@@ -62,7 +67,7 @@ def posted(
     client: Client, path: str, body: bytes, kind: str = "application/json"
 ) -> Iterator[http.client.HTTPResponse]:
     with closing(http.client.HTTPConnection(urlsplit(client.url).netloc, timeout=120)) as connection:
-        headers = {"Authorization": f"Token {client.token}", "Content-Type": kind}
+        headers = {"Authorization": f"Token {client.token}", "X-Api-Key": client.token, "Content-Type": kind}
         connection.request("POST", path, body, headers)
         yield connection.getresponse()
 
@@ -95,6 +100,111 @@ def test_others_are_served_and_who_leaves_imports_nothing(running: ServerProcess
             assert connection.getresponse().status == 200
     assert client.call("POST", "import/", {"format": "openbook/1"}) == {"threads": [], "memories": 0}
     assert len(client.call("GET", "threads/")["results"]) == 1
+
+
+def memory(pid: int, name: str) -> float:
+    """In MB."""
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    return next(int(line.split()[1]) * 1024 / 1e6 for line in lines if line.startswith(f"{name}:"))
+
+
+def zipped(document: bytes) -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as packed:
+        packed.writestr("conversations.json", document)
+    return file.getvalue()
+
+
+def book(part: bytes) -> bytes:
+    return b'{"format": "openbook/1", ' + part + b"}"
+
+
+def call_with(part: bytes) -> bytes:
+    return b'{"model": "companion", "max_tokens": 9, ' + part + b"}"
+
+
+def many(value: bytes, mebibytes: int) -> bytes:
+    """A list of so much of the same."""
+    return b"[" + (value + b",") * (mebibytes * 2**20 // (len(value) + 1)) + value + b"]"
+
+
+WIDE = "🍵".encode()
+TURN = b'{"role": "user", "content": "' + WIDE + b' and so on"}'
+UPLOADS = {
+    "values under an unknown name": book(b'"x": ' + many(b"[]", 60)),
+    "values in place of threads": book(b'"threads": ' + many(b"[]", 60)),
+    "values in place of messages": book(b'"threads": [{"messages": ' + many(b"[]", MEBIBYTES) + b"}]"),
+    "values in a message": book(b'"threads": [{"messages": [{"content": ' + many(b'{"a":{}}', MEBIBYTES) + b"}]}]"),
+    "values in a note": book(b'"memories": [{"tags": ' + many(b"[]", MEBIBYTES) + b"}]"),
+    "a conversation of elsewhere": many(many(b'{"":[0]}', MEBIBYTES // 2), MEBIBYTES),
+    "a long text": book(b'"memories": [{"content": "' + WIDE + b"x" * 60 * 2**20 + b'"}]'),
+    "a long name": book(b'"' + WIDE + b"x" * 60 * 2**20 + b'": 0'),
+    "a deep value": book(b'"threads": ' + b"[" * 2**20 + b"]" * 2**20),
+    "a long thread": book(b'"threads": [{"messages": ' + many(TURN, 2) + b"}]"),
+}
+CALLS = {
+    "values under an unknown name": call_with(b'"x": ' + many(b"[]", 30)),
+    "values in place of messages": call_with(b'"messages": ' + many(b"[]", 30)),
+    "values in a message": call_with(b'"messages": [{"role": "user", "content": ' + many(b"{}", 30) + b"}]"),
+    "a long text": call_with(b'"messages": [{"role": "user", "content": "' + WIDE + b"x" * 30 * 2**20 + b'"}]'),
+    "a long history": call_with(b'"messages": ' + many(TURN, 30)),
+    "long instructions": call_with(b'"system": "' + WIDE + b"x" * 30 * 2**20 + b'", "messages": [' + TURN + b"]"),
+}
+EACH_MB, ALL_MB = 64, 256
+
+
+@contextmanager
+def grows_by_at_most(running: ServerProcess, most: float) -> Iterator[None]:
+    before = memory(running.pid, "VmRSS")
+    Path(f"/proc/{running.pid}/clear_refs").write_text("5")  # the peak is counted anew
+    yield
+    growth = memory(running.pid, "VmHWM") - before
+    print(f"{growth:.0f} MB")  # noqa: T201  (shown when the test fails)
+    assert growth <= most
+
+
+@pytest.mark.parametrize("name", UPLOADS)
+def test_whatever_an_upload_holds_it_takes_little_memory(running: ServerProcess, client: Client, name: str) -> None:
+    upload = zipped(UPLOADS[name])
+    with (
+        grows_by_at_most(running, EACH_MB),
+        posted(client, "/api/v1/import/?ids=new", upload, "application/zip") as response,
+    ):
+        answer = json.loads(response.read())
+    assert response.status == (201 if name == "a long thread" else 400 if "code" in answer.get("error", {}) else 0) or (
+        response.status == 413
+    ), answer
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_whatever_a_call_of_the_messages_api_holds_it_takes_little_memory(
+    running: ServerProcess, client: Client, name: str
+) -> None:
+    with grows_by_at_most(running, EACH_MB), posted(client, "/v1/messages", CALLS[name]) as response:
+        answer = json.loads(response.read())
+    assert (response.status in (400, 413), answer["type"]) == (True, "error"), answer
+
+
+def test_all_of_them_at_once_take_no_more_than_there_is_for_all(running: ServerProcess, client: Client) -> None:
+    def send(path: str, body: bytes) -> int:
+        with posted(client, path, body) as response:
+            response.read()
+            return response.status
+
+    calls = [("/v1/messages", body) for body in CALLS.values()]
+    uploads = [("/api/v1/import/?ids=new", zipped(body)) for body in UPLOADS.values()]
+    with grows_by_at_most(running, ALL_MB), ThreadPoolExecutor(len(calls + uploads)) as programs:
+        statuses = set(programs.map(lambda call: send(*call), calls + uploads))
+    assert statuses <= {201, 400, 413, 429, 503, 529}
+
+
+def test_a_frame_of_many_values_is_refused_in_words(running: ServerProcess, client: Client) -> None:
+    with grows_by_at_most(running, EACH_MB), client.socket(max_size=None) as tab:
+        for value in (b"[]", b'{"":{}}'):
+            tab.send(b'{"type": %s}' % many(value, 1), text=True)
+            answer = json.loads(tab.recv(60))
+            assert (answer["type"], answer["data"]["code"]) == ("error", "invalid_frame")
+            assert "holds more than 20,000 values" in answer["data"]["message"]
 
 
 def test_two_processes_run_one_work_of_a_person_and_a_signal_ends_it_in_time(

@@ -11,11 +11,12 @@ from django.contrib.auth.models import User
 from django.core.exceptions import RequestDataTooBig
 from django.http import HttpRequest, HttpResponseBase, StreamingHttpResponse
 from rest_framework import parsers, views
+from rest_framework.exceptions import ParseError
 from rest_framework.negotiation import DefaultContentNegotiation
 from rest_framework.request import Request
 from rest_framework.serializers import Serializer
 
-from conversations import wire
+from conversations import bounded_json, wire
 from conversations.api import throttling
 from conversations.api.queries import known_parameters, refuse_unknown
 from conversations.db import in_database
@@ -37,6 +38,10 @@ class JSONParser(parsers.JSONParser):
         body = stream.read(limit + 1)
         if len(body) > limit:
             raise RequestDataTooBig
+        try:
+            bounded_json.check(body)
+        except bounded_json.TooManifold as error:
+            raise ParseError(str(error)) from None
         return super().parse(io.BytesIO(body), media_type, parser_context)
 
 

@@ -7,7 +7,7 @@ import math
 import tempfile
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
-from contextlib import aclosing
+from contextlib import aclosing, closing
 from contextvars import Context, copy_context
 from functools import partial
 from typing import IO, Any
@@ -28,6 +28,7 @@ from conversations.api.errors import exception_handler
 from conversations.api.queries import switched
 from conversations.errors import InvalidImport, OpenbookError, error_object
 from conversations.exchange.importing import outline, records
+from conversations.exchange.scratch import Scratch
 from conversations.exchange.storing import Stored, store
 from conversations.exchange.uploads import documents, too_large
 from conversations.exchange.writing import export
@@ -106,11 +107,11 @@ class Import(AsyncAPIView):
 
         def imported(told: Told) -> dict[str, Any]:
             most = settings.OPENBOOK_MAX_IMPORT_MB * 2**20
-            with documents(upload, most=most) as found:
-                outlines = [outline(each) for each in found]
+            with documents(upload, most=most) as found, closing(Scratch()) as scratch:
+                outlines = [outline(each, scratch) for each in found]
                 of = sum(each.counts.get("threads", 0) for each in outlines)
                 told(_progress(Stored(), of))
-                read = records(outlines, user_id=user.pk, now=timezone.now(), new_ids=IDS[ids])
+                read = records(outlines, scratch, user_id=user.pk, now=timezone.now(), new_ids=IDS[ids])
                 return _answer(store(user=user, records=read, told=lambda stored: told(_progress(stored, of))), of)
 
         if shown:

@@ -1,9 +1,10 @@
 """``/v1/``: the Anthropic Messages API, so that any program written for it has Openbook's memory behind it."""
 
 import io
+import sys
 import uuid
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping
+from contextlib import aclosing, closing
 from dataclasses import dataclass
 from typing import IO, Any
 
@@ -11,16 +12,18 @@ from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponseBase, JsonResponse, StreamingHttpResponse
 from django.views.decorators.csrf import csrf_exempt
 from drf_spectacular.utils import extend_schema
-from rest_framework.parsers import BaseParser, JSONParser
+from rest_framework.exceptions import ParseError
+from rest_framework.parsers import BaseParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from conversations import allowances, errors, replies, threads
+from conversations import allowances, errors, long_work, replies, threads
 from conversations.api.authentication import TokenAuthentication
 from conversations.api.base import APIView, AsyncAPIView, caller, paced, token_of
 from conversations.api.errors import exception_handler
 from conversations.api.messages_shapes import (
     PING,
+    REFUSED,
     STATUSES,
     TELLING,
     Call,
@@ -37,7 +40,10 @@ from conversations.context.budget import Budget
 from conversations.context.terms import Terms
 from conversations.context.tokens import estimate_tokens, text_of, turn_tokens
 from conversations.db import in_database
-from conversations.errors import InvalidMessage, MessageTooLong, NotFound
+from conversations.errors import InvalidImport, InvalidMessage, MessageTooLong, NotFound
+from conversations.exchange.scratch import Scratch
+from conversations.exchange.walking import Shape, Text
+from conversations.long_work import Kind
 from conversations.models import ApiToken, Assistant, Scope, text_blocks
 from conversations.replies import store
 from conversations.replies.appending import append
@@ -48,6 +54,17 @@ from conversations.text import clean
 
 LARGEST_BODY = 32 * 2**20
 """As in the Messages API: programs send their whole history."""
+LARGE_BODY = 2**20
+"""Bytes from which on a body is read apart from replies, one at a time."""
+MOST_MESSAGES, MOST_TEXT = 10_000, 8 * 2**20
+"""Of a body, and what their texts may take in memory."""
+BLOCKS: Shape = [dict.fromkeys(("type", "text"))]
+MESSAGE: Shape = {"role": None, "content": BLOCKS}
+NAMES: Mapping[str, Shape] = {
+    **dict.fromkeys(("model", "max_tokens", "messages", "metadata", "output_config", "stream")),
+    **dict.fromkeys(REFUSED),
+    "system": BLOCKS,
+}
 SHARE_OF_INSTRUCTIONS = 2
 """One of so many parts of an assistant's context is the most that a program's instructions may take."""
 
@@ -64,15 +81,73 @@ class KeyAuthentication(TokenAuthentication):
 
 
 class BodyParser(BaseParser):
+    """Reads a body message by message. What no call needs is passed over: pictures, tools' results, names that aren't known."""
+
     media_type = "application/json"
 
     def parse(
         self, stream: IO[bytes], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
     ) -> Any:
-        body = stream.read(LARGEST_BODY + 1)
-        if len(body) > LARGEST_BODY:
+        with closing(Scratch()) as scratch:
+            text = Text(_Limited(stream), scratch, most_elements=MOST_MESSAGES)
+            try:
+                body = _body(text) if text.next() == b"{" else text.value()
+                text.end()
+            except InvalidImport as error:
+                raise ParseError(error.message.replace("document", "body")) from None
+        return body
+
+
+def _body(text: Text) -> dict[str, Any]:
+    body: dict[str, Any] = {}
+    for name in text.names():
+        if name == "messages" and text.next() == b"[":
+            body[name] = list(_messages(text))
+        elif name in NAMES:
+            body[name] = text.read(NAMES[name])
+        else:
+            text.skip()
+    return body
+
+
+def _messages(text: Text) -> Iterator[Any]:
+    held = 0
+    for _ in text.elements():
+        message = text.read(MESSAGE)
+        held += _held(message)
+        if held > MOST_TEXT:
+            raise MessageTooLong(
+                f"The messages hold more than {MOST_TEXT // 2**20} MiB of text. No model reads so much: leave the oldest out, "
+                "or bring them with POST /api/v1/import/ and name the thread.",
+                limit=MOST_TEXT,
+            )
+        yield message
+
+
+def _held(value: Any) -> int:
+    """Bytes that its texts take in memory."""
+    match value:
+        case str():
+            return sys.getsizeof(value)
+        case dict():
+            return sum(map(_held, value.values()))
+        case list():
+            return sum(map(_held, value))
+    return 0
+
+
+class _Limited(io.RawIOBase):
+    """Ends where a body is too large."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream, self._left = stream, LARGEST_BODY
+
+    def read(self, size: int = -1, /) -> bytes:
+        piece = self._stream.read(size)
+        self._left -= len(piece)
+        if self._left < 0:
             raise too_large()
-        return JSONParser().parse(io.BytesIO(body), media_type, parser_context)
+        return piece
 
 
 def too_large() -> MessageTooLong:
@@ -115,6 +190,19 @@ class Asked:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Ready:
+    """A call whose history is stored, so that nothing of it needs to be in memory while the reply is written."""
+
+    blocks: list[dict[str, Any]]
+    key: str | None
+    found: Found
+    thread: uuid.UUID | None
+    assistant: str
+    terms: Terms
+    stream: bool
+
+
+@dataclass(frozen=True, kw_only=True)
 class Begun:
     thread: uuid.UUID
     reply: uuid.UUID
@@ -133,23 +221,25 @@ class Begun:
 class Messages(InTheirShape, AsyncAPIView):
     async def post(self, request: Request) -> HttpResponseBase:
         """Answer the newest message. The reply goes on if the program leaves."""
-        asked = await in_database(_asked)(request, read_call(request.data))
-        begun = await _begin(caller(request), asked, token_of(request))
+        ready = await _apart(request, lambda: _ready(request))
+        begun = await _begin(caller(request), ready, token_of(request))
         events = paced(replies.follow(begun.reply))
-        if not asked.call.stream:
+        if not ready.stream:
             return _whole(await _last(events), begun)
         return await _streamed(events, begun)
 
 
 @extend_schema(exclude=True)
-class CountTokens(InTheirShape):
+class CountTokens(InTheirShape, AsyncAPIView):
     scopes = {"POST": Scope.READ}
 
-    def post(self, request: Request) -> Response:
+    async def post(self, request: Request) -> Response:
         """What the model would be given, in estimated tokens. Calls no model and writes nothing."""
-        asked = _asked(request, read_call(request.data, counting=True))
-        read, _ = _estimated(caller(request), asked)
-        return Response({"input_tokens": read})
+
+        def counted() -> int:
+            return _estimated(caller(request), _asked(request, counting=True))[0]
+
+        return Response({"input_tokens": await _apart(request, counted)})
 
 
 @extend_schema(exclude=True)
@@ -182,8 +272,17 @@ def failed(status: int, code: str, message: str) -> JsonResponse:
     return JsonResponse(body, status=status, headers={"request-id": body["request_id"]})
 
 
-def _asked(request: Request, call: Call) -> Asked:
+async def _apart[R](request: Request, function: Callable[[], R]) -> R:
+    """The function's result: of a large body apart from others' steps, and one at a time."""
+    announced = request.headers.get("Content-Length", "")
+    if announced.isdigit() and int(announced) <= LARGE_BODY:
+        return await in_database(function)()
+    return await long_work.run(caller(request).pk, Kind.HISTORY, function)
+
+
+def _asked(request: Request, *, counting: bool = False) -> Asked:
     """Raises an ``OpenbookError`` where a call can't be answered; nothing is stored yet."""
+    call = read_call(request.data, counting=counting)
     user, blocks = caller(request), user_blocks(call.newest)
     key = client_id(request.headers.get("Idempotency-Key"))
     chosen = threads.offered_assistants().filter(slug=call.model).first()
@@ -213,40 +312,45 @@ def check_room(assistant: Assistant, terms: Terms) -> None:
         )
 
 
-async def _begin(user: User, asked: Asked, token: ApiToken | None) -> Begun:
-    opened = await _opened(user, asked, token)
-    return Begun(thread=opened[0], reply=opened[1], model=asked.assistant.slug)
+def _ready(request: Request) -> Ready:
+    """The call, once the history that came with it is stored where that is new."""
+    user, asked = caller(request), _asked(request)
+    thread = asked.found.thread.id if asked.found.thread else None
+    if not asked.found.reply and _is_to_import(asked):
+        _demand_room(user, asked, token_of(request))  # a call that is refused is to leave nothing
+        # A program that is cut off here finds the thread again by what it ends with.
+        turns = [(role, text_blocks(text)) for role, text in asked.call.earlier]
+        thread = append(user=user, thread_id=thread, turns=turns, assistant=asked.assistant.slug)
+    if isinstance(request.data, dict):
+        request.data.clear()
+    return Ready(
+        blocks=asked.blocks,
+        key=asked.key,
+        found=asked.found,
+        thread=thread,
+        assistant=asked.assistant.slug,
+        terms=asked.call.terms,
+        stream=asked.call.stream,
+    )
 
 
-async def _opened(user: User, asked: Asked, token: ApiToken | None) -> tuple[uuid.UUID, uuid.UUID]:
-    """The thread and the reply."""
-    found, terms = asked.found, asked.call.terms
+async def _begin(user: User, ready: Ready, token: ApiToken | None) -> Begun:
+    found = ready.found
     if found.thread and found.reply and found.step is Step.FOLLOW:
-        return found.thread.id, found.reply
+        return Begun(thread=found.thread.id, reply=found.reply, model=ready.assistant)
     if found.reply:
-        opened = await replies.retry(user=user, reply_id=found.reply, terms=terms, token=token)
+        opened = await replies.retry(user=user, reply_id=found.reply, terms=ready.terms, token=token)
     else:
         opened = await replies.start(
             user=user,
-            thread_id=await _thread(user, asked, token),
-            content=asked.blocks,
-            client_message_id=asked.key,
-            assistant=asked.assistant.slug,
-            terms=terms,
+            thread_id=ready.thread,
+            content=ready.blocks,
+            client_message_id=ready.key,
+            assistant=ready.assistant,
+            terms=ready.terms,
             token=token,
         )
-    return opened.thread.id, opened.reply.id
-
-
-async def _thread(user: User, asked: Asked, token: ApiToken | None) -> uuid.UUID | None:
-    """The thread to go on with, with the history that it had elsewhere; ``None`` is a new one."""
-    thread_id = asked.found.thread.id if asked.found.thread else None
-    if not _is_to_import(asked):
-        return thread_id
-    await in_database(_demand_room)(user, asked, token)  # a call that is refused is to leave nothing
-    # A program that is cut off here finds the thread again by what it ends with.
-    turns = [(role, text_blocks(text)) for role, text in asked.call.earlier]
-    return await in_database(append)(user=user, thread_id=thread_id, turns=turns, assistant=asked.assistant.slug)
+    return Begun(thread=opened.thread.id, reply=opened.reply.id, model=ready.assistant)
 
 
 def _demand_room(user: User, asked: Asked, token: ApiToken | None) -> None:

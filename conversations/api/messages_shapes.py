@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 from conversations.context.terms import Terms
@@ -306,13 +307,10 @@ def _text_blocks(content: str | list[Json]) -> list[Json]:
 
 def _joined(messages: Sequence[tuple[str, Any]]) -> list[Said]:
     """The texts of earlier messages, neighbours of one role as one; what is no text is left out."""
-    said: list[Said] = []
-    for role, content in messages:
-        text = _texts(content)
-        if said and said[-1][0] == role:
-            said[-1] = role, "\n\n".join(filter(None, [said[-1][1], text]))
-        else:
-            said.append((role, text))
+    said = (
+        (role, "\n\n".join(filter(None, (_texts(content) for _, content in some))))
+        for role, some in groupby(messages, key=lambda message: message[0])
+    )
     return [(role, text) for role, text in said if text]
 
 

@@ -1,7 +1,6 @@
 """The WebSocket of a thread. It passes frames on and events back; replies run without it."""
 
 import asyncio
-import json
 import logging
 import uuid
 from contextlib import suppress
@@ -13,7 +12,7 @@ from django.conf import settings
 from django.db import DatabaseError, InterfaceError, OperationalError
 from django.utils import timezone
 
-from conversations import errors, limits, replies, threads, wire
+from conversations import bounded_json, errors, limits, replies, threads, wire
 from conversations.chat import access
 from conversations.db import in_database
 from conversations.errors import OpenbookError
@@ -284,7 +283,9 @@ def _parsed(text: str | None) -> dict[str, Any]:
     if text is None:
         raise InvalidFrame("Frames are text, not binary: send one JSON object a frame.")
     try:
-        frame = json.loads(text)
+        frame = bounded_json.loads(text)
+    except bounded_json.TooManifold as error:
+        raise InvalidFrame(str(error)) from None
     except (ValueError, RecursionError):
         raise InvalidFrame("The frame is not JSON. Send one JSON object a frame.") from None
     if not isinstance(frame, dict):

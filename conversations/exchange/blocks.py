@@ -1,6 +1,7 @@
 """The content of an imported turn: content blocks of the Messages API, kept as they are. Pure."""
 
 import json
+from collections.abc import Iterable
 from typing import Any
 
 from conversations.exchange.values import MOST_CHARS, plain, refuse, text
@@ -21,7 +22,7 @@ def blocks_of(content: Any, place: str) -> list[Block]:
     kept = [block for block in blocks if not _is_blank(block)]
     if not kept:
         refuse(place, "is empty.")
-    size = sum(map(_size, kept))
+    size = size_of(kept)
     if size > MOST_CHARS:
         refuse(place, f"has {size:,} characters; the limit is {MOST_CHARS:,}. Split it.")
     return kept
@@ -57,6 +58,11 @@ def _named(block: Block, name: str, place: str) -> None:
 
 def _is_blank(block: Block) -> bool:
     return block["type"] == "text" and not block["text"].strip()
+
+
+def size_of(blocks: Iterable[Block]) -> int:
+    """In characters."""
+    return sum(map(_size, blocks))
 
 
 def _size(block: Block) -> int:

@@ -9,17 +9,39 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from conversations import long_work
-from conversations.errors import InvalidImport
+from conversations.errors import ImportTooLarge, InvalidImport
 from conversations.exchange import FORMAT
 from conversations.exchange.foreign import thread_of
 from conversations.exchange.reading import Reader, preferences
 from conversations.exchange.records import Record
+from conversations.exchange.scratch import Scratch
 from conversations.exchange.uploads import Document
 from conversations.exchange.values import refuse
-from conversations.exchange.walking import walk
+from conversations.exchange.walking import PASSED, Shape, walk
 
-SECTIONS = ("threads", "memories", "topics")
+VERSION: dict[str, Shape] = dict.fromkeys(("content", "created_at", "origin", "message"))
+ARTIFACT: Shape = {
+    **dict.fromkeys(("id", "title", "kind", "language", "preset", "after_position")),
+    **VERSION,
+    "versions": [VERSION],
+}
+THREAD: Shape = {
+    **dict.fromkeys(("id", "title", "assistant", "created_at", "remembers")),
+    "messages": [dict.fromkeys(("id", "role", "content", "created_at", "status", "offline"))],
+    "artifacts": [ARTIFACT],
+    "summaries": [None],
+}
+BOOK: Mapping[str, Shape] = {
+    "format": None,
+    "preferences": None,
+    "threads": [THREAD],
+    "memories": [None],
+    "topics": [None],
+}
+"""What is read of a document; all else is passed over."""
+OUTLINE: Mapping[str, Shape] = {name: [PASSED] if isinstance(shape, list) else None for name, shape in BOOK.items()}
+SECTIONS = {"threads": 100_000, "memories": 100_000, "topics": 100_000}
+"""The lists of a document, and how many elements each may have in an upload."""
 UNKNOWN = (
     f'The document must be an object with `"format": "{FORMAT}"`, or be `conversations.json` of ChatGPT or Claude.'
 )
@@ -30,6 +52,7 @@ class Outline:
     """What a document holds: how many elements each section has."""
 
     document: Document
+    scratch: Scratch
     counts: Mapping[str, int]
     is_foreign: bool = False
     preferences: Any = None
@@ -44,22 +67,22 @@ class Outline:
         if not self.counts.get(section):
             return
         name = None if self.is_foreign else section
+        shape: dict[str, Shape] = {**dict.fromkeys(BOOK, PASSED), section: BOOK[section]}
         with self.document.opened() as file:
-            for found in walk(file):
-                long_work.check()
+            for found in walk(file, self.scratch, shape):
                 if found.name == name and found.number is not None:
                     yield self.place(section, found.number), found.value
 
 
-def outline(document: Document) -> Outline:
+def outline(document: Document, scratch: Scratch) -> Outline:
     """Raises ``InvalidImport`` for what is no JSON, or no document of a kind that is known."""
     counts: Counter[str | None] = Counter()
     choices: dict[str, Any] = {}
     with document.opened() as file:
-        for name, index, value in walk(file):
-            long_work.check()
+        for name, index, value in walk(file, scratch, OUTLINE, makes_elements=False):
             if index is not None:
                 counts[name] += 1
+                _check_count(name or "threads", counts[name])
             elif name is None and not isinstance(value, list):
                 raise InvalidImport(UNKNOWN, place="")
             elif name in SECTIONS and not isinstance(value, list | None):
@@ -69,20 +92,36 @@ def outline(document: Document) -> Outline:
     if "" in choices:
         if not counts:
             raise InvalidImport(UNKNOWN, place="")
-        return Outline(document=document, is_foreign=True, counts={"threads": counts[None]})
+        return Outline(document=document, scratch=scratch, is_foreign=True, counts={"threads": counts[None]})
     if choices.get("format") != FORMAT:
         refuse("format", f'must be "{FORMAT}".')
     return Outline(
-        document=document, counts={name: counts[name] for name in SECTIONS}, preferences=choices.get("preferences")
+        document=document,
+        scratch=scratch,
+        counts={name: counts[name] for name in SECTIONS},
+        preferences=choices.get("preferences"),
     )
 
 
-def records(outlines: Sequence[Outline], *, user_id: int, now: datetime, new_ids: bool = False) -> Iterator[Record]:
+def _check_count(section: str, number: int) -> None:
+    most = SECTIONS[section]
+    if number > most:
+        raise ImportTooLarge(
+            f"The document has more than {most:,} {section}. Nothing was imported: send it as several documents.",
+            limit=most,
+        )
+
+
+def records(
+    outlines: Sequence[Outline], scratch: Scratch, *, user_id: int, now: datetime, new_ids: bool = False
+) -> Iterator[Record]:
     """All that the documents hold. Raises ``InvalidImport``, which names the first place that is wrong.
 
     Ids that they give are kept, or with ``new_ids`` replaced wherever they stand.
     """
-    reader = Reader(user_id=user_id, now=now, new_ids=new_ids)
+    for section in SECTIONS:
+        _check_count(section, sum(one.counts.get(section, 0) for one in outlines))
+    reader = Reader(user_id=user_id, now=now, new_ids=new_ids, scratch=scratch)
     for one in outlines:
         if one.preferences is not None:
             yield preferences(one.preferences, "preferences")

@@ -3,11 +3,14 @@
 Pure but for the ids that it draws.
 """
 
+import secrets
 import uuid
+from array import array
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from hashlib import blake2b
 from itertools import accumulate
 from typing import Any, Self
 
@@ -16,6 +19,7 @@ from django.conf import settings
 from artifacts.models import ArtifactVersion, Kind
 from artifacts.services import MAX_VERSIONS
 from conversations.context.tokens import text_of
+from conversations.errors import ImportTooLarge
 from conversations.exchange.blocks import blocks_of
 from conversations.exchange.records import (
     ArtifactRecord,
@@ -27,6 +31,7 @@ from conversations.exchange.records import (
     TurnRecord,
     VersionRecord,
 )
+from conversations.exchange.scratch import Scratch, Spool, gathered
 from conversations.exchange.values import (
     at,
     choice,
@@ -52,25 +57,53 @@ from memory.models import Memory
 ASSISTANT_CHARS, MEMORY_CHARS, TAG_CHARS = 50, 10_000, 100
 LANGUAGE_CHARS, PRESET_CHARS = 40, 50
 SUMMARY_CHARS, MADE_BY_CHARS = 10_000, 80
+MOST_TURNS = 1_000_000
+"""Of all threads of an upload together."""
+MOST_OF_THREAD = 10_000
+"""Artifacts, and summaries."""
 Ids = dict[str, uuid.UUID]
 """An id that the document gives, and the one that is stored for it."""
 
 
 class ManyIds:
-    """The same for turns: as numbers, because there may be hundreds of thousands."""
+    """The same for turns, of which there may be a million: a mark for each that was given, and a rule for new ones."""
 
-    def __init__(self) -> None:
-        self._stored: dict[int, int] = {}
+    def __init__(self, *, new_ids: bool) -> None:
+        self._new_ids, self._key = new_ids, secrets.token_bytes(16)
+        self._marks, self._count = array("Q", bytes(8 * 1024)), 0
+
+    def __len__(self) -> int:
+        return self._count
 
     def __contains__(self, given: str) -> bool:
-        return uuid.UUID(given).int in self._stored
+        mark = self._mark(given)
+        return self._marks[self._slot(mark)] == mark
 
     def __getitem__(self, given: str) -> uuid.UUID:
-        return uuid.UUID(int=self._stored[uuid.UUID(given).int])
+        id = uuid.UUID(given)
+        return uuid.UUID(bytes=self._digest(id, 16), version=4) if self._new_ids else id
 
-    def __setitem__(self, given: str, stored: uuid.UUID) -> None:
-        number = uuid.UUID(given).int
-        self._stored[number] = number if number == stored.int else stored.int
+    def add(self, given: str) -> None:
+        if 3 * self._count > 2 * len(self._marks):
+            marks, self._marks = self._marks, array("Q", bytes(16 * len(self._marks)))
+            for mark in filter(None, marks):
+                self._marks[self._slot(mark)] = mark
+        mark = self._mark(given)
+        self._marks[self._slot(mark)] = mark
+        self._count += 1
+
+    def _mark(self, given: str) -> int:
+        return int.from_bytes(self._digest(uuid.UUID(given), 8)) or 1
+
+    def _digest(self, id: uuid.UUID, size: int) -> bytes:
+        return blake2b(id.bytes, digest_size=size, key=self._key).digest()
+
+    def _slot(self, mark: int) -> int:
+        """Where it is, or belongs."""
+        slot = mark % len(self._marks)
+        while self._marks[slot] not in (0, mark):
+            slot = (slot + 1) % len(self._marks)
+        return slot
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -79,26 +112,30 @@ class Turns:
 
     all: Sequence[TurnRecord]
     places: Mapping[uuid.UUID, int]
-    earliest: Sequence[datetime]
+    """Of those that made something."""
+    earliest: Sequence[float]
     """For each turn, the earliest time of it and all that follow: times may go back."""
 
     @classmethod
-    def of(cls, turns: Sequence[TurnRecord]) -> Self:
-        earliest = list(accumulate((turn.created_at for turn in reversed(turns)), min))[::-1]
-        return cls(all=turns, places={turn.id: place for place, turn in enumerate(turns, 1)}, earliest=earliest)
+    def of(cls, turns: Sequence[TurnRecord], makers: Collection[uuid.UUID | int]) -> Self:
+        times = array("d", (turn.created_at.timestamp() for turn in turns))
+        earliest = array("d", accumulate(reversed(times), min))
+        earliest.reverse()
+        places = {turn.id: place for place, turn in enumerate(turns, 1) if turn.id in makers or place in makers}
+        return cls(all=turns, places=places, earliest=earliest)
 
     def place_of(self, maker: uuid.UUID | None, created_at: datetime) -> int:
         """The place of the turn that an artifact stands below: the one that made it, else the last that is not younger."""
-        return self.places[maker] if maker else bisect_right(self.earliest, created_at)
+        return self.places[maker] if maker else bisect_right(self.earliest, created_at.timestamp())
 
 
 class Reader:
     """Reads the parts of one document and knows the ids so far. Memories come after the threads that they refer to."""
 
-    def __init__(self, *, user_id: int, now: datetime, new_ids: bool) -> None:
-        self._user_id, self._now, self._new_ids = user_id, now, new_ids
+    def __init__(self, *, user_id: int, now: datetime, new_ids: bool, scratch: Scratch) -> None:
+        self._user_id, self._now, self._new_ids, self._scratch = user_id, now, new_ids, scratch
         self._threads: Ids = {}
-        self._turns = ManyIds()
+        self._turns, self._turn_count = ManyIds(new_ids=new_ids), 0
         self._artifacts: Ids = {}
         self._memories: Ids = {}
         self._topics: Ids = {}
@@ -108,9 +145,13 @@ class Reader:
         thread = mapping(value, place)
         name, assistant = thread.get("title"), thread.get("assistant")
         created_at = moment(thread.get("created_at"), at(place, "created_at"))
-        messages = elements(thread, "messages", place)
-        turns = self._read_turns(messages, at(place, "messages"), created_at or self._now)
-        told = Turns.of(turns)
+        messages, artifacts = elements(thread, "messages", place), elements(thread, "artifacts", place)
+        summaries = elements(thread, "summaries", place)
+        for listed, named in ((artifacts, "artifacts"), (summaries, "summaries")):
+            if len(listed) > MOST_OF_THREAD:
+                refuse(at(place, named), f"has {len(listed):,} elements; the limit is {MOST_OF_THREAD:,}.")
+        turns = self._gathered(messages, self._read_turns(messages, at(place, "messages"), created_at or self._now))
+        told = Turns.of(turns, self._makers(artifacts)) if artifacts else Turns(all=turns, places={}, earliest=())
         return ThreadRecord(
             id=self._id(self._threads, thread, place),
             place=place,
@@ -118,13 +159,32 @@ class Reader:
             assistant=None if assistant is None else text(assistant, at(place, "assistant"), most=ASSISTANT_CHARS),
             created_at=created_at or (turns[0].created_at if turns else self._now),
             turns=turns,
-            artifacts=[
-                self._artifact(each, f"{place}.artifacts[{index}]", told, created_at or self._now)
-                for index, each in enumerate(elements(thread, "artifacts", place))
-            ],
+            artifacts=self._gathered(
+                artifacts,
+                (
+                    self._artifact(each, f"{place}.artifacts[{index}]", told, created_at or self._now)
+                    for index, each in enumerate(artifacts)
+                ),
+            ),
             remembers=switch(thread.get("remembers"), at(place, "remembers"), default=True),
-            summaries=self._read_summaries(elements(thread, "summaries", place), at(place, "summaries"), turns),
+            summaries=self._read_summaries(summaries, at(place, "summaries"), turns),
         )
+
+    def _gathered[T](self, given: Sequence[Any], records: Iterator[T]) -> Sequence[T]:
+        """The records of what is given, where that is: in memory, or in the scratch."""
+        return gathered(records, self._scratch, few=not isinstance(given, Spool))
+
+    def _makers(self, artifacts: Iterable[Any]) -> set[uuid.UUID | int]:
+        """The turns that artifacts name as those that made them, by id or by place."""
+        named = [
+            version.get("message")
+            for artifact in artifacts
+            if isinstance(artifact, dict)
+            for version in (artifact, *(artifact.get("versions") or ()))
+            if isinstance(version, dict)
+        ]
+        ids = {each for each in named if isinstance(each, str) and _is_id(each) and each in self._turns}
+        return {self._turns[each] for each in ids} | {each for each in named if type(each) is int}
 
     def memory(self, value: Any, place: str) -> MemoryRecord:
         memory = mapping(value, place)
@@ -170,7 +230,7 @@ class Reader:
         ]
         return [self._turns[str(each)] for each in dict.fromkeys([*given, *more]) if each and str(each) in self._turns]
 
-    def _read_summaries(self, values: list[Any], place: str, turns: Sequence[TurnRecord]) -> list[SummaryRecord]:
+    def _read_summaries(self, values: Sequence[Any], place: str, turns: Sequence[TurnRecord]) -> list[SummaryRecord]:
         summaries: list[SummaryRecord] = []
         for index, value in enumerate(values):
             before = summaries[-1].last if summaries else 0
@@ -202,16 +262,21 @@ class Reader:
             stale_since=times["stale_since"],
         )
 
-    def _read_turns(self, messages: list[Any], place: str, start: datetime) -> list[TurnRecord]:
-        places = [f"{place}[{index}]" for index in range(len(messages))]
-        turns = [mapping(value, each) for value, each in zip(messages, places, strict=True)]
-        given = [
-            moment(turn.get("created_at"), at(each, "created_at")) for turn, each in zip(turns, places, strict=True)
-        ]
-        return [
-            self._read_turn(turn, each, time)
-            for turn, each, time in zip(turns, places, filled(given, start), strict=True)
-        ]
+    def _read_turns(self, messages: Sequence[Any], place: str, start: datetime) -> Iterator[TurnRecord]:
+        def times() -> Iterator[datetime | None]:
+            for index, turn in enumerate(messages):
+                each = f"{place}[{index}]"
+                yield moment(mapping(turn, each).get("created_at"), at(each, "created_at"))
+
+        for index, (turn, time) in enumerate(zip(messages, filled(times, start), strict=True)):
+            self._turn_count += 1
+            if self._turn_count > MOST_TURNS:
+                raise ImportTooLarge(
+                    f"The document has more than {MOST_TURNS:,} messages. Nothing was imported: send it as several "
+                    "documents, each with some of its threads.",
+                    limit=MOST_TURNS,
+                )
+            yield self._read_turn(turn, f"{place}[{index}]", time)
 
     def _read_turn(self, turn: dict[str, Any], place: str, time: datetime) -> TurnRecord:
         """Of a turn that was forgotten nothing is taken but its place, whatever the document says in it."""
@@ -252,34 +317,34 @@ class Reader:
         turns: Turns,
         created_at: datetime | None,
         start: datetime,
-    ) -> list[VersionRecord]:
-        """All versions, or the one that the artifact's own ``content`` is. A time that is missing is that of the one before."""
+    ) -> Sequence[VersionRecord]:
+        """All versions, or the one that the artifact's own ``content`` is."""
         given = elements(artifact, "versions", place)
-        places = [f"{place}.versions[{index}]" for index in range(len(given))]
         if len(given) > MAX_VERSIONS:
             refuse(at(place, "versions"), f"has {len(given):,} versions; the limit is {MAX_VERSIONS:,}.")
-        if not given:
-            given, places = [artifact], [place]
-        versions: list[VersionRecord] = []
-        for value, each in zip(given, places, strict=True):
-            version = mapping(value, each)
-            maker = self._maker(version.get("message"), at(each, "message"), turns)
-            time = moment(version.get("created_at"), at(each, "created_at"))
-            before = versions[-1].created_at if versions else created_at
-            versions.append(
-                VersionRecord(
-                    content=text(
-                        version.get("content"), at(each, "content"), most=settings.OPENBOOK_MAX_ARTIFACT_CHARS
-                    ),
-                    created_at=time or before or (maker.created_at if maker else start),
-                    origin=_origin(version.get("origin")),
-                    message=maker.id if maker else None,
-                )
-            )
+        values = ((value, f"{place}.versions[{index}]") for index, value in enumerate(given))
+        read = self._read_versions(values if given else [(artifact, place)], turns, created_at, start)
+        versions = self._gathered(given, read)
         newest = artifact.get("content")
         if newest is not None and not (isinstance(newest, str) and clean(newest) == versions[-1].content):
             refuse(at(place, "content"), "must be that of the last version, or be left out.")
         return versions
+
+    def _read_versions(
+        self, values: Iterable[tuple[Any, str]], turns: Turns, before: datetime | None, start: datetime
+    ) -> Iterator[VersionRecord]:
+        """A time that is missing is that of the one before."""
+        for value, place in values:
+            version = mapping(value, place)
+            maker = self._maker(version.get("message"), at(place, "message"), turns)
+            time = moment(version.get("created_at"), at(place, "created_at"))
+            before = time or before or (maker.created_at if maker else start)
+            yield VersionRecord(
+                content=text(version.get("content"), at(place, "content"), most=settings.OPENBOOK_MAX_ARTIFACT_CHARS),
+                created_at=before,
+                origin=_origin(version.get("origin")),
+                message=maker.id if maker else None,
+            )
 
     def _maker(self, value: Any, place: str, turns: Turns) -> TurnRecord | None:
         """The turn that made an artifact, by its id or by its place in the thread, from 1."""
@@ -302,16 +367,18 @@ class Reader:
             return uuid7()
         if str(given) in ids:
             refuse(at(place, "id"), f"stands twice in the document: {given}.")
-        ids[str(given)] = uuid7() if self._new_ids else given
+        if isinstance(ids, ManyIds):
+            ids.add(str(given))
+        else:
+            ids[str(given)] = uuid7() if self._new_ids else given
         return ids[str(given)]
 
 
-def filled(given: Sequence[datetime | None], start: datetime) -> Iterator[datetime]:
+def filled(given: Callable[[], Iterable[datetime | None]], start: datetime) -> Iterator[datetime]:
     """Times where some are missing: that of the turn before, and for the first ones ``start``, or what comes next if that is
     earlier. Times that are given stay, even where they go back."""
-    known = next((time for time in given if time), start)
-    last = min(start, known)
-    for time in given:
+    last = min(start, next(filter(None, given()), start))
+    for time in given():
         last = time or last
         yield last
 
@@ -339,6 +406,13 @@ def preferences(value: Any, place: str) -> PreferencesRecord:
     return PreferencesRecord(
         time_zone=zone, remembers=switch(preferences.get("remembers"), at(place, "remembers"), default=True)
     )
+
+
+def _is_id(value: str) -> bool:
+    try:
+        return bool(uuid.UUID(value))
+    except ValueError:
+        return False
 
 
 def _origin(value: Any) -> str:

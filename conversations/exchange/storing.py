@@ -6,7 +6,7 @@ import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
-from itertools import batched, groupby
+from itertools import groupby
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -18,7 +18,15 @@ from psycopg.errors import UniqueViolation
 from artifacts.models import Artifact, ArtifactVersion
 from conversations import attempts, embedding, long_work, threads
 from conversations.errors import AlreadyExists, InvalidMessage
-from conversations.exchange.records import MemoryRecord, PreferencesRecord, Record, ThreadRecord, TopicRecord
+from conversations.exchange.blocks import size_of
+from conversations.exchange.records import (
+    ArtifactRecord,
+    MemoryRecord,
+    PreferencesRecord,
+    Record,
+    ThreadRecord,
+    TopicRecord,
+)
 from conversations.exchange.rows import (
     TURN_COLUMNS,
     artifact_row,
@@ -30,6 +38,7 @@ from conversations.exchange.rows import (
     turn_rows,
     version_rows,
 )
+from conversations.exchange.scratch import Spool
 from conversations.exchange.values import refuse
 from conversations.indexing import catch_up
 from conversations.models import Assistant, Message, Thread
@@ -87,25 +96,26 @@ def store(*, user: User, records: Iterable[Record], told: Callable[[Stored], Non
 def batches(records: Iterable[Record]) -> Iterator[list[Any]]:
     """Neighbours of one kind, as many as may be in memory at once."""
     for _, some in groupby(records, type):
-        batch: list[Any] = []
-        weight = 0
-        for record in some:
-            batch.append(record)
-            weight += _weight(record)
-            if weight >= BATCH:
-                yield batch
-                batch, weight = [], 0
-        if batch:
-            yield batch
+        yield from weighed(some, _weight)
 
 
 def _weight(record: Record) -> int:
-    """In turns, of which a long one counts as several."""
-    if not isinstance(record, ThreadRecord):
-        return 1
-    said = sum(len(block.get("text") or "") for turn in record.turns for block in turn.content)
-    made = sum(len(version.content) for artifact in record.artifacts for version in artifact.versions)
-    return 1 + len(record.turns) + (said + made) // CHARS_OF_TURN
+    """In turns, of which a long one counts as several. What lies in a file is stored alone."""
+    match record:
+        case ThreadRecord():
+            if isinstance(record.turns, Spool) or isinstance(record.artifacts, Spool):
+                return BATCH
+            chars = sum(size_of(turn.content) for turn in record.turns) + sum(map(_chars, record.artifacts))
+            return 1 + len(record.turns) + chars // CHARS_OF_TURN
+        case MemoryRecord():
+            return 1 + (len(record.content) + sum(map(len, record.tags))) // CHARS_OF_TURN
+    return 1
+
+
+def _chars(artifact: ArtifactRecord) -> int:
+    if isinstance(artifact.versions, Spool):
+        return BATCH * CHARS_OF_TURN
+    return sum(len(version.content) for version in artifact.versions)
 
 
 def _insert_batch(user: User, batch: Sequence[Any], stored: Stored) -> None:
@@ -129,12 +139,19 @@ def _insert_threads(user: User, batch: Sequence[ThreadRecord], stored: Stored) -
         if thread.assistant not in stored.assistants:
             stored.assistants[thread.assistant] = _assistant(thread.assistant, thread.place)
     rows = [thread_row(thread, user_id=user.pk, assistant=stored.assistants[thread.assistant]) for thread in batch]
-    artifacts = [(artifact, thread.id) for thread in batch for artifact in thread.artifacts]
+
+    def artifacts() -> Iterator[tuple[ArtifactRecord, uuid.UUID]]:
+        return ((artifact, thread.id) for thread in batch for artifact in thread.artifacts)
+
     # PostgreSQL checks foreign keys at the end of the transaction.
     _insert(Thread, rows)
     _copy_turns(row for thread in batch for row in turn_rows(thread))
-    _insert(Artifact, (artifact_row(artifact, thread_id) for artifact, thread_id in artifacts))
-    _insert(ArtifactVersion, (row for artifact, thread_id in artifacts for row in version_rows(artifact, thread_id)))
+    _insert(Artifact, (artifact_row(artifact, thread_id) for artifact, thread_id in artifacts()))
+    _insert(
+        ArtifactVersion,
+        (row for artifact, thread_id in artifacts() for row in version_rows(artifact, thread_id)),
+        weight=lambda row: 1 + len(row.content) // CHARS_OF_TURN,
+    )
     _insert(ThreadSummary, (row for thread in batch for row in summary_rows(thread, user.pk)))
     indexing.store(user.pk, (turn for thread in batch for turn in said_turns(thread)))
     stored.threads += [(row.id, row.message_count) for row in rows]
@@ -149,9 +166,24 @@ def _complete(user: User, stored: Stored) -> None:
     attempts.wanted(user.pk)
 
 
-def _insert[M: Model](model: type[M], rows: Iterable[M]) -> None:
-    for batch in batched(rows, BATCH):
+def _insert[M: Model](model: type[M], rows: Iterable[M], *, weight: Callable[[M], int] = lambda row: 1) -> None:
+    for batch in weighed(rows, weight):
         model._default_manager.bulk_create(batch)
+
+
+def weighed[T](values: Iterable[T], weight: Callable[[T], int]) -> Iterator[list[T]]:
+    """Neighbours, as many as may be in memory at once."""
+    batch: list[T] = []
+    total = 0
+    for value in values:
+        long_work.check()
+        batch.append(value)
+        total += weight(value)
+        if total >= BATCH:
+            yield batch
+            batch, total = [], 0
+    if batch:
+        yield batch
 
 
 def _copy_turns(rows: Iterable[tuple[Any, ...]]) -> None:

@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from typing import IO, Protocol, TextIO, cast
+from typing import IO, Protocol
 
 from conversations.errors import ImportTooLarge, InvalidImport
 
@@ -35,10 +35,8 @@ class Document:
     name: str
     source: Source
 
-    @contextmanager
-    def opened(self) -> Iterator[TextIO]:
-        with self.source.opened() as file:
-            yield io.TextIOWrapper(file, encoding="utf-8-sig")
+    def opened(self) -> AbstractContextManager[IO[bytes]]:
+        return self.source.opened()
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +46,7 @@ class Plain:
     @contextmanager
     def opened(self) -> Iterator[IO[bytes]]:
         self.upload.seek(0)
-        yield cast(IO[bytes], _Kept(self.upload))
+        yield self.upload
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,21 +63,6 @@ class Member:
                 yield file
         except BROKEN as error:
             raise _broken() from error
-
-
-class _Kept(io.BufferedIOBase):
-    """A file that stays open when the text above it is gone."""
-
-    def __init__(self, file: IO[bytes]) -> None:
-        self._file = file
-
-    def readable(self) -> bool:
-        return True
-
-    def read(self, size: int | None = -1, /) -> bytes:
-        return self._file.read(-1 if size is None else size)
-
-    read1 = read
 
 
 class _Archived(io.RawIOBase):

@@ -2,11 +2,12 @@
 
 import math
 import uuid
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any, NoReturn
 
 from conversations.errors import InvalidImport
+from conversations.exchange.scratch import Spool
 from conversations.text import clean, one_line
 
 DEEPEST = 64
@@ -30,12 +31,12 @@ def mapping(value: Any, place: str) -> dict[str, Any]:
     return value
 
 
-def elements(values: dict[str, Any], name: str, place: str) -> list[Any]:
+def elements(values: dict[str, Any], name: str, place: str) -> Sequence[Any]:
     """The list of that name, empty where there is none."""
     value = values.get(name)
     if value is None:
         return []
-    if not isinstance(value, list):
+    if not isinstance(value, list | Spool):
         refuse(at(place, name), "must be a list.")
     return value
 

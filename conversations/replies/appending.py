@@ -8,6 +8,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
 
+from conversations import long_work
 from conversations.context.tokens import text_of
 from conversations.errors import InvalidMessage, ReplyInProgress
 from conversations.indexing import catch_up_if_possible
@@ -16,6 +17,7 @@ from conversations.replies import store
 from conversations.replies.steps import Place
 from conversations.text import clean_deep
 
+AT_ONCE = 500
 Said = tuple[str, list[dict[str, Any]]]
 """Role and content blocks."""
 
@@ -27,7 +29,7 @@ def append(
 
     Raises ``ThreadNotFound``, ``InvalidMessage``, and ``ReplyInProgress`` while a reply runs in the thread.
     """
-    said = [(Message.Role(role), clean_deep(blocks)) for role, blocks in turns]
+    said = [(Message.Role(role), clean_deep(blocks)) for role, blocks in turns]  # texts that are clean are not copied
     if not said:
         raise InvalidMessage("There is nothing to store: these messages hold no prompt and no answer.")
     with transaction.atomic():
@@ -47,8 +49,9 @@ def _stored(
     thread, now = place.thread, timezone.now()
     session = store.session_after(place, now)
     before, total = place.before, place.token_total
-    rows = []
+    rows: list[Message] = []
     for role, blocks in said:
+        long_work.check()
         row = store.turn_of(role, blocks, now)
         thread.last_position, thread.message_count = thread.last_position + 1, thread.message_count + 1
         total += row.token_count
@@ -58,7 +61,7 @@ def _stored(
         rows.append(row)
     thread.updated_at, thread.session_started_at, thread.away_since = now, session.started_at, session.away_since
     thread.save(force_insert=place.is_new)
-    Message.objects.bulk_create(rows)
+    Message.objects.bulk_create(rows, batch_size=AT_ONCE)
     return thread
 
 

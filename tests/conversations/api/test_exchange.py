@@ -26,6 +26,7 @@ from conversations.exchange import storing
 from conversations.exchange.importing import UNKNOWN
 from conversations.exchange.reading import Reader
 from conversations.exchange.records import Record
+from conversations.exchange.scratch import Scratch
 from conversations.exchange.writing import PAGE, export
 from conversations.models import Message, Reply, Thread, text_blocks
 from memory.models import DailySummary, IndexedTurn, Memory, ThreadSummary, Topic
@@ -678,7 +679,7 @@ async def test_who_leaves_before_the_end_imports_nothing(user: User, api: Api, m
 
 def test_no_more_is_read_than_is_stored_at_once() -> None:
     """However long a document is: a batch is stored before what comes after it is read."""
-    reader = Reader(user_id=7, now=NINE, new_ids=False)
+    reader = Reader(user_id=7, now=NINE, new_ids=False, scratch=Scratch())
     read = []
 
     def records() -> Iterator[Record]:

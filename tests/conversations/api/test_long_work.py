@@ -43,7 +43,7 @@ def places(monkeypatch: pytest.MonkeyPatch) -> Iterator[long_work._Places]:
     own = long_work._Places()
     monkeypatch.setattr(long_work, "_places", own)
     yield own
-    assert (own.running, own._locks, own.waiting) == ({}, None, [])
+    until(lambda: (own.running, own._locks, own.waiting) == ({}, None, []))
 
 
 class Gate:

@@ -12,6 +12,7 @@ from django.contrib.auth.models import User
 from conversations.exchange import storing
 from conversations.exchange.importing import outline, records
 from conversations.exchange.records import MemoryRecord, PreferencesRecord, Record, ThreadRecord, TopicRecord
+from conversations.exchange.scratch import Scratch
 from conversations.exchange.uploads import documents
 from conversations.models import Thread
 
@@ -27,8 +28,10 @@ class Book:
 
 
 def read(upload: bytes, *, user_id: int, now: datetime, new_ids: bool = False) -> Iterator[Record]:
+    scratch = Scratch()
     with documents(io.BytesIO(upload), most=2**30) as found:
-        yield from records(list(map(outline, found)), user_id=user_id, now=now, new_ids=new_ids)
+        outlines = [outline(each, scratch) for each in found]
+        yield from records(outlines, scratch, user_id=user_id, now=now, new_ids=new_ids)
 
 
 def read_book(document: Any, *, user_id: int, now: datetime, new_ids: bool = False) -> Book:

@@ -13,6 +13,7 @@ from conversations.exchange.importing import UNKNOWN
 from conversations.exchange.reading import Reader, filled, tags_here
 from conversations.exchange.records import ArtifactRecord, MemoryRecord, ThreadRecord, TurnRecord, VersionRecord
 from conversations.exchange.rows import last_session
+from conversations.exchange.scratch import Scratch
 from conversations.models import text_blocks
 from conversations.sessions import Session
 from tests.conversations.exchange.books import Book, read_book
@@ -174,7 +175,7 @@ def test_the_turn_that_made_an_artifact_may_be_named_by_its_place() -> None:
 def test_a_missing_time_never_goes_back_and_a_given_one_stays(
     given: list[datetime | None], start: datetime, times: list[datetime]
 ) -> None:
-    assert list(filled(given, start)) == times
+    assert list(filled(lambda: given, start)) == times
 
 
 def test_a_thread_without_a_time_began_with_its_first_message() -> None:
@@ -459,7 +460,7 @@ json_values = st.recursive(
 
 @given(json_values)
 def test_whatever_a_document_holds_it_is_read_or_refused(value: Any) -> None:
-    reader = Reader(user_id=7, now=NOW, new_ids=False)
+    reader = Reader(user_id=7, now=NOW, new_ids=False, scratch=Scratch())
     for part in (reader.thread, reader.memory, reader.topic):
         for each in (
             value,

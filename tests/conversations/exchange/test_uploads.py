@@ -4,12 +4,14 @@ import io
 import json
 import struct
 import zipfile
+from contextlib import closing
 from typing import Any
 
 import pytest
 
 from conversations.errors import ImportTooLarge, InvalidImport
 from conversations.exchange.importing import outline, records
+from conversations.exchange.scratch import Scratch
 from conversations.exchange.uploads import LONGEST_LIST, MOST_DOCUMENTS, documents
 from tests.conversations.exchange.test_reading import NOW
 
@@ -27,8 +29,8 @@ def packed(members: dict[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> byt
 
 
 def read(upload: bytes) -> list[Any]:
-    with documents(io.BytesIO(upload), most=MOST) as found:
-        return list(records(list(map(outline, found)), user_id=7, now=NOW))
+    with documents(io.BytesIO(upload), most=MOST) as found, closing(Scratch()) as scratch:
+        return list(records([outline(each, scratch) for each in found], scratch, user_id=7, now=NOW))
 
 
 def test_an_archive_of_many_documents_is_opened_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,91 @@
+"""Lists that are too long for the memory: their elements lie in a file that goes when the import ends."""
+
+import pickle
+import tempfile
+from array import array
+from collections.abc import Iterator, Sequence
+from typing import IO, Any, overload
+
+FEW = 2_000
+"""Elements of a list that stay in memory; or fewer, if they are large."""
+
+
+class Scratch:
+    """The file of one import. Made when it is first needed."""
+
+    def __init__(self) -> None:
+        self._made: IO[bytes] | None = None
+
+    @property
+    def _file(self) -> IO[bytes]:
+        if self._made is None:
+            self._made = tempfile.TemporaryFile()  # noqa: SIM115  # closed by `close`
+        return self._made
+
+    def write(self, value: Any) -> int:
+        offset = self._file.seek(0, 2)
+        _Pickler(self._file, protocol=5).dump(value)
+        return offset
+
+    def read(self, offset: int) -> Any:
+        self._file.seek(offset)
+        return _Unpickler(self._file, self).load()
+
+    def close(self) -> None:
+        if self._made:
+            self._made.close()
+
+
+class _Pickler(pickle.Pickler):
+    """A list may hold others that lie in the same file."""
+
+    def persistent_id(self, value: Any) -> str | None:
+        return "scratch" if isinstance(value, Scratch) else None
+
+
+class _Unpickler(pickle.Unpickler):
+    """Of nothing but what was written here just now."""
+
+    def __init__(self, file: Any, scratch: Scratch) -> None:
+        super().__init__(file)
+        self._scratch = scratch
+
+    def persistent_load(self, name: str) -> Scratch:
+        return self._scratch
+
+
+class Spool[T](Sequence[T]):
+    """A list in a file. It only grows."""
+
+    def __init__(self, scratch: Scratch, values: Sequence[T] = ()) -> None:
+        self._scratch, self._offsets = scratch, array("Q")
+        for value in values:
+            self.append(value)
+
+    def append(self, value: T) -> None:
+        self._offsets.append(self._scratch.write(value))
+
+    def __len__(self) -> int:
+        return len(self._offsets)
+
+    def __iter__(self) -> Iterator[T]:
+        return map(self._scratch.read, self._offsets)
+
+    @overload
+    def __getitem__(self, place: int) -> T: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[T]: ...
+    def __getitem__(self, place: int | slice) -> T | list[T]:
+        if isinstance(place, slice):
+            return [self._scratch.read(offset) for offset in self._offsets[place]]
+        return self._scratch.read(self._offsets[place])  # type: ignore[no-any-return]
+
+
+def gathered[T](values: Iterator[T], scratch: Scratch, *, few: bool) -> Sequence[T]:
+    """The values as a list, or in the scratch where they are not few."""
+    if few:
+        return list(values)
+    spool: Spool[T] = Spool(scratch)
+    for value in values:
+        spool.append(value)
+    return spool
