@@ -37,7 +37,7 @@ SAID = "By the way, the spare key to my cabin is under stone QX-7731, behind the
 FACT = "The spare key to the cabin is under stone QX-7731, behind the birch."
 QUESTION = "Where is the spare key to my cabin?"
 ANSWER = "You keep the spare key to your cabin under stone QX-7731."
-TELLING_WORDS = ["QX-7731", "7731", "stone", "birch"]
+TELLING_WORDS = ["QX-7731", "-7731", "stone", "birch"]
 
 
 def dump() -> str:
