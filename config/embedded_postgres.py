@@ -41,7 +41,15 @@ OUR_ENVIRONMENT = {"LD_LIBRARY_PATH", "TZ"}
 """What the server is given of ours, which holds keys."""
 UNFINISHED = "unfinished"
 """The folder within a data folder that is being made."""
-SETTINGS = {"listen_addresses": "", "unix_socket_permissions": "0700", "jit": "off", "log_checkpoints": "off"}
+SETTINGS = {
+    "listen_addresses": "",
+    "unix_socket_permissions": "0700",
+    "jit": "off",
+    "log_checkpoints": "off",
+    # A statement that fails, and what PostgreSQL says of the row, would bring people's words into the log.
+    "log_min_error_statement": "panic",
+    "log_error_verbosity": "terse",
+}
 # glibc and macOS 14 know C.UTF-8; elsewhere PostgreSQL 17 brings its own; C is everywhere but knows ASCII only.
 LOCALES = (
     ["--locale=C.UTF-8"],

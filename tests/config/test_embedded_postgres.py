@@ -233,6 +233,22 @@ def test_a_server_that_dies_is_started_again_by_one_of_its_holders(used: Path) -
     assert not is_up(url)
 
 
+def test_nothing_that_was_stored_or_failed_to_be_is_in_the_log(used: Path) -> None:
+    with running(used) as url, psycopg.connect(url, autocommit=True) as database:
+        database.execute("CREATE TEMPORARY TABLE word (text text UNIQUE CHECK (text <> 'Glockenspiel 2'))")
+        for statement in (
+            "INSERT INTO word VALUES ('Glockenspiel 1'), ('Glockenspiel 1')",
+            "INSERT INTO word VALUES ('Glockenspiel 2')",
+        ):
+            with pytest.raises(psycopg.IntegrityError):
+                database.execute(statement)
+        with pytest.raises(psycopg.errors.SyntaxError):
+            database.execute("INSERT 'Glockenspiel 3'")
+    log = used.with_name("postgres.log").read_text()
+    assert "duplicate key" in log and "word_text_check" in log
+    assert "Glockenspiel 1" not in log and "Glockenspiel 2" not in log
+
+
 def test_a_server_that_cannot_be_started_again_yet_is_tried_again(used: Path, caplog: pytest.LogCaptureFixture) -> None:
     settings = used / "postgresql.conf"
     sound = settings.read_text()
