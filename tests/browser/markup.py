@@ -64,3 +64,5 @@ AROUND = [
     "\u202e<scr\u0000ipt>\ufeff{}".replace("\u0000", ""),
 ]
 TEXTS = [around.format(plain) for around, plain in product(AROUND, PLAIN)]
+ONCE_MARKUP = f"<script> <code><img/src='x'/onerror={HIT}>"
+"""Went past the first line, which takes markup for text, and was held by the second: after such a tag text was left as it is."""

@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 
 from tests.browser.conftest import Reader
 from tests.browser.listening import listening
-from tests.browser.markup import TEXTS
+from tests.browser.markup import ONCE_MARKUP, TEXTS
 from tests.browser.memories import add_memory, add_today, add_topic
 from tests.browser.pages import Chat
 from tests.browser.rows import add_artifact, add_said, add_titles, name_reader
@@ -32,15 +32,15 @@ STRANGE = r"""() => {
 """What no page of ours has, and a stranger's markup would."""
 
 
+def texts() -> list[str]:
+    return [ONCE_MARKUP, *Random(14).sample(TEXTS, min(PAYLOADS, len(TEXTS)))]
+
+
 def expect_only_text(chat: Chat) -> None:
     assert chat.page.evaluate(STRANGE) == []
 
 
-def texts() -> list[str]:
-    return Random(14).sample(TEXTS, min(PAYLOADS, len(TEXTS)))
-
-
-@pytest.mark.parametrize("start", range(0, min(PAYLOADS, len(TEXTS)), ON_A_PAGE))
+@pytest.mark.parametrize("start", range(0, len(texts()), ON_A_PAGE))
 def test_what_was_written_stays_text(reader: Reader, browser_database: str, start: int) -> None:
     with reader(color_scheme="light") as chat, listening() as listener:
         chat.page.on("dialog", lambda dialog: pytest.fail(dialog.message))

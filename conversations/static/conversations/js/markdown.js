@@ -13,6 +13,10 @@ const marked = new Marked({
   gfm: true,
   renderer: {
     html: ({ text }) => (HARMLESS_HTML.test(text.trim()) ? text : escaped(text)),
+    // Marked leaves text as it is once a tag like <code> or <script> has been opened, which here is no tag.
+    text({ text, tokens }) {
+      return tokens ? this.parser.parseInline(tokens) : escaped(text);
+    },
     // Loading an image would tell its host who reads what; a link leaves that to the reader.
     image: ({ href, text }) => `<a href="${escaped(href)}">${escaped(text || "Image")} (image)</a>`,
     heading({ tokens, depth }) {
