@@ -1,16 +1,21 @@
 """A large import and export through a real server: how long they take, and by how much the server's memory grows."""
 
 import http.client
+import io
 import json
 import random
 import tempfile
 import time
 import uuid
-from collections.abc import Iterator
+import zipfile
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 from typing import IO
 from urllib.parse import urlsplit
 
+from tests.benchmarks.measuring import p50_p95
 from tests.clients import Client
 from tests.processes import ServerProcess, server
 from tests.services import fresh_database
@@ -19,6 +24,8 @@ MEGABYTES = 200
 TURNS = 40
 PASSWORD = "benchmarks only"
 PIECE = 2**18
+CALLS = 50
+"""That others make at least, while somebody imports."""
 WORDS = [
     "tea",
     "harbour",
@@ -47,9 +54,57 @@ def main() -> None:
     ):
         fill(document)
         token = Client.signed_in(running.url, password=PASSWORD).token
+        others(running, token)
         row(running, "import", lambda: imported(running.url, token, document))
         row(running, "export", lambda: exported(running.url, token))
         row(running, "import refused (409)", lambda: imported(running.url, token, document, status=409))
+
+
+def others(running: ServerProcess, token: str) -> None:
+    """A cheap call and the health, alone and while somebody else imports: a ZIP file of many documents, and a real one."""
+    quiet = p95s(running, token, bool)
+    print(f"{'others, p95 in ms':24}{'call':>10}{'health':>10}")
+    print(f"{'alone':24}{quiet[0]:10.1f}{quiet[1]:10.1f}", flush=True)
+    for name, body in (("2,000 documents", archive(2_000)), ("16,000 messages", long_document())):
+        with ThreadPoolExecutor(1) as program:
+            importing = program.submit(uploaded, running.url, token, body)
+            busy = p95s(running, token, importing.running)
+            status = importing.result()
+        ratios = [f"{now:10.1f} ({now / alone:.1f}x)" for now, alone in zip(busy, quiet, strict=True)]
+        print(f"{name:24}{''.join(ratios)}  answered {status}", flush=True)
+
+
+def p95s(running: ServerProcess, token: str, goes_on: Callable[[], bool]) -> tuple[float, float]:
+    """Of a call that reads one row and of the health, in turn: so many times, and for as long as something goes on."""
+    taken: tuple[list[float], list[float]] = ([], [])
+    while len(taken[0]) < CALLS or goes_on():
+        for times, path in zip(taken, ("/api/v1/tokens/current/", "/health/"), strict=True):
+            started = time.perf_counter()
+            with closing(http.client.HTTPConnection(urlsplit(running.url).netloc, timeout=60)) as connection:
+                connection.request("GET", path, headers={"Authorization": f"Token {token}"})
+                response = connection.getresponse()
+                assert response.read() and response.status == 200
+            times.append((time.perf_counter() - started) * 1000)
+    return p50_p95(taken[0])[1], p50_p95(taken[1])[1]
+
+
+def archive(documents: int) -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as packed:
+        for number in range(documents):
+            packed.writestr(f"d{number}/conversations.json", '{"format": "openbook/1"}')
+    return file.getvalue()
+
+
+def long_document() -> bytes:
+    messages = [{"role": "user", "content": "The harbour lay quiet, and nobody knew better."}] * 8
+    return json.dumps({"format": "openbook/1", "threads": [{"messages": messages}] * 2_000}).encode()
+
+
+def uploaded(url: str, token: str, body: bytes) -> int:
+    response = call(url, token, "POST", "import/", io.BytesIO(body), {"Content-Length": str(len(body))})
+    response.read()
+    return response.status
 
 
 def row(running: ServerProcess, name: str, work: object) -> None:
