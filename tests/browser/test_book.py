@@ -3,7 +3,7 @@
 from contextlib import suppress
 from datetime import UTC, datetime
 
-from playwright.sync_api import Locator, expect
+from playwright.sync_api import Locator, Route, expect
 
 from tests.browser.conftest import Reader
 from tests.browser.memories import add_memory, add_today, add_topic, gone
@@ -68,6 +68,18 @@ def test_a_source_that_failed_is_said_plainly(chat: Chat, browser_database: str)
     expect(failures.get_by_role("listitem")).to_have_text(
         ["Your open topics could not be read. This reply had to do without."]
     )
+
+
+def test_what_comes_late_of_an_earlier_request_does_not_turn_the_gauge_back(chat: Chat) -> None:
+    held: list[Route] = []
+    chat.page.route("**/api/v1/requests/*/", lambda route: route.continue_() if held else held.append(route))
+    chat.ask("Hello.")
+    chat.ask("And again?")
+    with chat.page.expect_response(held[0].request.url):
+        held[0].continue_()
+    chat.page.get_by_role("button", name="Open the book").press("Enter")
+    book = chat.page.get_by_role("dialog", name="The book of this reply")
+    expect(book.locator(".fate.included")).to_contain_text("2 turns – recent enough")
 
 
 def test_the_gauge_opens_the_same_book_on_a_phone(reader: Reader, browser_database: str) -> None:

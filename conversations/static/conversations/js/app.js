@@ -172,8 +172,9 @@ function loadFailed(error, thread) {
 async function readWindow(request) {
   if (!request) return;
   const reader = open;
+  const { newest } = book;
   const snapshot = await book.read(request).catch((error) => composer.say(error.message));
-  if (!snapshot || reader !== open) return;
+  if (!snapshot || reader !== open || book.newest !== newest) return; // another request was made meanwhile
   book.gauge(request, snapshot);
   log.turnOf(request)?.setFacts(snapshot);
   // Turns that are done with are missing between others too; this line is about what has grown too old.

@@ -33,6 +33,11 @@ export class Book {
     this.dialog.addEventListener("click", (event) => event.target === this.dialog && this.dialog.close());
   }
 
+  /** The request that the gauge is about. */
+  get newest() {
+    return this.#newest;
+  }
+
   /** @param {string | null} request @param {{total_tokens: number, budget: number}} [facts] */
   gauge(request, facts) {
     this.#newest = request;
