@@ -8,6 +8,7 @@ told to come again. A work ends when whoever asked for it leaves, and when the p
 import asyncio
 import enum
 import logging
+import sys
 import threading
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Iterator
@@ -34,6 +35,11 @@ END_SECONDS = 4.0
 """What the works of a process may take to end once it is told to."""
 PERSON, PLACE = 0x6F62_0001, 0x6F62_0002
 """The first numbers of the advisory locks; the second is a person's, or a place's."""
+COMPUTE_SECONDS, REST_SECONDS = 0.004, 0.004
+"""A work that computes rests in between, so that replies come to their turn: Python runs one thread at a time."""
+SWITCH_SECONDS = 0.0001
+"""How long another thread waits for it meanwhile; Python's own 5 ms add up over the steps of one request."""
+USUAL_SWITCH_SECONDS = sys.getswitchinterval()
 IN_LINE = 16
 """Requests of a process that wait at most; further ones are refused at once."""
 IN_LINE_OF_ONE = 4
@@ -94,10 +100,17 @@ class Work:
     future: Future[Any] | None = None
     _guard: threading.Lock = field(default_factory=threading.Lock)
     _database: psycopg.Connection[Any] | None = None
+    _rested_at: float = 0.0
 
     def check(self) -> None:
         if self.cancelled.is_set():
             raise Cancelled
+
+    def rest(self) -> None:
+        """Let others compute, where it has done so for a while."""
+        if time.monotonic() - self._rested_at > COMPUTE_SECONDS:
+            self.cancelled.wait(REST_SECONDS)
+            self._rested_at = time.monotonic()
 
     def cancel(self) -> None:
         """Safe in any thread, which waits until the work has ended, or for a few seconds.
@@ -141,6 +154,7 @@ _current: ContextVar[Work | None] = ContextVar("work", default=None)
 def check() -> None:
     """Raise ``Cancelled`` where the work that this is a part of was cancelled. To be called between records."""
     if work := _current.get():
+        work.rest()
         work.check()
 
 
@@ -185,6 +199,7 @@ class _Places:
             except psycopg.Error:
                 self._close()  # and its locks are gone
             if not self.running:
+                sys.setswitchinterval(USUAL_SWITCH_SECONDS)
                 self._close()
 
     def _lock(self, user_id: int, kind: Kind) -> Work | OpenbookError:
@@ -202,6 +217,7 @@ class _Places:
             for place in kind.places:
                 if place not in taken and self._try(PLACE, place):
                     work = self.running[user_id] = Work(user_id, place)
+                    sys.setswitchinterval(SWITCH_SECONDS)
                     return work
             self._locks.execute("SELECT pg_advisory_unlock(%s, %s)", [PERSON, user_id])
             refusal = NoPlace(retry_after=30)
