@@ -20,9 +20,9 @@ test: .venv/dev.stamp .local/static.stamp .local/claude-cli/stamp ## the whole s
 	@sh tests/services.sh
 	@exec "$(PYTHON)" -m pytest --numprocesses 3 --dist worksteal
 
-soak: .venv/dev.stamp .local/static.stamp ## a hundred kills, each property of the context and each call with many examples, 10,000 frames, each hostile page and text
+soak: .venv/dev.stamp .local/static.stamp ## a hundred kills, each property of the context and each call with many examples, 30,000 frames, each hostile page and text
 	@sh tests/services.sh
-	@OPENBOOK_TEST_KILLS=100 OPENBOOK_TEST_EXAMPLES=400 OPENBOOK_TEST_CALLS=200 OPENBOOK_TEST_FRAMES=10000 OPENBOOK_TEST_PAYLOADS=1000 \
+	@OPENBOOK_TEST_KILLS=100 OPENBOOK_TEST_EXAMPLES=400 OPENBOOK_TEST_CALLS=200 OPENBOOK_TEST_FRAMES=30000 OPENBOOK_TEST_PAYLOADS=1000 \
 		OPENBOOK_TEST_MEBIBYTES=60 OPENBOOK_TEST_MEMBERS=20000 \
 		exec "$(PYTHON)" -m pytest --timeout 3000 tests/test_processes.py tests/conversations/context tests/conversations/api/test_generated.py \
 		tests/conversations/api/test_servers.py tests/test_long_work.py tests/browser/test_shut_in.py tests/browser/test_markup.py
