@@ -5,7 +5,6 @@ Daphne would take in whatever it is given, so that one reader who doesn't read c
 """
 
 import asyncio
-import json
 import logging
 from collections.abc import Awaitable, Callable, Iterator, MutableMapping
 from contextlib import contextmanager, nullcontext
@@ -16,7 +15,8 @@ from django.conf import settings
 from twisted.internet.interfaces import IPushProducer
 from zope.interface import implementer  # type: ignore[import-untyped]
 
-from conversations.errors import ReaderTooSlow, describe
+from conversations import wire
+from conversations.errors import ReaderTooSlow
 
 log = logging.getLogger("openbook.pacing")
 
@@ -62,7 +62,7 @@ def farewell(written: bytes) -> bytes:
     """The error, unless an event was only begun: readers drop it when nothing follows, and must not take it for a whole one."""
     if not written.endswith(b"\n\n"):
         return b""
-    return f"event: error\ndata: {json.dumps(describe(ReaderTooSlow()))}\n\n".encode()
+    return wire.error_event(ReaderTooSlow())
 
 
 @implementer(IPushProducer)

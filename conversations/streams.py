@@ -4,7 +4,7 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing
-from typing import cast
+from typing import Any, cast
 
 from django.contrib.auth.models import User
 from django.db import DatabaseError
@@ -32,7 +32,16 @@ class AccessEnded(Exception):
         self.error = error
 
 
-class SelfChecked(StreamingHttpResponse):
+class StreamedAnswer(StreamingHttpResponse):
+    """What nobody on the way keeps or holds back."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self["Cache-Control"] = "no-store"
+        self["X-Accel-Buffering"] = "no"
+
+
+class SelfChecked(StreamedAnswer):
     """An answer that asks by itself whether its reader still may."""
 
 
@@ -86,7 +95,7 @@ async def _pieces(content: AsyncGenerator[bytes], check: Check, *, is_event_stre
         log.info("answer ended with its reader's access", extra={"reason": ended.error.code})
         if not is_event_stream:
             raise
-        yield f"event: error\ndata: {wire.frame(errors.describe(ended.error))}\n\n".encode()
+        yield wire.error_event(ended.error)
 
 
 def _check_of_token(began: ApiToken) -> Check:

@@ -8,6 +8,7 @@ from django.db.models import F, FilteredRelation, OuterRef, Q, QuerySet, Subquer
 
 from artifacts.models import Artifact, ArtifactVersion
 from conversations import endings
+from conversations.errors import OpenbookError, describe
 from conversations.models import ContextSnapshot, Message, Reply, Thread
 from conversations.providers import refusals
 
@@ -23,6 +24,11 @@ def moment(at: datetime | None) -> str | None:
 def frame(envelope: dict[str, Any]) -> str:
     """The JSON of one event, the same whether it comes from memory or from PostgreSQL, which orders keys its own way."""
     return json.dumps(envelope, sort_keys=True)
+
+
+def error_event(error: OpenbookError) -> bytes:
+    """The last event of a stream that ends early."""
+    return f"event: error\ndata: {frame(describe(error))}\n\n".encode()
 
 
 def thread_object(thread: Thread, running: Reply | None) -> dict[str, Any]:

@@ -114,8 +114,6 @@ def stream(request: HttpRequest, thread: Thread, sight: Sight) -> StreamingHttpR
     events = events_of(thread.pk, reply_id, after)
     sent = frames(events, lambda: problem_of(key, user=user, shown=shown), shown=shown, problem=sight.problem)
     response = streams.SelfChecked(sent, content_type="text/event-stream")
-    response["Cache-Control"] = "no-store"
-    response["X-Accel-Buffering"] = "no"
     connection.close()  # now: a response that is open would keep it from all others
     return response
 

@@ -23,6 +23,7 @@ from conversations.db import in_database
 from conversations.limits import Limits, Quota
 from conversations.models import ApiToken, Scope
 from conversations.replies.events import Event
+from conversations.streams import StreamedAnswer
 
 KEEP_ALIVE_SECONDS = 15.0
 """Proxies close a stream that is silent for long."""
@@ -122,10 +123,7 @@ def valid(shape: type[Serializer[Any]], request: Request) -> dict[str, Any]:
 
 def event_stream(events: AsyncGenerator[Event]) -> StreamingHttpResponse:
     """Server-Sent Events. The database connection of the request has gone back to the pool before the first one."""
-    response = StreamingHttpResponse(_frames(events), content_type="text/event-stream")
-    response["Cache-Control"] = "no-store"
-    response["X-Accel-Buffering"] = "no"
-    return response
+    return StreamedAnswer(_frames(events), content_type="text/event-stream")
 
 
 async def _frames(events: AsyncGenerator[Event]) -> AsyncIterator[bytes]:

@@ -13,7 +13,7 @@ from functools import partial
 from typing import IO, Any
 
 from django.conf import settings
-from django.http import HttpResponseBase, StreamingHttpResponse
+from django.http import HttpResponseBase
 from django.utils import timezone
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
@@ -34,6 +34,7 @@ from conversations.exchange.uploads import documents, too_large
 from conversations.exchange.writing import export
 from conversations.long_work import Kind, Work
 from conversations.models import Scope
+from conversations.streams import StreamedAnswer
 
 log = logging.getLogger("openbook.exchange")
 
@@ -116,7 +117,7 @@ class Import(AsyncAPIView):
 
         if shown:
             lines = _lines(long_work.places(user.pk, Kind.IMPORT), imported, copy_context())
-            return _stream(_closing(upload, lines))
+            return StreamedAnswer(_closing(upload, lines), content_type="application/x-ndjson")
         with upload:
             done = await long_work.run(user.pk, Kind.IMPORT, partial(imported, lambda progress: None))
         return Response(done, status=201)
@@ -200,13 +201,6 @@ def _line(values: dict[str, Any]) -> bytes:
     return json.dumps(values, ensure_ascii=False).encode() + b"\n"
 
 
-def _stream(pieces: AsyncIterator[bytes], content_type: str = "application/x-ndjson") -> StreamingHttpResponse:
-    response = StreamingHttpResponse(pieces, content_type=content_type)
-    response["Cache-Control"] = "no-store"
-    response["X-Accel-Buffering"] = "no"
-    return response
-
-
 class Export(AsyncAPIView):
     scopes = {"GET": Scope.EXPORT}
 
@@ -214,6 +208,6 @@ class Export(AsyncAPIView):
     async def get(self, request: Request) -> HttpResponseBase:
         """Everything of the caller in the format that `POST import/` takes: threads oldest first, what is remembered."""
         work = await long_work.taken(caller(request).pk, Kind.DOWNLOAD)
-        response = _stream(long_work.download(work, export(caller(request))), "application/json")
+        response = StreamedAnswer(long_work.download(work, export(caller(request))), content_type="application/json")
         response["Content-Disposition"] = f'attachment; filename="openbook-{timezone.now():%Y-%m-%d}.json"'
         return response

@@ -3,7 +3,7 @@
 import asyncio
 from functools import partial
 
-from django.http import HttpResponse, HttpResponseBase, StreamingHttpResponse
+from django.http import HttpResponse, HttpResponseBase
 from django.utils.http import content_disposition_header
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
@@ -21,6 +21,7 @@ from conversations.errors import VersionNotFound
 from conversations.exchange.folder import folder_name, zipped
 from conversations.long_work import Kind
 from conversations.models import Scope
+from conversations.streams import StreamedAnswer
 
 
 class ArtifactExport(AsyncAPIView):
@@ -81,8 +82,7 @@ class ThreadExport(AsyncAPIView):
         """A thread as a ZIP file: the conversation as Markdown and as a document that `POST import/` takes, its artifacts."""
         thread = await in_database(threads.get)(caller(request), thread_id)
         work = await long_work.taken(caller(request).pk, Kind.DOWNLOAD)
-        response = StreamingHttpResponse(long_work.download(work, zipped(thread)), content_type="application/zip")
-        response["X-Accel-Buffering"] = "no"
+        response = StreamedAnswer(long_work.download(work, zipped(thread)), content_type="application/zip")
         return _attached(response, f"{folder_name(thread)}.zip")
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import IO, Any
 
 from django.contrib.auth.models import User
-from django.http import HttpRequest, HttpResponseBase, JsonResponse, StreamingHttpResponse
+from django.http import HttpRequest, HttpResponseBase, JsonResponse
 from django.views.decorators.csrf import csrf_exempt
 from drf_spectacular.utils import extend_schema
 from rest_framework.exceptions import ParseError
@@ -50,6 +50,7 @@ from conversations.replies.appending import append
 from conversations.replies.content import client_id, user_blocks
 from conversations.replies.events import Event
 from conversations.request_ids import current_request_id
+from conversations.streams import StreamedAnswer
 from conversations.text import clean
 
 LARGEST_BODY = 32 * 2**20
@@ -416,10 +417,7 @@ async def _streamed(events: AsyncGenerator[Event | None], begun: Begun) -> HttpR
     headers = begun.headers(next((event.data["request"] for event in first if event.type == "context.built"), None))
     if first and first[-1].is_last and (found := failure(first[-1])):
         return _failed(found, headers)
-    response = StreamingHttpResponse(_frames(first, events, begun), content_type="text/event-stream", headers=headers)
-    response["Cache-Control"] = "no-store"
-    response["X-Accel-Buffering"] = "no"
-    return response
+    return StreamedAnswer(_frames(first, events, begun), content_type="text/event-stream", headers=headers)
 
 
 async def _frames(first: list[Event], events: AsyncGenerator[Event | None], begun: Begun) -> AsyncIterator[bytes]:
