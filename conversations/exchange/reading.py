@@ -151,7 +151,11 @@ class Reader:
             if len(listed) > MOST_OF_THREAD:
                 refuse(at(place, named), f"has {len(listed):,} elements; the limit is {MOST_OF_THREAD:,}.")
         turns = self._gathered(messages, self._read_turns(messages, at(place, "messages"), created_at or self._now))
-        told = Turns.of(turns, self._makers(artifacts)) if artifacts else Turns(all=turns, places={}, earliest=())
+        told = (
+            Turns.of(turns, self._makers(artifacts, at(place, "artifacts")))
+            if artifacts
+            else Turns(all=turns, places={}, earliest=())
+        )
         return ThreadRecord(
             id=self._id(self._threads, thread, place),
             place=place,
@@ -174,13 +178,13 @@ class Reader:
         """The records of what is given, where that is: in memory, or in the scratch."""
         return gathered(records, self._scratch, few=not isinstance(given, Spool))
 
-    def _makers(self, artifacts: Iterable[Any]) -> set[uuid.UUID | int]:
+    def _makers(self, artifacts: Iterable[Any], place: str) -> set[uuid.UUID | int]:
         """The turns that artifacts name as those that made them, by id or by place."""
         named = [
             version.get("message")
-            for artifact in artifacts
+            for index, artifact in enumerate(artifacts)
             if isinstance(artifact, dict)
-            for version in (artifact, *(artifact.get("versions") or ()))
+            for version in (artifact, *elements(artifact, "versions", f"{place}[{index}]"))
             if isinstance(version, dict)
         ]
         ids = {each for each in named if isinstance(each, str) and _is_id(each) and each in self._turns}

@@ -4,13 +4,14 @@ import logging
 import re
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 from itertools import groupby
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.db import IntegrityError, connection, transaction
+from django.db import DatabaseError, IntegrityError, connection, transaction
 from django.db.models import Model
 from django.utils import timezone
 from psycopg.errors import UniqueViolation
@@ -85,10 +86,11 @@ def store(*, user: User, records: Iterable[Record], told: Callable[[Stored], Non
         if taken := _taken(error):
             raise taken from None
         raise
-    embedding.catch_up_if_possible(user.pk)
     turns = sum(count for _, count in stored.threads)
-    if turns >= MANY:
-        _tell_planner()
+    with suppress(long_work.Cancelled, DatabaseError):  # it is stored, whatever becomes of this
+        embedding.catch_up_if_possible(user.pk)
+        if turns >= MANY:
+            _tell_planner()
     log.info("imported", extra={"threads": len(stored.threads), "turns": turns, "memories": stored.memories})
     return stored
 

@@ -20,8 +20,11 @@ LONGEST_LIST = 2 * 2**20
 UNPACKED_IN_STEPS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
 """Of the others ``zipfile`` unpacks a piece whole, however large it becomes."""
 ZIP = b"PK\x03\x04"
-BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError)
-"""What ``zipfile`` raises for a file that is cut off, damaged, encrypted or packed in a way that it doesn't know."""
+BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, UnicodeDecodeError)
+"""What ``zipfile`` raises for a file that is cut off, damaged, encrypted or packed in a way that it doesn't know, and for
+names that are not the UTF-8 that they say."""
+FARTHEST = 2**40
+"""Bytes that no upload has."""
 
 
 class Source(Protocol):
@@ -66,7 +69,8 @@ class Member:
 
 
 class _Archived(io.RawIOBase):
-    """A file of which ``zipfile`` reads no more at once than it may: it takes in the whole list of an archive's files."""
+    """A file of which ``zipfile`` reads no more at once than it may – it takes in the whole list of an archive's files – and
+    no place that can't be in it: it believes what the list says."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
@@ -75,6 +79,8 @@ class _Archived(io.RawIOBase):
         return True
 
     def seek(self, offset: int, whence: int = 0, /) -> int:
+        if whence == io.SEEK_SET and not 0 <= offset < FARTHEST:
+            raise zipfile.BadZipFile("a place outside of the file")
         return self._file.seek(offset, whence)
 
     def tell(self) -> int:

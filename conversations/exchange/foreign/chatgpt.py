@@ -5,7 +5,16 @@ import uuid
 from collections.abc import Iterator
 from typing import Any
 
-from conversations.exchange.foreign.parts import attached, fenced, listed, moment_of, paragraphs, stored_id, titled
+from conversations.exchange.foreign.parts import (
+    attached,
+    derived_id,
+    fenced,
+    listed,
+    moment_of,
+    paragraphs,
+    stored_id,
+    titled,
+)
 
 CITATION = re.compile("\ue200[^\ue201]*\ue201|[\ue200-\ue2ff]|【\\d[^】]*†[^】]*】")
 """Marks that only their page could resolve."""
@@ -42,7 +51,7 @@ def _turns(conversation: dict[str, Any], thread: uuid.UUID | None) -> Iterator[d
             turn = {"role": role, "content": text, "created_at": moment_of(message.get("create_time"))}
             # A conversation that was branched off repeats the messages of the other, ids and all.
             if thread and isinstance(message.get("id"), str):
-                turn["id"] = str(uuid.uuid5(thread, message["id"]))
+                turn["id"] = str(derived_id(thread, message["id"]))
         if role == "assistant":
             turn["status"] = STATUSES.get(str(message.get("status")), "complete")
     if turn:

@@ -19,7 +19,12 @@ def stored_id(given: Any, product: str) -> uuid.UUID | None:
     try:
         return uuid.UUID(given)
     except ValueError:
-        return uuid.uuid5(uuid.NAMESPACE_URL, f"{product}:{given}")
+        return derived_id(uuid.NAMESPACE_URL, f"{product}:{given}")
+
+
+def derived_id(space: uuid.UUID, name: str) -> uuid.UUID:
+    """Of any name that JSON can give, halves of characters among it."""
+    return uuid.uuid5(space, name.encode(errors="surrogatepass"))
 
 
 def titled(name: Any) -> dict[str, str]:
