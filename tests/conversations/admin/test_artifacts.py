@@ -15,6 +15,7 @@ from conversations.replies.presets import instruction_text
 from tests.artifacts.factories import make_artifact
 from tests.conversations.admin.conftest import Reader, list_url, page_url
 from tests.conversations.factories import make_reply, make_snapshot, make_thread
+from tests.html import as_read
 
 pytestmark = pytest.mark.django_db
 
@@ -35,7 +36,7 @@ def test_a_version_leads_to_the_turn_the_reply_and_the_request_that_made_it(staf
     artifact = make_artifact(thread, "# BRD", reply_id=reply.id)
     later = make_snapshot(reply=reply, round=3)
     assert first.created_at < second.created_at < artifact.created_at < later.created_at
-    page = staff.get(page_url("artifact", artifact.pk)).text
+    page = as_read(staff.get(page_url("artifact", artifact.pk)).text)
     links = re.findall(r'<a href="([^"]+)">(Turn|Reply|Model request)</a>', page)
     assert links == [
         (page_url("message", answer.pk), "Turn"),

@@ -19,6 +19,7 @@ from conversations.context import snapshots
 from conversations.models import Assistant, ContentAccess, ContextSnapshot, Message, Thread
 from tests.conversations.admin.conftest import Reader, SignIn, list_url, page_url
 from tests.conversations.factories import chain, make_context, make_reply, make_snapshot, make_thread
+from tests.html import as_read
 from tests.memory.factories import make_memory, make_thread_summary
 
 NEEDLE = "xylophone"
@@ -59,7 +60,7 @@ def two_requests(user: User | None = None, *, more: int = 1) -> tuple[ContextSna
 @pytest.mark.django_db
 def test_a_request_is_compared_with_the_one_before_it(staff: Reader) -> None:
     first, second = two_requests()
-    text = staff.read(page_url("contextsnapshot", second.pk, "compare")).text
+    text = as_read(staff.read(page_url("contextsnapshot", second.pk, "compare")).text)
     [verdict] = re.findall(r'<p class="ob-verdict">(.*?)</p>', text)
     difference = f"{second.total_tokens - first.total_tokens:+,}".replace("-", "−")
     changes, size, cached = verdict.split("; ")

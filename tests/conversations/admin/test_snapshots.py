@@ -24,6 +24,7 @@ from memory.models import Topic
 from tests.artifacts.factories import make_artifact
 from tests.conversations.admin.conftest import Reader, SignIn, list_url, opened, page_url
 from tests.conversations.factories import make_context, make_reply, make_snapshot, make_thread, record
+from tests.html import as_read
 from tests.memory.factories import make_memory, make_topic
 
 pytestmark = pytest.mark.django_db
@@ -104,7 +105,7 @@ def test_every_turn_that_was_left_out_has_its_reason_in_words() -> None:
 
 def test_the_bar_and_the_table_show_the_same_numbers(staff: Reader) -> None:
     snapshot = make_snapshot(make_thread(turns=TRUMP))
-    text = staff.read(page_url("contextsnapshot", snapshot.pk)).text
+    text = as_read(staff.read(page_url("contextsnapshot", snapshot.pk)).text)
     drawn = dict(re.findall(r"<title>([^<:]+): ([\d,]+)</title>", text))
     rows = re.findall(r'</svg>([^<]+)</th>\s*<td class="ob-number">([\d,]+)</td>', text)
     assert drawn == dict(rows) | {"Budget": "4,100"}
@@ -155,7 +156,7 @@ def test_a_huge_request_is_shown_as_far_as_a_browser_likes_it(staff: Reader) -> 
     size = len(canonical(snapshots.rebuild(snapshot)))
     assert size > 500_000
     assert len(page) < 250_000
-    assert f"The first 60,000 characters; {size - 60_000:,} more are in the download." in page
+    assert f"The first 60,000 characters; {size - 60_000:,} more are in the download." in as_read(page)
 
 
 def test_estimated_and_reported_tokens_stand_side_by_side() -> None:
@@ -268,7 +269,7 @@ def test_a_source_that_failed_is_named_in_the_verdict_and_in_the_list(staff: Rea
         cursor.execute("ALTER TABLE elsewhere RENAME TO memory_topic")
     page = staff.read(page_url("contextsnapshot", snapshot.pk)).text
     assert snapshot_page.verdict(snapshot).endswith(" tokens; open threads failed")
-    assert "<strong>open threads</strong>: The database did not answer: UndefinedTable." in page
+    assert "<strong>open threads</strong>: The database did not answer: UndefinedTable." in as_read(page)
     assert '<span class="ob-second ob-error">open threads failed</span>' in staff.get(list_url("contextsnapshot")).text
 
 
@@ -316,8 +317,8 @@ def test_a_request_for_a_query_reads_as_what_it_is(staff: Reader) -> None:
     assert (page.budget_x, page.relatives.others) == (None, [used])
     assert page.rewritten == page_of(used).rewritten
     text = staff.read(page_url("contextsnapshot", asked.pk)).text
-    assert f'<a href="{page_url("contextsnapshot", used.pk)}">round 1</a>' in text
-    assert f'<a href="{page_url("contextsnapshot", asked.pk)}">contextualised query</a>' in (
+    assert f'<a href="{page_url("contextsnapshot", used.pk)}">round 1</a>' in as_read(text)
+    assert f'<a href="{page_url("contextsnapshot", asked.pk)}">contextualised query</a>' in as_read(
         staff.read(page_url("contextsnapshot", used.pk)).text
     )
 
@@ -329,7 +330,7 @@ def test_requests_for_a_query_are_told_apart_in_lists_and_in_the_thread(staff: R
     assert list(only) == [asked]
     names = re.findall(
         r'<a href="([^"]+)">(Contextualised query|Model request[ \d]*)</a>',
-        staff.read(page_url("thread", reply.thread_id)).text,
+        as_read(staff.read(page_url("thread", reply.thread_id)).text),
     )
     assert names == [
         (page_url("contextsnapshot", asked.pk), "Contextualised query"),
@@ -375,7 +376,7 @@ def test_the_page_of_eighty_turns_takes_at_most_twelve_statements(signed_in: Sig
         text = client.get(page_url("contextsnapshot", snapshot.pk)).text
     statements = [query["sql"] for query in queries if "SAVEPOINT" not in query["sql"]]
     assert (snapshot.message_history_count, "A turn of some words." in text) == (80, True)
-    assert "2</strong> its artifact was made" in text
+    assert "2</strong> its artifact was made" in as_read(text)
     assert len(statements) <= 12, statements
 
 

@@ -11,6 +11,7 @@ from conversations.models import Message, Thread
 from tests.artifacts.factories import make_artifact
 from tests.conversations.admin.conftest import Reader, list_url, page_url
 from tests.conversations.factories import make_reply, make_snapshot, make_thread
+from tests.html import as_read
 
 pytestmark = pytest.mark.django_db
 
@@ -49,7 +50,7 @@ def test_a_long_turn_is_cut_and_leads_to_its_whole_text(staff: Reader) -> None:
     page = staff.read(page_url("thread", thread.pk)).text
     turn = thread.messages.get()
     assert len(page) < 25_000
-    assert f'<a href="{page_url("message", turn.pk)}">All 99,007 characters</a>' in page
+    assert f'<a href="{page_url("message", turn.pk)}">All 99,007 characters</a>' in as_read(page)
     assert "the end" in staff.read(page_url("message", turn.pk)).text
 
 
@@ -58,7 +59,7 @@ def test_a_turn_shows_its_replies_with_their_model_requests(staff: Reader) -> No
     error = {"type": "model", "code": "overloaded", "message": "", "details": {}, "request_id": ""}
     failed = make_snapshot(reply=make_reply(thread, status="failed", error=error), status="failed")
     done = make_snapshot(thread)
-    page = staff.read(page_url("thread", thread.pk)).text
+    page = as_read(staff.read(page_url("thread", thread.pk)).text)
     links = re.findall(r'class="ob-attempt"><a href="([^"]+)">.*?<a href="([^"]+)">Model request</a>', page, re.DOTALL)
     assert links == [
         (page_url("reply", snapshot.reply_id), page_url("contextsnapshot", snapshot.pk)) for snapshot in (failed, done)

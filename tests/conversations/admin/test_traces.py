@@ -25,6 +25,7 @@ from memory.models import Preferences
 from tests.artifacts.factories import make_artifact
 from tests.conversations.admin.conftest import Reader, SignIn
 from tests.conversations.factories import make_context, make_reply, make_snapshot, make_thread, record
+from tests.html import as_read
 from tests.memory.factories import make_memory, make_preferences, make_thread_summary, make_topic
 
 pytestmark = pytest.mark.django_db
@@ -98,7 +99,7 @@ def test_the_first_request_without_a_turn_is_named_and_linked(staff: Reader) -> 
     thread = long_thread()
     made = told(thread, 7)
     without = made[made.index(holding(made, 3)[-1]) + 1]
-    page = staff.get(why_url(turn(thread, 3))).text
+    page = as_read(staff.get(why_url(turn(thread, 3))).text)
     [row] = re.findall(r'<tr class="ob-turning">(.*?)</tr>', page, re.DOTALL)
     assert reverse("admin:conversations_contextsnapshot_change", args=[without.pk]) in row
     assert "the first that did not hold it" in row
@@ -196,7 +197,7 @@ def test_a_map_has_its_newest_requests_and_leads_to_older_ones(staff: Reader, mo
     made = told(thread, 7)
     numbers = {until: [c.number for c in map_page.map_page(thread, until=until).columns] for until in ("", "4", "99")}
     assert numbers == {"": [5, 6, 7], "4": [2, 3, 4], "99": [5, 6, 7]}
-    page = staff.get(map_url(thread), {"until": "4"}).text
+    page = as_read(staff.get(map_url(thread), {"until": "4"}).text)
     assert ('href="?until=1"' in page, 'href="?until=7"' in page) == (True, True)
     columns = re.findall(r'<a href="([^"]+)" tabindex="-1"><rect', page)
     rows = re.findall(r'<th scope="row"><a href="([^"]+)">', page)

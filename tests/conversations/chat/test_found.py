@@ -8,6 +8,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from tests.conversations.factories import make_thread
+from tests.html import as_read
 
 pytestmark = pytest.mark.django_db
 TAG = re.compile(r"<(?!/?mark)[^>]+>\s*")
@@ -17,7 +18,7 @@ def found(user: User, words: str) -> tuple[str, list[tuple[str, str]]]:
     """What the page says of the search, and the address and words of each place."""
     browser = Client()
     browser.force_login(user)
-    page = browser.get("/", {"q": words}).text
+    page = as_read(browser.get("/", {"q": words}).text)
     [state] = re.findall(r'role="status">(.*?)</p>', page)
     places = re.findall(r'<a class="hit" href="(.*?)">(.*?)</a>', page, re.DOTALL)
     return unescape(state), [(address, re.sub(r"\s+", " ", TAG.sub("|", place))) for address, place in places]

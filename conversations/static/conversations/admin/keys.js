@@ -1,6 +1,7 @@
 // j and k follow the page's own next and previous links, d the one that compares; ? opens the list of keys.
+/** @type {HTMLDialogElement | null} */
 const dialog = document.querySelector("dialog.ob-keys");
-const follow = (link) => document.querySelector(link)?.click();
+const follow = (link) => /** @type {HTMLElement | null} */ (document.querySelector(link))?.click();
 const actions = {
   j: () => follow('a[rel="next"]'),
   k: () => follow('a[rel="prev"]'),

@@ -15,11 +15,15 @@ let masked = 0;
 function line(kind, words, url = "") {
   const paragraph = document.createElement("p");
   paragraph.className = kind;
-  const target = url ? document.createElement("a") : paragraph;
-  if (url) target.href = url;
-  target.textContent = words;
-  if (url) paragraph.append(target);
+  paragraph.append(url ? link(words, url) : words);
   return log.appendChild(paragraph);
+}
+
+function link(words, url) {
+  const anchor = document.createElement("a");
+  anchor.href = url;
+  anchor.textContent = words;
+  return anchor;
 }
 
 function follow(change) {
@@ -77,5 +81,7 @@ source.addEventListener("over", (event) => {
 });
 source.addEventListener("error", () => {
   state.textContent =
-    source.readyState === EventSource.CLOSED ? "Not connected. Reload the page." : "The connection was lost. Trying again…";
+    source.readyState === EventSource.CLOSED
+      ? "Not connected. Reload the page."
+      : "The connection was lost. Trying again…";
 });

@@ -3,7 +3,7 @@
 const ROOT = "/api/v1/";
 
 export class ApiError extends Error {
-  /** @param {{code: string, message: string, details?: object}} error */
+  /** @param {{code: string, message: string, details?: Row}} error */
   constructor(status, error) {
     super(error.message);
     this.status = status;
@@ -12,7 +12,9 @@ export class ApiError extends Error {
   }
 
   get signedOut() {
-    return this.status === 401 || (this.status === 403 && ["not_authenticated", "authentication_failed"].includes(this.code));
+    return (
+      this.status === 401 || (this.status === 403 && ["not_authenticated", "authentication_failed"].includes(this.code))
+    );
   }
 }
 
@@ -27,13 +29,23 @@ async function call(method, path, body) {
   if (body !== undefined) headers["Content-Type"] = "application/json";
   const url = new URL(path, new URL(ROOT, location.origin));
   // A `next` link carries the host that the server believes it has, which behind a proxy may not be this one.
-  const response = await fetch(url.pathname + url.search, { method, headers, body: body && JSON.stringify(body) }).catch(() => {
-    throw new ApiError(0, { code: "unreachable", message: "The server can't be reached. Check the connection and try again." });
+  const response = await fetch(url.pathname + url.search, {
+    method,
+    headers,
+    body: body && JSON.stringify(body),
+  }).catch(() => {
+    throw new ApiError(0, {
+      code: "unreachable",
+      message: "The server can't be reached. Check the connection and try again.",
+    });
   });
   if (response.status === 204) return null;
   const answer = await response.json().catch(() => null);
   if (response.ok && answer !== null) return answer;
-  throw new ApiError(response.status, answer?.error ?? { code: "unexpected", message: `The server answered with status ${response.status}. Try again.` });
+  throw new ApiError(
+    response.status,
+    answer?.error ?? { code: "unexpected", message: `The server answered with status ${response.status}. Try again.` },
+  );
 }
 
 export const api = {

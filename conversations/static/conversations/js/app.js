@@ -42,14 +42,17 @@ const log = new Log(byId("log"), scroll, {
   onDraft: (replyId, toolId) => workbench.openDraft(replyId, toolId),
   onText: (turn) => announcer.follow(turn.text),
 });
-const workbench = new Workbench({ store, announcer, log }, {
-  onStop: () => composer.stop(),
-  onRetry: (replyId, model) => open.retry(replyId, model),
-  nameOfModel,
-  onRun: (frame) => open.runPreset(frame),
-  onError: (words) => composer.say(words),
-  isRunning: () => Boolean(open.running),
-});
+const workbench = new Workbench(
+  { store, announcer, log },
+  {
+    onStop: () => composer.stop(),
+    onRetry: (replyId, model) => open.retry(replyId, model),
+    nameOfModel,
+    onRun: (frame) => open.runPreset(frame),
+    onError: (words) => composer.say(words),
+    isRunning: () => Boolean(open.running),
+  },
+);
 const composer = new Composer(store, page.limits.message_chars, { onSend: send, onStop: () => open.stop() });
 const connection = new ConnectionBar(byId("connection"), () => open.socket.reconnect());
 const welcome = new Welcome(byId("welcome"), page.assistants, (text) => composer.put(text));
@@ -88,19 +91,23 @@ function show(thread) {
   list.select(thread.id);
   scroll.following = thread.id !== "new"; // the empty state is read from its top
   workbench.open(thread.id === "new" ? null : thread.id);
-  open = new OpenThread(thread, { log, store, book, announcer, workbench }, {
-    onNamed: named,
-    onTouched: touched,
-    onRunning: (running) => composer.setRunning(running),
-    onEnded: (turn) => readWindow(turn.request),
-    onState: (state) => connection.show(state),
-    onRefused: (text) => composer.put(text),
-    onError: (words) => composer.say(words),
-    onEarlier: showEarlier,
-    onLoaded: () => loaded(thread),
-    onCleared: cleared,
-    onLoadFailed: (error) => loadFailed(error, thread),
-  });
+  open = new OpenThread(
+    thread,
+    { log, store, book, announcer, workbench },
+    {
+      onNamed: named,
+      onTouched: touched,
+      onRunning: (running) => composer.setRunning(running),
+      onEnded: (turn) => readWindow(turn.request),
+      onState: (state) => connection.show(state),
+      onRefused: (text) => composer.put(text),
+      onError: (words) => composer.say(words),
+      onEarlier: showEarlier,
+      onLoaded: () => loaded(thread),
+      onCleared: cleared,
+      onLoadFailed: (error) => loadFailed(error, thread),
+    },
+  );
 }
 
 /** Opens a thread, at one of its turns if that is named, without loading the page anew. */
@@ -165,7 +172,9 @@ async function openNamedTurn() {
 
 function loadFailed(error, thread) {
   const again = h("button", { type: "button", class: "button", onclick: () => show(thread) }, "Try again");
-  log.element.replaceChildren(h("div", { class: "turn-note warning" }, h("p", {}, `This thread can't be shown. ${error.message}`), again));
+  log.element.replaceChildren(
+    h("div", { class: "turn-note warning" }, h("p", {}, `This thread can't be shown. ${error.message}`), again),
+  );
 }
 
 /** The gauge and the quiet line where the window begins, from the newest recorded request. */
@@ -178,7 +187,8 @@ async function readWindow(request) {
   book.gauge(request, snapshot);
   log.turnOf(request)?.setFacts(snapshot);
   // Turns that are done with are missing between others too; this line is about what has grown too old.
-  const grownOld = ({ kind, reason }) => ["message", "range"].includes(kind) && ["over_budget", "turn_limit"].includes(reason);
+  const grownOld = ({ kind, reason }) =>
+    ["message", "range"].includes(kind) && ["over_budget", "turn_limit"].includes(reason);
   const leftOut = snapshot.items.some(grownOld);
   const first = snapshot.items.find(({ included, kind }) => included && kind === "message");
   log.markWindow(leftOut ? first?.id : null);
@@ -188,6 +198,7 @@ function showEmpty(id) {
   byId("empty-thread").hidden = id === "new" || !log.saysNothing;
 }
 
+/** @param {Thread} thread */
 function showTitle({ id, title, assistant, remembers }) {
   const name = page.assistants.find(({ slug }) => slug === assistant)?.name ?? assistant ?? "";
   byId("title").textContent = title || "New thread";
@@ -286,7 +297,8 @@ function look(id) {
 
 async function remove(thread) {
   const title = thread.title || "New thread";
-  const text = `“${title}” and all its turns are deleted, with what was recorded about its requests. This can't be undone.`;
+  const recorded = "with what was recorded about its requests";
+  const text = `“${title}” and all its turns are deleted, ${recorded}. This can't be undone.`;
   if (!(await confirmed({ title: "Delete this thread?", text, yes: "Delete thread" }))) return;
   try {
     await api.delete(`threads/${thread.id}/`);
@@ -320,7 +332,9 @@ byId("new-thread").addEventListener("click", (event) => {
   event.preventDefault();
   go(NEW);
 });
-byId("thread-menu").addEventListener("click", (event) => threadMenu(list.find(open.thread.id) ?? open.thread, event.currentTarget));
+byId("thread-menu").addEventListener("click", (event) =>
+  threadMenu(list.find(open.thread.id) ?? open.thread, event.currentTarget),
+);
 byId("sign-out").addEventListener("submit", () => store.forgetAll());
 wireTheme(byId("me-menu"));
 wireImport({ onImported: () => list.reload(), onOpen: (thread) => go(thread) });

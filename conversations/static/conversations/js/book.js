@@ -1,4 +1,7 @@
-/** The book: what the model was given for a reply. The gauge by the composer and the panel, both from the recorded request. */
+/**
+ * The book: what the model was given for a reply. The gauge by the composer and the panel, both from the recorded
+ * request.
+ */
 
 import { api } from "./api.js";
 import { byId, h, icon } from "./dom.js";
@@ -47,8 +50,10 @@ export class Book {
     byId("gauge-fill").style.inlineSize = `${part * 100}%`;
     const figures = `${short(facts.total_tokens)} of ${short(facts.budget)}`;
     byId("gauge-words").textContent = figures;
-    const words = `The last request held ${number(facts.total_tokens)} of ${number(facts.budget)} tokens. Open the book.`;
-    this.button.setAttribute("aria-label", `${figures}. ${words}`); // begins with what is seen, for who speaks to the page
+    const share = `${number(facts.total_tokens)} of ${number(facts.budget)} tokens`;
+    const words = `The last request held ${share}. Open the book.`;
+    // begins with what is seen, for who speaks to the page
+    this.button.setAttribute("aria-label", `${figures}. ${words}`);
     this.button.title = words;
   }
 
@@ -95,12 +100,23 @@ function summary({ message_history_count: turns, total_tokens: total, budget, ha
 
 function forgotten({ forgotten_at: at }) {
   if (!at) return null;
-  return h("p", { class: "book-forgotten" }, icon("forget"), h("span", {}, `Something in it was forgotten at your wish, on ${fullTime(at)}. Those words are gone here too.`));
+  return h(
+    "p",
+    { class: "book-forgotten" },
+    icon("forget"),
+    h("span", {}, `Something in it was forgotten at your wish, on ${fullTime(at)}. Those words are gone here too.`),
+  );
 }
 
 function failures({ problems, rewriting }) {
   const words = [...problems.map(problemOf), queryFailureOf(rewriting.outcome)].filter(Boolean);
-  return words.length ? h("ul", { class: "failures", "aria-label": "What went wrong" }, ...words.map((said) => h("li", {}, icon("warn"), said))) : null;
+  return words.length
+    ? h(
+        "ul",
+        { class: "failures", "aria-label": "What went wrong" },
+        ...words.map((said) => h("li", {}, icon("warn"), said)),
+      )
+    : null;
 }
 
 /** The query without the mark that tells the model who wrote it. */
@@ -124,14 +140,31 @@ function bar({ sections, budget, total_tokens: total }) {
     return segment;
   });
   const legend = shown.map(({ name, tokens }) =>
-    h("li", {}, h("span", { class: `swatch section-${name}` }), h("span", {}, sectionOf(name)), h("span", { class: "figure" }, number(tokens))),
+    h(
+      "li",
+      {},
+      h("span", { class: `swatch section-${name}` }),
+      h("span", {}, sectionOf(name)),
+      h("span", { class: "figure" }, number(tokens)),
+    ),
   );
   const room = Math.max(0, budget - total);
   return h(
     "figure",
     { class: "stack-bar" },
     h("div", { class: "track", "aria-hidden": "true" }, ...segments),
-    h("ul", {}, ...legend, h("li", {}, h("span", { class: "swatch room" }), h("span", {}, "Room left"), h("span", { class: "figure" }, number(room)))),
+    h(
+      "ul",
+      {},
+      ...legend,
+      h(
+        "li",
+        {},
+        h("span", { class: "swatch room" }),
+        h("span", {}, "Room left"),
+        h("span", { class: "figure" }, number(room)),
+      ),
+    ),
     h("figcaption", {}, "Estimated tokens by part"),
   );
 }
@@ -139,17 +172,36 @@ function bar({ sections, budget, total_tokens: total }) {
 function fates({ items }) {
   const line = ({ kind, included, count: many, reason }) => {
     const words = h("strong", {}, count(many, NOUNS[kind] ?? kind, PLURALS[kind]));
-    const ids = kind === "memory" ? items.filter((item) => item.kind === kind && item.included === included && item.reason === reason) : [];
+    const ids =
+      kind === "memory"
+        ? items.filter((item) => item.kind === kind && item.included === included && item.reason === reason)
+        : [];
     const named = ids.slice(0, LINKED).map(({ id }) => id);
-    const link = named.length > 0 && h("a", { class: "fate-link", href: `/memory/#memory-${named.join()}`, title: "Read and change it on the memory page" }, words);
+    const link =
+      named.length > 0 &&
+      h(
+        "a",
+        { class: "fate-link", href: `/memory/#memory-${named.join()}`, title: "Read and change it on the memory page" },
+        words,
+      );
     return h("li", {}, link || words, ` – ${reasonOf(reason, kind)}`);
   };
   const groups = tally(items);
   const list = (title, included, none) => {
     const lines = groups.filter((group) => group.included === included).map(line);
-    return h("section", { class: included ? "fate included" : "fate left-out" }, h("h3", {}, title), lines.length ? h("ul", {}, ...lines) : h("p", {}, none));
+    return h(
+      "section",
+      { class: included ? "fate included" : "fate left-out" },
+      h("h3", {}, title),
+      lines.length ? h("ul", {}, ...lines) : h("p", {}, none),
+    );
   };
-  return h("div", { class: "fates" }, list("Included", true, "Nothing."), list("Left out", false, "Nothing was left out."));
+  return h(
+    "div",
+    { class: "fates" },
+    list("Included", true, "Nothing."),
+    list("Left out", false, "Nothing was left out."),
+  );
 }
 
 function texts({ sections }) {
@@ -168,13 +220,28 @@ function facts({ provider, model, fallback_for: declined, usage, status, timings
   const rows = [
     ["Model", `${model} (${provider})`],
     declined && ["In place of", `${declined}, which declined`],
-    usage?.input_tokens && ["Reported by the model", `${count(usage.input_tokens, "token")} in, ${number(usage.output_tokens ?? 0)} out`],
+    usage?.input_tokens && [
+      "Reported by the model",
+      `${count(usage.input_tokens, "token")} in, ${number(usage.output_tokens ?? 0)} out`,
+    ],
     timings?.total !== undefined && ["Built in", `${Math.max(1, Math.round(timings.total))} ms`],
     ["State", status],
   ].filter(Boolean);
-  return h("dl", { class: "facts" }, ...rows.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))));
+  return h(
+    "dl",
+    { class: "facts" },
+    ...rows.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))),
+  );
 }
 
 function evidence(request) {
-  return h("p", {}, h("a", { href: `/admin/conversations/contextsnapshot/${request}/change/` }, "Open the exact request in the administration"));
+  return h(
+    "p",
+    {},
+    h(
+      "a",
+      { href: `/admin/conversations/contextsnapshot/${request}/change/` },
+      "Open the exact request in the administration",
+    ),
+  );
 }

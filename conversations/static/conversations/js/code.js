@@ -23,8 +23,17 @@ export function dressCode(root, { growing }) {
       code.innerHTML = coloured.value; // highlight.js escapes the text and adds spans with classes only
     }
     pre.tabIndex = 0; // so that wide code can be scrolled by keyboard
-    const copy = h("button", { type: "button", class: "copy-code", onclick: () => copyFrom(copy, code.textContent) }, icon("copy"), "Copy");
-    const frame = h("div", { class: "code" }, h("div", { class: "code-head" }, h("span", {}, known?.name ?? language), copy));
+    const copy = h(
+      "button",
+      { type: "button", class: "copy-code", onclick: () => copyFrom(copy, code.textContent) },
+      icon("copy"),
+      "Copy",
+    );
+    const frame = h(
+      "div",
+      { class: "code" },
+      h("div", { class: "code-head" }, h("span", {}, known?.name ?? language), copy),
+    );
     pre.replaceWith(frame);
     frame.append(pre);
   }

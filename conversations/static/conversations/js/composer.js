@@ -1,12 +1,22 @@
-/** The message box: grows with its text, keeps a draft for each thread, sends or stops. What was typed is never lost. */
+/**
+ * The message box: grows with its text, keeps a draft for each thread, sends or stops. What was typed is never lost.
+ */
 
 import { byId, icon } from "./dom.js";
 import { number } from "./words.js";
 
 export class Composer {
-  /** @param {object} store @param {number} limit characters @param {{onSend: (text: string) => void, onStop: () => void}} on */
+  /**
+   * @param {Store} store
+   * @param {number} limit characters
+   * @param {{onSend: (text: string) => void, onStop: () => void}} on
+   */
   constructor(store, limit, on) {
-    Object.assign(this, { store, limit, on, running: false, threadId: "new" });
+    this.store = store;
+    this.limit = limit;
+    this.on = on;
+    this.running = false;
+    this.threadId = "new";
     this.text = byId("text");
     this.button = byId("send");
     this.notice = byId("composer-notice");

@@ -8,7 +8,7 @@ function midnight(date) {
 
 /** @param {Date} date @param {Date} now */
 export function dayGroup(date, now) {
-  const days = Math.round((midnight(now) - midnight(date)) / 86_400_000);
+  const days = Math.round((midnight(now).getTime() - midnight(date).getTime()) / 86_400_000);
   if (days <= 0) return "Today";
   if (days === 1) return "Yesterday";
   if (days <= 7) return "Previous 7 days";

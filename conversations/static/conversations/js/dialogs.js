@@ -18,8 +18,10 @@ export function confirmed({ title, text, yes }) {
 /**
  * A menu below a button, or above it where there is no room.
  * @param {HTMLElement} button
- * @param {{label: string, hint?: string, danger?: boolean, disabled?: boolean, checked?: boolean, run: () => void}[]} items
- * @param {{note?: string, atStart?: boolean}} [options] `note` says why nothing can be chosen now; `atStart` aligns the left edges
+ * @param {{label: string, hint?: string, danger?: boolean, disabled?: boolean, checked?: boolean, run: () => void}[]}
+ *   items
+ * @param {{note?: string, atStart?: boolean}} [options] `note` says why nothing can be chosen now; `atStart` aligns the
+ *   left edges
  */
 export function openMenu(button, items, { note = "", atStart = false } = {}) {
   const menu = byId("menu");
@@ -38,8 +40,11 @@ export function openMenu(button, items, { note = "", atStart = false } = {}) {
         "aria-disabled": item.disabled && "true",
         onclick: item.disabled ? null : run(item),
       },
-      item.checked !== undefined && h("span", { class: "menu-check", "aria-hidden": "true" }, item.checked && icon("check")),
-      item.hint ? h("span", { class: "menu-words" }, item.label, h("span", { class: "menu-hint" }, item.hint)) : item.label,
+      item.checked !== undefined &&
+        h("span", { class: "menu-check", "aria-hidden": "true" }, item.checked && icon("check")),
+      item.hint
+        ? h("span", { class: "menu-words" }, item.label, h("span", { class: "menu-hint" }, item.hint))
+        : item.label,
     );
   const entries = items.map(entry);
   menu.replaceChildren(...(note ? [h("p", { class: "menu-note", id: "menu-note" }, note)] : []), ...entries);

@@ -1,6 +1,10 @@
 /** Small helpers around the DOM. */
 
-/** The element with this id, which the template promises. */
+/**
+ * The element with this id, which the template promises. Its kind is known to the caller alone.
+ * @param {string} id
+ * @returns {any}
+ */
 export function byId(id) {
   const element = document.getElementById(id);
   if (!element) throw new Error(`The page has no element #${id}.`);
@@ -9,9 +13,11 @@ export function byId(id) {
 
 /**
  * An element with attributes, listeners (`onclick: f`) and children; empty attributes and children are left out.
- * @param {string} tag
- * @param {Record<string, unknown>} [attributes]
+ * @template {keyof HTMLElementTagNameMap} Tag
+ * @param {Tag} tag
+ * @param {Record<string, any>} [attributes]
  * @param {...(Node | string | null | undefined | false)} children
+ * @returns {HTMLElementTagNameMap[Tag]}
  */
 export function h(tag, attributes = {}, ...children) {
   const element = document.createElement(tag);
@@ -20,8 +26,13 @@ export function h(tag, attributes = {}, ...children) {
     if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
     else element.setAttribute(name, value === true ? "" : String(value));
   }
-  element.append(...children.filter((child) => child || child === ""));
+  for (const child of children) if (child || child === "") element.append(child);
   return element;
+}
+
+/** @param {ParentNode} parent @param {string} selector @returns {HTMLElement[]} */
+export function elements(parent, selector) {
+  return [...parent.querySelectorAll(selector)].filter((element) => element instanceof HTMLElement);
 }
 
 const SVG = "http://www.w3.org/2000/svg";
@@ -38,7 +49,11 @@ export function icon(name) {
 }
 
 export function iconButton(name, label, onclick, extra = {}) {
-  return h("button", { type: "button", class: "icon-button", "aria-label": label, title: label, onclick, ...extra }, icon(name));
+  return h(
+    "button",
+    { type: "button", class: "icon-button", "aria-label": label, title: label, onclick, ...extra },
+    icon(name),
+  );
 }
 
 /** Copies, and says so on the button for two seconds. */
@@ -58,7 +73,10 @@ export async function copyFrom(button, text) {
 /** The clipboard API exists in secure contexts only; plain-http hosts get the old way. */
 async function copied(text) {
   if (navigator.clipboard) {
-    return navigator.clipboard.writeText(text).then(() => true, () => false);
+    return navigator.clipboard.writeText(text).then(
+      () => true,
+      () => false,
+    );
   }
   const area = h("textarea", { class: "visually-hidden" });
   area.value = text;

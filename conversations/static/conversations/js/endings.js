@@ -3,9 +3,13 @@
 import { h, icon } from "./dom.js";
 
 /**
- * @param {{id: string, ways?: string[], fallback_model?: string | null, error?: object | null, ended_at?: string | null}} reply
- * @param {{onRetry: (replyId: string, model?: string) => void, onContinue?: (replyId: string) => void, onRephrase?: () => void,
- *   nameOfModel: (id: string) => string}} on
+ * @param {Reply} reply
+ * @param {{
+ *   onRetry: (replyId: string, model?: string) => void,
+ *   onContinue?: (replyId: string) => void,
+ *   onRephrase?: () => void,
+ *   nameOfModel: (id: string) => string,
+ * }} on
  * @returns {HTMLElement}
  */
 export function waysOn(reply, on) {
@@ -19,14 +23,22 @@ export function waysOn(reply, on) {
   const buttons = (reply.ways ?? []).map((way, index) => {
     const [name, label, onclick] = known[way]();
     const quiet = way === "retry" && index > 0;
-    const button = h("button", { type: "button", class: quiet ? "button quiet" : "button", onclick }, icon(name), label);
+    const button = h(
+      "button",
+      { type: "button", class: quiet ? "button quiet" : "button", onclick },
+      icon(name),
+      label,
+    );
     if (way === "retry") whenItMay(button, label, reply);
     return button;
   });
   return h("div", { class: "ways" }, ...buttons);
 }
 
-/** Where the provider asks to wait, the button counts down and can be pressed then. */
+/**
+ * Where the provider asks to wait, the button counts down and can be pressed then.
+ * @param {HTMLButtonElement} button @param {string} label @param {Reply} reply
+ */
 function whenItMay(button, label, { error, ended_at: endedAt }) {
   const wait = error?.details?.retry_after;
   if (!wait) return;
@@ -35,7 +47,8 @@ function whenItMay(button, label, { error, ended_at: endedAt }) {
   const show = () => {
     const left = Math.ceil((until - Date.now()) / 1000);
     button.disabled = left > 0;
-    button.lastChild.textContent = left > 0 ? `${label} in ${left < 100 ? `${left} s` : `${Math.ceil(left / 60)} min`}` : label;
+    button.lastChild.textContent =
+      left > 0 ? `${label} in ${left < 100 ? `${left} s` : `${Math.ceil(left / 60)} min`}` : label;
     if (left > 0) setTimeout(show, 500);
   };
   show();

@@ -1,4 +1,6 @@
-/** What was said, found by its words: the server is asked once the reader pauses, and each place is a link to its turn. */
+/**
+ * What was said, found by its words: the server is asked once the reader pauses, and each place is a link to its turn.
+ */
 
 import { api } from "./api.js";
 import { byId, h } from "./dom.js";
@@ -15,7 +17,8 @@ export function marked(text, words) {
   const inside = new Array(text.length).fill(false);
   for (const word of words) {
     const [before, after] = UNSPACED.test(word) ? ["", ""] : [`(?<!${LETTER})`, `(?!${LETTER})`];
-    const places = new RegExp(`(?=${before}${word.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&")}${after})`, "gu"); // they may overlap
+    // they may overlap
+    const places = new RegExp(`(?=${before}${word.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&")}${after})`, "gu");
     for (const { index } of text.matchAll(places)) inside.fill(true, index, index + word.length);
   }
   const parts = [];
@@ -36,7 +39,7 @@ export class Finder {
   #titles = new Set();
   #settled = true;
 
-  /** @param {(thread: object, position: number | undefined) => void} onOpen */
+  /** @param {(thread: Thread, position: number | undefined) => void} onOpen */
   constructor(onOpen) {
     this.onOpen = onOpen;
     this.state = byId("found-state");
@@ -59,7 +62,11 @@ export class Finder {
     clearTimeout(this.#timer);
     this.#asked += 1;
     this.#settled = false;
-    if (this.#text) this.#timer = setTimeout(() => this.#ask(`threads/?q=${encodeURIComponent(this.#text)}&page_size=${PAGE}`), pause);
+    if (this.#text)
+      this.#timer = setTimeout(
+        () => this.#ask(`threads/?q=${encodeURIComponent(this.#text)}&page_size=${PAGE}`),
+        pause,
+      );
     else this.#clear();
   }
 
@@ -97,7 +104,8 @@ export class Finder {
 
   #told(found) {
     const titles = this.#titles.size;
-    if (!found && titles) return [h("span", { class: "visually-hidden" }, `${count(titles, "title")}. `), "Nothing more in what was said."];
+    if (!found && titles)
+      return [h("span", { class: "visually-hidden" }, `${count(titles, "title")}. `), "Nothing more in what was said."];
     if (!found) return ["Nothing was found. All of the words must stand in one title, or in one message."];
     const told = `Found in ${count(found, "conversation")}${this.#next ? ", and in more" : ""}`;
     return titles ? [h("span", { class: "visually-hidden" }, `${count(titles, "title")}. `), told] : [told];
@@ -114,7 +122,12 @@ export class Finder {
       "a",
       { class: "hit", href: `/threads/${thread.id}/${match ? `#turn-${match.position}` : ""}`, onclick: follow },
       h("span", { class: "title", dir: "auto" }, thread.title || "New thread"),
-      match && h("span", { class: "excerpt", dir: "auto" }, ...marked(match.excerpt, match.words).map(([part, isWord]) => (isWord ? h("mark", {}, part) : part))),
+      match &&
+        h(
+          "span",
+          { class: "excerpt", dir: "auto" },
+          ...marked(match.excerpt, match.words).map(([part, isWord]) => (isWord ? h("mark", {}, part) : part)),
+        ),
       match && h("span", { class: "place" }, placeOf(match)),
     );
   }

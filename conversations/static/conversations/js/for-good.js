@@ -4,14 +4,41 @@ import { api } from "./api.js";
 import { byId, h } from "./dom.js";
 
 /**
- * @param {{look: string, act: string, body?: object, title: string, yes: string, over: string, typed?: string,
- *   before: (what: object) => Node[], after: (done: object) => Node[], isNothing?: (what: object) => boolean}} asked
+ * @param {{
+ *   look: string,
+ *   act: string,
+ *   body?: Row,
+ *   title: string,
+ *   yes: string,
+ *   over: string,
+ *   typed?: string,
+ *   before: (what: Row) => Node[],
+ *   after: (done: Row) => Node[],
+ *   isNothing?: (what: Row) => boolean,
+ * }} asked
  *   `look` and `act` are calls of the API, `over` the title afterwards, `typed` words that must be typed first
- * @returns {Promise<object | null>} what was done, once the person has read it
+ * @returns {Promise<Row | null>} what was done, once the person has read it
  */
-export function askForGood({ look, act, body, title, yes: yesWords, over, typed, before, after, isNothing = () => false }) {
+export function askForGood({
+  look,
+  act,
+  body,
+  title,
+  yes: yesWords,
+  over,
+  typed,
+  before,
+  after,
+  isNothing = () => false,
+}) {
   const dialog = byId("forget");
-  const [form, yes, close, word, error] = ["forget-form", "forget-yes", "forget-close", "forget-word", "forget-error"].map(byId);
+  const [form, yes, close, word, error] = [
+    "forget-form",
+    "forget-yes",
+    "forget-close",
+    "forget-word",
+    "forget-error",
+  ].map(byId);
   let done = null;
 
   const fail = (failure) => {

@@ -7,19 +7,39 @@ import { count } from "./words.js";
 const SHOWN = 12;
 const EXCERPT = 220;
 
-/** What goes besides notes and turns: before, and afterwards. */
+/**
+ * What goes besides notes and turns: before, and afterwards.
+ * @type {[string, (n: number) => string, (n: number) => string][]}
+ */
 const OTHERS = [
   ["topics", (n) => `${count(n, "open topic")} that came from it`, (n) => `${count(n, "open topic")}`],
-  ["titles", (n) => `${count(n, "title")} of a conversation that says it: it gets another`, (n) => `${count(n, "title")}, replaced by another`],
-  ["artifacts", (n) => `${count(n, "version")} of documents that hold it lose their content`, (n) => `the content of ${count(n, "version")} of documents`],
-  ["summaries", (n) => `${count(n, "summary", "summaries")} that rest on it: written anew without it`, (n) => `${count(n, "summary", "summaries")}, to be written anew`],
-  ["snapshots", (n) => `the text of ${count(n, "recorded request")} where it stood: each then says that something was forgotten`, (n) => `the text of ${count(n, "recorded request")}`],
+  [
+    "titles",
+    (n) => `${count(n, "title")} of a conversation that says it: it gets another`,
+    (n) => `${count(n, "title")}, replaced by another`,
+  ],
+  [
+    "artifacts",
+    (n) => `${count(n, "version")} of documents that hold it lose their content`,
+    (n) => `the content of ${count(n, "version")} of documents`,
+  ],
+  [
+    "summaries",
+    (n) => `${count(n, "summary", "summaries")} that rest on it: written anew without it`,
+    (n) => `${count(n, "summary", "summaries")}, to be written anew`,
+  ],
+  [
+    "snapshots",
+    (n) => `the text of ${count(n, "recorded request")} where it stood: each then says that something was forgotten`,
+    (n) => `the text of ${count(n, "recorded request")}`,
+  ],
 ];
 
 /**
- * @param {{path: string, body?: object, title: string, quote?: string, lead: string, typed?: string}} asked
- *   `path` of what is forgotten, to which `forgetting/` and `forget/` are added; `typed`: words that must be typed first
- * @returns {Promise<object | null>} what was done, once the person has read it
+ * @param {{path: string, body?: Row, title: string, quote?: string, lead: string, typed?: string}} asked
+ *   `path` of what is forgotten, to which `forgetting/` and `forget/` are added; `typed`: words that must be typed
+ * first
+ * @returns {Promise<Row | null>} what was done, once the person has read it
  */
 export function forget({ path, body, title, quote, lead, typed }) {
   return askForGood({
@@ -56,11 +76,15 @@ function before(what, { quote, lead, notes }) {
 function after(done) {
   const lines = [
     done.memories.length > 0 && count(done.memories.length, "note"),
-    done.turns.length > 0 && `the text of ${count(done.turns.length, "turn")}: in the conversation it says “Forgotten” there`,
+    done.turns.length > 0 &&
+      `the text of ${count(done.turns.length, "turn")}: in the conversation it says “Forgotten” there`,
     ...OTHERS.filter(([name]) => done[name] > 0).map(([name, , words]) => words(done[name])),
   ].filter(Boolean);
   if (!lines.length) return [h("p", {}, "Nothing was left to forget.")];
-  return [h("p", {}, "This is gone for good:"), h("ul", { class: "forget-others gone" }, ...lines.map((line) => h("li", {}, icon("check"), line)))];
+  return [
+    h("p", {}, "This is gone for good:"),
+    h("ul", { class: "forget-others gone" }, ...lines.map((line) => h("li", {}, icon("check"), line))),
+  ];
 }
 
 function turns(all, words) {
@@ -68,12 +92,26 @@ function turns(all, words) {
   const more = all.length - SHOWN;
   return [
     h("h3", {}, words(all.length)),
-    h("ul", { class: "forget-turns" }, ...all.slice(0, SHOWN).map(turn), more > 0 && h("li", { class: "quiet" }, `and ${count(more, "more", "more")}`)),
+    h(
+      "ul",
+      { class: "forget-turns" },
+      ...all.slice(0, SHOWN).map(turn),
+      more > 0 && h("li", { class: "quiet" }, `and ${count(more, "more", "more")}`),
+    ),
   ];
 }
 
 function turn({ thread, position, role, text }) {
   const excerpt = text.length > EXCERPT ? `${text.slice(0, EXCERPT).trimEnd()}…` : text;
   const who = role === "user" ? "You" : "Reply";
-  return h("li", {}, h("a", { href: `/threads/${thread}/#turn-${position}`, target: "_blank", title: "Read it in the conversation" }, who), h("span", { dir: "auto" }, excerpt));
+  return h(
+    "li",
+    {},
+    h(
+      "a",
+      { href: `/threads/${thread}/#turn-${position}`, target: "_blank", title: "Read it in the conversation" },
+      who,
+    ),
+    h("span", { dir: "auto" }, excerpt),
+  );
 }

@@ -11,11 +11,14 @@ const MEGABYTE = 1_000_000;
 
 /** Where the server's words are for programs. */
 const FAILURES = {
-  already_exists: () => "At least one of these conversations is here already, so nothing was imported. You can import copies of all of them.",
-  cut: () => "The connection was lost before the end. Look at your conversations: if none were added, nothing was imported.",
+  already_exists: () =>
+    "At least one of these conversations is here already, so nothing was imported. " +
+    "You can import copies of all of them.",
+  cut: () =>
+    "The connection was lost before the end. Look at your conversations: if none were added, nothing was imported.",
 };
 
-/** @param {{onImported: () => void, onOpen: (thread: object) => void}} actions */
+/** @param {{onImported: () => void, onOpen: (thread: Row) => void}} actions */
 export function wireImport({ onImported, onOpen }) {
   const dialog = byId("import");
   const [form, input, drop, bar] = ["import-form", "import-file", "import-drop", "import-bar"].map(byId);
@@ -40,7 +43,12 @@ export function wireImport({ onImported, onOpen }) {
     byId("import-name").textContent = file.name;
     tell("Uploading…", 0);
     show("progress");
-    running = upload(file, { ids, onUploaded: (share) => tell(uploaded(share, file.size), share < 1 ? share : null), onWaiting: () => tell("Waiting until another import or download has ended…", null), onProgress: (progress) => tell(stored(progress), progress.of ? progress.threads / progress.of : null) });
+    running = upload(file, {
+      ids,
+      onUploaded: (share) => tell(uploaded(share, file.size), share < 1 ? share : null),
+      onWaiting: () => tell("Waiting until another import or download has ended…", null),
+      onProgress: (progress) => tell(stored(progress), progress.of ? progress.threads / progress.of : null),
+    });
     try {
       const answer = await running.done;
       onImported();
@@ -90,8 +98,11 @@ function uploaded(share, size) {
   return `Uploading… ${megabytes(share * size)} of ${megabytes(size)} MB`;
 }
 
+/** @param {Row} progress */
 function stored({ threads, of }) {
-  return threads ? `Storing… ${number(threads)} of ${count(of, "conversation")}` : `Storing ${count(of, "conversation")}…`;
+  return threads
+    ? `Storing… ${number(threads)} of ${count(of, "conversation")}`
+    : `Storing ${count(of, "conversation")}…`;
 }
 
 /** What was imported, with links to the first few. */
@@ -102,7 +113,9 @@ async function result({ threads, memories, left_out: empty }, open) {
     empty && `${count(empty, "conversation")} without a word in it ${empty === 1 ? "was" : "were"} left out.`,
     "What to remember of them is found out after a while.",
   ];
-  const firsts = await Promise.all(threads.slice(0, NAMED).map(({ id }) => api.get(`threads/${id}/`).catch(() => null)));
+  const firsts = await Promise.all(
+    threads.slice(0, NAMED).map(({ id }) => api.get(`threads/${id}/`).catch(() => null)),
+  );
   const link = (thread) => {
     const follow = (event) => {
       if (event.ctrlKey || event.metaKey || event.shiftKey) return;
@@ -114,9 +127,16 @@ async function result({ threads, memories, left_out: empty }, open) {
   const links = firsts.filter(Boolean).map(link);
   const more = threads.length - links.length;
   return [
-    h("p", { class: "import-headline" }, icon("check"), `${count(threads.length, "conversation")} with ${count(turns, "message")} ${threads.length === 1 ? "is" : "are"} here now.`),
+    h(
+      "p",
+      { class: "import-headline" },
+      icon("check"),
+      `${count(threads.length, "conversation")} with ${count(turns, "message")} ` +
+        `${threads.length === 1 ? "is" : "are"} here now.`,
+    ),
     ...facts.filter(Boolean).map((words) => h("p", {}, words)),
-    links.length > 0 && h("ul", {}, ...links, more > 0 && h("li", { class: "quiet" }, `and ${number(more)} more, in the list`)),
+    links.length > 0 &&
+      h("ul", {}, ...links, more > 0 && h("li", { class: "quiet" }, `and ${number(more)} more, in the list`)),
   ].filter(Boolean);
 }
 

@@ -17,7 +17,11 @@ export class Log {
   /**
    * @param {HTMLElement} element
    * @param {import("./scroll.js").Scroll} scroll
-   * @param {{onRetry: Function, onContinue: Function, onRephrase: (text: string) => void, nameOfModel: (id: string) => string, onBook: Function, onForget: (message: object) => void, onArtifact: Function, onDraft: Function, onText: (turn: AssistantTurn) => void}} listeners
+   * @typedef {import("./turn.js").TurnListeners} TurnListeners
+   * @param {Omit<TurnListeners, "onRephrase" | "onShown"> & {
+   *   onRephrase: (text: string) => void,
+   *   onText: (turn: AssistantTurn) => void,
+   * }} listeners
    */
   constructor(element, scroll, listeners) {
     this.element = element;
@@ -54,6 +58,7 @@ export class Log {
 
   /**
    * The newest turns, at the start and after every reconnection: drops what is gone, adds what is missing.
+   * @param {Message[]} messages
    * @param {{whole?: boolean}} [options] `whole`: there are no others before them
    */
   merge(messages, { whole = false } = {}) {
@@ -67,7 +72,7 @@ export class Log {
       else this.settled(message, message.reply ?? COMPLETED);
     }
     const question = messages.findLast(({ role }) => role === "user");
-    const { reply } = question ?? {};
+    const reply = question?.reply;
     if (!reply) return;
     const answered = messages.at(-1).reply?.id === reply.id && messages.at(-1) !== question;
     if (reply.status === "running") this.begin(reply.id, question.id);
@@ -130,7 +135,8 @@ export class Log {
 
   /** What became of a message of the user's. */
   answered(messageId, status) {
-    if (status) this.#byMessage.get(messageId)?.answered(status);
+    const turn = this.#byMessage.get(messageId);
+    if (status && turn instanceof UserTurn) turn.answered(status);
   }
 
   /** Its words are gone, its place stays. */
@@ -145,12 +151,16 @@ export class Log {
 
   /** The reply that this request was made for. */
   turnOf(request) {
-    return [...this.#byMessage.values()].find((turn) => turn.request === request);
+    return this.#assistantTurns.find((turn) => turn.request === request);
   }
 
   /** The newest recorded request that a shown reply carries. */
   get newestRequest() {
-    return [...this.#byMessage.values()].findLast((turn) => turn.request)?.request ?? null;
+    return this.#assistantTurns.findLast((turn) => turn.request)?.request ?? null;
+  }
+
+  get #assistantTurns() {
+    return [...this.#byMessage.values()].filter((turn) => turn instanceof AssistantTurn);
   }
 
   /** Marks quietly where the window of the newest request begins, also when that turn is loaded later. */
@@ -210,7 +220,10 @@ export class Log {
     this.element.insertBefore(turn.element, firstPending?.element ?? null);
   }
 
-  /** Answers that a later attempt superseded elsewhere, turns that were cleared away, and notes of replies that left no turn. */
+  /**
+   * Answers that a later attempt superseded elsewhere, turns that were cleared away, and notes of replies that left no
+   * turn.
+   */
   #dropGone(messages, whole) {
     const stored = new Set(messages.map(({ id }) => id));
     const first = whole ? 0 : (messages[0]?.position ?? Infinity);
@@ -227,7 +240,7 @@ export class Log {
     const taken = [];
     const question = this.#byMessage.get(messageId)?.element;
     while (question?.nextElementSibling && !question.nextElementSibling.classList.contains("pending")) {
-      const next = question.nextElementSibling;
+      const next = /** @type {HTMLElement} */ (question.nextElementSibling);
       const turn = this.#byMessage.get(next.dataset.message);
       if (turn) taken.push(turn);
       this.#byMessage.delete(next.dataset.message);
@@ -238,7 +251,7 @@ export class Log {
 
   /** An attempt that left nothing supersedes nothing. */
   #bringBack(attempt) {
-    for (const turn of attempt.superseded ?? []) {
+    for (const turn of attempt.superseded) {
       this.#byMessage.set(turn.message.id, turn);
       attempt.element.before(turn.element);
     }

@@ -1,4 +1,7 @@
-/** Markdown of a model → safe DOM. A reply is a stranger's text: markup of its own is shown, not obeyed; nothing is loaded. */
+/**
+ * Markdown of a model → safe DOM. A reply is a stranger's text: markup of its own is shown, not obeyed; nothing is
+ * loaded.
+ */
 
 import DOMPurify from "dompurify";
 import { Marked } from "marked";
@@ -14,8 +17,8 @@ const marked = new Marked({
   renderer: {
     html: ({ text }) => (HARMLESS_HTML.test(text.trim()) ? text : escaped(text)),
     // Marked leaves text as it is once a tag like <code> or <script> has been opened, which here is no tag.
-    text({ text, tokens }) {
-      return tokens ? this.parser.parseInline(tokens) : escaped(text);
+    text(token) {
+      return "tokens" in token && token.tokens ? this.parser.parseInline(token.tokens) : escaped(token.text);
     },
     // Loading an image would tell its host who reads what; a link leaves that to the reader.
     image: ({ href, text }) => `<a href="${escaped(href)}">${escaped(text || "Image")} (image)</a>`,
@@ -36,17 +39,45 @@ purifier.addHook("afterSanitizeAttributes", (node) => {
 
 const RULES = {
   ALLOWED_TAGS: [
-    "a", "b", "blockquote", "br", "code", "del", "em", "h3", "h4", "h5", "h6", "hr", "i", "kbd", "li", "mark", "ol", "p", "pre",
-    "s", "strong", "sub", "sup", "table", "tbody", "td", "th", "thead", "tr", "u", "ul",
+    "a",
+    "b",
+    "blockquote",
+    "br",
+    "code",
+    "del",
+    "em",
+    "h3",
+    "h4",
+    "h5",
+    "h6",
+    "hr",
+    "i",
+    "kbd",
+    "li",
+    "mark",
+    "ol",
+    "p",
+    "pre",
+    "s",
+    "strong",
+    "sub",
+    "sup",
+    "table",
+    "tbody",
+    "td",
+    "th",
+    "thead",
+    "tr",
+    "u",
+    "ul",
   ],
   ALLOWED_ATTR: ["align", "class", "href", "start", "title"],
   ALLOWED_URI_REGEXP: /^(?:https?:|mailto:)/i,
   ALLOW_DATA_ATTR: false,
   ALLOW_ARIA_ATTR: false,
-  RETURN_DOM_FRAGMENT: true,
 };
 
-/** @returns {{blocks: {type: string, raw: string}[], links: object}} the top-level blocks of a text */
+/** @returns {{blocks: {type: string, raw: string}[], links: Row}} the top-level blocks of a text */
 export function blocksOf(text) {
   const tokens = marked.lexer(text);
   return { blocks: tokens.filter((token) => token.type !== "space" && token.type !== "def"), links: tokens.links };
@@ -54,5 +85,5 @@ export function blocksOf(text) {
 
 /** @returns {DocumentFragment} */
 export function renderBlock(block) {
-  return purifier.sanitize(marked.parser([block]), RULES);
+  return purifier.sanitize(marked.parser([block]), { ...RULES, RETURN_DOM_FRAGMENT: true });
 }

@@ -1,11 +1,14 @@
-/** Sends the messages of a thread one at a time: the next one when its reply has ended. Each stays until it is confirmed. */
+/**
+ * Sends the messages of a thread one at a time: the next one when its reply has ended. Each stays until it is
+ * confirmed.
+ */
 
 import { Outbox } from "./outbox.js";
 
 export class Sending {
   #flying = null; // client_message_id of the message that went out and is not confirmed
 
-  /** @param {object} store @param {string} threadId @param {import("./log.js").Log} log */
+  /** @param {Store} store @param {string} threadId @param {import("./log.js").Log} log */
   constructor(store, threadId, log) {
     this.outbox = new Outbox(store, threadId);
     this.log = log;
@@ -35,7 +38,7 @@ export class Sending {
     this.#flying = null;
   }
 
-  /** @param {(frame: object) => boolean} send */
+  /** @param {(frame: Row) => boolean} send */
   pump(send) {
     const { head } = this.outbox;
     if (!head || this.#flying) return;

@@ -26,7 +26,7 @@ export class ThreadSocket {
 
   /**
    * @param {string} threadId or "new"
-   * @param {{onFrame: (frame: object) => void, onOpen: () => void, onState: (state: string) => void}} listeners
+   * @param {{onFrame: (frame: Row) => void, onOpen: () => void, onState: (state: string) => void}} listeners
    *   states: connecting, open, waiting, signed_out, forbidden, gone
    */
   constructor(threadId, listeners) {

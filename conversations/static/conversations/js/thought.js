@@ -18,7 +18,7 @@ export class Thought {
     this.#prose.grow(this.#text, onShown);
   }
 
-  /** @param {object[]} blocks of the stored turn; none where nothing was stored */
+  /** @param {Row[]} blocks of the stored turn; none where nothing was stored */
   finish(blocks) {
     const shown = blocks.filter(({ type, thinking }) => type === "thinking" && thinking?.trim());
     this.#set(shown.map(({ thinking }) => thinking).join("\n\n"));

@@ -1,4 +1,6 @@
-/** One open thread: loads its turns, follows its socket, sends and retries. The one place where events become changes. */
+/**
+ * One open thread: loads its turns, follows its socket, sends and retries. The one place where events become changes.
+ */
 
 import { api, ApiError } from "./api.js";
 import { Sending } from "./sending.js";
@@ -21,11 +23,17 @@ export class OpenThread {
 
   /**
    * @param {{id: string, title: string, assistant: string | null}} thread `id` may be "new"
-   * @param {object} parts log, store, book, announcer, workbench
-   * @param {object} on onNamed, onTouched, onRunning, onState, onRefused, onError, onEarlier, onLoaded, onCleared
+   * @param {Row} parts log, store, book, announcer, workbench
+   * @param {Row} on onNamed, onTouched, onRunning, onState, onRefused, onError, onEarlier, onLoaded, onCleared
    */
-  constructor(thread, parts, on) {
-    Object.assign(this, { thread, on, ...parts });
+  constructor(thread, { log, store, book, announcer, workbench }, on) {
+    this.thread = thread;
+    this.on = on;
+    this.log = log;
+    this.store = store;
+    this.book = book;
+    this.announcer = announcer;
+    this.workbench = workbench;
     this.sending = new Sending(this.store, thread.id, this.log);
     this.running = null;
     this.#queue = thread.id === "new" ? this.#afterLoad() : this.#load();
@@ -58,7 +66,7 @@ export class OpenThread {
     }
   }
 
-  /** @param {object} frame @returns {boolean} whether it went out */
+  /** @param {Row} frame @returns {boolean} whether it went out */
   runPreset(frame) {
     return this.socket.send(frame);
   }
@@ -74,7 +82,8 @@ export class OpenThread {
   }
 
   #again(frame) {
-    if (!this.socket.send(frame)) this.on.onError("There is no connection to the server yet. Try again as soon as it is back.");
+    if (!this.socket.send(frame))
+      this.on.onError("There is no connection to the server yet. Try again as soon as it is back.");
   }
 
   /** @returns {Promise<boolean>} whether older turns came */
@@ -217,6 +226,7 @@ export class OpenThread {
 
   // Events
 
+  /** @param {Row} frame */
   #apply({ type, reply, seq, data }) {
     if (type === "error") return this.#refused(data);
     if (type === "thread.cleared") return this.cleared();

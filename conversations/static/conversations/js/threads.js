@@ -11,7 +11,14 @@ export class ThreadList {
   #current = null;
   #renaming = null;
 
-  /** @param {{onOpen: (thread: object, position?: number) => void, onMenu: (thread: object, button: HTMLElement) => void, onRenamed: (thread: object) => void, onError: (words: string) => void}} on */
+  /**
+   * @param {{
+   *   onOpen: (thread: Thread, position?: number) => void,
+   *   onMenu: (thread: Thread, button: HTMLElement) => void,
+   *   onRenamed: (thread: Thread) => void,
+   *   onError: (words: string) => void,
+   * }} on
+   */
   constructor(on) {
     this.on = on;
     this.element = byId("threads");
@@ -90,7 +97,7 @@ export class ThreadList {
   #show() {
     const wanted = this.search.value.trim().toLocaleLowerCase();
     const found = this.#threads.filter(({ title }) => title.toLocaleLowerCase().includes(wanted));
-    const focused = document.activeElement?.closest?.("[data-thread]")?.dataset.thread;
+    const focused = document.activeElement?.closest?.("[data-thread]")?.getAttribute("data-thread");
     this.rows.replaceChildren(
       ...byDay(found).map(([day, threads]) =>
         h("section", { class: "day" }, h("h2", {}, day), h("ul", {}, ...threads.map((thread) => this.#row(thread)))),
@@ -104,7 +111,15 @@ export class ThreadList {
   #foot(found, wanted) {
     if (wanted) return []; // the server looks through all of them
     if (!found.length && !this.#next) return [h("p", { class: "list-note" }, "Your threads will be listed here.")];
-    return this.#next ? [h("button", { type: "button", class: "button quiet", onclick: () => this.load(this.#next) }, "Show older threads")] : [];
+    return this.#next
+      ? [
+          h(
+            "button",
+            { type: "button", class: "button quiet", onclick: () => this.load(this.#next) },
+            "Show older threads",
+          ),
+        ]
+      : [];
   }
 
   #row(thread) {
@@ -118,9 +133,20 @@ export class ThreadList {
         onkeydown: (event) => event.key === "F2" && this.rename(thread.id),
       },
       h("span", { class: "title", dir: "auto" }, thread.title || "New thread"),
-      thread.remembers === false && h("span", { class: "unremembered", title: "Not remembered" }, icon("note-off"), h("span", { class: "visually-hidden" }, ", not remembered")),
+      thread.remembers === false &&
+        h(
+          "span",
+          { class: "unremembered", title: "Not remembered" },
+          icon("note-off"),
+          h("span", { class: "visually-hidden" }, ", not remembered"),
+        ),
     );
-    const more = iconButton("more", `Rename, remember, clear or delete “${thread.title || "New thread"}”`, () => this.on.onMenu(thread, more), { "aria-haspopup": "menu" });
+    const more = iconButton(
+      "more",
+      `Rename, remember, clear or delete “${thread.title || "New thread"}”`,
+      () => this.on.onMenu(thread, more),
+      { "aria-haspopup": "menu" },
+    );
     return h("li", { "data-thread": thread.id }, link, more);
   }
 

@@ -1,8 +1,12 @@
-/** Copies a new token. The clipboard exists on https and localhost only; elsewhere the text is selected to be copied by hand. */
+/**
+ * Copies a new token. The clipboard exists on https and localhost only; elsewhere the text is selected to be copied by
+ * hand.
+ */
 
 import { byId } from "./dom.js";
 
-const field = document.getElementById("token");
+/** @type {HTMLInputElement | null} */
+const field = document.querySelector("#token");
 
 async function copy() {
   try {

@@ -29,7 +29,7 @@ function more(label, { text, forget }) {
 }
 
 export class UserTurn {
-  /** @param {{content: string, clientMessageId?: string, onForget: (message: object) => void}} turn */
+  /** @param {{content: string, clientMessageId?: string, onForget: (message: Message) => void}} turn */
   constructor({ content, clientMessageId, onForget }) {
     this.text = content;
     this.onForget = onForget;
@@ -46,15 +46,17 @@ export class UserTurn {
     );
   }
 
-  /** The server has it. @param {object} message */
+  /** The server has it. @param {Message} message */
   saved(message) {
     this.message = message;
     this.say("");
     this.element.dataset.message = message.id;
-    this.element.dataset.position = message.position;
+    this.element.dataset.position = String(message.position);
     this.actions.replaceChildren(
       timeOf(message.created_at),
-      iconButton("copy", "Copy your message", (event) => copyFrom(event.currentTarget, message.text), { class: "icon-button copy" }),
+      iconButton("copy", "Copy your message", (event) => copyFrom(event.currentTarget, message.text), {
+        class: "icon-button copy",
+      }),
       more("More about your message", { text: message.text, forget: () => this.onForget(message) }),
     );
     if (message.status === "forgotten") this.forgotten();
@@ -87,20 +89,52 @@ export class AssistantTurn {
   #text = "";
 
   /**
-   * @param {{name: string, replyId: string, onRetry: (replyId: string, model?: string) => void, onContinue: (replyId: string) => void,
-   *   onRephrase: () => void, nameOfModel: (id: string) => string, onBook: (requestId: string) => void, onShown: () => void,
-   *   onForget: (message: object) => void,
-   *   onArtifact: (artifact: object) => void, onDraft: (replyId: string, toolId: string) => void}} options
+   * @typedef {object} TurnListeners
+   * @property {(replyId: string, model?: string) => void} onRetry
+   * @property {(replyId: string) => void} onContinue
+   * @property {() => void} onRephrase
+   * @property {(id: string) => string} nameOfModel
+   * @property {(requestId: string) => void} onBook
+   * @property {() => void} onShown
+   * @property {(message: Message) => void} onForget
+   * @property {(artifact: Row) => void} onArtifact
+   * @property {(replyId: string, toolId: string) => void} onDraft
+   * @param {{name: string, replyId: string} & TurnListeners} options
    */
-  constructor({ name, replyId, onRetry, onContinue, onRephrase, nameOfModel, onBook, onForget, onShown, onArtifact, onDraft }) {
-    Object.assign(this, { replyId, onRetry, onBook, onForget, onShown, request: null, words: "" });
+  constructor({
+    name,
+    replyId,
+    onRetry,
+    onContinue,
+    onRephrase,
+    nameOfModel,
+    onBook,
+    onForget,
+    onShown,
+    onArtifact,
+    onDraft,
+  }) {
+    this.replyId = replyId;
+    this.onRetry = onRetry;
+    this.onBook = onBook;
+    this.onForget = onForget;
+    this.onShown = onShown;
+    this.request = null;
+    /** @type {AssistantTurn[]} earlier answers to the same message */
+    this.superseded = [];
+    this.words = "";
     this.on = { onRetry, onContinue, onRephrase, nameOfModel };
     this.body = h("div", { class: "parts" });
     this.parts = new Parts(this.body, { onShown, onArtifact, onDraft: (toolId) => onDraft(this.replyId, toolId) });
     this.thought = new Thought();
     this.note = h("div", { class: "turn-note", hidden: true });
     this.actions = h("div", { class: "turn-actions" });
-    this.waiting = h("p", { class: "waiting" }, h("span", { class: "dots", "aria-hidden": "true" }, h("i"), h("i"), h("i")), "Reading the context");
+    this.waiting = h(
+      "p",
+      { class: "waiting" },
+      h("span", { class: "dots", "aria-hidden": "true" }, h("i"), h("i"), h("i")),
+      "Reading the context",
+    );
     this.element = h(
       "article",
       { class: "turn assistant live", "aria-busy": "true" },
@@ -126,7 +160,10 @@ export class AssistantTurn {
     else this.#showActions();
   }
 
-  /** @param {string} id of the recorded request @param {{message_history_count?: number, total_tokens?: number}} [facts] */
+  /**
+   * @param {string} id of the recorded request
+   * @param {{message_history_count?: number, total_tokens?: number}} [facts]
+   */
   setRequest(id, facts) {
     this.request = id;
     this.facts = facts ?? this.facts;
@@ -157,8 +194,8 @@ export class AssistantTurn {
 
   /**
    * The reply has ended.
-   * @param {object | null} message the stored turn, if there is one
-   * @param {{id: string, status: string, error: object | null, request: string | null, ways?: string[]}} reply
+   * @param {Message | null} message the stored turn, if there is one
+   * @param {Reply} reply
    */
   settle(message, reply) {
     this.message = message;
@@ -169,7 +206,7 @@ export class AssistantTurn {
     this.element.classList.remove("live");
     this.element.removeAttribute("aria-busy");
     if (message) this.element.dataset.message = message.id;
-    if (message) this.element.dataset.position = message.position;
+    if (message) this.element.dataset.position = String(message.position);
     this.waiting.remove();
     this.parts.finish(message?.content ?? []);
     this.thought.finish(message?.content ?? []);
@@ -197,7 +234,8 @@ export class AssistantTurn {
     this.words = noteOf(status, reply);
     this.note.hidden = !this.words;
     if (!this.words) return;
-    const failed = ["failed", "interrupted"].some((bad) => bad === status || bad === reply.status) || Boolean(reply.refusal);
+    const failed =
+      ["failed", "interrupted"].some((bad) => bad === status || bad === reply.status) || Boolean(reply.refusal);
     const reassure = failed && !this.#text && !/saved|stays/.test(this.words);
     const text = h("p", {}, this.words, reassure ? " Your message is saved." : "");
     this.note.classList.toggle("warning", failed);
@@ -214,7 +252,12 @@ export class AssistantTurn {
         request &&
           h(
             "button",
-            { type: "button", class: "book-mark", title: "Open the book: what the model was given", onclick: () => this.onBook(request) },
+            {
+              type: "button",
+              class: "book-mark",
+              title: "Open the book: what the model was given",
+              onclick: () => this.onBook(request),
+            },
             icon("book"),
             given(facts),
             h("span", { class: "visually-hidden" }, " – open what the model was given for this reply"),
@@ -226,5 +269,6 @@ export class AssistantTurn {
 }
 
 function given(facts) {
-  return facts ? `${count(facts.message_history_count, "earlier turn")} · ${short(facts.total_tokens)} tokens` : "Book";
+  if (!facts) return "Book";
+  return `${count(facts.message_history_count, "earlier turn")} · ${short(facts.total_tokens)} tokens`;
 }

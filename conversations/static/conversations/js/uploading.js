@@ -1,11 +1,19 @@
-/** Sends a file to the import and tells how it goes. `fetch` can't tell how much of a body was sent, so this is the older way. */
+/**
+ * Sends a file to the import and tells how it goes. `fetch` can't tell how much of a body was sent, so this is the
+ * older way.
+ */
 
 import { ApiError, csrfToken } from "./api.js";
 
 /**
  * @param {File} file
- * @param {{ids: string, onUploaded: (share: number) => void, onWaiting: (why: string) => void, onProgress: (progress: object) => void}} options
- * @returns {{done: Promise<object>, cancel: () => void}} `done` is what was imported; it fails with an ApiError
+ * @param {{
+ *   ids: string,
+ *   onUploaded: (share: number) => void,
+ *   onWaiting: (why: string) => void,
+ *   onProgress: (progress: Row) => void,
+ * }} options
+ * @returns {{done: Promise<Row>, cancel: () => void}} `done` is what was imported; it fails with an ApiError
  */
 export function upload(file, { ids, onUploaded, onWaiting, onProgress }) {
   const request = new XMLHttpRequest();
@@ -22,7 +30,8 @@ export function upload(file, { ids, onUploaded, onWaiting, onProgress }) {
       if (request.status === 200) lines(request.responseText);
       reject(failureOf(request)); // does nothing where the last line has said how it ended
     };
-    request.onerror = () => reject(new ApiError(0, { code: "cut", message: "The connection was lost before the end." }));
+    request.onerror = () =>
+      reject(new ApiError(0, { code: "cut", message: "The connection was lost before the end." }));
     request.onabort = () => reject(new ApiError(0, { code: "cancelled", message: "Cancelled. Nothing was imported." }));
   });
   request.open("POST", `/api/v1/import/?progress=true&ids=${ids}`);

@@ -34,7 +34,11 @@ const EXAMPLES = [
 ];
 
 export class Welcome {
-  /** @param {HTMLElement} element @param {{slug: string, name: string, description: string}[]} assistants @param {(text: string) => void} onExample */
+  /**
+   * @param {HTMLElement} element
+   * @param {{slug: string, name: string, description: string}[]} assistants
+   * @param {(text: string) => void} onExample
+   */
   constructor(element, assistants, onExample) {
     this.element = element;
     this.assistants = assistants;
@@ -43,7 +47,8 @@ export class Welcome {
   }
 
   get assistant() {
-    return this.element.querySelector("input:checked")?.value ?? this.assistants[0]?.slug;
+    const chosen = /** @type {HTMLInputElement | null} */ (this.element.querySelector("input:checked"));
+    return chosen?.value ?? this.assistants[0]?.slug;
   }
 
   hide() {
@@ -53,7 +58,11 @@ export class Welcome {
   show() {
     this.element.replaceChildren(
       h("h2", {}, "What is on your mind?"),
-      h("p", { class: "lead" }, "Every reply is written from a context you can open and read. Look for the book mark below it."),
+      h(
+        "p",
+        { class: "lead" },
+        "Every reply is written from a context you can open and read. Look for the book mark below it.",
+      ),
       ...(this.assistants.length > 1 ? [this.#chooser()] : []),
       h("h3", { class: "visually-hidden" }, "Examples"),
       this.examples,
@@ -82,6 +91,11 @@ export class Welcome {
         h("span", { class: "assistant-name" }, name),
         h("span", { class: "assistant-text" }, description),
       );
-    return h("fieldset", { class: "assistants", onchange: () => this.#showExamples() }, h("legend", {}, "Who answers"), ...this.assistants.map(option));
+    return h(
+      "fieldset",
+      { class: "assistants", onchange: () => this.#showExamples() },
+      h("legend", {}, "Who answers"),
+      ...this.assistants.map(option),
+    );
   }
 }

@@ -11,7 +11,8 @@ const STATUS = {
 /** Why an answer is incomplete, where the model's own word for it says more. */
 const STOPPED_AT = {
   max_tokens: "The answer is as long as it may be here. It can go on.",
-  model_context_window_exceeded: "No more fits into the model's context here. It can go on with less of the conversation.",
+  model_context_window_exceeded:
+    "No more fits into the model's context here. It can go on with less of the conversation.",
 };
 
 /** @returns {string} the note below a turn; empty for a complete one */
@@ -72,7 +73,8 @@ const SOURCES = {
 
 /** What the model had to do without. @param {{source: string, kind: string}} problem */
 export function problemOf({ source, kind }) {
-  if (kind === "too_large") return "The conversation was too large for the model at first. It was asked again, with less of it.";
+  if (kind === "too_large")
+    return "The conversation was too large for the model at first. It was asked again, with less of it.";
   const what = SOURCES[source] ?? `“${source.replaceAll("_", " ")}”`;
   const why = kind === "timed_out" ? "took too long to look up" : "could not be read";
   return `${what} ${why}. This reply had to do without.`;

@@ -1,6 +1,6 @@
 /** Cards in the thread: for artifacts that no turn tells of, and for the silent work of a preset. */
 
-import { h, icon } from "../dom.js";
+import { elements, h, icon } from "../dom.js";
 import { waysOn } from "../endings.js";
 import { noteOf, thinkingFor } from "../words.js";
 import { kindOf } from "./naming.js";
@@ -12,10 +12,21 @@ export class Cards {
   /**
    * @param {HTMLElement} log
    * @param {import("./shelf.js").Shelf} shelf
-   * @param {{onOpen: (id: string) => void, onRestore: (id: string) => void, onStop: () => void, onRetry: (reply: string, model?: string) => void, nameOfModel: (id: string) => string, onDraft: (reply: string) => void, onGrown: () => void}} on
+   * @param {{
+   *   onOpen: (id: string) => void,
+   *   onRestore: (id: string) => void,
+   *   onStop: () => void,
+   *   onRetry: (reply: string, model?: string) => void,
+   *   nameOfModel: (id: string) => string,
+   *   onDraft: (reply: string) => void,
+   *   onGrown: () => void,
+   * }} on
    */
   constructor(log, shelf, on) {
-    Object.assign(this, { log, shelf, on, complete: true });
+    this.log = log;
+    this.shelf = shelf;
+    this.on = on;
+    this.complete = true;
   }
 
   clear() {
@@ -25,12 +36,14 @@ export class Cards {
 
   /** Puts every card where it belongs. Runs after each change of the turns or of the shelf. */
   place() {
-    const turns = [...this.log.querySelectorAll(".turn[data-position]")];
+    const turns = elements(this.log, ".turn[data-position]");
     const first = Number(turns[0]?.dataset.position ?? 0);
-    const told = new Set([...this.log.querySelectorAll(".turn [data-artifact]")].map(({ dataset }) => dataset.artifact));
+    const told = new Set(elements(this.log, ".turn [data-artifact]").map(({ dataset }) => dataset.artifact));
     const works = [...this.#works.values()];
     for (const { made } of works) if (made) told.add(made);
-    const artifacts = [...this.shelf.present, ...this.shelf.deleted].sort((one, other) => one.created_at.localeCompare(other.created_at));
+    const artifacts = [...this.shelf.present, ...this.shelf.deleted].sort((one, other) =>
+      one.created_at.localeCompare(other.created_at),
+    );
     const shown = new Set();
     const after = new Map(); // turn → the last card below it
     for (const artifact of artifacts) {
@@ -87,8 +100,9 @@ export class Cards {
     this.#works.get(reply)?.thinking(seconds);
   }
 
-  ended(reply, status, { reply: described, artifact }) {
-    this.#works.get(reply)?.ended(status, described, artifact);
+  /** @param {{reply?: Reply, artifact?: Row | null}} end */
+  ended(reply, status, end) {
+    this.#works.get(reply)?.ended(status, end.reply, end.artifact);
     this.place();
     this.on.onGrown();
   }
@@ -105,14 +119,28 @@ export class Cards {
     if (card.dataset.state !== state) {
       card.dataset.state = state;
       card.setAttribute("aria-label", artifact.title);
-      card.replaceChildren(...(artifact.deleted_at ? this.#deleted(artifact) : [cardButton(artifact, () => this.on.onOpen(artifact.id))]));
+      card.replaceChildren(
+        ...(artifact.deleted_at ? this.#deleted(artifact) : [cardButton(artifact, () => this.on.onOpen(artifact.id))]),
+      );
       card.classList.toggle("deleted", Boolean(artifact.deleted_at));
     }
     return card;
   }
 
   #deleted({ id, title }) {
-    return [h("p", {}, `“${title}” is deleted.`), h("button", { type: "button", class: "button quiet", onclick: () => this.on.onRestore(id), "aria-label": `Restore “${title}”` }, "Restore")];
+    return [
+      h("p", {}, `“${title}” is deleted.`),
+      h(
+        "button",
+        {
+          type: "button",
+          class: "button quiet",
+          onclick: () => this.on.onRestore(id),
+          "aria-label": `Restore “${title}”`,
+        },
+        "Restore",
+      ),
+    ];
   }
 }
 
@@ -132,21 +160,35 @@ class Work {
   made = null;
 
   constructor(reply, name, kind, on) {
-    Object.assign(this, { reply, name, kind, on });
+    this.reply = reply;
+    this.name = name;
+    this.kind = kind;
+    this.on = on;
     this.progress = h("span", { class: "card-facts" }, "Reading the conversation");
-    this.look = h("button", { type: "button", class: "button quiet", hidden: true, onclick: () => on.onDraft(reply) }, "Look");
+    this.look = h(
+      "button",
+      { type: "button", class: "button quiet", hidden: true, onclick: () => on.onDraft(reply) },
+      "Look",
+    );
     this.element = h(
       "aside",
       { class: "card-note working", "aria-label": name, "aria-busy": "true" },
       h("span", { class: "dots", "aria-hidden": "true" }, h("i"), h("i"), h("i")),
       h("span", { class: "card-words" }, h("span", { class: "card-title" }, `Writing “${name}”`), this.progress),
-      h("span", { class: "card-actions" }, this.look, h("button", { type: "button", class: "button quiet", onclick: () => on.onStop() }, "Stop")),
+      h(
+        "span",
+        { class: "card-actions" },
+        this.look,
+        h("button", { type: "button", class: "button quiet", onclick: () => on.onStop() }, "Stop"),
+      ),
     );
   }
 
   grew({ text }) {
     const words = text.trim() ? text.trim().split(/\s+/).length : 0;
-    this.progress.textContent = words ? `${words} ${words === 1 ? "word" : "words"} so far` : "Reading the conversation";
+    this.progress.textContent = words
+      ? `${words} ${words === 1 ? "word" : "words"} so far`
+      : "Reading the conversation";
     this.look.hidden = !words;
   }
 
@@ -169,7 +211,12 @@ class Work {
     const words = failed ? noteOf(status, reply) : "You stopped it. Nothing was saved.";
     this.element.replaceChildren(
       icon(failed ? "warn" : "stop"),
-      h("span", { class: "card-words" }, h("span", { class: "card-title" }, this.name), h("span", { class: "card-facts" }, words || "Nothing was made.")),
+      h(
+        "span",
+        { class: "card-words" },
+        h("span", { class: "card-title" }, this.name),
+        h("span", { class: "card-facts" }, words || "Nothing was made."),
+      ),
       waysOn(reply, this.on),
     );
   }

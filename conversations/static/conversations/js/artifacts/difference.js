@@ -56,11 +56,19 @@ function rewritten(before, after) {
   if (before.length + after.length > LONGEST_BY_WORDS) return [...plain(before, "removed"), ...plain(after, "added")];
   const words = diffWordsWithSpace(before, after);
   // Texts that have next to nothing in common are easier to read whole.
-  const kept = words.filter(({ added, removed }) => !added && !removed).reduce((sum, { value }) => sum + value.trim().length, 0);
+  const kept = words
+    .filter(({ added, removed }) => !added && !removed)
+    .reduce((sum, { value }) => sum + value.trim().length, 0);
   if (kept * 4 < Math.min(before.length, after.length)) return [...plain(before, "removed"), ...plain(after, "added")];
   return [
-    ...broken(words.filter(({ added }) => !added).map(({ value, removed }) => ({ text: value, changed: Boolean(removed) })), "removed"),
-    ...broken(words.filter(({ removed }) => !removed).map(({ value, added }) => ({ text: value, changed: Boolean(added) })), "added"),
+    ...broken(
+      words.filter(({ added }) => !added).map(({ value, removed }) => ({ text: value, changed: Boolean(removed) })),
+      "removed",
+    ),
+    ...broken(
+      words.filter(({ removed }) => !removed).map(({ value, added }) => ({ text: value, changed: Boolean(added) })),
+      "added",
+    ),
   ];
 }
 
@@ -77,9 +85,14 @@ function broken(pieces, kind) {
   return lines.map((line) => ({ kind, pieces: line }));
 }
 
-/** @param {Line[]} lines @returns {({lines: Line[], folded: boolean})[]} runs; what did not change is folded away from changes */
+/**
+ * @param {Line[]} lines
+ * @returns {({lines: Line[], folded: boolean})[]} runs; what did not change is folded away from changes
+ */
 export function runsOf(lines) {
-  const near = lines.map((_, index) => lines.slice(Math.max(0, index - AROUND), index + AROUND + 1).some(({ kind }) => kind !== "same"));
+  const near = lines.map((_, index) =>
+    lines.slice(Math.max(0, index - AROUND), index + AROUND + 1).some(({ kind }) => kind !== "same"),
+  );
   const runs = [];
   lines.forEach((line, index) => {
     const folded = !near[index];
@@ -98,7 +111,11 @@ export function renderDifference(before, after) {
     "section",
     { class: "difference", "aria-label": "Difference" },
     h("p", { class: "difference-sum" }, `+ ${count(added, "line")} added, − ${count(removed, "line")} removed`),
-    h("div", { class: "difference-lines", tabindex: 0, role: "region", "aria-label": "Changed lines" }, ...runsOf(lines).map(run)),
+    h(
+      "div",
+      { class: "difference-lines", tabindex: 0, role: "region", "aria-label": "Changed lines" },
+      ...runsOf(lines).map(run),
+    ),
   );
 }
 
@@ -112,5 +129,10 @@ function run({ folded, lines }) {
 function line({ kind, pieces }) {
   const tag = { added: "ins", removed: "del" }[kind] ?? "span";
   const words = pieces.map(({ text, changed }) => (changed ? h("mark", {}, text) : text));
-  return h("div", { class: `line ${kind}` }, h("span", { class: "sign" }, SIGNS[kind]), h(tag, { dir: "auto" }, ...words, pieces.some(({ text }) => text) ? "" : "\u200b"));
+  return h(
+    "div",
+    { class: `line ${kind}` },
+    h("span", { class: "sign" }, SIGNS[kind]),
+    h(tag, { dir: "auto" }, ...words, pieces.some(({ text }) => text) ? "" : "\u200b"),
+  );
 }

@@ -6,11 +6,17 @@ import { h } from "../dom.js";
 /** Raises ApiError. @param {string} path below the API's root */
 export async function download(path) {
   const response = await fetch(`/api/v1/${path}`).catch(() => {
-    throw new ApiError(0, { code: "unreachable", message: "The server can't be reached. Check the connection and try again." });
+    throw new ApiError(0, {
+      code: "unreachable",
+      message: "The server can't be reached. Check the connection and try again.",
+    });
   });
   if (!response.ok) {
     const answer = await response.json().catch(() => null);
-    throw new ApiError(response.status, answer?.error ?? { code: "unexpected", message: "The file could not be made. Try again." });
+    throw new ApiError(
+      response.status,
+      answer?.error ?? { code: "unexpected", message: "The file could not be made. Try again." },
+    );
   }
   const url = URL.createObjectURL(await response.blob());
   const link = h("a", { href: url, download: nameIn(response.headers.get("Content-Disposition") ?? "") });

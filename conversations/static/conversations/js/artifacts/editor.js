@@ -1,18 +1,34 @@
-/** Editing an artifact by hand. What was typed is kept until it is saved or thrown away, whatever happens in between. */
+/**
+ * Editing an artifact by hand. What was typed is kept until it is saved or thrown away, whatever happens in between.
+ */
 
 import { h } from "../dom.js";
 import { renderDifference } from "./difference.js";
 
 export class Editor {
   /**
-   * @param {object} store
-   * @param {{id: string, kind: string, content: string, base: number}} version `base` is the newest version that is known
-   * @param {{onSave: (content: string, base: number) => Promise<void>, onLeave: () => void, onNewest: () => Promise<{content: string, version: number}>}} on
+   * @param {Store} store
+   * @param {{id: string, kind: string, content: string, base: number}} version `base` is the newest version that is
+   *   known
+   * @param {{
+   *   onSave: (content: string, base: number) => Promise<void>,
+   *   onLeave: () => void,
+   *   onNewest: () => Promise<{content: string, version: number}>,
+   * }} on
    */
   constructor(store, version, on) {
-    Object.assign(this, { store, on, version, base: version.base, key: `artifact:${version.id}` });
+    this.store = store;
+    this.on = on;
+    this.version = version;
+    this.base = version.base;
+    this.key = `artifact:${version.id}`;
     const kept = store.read(this.key, null);
-    this.text = h("textarea", { "aria-label": "Content", dir: "auto", spellcheck: version.kind === "document" ? null : "false", class: version.kind === "document" ? "" : "mono" });
+    this.text = h("textarea", {
+      "aria-label": "Content",
+      dir: "auto",
+      spellcheck: version.kind === "document" ? null : "false",
+      class: version.kind === "document" ? "" : "mono",
+    });
     this.text.value = kept?.content ?? version.content;
     this.base = kept?.base ?? version.base;
     this.note = h("div", { class: "editor-note", role: "status", hidden: true });
@@ -24,7 +40,12 @@ export class Editor {
       this.note,
       this.compared,
       this.text,
-      h("div", { class: "editor-actions" }, h("button", { type: "button", class: "button", onclick: () => this.#cancel() }, "Cancel"), this.save),
+      h(
+        "div",
+        { class: "editor-actions" },
+        h("button", { type: "button", class: "button", onclick: () => this.#cancel() }, "Cancel"),
+        this.save,
+      ),
     );
     if (kept) this.#say("What you had typed before is here again.");
     this.text.addEventListener("input", () => store.write(this.key, { content: this.text.value, base: this.base }));
@@ -68,8 +89,15 @@ export class Editor {
   async #conflict({ message }) {
     const newest = await this.on.onNewest().catch(() => null);
     if (!newest) return this.#say(message, { warning: true });
-    const look = h("button", { type: "button", class: "button", "aria-expanded": "false", onclick: () => this.#compare(newest, look) }, `Compare with version ${newest.version}`);
-    this.#say(`Version ${newest.version} was saved meanwhile. What you typed is kept here.`, { warning: true, action: look });
+    const look = h(
+      "button",
+      { type: "button", class: "button", "aria-expanded": "false", onclick: () => this.#compare(newest, look) },
+      `Compare with version ${newest.version}`,
+    );
+    this.#say(`Version ${newest.version} was saved meanwhile. What you typed is kept here.`, {
+      warning: true,
+      action: look,
+    });
     this.base = newest.version;
     this.save.textContent = `Save mine as version ${newest.version + 1}`;
     this.store.write(this.key, { content: this.text.value, base: this.base });

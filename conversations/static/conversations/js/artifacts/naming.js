@@ -21,9 +21,21 @@ export function versionLine({ version: number, origin, created_at: at }) {
 /** @type {{format: string, label: string}[]} how an artifact can be taken along */
 export const DOWNLOADS = Object.entries(FORMATS).map(([format, label]) => ({ format, label }));
 
-const DOING = { save_artifact: "Writing", read_artifact: "Reading an artifact", search_messages: "Searching the conversation" };
-const DONE = { save_artifact: "Saved", read_artifact: "Read an artifact", search_messages: "Searched the conversation" };
-const FAILED = { save_artifact: "Saving did not work", read_artifact: "An artifact could not be read", search_messages: "The conversation could not be searched" };
+const DOING = {
+  save_artifact: "Writing",
+  read_artifact: "Reading an artifact",
+  search_messages: "Searching the conversation",
+};
+const DONE = {
+  save_artifact: "Saved",
+  read_artifact: "Read an artifact",
+  search_messages: "Searched the conversation",
+};
+const FAILED = {
+  save_artifact: "Saving did not work",
+  read_artifact: "An artifact could not be read",
+  search_messages: "The conversation could not be searched",
+};
 
 function readable(name) {
   return name.replaceAll("_", " ");
@@ -35,14 +47,20 @@ export function doing(name, title, text) {
   return `${words.replace(/\s*…$/, "")}${title ? ` “${title}”` : ""} …`;
 }
 
-/** What became of a call in a stored turn. @param {object} use a tool_use block @param {object} [result] its tool_result */
+/** What became of a call in a stored turn. @param {Row} use a tool_use block @param {Row} [result] its tool_result */
 export function became({ name, input }, result) {
-  const text = typeof result?.content === "string" ? result.content : (result?.content ?? []).map((block) => block.text ?? "").join("");
+  const text =
+    typeof result?.content === "string"
+      ? result.content
+      : (result?.content ?? []).map((block) => block.text ?? "").join("");
   const title = typeof input?.title === "string" ? input.title : "";
   if (!result) return { words: `${doing(name, title).replace(/ …$/, "")} was stopped`, failed: true };
   if (result.is_error) return { words: FAILED[name] ?? `“${readable(name)}” did not work`, failed: true };
   if (name !== "save_artifact") return { words: DONE[name] ?? `Used “${readable(name)}”` };
   const version = Number(text.match(/version (\d+)/)?.[1]) || null;
   const id = text.match(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?=\D*$)/)?.[0] ?? null;
-  return { words: `${DONE[name]} “${title}”${version ? `, version ${version}` : ""}`, artifact: { id, title, version } };
+  return {
+    words: `${DONE[name]} “${title}”${version ? `, version ${version}` : ""}`,
+    artifact: { id, title, version },
+  };
 }

@@ -1,4 +1,7 @@
-/** A generated page or picture in its frame: without scripts, unless the person chooses to run those of a page, this once. */
+/**
+ * A generated page or picture in its frame: without scripts, unless the person chooses to run those of a page, this
+ * once.
+ */
 
 import { csrfToken } from "../api.js";
 import { confirmed } from "../dialogs.js";
@@ -15,8 +18,13 @@ export function renderPage(version) {
 }
 
 function showStill(root, version, { focus = false } = {}) {
-  const choice = mayRun() && h("button", { type: "button", class: "button small", onclick: () => ask(root, version) }, "Run its scripts …");
-  root.replaceChildren(bar(mayRun() ? "Shown without scripts." : "Shown without its scripts, which are not run here.", choice), still(version));
+  const choice =
+    mayRun() &&
+    h("button", { type: "button", class: "button small", onclick: () => ask(root, version) }, "Run its scripts …");
+  root.replaceChildren(
+    bar(mayRun() ? "Shown without scripts." : "Shown without its scripts, which are not run here.", choice),
+    still(version),
+  );
   if (focus) choice.focus();
 }
 
@@ -29,9 +37,9 @@ async function ask(root, version) {
   const yes = await confirmed({
     title: `Run the scripts of “${version.title}” this once?`,
     text:
-      "The model wrote them, or took them from what it read. They run shut in: they can’t see this conversation, your other pages or your " +
-      "account. But no browser shuts them in completely. Through WebRTC, or by opening an address, they may reach other computers, which then " +
-      "see your network address and whatever this page holds.",
+      "The model wrote them, or took them from what it read. They run shut in: they can’t see this conversation, " +
+      "your other pages or your account. But no browser shuts them in completely. Through WebRTC, or by opening " +
+      "an address, they may reach other computers, which then see your network address and whatever this page holds.",
     yes: "Run its scripts",
   });
   if (yes && root.isConnected) run(root, version);
@@ -39,10 +47,24 @@ async function ask(root, version) {
 
 function run(root, version) {
   const name = `run-${crypto.getRandomValues(new Uint32Array(1))[0]}`;
-  const frame = h("iframe", { class: "artifact-frame", title: version.title, name, sandbox: "allow-scripts", referrerpolicy: "no-referrer" });
-  const stop = h("button", { type: "button", class: "button small", onclick: () => showStill(root, version, { focus: true }) }, "Stop them");
+  const frame = h("iframe", {
+    class: "artifact-frame",
+    title: version.title,
+    name,
+    sandbox: "allow-scripts",
+    referrerpolicy: "no-referrer",
+  });
+  const stop = h(
+    "button",
+    { type: "button", class: "button small", onclick: () => showStill(root, version, { focus: true }) },
+    "Stop them",
+  );
   root.replaceChildren(bar("Its scripts are running.", stop), frame);
-  const form = h("form", { method: "post", action: address(version), target: name, hidden: true }, h("input", { type: "hidden", name: "csrfmiddlewaretoken", value: csrfToken() }));
+  const form = h(
+    "form",
+    { method: "post", action: address(version), target: name, hidden: true },
+    h("input", { type: "hidden", name: "csrfmiddlewaretoken", value: csrfToken() }),
+  );
   root.append(form);
   form.submit();
   form.remove();
@@ -50,7 +72,13 @@ function run(root, version) {
 }
 
 function still(version) {
-  return h("iframe", { class: "artifact-frame", title: version.title, sandbox: "", referrerpolicy: "no-referrer", src: address(version) });
+  return h("iframe", {
+    class: "artifact-frame",
+    title: version.title,
+    sandbox: "",
+    referrerpolicy: "no-referrer",
+    src: address(version),
+  });
 }
 
 function address({ id, number }) {

@@ -2,7 +2,6 @@
 
 import { copyFrom, byId, h, icon } from "../dom.js";
 import { openMenu } from "../dialogs.js";
-import { count } from "../words.js";
 import { renderDifference } from "./difference.js";
 import { download } from "./download.js";
 import { Editor } from "./editor.js";
@@ -18,9 +17,15 @@ export class Panel {
   #asked = 0;
   mode = "closed"; // closed, list, artifact, changes, edit, draft
 
-  /** @param {import("./shelf.js").Shelf} shelf @param {object} store @param {import("../announce.js").Announcer} announcer */
+  /**
+   * @param {import("./shelf.js").Shelf} shelf
+   * @param {Store} store
+   * @param {import("../announce.js").Announcer} announcer
+   */
   constructor(shelf, store, announcer) {
-    Object.assign(this, { shelf, store, announcer });
+    this.shelf = shelf;
+    this.store = store;
+    this.announcer = announcer;
     this.element = byId("panel");
     this.title = byId("panel-title");
     this.sub = byId("panel-sub");
@@ -46,6 +51,7 @@ export class Panel {
 
   // What can be shown
 
+  /** @param {{focus?: boolean, notice?: Notice | null}} [options] */
   showList({ focus = true, notice = null } = {}) {
     this.#begin("list", focus);
     this.#head("Artifacts", "Beside this conversation");
@@ -53,7 +59,11 @@ export class Panel {
     this.#renderList();
   }
 
-  /** @param {string} id @param {{number?: number | null, focus?: boolean}} [options] the newest version unless one is asked for */
+  /**
+   * @param {string} id
+   * @param {{number?: number | null, focus?: boolean, notice?: Notice | null}} [options] the newest version unless one
+   *   is asked for
+   */
   async showArtifact(id, { number = null, focus = true, notice = null } = {}) {
     const artifact = this.shelf.find(id);
     if (!artifact || artifact.deleted_at) return this.showList({ focus, notice: this.#goneNotice(artifact) });
@@ -78,7 +88,9 @@ export class Panel {
     return undefined;
   }
 
-  /** @param {{title: string, kind: string, language: string, text: string, state: string}} draft what is being written */
+  /**
+   * @param {{title: string, kind: string, language: string, text: string, state: string}} draft what is being written
+   */
   showDraft(draft, { focus = false } = {}) {
     this.#begin("draft", focus);
     this.#draft = draft;
@@ -88,12 +100,16 @@ export class Panel {
 
   draftGrew(draft) {
     if (this.mode !== "draft" || this.#draft !== draft) return;
-    this.#head(draft.title || "Artifact", draft.state === "writing" ? "Being written …" : "Was not finished, and not saved");
+    this.#head(
+      draft.title || "Artifact",
+      draft.state === "writing" ? "Being written …" : "Was not finished, and not saved",
+    );
     if (draft.kind && !this.#growing) {
       this.#growing = new Growing(draft.kind);
       this.body.replaceChildren(this.#growing.element);
     }
-    if (!this.#growing) this.body.replaceChildren(h("p", { class: "quiet panel-waiting" }, "Waiting for the first words …"));
+    if (!this.#growing)
+      this.body.replaceChildren(h("p", { class: "quiet panel-waiting" }, "Waiting for the first words …"));
     const { scrollHeight, scrollTop, clientHeight } = this.body;
     const atEnd = scrollHeight - scrollTop - clientHeight < 64;
     this.#growing?.show(draft.text, () => atEnd && this.body.scrollTo({ top: this.body.scrollHeight }));
@@ -117,7 +133,8 @@ export class Panel {
     const artifact = this.#shown && this.shelf.find(this.#shown.id);
     if (!artifact) return undefined;
     this.#head(artifact.title, kindOf(artifact));
-    if (artifact.deleted_at && this.mode !== "edit") return this.showList({ focus: false, notice: this.#goneNotice(artifact) });
+    if (artifact.deleted_at && this.mode !== "edit")
+      return this.showList({ focus: false, notice: this.#goneNotice(artifact) });
     const newest = this.#shown.versions[0]?.version;
     if (newest && newest < artifact.version && this.mode === "artifact" && this.#shown.number === newest) {
       return this.showArtifact(artifact.id, { focus: false });
@@ -132,21 +149,31 @@ export class Panel {
     byId("panel-scrim").addEventListener("click", () => this.close());
     byId("panel-list").addEventListener("click", () => this.showList());
     byId("panel-full").addEventListener("click", () => this.#full(!this.element.classList.contains("full")));
-    byId("panel-changes").addEventListener("click", () => (this.mode === "changes" ? this.#backToArtifact() : this.#changes()));
+    byId("panel-changes").addEventListener("click", () =>
+      this.mode === "changes" ? this.#backToArtifact() : this.#changes(),
+    );
     byId("panel-edit").addEventListener("click", () => this.#edit());
-    byId("panel-copy").addEventListener("click", (event) => this.#shown.version && copyFrom(event.currentTarget, this.#shown.version.content));
+    byId("panel-copy").addEventListener(
+      "click",
+      (event) => this.#shown.version && copyFrom(event.currentTarget, this.#shown.version.content),
+    );
     byId("panel-download").addEventListener("click", (event) => this.#downloads(event.currentTarget));
     byId("panel-more").addEventListener("click", (event) => this.#more(event.currentTarget));
     this.select.addEventListener("change", () => this.#choose(Number(this.select.value)));
     this.element.addEventListener("keydown", (event) => this.#key(event));
     this.narrow.addEventListener("change", () => this.#arrange());
-    const again = () => this.mode === "artifact" && this.shelf.find(this.#shown.id)?.kind === "mermaid" && this.#shown.version && this.#renderArtifact();
+    const again = () =>
+      this.mode === "artifact" &&
+      this.shelf.find(this.#shown.id)?.kind === "mermaid" &&
+      this.#shown.version &&
+      this.#renderArtifact();
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", again);
     new MutationObserver(again).observe(document.documentElement, { attributeFilter: ["data-theme"] });
   }
 
   #key(event) {
-    if (event.key !== "Escape" || event.defaultPrevented || document.querySelector("dialog[open], :popover-open")) return;
+    if (event.key !== "Escape" || event.defaultPrevented || document.querySelector("dialog[open], :popover-open"))
+      return;
     event.preventDefault(); // or else the reply is stopped
     if (this.mode === "edit") this.#leaveEditor();
     else if (this.element.classList.contains("full")) this.#full(false);
@@ -203,14 +230,21 @@ export class Panel {
   #say(notice) {
     this.notice.hidden = !notice;
     if (!notice) return this.notice.replaceChildren();
-    const action = notice.action && h("button", { type: "button", class: "button small", onclick: notice.run }, notice.action);
+    const action =
+      notice.action && h("button", { type: "button", class: "button small", onclick: notice.run }, notice.action);
     this.notice.classList.toggle("warning", Boolean(notice.warning));
     return this.notice.replaceChildren(h("p", {}, notice.words), ...(action ? [action] : []));
   }
 
   #failed(error, again) {
     this.body.replaceChildren(
-      h("div", { class: "turn-note warning" }, icon("warn"), h("p", {}, error.message), h("button", { type: "button", class: "button", onclick: again }, "Try again")),
+      h(
+        "div",
+        { class: "turn-note warning" },
+        icon("warn"),
+        h("p", {}, error.message),
+        h("button", { type: "button", class: "button", onclick: again }, "Try again"),
+      ),
     );
   }
 
@@ -221,7 +255,13 @@ export class Panel {
     const open = this.body.querySelector("details")?.open ?? false;
     const focused = this.body.contains(document.activeElement);
     this.body.replaceChildren(
-      present.length ? h("ul", { class: "shelf" }, ...present.map((artifact) => this.#entry(artifact))) : h("p", { class: "quiet" }, "Nothing has been made in this thread yet. Ask for a document, a diagram, a table or a page."),
+      present.length
+        ? h("ul", { class: "shelf" }, ...present.map((artifact) => this.#entry(artifact)))
+        : h(
+            "p",
+            { class: "quiet" },
+            "Nothing has been made in this thread yet. Ask for a document, a diagram, a table or a page.",
+          ),
       ...(deleted.length ? [this.#bin(deleted, open)] : []),
     );
     if (focused) this.title.focus();
@@ -229,13 +269,42 @@ export class Panel {
 
   #entry(artifact) {
     const facts = [kindOf(artifact), `version ${artifact.version}`].join(" · ");
-    return h("li", {}, h("button", { type: "button", class: "shelf-entry", onclick: () => this.showArtifact(artifact.id) }, icon(`kind-${artifact.kind}`), h("span", { class: "shelf-title", dir: "auto" }, artifact.title), h("span", { class: "shelf-facts" }, facts)));
+    return h(
+      "li",
+      {},
+      h(
+        "button",
+        { type: "button", class: "shelf-entry", onclick: () => this.showArtifact(artifact.id) },
+        icon(`kind-${artifact.kind}`),
+        h("span", { class: "shelf-title", dir: "auto" }, artifact.title),
+        h("span", { class: "shelf-facts" }, facts),
+      ),
+    );
   }
 
   #bin(deleted, open) {
     const entry = (artifact) =>
-      h("li", {}, h("span", { class: "shelf-title", dir: "auto" }, artifact.title), h("button", { type: "button", class: "button small", onclick: () => this.restore(artifact.id), "aria-label": `Restore “${artifact.title}”` }, "Restore"));
-    return h("details", { class: "bin", open }, h("summary", {}, `Deleted (${deleted.length})`), h("ul", {}, ...deleted.map(entry)));
+      h(
+        "li",
+        {},
+        h("span", { class: "shelf-title", dir: "auto" }, artifact.title),
+        h(
+          "button",
+          {
+            type: "button",
+            class: "button small",
+            onclick: () => this.restore(artifact.id),
+            "aria-label": `Restore “${artifact.title}”`,
+          },
+          "Restore",
+        ),
+      );
+    return h(
+      "details",
+      { class: "bin", open },
+      h("summary", {}, `Deleted (${deleted.length})`),
+      h("ul", {}, ...deleted.map(entry)),
+    );
   }
 
   #goneNotice(artifact) {
@@ -247,7 +316,9 @@ export class Panel {
 
   #renderVersions() {
     const { versions, number } = this.#shown;
-    this.select.replaceChildren(...versions.map((version) => h("option", { value: version.version }, versionLine(version))));
+    this.select.replaceChildren(
+      ...versions.map((version) => h("option", { value: version.version }, versionLine(version))),
+    );
     this.select.value = String(number);
     this.#allowChanges();
   }
@@ -293,10 +364,17 @@ export class Panel {
       this.#shown = { ...this.#shown, number, version: current };
       this.select.value = String(number);
       const others = versions.filter((version) => version.version !== number);
-      const choice = h("select", { id: "panel-from", onchange: () => this.#changes({ number, from: Number(choice.value) }) }, ...others.map((version) => h("option", { value: version.version }, versionLine(version))));
+      const choice = h(
+        "select",
+        { id: "panel-from", onchange: () => this.#changes({ number, from: Number(choice.value) }) },
+        ...others.map((version) => h("option", { value: version.version }, versionLine(version))),
+      );
       choice.value = String(before);
       const focused = document.activeElement?.id === "panel-from";
-      this.body.replaceChildren(h("div", { class: "compared" }, h("label", { for: "panel-from" }, "Compared with"), choice), renderDifference(old.content, current.content));
+      this.body.replaceChildren(
+        h("div", { class: "compared" }, h("label", { for: "panel-from" }, "Compared with"), choice),
+        renderDifference(old.content, current.content),
+      );
       if (focused) choice.focus();
     } catch (error) {
       if (asked === this.#asked) this.#failed(error, () => this.#changes({ number, from }));
@@ -306,27 +384,36 @@ export class Panel {
   async #edit() {
     const { id, number } = this.#shown;
     const asked = ++this.#asked;
-    const version = await this.shelf.version(id, number).catch((error) => this.#say({ words: error.message, warning: true }));
+    const version = await this.shelf
+      .version(id, number)
+      .catch((error) => this.#say({ words: error.message, warning: true }));
     if (!version || asked !== this.#asked) return;
     this.#shown = { ...this.#shown, version };
     const { kind, version: base } = this.shelf.find(id);
     this.mode = "edit";
-    this.#editor = new Editor(this.store, { id, kind, content: version.content, base }, {
-      onSave: async (content, basedOn) => {
-        await this.shelf.write(id, content, basedOn);
-        await this.showArtifact(id);
-        this.announcer.say(`Saved as version ${this.shelf.find(id).version}.`);
+    this.#editor = new Editor(
+      this.store,
+      { id, kind, content: version.content, base },
+      {
+        onSave: async (content, basedOn) => {
+          await this.shelf.write(id, content, basedOn);
+          await this.showArtifact(id);
+          this.announcer.say(`Saved as version ${this.shelf.find(id).version}.`);
+        },
+        onNewest: async () => {
+          const { version: newest } = await this.shelf.refresh(id);
+          return { version: newest, content: (await this.shelf.version(id, newest)).content };
+        },
+        onLeave: () => this.showArtifact(id, { number }),
       },
-      onNewest: async () => {
-        const { version: newest } = await this.shelf.refresh(id);
-        return { version: newest, content: (await this.shelf.version(id, newest)).content };
-      },
-      onLeave: () => this.showArtifact(id, { number }),
-    });
+    );
     this.#say(null);
     this.body.replaceChildren(this.#editor.element);
     this.#arrange();
-    this.sub.textContent = number === base ? "You are editing the newest version" : `You are editing version ${number}; saving makes version ${base + 1}`;
+    this.sub.textContent =
+      number === base
+        ? "You are editing the newest version"
+        : `You are editing version ${number}; saving makes version ${base + 1}`;
     this.#editor.focus();
   }
 
@@ -338,8 +425,14 @@ export class Panel {
 
   #downloads(button) {
     const { id, number } = this.#shown;
-    const take = (format) => download(`artifacts/${id}/export/?as=${format}&version=${number}`).catch((error) => this.#say({ words: error.message, warning: true }));
-    openMenu(button, DOWNLOADS.map(({ format, label }) => ({ label, run: () => take(format) })));
+    const take = (format) =>
+      download(`artifacts/${id}/export/?as=${format}&version=${number}`).catch((error) =>
+        this.#say({ words: error.message, warning: true }),
+      );
+    openMenu(
+      button,
+      DOWNLOADS.map(({ format, label }) => ({ label, run: () => take(format) })),
+    );
   }
 
   #more(button) {
@@ -347,8 +440,12 @@ export class Panel {
     const { kind, version: newest } = this.shelf.find(id);
     const drawn = isDrawn(kind) && this.mode === "artifact";
     openMenu(button, [
-      ...(drawn ? [{ label: this.sourceShown ? "Show it drawn" : "Show its source", run: () => this.#toggleSource() }] : []),
-      ...(number < newest ? [{ label: `Make version ${number} the newest`, run: () => this.#try(() => this.#again(id, number, newest)) }] : []),
+      ...(drawn
+        ? [{ label: this.sourceShown ? "Show it drawn" : "Show its source", run: () => this.#toggleSource() }]
+        : []),
+      ...(number < newest
+        ? [{ label: `Make version ${number} the newest`, run: () => this.#try(() => this.#again(id, number, newest)) }]
+        : []),
       { label: "Rename", run: () => this.#rename() },
       { label: "Delete", danger: true, run: () => this.remove(id) },
     ]);
@@ -368,7 +465,13 @@ export class Panel {
   #rename() {
     const { id } = this.#shown;
     const { title } = this.shelf.find(id);
-    const field = h("input", { class: "panel-rename", "aria-label": "Title", maxlength: 200, value: title, dir: "auto" });
+    const field = h("input", {
+      class: "panel-rename",
+      "aria-label": "Title",
+      maxlength: 200,
+      value: title,
+      dir: "auto",
+    });
     let done = false;
     const end = async (keep) => {
       if (done) return;

@@ -9,9 +9,17 @@ export class Parts {
   #marks = new Map(); // tool id → Mark
   #afterMark = true;
 
-  /** @param {HTMLElement} element @param {{onShown: () => void, onArtifact: (artifact: object, mark: HTMLElement) => void, onDraft: (toolId: string) => void}} on */
+  /**
+   * @param {HTMLElement} element
+   * @param {{
+   *   onShown: () => void,
+   *   onArtifact: (artifact: Row, mark: HTMLElement) => void,
+   *   onDraft: (toolId: string) => void,
+   * }} on
+   */
   constructor(element, on) {
-    Object.assign(this, { element, on });
+    this.element = element;
+    this.on = on;
   }
 
   get empty() {
@@ -43,9 +51,11 @@ export class Parts {
     this.#marks.get(data.id)?.finished(data);
   }
 
-  /** The stored turn. @param {object[]} blocks of its content; none where nothing was stored */
+  /** The stored turn. @param {Row[]} blocks of its content; none where nothing was stored */
   finish(blocks) {
-    const results = new Map(blocks.filter(({ type }) => type === "tool_result").map((block) => [block.tool_use_id, block]));
+    const results = new Map(
+      blocks.filter(({ type }) => type === "tool_result").map((block) => [block.tool_use_id, block]),
+    );
     const told = blocks.filter(({ type, text }) => type === "tool_use" || (type === "text" && text.trim()));
     let written = 0;
     const shown = told.map((block) => {
@@ -86,7 +96,10 @@ class Mark {
   #title = "";
 
   constructor({ id, name, text }, on) {
-    Object.assign(this, { id, name, text, on });
+    this.id = id;
+    this.name = name;
+    this.text = text;
+    this.on = on;
     this.element = h("div", { class: "mark" });
     this.#busy();
   }
@@ -104,7 +117,12 @@ class Mark {
   ends({ words, failed = false, artifact = null }) {
     this.ended = true;
     if (artifact) {
-      const open = h("button", { type: "button", class: "mark-button", onclick: () => this.on.onArtifact(artifact, open) }, icon(artifact.kind ? `kind-${artifact.kind}` : "kind-document"), words);
+      const open = h(
+        "button",
+        { type: "button", class: "mark-button", onclick: () => this.on.onArtifact(artifact, open) },
+        icon(artifact.kind ? `kind-${artifact.kind}` : "kind-document"),
+        words,
+      );
       this.element.dataset.artifact = artifact.id ?? "";
       this.element.replaceChildren(open);
     } else {
@@ -117,7 +135,13 @@ class Mark {
     const words = doing(this.name, this.#title, this.text);
     const content = [h("span", { class: "dots", "aria-hidden": "true" }, h("i"), h("i"), h("i")), words];
     this.element.replaceChildren(
-      this.#title ? h("button", { type: "button", class: "mark-button busy", onclick: () => this.on.onDraft(this.id) }, ...content) : h("span", { class: "mark-note" }, ...content),
+      this.#title
+        ? h(
+            "button",
+            { type: "button", class: "mark-button busy", onclick: () => this.on.onDraft(this.id) },
+            ...content,
+          )
+        : h("span", { class: "mark-note" }, ...content),
     );
   }
 }

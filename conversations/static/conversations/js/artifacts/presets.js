@@ -11,7 +11,10 @@ export class Presets {
   #offered = [];
   #threadId = null;
 
-  /** @param {{onRun: (preset: {slug: string, name: string}) => void, reason: () => {running: boolean, empty: boolean}}} on */
+  /**
+   * @param {{onRun: (preset: {slug: string, name: string}) => void, reason: () => {running: boolean, empty: boolean}}}
+   *   on
+   */
   constructor(on) {
     this.on = on;
     this.button = byId("presets");
@@ -20,7 +23,13 @@ export class Presets {
 
   /** One that is no longer offered goes by its slug. */
   find(slug) {
-    return this.#offered.find((preset) => preset.slug === slug) ?? { slug, name: slug.replaceAll("-", " "), kind: "document" };
+    return (
+      this.#offered.find((preset) => preset.slug === slug) ?? {
+        slug,
+        name: slug.replaceAll("-", " "),
+        kind: "document",
+      }
+    );
   }
 
   /** @param {string | null} threadId */

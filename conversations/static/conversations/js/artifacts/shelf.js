@@ -87,13 +87,15 @@ export class Shelf {
   }
 
   #sorted(wanted) {
-    return [...this.#artifacts.values()].filter(wanted).sort((one, other) => other.updated_at.localeCompare(one.updated_at));
+    return [...this.#artifacts.values()]
+      .filter(wanted)
+      .sort((one, other) => other.updated_at.localeCompare(one.updated_at));
   }
 }
 
 async function all(path) {
   const found = [];
-  for (let next = path; next; ) {
+  for (let next = path; next;) {
     const page = await api.get(next);
     found.push(...page.results);
     ({ next } = page);

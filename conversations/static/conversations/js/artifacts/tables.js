@@ -10,12 +10,13 @@ export function isMarkdown(text) {
 /** @returns {string[][]} rows of cells, by RFC 4180, with the delimiter that its first line uses most */
 export function csvRows(text) {
   const [first] = text.split("\n", 1);
-  const delimiter = DELIMITERS.reduce((best, sign) => (first.split(sign).length > first.split(best).length ? sign : best));
+  const delimiter = DELIMITERS.reduce((best, sign) =>
+    first.split(sign).length > first.split(best).length ? sign : best,
+  );
   const cell = new RegExp(`(?:"((?:[^"]|"")*)"|([^${delimiter}\\r\\n]*))(${delimiter}|\\r?\\n|\\r|$)`, "y");
   const rows = [[]];
   while (cell.lastIndex < text.length) {
     const match = cell.exec(text);
-    if (!match) return [[text]]; // a quote that is never closed
     rows.at(-1).push(match[1]?.replaceAll('""', '"') ?? match[2]);
     const ended = match[3] !== delimiter && cell.lastIndex < text.length;
     if (match[3] === "") break;

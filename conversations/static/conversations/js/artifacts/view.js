@@ -49,7 +49,11 @@ function diagram(version) {
   const root = h("div", { class: "artifact-diagram", "aria-busy": "true" }, h("p", { class: "quiet" }, "Drawing …"));
   drawDiagram(version.content, { dark })
     .then(
-      ({ svg, words }) => h("img", { src: `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`, alt: words || `Diagram “${version.title}”` }),
+      ({ svg, words }) =>
+        h("img", {
+          src: `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`,
+          alt: words || `Diagram “${version.title}”`,
+        }),
       (error) => notDrawn(version, error.message),
     )
     .then((shown) => {
@@ -73,17 +77,26 @@ function notDrawn(version, why) {
 function table(content) {
   const rows = csvRows(content);
   const [head, ...body] = rows.map((row) => row.map((cell) => cell.trim()));
-  const numeric = head.map((_, column) => body.length > 0 && body.every((row) => /^[-+]?[\d.,\s%€$£]*$/.test(row[column] ?? "")));
-  const cells = (row, tag) => row.map((cell, column) => h(tag, { align: numeric[column] && "right", scope: tag === "th" && "col" }, cell));
+  const numeric = head.map(
+    (_, column) => body.length > 0 && body.every((row) => /^[-+]?[\d.,\s%€$£]*$/.test(row[column] ?? "")),
+  );
+  const cells = (row, tag) =>
+    row.map((cell, column) => h(tag, { align: numeric[column] && "right", scope: tag === "th" && "col" }, cell));
   return h(
     "div",
     { class: "prose artifact-prose" },
     h(
       "div",
       { class: "table", tabindex: 0, role: "region", "aria-label": "Table" },
-      h("table", {}, h("thead", {}, h("tr", {}, ...cells(head, "th"))), h("tbody", {}, ...body.slice(0, MOST_ROWS).map((row) => h("tr", {}, ...cells(row, "td"))))),
+      h(
+        "table",
+        {},
+        h("thead", {}, h("tr", {}, ...cells(head, "th"))),
+        h("tbody", {}, ...body.slice(0, MOST_ROWS).map((row) => h("tr", {}, ...cells(row, "td")))),
+      ),
     ),
-    body.length > MOST_ROWS && h("p", { class: "quiet" }, `The first ${MOST_ROWS} of ${body.length} rows. Download it to see all.`),
+    body.length > MOST_ROWS &&
+      h("p", { class: "quiet" }, `The first ${MOST_ROWS} of ${body.length} rows. Download it to see all.`),
   );
 }
 
@@ -94,7 +107,11 @@ export class Growing {
 
   constructor(kind) {
     const rendered = kind === "document" || kind === "table";
-    this.element = h("div", { class: rendered ? "prose artifact-prose growing" : "artifact-code growing", "aria-busy": "true", dir: rendered && "auto" });
+    this.element = h("div", {
+      class: rendered ? "prose artifact-prose growing" : "artifact-code growing",
+      "aria-busy": "true",
+      dir: rendered && "auto",
+    });
     if (rendered) {
       this.#prose = new Prose(this.element);
     } else {

@@ -13,11 +13,20 @@ export class Workbench {
   #asked = null; // {slug, id} of the preset that was clicked and has not begun
 
   /**
-   * @param {{store: object, announcer: object, log: import("../log.js").Log}} parts
-   * @param {{onStop: () => void, onRetry: (reply: string, model?: string) => void, nameOfModel: (id: string) => string, onRun: (frame: object) => boolean, onError: (words: string) => void, isRunning: () => boolean}} on
+   * @param {{store: Store, announcer: import("../announce.js").Announcer, log: import("../log.js").Log}} parts
+   * @param {{
+   *   onStop: () => void,
+   *   onRetry: (reply: string, model?: string) => void,
+   *   nameOfModel: (id: string) => string,
+   *   onRun: (frame: Row) => boolean,
+   *   onError: (words: string) => void,
+   *   isRunning: () => boolean,
+   * }} on
    */
   constructor({ store, announcer, log }, on) {
-    Object.assign(this, { announcer, log, on });
+    this.announcer = announcer;
+    this.log = log;
+    this.on = on;
     this.shelf = new Shelf(() => this.#changed());
     this.panel = new Panel(this.shelf, store, announcer);
     this.cards = new Cards(log.element, this.shelf, {
@@ -31,7 +40,10 @@ export class Workbench {
     });
     this.presets = new Presets({
       onRun: (preset) => this.#run(preset),
-      reason: () => ({ running: on.isRunning() || this.#asked !== null, empty: !log.element.querySelector(".turn[data-position]") }),
+      reason: () => ({
+        running: on.isRunning() || this.#asked !== null,
+        empty: !log.element.querySelector(".turn[data-position]"),
+      }),
     });
     this.button = byId("artifacts");
     this.button.addEventListener("click", () => (this.panel.isOpen ? this.panel.close() : this.#openNewest()));
@@ -88,7 +100,15 @@ export class Workbench {
     const key = `${reply} ${data.id}`;
     if (type === "tool.finished") return this.#toolFinished(reply, key, data);
     if (type === "tool.started") return undefined;
-    const before = this.#drafts.get(key) ?? { reply, id: data.id, title: this.cards.nameOf(reply), kind: this.cards.kindOf(reply), language: "", text: "", state: "writing" };
+    const before = this.#drafts.get(key) ?? {
+      reply,
+      id: data.id,
+      title: this.cards.nameOf(reply),
+      kind: this.cards.kindOf(reply),
+      language: "",
+      text: "",
+      state: "writing",
+    };
     const draft = Object.assign(before, {
       title: data.title || before.title,
       kind: data.kind || before.kind,
@@ -115,7 +135,7 @@ export class Workbench {
     return undefined;
   }
 
-  /** A reply is over. @param {{artifact?: object | null, error?: object | null}} data */
+  /** A reply is over. @param {{artifact?: Row | null, error?: Row | null, reply?: Reply}} data */
   ended(reply, status, data) {
     if (!this.cards.isWork(reply)) this.#dropDrafts(reply);
     else {
@@ -138,13 +158,23 @@ export class Workbench {
 
   // What a reader opens
 
-  /** @param {{id?: string | null, title?: string, version?: number | null}} artifact as an event or a stored turn tells of it */
+  /**
+   * @param {{id?: string | null, title?: string, version?: number | null}} artifact as an event or a stored turn tells
+   *   of it
+   */
   async openArtifact({ id, title, version }) {
-    const named = () => [...this.shelf.present, ...this.shelf.deleted].find((artifact) => (id ? artifact.id === id : artifact.title.toLowerCase() === title?.toLowerCase()));
+    const named = () =>
+      [...this.shelf.present, ...this.shelf.deleted].find((artifact) =>
+        id ? artifact.id === id : artifact.title.toLowerCase() === title?.toLowerCase(),
+      );
     if (!named()) await this.load();
     const found = named();
-    if (found) this.panel.showArtifact(found.id, { number: version && version <= found.version ? version : null });
-    else this.panel.showList({ notice: { words: `“${title ?? "This artifact"}” is not there any more.`, warning: true } });
+    if (found) {
+      this.panel.showArtifact(found.id, { number: version && version <= found.version ? version : null });
+    } else {
+      const words = `“${title ?? "This artifact"}” is not there any more.`;
+      this.panel.showList({ notice: { words, warning: true } });
+    }
   }
 
   openDraft(reply, toolId) {
@@ -161,7 +191,8 @@ export class Workbench {
   #showBySelf(draft) {
     if (!draft.kind && !draft.text) return;
     const { panel } = this;
-    const known = panel.mode === "artifact" && this.shelf.find(panel.shownId)?.title.toLowerCase() === draft.title.toLowerCase();
+    const known =
+      panel.mode === "artifact" && this.shelf.find(panel.shownId)?.title.toLowerCase() === draft.title.toLowerCase();
     const follows = ["list", "draft"].includes(panel.mode) || known;
     const opens = !panel.isOpen && !this.#showedBySelf && !panel.narrow.matches;
     if (!follows && !opens) return;
@@ -178,7 +209,8 @@ export class Workbench {
       this.on.onError(error.message);
       return;
     }
-    if (follows && this.panel.draft === draft) this.panel.showArtifact(artifact.id, { number: artifact.version, focus: false });
+    if (follows && this.panel.draft === draft)
+      this.panel.showArtifact(artifact.id, { number: artifact.version, focus: false });
     this.announcer.say(`“${artifact.title}” is saved, version ${artifact.version}.`);
   }
 

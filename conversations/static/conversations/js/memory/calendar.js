@@ -38,7 +38,8 @@ export class Calendar {
   }
 
   #choose(link) {
-    for (const page of byId("day-pages").querySelectorAll("[data-day]")) page.hidden = page.dataset.day !== link.dataset.day;
+    for (const page of byId("day-pages").querySelectorAll("[data-day]"))
+      page.hidden = page.dataset.day !== link.dataset.day;
     this.#rove(link);
     link.focus();
   }

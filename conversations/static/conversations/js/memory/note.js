@@ -12,11 +12,21 @@ export function noteOf(memory, day) {
   const thread = tags.some((tag) => tag.startsWith("user:")) ? null : tags.find((tag) => tag.startsWith("thread:"));
   element.id = `memory-${id}`;
   element.dataset.memory = id;
-  element.querySelector(".note-from").replaceChildren(
-    source ? h("a", { href: `/threads/${source.thread}/#turn-${source.position}` }, words) : h("span", {}, words),
-    ...(thread ? [h("span", { class: "note-mark" }, h("a", { href: `/threads/${thread.slice("thread:".length)}/` }, "only in one conversation"))] : []),
-    ...(until ? [h("span", { class: "note-mark" }, `until ${day(until)}`)] : []),
-  );
+  element
+    .querySelector(".note-from")
+    .replaceChildren(
+      source ? h("a", { href: `/threads/${source.thread}/#turn-${source.position}` }, words) : h("span", {}, words),
+      ...(thread
+        ? [
+            h(
+              "span",
+              { class: "note-mark" },
+              h("a", { href: `/threads/${thread.slice("thread:".length)}/` }, "only in one conversation"),
+            ),
+          ]
+        : []),
+      ...(until ? [h("span", { class: "note-mark" }, `until ${day(until)}`)] : []),
+    );
   write(element, content);
   return element;
 }
@@ -73,7 +83,10 @@ export function edit(element, { onSaved }) {
 function write(element, content) {
   element.querySelector(".note-text").textContent = content;
   const short = content.length > 80 ? `${content.slice(0, 79)}…` : content;
-  for (const [act, word] of [["edit", "Edit"], ["forget", "Forget"]]) {
+  for (const [act, word] of [
+    ["edit", "Edit"],
+    ["forget", "Forget"],
+  ]) {
     element.querySelector(`[data-act=${act}]`).setAttribute("aria-label", `${word}: ${short}`);
   }
 }

@@ -17,7 +17,8 @@ export class Notes {
 
   /** @param {{day: (iso: string) => string, say: (words: string) => void}} options */
   constructor({ day, say }) {
-    Object.assign(this, { day, say });
+    this.day = day;
+    this.say = say;
     this.list = byId("note-list");
     this.words = byId("words");
     this.more = byId("more-notes");
@@ -53,7 +54,11 @@ export class Notes {
     this.list.replaceChildren(...page.results.map((memory) => noteOf(memory, this.day)));
     this.#counted();
     const many = `${page.results.length}${page.next ? " or more" : ""}`;
-    this.say(words ? `${many} ${page.results.length === 1 && !page.next ? "note holds" : "notes hold"} these words.` : "All notes are listed.");
+    this.say(
+      words
+        ? `${many} ${page.results.length === 1 && !page.next ? "note holds" : "notes hold"} these words.`
+        : "All notes are listed.",
+    );
   }
 
   /** The notes that the address names, in view and marked; those that are not listed yet are brought in. */
@@ -140,10 +145,13 @@ export class Notes {
       path: "memories/",
       body: { all: true },
       title: "Forget everything?",
-      lead: "All notes, open topics and summaries go, and the turns that the notes came from. The rest of your conversations stays.",
+      lead:
+        "All notes, open topics and summaries go, and the turns that the notes came from. " +
+        "The rest of your conversations stays.",
       typed: "forget everything",
     });
-    if (done) location.assign(location.pathname); // topics and days go too
+    if (done)
+      location.assign(location.pathname); // topics and days go too
     else byId("forget-all").focus();
   }
 

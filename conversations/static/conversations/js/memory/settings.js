@@ -38,5 +38,7 @@ export function wireZone() {
 function fill(select) {
   const chosen = byId("zone-name").textContent;
   const names = [...new Set([chosen, "UTC", ...Intl.supportedValuesOf("timeZone")])].sort();
-  select.replaceChildren(...names.map((name) => h("option", { value: name, selected: name === chosen }, name.replaceAll("_", " "))));
+  select.replaceChildren(
+    ...names.map((name) => h("option", { value: name, selected: name === chosen }, name.replaceAll("_", " "))),
+  );
 }

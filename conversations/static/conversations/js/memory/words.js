@@ -11,9 +11,10 @@ export function dayIn(zone, now = new Date()) {
   };
 }
 
-/** @param {{origin: string, source: object | null, created_at: string}} memory @param {(iso: string) => string} day */
+/** @param {{origin: string, source: Row | null, created_at: string}} memory @param {(iso: string) => string} day */
 export function originOf({ origin, source, created_at: at }, day) {
-  if (source) return `${origin === "conversation" ? "You said so" : "From a conversation"} on ${day(source.created_at)}`;
+  if (source)
+    return `${origin === "conversation" ? "You said so" : "From a conversation"} on ${day(source.created_at)}`;
   if (origin === "hand") return `You wrote it down on ${day(at)}`;
   if (origin === "conversation") return `From a conversation of ${day(at)} that is gone`;
   return `A program added it on ${day(at)}`;

@@ -1,0 +1,33 @@
+// What the pages' scripts meet and don't define: libraries without types, and what the REST API answers with.
+
+declare module "highlight" {
+  const highlighter: any;
+  export default highlighter;
+}
+
+declare const mermaid: any;
+
+/** What the API answers with; its schema, at /api/v1/schema/, says what that holds. */
+type Row = Record<string, any>;
+
+type Thread = Row & { id: string; title: string; assistant?: string | null; remembers?: boolean };
+
+type Message = Row & { id: string; position: number; role: string; status: string; text: string; created_at: string };
+
+type Reply = Row & {
+  id: string;
+  status: string;
+  error?: Row | null;
+  request?: string | null;
+  ways?: string[];
+  fallback_model?: string | null;
+  ended_at?: string | null;
+};
+
+type Notice = { words: string; action?: string; run?: () => void; warning?: boolean };
+
+type Store = {
+  read: (key: string, fallback: any) => any;
+  write: (key: string, value: any) => void;
+  forgetAll: () => void;
+};
