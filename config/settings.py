@@ -214,6 +214,9 @@ INSTALLED_APPS = [
     "channels",
     "rest_framework",
     "drf_spectacular",
+    "allauth",
+    "allauth.account",
+    "allauth.usersessions",
     "config",  # its management commands
     "conversations",
     "artifacts",
@@ -232,6 +235,7 @@ MIDDLEWARE = [
     "config.middleware.pages_count",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
 ]
 
 ROOT_URLCONF = "config.urls"
@@ -268,11 +272,24 @@ SECURE_CSP = {
     "frame-ancestors": [CSP.NONE],
 }
 
-LOGIN_URL = "login"
+LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "chat"
-LOGOUT_REDIRECT_URL = "login"
+LOGOUT_REDIRECT_URL = "account_login"
 AUTHENTICATION_BACKENDS = ["conversations.signed_in.Backend"]
 PASSWORD_RESET_TIMEOUT = 86_400
+ACCOUNT_ADAPTER = "conversations.account_adapter.AccountAdapter"
+ACCOUNT_FORMS = {"login": "conversations.forms.SignInForm", "change_password": "conversations.forms.ChangePasswordForm"}
+ACCOUNT_LOGIN_METHODS = {"username"}
+ACCOUNT_SIGNUP_FIELDS = ["username*", "password1*", "password2*"]
+ACCOUNT_RATE_LIMITS = False  # attempts are counted by conversations.sign_in, before anything is looked up
+ACCOUNT_AUTHENTICATED_LOGIN_REDIRECTS = False  # it would look the session up for whoever guesses
+ACCOUNT_LOGOUT_REDIRECT_URL = "account_login"
+ACCOUNT_SESSION_REMEMBER = True
+ACCOUNT_CHANGE_EMAIL = True  # one address a person, which counts once its link was opened
+ACCOUNT_EMAIL_VERIFICATION = "optional"
+ACCOUNT_EMAIL_CONFIRMATION_EXPIRE_DAYS = 1
+ACCOUNT_EMAIL_UNKNOWN_ACCOUNTS = False
+ACCOUNT_REAUTHENTICATION_REQUIRED = True
 PASSWORD_HASHERS = ["conversations.passwords.PasswordHasher"]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}

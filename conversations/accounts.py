@@ -1,28 +1,29 @@
 """A person's own account: where they are signed in, and its end, which they have a day to take back."""
 
-import importlib
 import logging
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 
-from django.conf import settings
+from allauth.usersessions.adapter import get_adapter
+from allauth.usersessions.models import UserSession
 from django.contrib.auth.models import User
 from django.contrib.sessions.models import Session
 from django.db import transaction
 from django.db.models import Exists, OuterRef
-from django.http import HttpRequest
 from django.utils import timezone
 
 from artifacts.models import Artifact
-from conversations import deletion, sign_in, signed_in
+from conversations import deletion
 from conversations.errors import ReplyInProgress
-from conversations.models import AccountDeletion, ApiToken, ContextSnapshot, Message, SignIn, Thread
+from conversations.models import AccountDeletion, ApiToken, ContextSnapshot, Message, Thread
 from memory.models import DailySummary, Memory, Topic
 
 log = logging.getLogger("openbook.accounts")
 
 DELAY = timedelta(days=1)
-MOST_SHOWN = 30
+MOST_SIGN_INS = 30
+ADDRESS_UNKNOWN = "::"
+"""That of a sign-in that came by a socket without any."""
 # The first that is named wins: most browsers name others beside themselves.
 BROWSERS = {
     "Edg": "Edge",
@@ -51,50 +52,39 @@ def browser_of(user_agent: str) -> str:
     return f"{browser} on {system}" if system else browser
 
 
-def record_sign_in(request: HttpRequest, user: User) -> None:
-    """The session of this request is now the user's."""
-    values = {
-        "user": user,
-        "at": timezone.now(),
-        "address": sign_in.address_of(request)[:45],
-        "browser": browser_of(request.headers.get("User-Agent", "")),
-    }
-    SignIn.objects.update_or_create(session_key=request.session.session_key, defaults=values)
+def sign_ins_of(user: User) -> list[UserSession]:
+    """Where the user is signed in now, the newest first, each with ``browser`` and ``address`` in words. Rows of ended
+    sessions go."""
+    sessions: list[UserSession] = UserSession.objects.purge_and_list(user)
+    for session in sessions:
+        session.browser = browser_of(session.user_agent)
+        session.address = "" if session.ip == ADDRESS_UNKNOWN else session.ip
+    return sorted(sessions, key=lambda session: session.created_at, reverse=True)
 
 
-def follow(session_key: str | None, request: HttpRequest) -> None:
-    """The session of this request had another key before."""
-    SignIn.objects.filter(session_key=session_key or "").update(session_key=request.session.session_key)
+def make_room(user: User) -> None:
+    """One more sign-in is to come: the oldest end where there would be too many."""
+    oldest = UserSession.objects.filter(user=user).order_by("-created_at")[MOST_SIGN_INS - 1 :]
+    sign_out(list(oldest))
 
 
-def sign_ins_of(user: User) -> list[SignIn]:
-    """Where the user is signed in now, the newest first, as many as fit a page. Rows of ended sessions go."""
-    rows = list(SignIn.objects.filter(user=user).order_by("-at")[:MOST_SHOWN])
-    ended = [row for row in rows if not _goes_on(row)]
-    SignIn.objects.filter(id__in=[row.pk for row in ended]).delete()
-    return [row for row in rows if row not in ended]
-
-
-def sign_out(rows: Iterable[SignIn]) -> int:
+def sign_out(sessions: Iterable[UserSession]) -> int:
     """End these sessions. Returns how many there were."""
-    store = importlib.import_module(settings.SESSION_ENGINE).SessionStore
-    ended = list(rows)
+    ended = list(sessions)
     with transaction.atomic():
-        for row in ended:
-            store().delete(row.session_key)
-        SignIn.objects.filter(id__in=[row.pk for row in ended]).delete()
+        get_adapter().end_sessions(ended)
     return len(ended)
 
 
 def sign_out_elsewhere(user: User, session_key: str | None) -> int:
     """End all the user's sessions but this one. Returns how many there were."""
-    return sign_out(SignIn.objects.filter(user=user).exclude(session_key=session_key or ""))
+    return sign_out(UserSession.objects.filter(user=user).exclude(session_key=session_key or ""))
 
 
 def clear_sign_ins(now: datetime) -> None:
     """Sessions that have run out, and sign-ins whose session has ended."""
     Session.objects.filter(expire_date__lte=now).delete()
-    SignIn.objects.filter(~Exists(Session.objects.filter(session_key=OuterRef("session_key")))).delete()
+    UserSession.objects.filter(~Exists(Session.objects.filter(session_key=OuterRef("session_key")))).delete()
 
 
 def what_goes(user: User) -> dict[str, int]:
@@ -142,8 +132,3 @@ def delete_due(now: datetime) -> int:
         deleted += 1
         log.info("account deleted", extra={"user_id": user_id})
     return deleted
-
-
-def _goes_on(row: SignIn) -> bool:
-    request = signed_in.as_of_now(row.session_key)
-    return request is not None and request.user.pk == row.user_id

@@ -3,6 +3,7 @@
 import logging
 from dataclasses import asdict
 
+from allauth.usersessions.models import UserSession
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import User
 from django.contrib.contenttypes.models import ContentType
@@ -16,7 +17,7 @@ from conversations import forgetting, threads
 from conversations.door import door
 from conversations.errors import ReplyInProgress
 from conversations.forgetting import Clearing
-from conversations.models import ApiToken, Message, Reply, SignIn, Thread
+from conversations.models import ApiToken, Message, Reply, Thread
 from memory.indexing import forget_counts
 from memory.models import IndexedTurn, ThreadSummary
 
@@ -84,7 +85,7 @@ def delete_user(user: User) -> None:
 
 def _forget_name(user: User) -> None:
     """Where it stands beside the rows that go with the user: in sessions, and in what the admin noted of staff's changes."""
-    keys = SignIn.objects.filter(user=user).values_list("session_key", flat=True)
+    keys = UserSession.objects.filter(user=user).values_list("session_key", flat=True)
     Session.objects.filter(session_key__in=list(keys)).delete()
     tokens = ApiToken.objects.filter(user=user).values_list("id", flat=True)
     for model, ids in ((User, [user.pk]), (ApiToken, list(tokens))):

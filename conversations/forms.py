@@ -2,75 +2,36 @@
 
 from typing import Any
 
+from allauth.account.forms import ChangePasswordForm as AllauthChangePasswordForm
+from allauth.account.forms import LoginForm
+from allauth.core import context
 from django import forms
-from django.contrib.admin.forms import AdminAuthenticationForm
-from django.contrib.auth.forms import AuthenticationForm
-from django.contrib.auth.models import User
 
 from conversations import limits, sign_in, tokens
+from conversations.account_adapter import too_many_attempts
 from conversations.errors import RateLimited
 from conversations.models import ApiToken, Scope
 from conversations.models.tokens import every_scope
 
 
-class SignInForm(AuthenticationForm):
-    """Django's own, whose attempts are counted. ``retry_after`` is for how many seconds it takes no more."""
+class SignInForm(LoginForm):  # type: ignore[misc]
+    """allauth's, with the field's name that programs know."""
 
-    retry_after = 0
+    def add_prefix(self, field_name: str) -> str:
+        return "username" if field_name == "login" else str(super().add_prefix(field_name))
 
-    def clean(self) -> dict[str, Any]:
-        if "username" not in self.cleaned_data or "password" not in self.cleaned_data:
-            return self.cleaned_data
-        assert self.request is not None
+
+class ChangePasswordForm(AllauthChangePasswordForm):  # type: ignore[misc]
+    """allauth's, whose guesses at the old password are counted."""
+
+    def clean_oldpassword(self) -> str:
         try:
-            with sign_in.attempt(self.request, self.cleaned_data["username"]) as attempt:
-                cleaned = super().clean()
+            with sign_in.attempt(context.request, self.user.get_username()) as attempt:
+                password: str = super().clean_oldpassword()
                 attempt.forgive()
-                return cleaned
+                return password
         except RateLimited as error:
-            self.retry_after = error.details["retry_after"]
-            raise forms.ValidationError(error.message, code=error.code) from error
-
-
-class StaffSignInForm(SignInForm, AdminAuthenticationForm):
-    """The same for the admin, which lets only staff in."""
-
-
-class ConfirmedForm(forms.Form):
-    """Takes the password of whoever is signed in: a browser that is left open isn't enough. The view counts it."""
-
-    password = forms.CharField(
-        label="Your password",
-        strip=False,
-        widget=forms.PasswordInput(attrs={"autocomplete": "current-password"}),
-    )
-
-    def __init__(self, user: User, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.user = user
-
-    def clean_password(self) -> str:
-        password: str = self.cleaned_data["password"]
-        if not self.user.check_password(password):
-            raise forms.ValidationError("The password is wrong.", code="wrong")
-        return password
-
-
-class MailForm(ConfirmedForm):
-    """Where a link for a new password is sent to."""
-
-    email = forms.EmailField(
-        label="Mail address", required=False, max_length=254, widget=forms.EmailInput(attrs={"autocomplete": "email"})
-    )
-    field_order = ["email", "password"]
-
-
-class ForgottenForm(forms.Form):
-    email = forms.EmailField(
-        label="Mail address",
-        max_length=254,
-        widget=forms.EmailInput(attrs={"autocomplete": "email", "autofocus": True}),
-    )
+            raise too_many_attempts(error) from error
 
 
 class TokenForm(forms.ModelForm[ApiToken]):

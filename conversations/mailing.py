@@ -1,12 +1,13 @@
-"""Links to set a new password, by mail where the operator has set that up."""
+"""Mail to people about their account, where the operator has set that up. The worker sends it."""
 
+from allauth.account.app_settings import PASSWORD_RESET_TOKEN_GENERATOR
+from allauth.account.models import EmailAddress, EmailConfirmationHMAC
+from allauth.account.utils import user_pk_to_url_str
 from django.conf import settings
 from django.contrib.auth.models import User
-from django.contrib.auth.tokens import default_token_generator
 from django.core.mail import send_mail
+from django.template.loader import render_to_string
 from django.urls import reverse
-from django.utils.encoding import force_bytes
-from django.utils.http import urlsafe_base64_encode
 
 
 def is_possible() -> bool:
@@ -15,14 +16,20 @@ def is_possible() -> bool:
 
 def password_link(user: User, origin: str) -> str:
     """Works for a day, once, and only until the user signs in or the password changes otherwise."""
-    values = {"uidb64": urlsafe_base64_encode(force_bytes(user.pk)), "token": default_token_generator.make_token(user)}
-    return origin + reverse("set_password", kwargs=values)
+    values = {"uidb36": user_pk_to_url_str(user), "key": PASSWORD_RESET_TOKEN_GENERATOR().make_token(user)}
+    return origin + reverse("account_reset_password_from_key", kwargs=values)
 
 
-def send_password_link(user: User, origin: str) -> None:
-    text = (
-        f"Somebody, probably you, asked for a new password for {user.get_username()} at {origin}.\n\n"
-        f"Set it here, within a day:\n\n{password_link(user, origin)}\n\n"
-        "If it wasn't you, do nothing: the password stays as it is.\n"
-    )
-    send_mail("A new password for Openbook", text, None, [user.email])
+def send_password_link(user: User, email: str, origin: str) -> None:
+    _send("password_reset_key", "A new password for Openbook", user, email, password_link(user, origin), origin)
+
+
+def send_confirmation_link(address: EmailAddress, origin: str) -> None:
+    """With which a person says that the address is theirs."""
+    link = origin + reverse("account_confirm_email", args=[EmailConfirmationHMAC(address).key])
+    _send("email_confirmation", "Your mail address at Openbook", address.user, address.email, link, origin)
+
+
+def _send(template: str, subject: str, user: User, email: str, link: str, origin: str) -> None:
+    values = {"user": user, "link": link, "origin": origin}
+    send_mail(subject, render_to_string(f"account/email/{template}_message.txt", values), None, [email])

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 from functools import wraps
 
+from allauth.account.models import EmailAddress
 from django.contrib.auth.models import User
 from django.tasks import task
 from django.utils import timezone
@@ -79,6 +80,12 @@ def delete_accounts() -> None:
 
 @task()
 @unattended
-def mail_password_link(user_id: int, origin: str) -> None:
+def mail_password_link(user_id: int, email: str, origin: str) -> None:
     """``origin`` is the server's own address, as the person met it."""
-    mailing.send_password_link(User.objects.get(id=user_id), origin)
+    mailing.send_password_link(User.objects.get(id=user_id), email, origin)
+
+
+@task()
+@unattended
+def mail_confirmation_link(address_id: int, origin: str) -> None:
+    mailing.send_confirmation_link(EmailAddress.objects.get(id=address_id), origin)

@@ -13,9 +13,7 @@ from conversations.admin.snapshots import ContextSnapshotAdmin
 from conversations.admin.threads import ThreadAdmin
 from conversations.admin.tokens import ApiTokenAdmin
 from conversations.admin.users import UserAdmin
-from conversations.forms import StaffSignInForm
 
-admin.site.login_form = StaffSignInForm
 admin.site.site_header = admin.site.site_title = "Openbook for staff"
 admin.site.index_title = "Who talked, what the model was given, and who replies"
 

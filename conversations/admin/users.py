@@ -2,6 +2,8 @@ from collections.abc import Iterable
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from allauth.account.models import EmailAddress
+from allauth.usersessions.models import UserSession
 from django.contrib import admin, messages
 from django.contrib.admin import ActionLocation
 from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
@@ -15,6 +17,7 @@ from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
 from conversations import allowances, deletion, mailing
+from conversations.account_adapter import origin
 from conversations.admin import deleting, display
 from conversations.admin.base import STYLES
 from conversations.limits import by_default
@@ -28,7 +31,9 @@ else:
     BaseAdmin = DjangoUserAdmin
     BaseInline = admin.StackedInline
 
-admin.site.unregister(User)
+admin.site.unregister(
+    [User, EmailAddress, UserSession]
+)  # a mail address is the user's; nobody sees where others are signed in
 
 
 class LimitsInline(BaseInline):
@@ -85,7 +90,7 @@ class UserAdmin(BaseAdmin):
             self.message_user(request, "Only a superuser may make one for staff.", messages.ERROR)
             return None
         self.log_change(request, user, "Made a link for a new password.")
-        link = mailing.password_link(user, request.build_absolute_uri("/").rstrip("/"))
+        link = mailing.password_link(user, origin(request))
         context = self.admin_site.each_context(request) | {
             "title": "A link for a new password",
             "person": user,

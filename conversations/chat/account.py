@@ -1,21 +1,19 @@
 """The pages on which people look after their account. They need no script."""
 
-from typing import Any
-
-from django import forms
-from django.contrib.auth import update_session_auth_hash
+from allauth.account import views as allauth_views
+from allauth.account.decorators import reauthentication_required
+from allauth.usersessions.models import UserSession
 from django.contrib.auth.decorators import login_required
-from django.contrib.auth.forms import PasswordChangeForm
 from django.contrib.messages import success
-from django.http import HttpResponse
+from django.http import Http404, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
-from conversations import accounts, mailing, sign_in
+from conversations import accounts, mailing
+from conversations.chat.entry import refused_form
 from conversations.chat.views import SignedInRequest
-from conversations.forms import ConfirmedForm, MailForm
-from conversations.models import SignIn
 
 
 @never_cache
@@ -23,49 +21,29 @@ from conversations.models import SignIn
 @require_http_methods(["GET", "HEAD"])
 def page(request: SignedInRequest) -> HttpResponse:
     """Where the caller is signed in, and what can be changed."""
-    context = {
-        "sign_ins": accounts.sign_ins_of(request.user),
-        "this": request.session.session_key,
-        "mail_is_possible": mailing.is_possible(),
-    }
-    return render(request, "conversations/account.html", context)
+    context = {"sign_ins": accounts.sign_ins_of(request.user), "mail_is_possible": mailing.is_possible()}
+    return render(request, "account/account.html", context)
 
 
 @never_cache
 @login_required
-@require_http_methods(["GET", "HEAD", "POST"])
-def change_password(request: SignedInRequest) -> HttpResponse:
-    """Other sessions end; this one goes on."""
-    form = PasswordChangeForm(request.user, request.POST or None)
-    if form.is_bound:
-        with _confirmation(request) as attempt:
-            is_valid = form.is_valid()
-            if "old_password" not in form.errors:
-                attempt.forgive()
-            if is_valid:
-                form.save()
-        if is_valid:
-            before = request.session.session_key
-            update_session_auth_hash(request, request.user)
-            accounts.follow(before, request)
-            ended = accounts.sign_out_elsewhere(request.user, request.session.session_key)
-            others = f" {ended} other sign-in{'s' * (ended != 1)} ended." if ended else ""
-            success(request, f"Your password is changed.{others} Access tokens go on working until you revoke them.")
-            return redirect("account")
-    return render(request, "registration/change_password.html", {"form": form})
+def change_password(request: SignedInRequest) -> HttpResponseBase:
+    return refused_form(allauth_views.password_change(request))
 
 
 @never_cache
 @login_required
-@require_http_methods(["GET", "HEAD", "POST"])
-def change_mail(request: SignedInRequest) -> HttpResponse:
-    form = MailForm(request.user, request.POST or None, initial={"email": request.user.email})
-    if _is_confirmed(request, form):
-        request.user.email = form.cleaned_data["email"]
-        request.user.save(update_fields=["email"])
-        success(request, "Your mail address is saved." if request.user.email else "Your mail address is removed.")
-        return redirect("account")
-    return render(request, "registration/change_mail.html", {"form": form})
+def change_mail(request: SignedInRequest) -> HttpResponseBase:
+    if not mailing.is_possible():
+        raise Http404("This server sends no mail, so an address would be of no use.")
+    response: HttpResponseBase = allauth_views.email(request)
+    return response
+
+
+@never_cache
+@login_required
+def reauthenticate(request: SignedInRequest) -> HttpResponseBase:
+    return refused_form(allauth_views.reauthenticate(request))
 
 
 @never_cache
@@ -73,7 +51,7 @@ def change_mail(request: SignedInRequest) -> HttpResponse:
 @require_POST
 def sign_out(request: SignedInRequest) -> HttpResponse:
     """End one session, by the id of its row, or all but this one."""
-    rows = SignIn.objects.filter(user=request.user).exclude(session_key=request.session.session_key)
+    rows = UserSession.objects.filter(user=request.user).exclude(session_key=request.session.session_key)
     chosen = request.POST.get("sign_in", "")
     if chosen:
         rows = (
@@ -86,27 +64,12 @@ def sign_out(request: SignedInRequest) -> HttpResponse:
 
 @never_cache
 @login_required
+@reauthentication_required(allow_get=True)  # type: ignore[untyped-decorator]
 @require_http_methods(["GET", "HEAD", "POST"])
 def delete(request: SignedInRequest) -> HttpResponse:
     """Say what will go, and take the password for it. It goes in a day."""
-    form = ConfirmedForm(request.user, request.POST or None)
     # Or else whoever looks at what others wrote could take their own name out of the record of it.
-    if not request.user.is_staff and _is_confirmed(request, form):
+    if request.method == "POST" and not request.user.is_staff:
         accounts.ask_deletion(request.user, request.session.session_key)
         return redirect("leaving")
-    return render(request, "registration/delete_account.html", {"form": form, "goes": accounts.what_goes(request.user)})
-
-
-def _is_confirmed(request: SignedInRequest, form: forms.Form) -> bool:
-    """Whether the form is filled in rightly, its password as well."""
-    if not form.is_bound:
-        return False
-    with _confirmation(request) as attempt:
-        is_valid = form.is_valid()
-        if "password" not in form.errors:
-            attempt.forgive()
-    return is_valid
-
-
-def _confirmation(request: SignedInRequest) -> Any:
-    return sign_in.attempt(request, request.user.get_username())
+    return render(request, "account/delete.html", {"goes": accounts.what_goes(request.user)})

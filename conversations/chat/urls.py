@@ -1,5 +1,4 @@
-from django.contrib.auth.views import LogoutView
-from django.urls import path
+from django.urls import include, path, re_path
 
 from conversations.chat import account, entry, frames, memory, protocol, tokens, views
 
@@ -12,16 +11,17 @@ urlpatterns = [
     path("account/tokens/<int:token_id>/revoke/", tokens.revoke, name="revoke_token"),
     path("artifacts/<uuid:artifact_id>/versions/<int:number>/frame/", frames.frame, name="artifact_frame"),
     path("artifacts/drawing/", frames.drawing, name="drawing_frame"),
-    path("accounts/login/", entry.login, name="login"),
     path("admin/login/", entry.staff_login),
-    path("accounts/logout/", LogoutView.as_view(), name="logout"),
-    path("accounts/signup/", entry.signup, name="signup"),
-    path("accounts/forgotten/", entry.forgotten, name="forgotten"),
-    path("accounts/password/<uidb64>/<token>/", entry.set_password, name="set_password"),
+    path("accounts/login/", entry.login),
+    path("accounts/signup/", entry.signup),
+    path("accounts/password/reset/", entry.forgotten),
+    re_path(r"^accounts/password/reset/key/(?P<uidb36>[0-9A-Za-z]+)-(?P<key>.+)/$", entry.set_password),
+    path("accounts/password/change/", account.change_password),
+    path("accounts/email/", account.change_mail),
+    path("accounts/reauthenticate/", account.reauthenticate),
     path("accounts/leaving/", entry.leaving, name="leaving"),
+    path("accounts/", include("allauth.account.urls")),  # the names of the above, and the rest
     path("account/", account.page, name="account"),
-    path("account/password/", account.change_password, name="change_password"),
-    path("account/mail/", account.change_mail, name="change_mail"),
     path("account/sign-out/", account.sign_out, name="sign_out_elsewhere"),
     path("account/delete/", account.delete, name="delete_account"),
 ]

@@ -1,5 +1,5 @@
 from conversations.models.accesses import ContentAccess
-from conversations.models.accounts import AccountDeletion, SignIn
+from conversations.models.accounts import AccountDeletion
 from conversations.models.assistants import Assistant
 from conversations.models.language_models import Effort, Model, ModelPrice, TokenFactor
 from conversations.models.limits import Allowance, UserLimits
@@ -25,7 +25,6 @@ __all__ = [
     "ReplyEvent",
     "RequestHour",
     "Scope",
-    "SignIn",
     "Thread",
     "TokenFactor",
     "UserLimits",

@@ -80,7 +80,7 @@ class Chat:
         self.open("/accounts/signup/")
         self.page.get_by_label("Username").fill(name)
         self.page.get_by_label("Password", exact=True).fill(PASSWORD)
-        self.page.get_by_label("Password confirmation").fill(PASSWORD)
+        self.page.get_by_label("Password (again)").fill(PASSWORD)
         self.page.get_by_role("button", name="Create account").click()
         self.wait_until_ready()
 

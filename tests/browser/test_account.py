@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, expect
 from tests.browser.accessibility import violations
 from tests.browser.pages import PASSWORD, chat_page
 
-PAGES = ["accounts/login/", "accounts/forgotten/", "account/", "account/password/", "account/mail/", "account/delete/"]
+PAGES = ["accounts/login/", "accounts/password/reset/", "account/", "accounts/password/change/", "account/delete/"]
 TOO_WIDE = "document.documentElement.scrollWidth > innerWidth"
 
 
@@ -28,7 +28,10 @@ def test_an_account_is_left_and_kept_without_a_mouse(browser: Browser, server_ur
         for path in PAGES[2:]:
             chat.open(f"/{path}")
             assert (path, violations(page), page.evaluate(TOO_WIDE)) == (path, [], False)
-        page.get_by_label("Your password").press_sequentially(PASSWORD)
+        page.get_by_role("button", name="Delete my account in a day").press("Enter")
+        expect(page).to_have_url(re.compile("/accounts/reauthenticate/"))
+        assert (violations(page), page.evaluate(TOO_WIDE)) == ([], False)
+        page.get_by_label("Password").press_sequentially(PASSWORD)
         page.keyboard.press("Enter")
         expect(page).to_have_url(re.compile("/accounts/leaving/$"))
         assert (violations(page), page.evaluate(TOO_WIDE)) == ([], False)
