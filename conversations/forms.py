@@ -17,6 +17,10 @@ from conversations.models.tokens import every_scope
 class SignInForm(LoginForm):  # type: ignore[misc]
     """allauth's, with the field's name that programs know."""
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["login"].widget.attrs["autofocus"] = True
+
     def add_prefix(self, field_name: str) -> str:
         return "username" if field_name == "login" else str(super().add_prefix(field_name))
 
