@@ -19,6 +19,7 @@ from conversations.models import ContentAccess, Message
 from memory.models import Memory
 from memory.tags import thread_tag
 from tests.conversations.factories import make_thread, numbers
+from tests.html import as_read
 from tests.memory.factories import (
     make_daily_summary,
     make_memory,
@@ -138,7 +139,7 @@ def told(page: str) -> list[tuple[str, str, list[str]]]:
     visits = re.findall(
         r'<li class="visit">.*?<strong>(.*?)</strong>.*?dir="auto">(.*?)</p>(.*?)</ul>', page, re.DOTALL
     )
-    return [(who, why, re.findall(r"<span>(.*?)</span>", looks)) for who, why, looks in visits]
+    return [(who, why, re.findall(r"<span>(.*?)</span>", as_read(looks))) for who, why, looks in visits]
 
 
 def test_people_read_who_looked_at_what_and_why_newest_first(client: Client, user: User, other_user: User) -> None:
