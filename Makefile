@@ -18,6 +18,9 @@ help: ## these lines
 run: .venv/run.stamp .local/static.stamp ## set up what is missing, then serve on 127.0.0.1:$PORT (8000)
 	@exec "$(PYTHON)" manage.py serve
 
+dev: .venv/run.stamp node_modules/.stamp ## serve for development: starts again at each change, static files from source
+	@exec "$(PYTHON)" manage.py dev
+
 test: .venv/dev.stamp node_modules/.dev.stamp .local/static.stamp .local/claude-cli/stamp
 test: ## the whole suite, on a real PostgreSQL, Redis and browser
 	@sh tests/services.sh
@@ -140,4 +143,4 @@ node_modules/.dev.stamp: node_modules/.stamp
 	@"$(PYTHON)" manage.py collectstatic --noinput --verbosity 0
 	@touch $@
 
-.PHONY: help run test soak check audit bench embeddings otel pydantic password lock clean
+.PHONY: help run dev test soak check audit bench embeddings otel pydantic password lock clean

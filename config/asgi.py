@@ -2,12 +2,15 @@
 
 import asyncio
 import os
+from typing import Any
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
 from channels.routing import ProtocolTypeRouter
 from django.conf import settings
+from django.contrib.staticfiles.handlers import ASGIStaticFilesHandler
 from django.core.asgi import get_asgi_application
+from django.http import HttpRequest, HttpResponseBase
 from servestatic import ServeStaticASGI
 
 django_application = get_asgi_application()
@@ -35,14 +38,25 @@ async def shutdown() -> None:
 lifespan = Lifespan(startup=replies.startup, shutdown=shutdown)
 lifespan.attach_to_reactor()
 
+
+class SourceFiles(ASGIStaticFilesHandler):
+    """Static files as they lie in the apps, so that a change is seen at the next request."""
+
+    def serve(self, request: HttpRequest) -> HttpResponseBase:
+        response = super().serve(request)
+        response["Cache-Control"] = "no-cache"
+        return response
+
+
+def with_static_files(application: Any) -> Any:
+    if settings.DEBUG:
+        return SourceFiles(application)
+    return ServeStaticASGI(application, root=settings.STATIC_ROOT, prefix=settings.STATIC_URL)
+
+
 doors = ProtocolTypeRouter(
     {
-        "http": ServeStaticASGI(
-            patient(bounded(django_application)),
-            root=settings.STATIC_ROOT,
-            prefix=settings.STATIC_URL,
-            autorefresh=settings.DEBUG,
-        ),
+        "http": with_static_files(patient(bounded(django_application))),
         "websocket": websocket,
         "lifespan": lifespan,
     }

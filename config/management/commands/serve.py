@@ -92,7 +92,7 @@ def url(host: str, port: int) -> str:
 
 
 def check_static_files() -> None:
-    if not (Path(settings.STATIC_ROOT) / "admin").is_dir():
+    if not settings.DEBUG and not (Path(settings.STATIC_ROOT) / "admin").is_dir():
         raise CommandError("The static files are missing. Run `make run`, or: python manage.py collectstatic --noinput")
 
 
