@@ -16,7 +16,7 @@ from django.core.management.base import BaseCommand
 FOLDERS = ("artifacts", "config", "conversations", "memory", "templates")
 ENDINGS = {".css", ".html", ".js", ".json", ".py", ".txt"}
 LOOK_SECONDS = 0.3
-END_SECONDS = 4
+END_SECONDS = 3
 
 Stamps = Mapping[Path, int]
 """When each file was last written, in nanoseconds."""
