@@ -10,7 +10,7 @@ from channels.routing import ProtocolTypeRouter
 from django.conf import settings
 from django.contrib.staticfiles.handlers import ASGIStaticFilesHandler
 from django.core.asgi import get_asgi_application
-from django.http import HttpRequest, HttpResponseBase
+from django.http import FileResponse, HttpRequest, HttpResponse
 from servestatic import ServeStaticASGI
 
 django_application = get_asgi_application()
@@ -42,7 +42,7 @@ lifespan.attach_to_reactor()
 class SourceFiles(ASGIStaticFilesHandler):
     """Static files as they lie in the apps, so that a change is seen at the next request."""
 
-    def serve(self, request: HttpRequest) -> HttpResponseBase:
+    def serve(self, request: HttpRequest) -> HttpResponse | FileResponse:
         response = super().serve(request)
         response["Cache-Control"] = "no-cache"
         return response
