@@ -53,14 +53,17 @@ WHERE part.user_id = %(user)s AND part.ended_at > %(recent)s AND part.text <> ''
 RECENT = timedelta(days=3)
 
 
-def consolidate(user_id: int, *, at: datetime | None = None, alive: Callable[[], bool] | None = None) -> int:
-    """Do all that is to be done for a user. Returns how many parts that were; none where another process is at it.
+def consolidate(
+    user_id: int, *, at: datetime | None = None, alive: Callable[[], bool] | None = None, waits: bool = False
+) -> int:
+    """Do all that is to be done for a user. Returns how many parts that were; none where another process is at it, unless
+    this ``waits`` for it to end.
 
     ``alive`` is asked before each part whether to go on. Raises ``ProviderError`` where a model that would be asked can't be
     reached now; what was stored by then stays.
     """
     at = at or timezone.now()
-    with alone(LOCK, user_id) as is_alone:
+    with alone(LOCK, user_id, waits=waits) as is_alone:
         if not (is_alone and User.objects.filter(id=user_id).exists()):
             return 0
         preferences = Preferences.objects.filter(user=user_id).first()
