@@ -171,6 +171,8 @@ OPENBOOK_MAX_ARTIFACT_CHARS = int(env("OPENBOOK_MAX_ARTIFACT_CHARS", "500000"))
 # Whether a person may choose to run the scripts of a generated page, which no browser shuts in completely
 OPENBOOK_RUN_SCRIPTS = env_switch("OPENBOOK_RUN_SCRIPTS", default=True)
 OPENBOOK_MAX_IMPORT_MB = int(env("OPENBOOK_MAX_IMPORT_MB", "512"))
+# Of all bodies that a process has taken in and not answered yet
+OPENBOOK_MAX_UPLOADS_MB = max(OPENBOOK_MAX_IMPORT_MB, int(env("OPENBOOK_MAX_UPLOADS_MB", "2048")))
 OPENBOOK_EXPORT_SECONDS = float(env("OPENBOOK_EXPORT_SECONDS", "60"))
 OPENBOOK_TOKEN_DAYS = int(env("OPENBOOK_TOKEN_DAYS", "90"))
 # For each user; 0 is no limit. Staff can set others for one user.
@@ -179,6 +181,8 @@ OPENBOOK_LIMIT_RUNNING_REPLIES = int(env("OPENBOOK_LIMIT_RUNNING_REPLIES", "8"))
 OPENBOOK_LIMIT_TOKENS_DAY = int(env("OPENBOOK_LIMIT_TOKENS_DAY", "0"))
 # From one address; 0 is no limit.
 OPENBOOK_LIMIT_SIGNUPS_HOUR = int(env("OPENBOOK_LIMIT_SIGNUPS_HOUR", "120"))
+# A body is kept in memory while its request lasts, unless it is larger than this.
+FILE_UPLOAD_MAX_MEMORY_SIZE = 65_536
 # A character takes at most 12 bytes of JSON (an escaped surrogate pair); the rest is the envelope.
 DATA_UPLOAD_MAX_MEMORY_SIZE = OPENBOOK_MAX_MESSAGE_CHARS * 12 + 65_536
 # Work beside the replies

@@ -2,6 +2,7 @@
 
 import io
 import sys
+import traceback
 import uuid
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping
 from contextlib import aclosing, closing
@@ -40,7 +41,7 @@ from conversations.context.budget import Budget
 from conversations.context.terms import Terms
 from conversations.context.tokens import estimate_tokens, text_of, turn_tokens
 from conversations.db import in_database
-from conversations.errors import InvalidImport, InvalidMessage, MessageTooLong, NotFound
+from conversations.errors import InvalidImport, InvalidMessage, MessageTooLong, NotFound, OpenbookError
 from conversations.exchange.scratch import Scratch
 from conversations.exchange.walking import Shape, Text
 from conversations.long_work import Kind
@@ -50,6 +51,7 @@ from conversations.replies.appending import append
 from conversations.replies.content import client_id, user_blocks
 from conversations.replies.events import Event
 from conversations.request_ids import current_request_id
+from conversations.room import Room
 from conversations.streams import StreamedAnswer
 from conversations.text import clean
 
@@ -57,6 +59,8 @@ LARGEST_BODY = 32 * 2**20
 """As in the Messages API: programs send their whole history."""
 LARGE_BODY = 2**20
 """Bytes from which on a body is read apart from replies, one at a time."""
+READ_AT_ONCE = Room(2 * 2**20)
+"""For bodies that are smaller: a history takes some twenty times as much memory while it is read and stored."""
 MOST_MESSAGES, MOST_TEXT = 10_000, 8 * 2**20
 """Of a body, and what their texts may take in memory."""
 BLOCKS: Shape = [dict.fromkeys(("type", "text"))]
@@ -274,11 +278,23 @@ def failed(status: int, code: str, message: str) -> JsonResponse:
 
 
 async def _apart[R](request: Request, function: Callable[[], R]) -> R:
-    """The function's result: of a large body apart from others' steps, and one at a time."""
+    """The function's result: of a large body apart from others' steps, and one at a time; of others as there is room."""
+
+    def carried_out() -> R:
+        try:
+            return function()
+        except OpenbookError as error:
+            traceback.clear_frames(error.__traceback__)  # or what was read would lie there until it is collected
+            raise
+        finally:
+            if type(request.data) is dict:  # one that could not be read is another kind
+                request.data.clear()
+
     announced = request.headers.get("Content-Length", "")
     if announced.isdigit() and int(announced) <= LARGE_BODY:
-        return await in_database(function)()
-    return await long_work.run(caller(request).pk, Kind.HISTORY, function)
+        async with READ_AT_ONCE.for_size(int(announced)):
+            return await in_database(carried_out)()
+    return await long_work.run(caller(request).pk, Kind.HISTORY, carried_out)
 
 
 def _asked(request: Request, *, counting: bool = False) -> Asked:
@@ -322,8 +338,6 @@ def _ready(request: Request) -> Ready:
         # A program that is cut off here finds the thread again by what it ends with.
         turns = [(role, text_blocks(text)) for role, text in asked.call.earlier]
         thread = append(user=user, thread_id=thread, turns=turns, assistant=asked.assistant.slug)
-    if isinstance(request.data, dict):
-        request.data.clear()
     return Ready(
         blocks=asked.blocks,
         key=asked.key,

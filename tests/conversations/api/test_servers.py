@@ -154,7 +154,8 @@ def test_a_body_that_is_too_large_is_refused_while_it_is_still_sent(running: Ser
     address = urlsplit(running.url)
     with closing(socket.create_connection((address.hostname, address.port), timeout=60)) as sent:
         length = "Content-Length: 300000000" if announced else "Transfer-Encoding: chunked"
-        head = f"POST /api/v1/threads/ HTTP/1.1\r\nHost: {address.netloc}\r\nX-Request-ID: mine\r\n{length}\r\n\r\n"
+        head = f"POST /api/v1/threads/ HTTP/1.1\r\nHost: {address.netloc}\r\nX-Request-ID: mine\r\n"
+        head += f"Authorization: Token mine\r\n{length}\r\n\r\n"
         sent.sendall(head.encode())
         if not announced:
             sent.sendall(b"%x\r\n%s\r\n" % (1_300_000, b"x" * 1_300_000))
