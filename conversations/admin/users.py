@@ -59,16 +59,29 @@ class LimitsInline(BaseInline):
         return f"{running} running; today {use.spent:,} tokens used, {use.reserved:,} set aside"
 
 
+class LeavingFilter(admin.SimpleListFilter):
+    title = "deletion"
+    parameter_name = "leaving"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [("yes", "asked for"), ("no", "not asked for")]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[User]) -> QuerySet[User]:
+        return queryset.filter(deletion__isnull=self.value() == "no") if self.value() in {"yes", "no"} else queryset
+
+
 @admin.register(User)
 class UserAdmin(BaseAdmin):
     """Django's own, with the way to a user's threads and with a delete that takes them along."""
 
-    list_display = ["username", "threads", "is_active", "is_staff", "seen", "joined", "email"]
+    list_display = ["username", "threads", "is_active", "is_staff", "seen", "joined", "email", "leaves"]
+    list_filter = [*DjangoUserAdmin.list_filter, LeavingFilter]
+    list_select_related = ["deletion"]
     fieldsets = [
-        (None, {"fields": ["username", "password", "threads", "memories"]}),
+        (None, {"fields": ["username", "password", "threads", "memories", "goes"]}),
         *(DjangoUserAdmin.fieldsets or [])[1:],
     ]
-    readonly_fields = ["threads", "memories"]
+    readonly_fields = ["threads", "memories", "goes"]
     inlines = [LimitsInline]
     actions = ["link_for_password"]
 
@@ -113,6 +126,17 @@ class UserAdmin(BaseAdmin):
     @admin.display(description="last sign-in", ordering="last_login")
     def seen(self, user: User) -> SafeString | str:
         return display.when(user.last_login)
+
+    @admin.display(description="is to go", ordering="deletion__due_at")
+    def leaves(self, user: User) -> SafeString | str:
+        return display.when(user.deletion.due_at if hasattr(user, "deletion") else None)
+
+    @admin.display(description="deletion")
+    def goes(self, user: User) -> str:
+        if not hasattr(user, "deletion"):
+            return "Not asked for."
+        asked_at, due_at = (display.moment(at) for at in (user.deletion.asked_at, user.deletion.due_at))
+        return f"Asked to be deleted on {asked_at}, goes on {due_at}. Whoever signs in before can keep the account."
 
     @admin.display
     def threads(self, user: User) -> SafeString:
