@@ -12,11 +12,10 @@ from django.db.models import F
 from artifacts.exporting.markdown import fenced, is_csv
 from artifacts.exporting.names import file_name, safe, source_extension
 from artifacts.models import ArtifactVersion
-from conversations.exchange.writing import AT_ONCE, PAGE, TURN_FIELDS, export_thread
+from conversations.exchange.writing import AT_ONCE, PAGE, export_thread, turns_behind
 from conversations.exchange.zipping import Zip
 from conversations.long_work import step
 from conversations.models import Message, Thread
-from conversations.threads import messages_of
 
 NOTE_CHARS = 200
 """Of what a tool was given and said."""
@@ -68,9 +67,10 @@ class Names:
 async def _conversation(thread: Thread) -> AsyncIterator[bytes]:
     """Who said what and when, as Markdown."""
     yield f"# {thread}\n\nBegun {thread.created_at:%Y-%m-%d %H:%M} UTC with {thread.assistant.name}.\n".encode()
-    for position in range(1, thread.last_position + 1, PAGE):
-        for turn in await step(_turns)(thread, position):
-            yield spoken(turn, thread.assistant.name).encode()
+    position = 0
+    while position < thread.last_position and (page := await step(_spoken)(thread, position)):
+        text, position = page
+        yield text
 
 
 def spoken(turn: Message, assistant: str) -> str:
@@ -110,9 +110,12 @@ def _short(text: str) -> str:
     return line if len(line) <= NOTE_CHARS else line[:NOTE_CHARS].rstrip() + "…"
 
 
-def _turns(thread: Thread, position: int) -> list[Message]:
-    turns = messages_of(thread).filter(position__gte=position, position__lt=position + PAGE)
-    return list(turns.only(*TURN_FIELDS))
+def _spoken(thread: Thread, position: int) -> tuple[bytes, int] | None:
+    """The turns that follow, and the position of the last."""
+    turns = turns_behind(thread, position)
+    return (
+        ("".join(spoken(turn, thread.assistant.name) for turn in turns).encode(), turns[-1].position) if turns else None
+    )
 
 
 async def _versions(thread: Thread) -> AsyncIterator[ArtifactVersion]:

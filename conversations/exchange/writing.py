@@ -3,11 +3,12 @@
 import json
 import uuid
 from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from itertools import accumulate, groupby
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.db.models import F, Model, OuterRef, Q, QuerySet, Subquery, Sum
-from django.db.models.functions import Coalesce
+from django.db.models import F, Func, IntegerField, Model, OuterRef, Q, QuerySet, Subquery, Sum, TextField
+from django.db.models.functions import Cast, Coalesce
 
 from artifacts.models import Artifact, ArtifactVersion
 from conversations.exchange import FORMAT
@@ -22,7 +23,17 @@ PAGE = 200
 """Threads, turns or memories that are read at once."""
 
 AT_ONCE, STEP = 1_000_000, 5
-"""So many characters of artifacts are read at once, else so many versions of one artifact."""
+"""So many bytes of turns or characters of artifacts are read at once, or one turn, or so many versions of one artifact."""
+
+
+class OctetLength(Func):
+    function = "octet_length"
+    output_field = IntegerField()
+
+
+# PostgreSQL knows how long a text is without reading it.
+SIZE = OctetLength("text") + Coalesce(OctetLength(Cast("content", TextField())), 0)
+"""Bytes of a turn."""
 
 ARTIFACTS, CLOSING = '], "artifacts": [', "}"
 TURN_FIELDS = ("id", "thread_id", "position", "role", "content", "text", "created_at", "status", "offline")
@@ -42,13 +53,15 @@ async def export(user: User) -> AsyncIterator[bytes]:
     yield b'], "memories": ['
     between, memory = "", None
     while memories := await step(_memories)(user, memory):
-        yield (between + _listed(map(_memory_object, memories))).encode()
-        between, memory = ",\n", memories[-1]
+        text, memory = memories
+        yield (between + text).encode()
+        between = ",\n"
     yield b'], "topics": ['
     between, topic = "", None
     while topics := await step(_topics)(user, topic):
-        yield (between + _listed(map(_topic_object, topics))).encode()
-        between, topic = ",\n", topics[-1]
+        text, topic = topics
+        yield (between + text).encode()
+        between = ",\n"
     yield b"]}\n"
 
 
@@ -76,16 +89,24 @@ def grouped(threads: Iterable[Any]) -> Iterator[list[Any]]:
 
 
 async def _group(threads: list[Any]) -> AsyncIterator[str]:
+    turns = await step(_turns)(threads) if len(threads) > 1 else None
+    if turns is None and len(threads) > 1:  # few turns, and long ones
+        between = ""
+        for thread in threads:
+            async for piece in _group([thread]):
+                yield between + piece
+                between = ""
+            between = ",\n"
+        return
     is_small = sum(thread.chars for thread in threads) <= AT_ONCE
     artifacts = await step(_whole_artifacts)(threads) if is_small else {}
     summaries = await step(_summaries)(threads)
-    if len(threads) > 1:
-        turns = await step(_turns)(threads)
+    if turns is not None:
         yield ",\n".join(
             _opening(thread)
-            + _listed(turns.get(thread.id, []))
+            + turns.get(thread.id, "")
             + ARTIFACTS
-            + _listed(artifacts.get(thread.id, []))
+            + artifacts.get(thread.id, "")
             + _summed_up(summaries.get(thread.id))
             + CLOSING
             for thread in threads
@@ -93,12 +114,12 @@ async def _group(threads: list[Any]) -> AsyncIterator[str]:
         return
     (thread,) = threads
     yield _opening(thread)
-    between = ""
-    for position in range(1, thread.last_position + 1, PAGE):
-        if page := await step(_page)(thread, position):
-            yield between + _listed(page)
-            between = ",\n"
-    yield ARTIFACTS + _listed(artifacts.get(thread.id, []))
+    between, position = "", 0
+    while position < thread.last_position and (page := await step(_page)(thread, position)):
+        text, position = page
+        yield between + text
+        between = ",\n"
+    yield ARTIFACTS + artifacts.get(thread.id, "")
     if not is_small:
         async for piece in _long_artifacts(thread):
             yield piece
@@ -140,18 +161,20 @@ def _measured(threads: QuerySet[Thread]) -> QuerySet[Any]:
     return threads.select_related("assistant").annotate(chars=chars)
 
 
-def _memories(user: User, after: Any) -> list[Any]:
-    """With ``exported_sources``: those that the document holds."""
-    memories: list[Any] = list(_next(Memory.objects.filter(user=user), after))
-    return _with_sources(memories, user)
+def _memories(user: User, after: Any) -> tuple[str, Any] | None:
+    """A page, and the last one of it."""
+    rows = _with_sources(list(_next(Memory.objects.filter(user=user), after)), user)
+    return (_listed(map(_memory_object, rows)), rows[-1]) if rows else None
 
 
-def _topics(user: User, after: Any) -> list[Any]:
+def _topics(user: User, after: Any) -> tuple[str, Any] | None:
     """As memories are."""
-    return _with_sources(list(_next(Topic.objects.filter(user=user), after, time="opened_at")), user)
+    rows = _with_sources(list(_next(Topic.objects.filter(user=user), after, time="opened_at")), user)
+    return (_listed(map(_topic_object, rows)), rows[-1]) if rows else None
 
 
 def _with_sources(rows: list[Any], user: User) -> list[Any]:
+    """With ``exported_sources``: those that the document holds."""
     named = {source for row in rows for source in row.sources}
     told = set(Message.objects.filter(id__in=named, is_active=True, thread__user=user).values_list("id", flat=True))
     for row in rows:
@@ -185,17 +208,31 @@ def _next[M: Model](rows: QuerySet[M], after: Any, time: str = "created_at") -> 
     return rows.order_by(time, "id")[:PAGE]
 
 
-def _turns(threads: list[Thread]) -> dict[uuid.UUID, list[dict[str, Any]]]:
-    found: dict[uuid.UUID, list[dict[str, Any]]] = {}
+def _turns(threads: list[Thread]) -> dict[uuid.UUID, str] | None:
+    """Those of each thread; ``None`` where they are too long to be in memory all at once."""
     turns = Message.objects.filter(thread__in=threads, is_active=True).order_by("thread_id", "position")
-    for turn in turns.only(*TURN_FIELDS):
-        found.setdefault(turn.thread_id, []).append(_turn_object(turn))
-    return found
+    if (turns.aggregate(size=Sum(SIZE))["size"] or 0) > AT_ONCE:
+        return None
+    rows = groupby(turns.only(*TURN_FIELDS), key=lambda turn: turn.thread_id)
+    return {thread: _listed(map(_turn_object, some)) for thread, some in rows}
 
 
-def _page(thread: Thread, position: int) -> list[dict[str, Any]]:
-    turns = messages_of(thread).filter(position__gte=position, position__lt=position + PAGE)
-    return [_turn_object(turn) for turn in turns.only(*TURN_FIELDS)]
+def turns_behind(thread: Thread, position: int) -> list[Message]:
+    """The turns that follow, as many as may be in memory at once."""
+    turns = messages_of(thread).filter(position__gt=position)
+    sizes = list(turns.values_list("position", SIZE)[:PAGE])
+    if not sizes:
+        return []
+    together = accumulate(size for _, size in sizes)
+    through = [position for (position, _), total in zip(sizes, together, strict=True) if total <= AT_ONCE]
+    last = through[-1] if through else sizes[0][0]  # one that is longer is read alone
+    return list(turns.filter(position__lte=last).only(*TURN_FIELDS))
+
+
+def _page(thread: Thread, position: int) -> tuple[str, int] | None:
+    """The turns that follow, and the position of the last."""
+    turns = turns_behind(thread, position)
+    return (_listed(map(_turn_object, turns)), turns[-1].position) if turns else None
 
 
 def _artifacts(threads: list[Thread]) -> list[Any]:
@@ -207,7 +244,7 @@ def _artifacts(threads: list[Thread]) -> list[Any]:
     return list(artifacts.annotate(place=Coalesce(Subquery(above.values("depth")[:1]), 0)))
 
 
-def _whole_artifacts(threads: list[Thread]) -> dict[uuid.UUID, list[dict[str, Any]]]:
+def _whole_artifacts(threads: list[Thread]) -> dict[uuid.UUID, str]:
     artifacts = _artifacts(threads)
     found = ArtifactVersion.objects.filter(artifact__in=artifacts)
     versions: dict[uuid.UUID, list[Any]] = {}
@@ -217,7 +254,7 @@ def _whole_artifacts(threads: list[Thread]) -> dict[uuid.UUID, list[dict[str, An
     for artifact in artifacts:
         if artifact.id in versions:  # or else it was deleted just now
             objects.setdefault(artifact.thread_id, []).append(_artifact_object(artifact, versions[artifact.id]))
-    return objects
+    return {thread: _listed(some) for thread, some in objects.items()}
 
 
 def _some_versions(artifact: Artifact, first: int) -> list[Any]:

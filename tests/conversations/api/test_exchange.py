@@ -4,6 +4,7 @@ import asyncio
 import io
 import json
 import threading
+import tracemalloc
 import uuid
 import zipfile
 from collections.abc import Iterator
@@ -534,6 +535,23 @@ async def exported(user: User) -> tuple[list[bytes], dict[str, Any]]:
     return pieces, parsed
 
 
+@pytest.mark.parametrize("turns", [40, 2])
+async def test_an_export_of_long_turns_takes_the_memory_of_a_few(user: User, turns: int) -> None:
+    """40 turns of 500,000 characters, in one thread or in many that are read together."""
+    for _ in range(40 // turns):
+        await in_database(make_thread)(user, ["x" * 500_000] * turns)
+    size = 0
+    tracemalloc.start()
+    try:
+        async for piece in export(user):
+            size += len(piece)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert size > 20_000_000
+    assert peak < 10_000_000
+
+
 async def test_an_export_asks_no_more_for_many_threads_than_for_few(
     user: User, other_user: User, api: Api, others_api: Api, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -544,7 +562,7 @@ async def test_an_export_asks_no_more_for_many_threads_than_for_few(
         with statements(monkeypatch) as asked[each]:
             _, book = await exported(each)
         assert len(book["threads"]) in (3, 90)
-    assert len(asked[user]) == len(asked[other_user]) == 9
+    assert len(asked[user]) == len(asked[other_user]) == 10
 
 
 async def test_a_long_export_comes_in_pieces_without_a_gap(user: User, api: Api) -> None:
