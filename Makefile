@@ -27,6 +27,10 @@ test: ## the whole suite, on a real PostgreSQL, Redis and browser
 	@$(NODE) --import ./tests/javascript/importmap.js --test --test-reporter dot "tests/javascript/*.test.js"
 	@exec "$(PYTHON)" -m pytest --numprocesses 3 --dist worksteal
 
+test-fast: .venv/dev.stamp node_modules/.dev.stamp ## the pure parts: no browser, no process of its own, no tables
+	@$(NODE) --import ./tests/javascript/importmap.js --test --test-reporter dot "tests/javascript/*.test.js"
+	@exec "$(PYTHON)" -m pytest --numprocesses 3 --dist worksteal -m "not browser and not process and not database"
+
 soak: .venv/dev.stamp node_modules/.dev.stamp .local/static.stamp ## a hundred kills, many examples, each hostile text
 	@sh tests/services.sh
 	@OPENBOOK_TEST_KILLS=100 OPENBOOK_TEST_EXAMPLES=400 OPENBOOK_TEST_CALLS=200 OPENBOOK_TEST_FRAMES=30000 \
@@ -143,4 +147,4 @@ node_modules/.dev.stamp: node_modules/.stamp
 	@"$(PYTHON)" manage.py collectstatic --noinput --verbosity 0
 	@touch $@
 
-.PHONY: help run dev test soak check audit bench embeddings otel pydantic password lock clean
+.PHONY: help run dev test test-fast soak check audit bench embeddings otel pydantic password lock clean

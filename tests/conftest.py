@@ -3,6 +3,8 @@
 import importlib
 import math
 import os
+import random
+import subprocess
 from collections.abc import AsyncIterator, Iterator
 from typing import Any, cast
 
@@ -33,13 +35,17 @@ from tests.model_server import ModelServer, model_server
 __all__ = ["model_server"]
 
 # How long an example takes says more about what else the machine is doing. The suite tries the same ones each time, so that it
-# fails for what was changed; the long run tries others.
-MANY = os.environ.get("OPENBOOK_TEST_EXAMPLES")
+# fails for what was changed; the long run, or a seed, tries others.
+MANY, SEED = os.environ.get("OPENBOOK_TEST_EXAMPLES"), os.environ.get("OPENBOOK_TEST_SEED")
 EXAMPLES = int(MANY or "25")
-hypothesis_settings.register_profile("openbook", deadline=None, max_examples=EXAMPLES, derandomize=MANY is None)
+ALWAYS_THE_SAME = not (MANY or SEED)
+hypothesis_settings.register_profile("openbook", deadline=None, max_examples=EXAMPLES, derandomize=ALWAYS_THE_SAME)
 hypothesis_settings.load_profile("openbook")
 
 PATIENT_MILLISECONDS = 20_000
+STARTERS = {"tests.processes"}
+OF_PROGRAMS = {"test_rerun", "test_embedded_postgres", "test_claude_cli"}
+"""Modules whose helpers start programs, and tests of such programs."""
 OFFERED = Preset.assistants.through
 SHIPPED: dict[type[Model], list[Any]] = {}
 """What the migrations put there, before any test."""
@@ -47,6 +53,41 @@ SHIPPED: dict[type[Model], list[Any]] = {}
 # A test that has a server of its own needs the tables as well, which pytest-django makes only where a test asks it for them.
 pytest_django.fixtures._get_databases_for_setup = lambda items: ({"default"}, set())
 TransactionTestCase._fixture_teardown = lambda _: empty()  # type: ignore[attr-defined]
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """Processes of one run share its seed, which Hypothesis reads from its own option."""
+    if not ALWAYS_THE_SAME and config.option.hypothesis_seed is None:
+        config.option.hypothesis_seed = SEED or str(random.randrange(2**32))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    if seed := config.option.hypothesis_seed:
+        terminalreporter.write_line(f"The examples came from a seed: OPENBOOK_TEST_SEED={seed} tries the same again.")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        for kind in kinds(item):
+            item.add_marker(kind)
+
+
+def kinds(item: pytest.Item) -> Iterator[str]:
+    """What makes a test slow: a browser, a process of its own, a database, or rows that are committed and deleted again."""
+    fixtures = set(getattr(item, "fixturenames", ()))
+    module = vars(getattr(item, "module", importlib))
+    if "browser" in item.path.parts or "chromium_path" in fixtures:
+        yield "browser"
+    processes = any(value is subprocess or getattr(value, "__module__", "") in STARTERS for value in module.values())
+    if processes or item.path.stem in OF_PROGRAMS:
+        yield "process"
+    marker = item.get_closest_marker("django_db")
+    if marker or fixtures & {"db", "transactional_db"}:
+        yield "database"
+    if "transactional_db" in fixtures or (marker and marker.kwargs.get("transaction")):
+        yield "commit"
 
 
 @pytest.fixture(scope="session")

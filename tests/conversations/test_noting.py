@@ -27,6 +27,7 @@ from tests.conversations.admin.conftest import Reader, list_url, page_url
 from tests.conversations.factories import make_thread, make_user
 from tests.conversations.test_consolidating import ADA, FOUND, GARBAGE, MORNING, NOW, answer, said, say
 from tests.conversations.test_forgetting import found, gone
+from tests.html import as_read
 from tests.memory.factories import make_memory, make_topic
 from tests.model_server import ModelServer
 
@@ -280,7 +281,7 @@ def test_staff_read_it_as_what_it_is(noted: Thread) -> None:
     assert (shown.relatives.previous, shown.relatives.next) == (first, second)
     assert [turn.excerpt for turn in shown.sent.open] == ["I have a boat.", "Nice."]
 
-    of_thread = client.get(page_url("thread", noted.pk)).text
+    of_thread = as_read(client.get(page_url("thread", noted.pk)).text)
     names = re.findall(r'<a href="([^"]+)">(Notes of a conversation[^<]*)</a>', of_thread)
     assert names == [
         (page_url("contextsnapshot", first.pk), "Notes of a conversation"),
