@@ -10,7 +10,7 @@ from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management import execute_from_command_line
 
-from config import embedded_postgres
+from config.postgres import embedded
 
 WITHOUT_DATABASE = {"collectstatic", "help", "version", "--help", "--version", "-h"}
 
@@ -18,7 +18,7 @@ WITHOUT_DATABASE = {"collectstatic", "help", "version", "--help", "--version", "
 def database(command: str) -> AbstractContextManager[object]:
     if command in WITHOUT_DATABASE or not settings.DATABASE_IS_EMBEDDED:
         return nullcontext()
-    return embedded_postgres.running(settings.LOCAL_DIR / "postgres")
+    return embedded.running(settings.LOCAL_DIR / "postgres")
 
 
 def main() -> None:
@@ -29,7 +29,7 @@ def main() -> None:
     try:
         with database(sys.argv[1] if len(sys.argv) > 1 else "help"):
             execute_from_command_line(sys.argv)
-    except (embedded_postgres.EmbeddedPostgresError, ImproperlyConfigured) as error:
+    except (embedded.EmbeddedPostgresError, ImproperlyConfigured) as error:
         sys.exit(str(error))
 
 

@@ -16,13 +16,15 @@ from servestatic import ServeStaticASGI
 django_application = get_asgi_application()
 
 # Only now: these need the apps.
-from config import telemetry  # noqa: E402
-from config.bodies import bounded  # noqa: E402
-from config.lifespan import Lifespan  # noqa: E402
-from config.pacing import patient  # noqa: E402
-from config.proxies import behind  # noqa: E402
-from conversations import long_work, passwords, replies  # noqa: E402
-from conversations.chat.routing import websocket  # noqa: E402
+from config.observability import telemetry  # noqa: E402
+from config.server.bodies import bounded  # noqa: E402
+from config.server.lifespan import Lifespan  # noqa: E402
+from config.server.pacing import patient  # noqa: E402
+from config.server.proxies import behind  # noqa: E402
+from conversations import replies  # noqa: E402
+from conversations.accounts import passwords  # noqa: E402
+from conversations.runtime import long_work  # noqa: E402
+from conversations.web.routing import websocket  # noqa: E402
 from memory.backends import get_backend  # noqa: E402
 
 telemetry.begin()

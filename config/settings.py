@@ -10,7 +10,8 @@ from django.core.exceptions import ImproperlyConfigured
 from django.utils.csp import CSP
 from psycopg.conninfo import conninfo_to_dict
 
-from config import embedded_postgres, proxies
+from config.postgres import embedded
+from config.server import proxies
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
@@ -120,7 +121,7 @@ SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021", "mail.W001"]
 
 OPENBOOK_DATABASE_CONNECTIONS = int(env("OPENBOOK_DATABASE_CONNECTIONS", "16"))
 DATABASE_IS_EMBEDDED = not env("DATABASE_URL")
-DATABASE_URL = env("DATABASE_URL") or embedded_postgres.url(LOCAL_DIR / "postgres")
+DATABASE_URL = env("DATABASE_URL") or embedded.url(LOCAL_DIR / "postgres")
 DATABASES = {"default": database(DATABASE_URL)}
 
 REDIS_URL = env("REDIS_URL")
@@ -228,15 +229,15 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
-    "config.middleware.request_id",
+    "config.server.middleware.request_id",
     "django.middleware.security.SecurityMiddleware",
     "django.middleware.csp.ContentSecurityPolicyMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "config.middleware.streams_end_with_access",
-    "config.middleware.pages_count",
+    "config.server.middleware.streams_end_with_access",
+    "config.server.middleware.pages_count",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "allauth.account.middleware.AccountMiddleware",
@@ -279,13 +280,16 @@ SECURE_CSP = {
 LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "chat"
 LOGOUT_REDIRECT_URL = "account_login"
-AUTHENTICATION_BACKENDS = ["conversations.signed_in.Backend"]
+AUTHENTICATION_BACKENDS = ["conversations.accounts.session_user.Backend"]
 PASSWORD_RESET_TIMEOUT = 86_400
-ACCOUNT_ADAPTER = "conversations.account_adapter.AccountAdapter"
-ACCOUNT_FORMS = {"login": "conversations.forms.SignInForm", "change_password": "conversations.forms.ChangePasswordForm"}
+ACCOUNT_ADAPTER = "conversations.web.account_adapter.AccountAdapter"
+ACCOUNT_FORMS = {
+    "login": "conversations.web.forms.SignInForm",
+    "change_password": "conversations.web.forms.ChangePasswordForm",
+}
 ACCOUNT_LOGIN_METHODS = {"username"}
 ACCOUNT_SIGNUP_FIELDS = ["username*", "password1*", "password2*"]
-ACCOUNT_RATE_LIMITS = False  # attempts are counted by conversations.sign_in, before anything is looked up
+ACCOUNT_RATE_LIMITS = False  # attempts are counted by conversations.accounts.sign_in, before anything is looked up
 ACCOUNT_AUTHENTICATED_LOGIN_REDIRECTS = False  # it would look the session up for whoever guesses
 ACCOUNT_LOGOUT_REDIRECT_URL = "account_login"
 ACCOUNT_SESSION_REMEMBER = True
@@ -294,7 +298,7 @@ ACCOUNT_EMAIL_VERIFICATION = "optional"
 ACCOUNT_EMAIL_CONFIRMATION_EXPIRE_DAYS = 1
 ACCOUNT_EMAIL_UNKNOWN_ACCOUNTS = False
 ACCOUNT_REAUTHENTICATION_REQUIRED = True
-PASSWORD_HASHERS = ["conversations.passwords.PasswordHasher"]
+PASSWORD_HASHERS = ["conversations.accounts.passwords.PasswordHasher"]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
     for name in ("UserAttributeSimilarityValidator", "MinimumLengthValidator", "CommonPasswordValidator")
@@ -322,19 +326,19 @@ TASKS = {"default": {"BACKEND": "django_tasks_db.DatabaseBackend", "QUEUES": []}
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
-        "conversations.api.authentication.TokenAuthentication",
+        "conversations.rest.authentication.TokenAuthentication",
         "rest_framework.authentication.SessionAuthentication",
     ],
     "DEFAULT_PERMISSION_CLASSES": [
         "rest_framework.permissions.IsAuthenticated",
-        "conversations.api.authentication.HasScope",
+        "conversations.rest.authentication.HasScope",
     ],
-    "DEFAULT_THROTTLE_CLASSES": ["conversations.api.throttling.RequestsAMinute"],
+    "DEFAULT_THROTTLE_CLASSES": ["conversations.rest.throttling.RequestsAMinute"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
-    "DEFAULT_PAGINATION_CLASS": "conversations.api.pagination.CursorPagination",
-    "DEFAULT_SCHEMA_CLASS": "conversations.api.openapi.AutoSchema",
-    "EXCEPTION_HANDLER": "conversations.api.errors.exception_handler",
+    "DEFAULT_PAGINATION_CLASS": "conversations.rest.pagination.CursorPagination",
+    "DEFAULT_SCHEMA_CLASS": "conversations.rest.openapi.AutoSchema",
+    "EXCEPTION_HANDLER": "conversations.rest.errors.exception_handler",
     "PAGE_SIZE": 50,
 }
 SPECTACULAR_SETTINGS = {
@@ -356,7 +360,7 @@ SPECTACULAR_SETTINGS = {
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"json": {"()": "config.logs.JsonFormatter"}},
+    "formatters": {"json": {"()": "config.observability.logs.JsonFormatter"}},
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "json"}},
     "root": {"handlers": ["stderr"], "level": "WARNING"},
     "loggers": {"openbook": {"level": "INFO"}, "django.request": {"level": "ERROR"}},

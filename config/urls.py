@@ -3,17 +3,21 @@
 from django.contrib import admin
 from django.urls import include, path
 
-from config import health
+from config.server import health
 
 urlpatterns = [
-    path("", include("conversations.chat.urls")),
+    path("", include("artifacts.web.urls")),
+    path("", include("memory.web.urls")),
+    path("", include("conversations.web.urls")),
     path("admin/", admin.site.urls),
-    path("api/v1/", include("conversations.api.urls")),
-    path("v1/", include("conversations.api.messages_urls")),
+    path("api/v1/", include("artifacts.rest.urls")),
+    path("api/v1/", include("memory.rest.urls")),
+    path("api/v1/", include("conversations.rest.urls")),
+    path("v1/", include("conversations.rest.messages_urls")),
     path("health/", health.health, name="health"),
 ]
 
-handler400 = "config.failures.bad_request"
-handler403 = "config.failures.forbidden"
-handler404 = "config.failures.not_found"
-handler500 = "config.failures.server_error"
+handler400 = "config.server.failures.bad_request"
+handler403 = "config.server.failures.forbidden"
+handler404 = "config.server.failures.not_found"
+handler500 = "config.server.failures.server_error"

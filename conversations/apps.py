@@ -8,6 +8,7 @@ class ConversationsConfig(AppConfig):
 
     def ready(self) -> None:
         # System checks register themselves when their module is loaded.
-        from conversations import checks, groups  # noqa: F401, PLC0415
+        from conversations import checks  # noqa: F401, PLC0415
+        from conversations.accounts import groups  # noqa: PLC0415
 
         post_migrate.connect(groups.make_groups, sender=self)

@@ -5,9 +5,10 @@ from typing import Any
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, Warning, register
 
-from conversations import embedding, telemetry
 from conversations.providers import PROVIDERS, get_provider, prices, usable_key
+from conversations.runtime import telemetry
 from memory.backends import BACKENDS
+from memory.index import embed_turns
 
 
 @register()
@@ -79,9 +80,9 @@ def supermemory_problems() -> list[CheckMessage]:
 @register()
 def embeddings_are_possible(**kwargs: Any) -> list[CheckMessage]:
     """A warning only: recall goes on by words."""
-    if not settings.OPENBOOK_EMBEDDINGS or not (problem := embedding.obstacle()):
+    if not settings.OPENBOOK_EMBEDDINGS or not (problem := embed_turns.obstacle()):
         return []
-    return [Warning(f"Nothing is recalled by its meaning. {problem}", hint=embedding.REMEDY, id="openbook.W001")]
+    return [Warning(f"Nothing is recalled by its meaning. {problem}", hint=embed_turns.REMEDY, id="openbook.W001")]
 
 
 @register()

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from conversations.request_ids import current_request_id
+from conversations.runtime.request_ids import current_request_id
 
 
 class OpenbookError(Exception):

@@ -3,8 +3,6 @@
 A task that is stopped or killed in the middle has stored a part of its work; the rest is found again by the rows.
 """
 
-import logging
-import time
 from collections.abc import Callable
 from functools import wraps
 
@@ -13,16 +11,11 @@ from django.contrib.auth.models import User
 from django.tasks import task
 from django.utils import timezone
 
-from conversations import accounts, attempts, figures, mailing, retention, stopping, telemetry
-from conversations.consolidating import consolidate
-from conversations.request_ids import request_scope
-from memory.backends import mirroring
-from memory.backends.base import BackendError
-
-log = logging.getLogger("openbook.worker")
-
-SLICE_SECONDS = 60.0
-"""Whoever has more to do than this goes to the end of the queue with the rest."""
+from conversations.accounts import lifecycle, mailing
+from conversations.runtime import interruption, telemetry
+from conversations.runtime.request_ids import request_scope
+from conversations.upkeep import hourly_figures, retention
+from memory.consolidation import consolidation_state
 
 
 class TaskFailed(Exception):
@@ -35,47 +28,27 @@ def unattended[**P](work: Callable[P, None]) -> Callable[P, None]:
     @wraps(work)
     def body(*args: P.args, **kwargs: P.kwargs) -> None:
         try:
-            with request_scope(), telemetry.listener.task(work.__name__), stopping.interruptible():
+            with request_scope(), telemetry.listener.task(work.__name__), interruption.interruptible():
                 work(*args, **kwargs)
-        except stopping.Stopped:
+        except interruption.Stopped:
             return
         except Exception as error:
-            raise TaskFailed(attempts.described(error)) from None
+            raise TaskFailed(consolidation_state.described(error)) from None
 
     return body
 
 
 @task()
 @unattended
-def consolidate_user(user_id: int) -> None:
-    until = time.monotonic() + SLICE_SECONDS
-    consolidate(user_id, alive=lambda: not stopping.asked() and time.monotonic() < until)
-
-
-@task()
-@unattended
-def mirror() -> None:
-    """Bring another memory service up to date. Where it is down, the next task tries again."""
-    for user_id in mirroring.mirror_due():
-        if stopping.asked():
-            return
-        try:
-            mirroring.mirror(user_id)
-        except BackendError as error:
-            log.warning("can't mirror yet", extra={"user_id": user_id, "cause": str(error)})
-
-
-@task()
-@unattended
 def retain() -> None:
-    figures.keep(timezone.now())  # before they go
+    hourly_figures.keep(timezone.now())  # before they go
     retention.apply()
 
 
 @task()
 @unattended
 def delete_accounts() -> None:
-    accounts.delete_due(timezone.now())
+    lifecycle.delete_due(timezone.now())
 
 
 @task()

@@ -7,10 +7,10 @@ from typing import Any
 from django.db.models import F, FilteredRelation, OuterRef, Q, QuerySet, Subquery
 
 from artifacts.models import Artifact, ArtifactVersion
-from conversations import endings
 from conversations.errors import OpenbookError, describe
 from conversations.models import ContextSnapshot, Message, Reply, Thread
 from conversations.providers import refusals
+from conversations.replies import endings
 
 REQUEST_FIELDS = ("id", "reply_id", "message_history_count", "total_tokens", "model", "fallback_for", "stop_details")
 """Of a snapshot, for ``reply_object``."""

@@ -9,11 +9,11 @@ from django.utils import timezone
 from django_tasks_db.models import DBTaskResult
 
 from artifacts.models import Preset
+from conversations.accounts.tokens import issue
 from conversations.models import Assistant, ContentAccess, Message, Thread
 from conversations.models import Model as LanguageModel
-from conversations.tasks import consolidate_user
-from conversations.tokens import issue
 from memory.models import Consolidation
+from memory.tasks import consolidate_user
 from tests.artifacts.factories import make_artifact
 from tests.conversations.factories import make_reply, make_snapshot, make_thread
 from tests.memory.factories import make_daily_summary, make_memory, make_thread_summary, make_topic

@@ -21,12 +21,15 @@ from hypothesis import settings as hypothesis_settings
 from pytest_django import DjangoDbBlocker, Settings
 
 from artifacts.models import Preset
-from conversations import counting, db, language_models, replies
-from conversations.context import factors, recalling, standing
+from conversations import replies
+from conversations.context import token_calibration
 from conversations.models import Assistant, ModelPrice
 from conversations.models import Model as LanguageModel
+from conversations.providers import model_catalog
+from conversations.runtime import db, rate_counters
 from memory.backends import get_backend
 from memory.backends.calling import started
+from memory.sources import profile, recall
 from tests.conversations.factories import make_user
 from tests.emptying import empty
 from tests.memory_server import KEY, MemoryServer
@@ -133,14 +136,14 @@ def _patience(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
         return
     monkeypatch.setattr(db, "SETTINGS", db.SETTINGS.replace(f" {db.QUICK_MILLISECONDS};", f" {PATIENT_MILLISECONDS};"))
     monkeypatch.setattr(db.start_over, "__kwdefaults__", {"milliseconds": PATIENT_MILLISECONDS})
-    monkeypatch.setattr(recalling, "MILLISECONDS", PATIENT_MILLISECONDS)
-    monkeypatch.setattr(standing, "EACH_MILLISECONDS", PATIENT_MILLISECONDS)
+    monkeypatch.setattr(recall, "MILLISECONDS", PATIENT_MILLISECONDS)
+    monkeypatch.setattr(profile, "EACH_MILLISECONDS", PATIENT_MILLISECONDS)
 
 
 @pytest.fixture(autouse=True)
 def _uncounted(monkeypatch: pytest.MonkeyPatch) -> None:
     """Who signs in with a wrong password in one test is not kept waiting for it in the next."""
-    monkeypatch.setattr(counting, "HERE", counting.Counts())
+    monkeypatch.setattr(rate_counters, "HERE", rate_counters.Counts())
 
 
 @pytest.fixture(autouse=True)
@@ -160,9 +163,9 @@ def _known_models(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each test begins with the models as they are shipped, of which nothing is learnt, and reads none of them anew unless it
     changes one."""
     rows = SHIPPED.get(LanguageModel, [])
-    known = language_models.Known.of(rows, until=math.inf if rows else 0)
-    monkeypatch.setattr(language_models, "_known", known)
-    monkeypatch.setattr(factors, "_kept", factors._Kept(until=math.inf))
+    known = model_catalog.Known.of(rows, until=math.inf if rows else 0)
+    monkeypatch.setattr(model_catalog, "_known", known)
+    monkeypatch.setattr(token_calibration, "_kept", token_calibration._Kept(until=math.inf))
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import psycopg
 
-from config import embedded_postgres
+from config.postgres import embedded
 
 # Nothing of a test has to survive a power failure.
 VOLATILE = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
@@ -40,8 +40,8 @@ def main() -> None:
     try:
         folder.chmod(0o711)  # as most checkouts are: PostgreSQL's own user reaches its data
         place = folder / "postgres"
-        with embedded_postgres.running(place, binaries=binaries, options=options, initdb=["--no-sync"]) as url:
-            with psycopg.connect(embedded_postgres.url(place, role=embedded_postgres.SUPERUSER)) as connection:
+        with embedded.running(place, binaries=binaries, options=options, initdb=["--no-sync"]) as url:
+            with psycopg.connect(embedded.url(place, role=embedded.SUPERUSER)) as connection:
                 connection.execute(FOR_BENCHMARKS if options is DURABLE else FOR_TESTS)
             print(url, flush=True)  # noqa: T201
             sys.stdin.read()

@@ -19,15 +19,15 @@ from django.urls import URLPattern, URLResolver, get_resolver
 from pytest_django import Settings
 
 from artifacts.models import Artifact, ArtifactVersion
-from conversations import groups, tokens
-from conversations.db import in_database
+from conversations.accounts import groups, tokens
 from conversations.models import ContextSnapshot, Message, Reply, Scope, Thread
+from conversations.runtime.db import in_database
 from memory.models import DailySummary, Memory, ThreadSummary, Topic
 from tests.belongings import NEEDLE, Row, belongings
-from tests.conversations.api.test_ownership import CALLS
-from tests.conversations.api.test_scopes import meant
-from tests.conversations.chat.sockets import Socket
 from tests.conversations.factories import make_user
+from tests.conversations.rest.test_ownership import CALLS
+from tests.conversations.rest.test_scopes import meant
+from tests.conversations.web.sockets import Socket
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("engine")]
 

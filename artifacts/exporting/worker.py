@@ -6,7 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from artifacts.exporting import page, pdf, reading, word
+from artifacts.exporting import markdown_blocks, page, pdf, word
 
 MEMORY_BYTES = 4 * 2**30
 
@@ -18,7 +18,7 @@ def main() -> None:
 
 def convert(job: dict[str, Any]) -> bytes:
     title = job["title"]
-    blocks = reading.read(job["markdown"], title=title, note=job["note"])
+    blocks = markdown_blocks.read(job["markdown"], title=title, note=job["note"])
     match job["as"]:
         case "html":
             return page.write(blocks, title=title)

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass, replace
 
-from conversations.context.factors import Factor
-from conversations.context.tokens import estimate_tokens
+from conversations.context.token_calibration import Factor
+from conversations.context.token_estimate import estimate_tokens
 from conversations.models import Assistant
 
 SHORTENED_MARK = "\n\n[… {count} characters left out here to fit the context …]\n\n"

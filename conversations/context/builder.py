@@ -7,11 +7,10 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Protocol
 
-from conversations import language_models
-from conversations.context import caching, factors, rewriting
+from artifacts.sources.artifact_list import Listing, list_artifacts
+from conversations.context import prompt_cache, rewriting, token_calibration
 from conversations.context.budget import Budget
-from conversations.context.caching import CachePlan, CachePrices, CacheState, Lifetime, Previous, lifetime_for
-from conversations.context.factors import PLAIN, Factor
+from conversations.context.caller_options import NO_TERMS, Terms
 from conversations.context.fitting import (
     BESIDE_SYSTEM,
     INSTRUCTIONS,
@@ -24,25 +23,25 @@ from conversations.context.fitting import (
     standing_room,
     without_thoughts,
 )
-from conversations.context.listing import Listing, list_artifacts
-from conversations.context.problems import Problem
-from conversations.context.ranking import Ranking, ranked
+from conversations.context.prompt_cache import CachePlan, CachePrices, CacheState, Lifetime, Previous, lifetime_for
+from conversations.context.reads import AsOf, Candidates, Wanted, candidates_of, read_all, read_history
 from conversations.context.reasons import Reason
-from conversations.context.recalling import Recalled, Reminded, recall
 from conversations.context.rendering import render, render_material, sha256
 from conversations.context.rewriting import Rewriting
-from conversations.context.sources import AsOf, Candidates, Wanted, candidates_of, read_all, read_history
-from conversations.context.terms import NO_TERMS, Terms
+from conversations.context.sessions import Session
+from conversations.context.source_problems import Problem
 from conversations.context.thinking import Allowance
-from conversations.context.tiers import MEMORY, Standing, Tier, TierItem, build_tiers, cut
-from conversations.context.tokens import text_of
-from conversations.context.toolbox import NO_TOOLS, ToolTexts, program_section, tools_section
+from conversations.context.token_calibration import PLAIN, Factor
+from conversations.context.token_estimate import text_of
+from conversations.context.tool_sections import NO_TOOLS, ToolTexts, program_section, tools_section
 from conversations.context.windowing import Run, Turn, account, window
 from conversations.models import Assistant, ContextSnapshot, Model
-from conversations.providers import model_of
+from conversations.providers import model_catalog, model_of
 from conversations.providers.base import OFFLINE, Payload, Provider
 from conversations.providers.thinking import NO_THINKING, ThinkingPlan
-from conversations.sessions import Session
+from memory.sources.backend_ranking import Ranking, ranked
+from memory.sources.recall import Recalled, Reminded, recall
+from memory.sources.sections import MEMORY, Standing, Tier, TierItem, build_tiers, cut
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -232,11 +231,11 @@ def build_context(
         silent=silent,
         rounds=terms.rounds,
     )
-    row = language_models.get(provider.name, model)
+    row = model_catalog.get(provider.name, model)
     allowance = (past and past.allowance) or terms.raised(
         Allowance.of(row, assistant, answer=terms.at_most(assistant.max_output_tokens)), row
     )
-    factor = (past.factor if past else None) or factors.of_model(provider.name, model)
+    factor = (past.factor if past else None) or token_calibration.of_model(provider.name, model)
     whole = terms.lowered(Budget.of(assistant)).within(row.context_window - allowance.max_tokens)
     budget = whole.estimated(factor)
     wanted = Wanted(
@@ -260,7 +259,7 @@ def build_context(
     watch.lap("memory")
 
     budget = history_room(parts.standing_tokens, budget)
-    before = caching.state_before(
+    before = prompt_cache.state_before(
         history.previous,
         at=at,
         provider=provider.name,
@@ -354,7 +353,7 @@ def _without_bound_thinking(parts: Parts, thinking: ThinkingPlan) -> Parts:
 def _assembled(ground: Ground, whole: Parts, watch: Stopwatch, budget: Budget) -> Context:
     """Fit, plan the cache, render, account. Pure."""
     parts = fit(whole, budget)
-    cache = caching.plan(
+    cache = prompt_cache.plan(
         ground.before if parts.standing == whole.standing else ground.before.without_system(),
         ground.previous,
         cacheable_from=ground.cacheable_from,
@@ -426,9 +425,9 @@ def rewriting_context(context: Context, *, assistant: Assistant, provider: Provi
         newest=context.newest,
         additions=[material],
     )
-    model = assistant.rewriting_model or language_models.small_model(provider.name, context.model)
+    model = assistant.rewriting_model or model_catalog.small_model(provider.name, context.model)
     allowance = Allowance.of_task(
-        language_models.get(provider.name, model), answer=rewriting.MAX_TOKENS, room=rewriting.THINKING_ROOM
+        model_catalog.get(provider.name, model), answer=rewriting.MAX_TOKENS, room=rewriting.THINKING_ROOM
     )
     return Context(
         purpose=ContextSnapshot.Purpose.REWRITE,

@@ -8,12 +8,12 @@ from itertools import groupby
 from typing import Any
 
 from conversations.context.fitting import INSTRUCTION, INSTRUCTIONS, MATERIAL, PROGRAM, ROUND, TOOLS
-from conversations.context.notation import Named
 from conversations.context.reasons import Reason
 from conversations.context.rendering import GO_ON
+from conversations.context.snapshot_codec import Named
 from conversations.context.snapshots import additions_of, proven, runs_of, sections_of, thinking_of
 from conversations.context.thinking import in_words
-from conversations.context.tokens import TURN_OVERHEAD, estimate_tokens
+from conversations.context.token_estimate import TURN_OVERHEAD, estimate_tokens
 from conversations.context.windowing import Run
 from conversations.models import ContextSnapshot
 from conversations.providers.base import Payload

@@ -9,9 +9,9 @@ from itertools import takewhile
 from typing import Protocol
 
 from conversations.context import filtering
-from conversations.context.exchanges import exchanges, is_question
 from conversations.context.filtering import Made, identify_fulfilled_pairs
 from conversations.context.reasons import Reason
+from conversations.context.turn_groups import exchanges, is_question
 from conversations.models import Message as Stored
 
 REFUSED, FAILED = Stored.Status.REFUSED.value, Stored.Status.FAILED.value

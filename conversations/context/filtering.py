@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol
 
-from conversations.context.exchanges import Said, exchanges
+from conversations.context.turn_groups import Said, exchanges
 
 ARTIFACT_CORRELATION_WINDOW = timedelta(seconds=5)
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from enum import Enum
 from itertools import pairwise
 
-from conversations.context.languages import (
+from conversations.context.reference_words import (
     CHINESE_ELLIPSIS,
     CHINESE_EMPTY,
     CHINESE_POINTING,
@@ -21,9 +21,9 @@ from conversations.context.languages import (
     SOCIAL,
     Language,
 )
-from conversations.context.tokens import text_of
+from conversations.context.token_estimate import text_of
 from conversations.context.windowing import Turn
-from conversations.providers.matching import UNSPACED
+from conversations.providers.sentence_matching import UNSPACED
 
 LONGEST = 160
 """Characters. A longer message brings its own context."""

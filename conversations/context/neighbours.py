@@ -10,8 +10,8 @@ from itertools import groupby
 from typing import Any
 
 from conversations.context.exclusion import exclusions
+from conversations.context.fallible_reads import asked_rows
 from conversations.context.filtering import MadeArtifact
-from conversations.context.guarded import asked_rows
 from conversations.context.reasons import Reason
 from conversations.models import text_blocks
 

@@ -5,8 +5,8 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from conversations.context.caching import MESSAGE, SYSTEM, CachePlan, CacheState, marked
-from conversations.context.exchanges import Block, Part, parts_of
+from conversations.context.prompt_cache import MESSAGE, SYSTEM, CachePlan, CacheState, marked
+from conversations.context.turn_groups import Block, Part, parts_of
 from conversations.context.windowing import Turn, without_orphans
 from conversations.models import text_blocks
 from conversations.providers.base import EARLIER, Payload, Provider

@@ -10,13 +10,13 @@ from dataclasses import dataclass, replace
 
 from django.db import models
 
+from conversations.context.followup_topics import resolve
 from conversations.context.followups import worth_rewriting
-from conversations.context.tokens import text_of
-from conversations.context.topics import resolve
+from conversations.context.token_estimate import text_of
 from conversations.context.windowing import Turn
 from conversations.models import Assistant
 from conversations.providers.base import CONTEXTUALISED, WHOLE, ModelCall, Payload, Provider, ProviderError, whole_text
-from conversations.text import clean
+from conversations.runtime.text import clean
 
 MOST_TURNS = 8
 LONGEST_TURN = 1_200

@@ -12,21 +12,21 @@ from typing import Any
 from django.db.models import Q
 from django.utils import timezone
 
-from conversations.context import notation, thinking
+from conversations.context import snapshot_codec, thinking
 from conversations.context.builder import Context
-from conversations.context.caching import CachePlan
-from conversations.context.factors import PLAIN, Factor
 from conversations.context.fitting import BESIDE_SYSTEM, PROGRAM, SAID, TOOLS, Section
-from conversations.context.notation import Named
+from conversations.context.prompt_cache import CachePlan
 from conversations.context.reasons import Reason
 from conversations.context.rendering import digest, render, render_material, sha256
-from conversations.context.tiers import TierItem
-from conversations.context.tokens import turn_tokens
+from conversations.context.snapshot_codec import Named
+from conversations.context.token_calibration import PLAIN, Factor
+from conversations.context.token_estimate import turn_tokens
 from conversations.context.windowing import Run, Turn
 from conversations.models import ContextBlock, ContextSnapshot, Message, Reply, Thread, text_blocks
 from conversations.providers import ProviderError, get_provider
 from conversations.providers.base import Payload
 from conversations.providers.thinking import ThinkingPlan
+from memory.sources.sections import TierItem
 
 STAFF_WRITTEN = frozenset({*BESIDE_SYSTEM, "base", "rules"})
 """Sections whose text belongs to no thread."""
@@ -94,17 +94,17 @@ def draft(context: Context) -> ContextSnapshot:
         today_summary_present="today" in present,
         open_threads_count=sum(item.kind == "topic" and item.included for item in context.items),
         last_conversation_present="last_conversation" in present,
-        sections=notation.pack_texts(named(part, context.factor) for part in context.sections),
-        additions=notation.pack_texts(
+        sections=snapshot_codec.pack_texts(named(part, context.factor) for part in context.sections),
+        additions=snapshot_codec.pack_texts(
             named(part, context.factor) for part in (*context.parts.beside, *context.parts.rounds)
         ),
-        runs=notation.pack_runs(context.runs),
+        runs=snapshot_codec.pack_runs(context.runs),
         items=sha256(packed_items(context.items)) if context.items else None,
         recalled=[asdict(item) for item in context.recalled] or None,
         rewriting=context.rewriting.outcome,
         problems=[asdict(problem) for problem in context.problems] or None,
-        cache=notation.pack_cache(context.cache),
-        timings_ms=notation.pack_timings(context.timings_ms),
+        cache=snapshot_codec.pack_cache(context.cache),
+        timings_ms=snapshot_codec.pack_timings(context.timings_ms),
     )
 
 
@@ -194,7 +194,7 @@ def proof(snapshot: ContextSnapshot) -> bool:
 
 
 def runs_of(snapshot: ContextSnapshot) -> list[Run]:
-    return notation.unpack_runs(snapshot.runs)
+    return snapshot_codec.unpack_runs(snapshot.runs)
 
 
 def left_out(snapshot: ContextSnapshot) -> Counter[str]:
@@ -207,15 +207,15 @@ def left_out(snapshot: ContextSnapshot) -> Counter[str]:
 
 
 def sections_of(snapshot: ContextSnapshot) -> list[Named]:
-    return notation.unpack_texts(snapshot.sections)
+    return snapshot_codec.unpack_texts(snapshot.sections)
 
 
 def additions_of(snapshot: ContextSnapshot) -> list[Named]:
-    return notation.unpack_texts(snapshot.additions)
+    return snapshot_codec.unpack_texts(snapshot.additions)
 
 
 def cache_of(snapshot: ContextSnapshot) -> CachePlan:
-    return notation.unpack_cache(snapshot.cache)
+    return snapshot_codec.unpack_cache(snapshot.cache)
 
 
 def thinking_of(snapshot: ContextSnapshot) -> ThinkingPlan:
@@ -223,7 +223,7 @@ def thinking_of(snapshot: ContextSnapshot) -> ThinkingPlan:
 
 
 def timings_of(snapshot: ContextSnapshot) -> dict[str, float]:
-    return notation.unpack_timings(snapshot.timings_ms)
+    return snapshot_codec.unpack_timings(snapshot.timings_ms)
 
 
 def items_of(snapshot: ContextSnapshot, material: Material) -> list[dict[str, Any]]:

@@ -10,8 +10,8 @@ from operator import attrgetter
 from typing import Any
 
 from conversations.context.budget import Budget
-from conversations.context.exchanges import calls, is_question, last_pair, only_texts, whole_blocks
 from conversations.context.reasons import Reason
+from conversations.context.turn_groups import calls, is_question, last_pair, only_texts, whole_blocks
 from conversations.models import Message
 
 NOT_SENT = frozenset(

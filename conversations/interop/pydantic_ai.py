@@ -16,10 +16,10 @@ from pydantic_ai.messages import ModelMessage, ModelMessagesTypeAdapter
 
 from conversations import threads
 from conversations.context.rendering import api_messages
-from conversations.db import in_database
 from conversations.interop.messages import model_messages, turns_of
-from conversations.replies import appending, store
-from conversations.replies.content import user_blocks
+from conversations.replies import append, store
+from conversations.replies.user_content import user_blocks
+from conversations.runtime.db import in_database
 
 TOLD = frozenset({"memory", "today", "open_threads", "last_conversation"})
 
@@ -59,7 +59,7 @@ async def keep(
     all. Raises ``ThreadNotFound``, ``ReplyInProgress``, ``InvalidMessage``.
     """
     turns = turns_of(ModelMessagesTypeAdapter.dump_python(list(messages), mode="json"))
-    return await in_database(appending.append)(user=user, thread_id=_place(thread_id), turns=turns, assistant=assistant)
+    return await in_database(append.append)(user=user, thread_id=_place(thread_id), turns=turns, assistant=assistant)
 
 
 def _prepare(

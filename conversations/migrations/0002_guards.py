@@ -1,6 +1,7 @@
 """What must hold even for a stray UPDATE, DELETE or TRUNCATE: turns never decrease (T3) and snapshots don't change (S1, S4).
 
-The one door for a user's explicit delete is ``conversations.deletion.door()``, which sets ``openbook.door`` for its transaction.
+The one door for a user's explicit delete is ``conversations.threads.deletion.door()``, which sets ``openbook.door``
+for its transaction.
 """
 
 import re
@@ -17,7 +18,7 @@ BEGIN
         IF TG_OP = 'DELETE' THEN RETURN OLD; ELSE RETURN NEW; END IF;
     END IF;
     RAISE EXCEPTION '% of %: turns, requests and versions stay as they are', lower(TG_OP), TG_TABLE_NAME
-        USING ERRCODE = 'restrict_violation', HINT = 'A user''s own delete goes through conversations.deletion.';
+        USING ERRCODE = 'restrict_violation', HINT = 'A user''s own delete goes through conversations.threads.deletion.';
 END $$;
 
 -- Whatever columns a table gets later are guarded too: the arguments name the only ones that may change.

@@ -1,7 +1,7 @@
 from django.conf import settings
 from django.db import models
 
-from conversations.ids import uuid7
+from conversations.runtime.ids import uuid7
 
 
 class ContentAccess(models.Model):

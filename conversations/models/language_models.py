@@ -16,7 +16,8 @@ class Effort(models.TextChoices):
 class Model(models.Model):
     """What a model of a provider can do and what it is used with. Shipped by a migration, edited by staff.
 
-    The only place that says so: ask for a row through ``conversations.language_models``. Sizes are in the model's own tokens.
+    The only place that says so: ask for a row through ``conversations.providers.model_catalog``. Sizes are in the
+    model's own tokens.
     """
 
     class Thinking(models.TextChoices):

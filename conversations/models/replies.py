@@ -1,8 +1,8 @@
 from django.db import models
 from django.db.models import Q
 
-from conversations.ids import uuid7
-from conversations.request_ids import FOREIGN_ID
+from conversations.runtime.ids import uuid7
+from conversations.runtime.request_ids import FOREIGN_ID
 
 
 class Reply(models.Model):

@@ -2,8 +2,8 @@ from django.contrib.postgres.indexes import OpClass
 from django.db import models
 from django.db.models import Q
 
-from conversations.ids import uuid7
 from conversations.models.indexes import BLOOM, ChangingSummaryIndex, ErrorCode, Exceeds, IsThere, SummaryIndex, Tells
+from conversations.runtime.ids import uuid7
 
 FATES = (
     *("over_budget", "turn_limit", "superseded", "fulfilled_artifact", "orphan_tool", "recalled", "outside_part"),
@@ -113,7 +113,8 @@ class ContextSnapshot(models.Model):
     today_summary_present = models.BooleanField(default=False)
     open_threads_count = models.PositiveSmallIntegerField(default=0)
     last_conversation_present = models.BooleanField(default=False)
-    # What ``conversations.context.notation`` writes; read it with the functions of ``conversations.context.snapshots``.
+    # What ``conversations.context.snapshot_codec`` writes; read it with the functions of
+    # ``conversations.context.snapshots``.
     sections = models.TextField(help_text="The parts of the system text, in order: name, tokens, digest of the block.")
     runs = models.TextField(help_text="Every turn of the thread exactly once, as runs: first, last, reason, tokens.")
     additions = models.TextField(
@@ -183,7 +184,8 @@ class ContextSnapshot(models.Model):
 class RequestHour(models.Model):
     """The figures of an hour's requests to one model for one assistant, so that the overview need not read a million rows.
 
-    Kept when the requests are deleted. Written and read by ``conversations.figures``, which says what ``figures`` holds.
+    Kept when the requests are deleted. Written and read by ``conversations.upkeep.hourly_figures``, which says what
+    ``figures`` holds.
     """
 
     hour = models.DateTimeField()

@@ -6,7 +6,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
-from conversations.ids import uuid7
+from conversations.runtime.ids import uuid7
 
 
 class Thread(models.Model):

@@ -21,7 +21,7 @@ from conversations.providers.anthropic_errors import FAILURES, describe, may_be_
 from conversations.providers.base import Payload, ProviderError, ProviderEvent, UsageSoFar, messages_api_payload
 from conversations.providers.claude import LONGEST_WAIT_SECONDS, Deadline, default_model, reported
 from conversations.providers.errors import provider_error
-from conversations.providers.reading import Progress, Reading
+from conversations.providers.message_stream import Progress, Reading
 
 BACKOFF_SECONDS = (0.4, 1.2)
 """Before the second and the third attempt, give or take a half."""

@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 from conversations.providers.base import ToolCalled, ToolDelta, ToolStarted
 from conversations.providers.errors import StreamError
-from conversations.text import StreamCleaner, clean_deep
+from conversations.runtime.text import StreamCleaner, clean_deep
 
 DEEPEST_INPUT = 100
 MAX_ID_CHARS = 100

@@ -6,7 +6,7 @@ import time
 
 from django.conf import settings
 
-from conversations import language_models
+from conversations.providers import model_catalog
 from conversations.providers.base import (
     ProviderError,
     ThinkingDelta,
@@ -16,7 +16,7 @@ from conversations.providers.base import (
     UsageSoFar,
 )
 from conversations.providers.errors import provider_error
-from conversations.providers.reading import Heard
+from conversations.providers.message_stream import Heard
 
 LONGEST_WAIT_SECONDS = 10.0
 """The longest that the service may ask to wait for; then the person is told."""
@@ -28,7 +28,7 @@ def default_model() -> str:
     """The server's, or the first that staff are offered. Raises ``ProviderError`` where there is none."""
     if settings.OPENBOOK_MODEL:
         return str(settings.OPENBOOK_MODEL)
-    if offered := language_models.offered("anthropic"):
+    if offered := model_catalog.offered("anthropic"):
         return offered[0].name
     raise ProviderError(
         "misconfigured",

@@ -24,7 +24,7 @@ from conversations.providers.claude_cli_process import Files, prepared, running
 from conversations.providers.claude_cli_prompt import prompt
 from conversations.providers.claude_cli_version import is_supported, version_of
 from conversations.providers.errors import StreamError, provider_error
-from conversations.providers.reading import Progress
+from conversations.providers.message_stream import Progress
 from conversations.providers.thinking import NO_THINKING, ThinkingPlan, payload_fields
 
 MODEL, MAX_TOKENS, SYSTEM_PROMPT, HOME, SERVER = "{model}", "{max_tokens}", "{system_prompt}", "{home}", "{server}"

@@ -8,8 +8,8 @@ from typing import Any
 from conversations.providers.base import WHOLE, Finished, TextDelta, ThinkingEvent, UsageSoFar
 from conversations.providers.claude import LONGEST_WAIT_SECONDS
 from conversations.providers.errors import StreamError, code_for_status, code_for_type
-from conversations.providers.reading import MESSAGE_ID_CHARS, Heard, Progress, Reading, as_it_came
-from conversations.text import clean
+from conversations.providers.message_stream import MESSAGE_ID_CHARS, Heard, Progress, Reading, as_it_came
+from conversations.runtime.text import clean
 
 BY_WORD = {
     "authentication_failed": "authentication",

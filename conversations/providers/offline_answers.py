@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from conversations.providers.base import ARTIFACTS, CONTEXTUALISED, RECALLED, Payload
-from conversations.providers.matching import Match, Sentence, best_match, has_content
 from conversations.providers.offline_texts import (
     Exchange,
     added,
@@ -16,6 +15,7 @@ from conversations.providers.offline_texts import (
     shortened,
 )
 from conversations.providers.quoting import quoted_texts
+from conversations.providers.sentence_matching import Match, Sentence, best_match, has_content
 
 MARK = "*Offline responder, no model connected.*"
 CONNECT = "I know only what stands in this conversation. Set `ANTHROPIC_API_KEY` and restart to connect a model."

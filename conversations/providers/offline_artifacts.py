@@ -7,7 +7,7 @@ from html import escape
 
 from conversations.providers.base import ARTIFACTS, Payload
 from conversations.providers.offline_texts import added, exchange_of, is_question, sentences_of
-from conversations.text import one_line
+from conversations.runtime.text import one_line
 
 SAVE = "save_artifact"
 MOST_QUOTES = 40

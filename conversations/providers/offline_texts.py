@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from conversations.providers.base import ADDED
-from conversations.providers.matching import words
+from conversations.providers.sentence_matching import words
 
 LONGEST_QUOTE = 300
 LONGEST_REMINDER = 120

@@ -14,7 +14,7 @@ from typing import Any
 from channels.layers import get_channel_layer
 from django.conf import settings
 
-from conversations.redis_client import unreachable
+from conversations.runtime.redis_client import unreachable
 
 log = logging.getLogger("openbook.doorbell")
 

@@ -4,11 +4,11 @@ import asyncio
 import uuid
 from collections.abc import AsyncGenerator
 
-from conversations.db import in_database
 from conversations.replies import events, store
 from conversations.replies.doorbell import reply_key, rung, thread_key
 from conversations.replies.events import Event
 from conversations.replies.journal import LiveReply, journal
+from conversations.runtime.db import in_database
 
 LOOK_AGAIN_SECONDS = 1.0
 """How long a reader of another process's reply trusts the doorbell."""

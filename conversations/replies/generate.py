@@ -13,32 +13,33 @@ from django.contrib.auth.models import User
 from django.db import DatabaseError
 
 from artifacts.models import Preset
-from conversations import telemetry
-from conversations.context import factors, ranking
+from conversations.context import token_calibration
 from conversations.context.builder import Context
+from conversations.context.caller_options import NO_TERMS, Terms
 from conversations.context.fitting import GO_ON_WORDS, Section, resumed, round_section
 from conversations.context.invariants import BrokenInvariant, check
 from conversations.context.rendering import GO_ON, MOST_ROUNDS, round_text
 from conversations.context.rewriting import Rewriting, ask_model
-from conversations.context.terms import NO_TERMS, Terms
-from conversations.context.tokens import text_of
-from conversations.db import in_database
+from conversations.context.token_estimate import text_of
 from conversations.errors import Unavailable, error_object
-from conversations.indexing import catch_up_if_possible
 from conversations.models import ApiToken, Assistant, ContextSnapshot, Message, Reply
 from conversations.providers import ProviderError, get_provider, refusals
 from conversations.providers.base import WHOLE, Finished, ModelCall, ToolCalled
 from conversations.providers.errors import provider_error
 from conversations.replies import retries, store
-from conversations.replies.content import client_id, user_blocks
 from conversations.replies.doorbell import owner_key
 from conversations.replies.journal import Journal, LiveReply, journal
 from conversations.replies.rounds import TEXT, ask, run_tools
-from conversations.replies.said import Said
 from conversations.replies.store import Opened, Outcome
-from conversations.telemetry import ReplyStep
-from conversations.text import clean
+from conversations.replies.transcript import Said
+from conversations.replies.user_content import client_id, user_blocks
+from conversations.runtime import telemetry
+from conversations.runtime.db import in_database
+from conversations.runtime.telemetry import ReplyStep
+from conversations.runtime.text import clean
 from conversations.tools.base import Call
+from memory.index.index_turns import catch_up_if_possible
+from memory.sources import backend_ranking
 
 log = logging.getLogger("openbook.replies")
 
@@ -209,7 +210,7 @@ async def _run(book: Journal, live: LiveReply, opened: Opened) -> None:
     # Nobody waits for it: the end is told already.
     await in_database(catch_up_if_possible)(opened.thread.user_id)
     if live.asked:
-        await in_database(factors.learn)(*live.asked)
+        await in_database(token_calibration.learn)(*live.asked)
 
 
 async def _answer(book: Journal, live: LiveReply, opened: Opened) -> Outcome:
@@ -327,8 +328,8 @@ async def _first_request(live: LiveReply, opened: Opened) -> store.Recorded:
 async def _build(opened: Opened, *, query: Rewriting | None = None) -> store.Recorded:
     """The next request, after another memory service was asked where there is one. No thread for the database waits for it."""
     question = store.question_of(opened)
-    if question and await in_database(ranking.may_be_asked)(question):
-        await ranking.ask(question)
+    if question and await in_database(backend_ranking.may_be_asked)(question):
+        await backend_ranking.ask(question)
     return await in_database(store.build_and_record)(opened, query=query)
 
 

@@ -11,14 +11,14 @@ from typing import Any
 from django.db import DatabaseError
 from django.utils import timezone
 
-from conversations.db import in_database
 from conversations.providers.base import ModelCall, Usage
 from conversations.replies import events as eventlog
 from conversations.replies import store
 from conversations.replies.doorbell import Doorbell, owner_key, reply_key, rung, thread_key
 from conversations.replies.events import OWNER, Event
-from conversations.replies.said import Said
-from conversations.telemetry import UNTOLD, ReplyStep
+from conversations.replies.transcript import Said
+from conversations.runtime.db import in_database
+from conversations.runtime.telemetry import UNTOLD, ReplyStep
 
 log = logging.getLogger("openbook.replies")
 

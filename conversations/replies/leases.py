@@ -14,10 +14,10 @@ from datetime import datetime
 from django.conf import settings
 from django.db import DatabaseError
 
-from conversations.db import in_database
 from conversations.providers import ProviderError, get_provider
 from conversations.replies import store
 from conversations.replies.journal import journal
+from conversations.runtime.db import in_database
 
 log = logging.getLogger("openbook.replies")
 

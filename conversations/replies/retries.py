@@ -5,9 +5,9 @@ from dataclasses import replace
 
 from django.conf import settings
 
-from conversations.context.exchanges import whole_blocks
+from conversations.context.caller_options import Terms
 from conversations.context.fitting import Section, resumed
-from conversations.context.terms import Terms
+from conversations.context.turn_groups import whole_blocks
 from conversations.context.windowing import Turn
 from conversations.errors import ModelNotOffered
 from conversations.models import ContextSnapshot, Message, Reply

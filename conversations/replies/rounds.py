@@ -5,9 +5,7 @@ import time
 from contextlib import aclosing
 from typing import Any
 
-from conversations import telemetry
 from conversations.context.builder import Context
-from conversations.db import in_database
 from conversations.providers import ProviderError, get_provider
 from conversations.providers.base import (
     Finished,
@@ -21,9 +19,11 @@ from conversations.providers.base import (
     ToolStarted,
 )
 from conversations.replies.journal import Journal, LiveReply
-from conversations.replies.said import result_block
-from conversations.replies.thinking import Clock, clock
-from conversations.replies.watching import Watching
+from conversations.replies.partial_input import Watching
+from conversations.replies.thinking_progress import Clock, clock
+from conversations.replies.transcript import result_block
+from conversations.runtime import telemetry
+from conversations.runtime.db import in_database
 from conversations.tools import registered, running
 from conversations.tools.base import Call
 

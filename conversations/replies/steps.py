@@ -13,11 +13,11 @@ from django.db import IntegrityError, connection
 from django.db.backends.postgresql.psycopg_any import Jsonb
 from django.db.models import Model
 
-from conversations.limits import Limits
+from conversations.accounts.limits import Limits
+from conversations.context.sessions import Session
 from conversations.models import Assistant, ContextBlock, ContextSnapshot, Message, Reply, Thread
 from conversations.replies.events import LONGEST_LEASE, Event
-from conversations.replies.statements import CLOSE, FURTHER_REQUEST, LOOK, TURN_IN_NEW_THREAD, TURN_IN_THREAD
-from conversations.sessions import Session
+from conversations.replies.sql import CLOSE, FURTHER_REQUEST, LOOK, TURN_IN_NEW_THREAD, TURN_IN_THREAD
 
 LIMITS = ("allowance_running", "allowance_tokens")
 """Constraints that refuse a reply for which a limit leaves no room."""

@@ -20,15 +20,18 @@ from django.utils import timezone
 
 from artifacts import services
 from artifacts.models import Preset
-from conversations import allowances, amending, telemetry, threads
-from conversations.context import describing, ranking, snapshots
+from artifacts.sources.preset import instruction
+from conversations import threads
+from conversations.accounts import allowances
+from conversations.accounts.limits import by_default
+from conversations.context import snapshot_api, snapshots
 from conversations.context.builder import Context, build_context, continued, rewriting_context
+from conversations.context.caller_options import NO_TERMS, Terms
 from conversations.context.fitting import Section
 from conversations.context.rewriting import NOT_ASKED, Rewriting
-from conversations.context.terms import NO_TERMS, Terms
-from conversations.context.tokens import text_of, turn_tokens
+from conversations.context.sessions import Session, session_at
+from conversations.context.token_estimate import text_of, turn_tokens
 from conversations.context.windowing import Turn
-from conversations.db import read_only
 from conversations.errors import (
     CannotContinue,
     CannotRetry,
@@ -37,19 +40,20 @@ from conversations.errors import (
     ThreadNotFound,
     error_object,
 )
-from conversations.limits import by_default
 from conversations.models import ApiToken, ContextSnapshot, Message, Reply, Thread, more_than_text
 from conversations.providers import get_provider, refusals
 from conversations.providers.base import ModelCall, Provider, Usage
 from conversations.replies import events as eventlog
 from conversations.replies import retries, steps
 from conversations.replies.events import LEASE, LONGEST_LEASE, OWNER, Event
-from conversations.replies.presets import instruction
-from conversations.replies.said import Said, saved_blocks
 from conversations.replies.steps import Place
-from conversations.request_ids import current_request_id
-from conversations.sessions import Session, session_at
+from conversations.replies.transcript import Said, saved_blocks
+from conversations.runtime import telemetry
+from conversations.runtime.db import read_only
+from conversations.runtime.request_ids import current_request_id
 from conversations.tools import tools_for
+from memory.consolidation import invalidation
+from memory.sources import backend_ranking
 
 log = logging.getLogger("openbook.replies")
 
@@ -249,7 +253,7 @@ def open_preset(
     raise ReplyInProgress
 
 
-def question_of(opened: Opened) -> ranking.Question | None:
+def question_of(opened: Opened) -> backend_ranking.Question | None:
     """What another memory service has to be asked before the next request of a reply can be built."""
     about = opened.message.text if opened.message else ""
     return _still_to_ask(opened.thread, _session_of(opened.thread), about)
@@ -324,8 +328,8 @@ def upcoming(
     message = next_turn(place, blocks, None)
     session = session_after(place, message.created_at)
     question = _still_to_ask(place.thread, session, message.text)
-    if question and ranking.may_be_asked(question):
-        ranking.ask_and_wait(question)
+    if question and backend_ranking.may_be_asked(question):
+        backend_ranking.ask_and_wait(question)
     return Upcoming(
         context=_built(
             place,
@@ -344,7 +348,7 @@ def preview_context(
 ) -> dict[str, Any]:
     """The snapshot that a message would get. Calls no model and writes nothing."""
     found = upcoming(user=user, thread_id=thread_id, assistant=assistant, blocks=blocks)
-    return describing.preview(found.context, found.thread_id)
+    return snapshot_api.preview(found.context, found.thread_id)
 
 
 def end_request(snapshot: ContextSnapshot, outcome: Outcome) -> None:
@@ -424,7 +428,7 @@ def _has_called(answer: Message) -> bool:
 def _amend(thread_id: uuid.UUID, question_id: uuid.UUID) -> None:
     """What was noted of the turn while it had another answer, or none. The reply has ended, whatever becomes of this."""
     try:
-        amending.answered_anew(thread_id, question_id)
+        invalidation.answered_anew(thread_id, question_id)
     except DatabaseError:
         log.exception("can't amend the notes", extra={"thread_id": str(thread_id)})
 
@@ -715,7 +719,7 @@ def _built(
 ) -> Context:
     thread, provider = place.thread, _provider_of(place)
     tools = tools_for(thread.assistant, provider)
-    question = ranking.question_of(thread, session, "")
+    question = backend_ranking.question_of(thread, session, "")
     with read_only():
         return build_context(
             assistant=thread.assistant,
@@ -726,7 +730,7 @@ def _built(
             session=session,
             at=timezone.now(),
             query=query,
-            ranking=(ranking.KNOWN.get(question) or ranking.NOT_ASKED) if question else None,
+            ranking=(backend_ranking.KNOWN.get(question) or backend_ranking.NOT_ASKED) if question else None,
             tools=tools,
             silent=silent,
             remembers=thread.remembers,
@@ -736,9 +740,9 @@ def _built(
         )
 
 
-def _still_to_ask(thread: Thread, session: Session, about: str = "") -> ranking.Question | None:
-    question = ranking.question_of(thread, session, about)
-    return question if question and ranking.KNOWN.get(question) is None else None
+def _still_to_ask(thread: Thread, session: Session, about: str = "") -> backend_ranking.Question | None:
+    question = backend_ranking.question_of(thread, session, about)
+    return question if question and backend_ranking.KNOWN.get(question) is None else None
 
 
 def _provider_of(place: Place) -> Provider:

@@ -3,8 +3,8 @@
 from django import template
 from django.utils.safestring import SafeString
 
-from conversations.admin import display
 from conversations.models import ContextSnapshot, Reply
+from conversations.staff import display
 
 register = template.Library()
 

@@ -5,10 +5,9 @@ from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
 
-from conversations import language_models
-from conversations.context.toolbox import NO_TOOLS, ToolTexts
+from conversations.context.tool_sections import NO_TOOLS, ToolTexts
 from conversations.models import Assistant
-from conversations.providers import Provider, model_of
+from conversations.providers import Provider, model_catalog, model_of
 from conversations.tools.base import Tool
 
 
@@ -31,7 +30,7 @@ def tool_texts(names: Iterable[str]) -> ToolTexts:
 
 def tools_for(assistant: Assistant, provider: Provider) -> ToolTexts:
     """What an assistant's tools add to its requests, where its provider and its model take any."""
-    takes = provider.calls_tools and language_models.get(provider.name, model_of(assistant, provider)).takes_tools
+    takes = provider.calls_tools and model_catalog.get(provider.name, model_of(assistant, provider)).takes_tools
     return tool_texts(assistant.tools) if takes else NO_TOOLS
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from artifacts import services
 from artifacts.models import Artifact, ArtifactVersion
-from conversations.text import clean, one_line
+from conversations.runtime.text import clean, one_line
 from conversations.tools.base import Call, Result, Tool, ToolError
 
 

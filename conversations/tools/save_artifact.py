@@ -10,7 +10,7 @@ from artifacts import services
 from artifacts.models import Artifact, ArtifactVersion, Kind
 from artifacts.services import ArtifactError, Made, Saved
 from conversations.models import Reply
-from conversations.text import clean, one_line
+from conversations.runtime.text import clean, one_line
 from conversations.tools.base import Call, Result, Tool, ToolError
 from conversations.wire import artifact_note
 

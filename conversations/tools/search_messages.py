@@ -6,14 +6,14 @@ from typing import Any
 
 from django.utils import timezone
 
-from conversations.context.quotes import CUT, SEARCH_TOOL, joined, quote
-from conversations.context.recalling import Candidate, Reminded, search
-from conversations.db import read_only
+from conversations.context.search_quotes import CUT, SEARCH_TOOL, joined, quote
 from conversations.models import Message, Thread
-from conversations.text import clean
+from conversations.runtime.db import read_only
+from conversations.runtime.text import clean
 from conversations.tools.base import Call, Result, Tool
+from memory.language.words import stems
 from memory.models import Preferences
-from memory.words import stems
+from memory.sources.recall import Candidate, Reminded, search
 
 MOST = 8
 AROUND = 600

@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from statistics import mean
 
-from conversations.context.caching import FIVE_MINUTES, LIVES, CachePrices, Lifetime, lifetime_for
+from conversations.context.prompt_cache import FIVE_MINUTES, LIVES, CachePrices, Lifetime, lifetime_for
 from conversations.context.windowing import Turn, window
 from conversations.models import text_blocks
 from tests.conversations.context.turns import COMPANION

@@ -9,14 +9,14 @@ from django.db import connection
 
 from conversations.context.budget import Budget
 from conversations.context.builder import Context, build_context
-from conversations.context.sources import Wanted, read_history
-from conversations.context.standing import read_standing
-from conversations.context.tiers import Standing
+from conversations.context.reads import Wanted, read_history
+from conversations.context.sessions import Session
 from conversations.context.windowing import Turn
-from conversations.db import read_only
 from conversations.models import Assistant, Thread, text_blocks
 from conversations.providers.offline import OfflineProvider
-from conversations.sessions import Session
+from conversations.runtime.db import read_only
+from memory.sources.profile import read_standing
+from memory.sources.sections import Standing
 from tests.benchmarks.corpus import LENGTHS
 from tests.benchmarks.measuring import p50_p95, side_by_side, table
 from tests.conversations.factories import make_snapshot

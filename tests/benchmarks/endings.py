@@ -14,11 +14,11 @@ from django.contrib.auth.models import User
 from django.test import override_settings
 
 from conversations import replies
-from conversations.db import in_database
-from conversations.figures import cost_of
 from conversations.models import Assistant, ContextSnapshot, Reply
 from conversations.providers import prices
 from conversations.replies.journal import journal
+from conversations.runtime.db import in_database
+from conversations.upkeep.hourly_figures import cost_of
 from tests import model_scripts as scripts
 from tests.benchmarks.measuring import doing
 from tests.conversations.factories import make_thread, make_user

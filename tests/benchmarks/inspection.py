@@ -15,8 +15,8 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from conversations import figures
 from conversations.models import FATES, Assistant, ContextSnapshot
+from conversations.upkeep import hourly_figures
 from tests.benchmarks.measuring import doing, side_by_side, table
 
 REQUESTS = 1_000_000
@@ -120,7 +120,7 @@ def main() -> None:
         before = {f"{day}, no hour kept": ranges[day]}
         table("its overview", side_by_side({RAW_FIGURES: reading(raw, DAY)} | before, 5, SECONDS), limit=RAW_FIGURES)
         with doing("keeping the figures of whole hours"):
-            figures.keep(timezone.now())
+            hourly_figures.keep(timezone.now())
         table("its overview", side_by_side({RAW_FIGURES: reading(raw, DAY)} | ranges, 5, SECONDS), limit=RAW_FIGURES)
 
 

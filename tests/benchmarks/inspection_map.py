@@ -10,11 +10,11 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from conversations.context import notation
+from conversations.context import snapshot_codec
 from conversations.context.reasons import Reason
 from conversations.context.windowing import Turn, account, window
-from conversations.ids import uuid7
 from conversations.models import ContextSnapshot, Thread, text_blocks
+from conversations.runtime.ids import uuid7
 from tests.benchmarks.measuring import doing, side_by_side, table
 from tests.conversations.context.turns import COMPANION
 from tests.conversations.factories import make_snapshot, make_thread
@@ -91,7 +91,7 @@ def _requests(like: ContextSnapshot) -> Iterator[ContextSnapshot]:
             recalled=[turn for turn in recalled if number % 9 == 0],
         )
         at = like.created_at - timedelta(minutes=REQUESTS - number)
-        own = {"id": uuid7(), "reply_id": None, "created_at": at, "runs": notation.pack_runs(runs)}
+        own = {"id": uuid7(), "reply_id": None, "created_at": at, "runs": snapshot_codec.pack_runs(runs)}
         yield ContextSnapshot(**values | own)
 
 

@@ -9,11 +9,11 @@ from itertools import accumulate, batched, count
 from django.db import connection
 from django.utils import timezone
 
-from conversations.context.recalling import Reminded, search
-from conversations.db import read_only
 from conversations.models import Message, Thread
-from memory import indexing
-from memory.indexing import SaidTurn
+from conversations.runtime.db import read_only
+from memory.index import word_index
+from memory.index.word_index import SaidTurn
+from memory.sources.recall import Reminded, search
 from tests.benchmarks.measuring import doing, p50_p95, side_by_side, table
 from tests.conversations.factories import chain, make_thread, make_user
 
@@ -59,9 +59,9 @@ def main() -> None:
             Thread.objects.filter(id=thread.id).update(message_count=THREAD, last_position=THREAD)
     with doing("indexing them"):
         for some in batched(threads, 10):
-            indexing.store(user.pk, [said(turn) for turn in Message.objects.filter(thread__in=some)])
-        indexing.count_words(user.pk, [thread.id for thread in threads])
-        indexing.caught_up(user.pk, timezone.now())
+            word_index.store(user.pk, [said(turn) for turn in Message.objects.filter(thread__in=some)])
+        word_index.count_words(user.pk, [thread.id for thread in threads])
+        word_index.caught_up(user.pk, timezone.now())
     with doing("the same for ts_rank"), connection.cursor() as cursor:
         cursor.execute(BESIDE, {"user": user.pk})
         cursor.execute("CREATE INDEX bench_tsvector_words ON bench_tsvector USING gin (vector)")
@@ -121,7 +121,7 @@ def storing(user_id: int, thread: Thread, say: Callable[[int], str]) -> None:
             SaidTurn(thread=thread.id, depth=n, position=n, role="user", text=say(30), at=NOW)
             for n in (next(numbers), next(numbers))
         ]
-        indexing.store(user_id, turns)
+        word_index.store(user_id, turns)
 
     p50, p95 = p50_p95(side_by_side({"": index_pair})[""])
     print(f"\n== indexing two turns, after the reply: p50 {p50:.3f}  p95 {p95:.3f} ms")

@@ -13,14 +13,14 @@ import psycopg
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from conversations import tokens
+from conversations.accounts import tokens
 from conversations.context.builder import Context
 from conversations.models import ApiToken, Reply, Thread, text_blocks
 from conversations.providers.base import Usage
 from conversations.replies import steps, store
 from conversations.replies.events import OWNER
-from conversations.replies.said import Said
 from conversations.replies.store import Opened
+from conversations.replies.transcript import Said
 from tests.benchmarks.measuring import BLOCK, side_by_side, table
 from tests.conversations.factories import make_thread, make_user
 

@@ -9,11 +9,11 @@ import psycopg
 from django.contrib.auth.models import User
 from django.db import connection
 
-from conversations.context.standing import STATEMENT, read_standing
-from conversations.context.tiers import Standing, Tier, build_tiers
-from conversations.db import read_only
+from conversations.context.sessions import Session
 from conversations.models import Thread
-from conversations.sessions import Session
+from conversations.runtime.db import read_only
+from memory.sources.profile import STATEMENT, read_standing
+from memory.sources.sections import Standing, Tier, build_tiers
 from memory.tags import thread_tag
 from tests.benchmarks.measuring import side_by_side, table
 from tests.conversations.factories import make_thread, make_user

@@ -14,9 +14,9 @@ from django.contrib.auth.models import User
 from django.test import override_settings
 
 from conversations import replies
-from conversations.db import in_database
 from conversations.models import Assistant, Reply, Thread
 from conversations.replies.journal import journal
+from conversations.runtime.db import in_database
 from tests import model_scripts as scripts
 from tests.benchmarks.measuring import doing, p50_p95, table
 from tests.conversations.factories import make_thread, make_user

@@ -12,9 +12,9 @@ from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
-from conversations.chat.terminal import Conversation, printable
 from conversations.models import Message, Reply
 from conversations.replies.events import Event
+from conversations.terminal import Conversation, printable
 from tests import model_scripts as scripts
 from tests.model_scripts import Gate
 from tests.model_server import ModelServer

@@ -10,13 +10,13 @@ from django.utils import timezone
 
 from conversations.context import snapshots
 from conversations.context.builder import Context, build_context
-from conversations.context.tokens import turn_tokens
+from conversations.context.sessions import Session
+from conversations.context.token_estimate import turn_tokens
 from conversations.context.windowing import Turn
-from conversations.db import read_only
-from conversations.ids import uuid7
 from conversations.models import Assistant, ContextBlock, ContextSnapshot, Message, Reply, Thread, text_blocks
 from conversations.providers.offline import OfflineProvider
-from conversations.sessions import Session
+from conversations.runtime.db import read_only
+from conversations.runtime.ids import uuid7
 
 numbers = count(1)
 

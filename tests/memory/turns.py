@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
-from memory.findings import Turn
+from memory.consolidation.findings import Turn
 
 MONDAY = datetime(2026, 3, 2, 9, tzinfo=ZoneInfo("Europe/Berlin"))
 

@@ -14,8 +14,8 @@ from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.backends.postgresql.base import DatabaseWrapper
 
 from conversations import replies, threads
-from conversations.chat.terminal import Conversation
 from conversations.errors import OpenbookError
+from conversations.terminal import Conversation
 
 LAST = "last"
 PROMPT = "> "

@@ -6,8 +6,8 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.core.management.base import BaseCommand, CommandError
 
-from conversations.consolidating import consolidate
 from conversations.providers import ProviderError
+from memory.consolidation.consolidate import consolidate
 from memory.models import Consolidation, Memory, Preferences
 
 

@@ -5,7 +5,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
-from conversations import embedding
+from memory.index import embed_turns
 
 
 class Command(BaseCommand):
@@ -14,8 +14,8 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         if not settings.OPENBOOK_EMBEDDINGS:
             raise CommandError("Set OPENBOOK_EMBEDDINGS=on first.")
-        if problem := embedding.prepare():
-            raise CommandError(f"{problem} {embedding.REMEDY}")
-        for user_id in embedding.users():
-            if turns := embedding.catch_up(user_id):
+        if problem := embed_turns.prepare():
+            raise CommandError(f"{problem} {embed_turns.REMEDY}")
+        for user_id in embed_turns.users():
+            if turns := embed_turns.catch_up(user_id):
                 self.stdout.write(f"User {user_id}: {turns} turns.")

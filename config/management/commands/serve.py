@@ -20,10 +20,10 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import DEFAULT_DB_ALIAS, connection, connections, transaction
 from django.db.backends.postgresql.base import DatabaseWrapper
 
-from config.child import Child
-from config.lifespan import stop_on_signals
-from config.server import make_server
-from conversations import embedding
+from config.server.daphne import make_server
+from config.server.lifespan import stop_on_signals
+from config.worker.child_process import Child
+from memory.index import embed_turns
 
 SUPERUSER = "DATABASE_URL names a superuser, who may read the server's files: use a role that owns its database alone."
 LOCK = 0x6F70656E  # "open": PostgreSQL's advisory locks are known by number
@@ -50,7 +50,7 @@ class Command(BaseCommand):
                 )
             with one_at_a_time():
                 call_command("migrate", interactive=False, verbosity=0)
-                if settings.OPENBOOK_EMBEDDINGS and (problem := embedding.prepare()):
+                if settings.OPENBOOK_EMBEDDINGS and (problem := embed_turns.prepare()):
                     self.stderr.write(f"{problem} Recall goes by words alone.")
             try:
                 self.serve(host, port)

@@ -8,7 +8,8 @@ from django.core.management.base import BaseCommand
 from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.backends.postgresql.base import DatabaseWrapper
 
-from config import telemetry, worker
+from config.observability import telemetry
+from config.worker import loop
 
 NICENESS = 10
 
@@ -23,11 +24,11 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, attached: bool, **options: Any) -> None:
         if attached:
-            worker.end_with_standard_input()
+            loop.end_with_standard_input()
             os.nice(NICENESS)  # no reply waits for it
         telemetry.begin()
         try:
-            worker.work()
+            loop.work()
         finally:
             telemetry.end()
             cast(DatabaseWrapper, connections[DEFAULT_DB_ALIAS]).close_pool()

@@ -6,20 +6,20 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from conversations.admin import traces
-from conversations.admin.map_page import map_page
-from conversations.context import comparing, describing, snapshots
+from conversations.context import comparing, snapshot_api, snapshots
 from conversations.context.builder import Context
-from conversations.context.factors import PLAIN
 from conversations.context.fitting import SMALLEST_SHARE
 from conversations.context.invariants import broken
 from conversations.context.reasons import Reason
-from conversations.context.recalling import RecalledTurn
 from conversations.context.rendering import canonical
-from conversations.context.tokens import text_of
-from conversations.context.tracing import FATES, Fate, Part, bars
+from conversations.context.token_calibration import PLAIN
+from conversations.context.token_estimate import text_of
+from conversations.context.turn_history import FATES, Fate, Part, bars
 from conversations.context.windowing import NOT_SENT, without_orphans
 from conversations.models import ContextSnapshot, Message, Thread
+from conversations.staff.trace import trace_reads
+from conversations.staff.trace.map_page import map_page
+from memory.sources.recall import RecalledTurn
 from tests.model_server.rules import complaint
 
 ORDER = ["base", "memory", "today", "open_threads", "last_conversation", "history", "message"]
@@ -139,7 +139,7 @@ def check_record(context: Context, recorded: ContextSnapshot) -> dict[str, Any]:
     assert bytes(snapshot.digest) == hashlib.sha256(canonical(context.payload)).digest()
     assert comparing.compare(snapshot, snapshot).is_empty
     assert sum(tier.tokens for tier in comparing.page_of(snapshot).tiers) == snapshot.total_tokens
-    body = describing.body(snapshot)
+    body = snapshot_api.body(snapshot)
     assert body["request"] == context.payload
     check_body(body, context)
     return body
@@ -193,7 +193,7 @@ def check_traces(thread: Thread, bodies: Mapping[uuid.UUID, dict[str, Any]]) -> 
         sent = sum(counts.get(fate, 0) for fate in (Fate.ASKED, Fate.SENT, Fate.SHORTENED))
         assert sent == bodies[request.id]["message_history_count"] + 1
     for position in {1, page.axis.end // 2 or 1, page.axis.end}:
-        seen = traces.seen(thread, position)
+        seen = trace_reads.seen(thread, position)
         assert [(one.id, one.reason) for one in seen] == [
             (request.id, told[request.id].get(position)) for request in shown
         ]

@@ -13,11 +13,11 @@ from django.utils import timezone
 
 from conversations.context.builder import Context, build_context
 from conversations.context.rendering import canonical
+from conversations.context.sessions import Session
 from conversations.context.windowing import Turn
-from conversations.db import execute, read_only
 from conversations.models import Assistant, Thread
 from conversations.providers import get_provider
-from conversations.sessions import Session
+from conversations.runtime.db import execute, read_only
 from tests.artifacts.factories import make_artifact
 from tests.conversations.factories import make_reply, make_snapshot, make_thread
 from tests.memory.factories import make_daily_summary, make_memory, make_thread_summary, make_topic

@@ -9,16 +9,16 @@ from django.contrib.auth.models import User
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from conversations.context import describing, snapshots
+from conversations.context import snapshot_api, snapshots
 from conversations.context.builder import Context, build_context
 from conversations.context.rendering import canonical
+from conversations.context.sessions import Session
 from conversations.context.windowing import Turn
-from conversations.db import read_only
 from conversations.models import Assistant, ContextBlock, ContextSnapshot, Message, Reply, Thread, text_blocks
 from conversations.providers.base import CONTEXTUALISED
 from conversations.providers.offline import OfflineProvider
 from conversations.replies import store
-from conversations.sessions import Session
+from conversations.runtime.db import read_only
 from tests.conversations.factories import make_reply, make_snapshot, make_thread, record
 
 KNOWN = {f"memory_{name}" for name in ("preferences", "memory", "dailysummary", "topic", "threadsummary")}
@@ -207,7 +207,7 @@ def test_a_request_that_can_no_longer_be_rebuilt_says_so(user: User) -> None:
         cursor.execute("SELECT set_config('openbook.door', 'open', true)")
     ContextBlock.objects.all().delete()
     assert not snapshots.proof(snapshot)
-    body = describing.body(snapshot)
+    body = snapshot_api.body(snapshot)
     assert (body["request"], body["sections"][0]["text"]) == (None, None)
 
 
@@ -223,10 +223,10 @@ def test_the_same_texts_are_stored_once(user: User) -> None:
 
 def test_the_body_accounts_for_each_turn_exactly_once(user: User) -> None:
     thread = make_thread(user, talk(301))
-    body = describing.body(make_snapshot(thread))
+    body = snapshot_api.body(make_snapshot(thread))
     listed = [item["position"] for item in body["items"] if item["kind"] == "message"]
     ranges = [item for item in body["items"] if item["kind"] == "range"]
-    first = 301 - body["message_history_count"] - describing.NEAR
+    first = 301 - body["message_history_count"] - snapshot_api.NEAR
     assert ranges == [
         {"kind": "range", "first": 1, "last": first - 1, "count": first - 1, "included": False, "reason": "turn_limit"}
     ]
@@ -258,7 +258,7 @@ def test_a_preview_is_what_the_request_then_gets(user: User, settings: Any) -> N
     )
     assert opened.recorded is not None
     snapshot, _ = opened.recorded
-    body = describing.body(snapshot)
+    body = snapshot_api.body(snapshot)
     assert preview["digest"] == body["digest"]
     assert preview["request"] == body["request"]
     assert preview["sections"] == body["sections"]

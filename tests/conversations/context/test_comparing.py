@@ -27,7 +27,7 @@ from conversations.context.comparing import (
 from conversations.context.reasons import Reason
 from conversations.context.rendering import system_blocks
 from conversations.context.rewriting import marked
-from conversations.context.tokens import estimate_tokens, turn_tokens
+from conversations.context.token_estimate import estimate_tokens, turn_tokens
 from conversations.context.windowing import Run
 from conversations.models import Assistant, ContextBlock, ContextSnapshot, Thread, text_blocks
 from conversations.providers.base import messages_api_payload

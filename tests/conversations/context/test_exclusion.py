@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conversations.context.exchanges import exchanges
 from conversations.context.exclusion import exclusions
 from conversations.context.filtering import MadeArtifact, identify_fulfilled_pairs
 from conversations.context.reasons import Reason
+from conversations.context.turn_groups import exchanges
 from conversations.context.windowing import NOT_SENT, Turn
 from tests.conversations.context.test_filtering import CALL, RESULT, made, said, stories
 

@@ -9,19 +9,19 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 
 from conversations.context.builder import Context, build_context
-from conversations.context.problems import ProblemKind
 from conversations.context.reasons import Reason
+from conversations.context.sessions import Session
+from conversations.context.source_problems import ProblemKind
 from conversations.context.windowing import Turn
-from conversations.db import read_only
 from conversations.models import Assistant, ContextSnapshot, Message, Reply, Thread, text_blocks
 from conversations.providers.offline import OfflineProvider
 from conversations.replies import store
 from conversations.replies.events import OWNER
-from conversations.replies.said import Said
-from conversations.sessions import Session
+from conversations.replies.transcript import Said
+from conversations.runtime.db import read_only
 from tests.conversations.context import promises
-from tests.conversations.exchange.books import store_thread
 from tests.conversations.factories import make_thread
+from tests.conversations.import_export.books import store_thread
 from tests.memory.factories import make_daily_summary, make_memory, make_thread_summary, make_topic
 
 pytestmark = [pytest.mark.django_db, pytest.mark.oldest_postgres]

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conversations.context.exchanges import exchanges
 from conversations.context.filtering import ARTIFACT_CORRELATION_WINDOW, MadeArtifact, identify_fulfilled_pairs
+from conversations.context.turn_groups import exchanges
 from conversations.context.windowing import Turn
 from conversations.models import text_blocks
 

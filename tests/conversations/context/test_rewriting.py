@@ -10,6 +10,7 @@ from django.test import override_settings
 from hypothesis import given
 from hypothesis import strategies as st
 
+from conversations.context.followup_topics import resolve
 from conversations.context.followups import worth_rewriting
 from conversations.context.rendering import render_material
 from conversations.context.rewriting import (
@@ -26,7 +27,6 @@ from conversations.context.rewriting import (
     marked,
     material,
 )
-from conversations.context.topics import resolve
 from conversations.context.windowing import Turn
 from conversations.models import Assistant, text_blocks
 from conversations.providers.anthropic import AnthropicProvider

@@ -9,11 +9,11 @@ import pytest
 from django.contrib.auth.models import User
 
 from conversations.context.builder import Context, continued
-from conversations.context.caching import CacheState
 from conversations.context.fitting import round_section
 from conversations.context.invariants import check
+from conversations.context.prompt_cache import CacheState
 from conversations.context.rendering import round_text
-from conversations.context.tokens import text_of
+from conversations.context.token_estimate import text_of
 from conversations.models import Assistant
 from conversations.providers.thinking import ThinkingPlan
 from tests.conversations.factories import make_context, make_reply, make_thread

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule, run_state_machine_as_test
 
 from artifacts.models import Artifact, ArtifactVersion
-from conversations.context import caching, factors, remaking, snapshots
+from conversations.context import prompt_cache, replay, snapshots, token_calibration
 from conversations.context.budget import Budget
 from conversations.context.builder import Context
 from conversations.context.exclusion import exclusions
@@ -22,18 +22,18 @@ from conversations.context.filtering import MadeArtifact
 from conversations.context.fitting import history_room, standing_room
 from conversations.context.rendering import canonical
 from conversations.context.rewriting import Rewriting, RewritingOutcome
-from conversations.context.tiers import Tier, build_tiers, cut
 from conversations.context.windowing import Turn, whole, window
-from conversations.db import read_only
 from conversations.models import Assistant, ContextSnapshot, Message, Reply, TokenFactor, text_blocks
 from conversations.replies import store
 from conversations.replies.events import OWNER
-from conversations.replies.said import Said
+from conversations.replies.transcript import Said
+from conversations.runtime.db import read_only
 from memory.models import DailySummary, Memory, Topic
+from memory.sources.sections import Tier, build_tiers, cut
 from tests.artifacts.factories import make_artifact
 from tests.conversations.context import promises
-from tests.conversations.exchange.books import store_thread
 from tests.conversations.factories import make_thread, make_user
+from tests.conversations.import_export.books import store_thread
 from tests.memory.factories import (
     make_daily_summary,
     make_memory,
@@ -129,7 +129,7 @@ class Story(RuleBasedStateMachine):
 
     def teardown(self) -> None:
         self.rows.close()
-        factors.forget()
+        token_calibration.forget()
 
     @initialize(
         kinds=st.lists(st.sampled_from(sorted(EXCHANGES)), max_size=12),
@@ -139,9 +139,9 @@ class Story(RuleBasedStateMachine):
     )
     def begin(self, kinds: list[str], talk: int, memories: list[str], factor: float) -> None:
         TokenFactor.objects.create(
-            provider="offline", model="offline", value=factor, samples=factors.NEWEST, learnt_at=START
+            provider="offline", model="offline", value=factor, samples=token_calibration.NEWEST, learnt_at=START
         )
-        factors.forget()
+        token_calibration.forget()
         told = [turn for kind in kinds for turn in EXCHANGES[kind]] + EXCHANGES["answered"] * talk
         times = [START - timedelta(seconds=7 * left) for left in range(len(told), 0, -1)]
         messages = [
@@ -267,9 +267,9 @@ class Story(RuleBasedStateMachine):
         recorded, assistant, gave_way = self.told[place % len(self.told)]
         snapshot = ContextSnapshot.objects.get(id=recorded.id)
         snapshot.thread.assistant = assistant
-        record = remaking.record_of(snapshot)
+        record = replay.record_of(snapshot)
         with read_only():
-            remade = remaking.remake(record, record.settings)
+            remade = replay.remake(record, record.settings)
         assert remade.is_exact or gave_way
         assert canonical(remade.other.payload) == canonical(remade.own.payload)
 
@@ -332,7 +332,7 @@ class Story(RuleBasedStateMachine):
 
     def is_warm(self, snapshot: ContextSnapshot, before: Context, context: Context) -> bool:
         same_model = (snapshot.provider, snapshot.model) == (context.provider, context.model)
-        lives = caching.LIVES[before.cache.lifetime.name]
+        lives = prompt_cache.LIVES[before.cache.lifetime.name]
         return same_model and before.sections == context.sections and self.now - snapshot.created_at <= lives
 
 

@@ -5,8 +5,8 @@ from decimal import Decimal
 
 import pytest
 
-from conversations import language_models
 from conversations.models import Model, ModelPrice
+from conversations.providers import model_catalog
 from conversations.providers.prices import Price, Tokens, cost, cost_of, own, price_of, tokens_of
 
 pytestmark = pytest.mark.django_db
@@ -24,7 +24,7 @@ USAGE = {
 
 
 def of(model: str, at: datetime = NOW, provider: str = "anthropic", input: int = 1_000) -> Decimal | None:
-    prices = language_models.prices()
+    prices = model_catalog.prices()
     return cost(prices, provider=provider, model=model, at=at, usage=USAGE | {"input_tokens": input})
 
 
@@ -49,7 +49,7 @@ def test_a_price_that_staff_write_holds_from_its_day_on() -> None:
     ModelPrice.objects.create(
         model=row, since=since, input=1, output=1, cache_write=1, cache_write_hour=1, cache_read=1
     )
-    language_models.reread()
+    model_catalog.reread()
     assert of("claude-opus-5-5") == Decimal("0.0116")
     assert of("claude-opus-5-5", BEFORE) == Decimal("0.0123")
 
@@ -79,7 +79,7 @@ def test_no_price_is_guessed(model: str, provider: str) -> None:
 
 
 def test_what_was_not_reported_has_no_cost() -> None:
-    prices = language_models.prices()
+    prices = model_catalog.prices()
     assert cost(prices, provider="anthropic", model="claude-opus-5", at=NOW, usage={}) is None
 
 
@@ -95,7 +95,7 @@ def test_an_operator_can_write_prices() -> None:
 
 def test_an_operators_price_wins() -> None:
     prices = {
-        **language_models.prices(),
+        **model_catalog.prices(),
         **own('{"claude-opus-5": {"input": 1, "output": 0, "cache_write": 0, "cache_read": 0}}'),
     }
     assert cost(prices, provider="anthropic", model="claude-opus-5", at=NOW, usage=Tokens(input=10**6)) == 1
@@ -119,7 +119,7 @@ def test_prices_that_cannot_be_read_are_refused(text: str) -> None:
 
 
 def test_every_shipped_model_has_a_price_at_any_time_and_the_kinds_cost_more_and_more() -> None:
-    prices = language_models.prices()
+    prices = model_catalog.prices()
     for row in Model.objects.filter(provider="anthropic"):
         price = price_of(prices, provider="anthropic", model=row.name, at=BEFORE, prompt=1)
         assert isinstance(price, Price)

@@ -1,7 +1,7 @@
 """What is read of the tokens that the Messages API reports: pure."""
 
 from conversations.providers.base import Usage
-from conversations.providers.reading import Reading
+from conversations.providers.message_stream import Reading
 
 WRITTEN = {"ephemeral_5m_input_tokens": 100, "ephemeral_1h_input_tokens": 300}
 STARTED = {

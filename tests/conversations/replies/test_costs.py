@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
-from conversations import allowances, replies
-from conversations.db import in_database
-from conversations.figures import cost_of, hours
+from conversations import replies
+from conversations.accounts import allowances
 from conversations.models import Assistant, ContextSnapshot, Message, Reply
 from conversations.replies.store import Opened
+from conversations.runtime.db import in_database
+from conversations.upkeep.hourly_figures import cost_of, hours
 from tests import model_scripts as scripts
 from tests.model_scripts import Cut, Script, Use
 from tests.model_server import ModelServer

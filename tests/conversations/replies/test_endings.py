@@ -8,13 +8,13 @@ import pytest
 from django.contrib.auth.models import User
 
 from conversations import replies
-from conversations.context import remaking, snapshots
+from conversations.context import replay, snapshots
 from conversations.context.fitting import GO_ON_WORDS
-from conversations.db import in_database, read_only
 from conversations.errors import CannotContinue, CannotRetry
 from conversations.models import Assistant, ContextSnapshot, Message, Reply
 from conversations.replies.events import Event
 from conversations.replies.store import Opened
+from conversations.runtime.db import in_database, read_only
 from tests import model_scripts as scripts
 from tests.model_scripts import Cut, Script, Use
 from tests.model_server import ModelServer
@@ -55,8 +55,8 @@ async def are_proven(reply: Reply) -> None:
 
 def is_remade(request: ContextSnapshot) -> bool:
     with read_only():
-        record = remaking.record_of(request)
-        return remaking.remake(record, record.settings).is_exact
+        record = replay.record_of(request)
+        return replay.remake(record, record.settings).is_exact
 
 
 def cut_short(*deltas: str) -> Script:

@@ -12,11 +12,11 @@ from django.db import connection
 from django.utils import timezone
 
 from conversations import replies
-from conversations.db import in_database
-from conversations.deletion import door
 from conversations.models import Message, Reply, ReplyEvent
 from conversations.replies import events, leases, store
 from conversations.replies.journal import journal
+from conversations.runtime.db import in_database
+from conversations.threads.deletion import door
 from tests import model_scripts as scripts
 from tests.conversations.factories import make_reply, make_thread
 from tests.model_server import ModelServer

@@ -14,16 +14,17 @@ from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from conversations import deletion, replies
-from conversations.context import describing
+from conversations import replies
+from conversations.context import snapshot_api
 from conversations.context.builder import Context, build_context
-from conversations.db import in_database
 from conversations.errors import ReplyInProgress, ThreadNotFound
 from conversations.models import Assistant, ContextSnapshot, Message, Reply, Thread, text_blocks
 from conversations.replies import steps, store
 from conversations.replies.events import LEASE, OWNER
-from conversations.replies.said import Said
 from conversations.replies.store import Opened
+from conversations.replies.transcript import Said
+from conversations.runtime.db import in_database
+from conversations.threads import deletion
 from tests.conversations.factories import make_reply, make_thread
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("engine")]
@@ -274,7 +275,7 @@ def test_what_is_recorded_at_once_is_what_is_recorded_later(user: User) -> None:
         assert (opened.recorded is not None) == (provider == "offline")
         companion.update(provider="offline")
         snapshot, _ = opened.recorded or store.build_and_record(opened)
-        taken.append(describing.body(ContextSnapshot.objects.get(id=snapshot.id)))
+        taken.append(snapshot_api.body(ContextSnapshot.objects.get(id=snapshot.id)))
     own = {"id", "thread", "message", "reply", "created_at", "timings_ms", "items"}
     first, second = ({name: body[name] for name in body.keys() - own} for body in taken)
     assert first == second

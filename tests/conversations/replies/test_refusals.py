@@ -6,12 +6,12 @@ import pytest
 from django.contrib.auth.models import User
 
 from conversations import replies
-from conversations.context import remaking, snapshots
-from conversations.db import in_database, read_only
+from conversations.context import replay, snapshots
 from conversations.errors import ModelNotOffered
 from conversations.models import Assistant, ContextSnapshot, Message, Reply
 from conversations.providers import refusals
 from conversations.replies.store import Opened
+from conversations.runtime.db import in_database, read_only
 from tests import model_scripts as scripts
 from tests.model_server import ModelServer
 
@@ -183,8 +183,8 @@ async def test_the_other_model_answers_by_itself_in_the_same_reply(
 
 def is_remade(request: ContextSnapshot) -> bool:
     with read_only():
-        record = remaking.record_of(request)
-        return remaking.remake(record, record.settings).is_exact
+        record = replay.record_of(request)
+        return replay.remake(record, record.settings).is_exact
 
 
 def own_of_no_model(body: dict[str, Any]) -> list[list[dict[str, Any]]]:

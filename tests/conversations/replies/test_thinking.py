@@ -7,10 +7,11 @@ import pytest
 from asgiref.sync import sync_to_async
 from django.contrib.auth.models import User
 
-from conversations import language_models, replies
+from conversations import replies
 from conversations.context import snapshots
-from conversations.context.tokens import turn_tokens
+from conversations.context.token_estimate import turn_tokens
 from conversations.models import Assistant, ContextSnapshot, Message, Model, Reply, Thread, text_blocks
+from conversations.providers import model_catalog
 from conversations.replies.store import Opened
 from tests import model_scripts as scripts
 from tests.conversations.factories import make_thread
@@ -29,7 +30,7 @@ def thread(user: User) -> Thread:
     row = {"label": "Sonnet", "context_window": 1_000_000, "max_output": 128_000, "thinking": "adaptive"}
     ability = {"thinks_unasked": True, "thinking_off": "between_tools", "efforts": ["low", "high"]}
     Model.objects.update_or_create(provider="anthropic", name="claude-sonnet-5-5", defaults=row | ability)
-    language_models.reread()
+    model_catalog.reread()
     return make_thread(user, assistant=Assistant.objects.get(slug="analyst"))
 
 
@@ -50,7 +51,7 @@ def joined(events: list[tuple[str, dict[str, Any]]], type: str, name: str) -> st
 async def test_silent_thinking_is_told_while_it_lasts_and_leaves_nothing_but_its_time(
     user: User, thread: Thread, model: ModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("conversations.replies.thinking.TICK_SECONDS", 0.05)
+    monkeypatch.setattr("conversations.replies.thinking_progress.TICK_SECONDS", 0.05)
     gate = Gate()
     model.script(scripts.turn(Thought(halfway=(gate,)), "At last."))
     opened, told = await start(user, thread), []

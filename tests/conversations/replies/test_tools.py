@@ -12,10 +12,10 @@ from pytest_django import Settings
 from artifacts.models import Artifact, ArtifactVersion
 from conversations import replies
 from conversations.context import snapshots
-from conversations.db import in_database
 from conversations.models import Assistant, ContextSnapshot, Message, Reply, Thread
 from conversations.providers.base import ADDED, EARLIER
 from conversations.replies.store import Opened
+from conversations.runtime.db import in_database
 from tests import model_scripts as scripts
 from tests.conversations.factories import make_thread
 from tests.model_server import ModelServer

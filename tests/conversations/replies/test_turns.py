@@ -8,11 +8,11 @@ import pytest
 from django.contrib.auth.models import User
 
 from conversations import replies
-from conversations.db import in_database
 from conversations.errors import CannotRetry, InvalidMessage, MessageTooLong, ReplyInProgress, ThreadNotFound
 from conversations.models import ContextSnapshot, Message, Reply, Thread
 from conversations.providers.base import CONTEXTUALISED
 from conversations.replies.store import Opened
+from conversations.runtime.db import in_database
 from tests import model_scripts as scripts
 from tests.conversations.factories import make_thread
 from tests.model_server import ModelServer

@@ -1,0 +1,155 @@
+"""Artifacts over REST: made by programs, changed by hand, deleted and restored."""
+
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from artifacts import services
+from artifacts.models import Artifact, ArtifactVersion, Kind
+from artifacts.rest import serializers
+from conversations import threads, wire
+from conversations.errors import ArtifactNotFound, VersionNotFound
+from conversations.rest import conditional
+from conversations.rest.base import APIView, caller, valid
+from conversations.rest.pagination import ArtifactPagination, VersionPagination
+from conversations.rest.query_params import chosen, switched
+from memory.consolidation import invalidation
+
+CONTENT = OpenApiParameter("content", OpenApiTypes.BOOL, description="`false`: without their contents.")
+DELETED = OpenApiParameter("deleted", OpenApiTypes.BOOL, description="`true`: also one that is deleted.")
+
+
+class ArtifactList(APIView):
+    pagination_class = ArtifactPagination
+
+    @extend_schema(
+        responses=serializers.ArtifactAnswer(many=True),
+        parameters=[
+            CONTENT,
+            OpenApiParameter("deleted", OpenApiTypes.BOOL, description="`true`: those that are deleted instead."),
+            OpenApiParameter("kind", OpenApiTypes.STR, enum=Kind.values, description="Only those of this kind."),
+        ],
+    )
+    def get(self, request: Request, thread_id: str) -> Response:
+        """The artifacts of a thread, the one that was changed last first."""
+        thread = threads.get(caller(request), thread_id)
+        whole = switched(request, "content", default=True)
+        found = Artifact.objects.filter(thread=thread, deleted_at__isnull=not switched(request, "deleted"))
+        if kind := chosen(request, "kind", Kind.values):
+            found = found.filter(kind=kind)
+        paginator = self.pagination_class()
+        page = paginator.paginate_queryset(wire.artifact_rows(found, whole=whole), request)
+        return paginator.get_paginated_response([wire.artifact_object(each, whole=whole) for each in page])
+
+    @extend_schema(request=serializers.NewArtifact, responses={201: serializers.ArtifactAnswer})
+    def post(self, request: Request, thread_id: str) -> Response:
+        """Add an artifact to a thread. An assistant turn not more than 5 seconds older counts as what made it."""
+        thread = threads.get(caller(request), thread_id)
+        values = valid(serializers.NewArtifact, request)
+        with transaction.atomic():
+            invalidation.lock(thread.id)
+            saved = services.create(
+                **values,
+                thread_id=thread.id,
+                made=_made(ArtifactVersion.Origin.PROGRAM),
+                after_position=thread.last_position,
+            )
+            invalidation.artifact_changed(saved.artifact)
+        return Response(_whole(saved.artifact), status=201)
+
+
+class ArtifactDetail(APIView):
+    @extend_schema(responses=serializers.ArtifactAnswer, parameters=[DELETED])
+    def get(self, request: Request, artifact_id: str) -> Response:
+        """One artifact as its newest version has it."""
+        artifact = _asked(request, artifact_id)
+        tag = conditional.of_artifact(artifact.id)
+        if conditional.is_known(request, tag):
+            return conditional.not_modified(tag)
+        return conditional.tagged(Response(_whole(artifact)), tag)
+
+    @extend_schema(request=serializers.ArtifactChange, responses=serializers.ArtifactAnswer)
+    def patch(self, request: Request, artifact_id: str) -> Response:
+        """Change an artifact. Another content makes the next version; the same one again makes none."""
+        artifact = threads.artifact_of(caller(request), artifact_id, deleted=True)
+        changes = valid(serializers.ArtifactChange, request)
+        with transaction.atomic():
+            conditional.demand_match(request, conditional.of_artifact(artifact.id, locked=True))
+            services.change(
+                artifact, made=_made(ArtifactVersion.Origin.HAND), based_on=changes.pop("version", None), **changes
+            )
+        return conditional.tagged(Response(_whole(artifact)), conditional.of_artifact(artifact.id))
+
+    @extend_schema(responses={204: None})
+    def delete(self, request: Request, artifact_id: str) -> Response:
+        """Delete an artifact; it can be restored. One that is deleted already stays so."""
+        artifact = threads.artifact_of(caller(request), artifact_id, deleted=True)
+        with transaction.atomic():
+            invalidation.lock(artifact.thread_id)
+            conditional.demand_match(request, conditional.of_artifact(artifact.id, locked=True))
+            services.delete(artifact, at=timezone.now())
+            invalidation.artifact_changed(artifact)
+        return Response(status=204)
+
+
+class ArtifactRestore(APIView):
+    @extend_schema(request=None, responses=serializers.ArtifactAnswer)
+    def post(self, request: Request, artifact_id: str) -> Response:
+        """Bring a deleted artifact back. One that is not deleted stays as it is."""
+        artifact = threads.artifact_of(caller(request), artifact_id, deleted=True)
+        with transaction.atomic():
+            invalidation.lock(artifact.thread_id)
+            services.restore(artifact)
+            invalidation.artifact_changed(artifact)
+        return Response(_whole(artifact))
+
+
+class VersionList(APIView):
+    pagination_class = VersionPagination
+
+    @extend_schema(responses=serializers.VersionAnswer(many=True), parameters=[CONTENT, DELETED])
+    def get(self, request: Request, artifact_id: str) -> Response:
+        """The versions of an artifact, newest first."""
+        artifact = _asked(request, artifact_id)
+        whole = switched(request, "content", default=True)
+        paginator = self.pagination_class()
+        page = paginator.paginate_queryset(wire.version_rows(artifact.versions.all(), whole=whole), request)
+        return paginator.get_paginated_response([wire.version_object(each, whole=whole) for each in page])
+
+
+class VersionDetail(APIView):
+    @extend_schema(responses=serializers.VersionAnswer, parameters=[DELETED])
+    def get(self, request: Request, artifact_id: str, number: str) -> Response:
+        """One version of an artifact, with its content."""
+        versions = _asked(request, artifact_id).versions.filter(number=version_number(number))
+        version = wire.version_rows(versions, whole=True).first()
+        if version is None:
+            raise VersionNotFound
+        return Response(wire.version_object(version, whole=True))
+
+
+def _asked(request: Request, artifact_id: str) -> Artifact:
+    return threads.artifact_of(caller(request), artifact_id, deleted=switched(request, "deleted"))
+
+
+def _whole(artifact: Artifact) -> dict[str, Any]:
+    """As it is stored by now."""
+    row = wire.artifact_rows(Artifact.objects.filter(id=artifact.id), whole=True).first()
+    if row is None:
+        raise ArtifactNotFound
+    return wire.artifact_object(row, whole=True)
+
+
+def _made(origin: ArtifactVersion.Origin) -> services.Made:
+    return services.Made(origin=origin, at=timezone.now())
+
+
+def version_number(text: str) -> int:
+    if not (text.isascii() and text.isdecimal()) or len(text) > 9:
+        raise VersionNotFound
+    return int(text)

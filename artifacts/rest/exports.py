@@ -1,0 +1,96 @@
+"""Artifacts and whole threads as files to keep."""
+
+import asyncio
+from functools import partial
+
+from django.http import HttpResponse, HttpResponseBase
+from django.utils.http import content_disposition_header
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
+from rest_framework.request import Request
+
+from artifacts.exporting import FORMATS
+from artifacts.exporting.convert import export, is_quick
+from artifacts.models import ArtifactVersion
+from artifacts.rest.artifacts import version_number
+from conversations import threads
+from conversations.errors import VersionNotFound
+from conversations.import_export.thread_folder import folder_name, zipped
+from conversations.models import Scope
+from conversations.rest import conditional
+from conversations.rest.base import AsyncAPIView, caller
+from conversations.rest.streams import StreamedAnswer
+from conversations.runtime import long_work
+from conversations.runtime.db import in_database
+from conversations.runtime.long_work import Kind
+
+
+class ArtifactExport(AsyncAPIView):
+    scopes = {"GET": Scope.EXPORT}
+
+    @extend_schema(
+        responses={(200, "*/*"): OpenApiResponse(OpenApiTypes.BINARY, "The file.")},
+        parameters=[
+            OpenApiParameter(
+                "as",
+                OpenApiTypes.STR,
+                enum=list(FORMATS),
+                description="`source` (default): the content as it is. `md`, `html`, `docx`, `pdf`: laid out as that.",
+            ),
+            OpenApiParameter("version", OpenApiTypes.INT, description="Number of the version; else the newest."),
+        ],
+    )
+    async def get(self, request: Request, artifact_id: str) -> HttpResponseBase:
+        """An artifact as a file."""
+        version = await in_database(self._version)(request, artifact_id)
+        artifact = version.artifact
+        tag = await in_database(conditional.of_artifact)(
+            artifact.id, version.number, shown_as=request.get_full_path().partition("?")[2]
+        )
+        if conditional.is_known(request, tag):
+            return conditional.not_modified(tag)
+        as_ = request.query_params.get("as", "source")
+        making = partial(
+            export,
+            title=artifact.title,
+            kind=artifact.kind,
+            language=artifact.language,
+            content=version.content,
+            as_=as_,
+            ended_by=long_work.ended_by,
+        )
+        if is_quick(artifact.kind, as_):
+            made = await asyncio.to_thread(making)
+        else:
+            made = await long_work.run(caller(request).pk, Kind.CONVERSION, making)
+        return conditional.tagged(_attached(HttpResponse(made.body, content_type=made.media_type), made.filename), tag)
+
+    def _version(self, request: Request, artifact_id: str) -> ArtifactVersion:
+        artifact = threads.artifact_of(caller(request), artifact_id)
+        number = request.query_params.get("version")
+        wanted = version_number(number) if number else artifact.version
+        version = artifact.versions.filter(number=wanted).select_related("artifact").first()
+        if version is None:
+            raise VersionNotFound
+        return version
+
+
+class ThreadExport(AsyncAPIView):
+    scopes = {"GET": Scope.EXPORT}
+
+    @extend_schema(responses={(200, "application/zip"): OpenApiResponse(OpenApiTypes.BINARY, "The ZIP file.")})
+    async def get(self, request: Request, thread_id: str) -> HttpResponseBase:
+        """A thread as a ZIP file: the conversation as Markdown and as a document that `POST import/` takes, its artifacts."""
+        thread = await in_database(threads.get)(caller(request), thread_id)
+        work = await long_work.taken(caller(request).pk, Kind.DOWNLOAD)
+        response = StreamedAnswer(long_work.download(work, zipped(thread)), content_type="application/zip")
+        return _attached(response, f"{folder_name(thread)}.zip")
+
+
+def _attached[R: HttpResponseBase](response: R, filename: str) -> R:
+    """To be kept, never shown in Openbook's own origin: it may be a page that a model wrote."""
+    response["Content-Disposition"] = content_disposition_header(as_attachment=True, filename=filename) or "attachment"
+    response["Content-Security-Policy"] = "sandbox; default-src 'none'"
+    response["X-Content-Type-Options"] = "nosniff"
+    response["Cache-Control"] = "no-store"
+    return response

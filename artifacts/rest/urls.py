@@ -1,0 +1,16 @@
+from django.urls import path
+
+from artifacts.rest import artifacts, exports, presets
+
+urlpatterns = [
+    path("threads/<str:thread_id>/artifacts/", artifacts.ArtifactList.as_view()),
+    path("threads/<str:thread_id>/export/", exports.ThreadExport.as_view()),
+    path("threads/<str:thread_id>/presets/", presets.PresetList.as_view()),
+    path("threads/<str:thread_id>/presets/<str:slug>/", presets.PresetRun.as_view()),
+    path("threads/<str:thread_id>/presets/<str:slug>/stream/", presets.PresetStream.as_view()),
+    path("artifacts/<str:artifact_id>/", artifacts.ArtifactDetail.as_view()),
+    path("artifacts/<str:artifact_id>/restore/", artifacts.ArtifactRestore.as_view()),
+    path("artifacts/<str:artifact_id>/export/", exports.ArtifactExport.as_view()),
+    path("artifacts/<str:artifact_id>/versions/", artifacts.VersionList.as_view()),
+    path("artifacts/<str:artifact_id>/versions/<str:number>/", artifacts.VersionDetail.as_view()),
+]

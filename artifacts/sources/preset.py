@@ -1,0 +1,35 @@
+"""What a preset tells the model. It is the last message of the request, and of no thread."""
+
+from django.utils import timezone
+
+from artifacts.models import Preset
+from conversations.context.token_estimate import turn_tokens
+from conversations.context.windowing import Turn
+from conversations.models import Message, Thread, text_blocks
+
+SPOKEN_BY = "[Instruction of the preset “{name}”, given by Openbook and not by the person]"
+HOW_TO_SAVE = """\
+Work from the conversation above and from nothing else. Save the result once with the tool save_artifact, as {kind}{language}, \
+and write nothing beside it; if you don't have the tool, answer with nothing but the content.
+Title: {name}: <the subject in a few words>"""
+
+
+def instruction(thread: Thread, preset: Preset | None) -> Turn:
+    """The instruction as the turn to answer. It has no id, and no place in the thread but after its end."""
+    assert preset is not None
+    content = text_blocks(instruction_text(preset))
+    return Turn(
+        position=thread.last_position + 1,
+        depth=thread.message_count + 1,
+        role=Message.Role.USER.value,
+        content=content,
+        token_count=turn_tokens(content),
+        created_at=timezone.now(),
+    )
+
+
+def instruction_text(preset: Preset) -> str:
+    """What the model reads, the preset's prompt and what Openbook says around it."""
+    language = f", language {preset.language}" if preset.language else ""
+    how_to_save = HOW_TO_SAVE.format(kind=preset.kind, language=language, name=preset.name)
+    return "\n\n".join([SPOKEN_BY.format(name=preset.name), preset.prompt.strip(), how_to_save])

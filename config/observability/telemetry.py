@@ -1,0 +1,37 @@
+"""Where the steps of the work are told: to the OpenTelemetry collector that the OTEL_* variables name, if they name one."""
+
+import threading
+from importlib import import_module
+from typing import Protocol
+
+from django.conf import settings
+
+from conversations.runtime import telemetry
+
+END_SECONDS = 2.0
+"""What a collector that does not answer may cost the end of a process."""
+
+
+class Exporting(Protocol):
+    tracing: telemetry.Listener
+
+    def close(self) -> None: ...
+
+
+_exporting: list[Exporting] = []
+
+
+def begin() -> None:
+    """Until ``end``. Imports nothing where it is off; a system check says what is missing where it is on."""
+    if settings.OTEL_SIGNALS and telemetry.possible():
+        exporting: Exporting = import_module("config.observability.collector").Exporting(settings.OTEL_SIGNALS)
+        telemetry.listen(exporting.tracing)
+        _exporting.append(exporting)
+
+
+def end() -> None:
+    """Send what is left, as far as that is done soon."""
+    for exporting in _exporting:
+        sending = threading.Thread(target=exporting.close, name="telemetry", daemon=True)
+        sending.start()
+        sending.join(END_SECONDS)

@@ -1,0 +1,46 @@
+"""What a failure outside any view of ours answers: JSON where programs call, a page where people are."""
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views import defaults
+
+from conversations.errors import RateLimited
+from conversations.rest import messages_api
+from conversations.rest.errors import json_error
+
+TELL = {"/api/": json_error, "/v1/": messages_api.failed}
+"""Who tells it, by the beginning of the address."""
+
+
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    message = "The request can't be read. Check its address, host and headers."
+    return _told(request, 400, "bad_request", message) or defaults.bad_request(request, exception)
+
+
+def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
+    told = _told(request, 403, "permission_denied", "You may not do this.")
+    return told or defaults.permission_denied(request, exception)
+
+
+def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+    message = "There is no such thing here. The list of calls is at /api/v1/docs/."
+    return _told(request, 404, "not_found", message) or defaults.page_not_found(request, exception)
+
+
+def server_error(request: HttpRequest) -> HttpResponse:
+    message = "Something went wrong on the server. It is in the log under this request_id."
+    return _told(request, 500, "internal", message) or defaults.server_error(request)
+
+
+def rate_limited(request: HttpRequest, exception: Exception) -> HttpResponse | None:
+    """Any page that was asked for too often, and says nothing of it itself."""
+    if not isinstance(exception, RateLimited):
+        return None
+    response = render(request, "429.html", {"message": exception.message}, status=exception.status)
+    response["Retry-After"] = str(exception.details["retry_after"])
+    return response
+
+
+def _told(request: HttpRequest, status: int, code: str, message: str) -> HttpResponse | None:
+    tell = next((tell for beginning, tell in TELL.items() if request.path.startswith(beginning)), None)
+    return tell(status, code, message) if tell else None

@@ -1,0 +1,99 @@
+"""Whether a reply could be given, and stored, right now."""
+
+import asyncio
+import time
+from dataclasses import dataclass
+
+from django.conf import settings
+from django.db import Error, connection, transaction
+from django.http import HttpRequest, JsonResponse
+
+from conversations.providers import ProviderError, get_provider
+from conversations.runtime.db import in_database
+from conversations.runtime.redis_client import unreachable, waiting
+
+DATABASE_SECONDS = 3.0
+WRITE_SECONDS = 5.0
+"""Between two writes that show whether anything can be stored."""
+
+# Takes room on the disk, which is given back at once, writes to the log that each commit waits for, and is refused where
+# the database is read-only.
+WRITE = """
+WITH room AS MATERIALIZED (SELECT repeat('x', 8000) AS text FROM generate_series(1, 128)),
+     nothing AS (DELETE FROM django_migrations WHERE false)
+SELECT count(text), pg_logical_emit_message(true, 'openbook', 'health') FROM room
+"""
+
+UNREACHABLE = "unreachable: check DATABASE_URL and that PostgreSQL runs"
+UNREACHABLE_EMBEDDED = (
+    "unreachable: the database of this installation is started again; if this lasts, its log, postgres.log, says why"
+)
+NOT_STORED = {"53100": "the disk of the database is full", "25006": "the database is read-only"}
+"""By PostgreSQL's code of the error."""
+GONE = ("08", "57")
+"""What such codes of a lost connection begin with."""
+
+
+@dataclass
+class LastWrite:
+    """When this process last stored something to see whether it can."""
+
+    at: float = -WRITE_SECONDS
+
+
+last_write = LastWrite()
+
+
+async def health(request: HttpRequest) -> JsonResponse:
+    """200 when a reply could be given and stored, else 503. A Redis that is away slows readers down but stops no reply."""
+    checks = {"database": await _database(), "provider": await asyncio.to_thread(_provider), "redis": await _redis()}
+    well = checks["database"] == checks["provider"] == "ok"
+    return JsonResponse({"status": "ok" if well else "unavailable", "checks": checks}, status=200 if well else 503)
+
+
+async def _database() -> str:
+    try:
+        await asyncio.wait_for(in_database(_look)(), DATABASE_SECONDS)
+    except (Error, TimeoutError) as error:
+        return problem(getattr(error.__cause__, "sqlstate", None))
+    return "ok"
+
+
+def problem(code: str | None) -> str:
+    """In words for the operator; ``code`` is PostgreSQL's, if it could say one."""
+    if code is None or code.startswith(GONE):
+        return UNREACHABLE_EMBEDDED if settings.DATABASE_IS_EMBEDDED else UNREACHABLE
+    return f"nothing can be stored: {NOT_STORED.get(code, f'PostgreSQL says {code}')}"
+
+
+def _look() -> None:
+    now = time.monotonic()
+    if now - last_write.at < WRITE_SECONDS:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT 1")
+        return
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("SET LOCAL work_mem = '64kB'")
+        cursor.execute(WRITE)
+    last_write.at = now
+
+
+def _provider() -> str:
+    try:
+        obstacle = get_provider(settings.OPENBOOK_PROVIDER).obstacle()
+    except ProviderError as error:
+        obstacle = error
+    return obstacle.message if obstacle else "ok"
+
+
+async def _redis() -> str:
+    if not settings.REDIS_URL:
+        return "not configured: one server process"
+    client = waiting(settings.REDIS_URL, socket_connect_timeout=2, socket_timeout=2)
+    try:
+        await client.ping()
+    except unreachable():
+        return "unreachable: start Redis or correct REDIS_URL; readers in other processes are slower until then"
+    finally:
+        await client.aclose()
+    return "ok"

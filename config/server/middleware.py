@@ -1,0 +1,74 @@
+"""Middleware of the whole site."""
+
+from collections.abc import Awaitable, Callable
+
+from asgiref.sync import sync_to_async
+from django.contrib.auth.models import User
+from django.db import DatabaseError
+from django.http import HttpRequest, HttpResponseBase, StreamingHttpResponse
+from django.utils.decorators import async_only_middleware
+
+from config.server import failures
+from conversations.accounts import limits
+from conversations.errors import RateLimited
+from conversations.rest import streams
+from conversations.runtime import telemetry
+from conversations.runtime.request_ids import request_scope
+
+NOT_COUNTED = ("/api/", "/v1/", "/admin/", "/health/", "/accounts/logout/")
+"""Programs' calls are counted where their token is known; staff and whoever leaves are never kept out."""
+
+GetResponse = Callable[[HttpRequest], Awaitable[HttpResponseBase]]
+
+
+@async_only_middleware
+def request_id(get_response: GetResponse) -> GetResponse:
+    """Give each request an id that its log lines, its errors and the ``X-Request-ID`` header share. Refusals of pages are
+    told here too, by Django's hook for exceptions of a view."""
+
+    async def middleware(request: HttpRequest) -> HttpResponseBase:
+        headers = request.headers
+        with request_scope(headers.get("X-Request-ID")) as current, telemetry.listener.carried_on(headers):
+            response = await get_response(request)
+            response["X-Request-ID"] = current
+            return response
+
+    middleware.process_exception = failures.rate_limited  # type: ignore[attr-defined]
+    return middleware
+
+
+@async_only_middleware
+def streams_end_with_access(get_response: GetResponse) -> GetResponse:
+    """Ask again and again whether who reads a long answer still may."""
+
+    async def middleware(request: HttpRequest) -> HttpResponseBase:
+        response = await get_response(request)
+        if isinstance(response, StreamingHttpResponse) and response.is_async:
+            await sync_to_async(streams.guarded)(request, response)
+        return response
+
+    return middleware
+
+
+@async_only_middleware
+def pages_count(get_response: GetResponse) -> GetResponse:
+    """A page is one of its person's requests a minute, as a call of the API is."""
+
+    async def middleware(request: HttpRequest) -> HttpResponseBase:
+        refusal = None
+        if not request.path.startswith(NOT_COUNTED):
+            refusal = await sync_to_async(_refusal)(request)
+        return refusal or await get_response(request)
+
+    return middleware
+
+
+def _refusal(request: HttpRequest) -> HttpResponseBase | None:
+    try:
+        if isinstance(request.user, User):
+            limits.count_request(request.user, None)
+    except RateLimited as error:
+        return failures.rate_limited(request, error)
+    except DatabaseError:
+        return None  # the page says so itself
+    return None

@@ -1,0 +1,151 @@
+"""A worker: sweeps for what is due and runs one task after the other, until it is told to end."""
+
+import logging
+import os
+import secrets
+import select
+import signal
+import socket
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from types import FrameType
+from typing import Any
+
+import django.db
+import psycopg
+from django.conf import settings
+from django_tasks_db.management.commands.db_worker import Worker
+from django_tasks_db.models import DBTaskResult
+
+from conversations import schedule
+from conversations.runtime import interruption
+
+log = logging.getLogger("openbook.worker")
+
+SWEEP_SECONDS = 3.0
+LOOK_SECONDS = 1.0
+RETRY_SECONDS = 1.0
+WHOLE_SWEEP_SECONDS = 3_600.0
+GRACE_SECONDS = 1.0
+"""What a task may take to end by itself once its worker is told to."""
+PARENT_SECONDS = 1.0
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+EVER = datetime(1, 1, 1, tzinfo=UTC)
+
+
+class OneTask(Worker):
+    """Runs the next task, if there is one."""
+
+    found = False
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            queue_names=["*"], excluded_queue_names=[], backend_name="default", worker_id=name,
+            batch=True, max_tasks=1, interval=0, startup_delay=False,
+        )  # fmt: skip
+
+    def run_task(self, db_task_result: DBTaskResult[Any, Any]) -> None:
+        self.found = True
+        super().run_task(db_task_result)
+
+
+@dataclass
+class Life:
+    """Of a worker, from one loss of the database to the next. Its name is new, so what it left behind is put back at once."""
+
+    connection: psycopg.Connection
+    name: str = field(default_factory=lambda: f"{socket.gethostname()[:40]}.{os.getpid()}.{secrets.token_hex(4)}")
+    swept_at: float = -SWEEP_SECONDS
+    whole_at: float = -WHOLE_SWEEP_SECONDS
+
+    def begin(self) -> None:
+        self.connection.execute("SELECT pg_advisory_lock(%s, hashtext(%s))", [schedule.WORKING, self.name])
+
+    def step(self) -> bool:
+        """Sweep if it is time to, and run the next task. False where there was none. Raises what the database raises."""
+        self.connection.execute("SELECT 1")  # fails where the lock is lost
+        now = time.monotonic()
+        if now - self.swept_at >= SWEEP_SECONDS:
+            whole = now - self.whole_at >= WHOLE_SWEEP_SECONDS
+            found = schedule.sweep(since=EVER if whole else None)
+            self.swept_at = now
+            if whole and found < schedule.MOST_AT_ONCE:
+                self.whole_at = now
+        worker = OneTask(self.name)
+        worker.run()
+        return worker.found
+
+
+@contextmanager
+def life() -> Iterator[Life]:
+    with psycopg.connect(
+        settings.DATABASE_URL,
+        dbname=django.db.connection.settings_dict["NAME"],
+        application_name=f"openbook worker {os.getpid()}",
+        connect_timeout=5,
+        autocommit=True,
+    ) as connection:
+        alive = Life(connection)
+        alive.begin()
+        yield alive
+
+
+def work() -> None:
+    """Until a signal asks it to end. Outlives the database."""
+    with _signals_wake() as wait:
+        while not interruption.asked():
+            try:
+                with life() as alive:
+                    while not interruption.asked():
+                        if not alive.step():
+                            wait(LOOK_SECONDS)
+            except (django.db.Error, psycopg.Error) as error:
+                log.warning("the database is away; trying again", extra={"cause": type(error).__name__})
+                django.db.connections.close_all()
+                wait(RETRY_SECONDS)
+
+
+def end_with_standard_input() -> None:
+    """The other end is held by whoever started this process, so it ends however that one ends."""
+
+    parent = os.getppid()
+
+    def listen() -> None:
+        while os.read(sys.stdin.fileno(), 1024):
+            pass
+        # A killed process loses its pipes before its locks, and whoever holds the last lock ends the embedded PostgreSQL.
+        until = time.monotonic() + PARENT_SECONDS
+        while os.getppid() == parent and not interruption.asked() and time.monotonic() < until:
+            time.sleep(0.01)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    threading.Thread(target=listen, name="parent", daemon=True).start()
+
+
+def _ask(number: int, frame: FrameType | None) -> None:
+    if not interruption.asked():
+        interruption.ask()
+        signal.setitimer(signal.ITIMER_REAL, GRACE_SECONDS, GRACE_SECONDS)
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    interruption.interrupt()
+
+
+@contextmanager
+def _signals_wake() -> Iterator[Any]:
+    """Signals ask to stop, and end a wait: gives the function that waits so many seconds."""
+    for number in SIGNALS:
+        signal.signal(number, _ask)
+    signal.signal(signal.SIGALRM, _interrupt)
+    heard, wake = os.pipe()
+    os.set_blocking(wake, False)
+    signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
+    yield lambda seconds: select.select([heard], [], [], seconds)
+    signal.set_wakeup_fd(-1)
+    signal.setitimer(signal.ITIMER_REAL, 0)

@@ -1,0 +1,134 @@
+"""A person's own account: where they are signed in, and its end, which they have a day to take back."""
+
+import logging
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+
+from allauth.usersessions.adapter import get_adapter
+from allauth.usersessions.models import UserSession
+from django.contrib.auth.models import User
+from django.contrib.sessions.models import Session
+from django.db import transaction
+from django.db.models import Exists, OuterRef
+from django.utils import timezone
+
+from artifacts.models import Artifact
+from conversations.errors import ReplyInProgress
+from conversations.models import AccountDeletion, ApiToken, ContextSnapshot, Message, Thread
+from conversations.threads import deletion
+from memory.models import DailySummary, Memory, Topic
+
+log = logging.getLogger("openbook.accounts")
+
+DELAY = timedelta(days=1)
+MOST_SIGN_INS = 30
+ADDRESS_UNKNOWN = "::"
+"""That of a sign-in that came by a socket without any."""
+# The first that is named wins: most browsers name others beside themselves.
+BROWSERS = {
+    "Edg": "Edge",
+    "OPR": "Opera",
+    "FxiOS": "Firefox",
+    "Firefox": "Firefox",
+    "CriOS": "Chrome",
+    "Chrome": "Chrome",
+}
+BROWSERS |= {"Safari": "Safari", "curl": "curl", "python": "a Python program"}
+SYSTEMS = {
+    "iPhone": "iPhone",
+    "iPad": "iPad",
+    "Android": "Android",
+    "Windows": "Windows",
+    "Mac OS": "Mac",
+    "CrOS": "ChromeOS",
+}
+SYSTEMS |= {"Linux": "Linux"}
+
+
+def browser_of(user_agent: str) -> str:
+    """In words that a person recognises; what a program says of itself is not kept."""
+    browser = next((name for mark, name in BROWSERS.items() if mark in user_agent), "a browser")
+    system = next((name for mark, name in SYSTEMS.items() if mark in user_agent), "")
+    return f"{browser} on {system}" if system else browser
+
+
+def sign_ins_of(user: User) -> list[UserSession]:
+    """Where the user is signed in now, the newest first, each with ``browser`` and ``address`` in words. Rows of ended
+    sessions go."""
+    sessions: list[UserSession] = UserSession.objects.purge_and_list(user)
+    for session in sessions:
+        session.browser = browser_of(session.user_agent)
+        session.address = "" if session.ip == ADDRESS_UNKNOWN else session.ip
+    return sorted(sessions, key=lambda session: session.created_at, reverse=True)
+
+
+def make_room(user: User) -> None:
+    """One more sign-in is to come: the oldest end where there would be too many."""
+    oldest = UserSession.objects.filter(user=user).order_by("-created_at")[MOST_SIGN_INS - 1 :]
+    sign_out(list(oldest))
+
+
+def sign_out(sessions: Iterable[UserSession]) -> int:
+    """End these sessions. Returns how many there were."""
+    ended = list(sessions)
+    with transaction.atomic():
+        get_adapter().end_sessions(ended)
+    return len(ended)
+
+
+def sign_out_elsewhere(user: User, session_key: str | None) -> int:
+    """End all the user's sessions but this one. Returns how many there were."""
+    return sign_out(UserSession.objects.filter(user=user).exclude(session_key=session_key or ""))
+
+
+def clear_sign_ins(now: datetime) -> None:
+    """Sessions that have run out, and sign-ins whose session has ended."""
+    Session.objects.filter(expire_date__lte=now).delete()
+    UserSession.objects.filter(~Exists(Session.objects.filter(session_key=OuterRef("session_key")))).delete()
+
+
+def what_goes(user: User) -> dict[str, int]:
+    """What is deleted with the account, by what it is called."""
+    threads = Thread.objects.filter(user=user)
+    return {
+        "conversations": threads.count(),
+        "messages": Message.objects.filter(thread__in=threads).count(),
+        "artifacts": Artifact.objects.filter(thread__in=threads).count(),
+        "notes": Memory.objects.filter(user=user).count(),
+        "days and topics": DailySummary.objects.filter(user=user).count() + Topic.objects.filter(user=user).count(),
+        "records of what a model was given": ContextSnapshot.objects.filter(thread__in=threads).count(),
+        "access tokens": ApiToken.objects.filter(user=user).count(),
+    }
+
+
+def ask_deletion(user: User, session_key: str | None) -> AccountDeletion:
+    """Delete the account in a day. Until then nothing is answered, and this session can only take it back."""
+    now = timezone.now()
+    with transaction.atomic():
+        asked, _ = AccountDeletion.objects.get_or_create(user=user, defaults={"asked_at": now, "due_at": now + DELAY})
+        sign_out_elsewhere(user, session_key)
+    log.info("account to be deleted", extra={"user_id": user.pk})
+    return asked
+
+
+def keep(user: User) -> None:
+    AccountDeletion.objects.filter(user=user).delete()
+    log.info("account kept", extra={"user_id": user.pk})
+
+
+def delete_due(now: datetime) -> int:
+    """Delete the accounts whose day is over. Returns how many; one in which a reply still runs waits for the next time."""
+    deleted = 0
+    for user_id in list(AccountDeletion.objects.filter(due_at__lte=now).values_list("user_id", flat=True)):
+        with transaction.atomic():
+            # Whoever keeps it in this moment comes before or after, not in between.
+            asked = AccountDeletion.objects.select_for_update().filter(user=user_id, due_at__lte=now).first()
+            if asked is None:
+                continue
+            try:
+                deletion.delete_user(asked.user)
+            except ReplyInProgress:
+                continue
+        deleted += 1
+        log.info("account deleted", extra={"user_id": user_id})
+    return deleted

@@ -1,0 +1,113 @@
+"""What one user may use, and what part of it one token: requests a minute, replies running at once, tokens a day (UTC). 0 is
+no limit.
+
+Requests are counted at the doors of programs and pages (``conversations.runtime.rate_counters``); what replies take
+is reserved by the
+statement that stores them (``conversations.accounts.allowances``).
+"""
+
+from dataclasses import dataclass
+
+from django.conf import settings
+from django.contrib.auth.models import User
+
+from conversations.errors import RateLimited
+from conversations.models import ApiToken, UserLimits
+from conversations.runtime import rate_counters
+
+MINUTE = 60
+DAY = 86_400
+REQUESTS, RUNNING, TOKENS = "requests_minute", "running_replies", "tokens_day"
+KINDS = (REQUESTS, RUNNING, TOKENS)
+USER, TOKEN = "user", "token"
+"""Whose limit it is."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limits:
+    """Those of one user, or of one token."""
+
+    requests_minute: int
+    running_replies: int
+    tokens_day: int
+
+
+NO_LIMITS = Limits(requests_minute=0, running_replies=0, tokens_day=0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Quota:
+    """How much of the requests of this minute is left. ``most`` 0: no limit."""
+
+    most: int
+    left: int
+    seconds: int
+
+
+NO_QUOTA = Quota(most=0, left=0, seconds=0)
+
+
+def by_default() -> Limits:
+    return Limits(
+        requests_minute=settings.OPENBOOK_LIMIT_REQUESTS_MINUTE,
+        running_replies=settings.OPENBOOK_LIMIT_RUNNING_REPLIES,
+        tokens_day=settings.OPENBOOK_LIMIT_TOKENS_DAY,
+    )
+
+
+def limits_of(user: User) -> Limits:
+    """The user's own where staff set any. Reads the database, unless the row came along with the user."""
+    default: Limits = by_default()
+    own: UserLimits | None = getattr(user, "limits", None)
+    if own is None:
+        return default
+    return Limits(
+        requests_minute=_first(own.requests_minute, default.requests_minute),
+        running_replies=_first(own.running_replies, default.running_replies),
+        tokens_day=_first(own.tokens_day, default.tokens_day),
+    )
+
+
+def limits_of_token(token: ApiToken) -> Limits:
+    """Its own, which are a part of its user's."""
+    return Limits(
+        requests_minute=token.requests_minute or 0,
+        running_replies=token.running_replies or 0,
+        tokens_day=token.tokens_day or 0,
+    )
+
+
+def tighter(one: Limits, other: Limits) -> Limits:
+    """Of each kind the one that is reached first."""
+    return Limits(
+        requests_minute=_tighter(one.requests_minute, other.requests_minute),
+        running_replies=_tighter(one.running_replies, other.running_replies),
+        tokens_day=_tighter(one.tokens_day, other.tokens_day),
+    )
+
+
+def count_request(user: User, token: ApiToken | None) -> Quota:
+    """Count a request of the user's, and of the token that it came with. Raises ``RateLimited``."""
+    # The token first: what is refused to one program takes nothing from the others.
+    own = _counted(f"requests.{user.pk}.{token.pk}", token.requests_minute or 0, TOKEN) if token else NO_QUOTA
+    all_of_them = _counted(f"requests.{user.pk}", limits_of(user).requests_minute, USER)
+    return min((quota for quota in (own, all_of_them) if quota.most), key=lambda quota: quota.left, default=NO_QUOTA)
+
+
+def _counted(key: str, most: int, whose: str) -> Quota:
+    if not most:
+        return NO_QUOTA
+    used, seconds = rate_counters.count(key, seconds=MINUTE)
+    if used > most:
+        by = " with this token" if whose == TOKEN else ""
+        message = f"Too many requests: {most:,} a minute are allowed{by}. Go on in {seconds} s."
+        raise RateLimited(message, limit=REQUESTS, whose=whose, most=most, retry_after=seconds)
+    return Quota(most=most, left=most - used, seconds=seconds)
+
+
+def _tighter(one: int, other: int) -> int:
+    return min(filter(None, (one, other)), default=0)
+
+
+def _first(own: int | None, default: int) -> int:
+    return default if own is None else own

@@ -1,0 +1,108 @@
+"""Attempts to sign in, counted at every door that takes a password: before anything is looked up or hashed.
+
+Wrong passwords for a name keep everybody out for the rest of the minute, but for browsers in which that person has signed in
+before. Those count for themselves, so that nobody can lock a person out.
+"""
+
+import hashlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from ipaddress import IPv6Address, ip_address, ip_network
+
+from django.conf import settings
+from django.http import HttpRequest
+
+from conversations.accounts import devices, passwords
+from conversations.accounts.limits import MINUTE
+from conversations.errors import RateLimited
+from conversations.runtime import rate_counters
+
+HOUR = 3_600
+ATTEMPTS = 10
+"""Wrong passwords a minute for one name, and for one name in a browser that is known."""
+ATTEMPTS_OF_ADDRESS = 30
+"""Wrong passwords a minute from one address, for whomever."""
+
+MAILS = 3
+"""An hour to one address, whoever asks for them."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Attempt:
+    """Counted already. ``name`` and ``address`` are what it was counted by; in a known browser it has no address."""
+
+    name: str
+    address: str = ""
+
+    def forgive(self) -> None:
+        """The password was right: nothing counts against the name any more, and this attempt not against the address."""
+        rate_counters.forget(self.name, seconds=MINUTE)
+        if self.address:
+            # The others stay: or else an account of one's own would give any number of guesses at those of others.
+            rate_counters.take_back(self.address, seconds=MINUTE)
+
+
+@contextmanager
+def attempt(request: HttpRequest, username: str) -> Iterator[Attempt]:
+    """An attempt, for as long as its password is looked at. Raises ``RateLimited`` before that, from memory alone."""
+    device, network = devices.read(request), network_of(address_of(request))
+    is_known = device is not None and device.knows(username)
+    if device and is_known:
+        made = Attempt(name=_key("device", device.id, username.casefold()))
+    else:
+        made = Attempt(name=_key("name", username.casefold()), address=_key("address", network))
+    # A place first: who is refused for want of one has not guessed.
+    with passwords.place(made.name if is_known else network):
+        if made.address:
+            _count(made.address, ATTEMPTS_OF_ADDRESS, MINUTE, "from your address")
+        _count(made.name, ATTEMPTS, MINUTE, "for this user name")
+        yield made
+
+
+@contextmanager
+def new_password(request: HttpRequest, kind: str) -> Iterator[None]:
+    """A form that hashes a password which is not to be guessed, as for a new account. Raises ``RateLimited``."""
+    with passwords.place(network_of(address_of(request))):
+        count_request(request, kind, most=settings.OPENBOOK_LIMIT_SIGNUPS_HOUR)
+        yield
+
+
+def count_request(request: HttpRequest, kind: str, *, most: int) -> None:
+    """Something that strangers may ask for only so often an hour, from one address. Raises ``RateLimited``."""
+    _count(_key(kind, network_of(address_of(request))), most, HOUR, "from your address")
+
+
+def count_mail(email: str) -> bool:
+    """Count a mail to this address; whether it may be sent."""
+    return rate_counters.count(_key("mail", email.casefold()), seconds=HOUR)[0] <= MAILS
+
+
+def address_of(request: HttpRequest) -> str:
+    """Of the client, or of the proxy that didn't tell: ``config.server.proxies`` has put it there."""
+    return str(request.META.get("REMOTE_ADDR", ""))
+
+
+def network_of(address: str) -> str:
+    """What one customer has of addresses: one of IPv4, but 2**64 of IPv6."""
+    try:
+        ip = ip_address(address)
+    except ValueError:
+        return address
+    return str(ip_network((int(ip), 64), strict=False)) if isinstance(ip, IPv6Address) else str(ip)
+
+
+def _count(key: str, most: int, seconds: int, words: str) -> None:
+    used, wait = rate_counters.count(key, seconds=seconds)
+    if most and used > most:
+        message = f"Too many attempts {words}. Try again in {_in_words(wait)}."
+        raise RateLimited(message, limit="sign_in", most=most, retry_after=wait)
+
+
+def _in_words(seconds: int) -> str:
+    return f"{seconds} s" if seconds <= MINUTE else f"{-(-seconds // MINUTE)} minutes"
+
+
+def _key(kind: str, *who: str) -> str:
+    # Neither may be any text that somebody sends: a key is bounded, and a log is not to show who was tried.
+    return f"sign-in.{kind}.{hashlib.sha256(' '.join(who).encode('utf-8', 'replace')).hexdigest()}"

@@ -1,0 +1,27 @@
+"""What support staff meet: Django's admin, with pages of its own for threads and for what the model was given."""
+
+from django.contrib import admin
+
+from conversations.staff.assistants import AssistantAdmin
+from conversations.staff.content import ContentAccessAdmin
+from conversations.staff.language_models import LanguageModelAdmin
+from conversations.staff.replies import MessageAdmin, ReplyAdmin
+from conversations.staff.requests.snapshots import ContextSnapshotAdmin
+from conversations.staff.threads import ThreadAdmin
+from conversations.staff.tokens import ApiTokenAdmin
+from conversations.staff.users import UserAdmin
+
+admin.site.site_header = admin.site.site_title = "Openbook for staff"
+admin.site.index_title = "Who talked, what the model was given, and who replies"
+
+__all__ = [
+    "ApiTokenAdmin",
+    "AssistantAdmin",
+    "ContentAccessAdmin",
+    "ContextSnapshotAdmin",
+    "LanguageModelAdmin",
+    "MessageAdmin",
+    "ReplyAdmin",
+    "ThreadAdmin",
+    "UserAdmin",
+]

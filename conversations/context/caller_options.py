@@ -1,0 +1,55 @@
+"""How one reply is asked for, beside what its assistant says: by a program, by the reader, or after an attempt that failed."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from conversations.context.budget import Budget
+from conversations.context.fitting import Section
+from conversations.context.source_problems import Problem, ProblemKind
+from conversations.context.thinking import Allowance
+from conversations.models import Model
+
+
+@dataclass(frozen=True, kw_only=True)
+class Terms:
+    """``instructions`` stand after the assistant's own. ``max_tokens`` can only lower what the assistant may say.
+
+    ``model`` is asked in place of the assistant's, ``fallback_for`` is the one that declined. ``least_output`` are the tokens
+    that it may write and think at least, after it thought for too long; ``most_input`` those that it is given at most, after
+    it could not take more. ``rounds`` are what the reply said and did before, where it goes on.
+    """
+
+    instructions: str = ""
+    max_tokens: int | None = None
+    model: str = ""
+    fallback_for: str = ""
+    least_output: int = 0
+    most_input: int | None = None
+    rounds: Sequence[Section] = ()
+
+    def at_most(self, tokens: int) -> int:
+        return tokens if self.max_tokens is None else min(tokens, self.max_tokens)
+
+    def raised(self, allowance: Allowance, model: Model) -> Allowance:
+        """With room for an answer beside all that the model thinks."""
+        more = min(self.least_output, model.max_output) - allowance.max_tokens
+        if more <= 0:
+            return allowance
+        plan = replace(allowance.thinking, room=allowance.thinking.room + more)
+        return Allowance(max_tokens=allowance.max_tokens + more, thinking=plan)
+
+    def lowered(self, budget: Budget) -> Budget:
+        if self.most_input is None:
+            return budget
+        cap = min(budget.hard_cap, self.most_input)
+        return replace(budget, hard_cap=cap, total_tokens=min(budget.total_tokens, cap))
+
+    @property
+    def problems(self) -> list[Problem]:
+        if self.most_input is None:
+            return []
+        message = f"The model could not take the request before. This one was built within {self.most_input:,} tokens."
+        return [Problem(source="size", kind=ProblemKind.TOO_LARGE, message=message)]
+
+
+NO_TERMS = Terms()

@@ -1,0 +1,84 @@
+"""Texts of rows under a heading of ours, cut to a size. Pure.
+
+They are data: none of their lines may pass for one of our headings.
+"""
+
+import re
+import sys
+from collections.abc import Sequence
+from functools import lru_cache
+
+from conversations.context.budget import shorten
+from conversations.context.reasons import Reason
+from conversations.context.token_estimate import estimate_tokens
+from conversations.runtime.text import clean
+
+SMALLEST_PIECE = 40
+"""Tokens: less of a text than this is of no use."""
+LONGEST_COUNTED = 2_500
+HEADING_MARK = re.compile(r"^([\s\u200b-\u200f\u2060-\u2064\ufeff]*)#")
+
+type Given = dict[str, tuple[Reason, int]]
+"""Why each row is there and the tokens that it takes, by its id."""
+
+
+def bullet(text: str) -> str:
+    return f"- {' '.join(clean(text).split())}"
+
+
+def quoted(text: str) -> str:
+    """A text of several lines, none of which passes for one of our headings."""
+    return "\n".join(HEADING_MARK.sub(r"\1\\#", line) for line in clean(text).strip().splitlines())
+
+
+def listed(heading: str, lines: dict[str, str], tokens: int, *, characters: int = sys.maxsize) -> tuple[str, Given]:
+    """The lines that fit whole, in order; if none does, a piece of the first. Tells which."""
+    chosen: list[str] = []
+    tokens_left, characters_left = tokens - count(heading), characters - len(heading) - 1
+    for id, line in lines.items():
+        if len(line) < characters_left and count(line) < tokens_left:
+            chosen.append(id)
+            characters_left -= len(line) + 1
+            tokens_left -= count(line)
+    # Parts can take a little less than the whole: line ends count too.
+    while chosen and count(with_list(heading, [lines[id] for id in chosen])) > tokens:
+        chosen.pop()
+    if chosen:
+        text = with_list(heading, [lines[id] for id in chosen])
+        return text, {id: (Reason.REMEMBERED, count(lines[id])) for id in chosen}
+    for id, line in lines.items():
+        if text := piece(heading, line, tokens, characters=characters):
+            return text, {id: (Reason.SHORTENED, count(text) - count(heading))}
+    return "", {}
+
+
+def with_list(heading: str, lines: Sequence[str]) -> str:
+    return f"{heading}\n\n" + "\n".join(lines)
+
+
+def piece(heading: str, body: str, tokens: int, *, characters: int = sys.maxsize) -> str:
+    """A body whole or shortened under its heading; nothing if no useful piece of it fits."""
+    room = tokens - count(heading)
+    whole = f"{heading}\n\n{body}"
+    if count(whole) <= tokens and len(whole) <= characters:
+        return whole
+    while room >= SMALLEST_PIECE:
+        # Cutting may lay bare a heading's mark that stood within a line.
+        text = f"{heading}\n\n{quoted(shorten(body, room))}"
+        over = count(text) - tokens
+        if len(text) > characters:
+            over = max(over, room - room * characters // len(text))
+        if over <= 0:
+            return text
+        room -= over
+    return ""
+
+
+def count(text: str) -> int:
+    # What is known of a person is the same in all requests of a session. Long texts would make the cache too large.
+    return _counted(text) if len(text) <= LONGEST_COUNTED else estimate_tokens(text)
+
+
+@lru_cache(maxsize=2_048)
+def _counted(text: str) -> int:
+    return estimate_tokens(text)

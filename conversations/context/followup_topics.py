@@ -1,0 +1,151 @@
+"""What a message that leans on earlier turns is about, found by words alone: pure, deterministic (Q1–Q3 without a model)."""
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+from conversations.context.followups import Reference, is_social, reference
+from conversations.context.reference_words import LANGUAGES
+from conversations.context.token_estimate import text_of
+from conversations.context.windowing import Turn
+from conversations.providers.sentence_matching import FUNCTION_WORDS, UNSPACED
+
+FURTHEST_TURNS = 12
+LONGEST_READ = 600
+LONGEST_TOPIC = 80
+LONGEST_PHRASE = 4
+
+QUOTED = re.compile('[“„"]([^“”„"\n]{2,60})[”“"]|[«»]([^«»\n]{2,60})[»«]|[「『]([^「」『』\n]{1,40})[」』]')
+TOKEN = re.compile(r"[^\W_][\w'’&+#-]*(?:\.\w+)*")
+SENTENCE_START = re.compile(r"(?:^|[.!?…:\n¿¡]\s*|[*#>-]\s+)[\"'“”„«»(*_¿¡]*$")
+LINK = "(?:of|de|da|do|dos|del|della|di|du|des|van|von|der|den|la|le|el|al|bin|ibn|und|the)[ \u00a0]"
+JOINED = re.compile(f"[ \u00a0](?:{LINK}){{0,2}}")
+ENDS = re.compile(r"^[\W_]+|[\W_]+$")
+SMALL = FUNCTION_WORDS.union(*(language.common | language.pointing | language.questions for language in LANGUAGES))
+POINTING = frozenset().union(*(language.pointing for language in LANGUAGES))
+
+
+def resolve(text: str, turns: Sequence[Turn]) -> str:
+    """The message with what it leans on: "who are his children (about: Donald Trump)". Empty where it leans on nothing."""
+    said = " ".join(text.split())
+    topic = topic_of(said, turns)
+    return f"{said} (about: {topic})" if said and topic and topic.casefold() not in said.casefold() else ""
+
+
+def topic_of(text: str, turns: Sequence[Turn]) -> str:
+    """A pronoun stands for a name or a thing; what was left out stands in the user's last whole question."""
+    exchanges = list(_exchanges(turns))
+    kind = reference(text, exchanges[0][0] if exchanges else "")
+    if kind is Reference.NONE:
+        return ""
+    whole = next((asked for asked, _ in exchanges if asked and reference(asked) is Reference.NONE), "")
+    thing = _thing(exchanges) if kind is Reference.POINTING else ""
+    return thing or _shortened(whole)
+
+
+def _exchanges(turns: Sequence[Turn]) -> Iterator[tuple[str, str]]:
+    """What the user said and what was answered, newest first. The offline responder's own words tell of no topic."""
+    answer = ""
+    for turn in reversed(turns[-FURTHEST_TURNS:]):
+        text = text_of(turn.content)[:LONGEST_READ].strip()
+        if turn.role == "user":
+            yield "" if is_social(text) else text, answer
+            answer = ""
+        else:
+            answer = "" if turn.offline else text
+
+
+def _thing(exchanges: Sequence[tuple[str, str]]) -> str:
+    """The newest exchange that names something; one whose question leans on older turns is passed over if it names nothing."""
+    for asked, answer in exchanges:
+        if found := quoted(asked) or name(asked) or name(answer, least_words=2) or quoted(answer):
+            return found
+        if asked and reference(asked) is Reference.NONE and (found := phrase(asked) or name(answer)):
+            return found
+    return ""
+
+
+def quoted(text: str) -> str:
+    """The first quoted term."""
+    found = QUOTED.search(text)
+    return ENDS.sub("", next(term for term in found.groups() if term)) if found else ""
+
+
+def name(text: str, *, least_words: int = 1) -> str:
+    """The first name of several words, or else the first single word that is written like a name."""
+    names = list(_names(text))
+    several = next((words for words in names if len(words.split()) > 1), "")
+    return several or (names[0] if names and least_words == 1 else "")
+
+
+def phrase(text: str) -> str:
+    """The longest run of words of content, as it was written; a question in a script without spaces as a whole."""
+    if UNSPACED.search(text):
+        return _shortened(ENDS.sub("", text))
+    runs = [
+        [token.group() for token in run]
+        for small, run in groupby(TOKEN.finditer(text), lambda token: _is_small(token.group()))
+        if not small
+    ]
+    return " ".join(max(runs, key=lambda words: sum(map(len, words)))[-LONGEST_PHRASE:]) if runs else ""
+
+
+def _names(text: str) -> Iterator[str]:
+    """Neighbouring words with capitals. The first word of a sentence counts only as part of a longer name."""
+    if text.isupper():
+        return
+    parts: list[re.Match[str]] = []
+    for token in [*TOKEN.finditer(text), None]:
+        if parts and (token is None or not _belongs(text, parts[-1], token)):
+            yield from _as_name(text, parts)
+            parts = []
+        if token and _may_be_name(text, token):
+            parts.append(token)
+
+
+def _as_name(text: str, parts: Sequence[re.Match[str]]) -> Iterator[str]:
+    first = parts[0]
+    plain = first.group()[1:].islower() or len(first.group()) == 1
+    if len(parts) == 1 and plain and _starts_sentence(text, first):
+        return
+    yield text[first.start() : parts[-1].end()].removesuffix("'s").removesuffix("’s")
+
+
+def _belongs(text: str, before: re.Match[str], token: re.Match[str]) -> bool:
+    if not _is_large(token.group()) and JOINED.fullmatch(f" {token.group().casefold()} "):
+        return True  # the next word decides: without a capital the name ended before
+    gap = text[before.end() : token.start()]
+    return _may_be_name(text, token) and bool(JOINED.fullmatch(gap.casefold()))
+
+
+def _may_be_name(text: str, token: re.Match[str]) -> bool:
+    """Small words are part of a name too ("Will Smith"), but not where every word would have a capital."""
+    word = token.group()
+    if not _is_small(word):
+        return _is_large(word)
+    return word[0].isupper() and len(word) > 1 and not (_points(word) or _starts_sentence(text, token))
+
+
+def _starts_sentence(text: str, token: re.Match[str]) -> bool:
+    return bool(SENTENCE_START.search(text[: token.start()]))
+
+
+def _is_large(word: str) -> bool:
+    return any(letter.isupper() for letter in word)
+
+
+def _is_small(word: str) -> bool:
+    return _stem(word) in SMALL
+
+
+def _points(word: str) -> bool:
+    return _stem(word) in POINTING
+
+
+def _stem(word: str) -> str:
+    return re.split("['’]", word.casefold())[0]
+
+
+def _shortened(text: str) -> str:
+    line = ENDS.sub("", " ".join(text.split()))
+    return line if len(line) <= LONGEST_TOPIC else line[: LONGEST_TOPIC - 1] + "…"

@@ -1,0 +1,474 @@
+"""A request that was made before, made again as it would have been with other settings: by the same builder, of what is
+recorded and of the thread as it was. Reads, never writes, and asks no model.
+"""
+
+import copy
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from itertools import pairwise
+from typing import Any
+
+from django.db import models
+
+from artifacts.sources.artifact_list import Listing
+from conversations.context import rewriting, snapshots
+from conversations.context.builder import Asked, Context, Past, build_context, continued
+from conversations.context.caller_options import NO_TERMS, Terms
+from conversations.context.fitting import INSTRUCTION, INSTRUCTIONS, PROGRAM, SAID, TOOLS, Section, said_section
+from conversations.context.prompt_cache import Lifetime
+from conversations.context.reads import AsOf
+from conversations.context.reasons import Reason
+from conversations.context.rendering import digest
+from conversations.context.rewriting import Rewriting, RewritingOutcome
+from conversations.context.sessions import Session, session_at
+from conversations.context.snapshot_codec import Named
+from conversations.context.snapshots import Material, NotRebuildable
+from conversations.context.thinking import Allowance
+from conversations.context.token_calibration import Factor
+from conversations.context.token_estimate import turn_tokens
+from conversations.context.tool_sections import NO_TOOLS, ToolTexts, program_section
+from conversations.context.windowing import Turn
+from conversations.models import Assistant, ContextSnapshot, Message, Thread, text_blocks
+from conversations.providers import get_provider
+from conversations.providers.base import CONTEXTUALISED
+from memory.models import Preferences
+from memory.sources.recall import Recalled, RecalledItem, RecalledTurn, Reminded, recall
+from memory.sources.sections import (
+    LAST_CONVERSATION,
+    MEMORY,
+    OPEN_THREADS,
+    RANKED_HEADING,
+    TODAY,
+    KnownFact,
+    OpenTopic,
+    Standing,
+    Summary,
+    Tier,
+    TierItem,
+    Told,
+)
+
+KNOWN = (MEMORY, TODAY, OPEN_THREADS, LAST_CONVERSATION)
+BUDGETS = {
+    MEMORY: "memory_tokens",
+    TODAY: "today_tokens",
+    OPEN_THREADS: "open_threads_tokens",
+    LAST_CONVERSATION: "last_conversation_tokens",
+}
+RECALLED, LISTED, QUERY = "recalled", "artifacts", "query"
+WRITING = ("provider", "model", "max_output_tokens", "thinking_tokens", "effort", "show_thinking")
+ENDED_ON = re.compile(r"On (\d{4}-\d\d-\d\d):\n\n")
+BULLET = "- "
+LOOKED_BACK = 200
+"""Turns among which the beginning of the session is looked for."""
+
+
+class NotRemade(Exception):
+    """Why a request can't be made again, in words for people."""
+
+
+class MemoryChoice(models.TextChoices):
+    RECORDED = "recorded", "as recorded"
+    OFF = "off", "switched off"
+    NOW = "now", "as it is now"
+
+
+class QueryChoice(models.TextChoices):
+    RECORDED = "recorded", "as recorded"
+    OFF = "off", "switched off"
+    RULES = "rules", "by rules"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """What a request is made with. The assistant is a copy that is never stored."""
+
+    assistant: Assistant
+    tools: ToolTexts = NO_TOOLS
+    terms: Terms = NO_TERMS
+    memory: MemoryChoice = MemoryChoice.RECORDED
+    query: QueryChoice = QueryChoice.RECORDED
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recollection:
+    """Recalls what was recalled then, as long as nothing is another that it rests on. Else what was there then is searched,
+    in today's index. ``recalled`` is ``None`` where the record doesn't tell, ``asked`` where it stands whatever is asked."""
+
+    recalled: Recalled | None
+    asked: Asked | None = None
+    may_search: bool = True
+
+    def __call__(self, reminded: Reminded, *, tiers: Sequence[Tier], room: int) -> Recalled:
+        if self.recalled is not None and (self.asked is None or self._holds(self.asked, reminded, room)):
+            return self.recalled
+        return recall(reminded, tiers=tiers, room=room) if self.may_search else Recalled()
+
+    def _holds(self, asked: Asked, reminded: Reminded, room: int) -> bool:
+        assert self.recalled is not None
+        taken = sum(section.tokens for section in self.recalled.sections)
+        return reminded == asked.reminded and taken <= room <= asked.room
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecordedRound:
+    """What a reply said and did between two requests. ``stayed``: all that the first of them held went out again unchanged."""
+
+    done: Sequence[Section]
+    stayed: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Record:
+    """What there is of a request to make it again. ``rounds`` are what its reply said and did before it."""
+
+    snapshot: ContextSnapshot
+    thread: Thread
+    newest: Turn
+    rounds: Sequence[RecordedRound]
+    settings: Settings
+    allowance: Allowance
+    program: Section | None
+    query: Rewriting | None
+    standing: Standing
+    listing: Listing | None
+    recollection: Recollection
+    lifetime: Lifetime
+    as_of: AsOf
+
+    @property
+    def silent(self) -> bool:
+        return self.snapshot.purpose == ContextSnapshot.Purpose.ARTIFACT
+
+
+@dataclass(frozen=True, kw_only=True)
+class Remade:
+    """A request made again, with its own settings and with others."""
+
+    own: Context
+    other: Context
+    is_exact: bool
+    """Whether with its own settings it comes out as it was sent, byte for byte."""
+
+
+def remake(record: Record, settings: Settings) -> Remade:
+    """Must run within ``read_only``."""
+    own = build(record, record.settings, record.recollection)
+    is_exact = digest(own.payload) == bytes(record.snapshot.digest)
+    asked = own.ground.asked if own.ground else None
+    other = build(record, settings, replace(record.recollection, asked=asked))
+    return Remade(own=own, other=other, is_exact=is_exact)
+
+
+def build(record: Record, settings: Settings, recollection: Recollection) -> Context:
+    assistant, is_now = copy.copy(settings.assistant), settings.memory is MemoryChoice.NOW
+    if settings.query is QueryChoice.RULES:
+        assistant.rewriting = Assistant.Rewriting.LOCAL
+    listing = record.listing if record.settings.tools.definitions else None
+    context = build_context(
+        assistant=assistant,
+        provider=get_provider(assistant.provider),
+        user_id=record.thread.user_id,
+        thread_id=record.thread.id,
+        newest=record.newest,
+        session=_session_then(record) if is_now else Session(started_at=record.as_of.at),
+        at=record.as_of.at,
+        query=_query(record, settings),
+        tools=settings.tools,
+        terms=record.settings.terms,
+        silent=record.silent,
+        remembers=settings.memory is not MemoryChoice.OFF and (record.thread.remembers or not is_now),
+        begins_after=record.thread.cleared_through,
+        past=Past(
+            as_of=record.as_of,
+            standing=None if is_now else record.standing,
+            listing=listing if settings.tools.definitions else Listing(),
+            recall=replace(recollection, recalled=None) if is_now else recollection,
+            allowance=record.allowance if _writes_as_recorded(assistant, record) else None,
+            program=record.program if assistant.provider == record.settings.assistant.provider else None,
+            factor=snapshots.factor_of(record.snapshot) if _is_same_model(record, assistant) else None,
+            lifetime=record.lifetime if _is_same_model(record, assistant) else None,
+        ),
+    )
+    for one in record.rounds:
+        context = continued(context, one.done, at=record.snapshot.created_at, may_stay=one.stayed)
+    return context
+
+
+def _writes_as_recorded(assistant: Assistant, record: Record) -> bool:
+    """Then the record says what it may write and think, whatever has become of the model's row."""
+    recorded = record.settings.assistant
+    return all(getattr(assistant, name) == getattr(recorded, name) for name in WRITING)
+
+
+def _is_same_model(record: Record, assistant: Assistant) -> bool:
+    return (assistant.provider, assistant.model) == (record.snapshot.provider, record.snapshot.model)
+
+
+def _query(record: Record, settings: Settings) -> Rewriting | None:
+    if settings.query is QueryChoice.RECORDED or record.silent:
+        return record.query
+    if settings.query is QueryChoice.OFF:
+        return rewriting.OFF
+    return None
+
+
+def record_of(snapshot: ContextSnapshot) -> Record:
+    """Raises ``NotRemade``."""
+    if snapshot.quotes_turns:
+        raise NotRemade(
+            "It asked a small model for something beside the reply, of a part of the conversation as it was: "
+            "no budget and no switch decides what that is."
+        )
+    requests = _requests_of_reply(snapshot)
+    if len(requests) != snapshot.round:
+        raise NotRemade("An earlier request of the same reply, on which it rests, has been deleted since.")
+    first, *_ = requests = _since_built_anew(requests)
+    material = snapshots.material_of(snapshot)
+    started = material if first.pk == snapshot.pk else snapshots.material_of(first)
+    try:
+        snapshots.rebuild_from(snapshot, material)
+        snapshots.rebuild_from(first, started)
+    except NotRebuildable as error:
+        raise NotRemade(str(error)) from error
+    beside = {part.name: part for part in snapshots.additions_of(first) if part.name not in SAID}
+    texts = {name: started.texts[part.sha256] for name, part in beside.items()}
+    known = {part.name: started.texts[part.sha256] for part in snapshots.sections_of(first)}
+    items = snapshots.standing_items_of(first, started)
+    recalled, factor = first.recalled or [], snapshots.factor_of(first)
+    # Where all that stood beside the message had to give way, no text of it was recorded.
+    gave_way = set(beside) <= {INSTRUCTION} and (bool(recalled) or first.rewriting in rewriting.ADDED)
+    thread, standing = snapshot.thread, standing_of_record(known, items, first)
+    return Record(
+        snapshot=snapshot,
+        thread=thread,
+        newest=_newest(first, texts),
+        rounds=_rounds(requests),
+        settings=_settings(first, known, started, thread.assistant, is_known=bool(standing.told or recalled)),
+        allowance=Allowance(max_tokens=first.max_tokens, thinking=snapshots.thinking_of(first)),
+        program=program_section(json.loads(known[PROGRAM])) if PROGRAM in known else None,
+        query=None if gave_way else _recorded_query(first, texts),
+        standing=standing,
+        listing=None if gave_way else _listing(beside, texts, recalled, factor),
+        recollection=Recollection(
+            recalled=None if gave_way else _recalled(beside, texts, recalled, thread, factor),
+            may_search=thread.remembers
+            and not Preferences.objects.filter(user=thread.user_id, remembers=False).exists(),
+        ),
+        lifetime=snapshots.cache_of(first).lifetime,
+        as_of=AsOf(at=first.created_at, on=_replaced_since(first)),
+    )
+
+
+def _requests_of_reply(snapshot: ContextSnapshot) -> list[ContextSnapshot]:
+    """Up to this one, in order."""
+    if snapshot.round == 1:
+        return [snapshot]
+    earlier = ContextSnapshot.objects.filter(
+        reply=snapshot.reply_id, purpose=snapshot.purpose, round__lt=snapshot.round, thread=snapshot.thread_id
+    )
+    return [*earlier.order_by("round"), snapshot]
+
+
+def _since_built_anew(requests: list[ContextSnapshot]) -> list[ContextSnapshot]:
+    """Those that rest on one another: one that tells of no more than the one before was built anew, for another model or
+    smaller."""
+    counts = [len(_said(one)) for one in requests]
+    anew = [index for index in range(1, len(requests)) if counts[index] <= counts[index - 1]]
+    return requests[anew[-1] if anew else 0 :]
+
+
+def _said(request: ContextSnapshot) -> list[Named]:
+    return [part for part in snapshots.additions_of(request) if part.name in SAID]
+
+
+def _settings(
+    first: ContextSnapshot, known: Mapping[str, str], started: Material, today: Assistant, *, is_known: bool
+) -> Settings:
+    """The assistant as far as the record tells how it was; all else is as it is today."""
+    assistant = copy.copy(today)
+    assistant.system_prompt = known["base"]
+    assistant.provider, assistant.model = first.provider, first.model
+    plan = snapshots.thinking_of(first)
+    assistant.max_output_tokens, assistant.effort = first.max_tokens - plan.room, plan.effort
+    if plan.mode:
+        assistant.thinking_tokens = plan.room
+    if plan.display:
+        shown = plan.display == "summarized"
+        assistant.show_thinking = Assistant.ShowThinking.SUMMARY if shown else Assistant.ShowThinking.OFF
+    assistant.total_tokens, assistant.hard_cap_tokens = first.budget, first.hard_cap
+    assistant.uses_memory |= is_known
+    assistant.filters_artifacts |= any(run.reason is Reason.FULFILLED_ARTIFACT for run in snapshots.runs_of(first))
+    for part in snapshots.sections_of(first):
+        if budget := BUDGETS.get(part.name):
+            # One more, as the record's figure is rounded.
+            setattr(assistant, budget, max(getattr(assistant, budget), part.tokens + 1))
+    definitions = json.loads(known[TOOLS]) if TOOLS in known else ()
+    return Settings(
+        assistant=assistant,
+        tools=ToolTexts(definitions=definitions, rules=known.get("rules", "")),
+        terms=Terms(
+            instructions=known.get(INSTRUCTIONS, ""),
+            fallback_for=first.fallback_for,
+            rounds=[said_section(part.name, started.texts[part.sha256]) for part in _said(first)],
+        ),
+    )
+
+
+def _newest(first: ContextSnapshot, texts: Mapping[str, str]) -> Turn:
+    if first.message_id:
+        return Turn.of(Message.objects.get(id=first.message_id, thread=first.thread_id))
+    content = text_blocks(texts[INSTRUCTION])
+    place = snapshots.runs_of(first)[-1].last + 1
+    return Turn(position=place, depth=place, role="user", content=content, token_count=turn_tokens(content))
+
+
+def _rounds(requests: Sequence[ContextSnapshot]) -> list[RecordedRound]:
+    """What the reply said and did before the last of these requests. The first that tells of a round had most room for it."""
+    steps = [(_said(after)[len(_said(before)) :], _stayed(before, after)) for before, after in pairwise(requests)]
+    texts, _ = snapshots.texts_named(requests[0].thread_id, [part.sha256 for new, _ in steps for part in new])
+    return [
+        RecordedRound(done=[said_section(part.name, texts[part.sha256]) for part in new], stayed=stayed)
+        for new, stayed in steps
+    ]
+
+
+def _stayed(before: ContextSnapshot, after: ContextSnapshot) -> bool:
+    sent, again = ([run for run in snapshots.runs_of(one) if run.included] for one in (before, after))
+    beside = snapshots.additions_of(before)
+    return (
+        sent == again
+        and snapshots.sections_of(before) == snapshots.sections_of(after)
+        and snapshots.additions_of(after)[: len(beside)] == beside
+    )
+
+
+def _recorded_query(first: ContextSnapshot, texts: Mapping[str, str]) -> Rewriting:
+    outcome = RewritingOutcome(first.rewriting or RewritingOutcome.OFF)
+    return Rewriting(query=texts.get(QUERY, "").removeprefix(f"{CONTEXTUALISED} "), outcome=outcome)
+
+
+def _listing(
+    beside: Mapping[str, Named], texts: Mapping[str, str], recalled: Sequence[Mapping[str, Any]], factor: Factor
+) -> Listing:
+    items = [_item(item, factor) for item in recalled if item["kind"] == "artifact"]
+    return Listing(sections=_sections(LISTED, beside, texts), items=items)
+
+
+def _recalled(
+    beside: Mapping[str, Named],
+    texts: Mapping[str, str],
+    recalled: Sequence[Mapping[str, Any]],
+    thread: Thread,
+    factor: Factor,
+) -> Recalled:
+    found = [item for item in recalled if item["kind"] != "artifact"]
+    here = [item["id"] for item in found if item["included"] and item.get("thread") == str(thread.id)]
+    turns = Message.objects.filter(id__in=here) if here else []
+    return Recalled(
+        sections=_sections(RECALLED, beside, texts),
+        items=[_item(item, factor) for item in found],
+        turns=[replace(Turn.of(turn), content=[], token_count=0) for turn in turns],
+    )
+
+
+def _sections(name: str, beside: Mapping[str, Named], texts: Mapping[str, str]) -> list[Section]:
+    return [Section.of(name, texts[name])] if name in beside else []
+
+
+def _item(item: Mapping[str, Any], factor: Factor) -> TierItem:
+    tokens = round(item["tokens"] / factor.value)
+    values = dict(item) | {"reason": Reason(item["reason"]), "tokens": tokens}
+    if "score" not in values:
+        return TierItem(**values)
+    return RecalledTurn(**values) if "thread" in values else RecalledItem(**values)
+
+
+def _replaced_since(first: ContextSnapshot) -> tuple[int, ...]:
+    """Only a preset's request can have been followed by another attempt at a turn that it was given."""
+    if first.message_id:
+        return ()
+    runs = [run for run in snapshots.runs_of(first) if run.reason is not Reason.SUPERSEDED]
+    end = runs[-1].last if runs else 0
+    gone = Message.objects.filter(thread=first.thread_id, is_active=False, position__lte=end)
+    whole = [run for run in runs if run.count == run.last - run.first + 1]
+    positions = gone.values_list("position", flat=True)
+    return tuple(place for place in positions if any(run.first <= place <= run.last for run in whole))
+
+
+def _session_then(record: Record) -> Session:
+    """As far as this thread alone tells."""
+    earlier = Message.objects.filter(thread=record.thread, position__lt=record.newest.position, role="user")
+    times = sorted(earlier.order_by("-position").values_list("created_at", flat=True)[:LOOKED_BACK])
+    session: Session | None = None
+    last = None
+    for at in (*times, record.as_of.at):
+        session, last = session_at(at, last_active=last, last_session=session), at
+    assert session
+    return session
+
+
+def standing_of_record(
+    texts: Mapping[str, str], items: Sequence[Mapping[str, Any]], first: ContextSnapshot
+) -> Standing:
+    """What was known of the person then: the tiers as they were sent, and their lines, should they have to be cut. Pure."""
+    owners = _items_by_tier([_item(item, snapshots.factor_of(first)) for item in items], texts)
+    bodies = {name: texts[name].partition("\n\n")[2] for name in KNOWN if name in texts}
+    if MEMORY in texts:
+        bodies[MEMORY] = texts[MEMORY].partition(":\n\n")[2]
+    return Standing(
+        began_at=first.created_at,
+        facts=[KnownFact(id=id, text=line) for id, line in _lines(bodies.get(MEMORY, ""), owners[MEMORY])],
+        is_ranked=texts.get(MEMORY, "").startswith(RANKED_HEADING),
+        today=next((_day(bodies[TODAY], item.id) for item in owners[TODAY] if TODAY in bodies), None),
+        topics=[
+            OpenTopic(id=id, title=line, opened_at=first.created_at)
+            for id, line in _lines(bodies.get(OPEN_THREADS, ""), owners[OPEN_THREADS])
+        ],
+        last_conversation=next(
+            (_conversation(bodies[LAST_CONVERSATION], item.id) for item in owners[LAST_CONVERSATION] if item.included),
+            None,
+        )
+        if LAST_CONVERSATION in bodies
+        else None,
+        told=tuple(
+            Told(name=name, text=texts[name], items=tuple(owners[name]))
+            for name in KNOWN
+            if name in texts and owners[name]
+        ),
+    )
+
+
+def _items_by_tier(items: Sequence[TierItem], texts: Mapping[str, str]) -> dict[str, list[TierItem]]:
+    """Of two summaries the first is the day's; of one, that of the tier that was sent."""
+    summaries = [item for item in items if item.kind == "summary"]
+    days = 1 if len(summaries) > 1 or LAST_CONVERSATION not in texts else 0
+    return {
+        MEMORY: [item for item in items if item.kind == "memory"],
+        TODAY: summaries[:days],
+        OPEN_THREADS: [item for item in items if item.kind == "topic"],
+        LAST_CONVERSATION: summaries[days:],
+    }
+
+
+def _lines(body: str, items: Sequence[TierItem]) -> Iterator[tuple[str, str]]:
+    given = [item.id for item in items if item.included]
+    lines = [line.removeprefix(BULLET) for line in body.splitlines() if line.startswith(BULLET)]
+    return zip(given, lines, strict=False)
+
+
+def _day(body: str, id: str) -> Summary:
+    said, _, last = body.rpartition("\n\n")
+    lines = last.splitlines()
+    if lines and all(line.startswith(BULLET) for line in lines):
+        return Summary(id=id, text=said, moments=[line.removeprefix(BULLET) for line in lines])
+    return Summary(id=id, text=body)
+
+
+def _conversation(body: str, id: str) -> Summary:
+    if found := ENDED_ON.match(body):
+        return Summary(id=id, text=body[found.end() :], ended_on=date.fromisoformat(found[1]))
+    return Summary(id=id, text=body)

@@ -1,0 +1,212 @@
+"""A model request as the contract describes it: what it was given, what was left out and why."""
+
+import uuid
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from django.db.models import Q
+
+from conversations.context import snapshots
+from conversations.context.builder import Context
+from conversations.context.fitting import SAID, TOOLS
+from conversations.context.reasons import Reason
+from conversations.context.rendering import sha256
+from conversations.context.snapshots import Material, NotRebuildable, runs_of
+from conversations.context.token_estimate import text_of
+from conversations.context.windowing import Run, Turn
+from conversations.models import ContextSnapshot, Message
+from conversations.providers.base import Payload, Usage
+
+NEAR = 20
+"""How many of the turns that were left out are named one by one, next to those that were included."""
+
+NO_TIMINGS = dict.fromkeys(("history", "memory", "rewrite", "tokens", "total"), 0)
+
+
+def body(snapshot: ContextSnapshot) -> dict[str, Any]:
+    """The snapshot body of the contract."""
+    return _body(snapshot, snapshots.material_of(snapshot))
+
+
+def preview(context: Context, thread_id: uuid.UUID | None) -> dict[str, Any]:
+    """The snapshot body of a request that is not made: nothing is stored, no model is called."""
+    snapshot = snapshots.draft(context)
+    snapshot.thread_id = thread_id  # type: ignore[assignment]  # a thread to come has none
+    texts = {sha256(text).hex(): text for _, text in snapshots.texts_of(context)}
+    return _body(snapshot, Material(texts=texts, turns=context.parts.turns)) | {"id": None}
+
+
+def _body(snapshot: ContextSnapshot, material: Material) -> dict[str, Any]:
+    near = Message.objects.filter(near_places(snapshot), thread_id=snapshot.thread_id).order_by("position")
+    told = account(snapshot, material, near.only("id", "position", "token_count", "is_active"))
+    return told | {"request": rebuilt(snapshot, material)}
+
+
+def rebuilt(snapshot: ContextSnapshot, material: Material) -> Payload | None:
+    """The exact request, where it can still be had."""
+    try:
+        return snapshots.rebuild_from(snapshot, material)
+    except NotRebuildable:
+        return None
+
+
+def account(snapshot: ContextSnapshot, material: Material, near: Iterable[Message]) -> dict[str, Any]:
+    """The body but for the exact request. ``near``: the turns at ``near_places``, oldest first."""
+    return {
+        "id": str(snapshot.id),
+        "thread": str(snapshot.thread_id) if snapshot.thread_id else None,
+        "message": str(snapshot.message_id) if snapshot.message_id else None,
+        "reply": str(snapshot.reply_id) if snapshot.reply_id else None,
+        "purpose": snapshot.purpose,
+        "round": snapshot.round,
+        "created_at": snapshot.created_at,
+        "provider": snapshot.provider,
+        "model": snapshot.model,
+        "fallback_for": snapshot.fallback_for or None,
+        "max_tokens": snapshot.max_tokens,
+        "thinking": asdict(snapshots.thinking_of(snapshot)),
+        "digest": bytes(snapshot.digest).hex(),
+        "message_history_count": snapshot.message_history_count,
+        "message_history_tokens": snapshot.message_history_tokens,
+        "today_summary_present": snapshot.today_summary_present,
+        "open_threads_count": snapshot.open_threads_count,
+        "last_conversation_present": snapshot.last_conversation_present,
+        "total_tokens": snapshot.total_tokens,
+        "token_factor": snapshot.token_factor,
+        "budget": snapshot.budget,
+        "hard_cap": snapshot.hard_cap,
+        "sections": list(_sections(snapshot, material)),
+        "items": [
+            *_turn_items(snapshot, material, list(near)),
+            *(item for item in snapshots.items_of(snapshot, material) if not _is_here(item, snapshot)),
+        ],
+        "rewriting": {"outcome": snapshot.rewriting, "query": query_of(snapshot, material)},
+        "against_duplicates": _against_duplicates(snapshot),
+        "problems": snapshot.problems or [],
+        "cache": snapshots.cache_of(snapshot).told(),
+        "diagnostics": snapshot.diagnostics,
+        "request": None,
+        "forgotten_at": material.forgotten_at,
+        "timings_ms": NO_TIMINGS | snapshots.timings_of(snapshot),
+        "thinking_ms": snapshot.thinking_ms,
+        "first_token_ms": snapshot.first_token_ms,
+        "usage": asdict(Usage(**snapshot.usage)),
+        "stop_reason": snapshot.stop_reason,
+        "stop_details": snapshot.stop_details,
+        "status": snapshot.status,
+        "error": snapshot.error,
+    }
+
+
+def _sections(snapshot: ContextSnapshot, material: Material) -> Iterator[dict[str, Any]]:
+    counted = snapshots.factor_of(snapshot).of_estimate
+
+    def section(name: str, text: str | None, tokens: int, *made_of: str | int) -> dict[str, Any]:
+        gone = [at for part in made_of if (at := material.forgotten.get(part))]
+        return {"name": name, "tokens": tokens, "text": text, "forgotten_at": max(gone, default=None)}
+
+    for one in snapshots.sections_of(snapshot):
+        yield section(one.name, material.texts.get(one.sha256), one.tokens, one.sha256)
+    additions = [part for part in snapshots.additions_of(snapshot) if part.name not in SAID]
+    beside = "\n\n".join(filter(None, (material.texts.get(addition.sha256, "") for addition in additions)))
+    beside_tokens = sum(addition.tokens for addition in additions)
+    made_of = [addition.sha256 for addition in additions]
+    if snapshot.quotes_turns:
+        yield section("message", beside, beside_tokens, *made_of)
+        return
+    silent = snapshot.purpose == ContextSnapshot.Purpose.ARTIFACT
+    newest = None if silent else runs_of(snapshot)[-1].last
+    history = [turn for turn in material.turns if turn.position != newest]
+    message = [turn for turn in material.turns if turn.position == newest]
+    places = [part for part in material.forgotten if isinstance(part, int) and part != newest]
+    yield section("history", "\n\n".join(_said(history)), counted(sum(turn.token_count for turn in history)), *places)
+    said = _said(message)
+    yield section(
+        "message",
+        "\n\n".join([*said, beside] if beside else said),
+        counted(sum(turn.token_count for turn in message)) + beside_tokens,
+        *made_of,
+        *([newest] if newest else []),
+    )
+    rounds = [part for part in snapshots.additions_of(snapshot) if part.name in SAID]
+    if rounds:
+        told = [material.texts.get(part.sha256, "") for part in rounds]
+        digests = [part.sha256 for part in rounds]
+        yield section("reply", "\n\n".join(filter(None, told)), sum(part.tokens for part in rounds), *digests)
+
+
+def _against_duplicates(snapshot: ContextSnapshot) -> dict[str, Any]:
+    """Which of the four layers acted that keep an artifact from being made twice (F9)."""
+    sections = {section.name for section in snapshots.sections_of(snapshot)}
+    return {
+        "rules": "rules" in sections,
+        "tool_wording": TOOLS in sections,
+        "filtered_turns": sum(run.count for run in runs_of(snapshot) if run.reason is Reason.FULFILLED_ARTIFACT),
+        "silent": snapshot.purpose == ContextSnapshot.Purpose.ARTIFACT,
+    }
+
+
+def _said(turns: Sequence[Turn]) -> list[str]:
+    return [f"{turn.role}: {text_of(turn.content)}" for turn in turns]
+
+
+def query_of(snapshot: ContextSnapshot, material: Material) -> str | None:
+    """The contextualised query with the mark before it, as it stood beside the message."""
+    named = (addition for addition in snapshots.additions_of(snapshot) if addition.name == "query")
+    return next((material.texts.get(addition.sha256) for addition in named), None)
+
+
+def _turn_items(snapshot: ContextSnapshot, material: Material, near: Sequence[Message]) -> Iterator[dict[str, Any]]:
+    """Each turn exactly once: those around the window one by one, what lies far before it as a range."""
+    counted = snapshots.factor_of(snapshot).of_estimate
+    sent = {turn.position: turn for turn in material.turns}
+    recalled = {item["position"]: item for item in snapshot.recalled or [] if _is_here(item, snapshot)}
+    for run in runs_of(snapshot):
+        if run.reason is Reason.RECALLED:
+            yield from (recalled[position] for position in range(run.first, run.last + 1))
+            continue
+        if run.included:
+            for position in range(run.first, run.last + 1):
+                if turn := sent.get(position):
+                    yield _item(turn.id, position, run, counted(turn.token_count))
+            continue
+        listed = [message for message in near if run.first <= message.position <= run.last]
+        first_listed = listed[0].position if listed else run.last + 1
+        if run.first < first_listed:
+            count = run.count - sum(message.is_active or run.reason == Reason.SUPERSEDED for message in listed)
+            yield {
+                "kind": "range",
+                "first": run.first,
+                "last": first_listed - 1,
+                "count": count,
+                "included": False,
+                "reason": run.reason.value,
+            }
+        for message in listed:
+            yield _item(message.id, message.position, run, counted(message.token_count))
+
+
+def _is_here(item: Mapping[str, Any], snapshot: ContextSnapshot) -> bool:
+    """Whether this is a recalled turn of the thread itself, which stands among its turns."""
+    return bool(snapshot.thread_id) and item.get("thread") == str(snapshot.thread_id)
+
+
+def _item(id: uuid.UUID | None, position: int, run: Run, tokens: int) -> dict[str, Any]:
+    return {
+        "kind": "message",
+        "id": str(id) if id else None,
+        "position": position,
+        "included": run.included,
+        "reason": run.reason.value,
+        "tokens": tokens,
+    }
+
+
+def near_places(snapshot: ContextSnapshot) -> Q:
+    """Where in the thread the turns stand that were left out and are named one by one."""
+    places = snapshots.NOWHERE
+    for run in runs_of(snapshot):
+        if not run.included and run.reason is not Reason.RECALLED:
+            places |= Q(position__range=(max(run.first, run.last - NEAR + 1), run.last))
+    return places

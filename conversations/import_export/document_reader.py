@@ -1,0 +1,429 @@
+"""The parts of a document as records, checked one by one, so that it need not be in memory as a whole.
+
+Pure but for the ids that it draws.
+"""
+
+import secrets
+import uuid
+from array import array
+from bisect import bisect_right
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from hashlib import blake2b
+from itertools import accumulate
+from typing import Any, Self
+
+from django.conf import settings
+
+from artifacts.models import ArtifactVersion, Kind
+from artifacts.services import MAX_VERSIONS
+from conversations.context.token_estimate import text_of
+from conversations.errors import ImportTooLarge
+from conversations.import_export.blocks import blocks_of
+from conversations.import_export.disk_lists import Scratch, Spool, gathered
+from conversations.import_export.records import (
+    ArtifactRecord,
+    MemoryRecord,
+    PreferencesRecord,
+    SummaryRecord,
+    ThreadRecord,
+    TopicRecord,
+    TurnRecord,
+    VersionRecord,
+)
+from conversations.import_export.values import (
+    at,
+    choice,
+    count,
+    elements,
+    identifier,
+    line,
+    mapping,
+    moment,
+    refuse,
+    switch,
+    text,
+    title,
+)
+from conversations.models import Message, text_blocks
+from conversations.runtime.ids import uuid7
+from conversations.runtime.text import clean
+from conversations.threads import title_from
+from memory.forgetting.blanking import FORGOTTEN
+from memory.models import Memory
+from memory.services import zone_names
+
+ASSISTANT_CHARS, MEMORY_CHARS, TAG_CHARS = 50, 10_000, 100
+LANGUAGE_CHARS, PRESET_CHARS = 40, 50
+SUMMARY_CHARS, MADE_BY_CHARS = 10_000, 80
+MOST_TURNS = 1_000_000
+"""Of all threads of an upload together."""
+MOST_OF_THREAD = 10_000
+"""Artifacts, and summaries."""
+Ids = dict[str, uuid.UUID]
+"""An id that the document gives, and the one that is stored for it."""
+
+
+class ManyIds:
+    """The same for turns, of which there may be a million: a mark for each that was given, and a rule for new ones."""
+
+    def __init__(self, *, new_ids: bool) -> None:
+        self._new_ids, self._key = new_ids, secrets.token_bytes(16)
+        self._marks, self._count = array("Q", bytes(8 * 1024)), 0
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __contains__(self, given: str) -> bool:
+        mark = self._mark(given)
+        return self._marks[self._slot(mark)] == mark
+
+    def __getitem__(self, given: str) -> uuid.UUID:
+        id = uuid.UUID(given)
+        return uuid.UUID(bytes=self._digest(id, 16), version=4) if self._new_ids else id
+
+    def add(self, given: str) -> None:
+        if 3 * self._count > 2 * len(self._marks):
+            marks, self._marks = self._marks, array("Q", bytes(16 * len(self._marks)))
+            for mark in filter(None, marks):
+                self._marks[self._slot(mark)] = mark
+        mark = self._mark(given)
+        self._marks[self._slot(mark)] = mark
+        self._count += 1
+
+    def _mark(self, given: str) -> int:
+        return int.from_bytes(self._digest(uuid.UUID(given), 8)) or 1
+
+    def _digest(self, id: uuid.UUID, size: int) -> bytes:
+        return blake2b(id.bytes, digest_size=size, key=self._key).digest()
+
+    def _slot(self, mark: int) -> int:
+        """Where it is, or belongs."""
+        slot = mark % len(self._marks)
+        while self._marks[slot] not in (0, mark):
+            slot = (slot + 1) % len(self._marks)
+        return slot
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Turns:
+    """The turns of one thread, to be found by id, by place – from 1 on – and by time."""
+
+    all: Sequence[TurnRecord]
+    places: Mapping[uuid.UUID, int]
+    """Of those that made something."""
+    earliest: Sequence[float]
+    """For each turn, the earliest time of it and all that follow: times may go back."""
+
+    @classmethod
+    def of(cls, turns: Sequence[TurnRecord], makers: Collection[uuid.UUID | int]) -> Self:
+        times = array("d", (turn.created_at.timestamp() for turn in turns))
+        earliest = array("d", accumulate(reversed(times), min))
+        earliest.reverse()
+        places = {turn.id: place for place, turn in enumerate(turns, 1) if turn.id in makers or place in makers}
+        return cls(all=turns, places=places, earliest=earliest)
+
+    def place_of(self, maker: uuid.UUID | None, created_at: datetime) -> int:
+        """The place of the turn that an artifact stands below: the one that made it, else the last that is not younger."""
+        return self.places[maker] if maker else bisect_right(self.earliest, created_at.timestamp())
+
+
+class Reader:
+    """Reads the parts of one document and knows the ids so far. Memories come after the threads that they refer to."""
+
+    def __init__(self, *, user_id: int, now: datetime, new_ids: bool, scratch: Scratch) -> None:
+        self._user_id, self._now, self._new_ids, self._scratch = user_id, now, new_ids, scratch
+        self._threads: Ids = {}
+        self._turns, self._turn_count = ManyIds(new_ids=new_ids), 0
+        self._artifacts: Ids = {}
+        self._memories: Ids = {}
+        self._topics: Ids = {}
+        self._summaries: Ids = {}
+
+    def thread(self, value: Any, place: str) -> ThreadRecord:
+        thread = mapping(value, place)
+        name, assistant = thread.get("title"), thread.get("assistant")
+        created_at = moment(thread.get("created_at"), at(place, "created_at"))
+        messages, artifacts = elements(thread, "messages", place), elements(thread, "artifacts", place)
+        summaries = elements(thread, "summaries", place)
+        for listed, named in ((artifacts, "artifacts"), (summaries, "summaries")):
+            if len(listed) > MOST_OF_THREAD:
+                refuse(at(place, named), f"has {len(listed):,} elements; the limit is {MOST_OF_THREAD:,}.")
+        turns = self._gathered(messages, self._read_turns(messages, at(place, "messages"), created_at or self._now))
+        told = (
+            Turns.of(turns, self._makers(artifacts, at(place, "artifacts")))
+            if artifacts
+            else Turns(all=turns, places={}, earliest=())
+        )
+        return ThreadRecord(
+            id=self._id(self._threads, thread, place),
+            place=place,
+            title=_title_of(turns) if name is None else title(name, at(place, "title")),
+            assistant=None if assistant is None else text(assistant, at(place, "assistant"), most=ASSISTANT_CHARS),
+            created_at=created_at or (turns[0].created_at if turns else self._now),
+            turns=turns,
+            artifacts=self._gathered(
+                artifacts,
+                (
+                    self._artifact(each, f"{place}.artifacts[{index}]", told, created_at or self._now)
+                    for index, each in enumerate(artifacts)
+                ),
+            ),
+            remembers=switch(thread.get("remembers"), at(place, "remembers"), default=True),
+            summaries=self._read_summaries(summaries, at(place, "summaries"), turns),
+        )
+
+    def _gathered[T](self, given: Sequence[Any], records: Iterator[T]) -> Sequence[T]:
+        """The records of what is given, where that is: in memory, or in the scratch."""
+        return gathered(records, self._scratch, few=not isinstance(given, Spool))
+
+    def _makers(self, artifacts: Iterable[Any], place: str) -> set[uuid.UUID | int]:
+        """The turns that artifacts name as those that made them, by id or by place."""
+        named = [
+            version.get("message")
+            for index, artifact in enumerate(artifacts)
+            if isinstance(artifact, dict)
+            for version in (artifact, *elements(artifact, "versions", f"{place}[{index}]"))
+            if isinstance(version, dict)
+        ]
+        ids = {each for each in named if isinstance(each, str) and _is_id(each) and each in self._turns}
+        return {self._turns[each] for each in ids} | {each for each in named if type(each) is int}
+
+    def memory(self, value: Any, place: str) -> MemoryRecord:
+        memory = mapping(value, place)
+        content = text(memory.get("content"), at(place, "content"), most=MEMORY_CHARS)
+        if not content.strip():
+            refuse(at(place, "content"), "is empty.")
+        tags = [
+            text(tag, f"{place}.tags[{index}]", most=TAG_CHARS)
+            for index, tag in enumerate(elements(memory, "tags", place))
+        ]
+        source = identifier(memory.get("source"), at(place, "source"))
+        times = {name: moment(memory.get(name), at(place, name)) for name in ("valid_from", "valid_until", "ended_at")}
+        return MemoryRecord(
+            id=self._id(self._memories, memory, place),
+            content=content,
+            tags=tags_here(tags, user_id=self._user_id, threads=self._threads),
+            origin=choice(memory.get("origin", Memory.Origin.PROGRAM), Memory.Origin.values, at(place, "origin")),
+            sources=self._sources(memory, place, source),
+            created_at=moment(memory.get("created_at"), at(place, "created_at")) or self._now,
+            **times,
+        )
+
+    def topic(self, value: Any, place: str) -> TopicRecord:
+        topic = mapping(value, place)
+        thread = identifier(topic.get("thread"), at(place, "thread"))
+        name = title(topic.get("title"), at(place, "title"))
+        if not name:
+            refuse(at(place, "title"), "is empty.")
+        return TopicRecord(
+            id=self._id(self._topics, topic, place),
+            title=name,
+            thread=self._threads.get(str(thread)),
+            sources=self._sources(topic, place),
+            opened_at=moment(topic.get("opened_at"), at(place, "opened_at")) or self._now,
+            resolved_at=moment(topic.get("resolved_at"), at(place, "resolved_at")),
+        )
+
+    def _sources(self, values: dict[str, Any], place: str, *more: uuid.UUID | None) -> list[uuid.UUID]:
+        """The turns that something rests on, as far as they came along."""
+        given = [
+            identifier(each, f"{place}.sources[{index}]")
+            for index, each in enumerate(elements(values, "sources", place))
+        ]
+        return [self._turns[str(each)] for each in dict.fromkeys([*given, *more]) if each and str(each) in self._turns]
+
+    def _read_summaries(self, values: Sequence[Any], place: str, turns: Sequence[TurnRecord]) -> list[SummaryRecord]:
+        summaries: list[SummaryRecord] = []
+        for index, value in enumerate(values):
+            before = summaries[-1].last if summaries else 0
+            summaries.append(self._summary(mapping(value, f"{place}[{index}]"), f"{place}[{index}]", turns, before))
+        return summaries
+
+    def _summary(self, summary: dict[str, Any], place: str, turns: Sequence[TurnRecord], before: int) -> SummaryRecord:
+        first, last = (count(summary.get(name), at(place, name)) or 0 for name in ("first", "last"))
+        if not before < first <= last <= len(turns):
+            refuse(place, "must tell of messages behind those of the summary before: `first` and `last`, from 1 on.")
+        times = {
+            name: moment(summary.get(name), at(place, name))
+            for name in ("started_at", "ended_at", "made_at", "stale_since")
+        }
+        moments = elements(summary, "key_moments", place)
+        return SummaryRecord(
+            id=self._id(self._summaries, summary, place),
+            first=first,
+            last=last,
+            text=text(summary.get("text"), at(place, "text"), most=SUMMARY_CHARS),
+            key_moments=[
+                text(each, f"{place}.key_moments[{index}]", most=SUMMARY_CHARS) for index, each in enumerate(moments)
+            ],
+            sources=self._sources(summary, place),
+            started_at=times["started_at"] or turns[first - 1].created_at,
+            ended_at=times["ended_at"] or turns[last - 1].created_at,
+            made_by=line(summary.get("made_by"), at(place, "made_by"), most=MADE_BY_CHARS),
+            made_at=times["made_at"] or self._now,
+            stale_since=times["stale_since"],
+        )
+
+    def _read_turns(self, messages: Sequence[Any], place: str, start: datetime) -> Iterator[TurnRecord]:
+        def times() -> Iterator[datetime | None]:
+            for index, turn in enumerate(messages):
+                each = f"{place}[{index}]"
+                yield moment(mapping(turn, each).get("created_at"), at(each, "created_at"))
+
+        for index, (turn, time) in enumerate(zip(messages, filled(times, start), strict=True)):
+            self._turn_count += 1
+            if self._turn_count > MOST_TURNS:
+                raise ImportTooLarge(
+                    f"The document has more than {MOST_TURNS:,} messages. Nothing was imported: send it as several "
+                    "documents, each with some of its threads.",
+                    limit=MOST_TURNS,
+                )
+            yield self._read_turn(turn, f"{place}[{index}]", time)
+
+    def _read_turn(self, turn: dict[str, Any], place: str, time: datetime) -> TurnRecord:
+        """Of a turn that was forgotten nothing is taken but its place, whatever the document says in it."""
+        content = blocks_of(turn.get("content"), at(place, "content"))
+        status = choice(turn.get("status", Message.Status.COMPLETE), Message.Status.values, at(place, "status"))
+        return TurnRecord(
+            id=self._id(self._turns, turn, place),
+            role=choice(turn.get("role"), Message.Role.values, at(place, "role")),
+            content=text_blocks(FORGOTTEN) if status == Message.Status.FORGOTTEN else content,
+            created_at=time,
+            status=status,
+            offline=switch(turn.get("offline"), at(place, "offline"), default=False),
+        )
+
+    def _artifact(self, value: Any, place: str, turns: Turns, start: datetime) -> ArtifactRecord:
+        artifact = mapping(value, place)
+        created_at = moment(artifact.get("created_at"), at(place, "created_at"))
+        versions = self._versions(artifact, place, turns, created_at, start)
+        created_at = created_at or versions[0].created_at
+        after_position = count(artifact.get("after_position"), at(place, "after_position"))
+        return ArtifactRecord(
+            id=self._id(self._artifacts, artifact, place),
+            title=title(artifact.get("title"), at(place, "title")),
+            kind=choice(artifact.get("kind", Kind.DOCUMENT), Kind.values, at(place, "kind")),
+            language=line(artifact.get("language"), at(place, "language"), most=LANGUAGE_CHARS),
+            preset=line(artifact.get("preset"), at(place, "preset"), most=PRESET_CHARS),
+            after_position=turns.place_of(versions[0].message, created_at)
+            if after_position is None
+            else min(after_position, len(turns.all)),
+            created_at=created_at,
+            versions=versions,
+        )
+
+    def _versions(
+        self,
+        artifact: dict[str, Any],
+        place: str,
+        turns: Turns,
+        created_at: datetime | None,
+        start: datetime,
+    ) -> Sequence[VersionRecord]:
+        """All versions, or the one that the artifact's own ``content`` is."""
+        given = elements(artifact, "versions", place)
+        if len(given) > MAX_VERSIONS:
+            refuse(at(place, "versions"), f"has {len(given):,} versions; the limit is {MAX_VERSIONS:,}.")
+        values = ((value, f"{place}.versions[{index}]") for index, value in enumerate(given))
+        read = self._read_versions(values if given else [(artifact, place)], turns, created_at, start)
+        versions = self._gathered(given, read)
+        newest = artifact.get("content")
+        if newest is not None and not (isinstance(newest, str) and clean(newest) == versions[-1].content):
+            refuse(at(place, "content"), "must be that of the last version, or be left out.")
+        return versions
+
+    def _read_versions(
+        self, values: Iterable[tuple[Any, str]], turns: Turns, before: datetime | None, start: datetime
+    ) -> Iterator[VersionRecord]:
+        """A time that is missing is that of the one before."""
+        for value, place in values:
+            version = mapping(value, place)
+            maker = self._maker(version.get("message"), at(place, "message"), turns)
+            time = moment(version.get("created_at"), at(place, "created_at"))
+            before = time or before or (maker.created_at if maker else start)
+            yield VersionRecord(
+                content=text(version.get("content"), at(place, "content"), most=settings.OPENBOOK_MAX_ARTIFACT_CHARS),
+                created_at=before,
+                origin=_origin(version.get("origin")),
+                message=maker.id if maker else None,
+            )
+
+    def _maker(self, value: Any, place: str, turns: Turns) -> TurnRecord | None:
+        """The turn that made an artifact, by its id or by its place in the thread, from 1."""
+        if value is None:
+            return None
+        if type(value) is int:
+            number = value
+        else:
+            given = str(identifier(value, place))
+            number = turns.places.get(self._turns[given], 0) if given in self._turns else 0
+        maker = turns.all[number - 1] if 1 <= number <= len(turns.all) else None
+        if maker is None or maker.role != Message.Role.ASSISTANT:
+            refuse(place, "must be the `id`, or the place from 1 on, of an assistant's message of this thread.")
+        return maker
+
+    def _id(self, ids: Ids | ManyIds, values: dict[str, Any], place: str) -> uuid.UUID:
+        """The id that is stored; one that is given stands only once in a document."""
+        given = identifier(values.get("id"), at(place, "id"))
+        if given is None:
+            return uuid7()
+        if str(given) in ids:
+            refuse(at(place, "id"), f"stands twice in the document: {given}.")
+        if isinstance(ids, ManyIds):
+            ids.add(str(given))
+        else:
+            ids[str(given)] = uuid7() if self._new_ids else given
+        return ids[str(given)]
+
+
+def filled(given: Callable[[], Iterable[datetime | None]], start: datetime) -> Iterator[datetime]:
+    """Times where some are missing: that of the turn before, and for the first ones ``start``, or what comes next if that is
+    earlier. Times that are given stay, even where they go back."""
+    last = min(start, next(filter(None, given()), start))
+    for time in given():
+        last = time or last
+        yield last
+
+
+def tags_here(tags: Sequence[str], *, user_id: int, threads: Ids) -> list[str]:
+    """Tags of another installation as tags of this one: about this user, and about those threads that came along (C4)."""
+    mine = f"user:{user_id}"
+    here = [mine if tag.startswith("user:") else _thread_tag(tag, threads) for tag in tags]
+    return list(dict.fromkeys([*([] if mine in here else [mine]), *filter(None, here)]))
+
+
+def _thread_tag(tag: str, threads: Ids) -> str:
+    """The tag under the thread's id of here; empty where the thread did not come along."""
+    kind, _, name = tag.partition(":")
+    if kind != "thread":
+        return tag
+    return f"thread:{threads[name]}" if name in threads else ""
+
+
+def preferences(value: Any, place: str) -> PreferencesRecord:
+    preferences = mapping(value, place)
+    zone = text(preferences.get("time_zone", "UTC"), at(place, "time_zone"))
+    if zone not in zone_names():
+        refuse(at(place, "time_zone"), "must be the name of a time zone, for example Europe/Paris.")
+    return PreferencesRecord(
+        time_zone=zone, remembers=switch(preferences.get("remembers"), at(place, "remembers"), default=True)
+    )
+
+
+def _is_id(value: str) -> bool:
+    try:
+        return bool(uuid.UUID(value))
+    except ValueError:
+        return False
+
+
+def _origin(value: Any) -> str:
+    """Who made a version. What isn't known was made by a program: this import."""
+    return value if value in ArtifactVersion.Origin.values else ArtifactVersion.Origin.PROGRAM.value
+
+
+def _title_of(turns: Sequence[TurnRecord]) -> str:
+    first = next((turn for turn in turns if turn.role == Message.Role.USER), None)
+    return title_from(text_of(first.content)) if first else ""

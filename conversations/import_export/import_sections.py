@@ -1,0 +1,136 @@
+"""An upload as records, section by section: threads first, because the rest refers to them.
+
+It is read twice: first to see that it is JSON, of which kind, and how much it holds; then element by element.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from conversations.errors import ImportTooLarge, InvalidImport
+from conversations.import_export import FORMAT
+from conversations.import_export.disk_lists import Scratch
+from conversations.import_export.document_reader import Reader, preferences
+from conversations.import_export.importers import thread_of
+from conversations.import_export.json_stream import PASSED, Shape, walk
+from conversations.import_export.records import Record
+from conversations.import_export.uploads import Document
+from conversations.import_export.values import refuse
+
+VERSION: dict[str, Shape] = dict.fromkeys(("content", "created_at", "origin", "message"))
+ARTIFACT: Shape = {
+    **dict.fromkeys(("id", "title", "kind", "language", "preset", "after_position")),
+    **VERSION,
+    "versions": [VERSION],
+}
+THREAD: Shape = {
+    **dict.fromkeys(("id", "title", "assistant", "created_at", "remembers")),
+    "messages": [dict.fromkeys(("id", "role", "content", "created_at", "status", "offline"))],
+    "artifacts": [ARTIFACT],
+    "summaries": [None],
+}
+BOOK: Mapping[str, Shape] = {
+    "format": None,
+    "preferences": None,
+    "threads": [THREAD],
+    "memories": [None],
+    "topics": [None],
+}
+"""What is read of a document; all else is passed over."""
+OUTLINE: Mapping[str, Shape] = {name: [PASSED] if isinstance(shape, list) else None for name, shape in BOOK.items()}
+SECTIONS = {"threads": 100_000, "memories": 100_000, "topics": 100_000}
+"""The lists of a document, and how many elements each may have in an upload."""
+UNKNOWN = (
+    f'The document must be an object with `"format": "{FORMAT}"`, or be `conversations.json` of ChatGPT or Claude.'
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outline:
+    """What a document holds: how many elements each section has."""
+
+    document: Document
+    scratch: Scratch
+    counts: Mapping[str, int]
+    is_foreign: bool = False
+    preferences: Any = None
+
+    def place(self, section: str, index: int) -> str:
+        """Where in the upload an element stands; an export of elsewhere is nothing but a list."""
+        within = f"[{index}]" if self.is_foreign else f"{section}[{index}]"
+        return f"{self.document.name}{'' if self.is_foreign or not self.document.name else ': '}{within}"
+
+    def elements(self, section: str) -> Iterator[tuple[str, Any]]:
+        """Each with its place."""
+        if not self.counts.get(section):
+            return
+        name = None if self.is_foreign else section
+        shape: dict[str, Shape] = {**dict.fromkeys(BOOK, PASSED), section: BOOK[section]}
+        with self.document.opened() as file:
+            for found in walk(file, self.scratch, shape):
+                if found.name == name and found.number is not None:
+                    yield self.place(section, found.number), found.value
+
+
+def outline(document: Document, scratch: Scratch) -> Outline:
+    """Raises ``InvalidImport`` for what is no JSON, or no document of a kind that is known."""
+    counts: Counter[str | None] = Counter()
+    choices: dict[str, Any] = {}
+    with document.opened() as file:
+        for name, index, value in walk(file, scratch, OUTLINE, makes_elements=False):
+            if index is not None:
+                counts[name] += 1
+                _check_count(name or "threads", counts[name])
+            elif name is None and not isinstance(value, list):
+                raise InvalidImport(UNKNOWN, place="")
+            elif name in SECTIONS and not isinstance(value, list | None):
+                refuse(name, "must be a list.")
+            else:
+                choices[name or ""] = value
+    if "" in choices:
+        if not counts:
+            raise InvalidImport(UNKNOWN, place="")
+        return Outline(document=document, scratch=scratch, is_foreign=True, counts={"threads": counts[None]})
+    if choices.get("format") != FORMAT:
+        refuse("format", f'must be "{FORMAT}".')
+    return Outline(
+        document=document,
+        scratch=scratch,
+        counts={name: counts[name] for name in SECTIONS},
+        preferences=choices.get("preferences"),
+    )
+
+
+def _check_count(section: str, number: int) -> None:
+    most = SECTIONS[section]
+    if number > most:
+        raise ImportTooLarge(
+            f"The document has more than {most:,} {section}. Nothing was imported: send it as several documents.",
+            limit=most,
+        )
+
+
+def records(
+    outlines: Sequence[Outline], scratch: Scratch, *, user_id: int, now: datetime, new_ids: bool = False
+) -> Iterator[Record]:
+    """All that the documents hold. Raises ``InvalidImport``, which names the first place that is wrong.
+
+    Ids that they give are kept, or with ``new_ids`` replaced wherever they stand.
+    """
+    for section in SECTIONS:
+        _check_count(section, sum(one.counts.get(section, 0) for one in outlines))
+    reader = Reader(user_id=user_id, now=now, new_ids=new_ids, scratch=scratch)
+    for one in outlines:
+        if one.preferences is not None:
+            yield preferences(one.preferences, "preferences")
+    for one in outlines:
+        for place, value in one.elements("threads"):
+            thread = thread_of(value, place) if one.is_foreign else value
+            if thread is not None:
+                yield reader.thread(thread, place)
+    for one in outlines:
+        yield from (reader.memory(value, place) for place, value in one.elements("memories"))
+    for one in outlines:
+        yield from (reader.topic(value, place) for place, value in one.elements("topics"))

@@ -1,0 +1,138 @@
+"""A conversation of ChatGPT's data export: a tree of messages, of which the path to ``current_node`` was shown. Pure."""
+
+import re
+import uuid
+from collections.abc import Iterator
+from typing import Any
+
+from conversations.import_export.importers.parts import (
+    attached,
+    derived_id,
+    fenced,
+    listed,
+    moment_of,
+    paragraphs,
+    stored_id,
+    titled,
+)
+
+CITATION = re.compile("\ue200[^\ue201]*\ue201|[\ue200-\ue2ff]|【\\d[^】]*†[^】]*】")
+"""Marks that only their page could resolve."""
+UNSAID = {"thoughts", "reasoning_recap", "user_editable_context", "model_editable_context", "app_pairing_content"}
+LANGUAGE = re.compile(r"[\w+#-]{1,20}")
+STATUSES = {"in_progress": "interrupted", "finished_partial_completion": "incomplete"}
+
+Message = dict[str, Any]
+
+
+def thread_of(conversation: dict[str, Any]) -> dict[str, Any]:
+    id = stored_id(conversation.get("conversation_id") or conversation.get("id"), "chatgpt")
+    return {
+        "id": str(id) if id else None,
+        **titled(conversation.get("title")),
+        "created_at": moment_of(conversation.get("create_time")),
+        "messages": list(_turns(conversation, id)),
+    }
+
+
+def _turns(conversation: dict[str, Any], thread: uuid.UUID | None) -> Iterator[dict[str, Any]]:
+    """What follows one another on the assistant's side – tools and their results among it – is one turn, as it was shown."""
+    turn: dict[str, Any] | None = None
+    for message in _path(conversation):
+        text = _text(message)
+        if not text:
+            continue
+        role = "user" if _author(message) == "user" else "assistant"
+        if turn and role == turn["role"] == "assistant":
+            turn["content"] = paragraphs([turn["content"], text])
+        else:
+            if turn:
+                yield turn
+            turn = {"role": role, "content": text, "created_at": moment_of(message.get("create_time"))}
+            # A conversation that was branched off repeats the messages of the other, ids and all.
+            if thread and isinstance(message.get("id"), str):
+                turn["id"] = str(derived_id(thread, message["id"]))
+        if role == "assistant":
+            turn["status"] = STATUSES.get(str(message.get("status")), "complete")
+    if turn:
+        yield turn
+
+
+def _path(conversation: dict[str, Any]) -> list[Message]:
+    """The messages from the first to the current one. Nodes may be missing, or name each other in a circle."""
+    nodes = {name: node for name, node in conversation["mapping"].items() if isinstance(node, dict)}
+    place = conversation.get("current_node")
+    if not isinstance(place, str) or place not in nodes:
+        place = _newest_leaf(nodes)
+    path, seen = [], set()
+    while isinstance(place, str) and place in nodes and place not in seen:
+        seen.add(place)
+        path.append(nodes[place].get("message"))
+        place = nodes[place].get("parent")
+    return [message for message in reversed(path) if isinstance(message, dict) and not _is_hidden(message)]
+
+
+def _newest_leaf(nodes: dict[str, Any]) -> str | None:
+    """The newest message that none in the export follows."""
+    parents = {node.get("parent") for node in nodes.values() if isinstance(node.get("parent"), str)}
+    leaves = [name for name, node in nodes.items() if name not in parents and isinstance(node.get("message"), dict)]
+    return max(leaves, key=lambda name: moment_of(nodes[name]["message"].get("create_time")) or "", default=None)
+
+
+def _author(message: Message) -> str:
+    author = message.get("author")
+    return str(author.get("role")) if isinstance(author, dict) else ""
+
+
+def _is_hidden(message: Message) -> bool:
+    metadata = message.get("metadata")
+    hidden = isinstance(metadata, dict) and metadata.get("is_visually_hidden_from_conversation") is True
+    return hidden or message.get("weight") == 0 or _author(message) not in {"user", "assistant", "tool"}
+
+
+def _text(message: Message) -> str:
+    content = message.get("content")
+    kind = str(content.get("content_type")) if isinstance(content, dict) else ""
+    if not isinstance(content, dict) or kind in UNSAID:
+        return ""
+    recipient = message.get("recipient")
+    asks_tool = _author(message) == "assistant" and isinstance(recipient, str) and recipient not in {"all", ""}
+    if asks_tool and kind != "code":
+        return f"[used {recipient}]"
+    texts = list(_parts(content))
+    if _author(message) == "tool" and kind not in {"execution_output", "multimodal_text"}:
+        return ""  # pages, files and notes to the model: nobody saw them
+    if asks_tool:
+        texts = [f"[used {recipient}]", *texts]
+    metadata = message.get("metadata")
+    files = listed(metadata.get("attachments")) if isinstance(metadata, dict) else []
+    named = [attached(file.get("name")) for file in files if isinstance(file, dict)]
+    return CITATION.sub("", paragraphs([*texts, *named])).strip()
+
+
+def _parts(content: dict[str, Any]) -> Iterator[str]:
+    text = content.get("text")
+    match content.get("content_type"):
+        case "code" | "execution_output" as kind if isinstance(text, str) and text.strip():
+            language = str(content.get("language") or "") if kind == "code" else ""
+            known = LANGUAGE.fullmatch(language) and language != "unknown"
+            yield fenced(text, language if known else "")
+            return
+    if isinstance(text, str):
+        yield text
+    for part in listed(content.get("parts")):
+        yield from _part(part)
+
+
+def _part(part: Any) -> Iterator[str]:
+    match part:
+        case str():
+            yield part
+        case {"content_type": "image_asset_pointer", "metadata": {"dalle": {"prompt": str(prompt)}}} if prompt:
+            yield f"[image: {prompt}]"
+        case {"content_type": "image_asset_pointer"}:
+            yield "[image]"
+        case {"content_type": "video_container_asset_pointer"}:
+            yield "[video]"
+        case {"text": str(text)}:  # also what was spoken; the sound beside it says no more
+            yield text

@@ -1,0 +1,77 @@
+"""A conversation of Claude's data export: a list of messages, with branches where one was edited. Pure."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from conversations.import_export.importers.parts import attached, listed, moment_of, paragraphs, stored_id, titled
+
+ROLES = {"human": "user", "user": "user", "assistant": "assistant"}
+
+Message = dict[str, Any]
+
+
+def thread_of(conversation: dict[str, Any]) -> dict[str, Any]:
+    id = stored_id(conversation.get("uuid"), "claude")
+    messages = [message for message in conversation["chat_messages"] if isinstance(message, dict)]
+    turns = [_turn(message) for message in _path(messages, conversation.get("current_leaf_message_uuid"))]
+    return {
+        "id": str(id) if id else None,
+        **titled(conversation.get("name")),
+        "created_at": moment_of(conversation.get("created_at")),
+        "messages": [turn for turn in turns if turn["role"] and turn["content"]],
+    }
+
+
+def _turn(message: Message) -> dict[str, Any]:
+    id = stored_id(message.get("uuid"), "claude")
+    turn = {
+        "role": ROLES.get(str(message.get("sender"))),
+        "content": _text(message),
+        "created_at": moment_of(message.get("created_at")),
+    }
+    return turn | ({"id": str(id)} if id else {})
+
+
+def _path(messages: list[Message], leaf: Any) -> list[Message]:
+    """All of them, or where one has two answers those that lead to the current one, else to the last."""
+    parents = [message.get("parent_message_uuid") for message in messages]
+    named = [parent for parent in parents if isinstance(parent, str)]
+    if len(set(named)) == len(named):
+        return messages
+    known = {message["uuid"]: message for message in messages if isinstance(message.get("uuid"), str)}
+    path: list[Message] = []
+    message = known.get(leaf, messages[-1]) if isinstance(leaf, str) else messages[-1]
+    while message and message not in path:
+        path.append(message)
+        parent = message.get("parent_message_uuid")
+        message = known.get(parent, {}) if isinstance(parent, str) else {}
+    return path[::-1]
+
+
+def _text(message: Message) -> str:
+    said = list(_blocks(listed(message.get("content"))))
+    if not paragraphs(said) and isinstance(message.get("text"), str):
+        said = [message["text"]]
+    return paragraphs([*said, *_files(message)])
+
+
+def _blocks(blocks: list[Any]) -> Iterator[str]:
+    for block in blocks:
+        match block:
+            case {"type": "text", "text": str(text)}:
+                yield text
+            case {"type": "tool_use", "name": "artifacts", "input": {"content": str(content), "title": str(title)}}:
+                yield attached(title, content)
+            case {"type": "tool_use", "name": str(name)}:
+                yield f"[used {name}]"
+            case {"type": "image"}:
+                yield "[image]"
+
+
+def _files(message: Message) -> Iterator[str]:
+    for file in listed(message.get("attachments")):
+        if isinstance(file, dict):
+            yield attached(file.get("file_name"), file.get("extracted_content"))
+    for file in [*listed(message.get("files")), *listed(message.get("files_v2"))]:
+        if isinstance(file, dict):
+            yield attached(file.get("file_name"))

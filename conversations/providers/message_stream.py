@@ -1,0 +1,158 @@
+"""The events of one stream of the Messages API, whoever brings them: pure."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from conversations.providers.anthropic_calls import ToolCalls
+from conversations.providers.base import (
+    COUNTED_TOKENS,
+    Finished,
+    ProviderEvent,
+    TextDelta,
+    ThinkingDelta,
+    ThinkingDone,
+    ThinkingStarted,
+    Usage,
+    UsageSoFar,
+)
+from conversations.providers.errors import StreamError, code_for_type
+from conversations.runtime.text import clean, clean_deep, paired
+
+MESSAGE_ID_CHARS = 100
+LONGEST_DETAILS = 4_000
+"""Characters of an object of the provider's that is kept as it is."""
+
+
+class Progress:
+    """Content that is neither text, thinking nor a call of ours: the model is at work."""
+
+
+Heard = ProviderEvent | Progress
+
+
+@dataclass
+class Reading:
+    """What the stream has said so far."""
+
+    stop_reason: str | None = None
+    usage: dict[str, int] = field(default_factory=dict)
+    begun: bool = False
+    complete: bool = False
+    message_id: str = ""
+    model: str = ""
+    diagnostics: dict[str, Any] | None = None
+    stop_details: dict[str, Any] | None = None
+    calls: ToolCalls = field(default_factory=ToolCalls)
+    thoughts: dict[int, dict[str, Any]] = field(default_factory=dict)
+    """Blocks of thinking that are not whole yet, by their index."""
+
+    def take(self, event: object) -> Sequence[Heard]:
+        """Note one event of the stream; kinds that are not known are passed over, as the API asks of its clients."""
+        match event:
+            case {"type": "message_start", "message": dict(message)}:
+                self.begun = True
+                self.note_usage(message.get("usage"))
+                self.message_id = clean(str(message.get("id") or ""))[:MESSAGE_ID_CHARS]
+                self.model = clean(str(message.get("model") or ""))[:MESSAGE_ID_CHARS]
+                self.diagnostics = as_it_came(message.get("diagnostics")) or self.diagnostics
+                return [self.so_far()]
+            case {"type": "content_block_start" | "content_block_delta"}:
+                return self.take_content(event)
+            case {"type": "content_block_stop", "index": int(index)}:
+                return self.end_thought(index) if index in self.thoughts else self.calls.stop(index)
+            case {"type": "message_delta", "delta": dict(delta), **rest}:
+                self.stop_reason = delta.get("stop_reason") or self.stop_reason
+                self.stop_details = as_it_came(delta.get("stop_details")) or self.stop_details
+                self.note_usage(rest.get("usage"))
+                self.diagnostics = as_it_came(rest.get("diagnostics")) or self.diagnostics
+                return [self.so_far()]
+            case {"type": "message_stop"}:
+                self.complete = True
+            case {"type": "error", "error": {"type": error_type, "message": str(message)}}:
+                raise StreamError(code_for_type(error_type) or "server_error", message)
+            case {"type": "error"}:
+                raise StreamError("server_error")
+            case dict():
+                pass
+            case _:
+                raise StreamError("bad_stream")
+        return ()
+
+    def take_content(self, event: object) -> Sequence[Heard]:
+        match event:
+            case {"content_block": {"type": "text", "text": str(text)}} | {
+                "delta": {"type": "text_delta", "text": str(text)}
+            }:
+                return [TextDelta(text=text)] if text else []
+            case {"index": int(index), "content_block": {"type": "tool_use"} as block}:
+                return self.calls.start(index, block, self.message_id)
+            case {"index": int(index), "delta": {"type": "input_json_delta", "partial_json": str(piece)}} if (
+                index in self.calls.open
+            ):
+                return self.calls.write(index, piece)
+            case {"index": int(index), "content_block": {"type": "thinking" | "redacted_thinking"} as block}:
+                self.thoughts[index] = {name: part for name, part in block.items() if isinstance(part, str)}
+                return [ThinkingStarted(), *thought(block)]
+            case {"index": int(index), "delta": {"type": "thinking_delta", "thinking": str(piece)} as delta} if (
+                index in self.thoughts
+            ):
+                self.thoughts[index]["thinking"] = self.thoughts[index].get("thinking", "") + piece
+                return thought(delta)
+            case {"index": int(index), "delta": {"type": "signature_delta", "signature": str(signature)}} if (
+                index in self.thoughts
+            ):
+                self.thoughts[index]["signature"] = signature
+                return ()
+            case {"content_block": dict()}:
+                return [Progress()]
+            case {"delta": dict(delta)}:
+                return [Progress()] if any(value for key, value in delta.items() if key != "type") else []
+        return ()
+
+    def end_thought(self, index: int) -> Sequence[Heard]:
+        block = self.thoughts.pop(index)
+        return [ThinkingDone(block={name: paired(part) for name, part in block.items()})]
+
+    def note_usage(self, usage: object) -> None:
+        """Later figures replace earlier ones: the API's are cumulative."""
+        match usage:
+            case {"cache_creation": {"ephemeral_1h_input_tokens": int(tokens)}}:
+                self.usage["cache_creation_1h_input_tokens"] = tokens
+        match usage:
+            case {"output_tokens_details": {"thinking_tokens": int(tokens)}}:
+                self.usage["thinking_tokens"] = tokens
+        if isinstance(usage, dict):
+            self.usage |= {name: n for name in COUNTED_TOKENS if isinstance(n := usage.get(name), int)}
+
+    def so_far(self) -> UsageSoFar:
+        return UsageSoFar(usage=Usage(**self.usage), message_id=self.message_id)
+
+    def finished(self, request_id: str) -> Finished:
+        if not self.begun:
+            raise StreamError("bad_stream")
+        if not (self.complete and isinstance(self.stop_reason, str)) or self.calls.open or self.thoughts:
+            raise StreamError("cut_off")
+        return Finished(
+            stop_reason=self.stop_reason,
+            usage=Usage(**self.usage),
+            request_id=request_id,
+            message_id=self.message_id,
+            model=self.model,
+            diagnostics=self.diagnostics,
+            stop_details=self.stop_details,
+        )
+
+
+def thought(part: Mapping[str, Any]) -> list[Heard]:
+    text = part.get("thinking")
+    return [ThinkingDelta(text=text)] if isinstance(text, str) and text else []
+
+
+def as_it_came(details: object) -> dict[str, Any] | None:
+    """Shown to staff as the provider said it, so only what can be stored and is short enough to read."""
+    if isinstance(details, dict) and details and len(json.dumps(details)) <= LONGEST_DETAILS:
+        cleaned: dict[str, Any] = clean_deep(details)
+        return cleaned
+    return None

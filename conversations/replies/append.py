@@ -1,0 +1,76 @@
+"""Turns that came about elsewhere, stored at the end of a thread as if they had been said here."""
+
+import uuid
+from collections.abc import Sequence
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.utils import timezone
+
+from conversations.context.token_estimate import text_of
+from conversations.errors import InvalidMessage, ReplyInProgress
+from conversations.models import Message, Thread
+from conversations.replies import store
+from conversations.replies.steps import Place
+from conversations.runtime import long_work
+from conversations.runtime.text import clean_deep
+from memory.index.index_turns import catch_up_if_possible
+
+AT_ONCE = 500
+Said = tuple[str, list[dict[str, Any]]]
+"""Role and content blocks."""
+
+
+def append(
+    *, user: User, thread_id: uuid.UUID | str | None, turns: Sequence[Said], assistant: str | None = None
+) -> uuid.UUID:
+    """Store turns at the end of a thread, all or none; ``None`` opens one. Returns the thread's id.
+
+    Raises ``ThreadNotFound``, ``InvalidMessage``, and ``ReplyInProgress`` while a reply runs in the thread.
+    """
+    said = [(Message.Role(role), clean_deep(blocks)) for role, blocks in turns]  # texts that are clean are not copied
+    if not said:
+        raise InvalidMessage("There is nothing to store: these messages hold no prompt and no answer.")
+    with transaction.atomic():
+        thread = _stored(user, thread_id, assistant, text_of(said[0][1]), said)
+    catch_up_if_possible(user.pk)
+    return thread.id
+
+
+def _stored(
+    user: User,
+    thread_id: uuid.UUID | str | None,
+    assistant: str | None,
+    text: str,
+    said: Sequence[tuple[Message.Role, list[dict[str, Any]]]],
+) -> Thread:
+    place = _locked(store.place_of(user, thread_id, assistant, text), user, thread_id)
+    thread, now = place.thread, timezone.now()
+    session = store.session_after(place, now)
+    before, total = place.before, place.token_total
+    rows: list[Message] = []
+    for role, blocks in said:
+        long_work.check()
+        row = store.turn_of(role, blocks, now)
+        thread.last_position, thread.message_count = thread.last_position + 1, thread.message_count + 1
+        total += row.token_count
+        row.thread, row.parent_id, row.token_total = thread, before, total
+        row.position, row.depth = thread.last_position, thread.message_count
+        before = row.id
+        rows.append(row)
+    thread.updated_at, thread.session_started_at, thread.away_since = now, session.started_at, session.away_since
+    thread.save(force_insert=place.is_new)
+    Message.objects.bulk_create(rows, batch_size=AT_ONCE)
+    return thread
+
+
+def _locked(place: Place, user: User, thread_id: uuid.UUID | str | None) -> Place:
+    """The same place, looked at again once nobody else can write to the thread."""
+    if place.is_new:
+        return place
+    Thread.objects.select_for_update(no_key=True).get(id=place.thread.id)
+    place = store.place_of(user, thread_id, None, "")
+    if place.running:
+        raise ReplyInProgress(reply=str(place.running))
+    return place

@@ -1,0 +1,206 @@
+"""What a reply says and does, from the model's events to the content blocks of its turn. No effects."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from artifacts.models import ArtifactVersion
+from conversations.context.turn_groups import THINKING, Block, without_thinking
+from conversations.models import text_blocks
+from conversations.providers.base import ToolCalled
+from conversations.runtime.text import StreamCleaner, clean, paired
+
+BETWEEN = "\n\n"
+"""Between two texts of a reply, as ``text_of`` joins them: the deltas joined are the stored text."""
+
+
+@dataclass
+class StreamedText:
+    """A text that comes in pieces, as readers are shown it: clean, and from its first visible character on, with ``before``
+    in front of that. One that has ``begun`` already is shown from its first character on."""
+
+    before: str = ""
+    begun: bool = False
+    text: str = ""
+    _held: str = ""
+    _cleaner: StreamCleaner = field(default_factory=StreamCleaner)
+
+    def feed(self, piece: str) -> str:
+        """What is to be shown now."""
+        return self._take(self._cleaner.feed(piece))
+
+    def end(self) -> str:
+        return self._take(self._cleaner.end())
+
+    def _take(self, text: str) -> str:
+        if self.text or self.begun:
+            self.text += text
+            return text
+        self._held += text
+        self.text = self._held.lstrip()
+        return self.before + self.text if self.text else ""
+
+
+@dataclass
+class Said:
+    """``rounds`` are those whose tool calls have their results; ``current`` is what came since, ``calls`` wait for theirs.
+    Both are as the model gave them, so that they can go back to it: its thinking is bound to all that stands before it.
+
+    ``artifacts`` were saved by the calls. ``before`` is what was said until it was cut short; the rest joins it without a gap.
+    Where its assistant shows no thinking, none that came all the same is shown or kept.
+    """
+
+    shows_thinking: bool = True
+    before: list[Block] = field(default_factory=list)
+    rounds: list[list[Block]] = field(default_factory=list)
+    current: list[Block] = field(default_factory=list)
+    calls: list[ToolCalled] = field(default_factory=list)
+    artifacts: list[Mapping[str, Any]] = field(default_factory=list)
+    _joins: bool = False
+    _is_apart: bool = False
+    _raw: str = ""
+    _text: StreamedText = field(default_factory=StreamedText)
+    _thought: StreamedText = field(default_factory=StreamedText)
+
+    @classmethod
+    def of(cls, text: str, *, before: Sequence[Block] = ()) -> "Said":
+        """What a reply said of which only the text is known."""
+        said = cls.going_on(before)
+        said.say(text)
+        said.pause()
+        return said
+
+    @classmethod
+    def going_on(cls, before: Sequence[Block], *, shows_thinking: bool = True) -> "Said":
+        """``before`` is empty where it only begins."""
+        said = cls(before=list(before), shows_thinking=shows_thinking)
+        said._text = said._next_text()
+        return said
+
+    def say(self, piece: str) -> str:
+        """The next piece of text; returns what is to be shown of it now."""
+        self._raw += piece
+        return self._text.feed(piece)
+
+    def pause(self) -> str:
+        """The text is over, for a tool call or for good; returns what is still to be shown."""
+        rest = self._text.end()
+        if self._text.text:
+            self.current += text_blocks(paired(self._raw))
+        self._joins = self._joins or (self._text.begun and bool(self._text.text))
+        self._is_apart = self._is_apart or bool(self._text.text)
+        self._raw, self._text = "", self._next_text()
+        return rest
+
+    def go_on(self) -> None:
+        """It was cut short, and goes on where it stopped."""
+        self.before = self.content
+        self.rounds, self.current, self.calls = [], [], []
+        self._joins = self._is_apart = False
+        self._text = self._next_text()
+
+    def drop_round(self) -> None:
+        """What came since the last results is not kept. It was no text, which readers would have been shown."""
+        self.current, self.calls = [], []
+        self._is_apart = bool(self.rounds)
+        self._text, self._thought = self._next_text(), StreamedText()
+
+    def think(self, piece: str) -> str:
+        """The next piece of what it shows of its thinking; returns what is to be shown of it now."""
+        return self._thought.feed(piece) if self.shows_thinking else ""
+
+    def thought(self, block: Mapping[str, Any]) -> str:
+        """The whole block; returns what is still to be shown."""
+        rest = self._thought.end()
+        self.current.append(dict(block))
+        shown_before = self._thought.before or self._thought.text
+        self._thought = StreamedText(before=BETWEEN if shown_before else "")
+        return rest
+
+    def call(self, called: ToolCalled) -> None:
+        self.calls.append(called)
+        self.current.append({"type": "tool_use", "id": called.id, "name": called.name, "input": called.input or {}})
+        self._is_apart = True
+        self._text = self._next_text()
+
+    def answer(self, results: list[Block]) -> None:
+        """The results of all calls of the current round, which ends with them."""
+        self.rounds.append([*self.current, *results])
+        self.current = []
+        self.calls = []
+
+    def drop_calls(self) -> None:
+        """Calls that nobody will answer."""
+        self.current = [block for block in self.current if block["type"] != "tool_use"]
+        self.calls = []
+
+    @property
+    def content(self) -> list[Block]:
+        """The blocks of the turn: texts, calls and results in order, without calls that have no results. What the model
+        showed of its thinking stands where it came; it alone is no turn."""
+        current = [block for block in self.current if block["type"] != "tool_use"]
+        unfinished = text_blocks(self._text.text) if self._text.text else []
+        if self._thought.text:
+            unfinished.append({"type": "thinking", "thinking": self._thought.text})
+        blocks = [*(block for blocks in self.rounds for block in blocks), *current, *unfinished]
+        whole = joined(self.before, blocks) if self._joins or self._text.begun else [*self.before, *blocks]
+        stored = [kept for block in whole if (kept := as_stored(block, shows_thinking=self.shows_thinking))]
+        return stored if any(block["type"] != "thinking" for block in stored) else []
+
+    @property
+    def is_new(self) -> bool:
+        """Whether anything came since it was cut short."""
+        return self.content != self.before
+
+    @property
+    def has_text(self) -> bool:
+        return any(block["type"] == "text" for block in self.content)
+
+    @property
+    def shows_text(self) -> bool:
+        """Whether readers were shown a text since the last results."""
+        return any(block["type"] == "text" for block in self.current)
+
+    def _next_text(self) -> StreamedText:
+        spoken = without_thinking(self.before)
+        if spoken and spoken[-1]["type"] == "text" and not self._is_apart:
+            return StreamedText(begun=True)
+        return StreamedText(before=BETWEEN if self.has_text else "")
+
+
+def joined(before: Sequence[Block], after: Sequence[Block]) -> list[Block]:
+    """The blocks, with the last text before and the first one after as one, where nothing but thinking stands between."""
+    last = next((index for index in reversed(range(len(before))) if before[index]["type"] != "thinking"), None)
+    first = next((index for index, block in enumerate(after) if block["type"] not in THINKING), None)
+    if last is None or first is None or not before[last]["type"] == after[first]["type"] == "text":
+        return [*before, *after]
+    text = {"type": "text", "text": before[last]["text"] + clean(after[first]["text"])}
+    return [*before[:last], *before[last + 1 :], *after[:first], text, *after[first + 1 :]]
+
+
+def as_stored(block: Block, *, shows_thinking: bool = True) -> Block | None:
+    """The block as a turn keeps it. Its signature is of no use there: no later request gets it back."""
+    match block:
+        case {"type": "text", "text": text}:
+            return {"type": "text", "text": clean(text).lstrip()}
+        case {"type": "thinking", "thinking": str(text)} if shows_thinking and text.strip():
+            return {"type": "thinking", "thinking": clean(text).lstrip()}
+        case {"type": "thinking" | "redacted_thinking"}:
+            return None
+    return block
+
+
+def saved_blocks(versions: Iterable[ArtifactVersion]) -> list[Block]:
+    """Calls and results that tell of these versions, where the reply's own were lost with the process that ran it."""
+    blocks: list[Block] = []
+    for version in versions:
+        call, artifact = f"toolu_recovered_{version.pk}", version.artifact
+        values = {"title": artifact.title, "kind": artifact.kind, "content": version.content}
+        blocks.append({"type": "tool_use", "id": call, "name": "save_artifact", "input": values})
+        blocks.append(result_block(call, f"Saved “{artifact.title}”, version {version.number}.", is_error=False))
+    return blocks
+
+
+def result_block(call_id: str, text: str, *, is_error: bool) -> Block:
+    block: Block = {"type": "tool_result", "tool_use_id": call_id, "content": text}
+    return block | {"is_error": True} if is_error else block

@@ -1,0 +1,51 @@
+"""What a user may send."""
+
+from typing import Any
+
+from django.conf import settings
+
+from conversations.context.token_estimate import text_of
+from conversations.errors import InvalidMessage, MessageTooLong
+from conversations.models import text_blocks
+from conversations.runtime.text import clean
+
+MAX_CLIENT_ID_CHARS = 100
+
+
+def user_blocks(content: Any) -> list[dict[str, Any]]:
+    """The content of a user turn as clean text blocks. Raises ``InvalidMessage`` and ``MessageTooLong``."""
+    if isinstance(content, str):
+        blocks = text_blocks(content)
+    elif isinstance(content, list) and all(_is_text_block(block) for block in content):
+        blocks = content
+    else:
+        raise InvalidMessage("`content` must be a text or a list of text blocks: [{'type': 'text', 'text': '…'}].")
+    blocks = [block for block in (_cleaned(block) for block in blocks) if block["text"].strip()]
+    if not blocks:
+        raise InvalidMessage("The message is empty. Write something first.")
+    length = len(text_of(blocks))
+    if length > settings.OPENBOOK_MAX_MESSAGE_CHARS:
+        raise MessageTooLong(
+            f"The message has {length:,} characters; the limit is {settings.OPENBOOK_MAX_MESSAGE_CHARS:,}. "
+            "Shorten it or send it in parts.",
+            limit=settings.OPENBOOK_MAX_MESSAGE_CHARS,
+            length=length,
+        )
+    return blocks
+
+
+def client_id(value: Any) -> str | None:
+    """A client's own id of a message, or ``None`` where it gives none."""
+    if value is None or value == "":
+        return None
+    if not isinstance(value, str) or len(value) > MAX_CLIENT_ID_CHARS or clean(value) != value:
+        raise InvalidMessage(f"`client_message_id` must be a text of at most {MAX_CLIENT_ID_CHARS} characters.")
+    return value
+
+
+def _is_text_block(block: Any) -> bool:
+    return isinstance(block, dict) and block.get("type") == "text" and isinstance(block.get("text"), str)
+
+
+def _cleaned(block: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "text", "text": clean(block["text"])}

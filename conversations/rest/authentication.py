@@ -1,0 +1,60 @@
+from typing import Any
+
+from django.contrib.auth.models import User
+from drf_spectacular.extensions import OpenApiAuthenticationExtension
+from rest_framework.authentication import BaseAuthentication, get_authorization_header
+from rest_framework.exceptions import AuthenticationFailed
+from rest_framework.permissions import SAFE_METHODS, BasePermission
+from rest_framework.request import Request
+
+from conversations.accounts import tokens
+from conversations.models import ApiToken, Scope
+
+
+class TokenAuthentication(BaseAuthentication):
+    """``Authorization: Token …``"""
+
+    def offered(self, request: Request) -> str | None:
+        """The token of the request, if it has one of this kind."""
+        scheme, _, token = get_authorization_header(request).decode("latin-1").partition(" ")
+        return token.strip() if scheme.lower() == "token" else None
+
+    def authenticate(self, request: Request) -> tuple[User, ApiToken] | None:
+        token = self.offered(request)
+        if token is None:
+            return None
+        found = tokens.valid(token)
+        if found is None:
+            raise AuthenticationFailed("The token is unknown, expired or revoked. Get one at POST /api/v1/auth/token/.")
+        return found.user, found
+
+    def authenticate_header(self, request: Request) -> str:
+        return "Token"
+
+
+class HasScope(BasePermission):
+    """That a token is meant for the call. ``view.scopes`` names, by method, what the rule gets wrong: that GET reads and all
+    else writes. A session may do everything."""
+
+    def has_permission(self, request: Request, view: Any) -> bool:
+        if isinstance(request.auth, ApiToken):
+            tokens.demand(needed(view, str(request.method)), request.auth.scopes)
+        return True
+
+
+def needed(view: Any, method: str) -> Scope | None:
+    """The scope that a call needs; ``None`` where any token will do."""
+    by_rule = Scope.READ if method in SAFE_METHODS else Scope.WRITE
+    own: dict[str, Scope | None] = getattr(view, "scopes", {})
+    return own.get("GET" if method == "HEAD" else method, by_rule)
+
+
+class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
+    """How the schema describes it. Known to drf-spectacular by its mere definition."""
+
+    target_class = TokenAuthentication
+    name = "token"
+
+    def get_security_definition(self, auto_schema: Any) -> dict[str, str]:
+        about = "`Authorization: Token …`, with a token from POST auth/token/."
+        return {"type": "apiKey", "in": "header", "name": "Authorization", "description": about}

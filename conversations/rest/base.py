@@ -1,0 +1,151 @@
+"""What all API views share."""
+
+import asyncio
+import io
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from contextlib import aclosing
+from typing import IO, Any, ClassVar
+
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.core.exceptions import RequestDataTooBig
+from django.http import HttpRequest, HttpResponseBase, StreamingHttpResponse
+from rest_framework import parsers, views
+from rest_framework.exceptions import ParseError
+from rest_framework.negotiation import DefaultContentNegotiation
+from rest_framework.request import Request
+from rest_framework.serializers import Serializer
+
+from conversations import wire
+from conversations.accounts.limits import Limits, Quota
+from conversations.models import ApiToken, Scope
+from conversations.replies.events import Event
+from conversations.rest import throttling
+from conversations.rest.query_params import known_parameters, refuse_unknown
+from conversations.rest.streams import StreamedAnswer
+from conversations.runtime import bounded_json
+from conversations.runtime.db import in_database
+
+KEEP_ALIVE_SECONDS = 15.0
+"""Proxies close a stream that is silent for long."""
+
+
+class JSONParser(parsers.JSONParser):
+    """Django checks the announced size of a body; one that comes in chunks has none."""
+
+    def parse(
+        self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
+    ) -> dict[str, Any]:
+        limit: int = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
+        body = stream.read(limit + 1)
+        if len(body) > limit:
+            raise RequestDataTooBig
+        try:
+            bounded_json.check(body)
+        except bounded_json.TooManifold as error:
+            raise ParseError(str(error)) from None
+        return super().parse(io.BytesIO(body), media_type, parser_context)
+
+
+class OnlyJSON(DefaultContentNegotiation):
+    """Whatever ``Accept`` says: a browser's EventSource accepts streams only, and must be told its errors too."""
+
+    def select_renderer(self, request: Request, renderers: Any, format_suffix: str | None = None) -> Any:
+        return renderers[0], renderers[0].media_type
+
+
+class APIView(views.APIView):
+    refuses_unknown_parameters = True
+    """A filter that is misspelt must not pass for a filter."""
+    scopes: ClassVar[Mapping[str, Scope | None]] = {}
+    """By method, what a token needs where the rule of ``HasScope`` gets it wrong."""
+    limits: Limits | None = None
+    quota: Quota | None = None
+    parser_classes = [JSONParser]
+    content_negotiation_class = OnlyJSON
+    http_method_names = ["get", "head", "post", "patch", "delete"]
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        super().initial(request, *args, **kwargs)
+        if request.query_params and self.refuses_unknown_parameters:
+            known = known_parameters(type(self), request.method or "GET")  # type: ignore[arg-type]  # classes hash
+            refuse_unknown(request.query_params, known)
+
+    def initialize_request(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Request:
+        asked = super().initialize_request(request, *args, **kwargs)
+        if "Transfer-Encoding" in request.headers:
+            asked._stream = request  # type: ignore[assignment]  # DRF takes a body of unknown length for none
+        return asked
+
+    def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
+        answer = super().finalize_response(request, response, *args, **kwargs)
+        throttling.tell(self.limits, self.quota, answer)
+        return answer
+
+
+class AsyncAPIView(APIView):
+    """An ``APIView`` whose handlers are coroutines. What DRF does before them may read the database, so it runs in a thread."""
+
+    async def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:  # type: ignore[override]
+        self.args, self.kwargs = args, kwargs
+        self.request = self.initialize_request(request, *args, **kwargs)
+        self.headers = self.default_response_headers
+        try:
+            await in_database(self.initial)(self.request, *args, **kwargs)
+            name = self.request.method.lower()  # type: ignore[union-attr]
+            handler = getattr(self, name, None) if name in self.http_method_names else None
+            if handler is None:
+                self.http_method_not_allowed(self.request)
+            response = await handler(self.request, *args, **kwargs)  # type: ignore[misc]
+        except Exception as error:  # DRF's own border: it turns what it knows into an answer and raises the rest
+            response = self.handle_exception(error)
+        self.response = self.finalize_response(self.request, response, *args, **kwargs)
+        return self.response
+
+
+def caller(request: Request) -> User:
+    """The authenticated user; permissions have seen to it that there is one."""
+    assert isinstance(request.user, User)
+    return request.user
+
+
+def token_of(request: Request) -> ApiToken | None:
+    """The token that the call came with; ``None`` where it came with a session."""
+    return request.auth if isinstance(request.auth, ApiToken) else None
+
+
+def valid(shape: type[Serializer[Any]], request: Request) -> dict[str, Any]:
+    """What the body holds, checked. Raises DRF's ``ValidationError``."""
+    serializer = shape(data=request.data)
+    serializer.is_valid(raise_exception=True)
+    values: dict[str, Any] = serializer.validated_data
+    return values
+
+
+def event_stream(events: AsyncGenerator[Event]) -> StreamingHttpResponse:
+    """Server-Sent Events. The database connection of the request has gone back to the pool before the first one."""
+    return StreamedAnswer(_frames(events), content_type="text/event-stream")
+
+
+async def _frames(events: AsyncGenerator[Event]) -> AsyncIterator[bytes]:
+    async with aclosing(paced(events)) as coming:
+        async for event in coming:
+            if event is None:
+                yield b": nothing new\n\n"
+            else:
+                yield f"id: {event.seq}\nevent: {event.type}\ndata: {wire.frame(event.envelope())}\n\n".encode()
+
+
+async def paced(events: AsyncGenerator[Event]) -> AsyncGenerator[Event | None]:
+    """The events as they come, and ``None`` whenever none came for a while."""
+    while True:
+        upcoming = asyncio.ensure_future(anext(events, None))
+        try:
+            while not (await asyncio.wait([upcoming], timeout=KEEP_ALIVE_SECONDS))[0]:
+                yield None
+        finally:
+            upcoming.cancel()  # no more than a formality, unless the reader has left
+        event = upcoming.result()
+        if event is None:
+            return
+        yield event

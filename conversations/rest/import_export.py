@@ -1,0 +1,213 @@
+"""Threads, artifacts and what is remembered, in and out as one document."""
+
+import asyncio
+import json
+import logging
+import math
+import tempfile
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+from contextlib import aclosing, closing
+from contextvars import Context, copy_context
+from functools import partial
+from typing import IO, Any
+
+from django.conf import settings
+from django.http import HttpResponseBase
+from django.utils import timezone
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
+from rest_framework.parsers import BaseParser
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from conversations.errors import InvalidImport, OpenbookError, error_object
+from conversations.import_export.disk_lists import Scratch
+from conversations.import_export.document_writer import export
+from conversations.import_export.import_sections import outline, records
+from conversations.import_export.store import Stored, store
+from conversations.import_export.uploads import documents, too_large
+from conversations.models import Scope
+from conversations.rest import serializers
+from conversations.rest.base import AsyncAPIView, caller
+from conversations.rest.errors import exception_handler
+from conversations.rest.query_params import switched
+from conversations.rest.streams import StreamedAnswer
+from conversations.runtime import long_work
+from conversations.runtime.long_work import Kind, Work
+
+log = logging.getLogger("openbook.exchange")
+
+IDS = {"keep": False, "new": True}
+PIECE = 2**20
+IN_MEMORY = 2 * 2**20
+"""Bytes of an upload; a larger one is kept in a file."""
+
+WAITING_SECONDS = 2.0
+"""How often whoever waits is told so."""
+
+Told = Callable[[dict[str, Any]], None]
+LAST = {"done", "error"}
+
+
+class UploadParser(BaseParser):
+    """A body of any type, which may be far larger than a message, as a file: what it is shows in what it holds."""
+
+    media_type = "*/*"
+
+    def parse(  # type: ignore[override]  # there are no fields in it
+        self, stream: IO[bytes], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
+    ) -> IO[bytes]:
+        most = settings.OPENBOOK_MAX_IMPORT_MB * 2**20
+        upload = tempfile.SpooledTemporaryFile(IN_MEMORY)  # noqa: SIM115  # whoever reads it closes it
+        while piece := stream.read(PIECE):
+            upload.write(piece)
+            if upload.tell() > most:
+                upload.close()
+                raise too_large(most)
+        return upload
+
+
+class Import(AsyncAPIView):
+    parser_classes = [UploadParser]
+
+    @extend_schema(
+        request={"application/json": serializers.Book, "application/zip": OpenApiTypes.BINARY},
+        responses={
+            201: serializers.ImportAnswer,
+            (200, "application/x-ndjson"): OpenApiResponse(OpenApiTypes.OBJECT, "With `progress`: a line at a time."),
+        },
+        parameters=[
+            OpenApiParameter(
+                "ids",
+                OpenApiTypes.STR,
+                enum=list(IDS),
+                description="`keep` (default): ids that are given are kept, and one that exists already is refused with "
+                "409 `already_exists`. `new`: everything gets a new id, so that copies can be made.",
+            ),
+            OpenApiParameter(
+                "progress",
+                OpenApiTypes.BOOL,
+                description="`true`: the answer is 200 with lines of JSON (`application/x-ndjson`) as it goes on – "
+                '`{"type": "waiting", "message"}` until there is a place for it, `{"type": "progress", "threads", "of", '
+                '"messages"}` – and in the end one of `{"type": "done", …}` with what is answered otherwise, or `{"type": '
+                '"error", "error": {…}}`. Whoever leaves before cancels the import.',
+            ),
+        ],
+    )
+    async def post(self, request: Request) -> HttpResponseBase:
+        """Import threads and what is remembered, all or nothing. Errors name their place, `threads[3].messages[17].content`.
+
+        A data export of ChatGPT or Claude is taken as well, as its `conversations.json` or as the ZIP file that it comes in.
+        """
+        shown = switched(request, "progress")
+        ids = request.query_params.get("ids", "keep")
+        if ids not in IDS:
+            raise InvalidImport(f"`ids` must be one of: {', '.join(IDS)}.", place="ids")
+        user, upload = caller(request), await long_work.step(_upload)(request)
+
+        def imported(told: Told) -> dict[str, Any]:
+            most = settings.OPENBOOK_MAX_IMPORT_MB * 2**20
+            with documents(upload, most=most) as found, closing(Scratch()) as scratch:
+                outlines = [outline(each, scratch) for each in found]
+                of = sum(each.counts.get("threads", 0) for each in outlines)
+                told(_progress(Stored(), of))
+                read = records(outlines, scratch, user_id=user.pk, now=timezone.now(), new_ids=IDS[ids])
+                return _answer(store(user=user, records=read, told=lambda stored: told(_progress(stored, of))), of)
+
+        if shown:
+            lines = _lines(long_work.places(user.pk, Kind.IMPORT), imported, copy_context())
+            return StreamedAnswer(_closing(upload, lines), content_type="application/x-ndjson")
+        with upload:
+            done = await long_work.run(user.pk, Kind.IMPORT, partial(imported, lambda progress: None))
+        return Response(done, status=201)
+
+
+def _upload(request: Request) -> IO[bytes]:
+    """In a thread, as it is copied. DRF parses no body that is empty, and so has nothing of ours for it."""
+    upload = request.data
+    return tempfile.SpooledTemporaryFile() if isinstance(upload, Mapping) else upload  # type: ignore[return-value]
+
+
+def _progress(stored: Stored, of: int) -> dict[str, Any]:
+    messages = sum(count for _, count in stored.threads)
+    return {"type": "progress", "threads": len(stored.threads), "of": of, "messages": messages}
+
+
+def _answer(stored: Stored, of: int) -> dict[str, Any]:
+    empty = of - len(stored.threads)
+    threads = [{"id": str(id), "message_count": count} for id, count in stored.threads]
+    return {"threads": threads, "memories": stored.memories} | ({"left_out": empty} if empty else {})
+
+
+async def _lines(
+    looks: AsyncGenerator[Work | OpenbookError], work: Callable[[Told], dict[str, Any]], context: Context
+) -> AsyncGenerator[bytes]:
+    """That it waits, what the work tells as it tells it, and how it ended. Whoever stops listening ends it."""
+    lines, loop = asyncio.Queue[dict[str, Any]](), asyncio.get_running_loop()
+
+    def told(progress: dict[str, Any]) -> None:
+        loop.call_soon_threadsafe(lines.put_nowait, progress)
+
+    async def worked() -> None:
+        try:
+            last = {"type": "done"} | await long_work.run_work(await _waited(looks, told), partial(work, told))
+        except Exception as error:  # the border of the stream: its status has been sent, so its last line has to tell
+            last = {"type": "error", **_refusal(error)}
+        told(last)
+
+    task = asyncio.create_task(worked(), context=context)
+    try:
+        while (line := await lines.get())["type"] not in LAST:
+            yield _line(line)
+        yield _line(line)
+        await task
+    finally:
+        task.cancel()
+
+
+async def _closing(upload: IO[bytes], lines: AsyncGenerator[bytes]) -> AsyncIterator[bytes]:
+    with upload:
+        async with aclosing(lines):
+            async for line in lines:
+                yield line
+
+
+async def _waited(looks: AsyncGenerator[Work | OpenbookError], told: Told) -> Work:
+    """The work, as soon as it has a place."""
+    told_at = -math.inf
+    async with aclosing(looks):
+        async for found in looks:
+            if isinstance(found, Work):
+                return found
+            if time.monotonic() - told_at >= WAITING_SECONDS:
+                told_at = time.monotonic()
+                told({"type": "waiting", "message": found.message})
+    raise AssertionError
+
+
+def _refusal(error: Exception) -> dict[str, Any]:
+    answer = exception_handler(error, {})
+    if answer is None:
+        log.exception("import failed")
+        message = (
+            "Something went wrong on the server, and nothing was imported. It is in the log under this request_id."
+        )
+        return {"error": error_object(type="internal", code="internal", message=message)}
+    return dict(answer.data)
+
+
+def _line(values: dict[str, Any]) -> bytes:
+    return json.dumps(values, ensure_ascii=False).encode() + b"\n"
+
+
+class Export(AsyncAPIView):
+    scopes = {"GET": Scope.EXPORT}
+
+    @extend_schema(responses=serializers.Book)
+    async def get(self, request: Request) -> HttpResponseBase:
+        """Everything of the caller in the format that `POST import/` takes: threads oldest first, what is remembered."""
+        work = await long_work.taken(caller(request).pk, Kind.DOWNLOAD)
+        response = StreamedAnswer(long_work.download(work, export(caller(request))), content_type="application/json")
+        response["Content-Disposition"] = f'attachment; filename="openbook-{timezone.now():%Y-%m-%d}.json"'
+        return response

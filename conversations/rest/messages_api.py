@@ -1,0 +1,447 @@
+"""``/v1/``: the Anthropic Messages API, so that any program written for it has Openbook's memory behind it."""
+
+import io
+import sys
+import traceback
+import uuid
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping
+from contextlib import aclosing, closing
+from dataclasses import dataclass
+from typing import IO, Any
+
+from django.contrib.auth.models import User
+from django.http import HttpRequest, HttpResponseBase, JsonResponse
+from django.views.decorators.csrf import csrf_exempt
+from drf_spectacular.utils import extend_schema
+from rest_framework.exceptions import ParseError
+from rest_framework.parsers import BaseParser
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from conversations import errors, replies, threads
+from conversations.accounts import allowances
+from conversations.context.budget import Budget
+from conversations.context.caller_options import Terms
+from conversations.context.token_estimate import estimate_tokens, text_of, turn_tokens
+from conversations.errors import InvalidImport, InvalidMessage, MessageTooLong, NotFound, OpenbookError
+from conversations.import_export.disk_lists import Scratch
+from conversations.import_export.json_stream import Shape, Text
+from conversations.models import ApiToken, Assistant, Scope, text_blocks
+from conversations.replies import store
+from conversations.replies.append import append
+from conversations.replies.events import Event
+from conversations.replies.user_content import client_id, user_blocks
+from conversations.rest.authentication import TokenAuthentication
+from conversations.rest.base import APIView, AsyncAPIView, caller, paced, token_of
+from conversations.rest.errors import exception_handler
+from conversations.rest.messages_shapes import (
+    PING,
+    REFUSED,
+    STATUSES,
+    TELLING,
+    Call,
+    Stream,
+    answer,
+    error_body,
+    failure,
+    frame,
+    model_object,
+    read_call,
+)
+from conversations.rest.streams import StreamedAnswer
+from conversations.rest.thread_matching import Found, Sent, Step, place_of
+from conversations.runtime import long_work
+from conversations.runtime.db import in_database
+from conversations.runtime.long_work import Kind
+from conversations.runtime.memory_budget import Room
+from conversations.runtime.request_ids import current_request_id
+from conversations.runtime.text import clean
+
+LARGEST_BODY = 32 * 2**20
+"""As in the Messages API: programs send their whole history."""
+LARGE_BODY = 2**20
+"""Bytes from which on a body is read apart from replies, one at a time."""
+READ_AT_ONCE = Room(2 * 2**20)
+"""For bodies that are smaller: a history takes some twenty times as much memory while it is read and stored."""
+MOST_MESSAGES, MOST_TEXT = 10_000, 8 * 2**20
+"""Of a body, and what their texts may take in memory."""
+BLOCKS: Shape = [dict.fromkeys(("type", "text"))]
+MESSAGE: Shape = {"role": None, "content": BLOCKS}
+NAMES: Mapping[str, Shape] = {
+    **dict.fromkeys(("model", "max_tokens", "messages", "metadata", "output_config", "stream")),
+    **dict.fromkeys(REFUSED),
+    "system": BLOCKS,
+}
+SHARE_OF_INSTRUCTIONS = 2
+"""One of so many parts of an assistant's context is the most that a program's instructions may take."""
+
+
+class KeyAuthentication(TokenAuthentication):
+    """``x-api-key: …`` or ``Authorization: Bearer …``, as the SDKs of the Messages API send it."""
+
+    def offered(self, request: Request) -> str:
+        scheme, _, token = request.headers.get("Authorization", "").partition(" ")
+        return request.headers.get("X-Api-Key") or (token.strip() if scheme.lower() == "bearer" else "")
+
+    def authenticate_header(self, request: Request) -> str:
+        return "Bearer"
+
+
+class BodyParser(BaseParser):
+    """Reads a body message by message. What no call needs is passed over: pictures, tools' results, names that aren't known."""
+
+    media_type = "application/json"
+
+    def parse(
+        self, stream: IO[bytes], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
+    ) -> Any:
+        with closing(Scratch()) as scratch:
+            text = Text(_Limited(stream), scratch, most_elements=MOST_MESSAGES)
+            try:
+                body = _body(text) if text.next() == b"{" else text.value()
+                text.end()
+            except InvalidImport as error:
+                raise ParseError(error.message.replace("document", "body")) from None
+        return body
+
+
+def _body(text: Text) -> dict[str, Any]:
+    body: dict[str, Any] = {}
+    for name in text.names():
+        if name == "messages" and text.next() == b"[":
+            body[name] = list(_messages(text))
+        elif name in NAMES:
+            body[name] = text.read(NAMES[name])
+        else:
+            text.skip()
+    return body
+
+
+def _messages(text: Text) -> Iterator[Any]:
+    held = 0
+    for _ in text.elements():
+        message = text.read(MESSAGE)
+        held += _held(message)
+        if held > MOST_TEXT:
+            raise MessageTooLong(
+                f"The messages hold more than {MOST_TEXT // 2**20} MiB of text. No model reads so much: leave the oldest out, "
+                "or bring them with POST /api/v1/import/ and name the thread.",
+                limit=MOST_TEXT,
+            )
+        yield message
+
+
+def _held(value: Any) -> int:
+    """Bytes that its texts take in memory."""
+    match value:
+        case str():
+            return sys.getsizeof(value)
+        case dict():
+            return sum(map(_held, value.values()))
+        case list():
+            return sum(map(_held, value))
+    return 0
+
+
+class _Limited(io.RawIOBase):
+    """Ends where a body is too large."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream, self._left = stream, LARGEST_BODY
+
+    def read(self, size: int = -1, /) -> bytes:
+        piece = self._stream.read(size)
+        self._left -= len(piece)
+        if self._left < 0:
+            raise too_large()
+        return piece
+
+
+def too_large() -> MessageTooLong:
+    return MessageTooLong(f"The request body is too large; the limit is {LARGEST_BODY:,} bytes.", limit=LARGEST_BODY)
+
+
+class InTheirShape(APIView):
+    """Errors and headers as the Messages API has them."""
+
+    refuses_unknown_parameters = False  # SDKs add some, such as ?beta=true
+    authentication_classes = [KeyAuthentication]
+    parser_classes = [BodyParser]
+
+    def get_exception_handler(self) -> Any:
+        return told_in_their_shape
+
+    def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
+        final = super().finalize_response(request, response, *args, **kwargs)
+        final["request-id"] = current_request_id.get()
+        return final
+
+
+def told_in_their_shape(exception: Exception, context: dict[str, Any]) -> Response | None:
+    response = exception_handler(exception, context)
+    if response is not None:
+        response.status_code = STATUSES.get(response.status_code, response.status_code)
+        response.data = error_body(response.status_code, response.data["error"])
+    return response
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """A call, and where it goes. ``assistant`` is the one that answers."""
+
+    call: Call
+    blocks: list[dict[str, Any]]
+    key: str | None
+    found: Found
+    assistant: Assistant
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ready:
+    """A call whose history is stored, so that nothing of it needs to be in memory while the reply is written."""
+
+    blocks: list[dict[str, Any]]
+    key: str | None
+    found: Found
+    thread: uuid.UUID | None
+    assistant: str
+    terms: Terms
+    stream: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Begun:
+    thread: uuid.UUID
+    reply: uuid.UUID
+    model: str
+
+    @property
+    def id(self) -> str:
+        return f"msg_{self.reply.hex}"
+
+    def headers(self, request_id: str | None) -> dict[str, str]:
+        named = {"thread": str(self.thread), "reply": str(self.reply), "request": request_id}
+        return {f"x-openbook-{name}": value for name, value in named.items() if value}
+
+
+@extend_schema(exclude=True)
+class Messages(InTheirShape, AsyncAPIView):
+    async def post(self, request: Request) -> HttpResponseBase:
+        """Answer the newest message. The reply goes on if the program leaves."""
+        ready = await _apart(request, lambda: _ready(request))
+        begun = await _begin(caller(request), ready, token_of(request))
+        events = paced(replies.follow(begun.reply))
+        if not ready.stream:
+            return _whole(await _last(events), begun)
+        return await _streamed(events, begun)
+
+
+@extend_schema(exclude=True)
+class CountTokens(InTheirShape, AsyncAPIView):
+    scopes = {"POST": Scope.READ}
+
+    async def post(self, request: Request) -> Response:
+        """What the model would be given, in estimated tokens. Calls no model and writes nothing."""
+
+        def counted() -> int:
+            return _estimated(caller(request), _asked(request, counting=True))[0]
+
+        return Response({"input_tokens": await _apart(request, counted)})
+
+
+@extend_schema(exclude=True)
+class ModelList(InTheirShape):
+    def get(self, request: Request) -> Response:
+        """The assistants, all on one page."""
+        models = [model_object(assistant) for assistant in threads.offered_assistants()]
+        ids = [model["id"] for model in models] or [None]
+        return Response({"data": models, "has_more": False, "first_id": ids[0], "last_id": ids[-1]})
+
+
+@extend_schema(exclude=True)
+class ModelDetail(InTheirShape):
+    def get(self, request: Request, slug: str) -> Response:
+        assistant = threads.offered_assistants().filter(slug=clean(slug)).first()
+        if assistant is None:
+            raise NotFound("There is no assistant of that name. GET /v1/models lists them.")
+        return Response(model_object(assistant))
+
+
+@csrf_exempt
+def unknown_call(request: HttpRequest, **_: str) -> JsonResponse:
+    message = "There is no such call here: POST /v1/messages, POST /v1/messages/count_tokens, GET /v1/models."
+    return failed(404, "not_found", message)
+
+
+def failed(status: int, code: str, message: str) -> JsonResponse:
+    """For failures outside the views above."""
+    body = error_body(status, errors.error_object(type="", code=code, message=message))
+    return JsonResponse(body, status=status, headers={"request-id": body["request_id"]})
+
+
+async def _apart[R](request: Request, function: Callable[[], R]) -> R:
+    """The function's result: of a large body apart from others' steps, and one at a time; of others as there is room."""
+
+    def carried_out() -> R:
+        try:
+            return function()
+        except OpenbookError as error:
+            traceback.clear_frames(error.__traceback__)  # or what was read would lie there until it is collected
+            raise
+        finally:
+            if type(request.data) is dict:  # one that could not be read is another kind
+                request.data.clear()
+
+    announced = request.headers.get("Content-Length", "")
+    if announced.isdigit() and int(announced) <= LARGE_BODY:
+        async with READ_AT_ONCE.for_size(int(announced)):
+            return await in_database(carried_out)()
+    return await long_work.run(caller(request).pk, Kind.HISTORY, carried_out)
+
+
+def _asked(request: Request, *, counting: bool = False) -> Asked:
+    """Raises an ``OpenbookError`` where a call can't be answered; nothing is stored yet."""
+    call = read_call(request.data, counting=counting)
+    user, blocks = caller(request), user_blocks(call.newest)
+    key = client_id(request.headers.get("Idempotency-Key"))
+    chosen = threads.offered_assistants().filter(slug=call.model).first()
+    sent = Sent(
+        text=text_of(blocks),
+        earlier=call.earlier,
+        retried=request.headers.get("X-Stainless-Retry-Count", "0") != "0",
+        key=key,
+    )
+    named = request.headers.get("X-Openbook-Thread") or call.thread
+    found = place_of(user, sent, named=named, assistant=chosen)
+    assistant = found.thread.assistant if found.thread else chosen or threads.assistant_named(None)
+    check_room(assistant, call.terms)
+    return Asked(call=call, blocks=blocks, key=key, found=found, assistant=assistant)
+
+
+def check_room(assistant: Assistant, terms: Terms) -> None:
+    """Raises ``InvalidMessage`` where instructions would leave too little of the context for anything else."""
+    tokens, most = estimate_tokens(terms.instructions), assistant.total_tokens // SHARE_OF_INSTRUCTIONS
+    if tokens > most:
+        roomy = threads.offered_assistants().filter(total_tokens__gte=tokens * SHARE_OF_INSTRUCTIONS)
+        names = ", ".join(roomy.values_list("slug", flat=True)) or "none is offered here"
+        raise InvalidMessage(
+            f"`system` takes about {tokens:,} tokens; the assistant {assistant.slug} has room for {most:,}. Shorten it, or "
+            f"name an assistant with more room as `model`: {names}.",
+            field="system",
+        )
+
+
+def _ready(request: Request) -> Ready:
+    """The call, once the history that came with it is stored where that is new."""
+    user, asked = caller(request), _asked(request)
+    thread = asked.found.thread.id if asked.found.thread else None
+    if not asked.found.reply and _is_to_import(asked):
+        _demand_room(user, asked, token_of(request))  # a call that is refused is to leave nothing
+        # A program that is cut off here finds the thread again by what it ends with.
+        turns = [(role, text_blocks(text)) for role, text in asked.call.earlier]
+        thread = append(user=user, thread_id=thread, turns=turns, assistant=asked.assistant.slug)
+    return Ready(
+        blocks=asked.blocks,
+        key=asked.key,
+        found=asked.found,
+        thread=thread,
+        assistant=asked.assistant.slug,
+        terms=asked.call.terms,
+        stream=asked.call.stream,
+    )
+
+
+async def _begin(user: User, ready: Ready, token: ApiToken | None) -> Begun:
+    found = ready.found
+    if found.thread and found.reply and found.step is Step.FOLLOW:
+        return Begun(thread=found.thread.id, reply=found.reply, model=ready.assistant)
+    if found.reply:
+        opened = await replies.retry(user=user, reply_id=found.reply, terms=ready.terms, token=token)
+    else:
+        opened = await replies.start(
+            user=user,
+            thread_id=ready.thread,
+            content=ready.blocks,
+            client_message_id=ready.key,
+            assistant=ready.assistant,
+            terms=ready.terms,
+            token=token,
+        )
+    return Begun(thread=opened.thread.id, reply=opened.reply.id, model=ready.assistant)
+
+
+def _demand_room(user: User, asked: Asked, token: ApiToken | None) -> None:
+    """Raises ``RateLimited`` where the reply would find no room."""
+    read, written = _estimated(user, asked)
+    allowances.refuse_unless_room(user.pk, token.pk if token else None, read + written)
+
+
+def _estimated(user: User, asked: Asked) -> tuple[int, int]:
+    """What the model would be given, and what it might write and think, in tokens."""
+    thread, call = asked.found.thread, asked.call
+    coming = store.upcoming(
+        user=user,
+        thread_id=thread.id if thread else None,
+        assistant=asked.assistant.slug,
+        blocks=asked.blocks,
+        terms=call.terms,
+    )
+    earlier = sum(turn_tokens(text_blocks(text)) for _, text in call.earlier) if _is_to_import(asked) else 0
+    room = max(0, Budget.of(asked.assistant).history_tokens - coming.context.history_tokens)
+    return coming.context.model_tokens + min(earlier, room), coming.context.max_tokens
+
+
+def _is_to_import(asked: Asked) -> bool:
+    """A thread's own history wins; only one that has none is given what the program says went before."""
+    thread = asked.found.thread
+    return bool(asked.call.earlier) and (thread is None or thread.message_count == 0)
+
+
+async def _last(events: AsyncGenerator[Event | None]) -> Event:
+    last = None
+    async for event in events:
+        last = event or last
+    assert last and last.is_last
+    return last
+
+
+def _whole(ending: Event, begun: Begun) -> Response:
+    headers = begun.headers(ending.data["request"])
+    if found := failure(ending):
+        return _failed(found, headers)
+    return Response(answer(ending, id=begun.id, model=begun.model), headers=headers)
+
+
+def _failed(found: tuple[int, dict[str, Any]], headers: dict[str, str]) -> Response:
+    status, error = found
+    details = error["details"]
+    headers = {**headers, "x-should-retry": "true" if details.get("retryable") else "false"}
+    if "retry_after" in details:
+        headers["retry-after"] = str(details["retry_after"])
+    return Response(error_body(status, error), status=status, headers=headers)
+
+
+async def _streamed(events: AsyncGenerator[Event | None], begun: Begun) -> HttpResponseBase:
+    """Waits until the model begins, but not for ever: what fails before is told by its status, which programs retry by."""
+    first: list[Event] = []
+    async for event in events:
+        if event is None:
+            break
+        first.append(event)
+        if event.type in TELLING:
+            break
+    headers = begun.headers(next((event.data["request"] for event in first if event.type == "context.built"), None))
+    if first and first[-1].is_last and (found := failure(first[-1])):
+        return _failed(found, headers)
+    return StreamedAnswer(_frames(first, events, begun), content_type="text/event-stream", headers=headers)
+
+
+async def _frames(first: list[Event], events: AsyncGenerator[Event | None], begun: Begun) -> AsyncIterator[bytes]:
+    stream = Stream(id=begun.id, model=begun.model)
+    for event in first:
+        for told in stream.of(event):
+            yield frame(told)
+    async with aclosing(events):
+        async for upcoming in events:
+            for told in stream.of(upcoming) if upcoming else [*stream.begin(), PING]:
+                yield frame(told)

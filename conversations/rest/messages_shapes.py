@@ -1,0 +1,331 @@
+"""The shapes of the Anthropic Messages API, as far as Openbook speaks it; docs/messages-api.md has them in a table. Pure."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+from conversations.context.caller_options import Terms
+from conversations.errors import InvalidMessage
+from conversations.models import Assistant
+from conversations.providers.base import COUNTED_TOKENS
+from conversations.replies.events import Event
+from conversations.runtime.text import clean
+
+Json = dict[str, Any]
+Said = tuple[str, str]
+"""Role and text of an earlier message."""
+
+REFUSED = {
+    "tools": "Leave `tools` out: the assistant calls its own, on the server.",
+    "mcp_servers": "Leave `mcp_servers` out: the assistant calls its own tools, on the server.",
+    "container": "Leave `container` out: nothing is run on the server.",
+    "stop_sequences": "Leave `stop_sequences` out: a reply is stored as the model ends it.",
+    "output_format": "Leave `output_format` out, and ask for the format in words.",
+}
+"""What would change the answer and can't be honoured. What isn't named in this module is ignored."""
+
+ERRORS = {
+    400: "invalid_request_error",
+    401: "authentication_error",
+    403: "permission_error",
+    404: "not_found_error",
+    409: "conflict_error",
+    413: "request_too_large",
+    429: "rate_limit_error",
+    500: "api_error",
+    504: "timeout_error",
+    529: "overloaded_error",
+}
+STATUSES = {502: 500, 503: 529}
+"""Of ours, as the Messages API has them."""
+FAILURES = {"invalid_request": 400, "request_too_large": 413, "rate_limited": 429, "timeout": 504, "overloaded": 529}
+"""How a reply that failed is told, by the code of its error; all others are 500."""
+
+REFUSAL = "refused"
+WORDS = frozenset({"end_turn", "max_tokens", "refusal", "model_context_window_exceeded"})
+TELLING = frozenset(
+    {
+        *("reply.thinking", "reply.delta", "tool.started"),
+        *("reply.completed", "reply.stopped", "reply.interrupted", "reply.failed"),
+    }
+)
+"""The events from which on it is known that a reply has begun, or how it ended."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Call:
+    """What a body asks for. ``newest`` is the turn to answer, ``earlier`` is what the program says went before it."""
+
+    model: str
+    terms: Terms
+    stream: bool
+    thread: str | None
+    earlier: list[Said]
+    newest: list[Json]
+
+
+def read_call(body: Any, *, counting: bool = False) -> Call:
+    """The call of a body; ``counting`` is one that asks for the number of its tokens. Raises ``InvalidMessage``."""
+    if not isinstance(body, dict):
+        raise InvalidMessage("The body must be a JSON object with `model`, `max_tokens` and `messages`.")
+    _refuse(body)
+    messages = body.get("messages")
+    if not isinstance(messages, list) or not messages:
+        raise InvalidMessage("`messages` must be a list of at least one message.", field="messages")
+    read = [_message(message, place) for place, message in enumerate(messages)]
+    spoken = [said for said in read if said[0] != "system"]
+    first = len(spoken)
+    while first and spoken[first - 1][0] == "user":
+        first -= 1
+    if first == len(spoken):
+        raise InvalidMessage(
+            "The last message must be the user's. A reply can't be begun for the model.", field="messages"
+        )
+    told = [
+        _text(body.get("system"), "system"),
+        *(_text(content, "system") for role, content in read if role == "system"),
+    ]
+    return Call(
+        model=_model(body.get("model")),
+        terms=Terms(
+            instructions="\n\n".join(filter(None, told)),
+            max_tokens=None if counting else _max_tokens(body.get("max_tokens")),
+        ),
+        stream=_stream(body.get("stream", False)),
+        thread=_thread(body.get("metadata")),
+        earlier=_joined(spoken[:first]),
+        newest=[block for _, content in spoken[first:] for block in _text_blocks(content)],
+    )
+
+
+def message(*, id: str, model: str, text: str, stop_reason: str, usage: Mapping[str, int]) -> Json:
+    return {
+        "id": id,
+        "type": "message",
+        "role": "assistant",
+        "model": model,
+        "content": [{"type": "text", "text": text}] if text else [],
+        "stop_reason": stop_reason,
+        "stop_sequence": None,
+        "usage": _usage(usage),
+    }
+
+
+def answer(ending: Event, *, id: str, model: str) -> Json:
+    """The message that a reply came to, from its last event. One that failed has none, see ``failure``."""
+    said = ending.data["message"]
+    text = said["text"] if said else ""
+    return message(id=id, model=model, text=text, stop_reason=stop_reason(ending), usage=ending.data["usage"])
+
+
+def stop_reason(ending: Event) -> str:
+    """In the words of the Messages API. One that a person stopped has ended for whoever waits for it."""
+    if failed(ending):
+        return "refusal"
+    word = ending.data["stop_reason"]
+    return word if word in WORDS else "end_turn"
+
+
+def failed(ending: Event) -> Json | None:
+    """The error of a reply that failed."""
+    return ending.data.get("error")
+
+
+def failure(ending: Event) -> tuple[int, Json] | None:
+    """Status and error of a reply that failed. To refuse is an answer here."""
+    error = failed(ending)
+    if error is None or error["code"] == REFUSAL:
+        return None
+    return FAILURES.get(error["code"], 500), error
+
+
+def error_body(status: int, error: Mapping[str, Any]) -> Json:
+    """One of our error objects as the Messages API tells it, with what it says more under ``details``."""
+    return {
+        "type": "error",
+        "error": {
+            "type": ERRORS.get(status, ERRORS[400] if status < 500 else ERRORS[500]),
+            "message": error["message"],
+            "details": {**error["details"], "code": error["code"]},
+        },
+        "request_id": error["request_id"],
+    }
+
+
+def model_object(assistant: Assistant) -> Json:
+    return {
+        "type": "model",
+        "id": assistant.slug,
+        "display_name": assistant.name,
+        "created_at": "1970-01-01T00:00:00Z",  # as the API has it where that isn't known
+        "lifecycle": "active",
+        "max_input_tokens": assistant.hard_cap_tokens,
+        "max_tokens": assistant.max_output_tokens,
+    }
+
+
+@dataclass(kw_only=True)
+class Stream:
+    """A reply's events as the events of the Messages API, in order."""
+
+    id: str
+    model: str
+    _began: bool = False
+    _speaks: bool = False
+
+    def of(self, event: Event) -> Iterator[Json]:
+        match event.type:
+            case "context.built":
+                yield from self.begin(event.data["total_tokens"])
+            case "reply.thinking":
+                yield from self.begin()
+                yield PING
+            case "reply.delta":
+                yield from self._speak()
+                yield {
+                    "type": "content_block_delta",
+                    "index": 0,
+                    "delta": {"type": "text_delta", "text": event.data["text"]},
+                }
+            case _ if event.is_last:
+                yield from self._end(event)
+
+    def begin(self, input_tokens: int = 0) -> Iterator[Json]:
+        """The first event, once; ``input_tokens`` are estimated, and told exactly at the end."""
+        if self._began:
+            return
+        self._began = True
+        start = message(id=self.id, model=self.model, text="", stop_reason="", usage={"input_tokens": input_tokens})
+        yield {"type": "message_start", "message": {**start, "stop_reason": None}}
+
+    def _speak(self) -> Iterator[Json]:
+        yield from self.begin()
+        if not self._speaks:
+            self._speaks = True
+            yield {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}}
+
+    def _end(self, event: Event) -> Iterator[Json]:
+        if found := failure(event):
+            yield error_body(*found)
+            return
+        yield from self.begin()
+        if self._speaks:
+            yield {"type": "content_block_stop", "index": 0}
+        delta = {"stop_reason": stop_reason(event), "stop_sequence": None}
+        yield {"type": "message_delta", "delta": delta, "usage": _usage(event.data["usage"])}
+        yield {"type": "message_stop"}
+
+
+PING: Json = {"type": "ping"}
+
+
+def frame(event: Json) -> bytes:
+    return f"event: {event['type']}\ndata: {json.dumps(event, ensure_ascii=False)}\n\n".encode()
+
+
+def _usage(usage: Mapping[str, int]) -> Json:
+    """Numbers that are parts of others stand beside them here."""
+    for_an_hour = usage.get("cache_creation_1h_input_tokens", 0)
+    return {
+        **{name: usage.get(name, 0) for name in COUNTED_TOKENS},
+        "cache_creation": {
+            "ephemeral_5m_input_tokens": usage.get("cache_creation_input_tokens", 0) - for_an_hour,
+            "ephemeral_1h_input_tokens": for_an_hour,
+        },
+        "output_tokens_details": {"thinking_tokens": usage.get("thinking_tokens", 0)},
+    }
+
+
+def _refuse(body: Json) -> None:
+    for name, why in REFUSED.items():
+        if body.get(name):
+            raise InvalidMessage(why, field=name)
+    output = body.get("output_config")
+    if isinstance(output, dict) and output.get("format"):
+        raise InvalidMessage(
+            "Leave `output_config.format` out, and ask for the format in words.", field="output_config"
+        )
+
+
+def _model(value: Any) -> str:
+    if not isinstance(value, str) or not value:
+        raise InvalidMessage(
+            "`model` must be the name of an assistant, or any other text for the default one.", field="model"
+        )
+    return clean(value)
+
+
+def _max_tokens(value: Any) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+        raise InvalidMessage("`max_tokens` must be a number, 1 or greater.", field="max_tokens")
+    return value
+
+
+def _stream(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise InvalidMessage("`stream` must be true or false.", field="stream")
+    return value
+
+
+def _thread(metadata: Any) -> str | None:
+    if metadata is None:
+        return None
+    named = metadata.get("thread") if isinstance(metadata, dict) else metadata
+    if named is not None and not isinstance(named, str):
+        raise InvalidMessage("`metadata.thread` must be the id of a thread, or `new`.", field="metadata")
+    return named
+
+
+def _message(message: Any, place: int) -> tuple[str, Any]:
+    role = message.get("role") if isinstance(message, dict) else None
+    if role not in ("user", "assistant", "system"):
+        raise InvalidMessage(
+            f"`messages[{place}]` must be an object with `role` (`user` or `assistant`) and `content`.",
+            field="messages",
+        )
+    content = message.get("content")
+    if not isinstance(content, str) and not (
+        isinstance(content, list) and all(isinstance(one, dict) for one in content)
+    ):
+        raise InvalidMessage(f"`messages[{place}].content` must be a text or a list of blocks.", field="messages")
+    return role, content
+
+
+def _text_blocks(content: str | list[Json]) -> list[Json]:
+    """The content of the newest message, of which everything counts."""
+    if isinstance(content, str):
+        return [{"type": "text", "text": content}]
+    for block in content:
+        if block.get("type") != "text" or not isinstance(block.get("text"), str):
+            raise InvalidMessage(
+                f"The newest message may hold text only, and no block of type {block.get('type')!r}.", field="messages"
+            )
+    return [{"type": "text", "text": block["text"]} for block in content]
+
+
+def _joined(messages: Sequence[tuple[str, Any]]) -> list[Said]:
+    """The texts of earlier messages, neighbours of one role as one; what is no text is left out."""
+    said = (
+        (role, "\n\n".join(filter(None, (_texts(content) for _, content in some))))
+        for role, some in groupby(messages, key=lambda message: message[0])
+    )
+    return [(role, text) for role, text in said if text]
+
+
+def _text(value: Any, name: str) -> str:
+    if value is None:
+        return ""
+    if not isinstance(value, str) and not (isinstance(value, list) and all(isinstance(one, dict) for one in value)):
+        raise InvalidMessage(f"`{name}` must be a text or a list of text blocks.", field=name)
+    return _texts(value)
+
+
+def _texts(content: str | list[Json]) -> str:
+    texts = (
+        [content]
+        if isinstance(content, str)
+        else [block.get("text") for block in content if block.get("type") == "text"]
+    )
+    return "\n\n".join(clean(text) for text in texts if isinstance(text, str) and text.strip())

@@ -1,0 +1,125 @@
+"""Answers that take longer than a moment: they end soon after their reader may not have them any more."""
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import aclosing
+from typing import Any, cast
+
+from django.contrib.auth.models import User
+from django.db import DatabaseError
+from django.http import HttpRequest, StreamingHttpResponse
+
+from conversations import errors, wire
+from conversations.accounts import session_user, tokens
+from conversations.errors import OpenbookError
+from conversations.models import ApiToken
+from conversations.runtime.db import in_database
+
+CHECK_SECONDS = 5.0
+"""How often it is asked whether a reader still may."""
+
+log = logging.getLogger("openbook.streams")
+
+type Check = Callable[[], OpenbookError | None]
+"""Why the reader may not go on, as of now. Reads the database."""
+
+
+class AccessEnded(Exception):
+    """``error``: what the reader is told."""
+
+    def __init__(self, error: OpenbookError) -> None:
+        super().__init__(error.message)
+        self.error = error
+
+
+class StreamedAnswer(StreamingHttpResponse):
+    """What nobody on the way keeps or holds back."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self["Cache-Control"] = "no-store"
+        self["X-Accel-Buffering"] = "no"
+
+
+class SelfChecked(StreamedAnswer):
+    """An answer that asks by itself whether its reader still may."""
+
+
+async def while_allowed[T](items: AsyncGenerator[T], check: Check) -> AsyncGenerator[T | None]:
+    """The items as they come, and ``None`` after each check that none came before. Raises ``AccessEnded``."""
+    clock = asyncio.get_running_loop().time
+    due = clock() + CHECK_SECONDS
+    async with aclosing(items) as coming:
+        while True:
+            upcoming = asyncio.ensure_future(anext(coming, None))
+            try:
+                while not upcoming.done() or clock() >= due:
+                    await asyncio.wait([upcoming], timeout=max(0.0, due - clock()))
+                    if clock() >= due:
+                        if error := await _outcome(check):
+                            raise AccessEnded(error)
+                        due = clock() + CHECK_SECONDS
+                        if not upcoming.done():
+                            yield None
+            finally:
+                if upcoming.cancel():
+                    await asyncio.wait([upcoming])
+            item = upcoming.result()
+            if item is None:
+                return
+            yield item
+
+
+def guarded(request: HttpRequest, response: StreamingHttpResponse) -> None:
+    """Let an answer of somebody end with their access: an event stream by an error, anything else by breaking off."""
+    user, token = request.user, getattr(request, "auth", None)
+    if isinstance(response, SelfChecked) or not isinstance(user, User):
+        return
+    check = (
+        _check_of_token(token)
+        if isinstance(token, ApiToken)
+        else _check_of_session(request.session.session_key, user.pk)
+    )
+    is_event_stream = response.headers["Content-Type"].startswith("text/event-stream")
+    content = cast("AsyncGenerator[bytes]", response.streaming_content)  # as Django makes it of whatever it was given
+    response.streaming_content = _pieces(content, check, is_event_stream=is_event_stream)
+
+
+async def _pieces(content: AsyncGenerator[bytes], check: Check, *, is_event_stream: bool) -> AsyncIterator[bytes]:
+    try:
+        async with aclosing(while_allowed(content, check)) as pieces:
+            async for piece in pieces:
+                if piece is not None:
+                    yield piece
+    except AccessEnded as ended:
+        log.info("answer ended with its reader's access", extra={"reason": ended.error.code})
+        if not is_event_stream:
+            raise
+        yield wire.error_event(ended.error)
+
+
+def _check_of_token(began: ApiToken) -> Check:
+    def check() -> OpenbookError | None:
+        token = tokens.valid_digest(bytes(began.digest))
+        if token is None or token.user_id != began.user_id:
+            return errors.SignInNeeded()
+        lost = [scope for scope in began.scopes if scope not in token.scopes]
+        return errors.InsufficientScope(f"The token has lost the scope `{lost[0]}`.", scope=lost[0]) if lost else None
+
+    return check
+
+
+def _check_of_session(key: str | None, user_id: int) -> Check:
+    def check() -> OpenbookError | None:
+        request = session_user.as_of_now(key)
+        return None if request and request.user.pk == user_id else errors.SignInNeeded()
+
+    return check
+
+
+async def _outcome(check: Check) -> OpenbookError | None:
+    try:
+        return await in_database(check)()
+    except DatabaseError:
+        return None  # the database is away; who was let in stays until it says otherwise

@@ -1,0 +1,43 @@
+from django.urls import path, re_path
+from drf_spectacular.views import SpectacularAPIView
+from rest_framework.renderers import JSONRenderer
+
+from conversations.rest import accesses, docs, errors, import_export, tokens, views
+from conversations.rest.base import OnlyJSON
+
+
+class Schema(SpectacularAPIView):
+    """This API in OpenAPI 3.1."""
+
+    renderer_classes = [JSONRenderer]
+    content_negotiation_class = OnlyJSON
+
+
+urlpatterns = [
+    path("auth/token/", tokens.TokenView.as_view()),
+    path("tokens/", tokens.TokenList.as_view()),
+    path("tokens/current/", tokens.TokenCurrent.as_view()),
+    path("tokens/<str:token_id>/", tokens.TokenDetail.as_view()),
+    path("limits/", tokens.LimitsDetail.as_view()),
+    path("assistants/", views.AssistantList.as_view()),
+    path("threads/", views.ThreadList.as_view()),
+    path("threads/<str:thread_id>/", views.ThreadDetail.as_view()),
+    path("threads/<str:thread_id>/messages/", views.MessageList.as_view()),
+    path("threads/<str:thread_id>/messages/stream/", views.MessageStream.as_view()),
+    path("threads/<str:thread_id>/context/", views.ContextPreview.as_view()),
+    path("threads/<str:thread_id>/requests/", views.RequestList.as_view()),
+    path("requests/<str:request_id>/", views.RequestDetail.as_view()),
+    path("replies/<str:reply_id>/stop/", views.ReplyStop.as_view()),
+    path("replies/<str:reply_id>/retry/", views.ReplyRetry.as_view()),
+    path("replies/<str:reply_id>/continue/", views.ReplyContinue.as_view()),
+    path("replies/<str:reply_id>/events/", views.ReplyEvents.as_view()),
+    path("accesses/", accesses.AccessList.as_view()),
+    path("import/", import_export.Import.as_view()),
+    path("export/", import_export.Export.as_view()),
+    path("schema/", Schema.as_view(), name="schema"),
+    path("docs/", docs.page, name="api_docs"),
+    path("docs/messages/", docs.guide, {"file": "messages-api.md"}, name="messages_api_docs"),
+    path("docs/reasons/", docs.guide, {"file": "reasons.md"}, name="reasons"),
+    path("docs/tour/", docs.guide, {"file": "tour.md"}, name="tour"),
+    re_path("^.*$", errors.unknown_call),
+]

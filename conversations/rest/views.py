@@ -1,0 +1,337 @@
+"""The REST API. Each view asks ``conversations.threads`` for the caller's rows and ``conversations.replies`` for replies."""
+
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.db.models import QuerySet
+from django.http import HttpResponseBase
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from conversations import replies, threads, wire
+from conversations.context import snapshot_api
+from conversations.errors import InvalidMessage, NotFound
+from conversations.models import ContextSnapshot, Message, Reply, Scope, Thread
+from conversations.replies import store
+from conversations.replies.store import Opened
+from conversations.replies.user_content import user_blocks
+from conversations.rest import conditional, serializers
+from conversations.rest.base import APIView, AsyncAPIView, caller, event_stream, token_of, valid
+from conversations.rest.errors import ReplyFailed
+from conversations.rest.pagination import (
+    AssistantPagination,
+    RequestPagination,
+    ThreadPagination,
+    TurnPagination,
+    turns_before,
+)
+from conversations.rest.query_params import chosen, moment, words
+from conversations.runtime import long_work
+from conversations.runtime.db import in_database
+from conversations.runtime.long_work import Kind
+from conversations.threads import deletion
+from conversations.threads import search as threads_search
+from memory.consolidation import consolidation_state
+
+
+class ThreadList(APIView):
+    pagination_class = ThreadPagination
+
+    @extend_schema(
+        responses=serializers.ThreadAnswer(many=True),
+        parameters=[
+            OpenApiParameter(
+                "q",
+                OpenApiTypes.STR,
+                description="Only those with all of these words in the title, or all in one turn; words are found in all "
+                "their forms, small ones don't count. `match` says where.",
+            ),
+            OpenApiParameter("assistant", OpenApiTypes.STR, description="Only those with this assistant: its slug."),
+            OpenApiParameter(
+                "updated_since", OpenApiTypes.DATETIME, description="Only those whose last turn is from then or later."
+            ),
+        ],
+    )
+    def get(self, request: Request) -> Response:
+        """The threads of the caller, the one that was active last first."""
+        looked_for = words(request)
+        search = threads_search.search_of(caller(request), looked_for) if looked_for else None
+        found = threads_search.threads_with(search) if search else threads.of(caller(request))
+        if assistant := request.query_params.get("assistant"):
+            found = found.filter(assistant=threads.assistant_known(assistant))
+        if since := moment(request, "updated_since"):
+            found = found.filter(updated_at__gte=since)
+        paginator = self.pagination_class()
+        page = paginator.paginate_queryset(found.select_related("assistant"), request)
+        objects = _thread_objects(page)
+        if search:
+            places = threads_search.places(search, page)
+            objects = [
+                shown | {"match": _match(places.get(thread.id))} for shown, thread in zip(objects, page, strict=True)
+            ]
+        return paginator.get_paginated_response(objects)
+
+    @extend_schema(request=serializers.ThreadFields, responses={201: serializers.ThreadAnswer})
+    def post(self, request: Request) -> Response:
+        """Open an empty thread."""
+        asked = valid(serializers.ThreadFields, request)
+        assistant = threads.assistant_named(asked.get("assistant"))
+        thread = threads.create(user=caller(request), assistant=assistant, title=asked.get("title", ""))
+        return Response(wire.thread_object(thread, None), status=201)
+
+
+class ThreadDetail(AsyncAPIView):
+    @extend_schema(responses=serializers.ThreadAnswer)
+    async def get(self, request: Request, thread_id: str) -> Response:
+        """One thread."""
+        return await in_database(self._get)(request, thread_id)
+
+    def _get(self, request: Request, thread_id: str) -> Response:
+        thread = threads.get(caller(request), thread_id)
+        tag = conditional.of_thread(thread.id)
+        if conditional.is_known(request, tag):
+            return conditional.not_modified(tag)
+        return conditional.tagged(Response(_thread_objects([thread])[0]), tag)
+
+    @extend_schema(request=serializers.ThreadChange, responses=serializers.ThreadAnswer)
+    async def patch(self, request: Request, thread_id: str) -> Response:
+        """Rename a thread, give it another assistant, or say whether it takes part in memory."""
+        return await in_database(self._patch)(request, thread_id)
+
+    def _patch(self, request: Request, thread_id: str) -> Response:
+        thread = threads.get(caller(request), thread_id)
+        asked = valid(serializers.ThreadChange, request)
+        if "assistant" in asked:
+            asked["assistant"] = threads.assistant_named(asked["assistant"])
+        with transaction.atomic():
+            conditional.demand_match(request, conditional.of_thread(thread.id, locked=True))
+            if asked:
+                threads.of(caller(request)).filter(id=thread.id).update(**asked)
+        if asked.get("remembers"):
+            consolidation_state.wanted(thread.user_id)
+        changed = threads.get(caller(request), thread_id)
+        return conditional.tagged(Response(_thread_objects([changed])[0]), conditional.of_thread(changed.id))
+
+    @extend_schema(responses={204: None})
+    async def delete(self, request: Request, thread_id: str) -> Response:
+        """Delete a thread with all that belongs to it, for good."""
+        await long_work.run(caller(request).pk, Kind.CHANGE, lambda: self._delete(request, thread_id))
+        return Response(status=204)
+
+    def _delete(self, request: Request, thread_id: str) -> None:
+        thread = threads.get(caller(request), thread_id)
+        with transaction.atomic():
+            conditional.demand_match(request, conditional.of_thread(thread.id, locked=True))
+            deletion.delete_thread(thread)
+
+
+class MessageList(AsyncAPIView):
+    pagination_class = TurnPagination
+
+    @extend_schema(
+        responses=serializers.MessageAnswer(many=True),
+        parameters=[
+            OpenApiParameter(
+                "before",
+                OpenApiTypes.STR,
+                description="`end`, or a position: the newest turns before it, oldest first.",
+            )
+        ],
+    )
+    async def get(self, request: Request, thread_id: str) -> Response:
+        """The turns of a thread, oldest first."""
+        return await in_database(self._list)(request, thread_id)
+
+    def _list(self, request: Request, thread_id: str) -> Response:
+        thread = threads.get(caller(request), thread_id)
+        tag = conditional.of_messages(thread.id, request.build_absolute_uri())
+        if conditional.is_known(request, tag):
+            return conditional.not_modified(tag)
+        return conditional.tagged(self._page(request, threads.messages_of(thread)), tag)
+
+    def _page(self, request: Request, turns: QuerySet[Message]) -> Response:
+        if "before" in request.query_params:
+            messages, previous = turns_before(request, turns)
+            return Response({"next": None, "previous": previous, "results": wire.messages_with_replies(messages)})
+        paginator = self.pagination_class()
+        page = paginator.paginate_queryset(turns, request)
+        return paginator.get_paginated_response(wire.messages_with_replies(page))
+
+    @extend_schema(request=serializers.MessageRequest, responses={201: serializers.ExchangeAnswer})
+    async def post(self, request: Request, thread_id: str) -> Response:
+        """Send a message and wait for the whole reply."""
+        opened = await _start(request, thread_id)
+        async for _ in replies.follow(opened.reply.id):
+            pass
+        return Response(await in_database(_exchange)(caller(request), opened), status=201)
+
+
+class MessageStream(AsyncAPIView):
+    @extend_schema(request=serializers.MessageRequest, responses={(200, "text/event-stream"): OpenApiTypes.STR})
+    async def post(self, request: Request, thread_id: str) -> HttpResponseBase:
+        """Send a message and read the reply as Server-Sent Events."""
+        opened = await _start(request, thread_id)
+        return event_stream(replies.follow(opened.reply.id))
+
+
+class ContextPreview(APIView):
+    scopes = {"POST": Scope.READ}
+
+    @extend_schema(request=serializers.MessageRequest, responses=serializers.SnapshotAnswer)
+    def post(self, request: Request, thread_id: str) -> Response:
+        """The context that a message would get. Calls no model and writes nothing."""
+        asked = valid(serializers.MessageRequest, request)
+        return Response(
+            store.preview_context(
+                user=caller(request),
+                thread_id=None if thread_id == threads.NEW else thread_id,
+                assistant=asked["assistant"],
+                blocks=user_blocks(asked["content"]),
+            )
+        )
+
+
+class RequestList(APIView):
+    pagination_class = RequestPagination
+
+    @extend_schema(
+        responses=serializers.SnapshotAnswer(many=True),
+        parameters=[
+            OpenApiParameter(
+                "status",
+                OpenApiTypes.STR,
+                enum=ContextSnapshot.Status.values,
+                description="Only those that are in this state.",
+            )
+        ],
+    )
+    def get(self, request: Request, thread_id: str) -> Response:
+        """The model requests of a thread, newest first."""
+        found = threads.get(caller(request), thread_id).snapshots.all()
+        if status := chosen(request, "status", ContextSnapshot.Status.values):
+            found = found.filter(status=status)
+        paginator = self.pagination_class()
+        page: list[ContextSnapshot] = paginator.paginate_queryset(found, request)
+        return paginator.get_paginated_response([snapshot_api.body(snapshot) for snapshot in page])
+
+
+class RequestDetail(APIView):
+    @extend_schema(responses=serializers.SnapshotAnswer)
+    def get(self, request: Request, request_id: str) -> Response:
+        """One model request: what it was given, what was left out and why."""
+        try:
+            snapshot = threads.requests_of(caller(request)).get(id=request_id)
+        except (ContextSnapshot.DoesNotExist, ValidationError):  # the latter where it is no id at all
+            raise NotFound("There is no such model request, or it isn't yours. Check the id.") from None
+        return Response(snapshot_api.body(snapshot))
+
+
+class ReplyStop(AsyncAPIView):
+    @extend_schema(request=None, responses={202: serializers.ReplyAnswer})
+    async def post(self, request: Request, reply_id: str) -> Response:
+        """Stop a running reply; the text so far is kept. Follow its events to see the end."""
+        reply = await replies.stop(user=caller(request), reply_id=reply_id)
+        return Response(wire.reply_object(reply), status=202)
+
+
+class ReplyRetry(AsyncAPIView):
+    @extend_schema(request=serializers.RetryRequest, responses={202: serializers.ReplyAnswer})
+    async def post(self, request: Request, reply_id: str) -> Response:
+        """Let a model answer the same message again. Follow the new reply's events."""
+        model = valid(serializers.RetryRequest, request)["model"]
+        opened = await replies.retry(user=caller(request), reply_id=reply_id, model=model, token=token_of(request))
+        return Response(wire.reply_object(opened.reply), status=202)
+
+
+class ReplyContinue(AsyncAPIView):
+    @extend_schema(request=None, responses={202: serializers.ReplyAnswer})
+    async def post(self, request: Request, reply_id: str) -> Response:
+        """Go on where a reply was cut short. Follow the new reply's events: its text begins with all that there was."""
+        opened = await replies.go_on(user=caller(request), reply_id=reply_id, token=token_of(request))
+        return Response(wire.reply_object(opened.reply), status=202)
+
+
+class ReplyEvents(AsyncAPIView):
+    @extend_schema(
+        parameters=[
+            OpenApiParameter("after", OpenApiTypes.INT, description="The last `seq` that you have; 0 for all.")
+        ],
+        responses={(200, "text/event-stream"): OpenApiTypes.STR},
+    )
+    async def get(self, request: Request, reply_id: str) -> HttpResponseBase:
+        """Resume a stream from any point, also after its end."""
+        reply = await in_database(threads.reply_of)(caller(request), reply_id)
+        return event_stream(replies.follow(reply.id, after=_after(request)))
+
+
+class AssistantList(APIView):
+    pagination_class = AssistantPagination
+
+    @extend_schema(responses=serializers.AssistantAnswer(many=True))
+    def get(self, request: Request) -> Response:
+        """The assistants that a thread may be opened with."""
+        paginator = self.pagination_class()
+        page = paginator.paginate_queryset(threads.offered_assistants(), request)
+        return paginator.get_paginated_response(serializers.AssistantAnswer(page, many=True).data)
+
+
+async def _start(request: Request, thread_id: str) -> Opened:
+    asked = valid(serializers.MessageRequest, request)
+    return await replies.start(
+        user=caller(request),
+        thread_id=None if thread_id == threads.NEW else thread_id,
+        content=asked["content"],
+        client_message_id=asked["client_message_id"],
+        assistant=asked["assistant"],
+        token=token_of(request),
+    )
+
+
+def _exchange(user: User, opened: Opened) -> dict[str, Any]:
+    """The stored turns of a reply that has ended. Raises ``ReplyFailed`` where it failed, ``ReplyNotFound`` where its thread
+    was deleted right after."""
+    reply = threads.reply_of(user, opened.reply.id)
+    message = opened.question
+    answer = Message.objects.filter(reply=reply).first()
+    described = wire.reply_with_request(reply)
+    if reply.status in (Reply.Status.FAILED, Reply.Status.INTERRUPTED):
+        raise ReplyFailed(
+            reply.error or {}, thread=str(reply.thread_id), user_message=str(message.id), reply=str(reply.id)
+        )
+    return {
+        "thread": str(reply.thread_id),
+        "user_message": wire.message_object(message, described),
+        "reply": described,
+        "assistant_message": wire.message_object(answer, described) if answer else None,
+        "request": described["request"],
+    }
+
+
+def _thread_objects(page: list[Thread]) -> list[dict[str, Any]]:
+    running = {reply.thread_id: reply for reply in Reply.objects.filter(thread__in=page, status=Reply.Status.RUNNING)}
+    return [wire.thread_object(thread, running.get(thread.id)) for thread in page]
+
+
+def _match(place: threads_search.Place | None) -> dict[str, Any] | None:
+    if place is None:
+        return None
+    return {
+        "message": str(place.turn.id),
+        "position": place.turn.position,
+        "role": str(place.turn.role),
+        "created_at": wire.moment(place.turn.created_at),
+        "excerpt": place.excerpt,
+        "words": list(place.words),
+    }
+
+
+def _after(request: Request) -> int:
+    """From the header that browsers send when they reconnect, to the same address as before, or from ``?after=``."""
+    given = request.headers.get("Last-Event-ID") or request.query_params.get("after") or "0"
+    if not (given.isascii() and given.isdecimal()) or len(given) > 9:
+        raise InvalidMessage("`after` must be the last `seq` that you have, 0 or greater.")
+    return int(given)

@@ -1,0 +1,130 @@
+"""Who of the staff is shown content: masked until somebody states a reason, and never without a record of it.
+
+Content is what a person wrote, and whatever was made of it: turns, titles, memories, summaries, artifacts, requests. A
+reason opens the content of one person for half an hour, in one session.
+"""
+
+import logging
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from django.contrib.auth.models import User
+from django.db import DatabaseError, transaction
+from django.http import HttpRequest
+from django.utils import timezone
+
+from conversations.models import ContentAccess
+from conversations.runtime.request_ids import current_request_id
+
+READ, EXPORT = "conversations.read_content", "conversations.export_content"
+OPEN_FOR = timedelta(minutes=30)
+REASON_CHARS = 300
+SESSION_KEY = "openbook_reasons"
+UNRECORDED = (
+    "It could not be recorded that you look, so nothing is shown. Try again; if it stays so, tell who runs the server."
+)
+
+log = logging.getLogger("openbook.access")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sight:
+    """What one page may show of the content of one person. ``user`` is the person's id, ``problem`` why it stays masked."""
+
+    user: int
+    shown: bool = False
+    may_read: bool = False
+    may_export: bool = False
+    reason: str = ""
+    until: datetime | None = None
+    problem: str = ""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether who looks may read, and has stated why."""
+        return self.may_read and bool(self.reason)
+
+
+def look(
+    request: HttpRequest,
+    *,
+    user: int,
+    what: str,
+    object_id: object,
+    thread: UUID | None = None,
+    action: str = ContentAccess.Action.READ,
+) -> Sight:
+    """Whether content may be shown now. That it is has been recorded once this returns; what can't be recorded is not shown."""
+    sight = outlook(request, user=user)
+    allowed = sight.may_export if action == ContentAccess.Action.EXPORT else sight.may_read
+    if not (allowed and sight.reason):
+        return sight
+    try:
+        with transaction.atomic(durable=True):  # nothing that comes later can take the record back
+            record(
+                request, user=user, what=what, object_id=object_id, thread=thread, action=action, reason=sight.reason
+            )
+    except DatabaseError:
+        log.exception("an access could not be recorded")
+        return Sight(user=user, may_read=sight.may_read, problem=UNRECORDED)
+    return replace(sight, shown=True)
+
+
+def outlook(request: HttpRequest, *, user: int) -> Sight:
+    """What ``look`` would begin with. It records nothing, so nothing is shown by it."""
+    may_read, may_export = _may(request, READ), _may(request, EXPORT)
+    reason, until = _reason(request, user)
+    return Sight(user=user, may_read=may_read, may_export=may_export and may_read, reason=reason, until=until)
+
+
+def may_still_look(request: HttpRequest, *, user: int) -> bool:
+    """Whether what is open already may stay so. It records nothing."""
+    return outlook(request, user=user).is_open
+
+
+def record(
+    request: HttpRequest, *, user: int, what: str, object_id: object, thread: UUID | None, action: str, reason: str
+) -> None:
+    staff = request.user
+    assert isinstance(staff, User)
+    ContentAccess.objects.create(
+        at=timezone.now(),
+        staff=staff,
+        staff_name=staff.username,
+        user_id=user,
+        action=action,
+        what=what,
+        object_id=str(object_id),
+        thread_id=thread,
+        reason=reason,
+        request_id=current_request_id.get(),
+    )
+
+
+def open_content(request: HttpRequest, *, user: int, reason: str) -> None:
+    """From now on, in this session, the content of this person is shown for this reason."""
+    until = timezone.now() + OPEN_FOR
+    request.session[SESSION_KEY] = _standing(request) | {str(user): [reason[:REASON_CHARS], until.timestamp()]}
+
+
+def close_content(request: HttpRequest, *, user: int) -> None:
+    request.session[SESSION_KEY] = {key: value for key, value in _standing(request).items() if key != str(user)}
+
+
+def _reason(request: HttpRequest, user: int) -> tuple[str, datetime | None]:
+    reason, until = _standing(request).get(str(user), ("", 0))
+    return (reason, datetime.fromtimestamp(until, timezone.get_current_timezone())) if reason else ("", None)
+
+
+def _standing(request: HttpRequest) -> dict[str, Any]:
+    """The reasons that still hold, by user: the words and until when, in seconds."""
+    now = timezone.now().timestamp()
+    latest = now + OPEN_FOR.total_seconds()  # later than that was said before the clock was set back
+    given: dict[str, Any] = request.session.get(SESSION_KEY, {})
+    return {user: [reason, until] for user, (reason, until) in given.items() if now < until <= latest}
+
+
+def _may(request: HttpRequest, permission: str) -> bool:
+    return request.user.has_perm(permission)

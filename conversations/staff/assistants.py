@@ -1,0 +1,183 @@
+from typing import TYPE_CHECKING, Any
+
+from django import forms
+from django.conf import settings
+from django.contrib import admin, messages
+from django.db import transaction
+from django.http import HttpRequest
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from conversations.models import Assistant, Thread
+from conversations.providers import PROVIDERS, ProviderError, get_provider, model_catalog, model_of
+from conversations.staff import display
+from conversations.staff.base import PageAdmin
+from conversations.staff.model_choice import ASSUMED, ModelInput, misfits
+from conversations.tools import registered
+
+if TYPE_CHECKING:
+    ModelForm = forms.ModelForm[Assistant]
+else:
+    ModelForm = forms.ModelForm
+
+
+MODELS = ("model", "rewriting_model", "fallback_model")
+
+
+def provider_of(assistant: Assistant) -> str:
+    return assistant.provider or settings.OPENBOOK_PROVIDER
+
+
+def unknown_models(assistant: Assistant) -> dict[str, str]:
+    """The ids of models that have no row, by the field that names them."""
+    named = {name: getattr(assistant, name) for name in MODELS}
+    return {name: id for name, id in named.items() if id and not model_catalog.find(provider_of(assistant), id)}
+
+
+def assumed(assistant: Assistant, model: str) -> str:
+    return ASSUMED.format(model=model, provider=provider_of(assistant))
+
+
+class AssistantForm(ModelForm):
+    provider = forms.ChoiceField(
+        required=False,
+        choices=lambda: [("", "The server's default"), *((name, name) for name in PROVIDERS)],
+        help_text="Who is asked. The default follows the server's setting.",
+    )
+
+    tools = forms.MultipleChoiceField(
+        required=False,
+        choices=lambda: [(tool.name, f"{tool.name}: {tool.doing.lower()}") for tool in registered().values()],
+        widget=forms.CheckboxSelectMultiple,
+        help_text="What it may do beside writing. What each tool says of itself, and its rules, go into every request.",
+    )
+
+    class Meta:
+        model = Assistant
+        exclude: list[str] = []
+        help_texts = {"is_active": "Offered for new threads. Threads forbid a delete: untick this instead."}
+        widgets = {
+            "system_prompt": forms.Textarea(attrs={"rows": 20, "class": "vLargeTextField ob-prompt"}),
+            **dict.fromkeys(MODELS, ModelInput),
+        }
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for name, id in unknown_models(self.instance).items():
+            if name in self.fields:
+                told = format_html('<strong class="ob-bad">{}</strong>', assumed(self.instance, id))
+                self.fields[name].help_text = format_html("{} {}", self.fields[name].help_text, told)
+
+    def clean_is_default(self) -> bool:
+        chosen: bool = self.cleaned_data["is_default"]
+        if self.initial.get("is_default") and not chosen:
+            raise forms.ValidationError("One assistant must be the default: mark another one instead.")
+        return chosen
+
+    def clean(self) -> dict[str, Any] | None:
+        values = super().clean() or self.cleaned_data
+        if values.get("is_default") and not values.get("is_active"):
+            self.add_error("is_active", "The default assistant can't be inactive: make another one the default first.")
+        if not self.errors:
+            for name, problem in self.misfits(Assistant(**values)).items():
+                self.add_error(name, problem)
+        return values
+
+    def misfits(self, assistant: Assistant) -> dict[str, str]:
+        provider = provider_of(assistant)
+        try:
+            model = model_catalog.get(provider, model_of(assistant, get_provider(provider)))
+        except ProviderError as error:
+            return {"model": error.message}
+        return misfits(model, assistant)
+
+    def validate_constraints(self) -> None:
+        # A second default is no mistake: saving it takes the mark from the first.
+        chosen, self.instance.is_default = self.instance.is_default, False
+        super().validate_constraints()
+        self.instance.is_default = chosen
+
+
+@admin.register(Assistant)
+class AssistantAdmin(PageAdmin[Assistant]):
+    form = AssistantForm
+    list_display = ["name", "slug", "provider_name", "model_name", "total", "is_default", "is_active", "threads"]
+    search_fields = ["name", "slug"]
+    prepopulated_fields = {"slug": ["name"]}
+    readonly_fields = ["threads"]
+    actions = None
+    empty_text = "No assistants. Add one: without it nobody can open a thread."
+    fieldsets = [
+        (None, {"fields": ["name", "slug", "description", ("is_active", "is_default"), "order", "threads"]}),
+        ("What it is told", {"fields": ["system_prompt"]}),
+        (
+            "Which model replies",
+            {
+                "fields": [
+                    "provider",
+                    "model",
+                    ("max_output_tokens", "thinking_tokens"),
+                    "effort",
+                    "show_thinking",
+                    "reply_minutes",
+                    "fallback_model",
+                    "fallback_automatic",
+                ],
+            },
+        ),
+        (
+            "What it is given beside the conversation",
+            {
+                "fields": ["tools", "uses_memory", "filters_artifacts", ("rewriting", "rewriting_model")],
+                "description": "A message that leans on earlier turns (“who are his children?”) can get a contextualised query "
+                "beside it. By rules it costs nothing; a model understands more, and takes up to two seconds before the reply.",
+            },
+        ),
+        (
+            "How much context it is given",
+            {
+                "fields": [
+                    ("total_tokens", "hard_cap_tokens"),
+                    ("history_tokens_high", "history_tokens_low"),
+                    ("history_turns_max", "history_turns_min"),
+                    ("memory_tokens", "today_tokens"),
+                    ("open_threads_tokens", "last_conversation_tokens"),
+                    "recall_tokens",
+                ],
+                "description": "In the model's tokens, per request. Keep low mark ≤ high mark ≤ total ≤ hard cap. "
+                "A change holds from the next message on; what was recorded stays as it is.",
+            },
+        ),
+    ]
+
+    def has_delete_permission(self, request: HttpRequest, obj: Assistant | None = None) -> bool:
+        allowed = super().has_delete_permission(request, obj)
+        return allowed and (obj is None or not (obj.is_default or obj.threads.exists()))
+
+    @transaction.atomic
+    def save_model(self, request: HttpRequest, obj: Assistant, form: AssistantForm, change: bool) -> None:
+        if obj.is_default:
+            Assistant.objects.filter(is_default=True).exclude(pk=obj.pk).update(is_default=False)
+        super().save_model(request, obj, form, change)
+        for id in sorted(set(unknown_models(obj).values())):
+            messages.warning(request, assumed(obj, id))
+
+    @admin.display(description="provider", ordering="provider", empty_value="server's default")
+    def provider_name(self, assistant: Assistant) -> str | None:
+        return assistant.provider or None
+
+    @admin.display(description="model", ordering="model", empty_value="provider's default")
+    def model_name(self, assistant: Assistant) -> str | None:
+        if "model" in unknown_models(assistant):
+            return display.with_note(assistant.model, "has no row: taken for a plain one")
+        return assistant.model or None
+
+    @admin.display(description="context tokens", ordering="total_tokens")
+    def total(self, assistant: Assistant) -> str:
+        return display.number(assistant.total_tokens)
+
+    @admin.display(description="threads")
+    def threads(self, assistant: Assistant) -> SafeString | str:
+        if assistant.pk is None:
+            return display.NOTHING
+        return display.list_link(Thread, "its threads", assistant__id__exact=assistant.pk)

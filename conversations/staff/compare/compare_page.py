@@ -1,0 +1,480 @@
+"""What a comparison of two model requests shows: the answer in words first, then the numbers, then the texts. Pure but for
+what is read to make a ``Side`` of a request."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from decimal import Decimal
+from itertools import groupby
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Q
+from django.urls import reverse
+
+from conversations.context import snapshots, token_calibration
+from conversations.context.builder import Context
+from conversations.context.comparing import (
+    Change,
+    Comparison,
+    Page,
+    Prefix,
+    Turns,
+    compare_pages,
+    page_with,
+    written_anew,
+)
+from conversations.context.fitting import ROUND, TOOLS
+from conversations.context.reasons import Reason
+from conversations.context.rendering import digest, sha256
+from conversations.context.snapshots import NotRebuildable
+from conversations.context.token_estimate import text_of
+from conversations.context.windowing import Run, Turn
+from conversations.models import ContextSnapshot
+from conversations.staff import display
+from conversations.staff.compare.text_diff import Piece, diffed
+from conversations.staff.snapshot.bar import SECTION_LABELS
+from conversations.staff.snapshot.evidence import beyond
+from conversations.upkeep.hourly_figures import cost_of
+from memory.models import ThreadSummary
+
+BAR_WIDTH = 120
+EXCERPTS = 8
+"""Turns of one range that are shown with what they say."""
+EXCERPT_CHARS = 200
+FOLDED_FROM = 8
+LABELS = SECTION_LABELS | {
+    TOOLS: "Tools",
+    "query": "Contextualised query",
+    "artifacts": "List of artifacts",
+    "recalled": "Recalled for the message",
+    "instruction": "The preset's instruction",
+    "material": "Material, as JSON",
+}
+SETTINGS = {
+    "provider": "provider",
+    "model": "model",
+    "max_tokens": "most tokens of answer and thinking",
+    "thinking": "thinking",
+    "effort": "effort",
+    "budget": "budget",
+    "hard_cap": "hard cap",
+}
+USAGE = {
+    "input": "Input tokens",
+    "cache_read_input_tokens": "of these read from the prompt cache",
+    "cache_creation_input_tokens": "of these written to the prompt cache",
+    "cache_creation_1h_input_tokens": "of these for an hour",
+    "output_tokens": "Output tokens",
+    "thinking_tokens": "of these thinking",
+}
+PAGES = {
+    "memory": "admin:memory_memory_change",
+    "topic": "admin:memory_topic_change",
+    "artifact": "admin:artifacts_artifact_change",
+    "message": "admin:conversations_message_change",
+}
+WHY = {Reason.OVER_BUDGET: "No room for it", Reason.REMEMBERED: "Known as the session began"}
+"""Of turns these reasons say something else."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Side:
+    """One of the two. ``texts`` by digest and ``turns`` by position are empty where content is not shown."""
+
+    snapshot: ContextSnapshot
+    page: Page
+    texts: Mapping[str, str] = field(default_factory=dict)
+    turns: Mapping[int, Turn] = field(default_factory=dict)
+    items: Sequence[Mapping[str, Any]]
+    shown: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class TierRow:
+    """A tier with its tokens before and after, and the two bars of them."""
+
+    name: str
+    label: str
+    change: str
+    before: int | None
+    after: int | None
+    difference: str
+    was: float
+    now: float
+    turns: str = ""
+    pieces: Sequence[Piece] = ()
+    is_masked: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Excerpt:
+    id: UUID | None
+    position: int
+    role: str
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class TurnRange:
+    """Neighbouring turns with one fate, why they have it, and the summaries that stand in for some of them."""
+
+    what: str
+    thread: str
+    after: int
+    count: int
+    why: str
+    summaries: Sequence[ThreadSummary] = ()
+    excerpts: Sequence[Excerpt] = ()
+    hidden: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class TurnGroup:
+    title: str
+    mark: str
+    count: int
+    ranges: Sequence[TurnRange]
+    is_masked: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class ItemRow:
+    """A memory, topic, summary, artifact or recalled turn that only one of the two was given. ``url`` may be empty."""
+
+    mark: str
+    what: str
+    id: str
+    url: str
+    why: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Figure:
+    label: str
+    before: str
+    after: str
+    difference: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ComparePage:
+    verdict: str
+    settings: Sequence[Figure]
+    tiers: Sequence[TierRow]
+    total: TierRow
+    groups: Sequence[TurnGroup]
+    items: Sequence[ItemRow]
+    cache: str
+    kept: int | None
+    anew: int
+    usage: Sequence[Figure]
+    cost: str
+    """Before and after, by the prices of each day; empty where they are not known."""
+
+    @property
+    def is_long(self) -> bool:
+        """Whether what turns say is folded."""
+        return sum(len(group.ranges) for group in self.groups) > FOLDED_FROM
+
+    @property
+    def items_folded(self) -> bool:
+        return len(self.items) > FOLDED_FROM
+
+    @property
+    def rewritten(self) -> list[TierRow]:
+        return [row for row in self.tiers if row.pieces or row.is_masked]
+
+
+def side_of(snapshot: ContextSnapshot, *, shown: bool) -> Side:
+    """A request as it was recorded."""
+    material = snapshots.material_of(snapshot)
+    try:
+        payload = snapshots.rebuild_from(snapshot, material)
+    except NotRebuildable:
+        payload = None
+    proven = payload if payload and digest(payload) == bytes(snapshot.digest) else None
+    return Side(
+        snapshot=snapshot,
+        page=page_with(snapshot, proven),
+        texts=material.texts if shown else {},
+        turns={turn.position: turn for turn in material.turns} if shown else {},
+        items=snapshots.items_of(snapshot, material),
+        shown=shown,
+    )
+
+
+def side_of_context(context: Context, thread_id: UUID, *, shown: bool) -> Side:
+    """A request that was never made."""
+    snapshot = snapshots.draft(context)
+    snapshot.thread_id = thread_id
+    return Side(
+        snapshot=snapshot,
+        page=page_with(snapshot, context.payload),
+        texts={sha256(text).hex(): text for _, text in snapshots.texts_of(context)} if shown else {},
+        turns={turn.position: turn for turn in context.parts.turns} if shown else {},
+        items=[asdict(item) for item in (*context.items, *context.recalled)],
+        shown=shown,
+    )
+
+
+def summaries_of(side: Side) -> list[ThreadSummary]:
+    """The parts of a thread that are summarised by now, as far as the request was given turns of them."""
+    sent = [run for run in side.page.runs if run.included]
+    if not sent:
+        return []
+    found = ThreadSummary.objects.filter(
+        thread=side.page.thread, last_position__gte=sent[0].first, first_position__lte=sent[-1].last
+    )
+    return list(
+        found.exclude(text="").only("id", "thread_id", "first_position", "last_position").order_by("first_position")
+    )
+
+
+def neighbour(snapshot: ContextSnapshot, *, later: bool) -> ContextSnapshot | None:
+    """The next or previous request of the thread that was made for the like."""
+    same = Q(purpose=snapshot.purpose) if snapshot.quotes_turns else Q(purpose__in=["reply", "artifact"])
+    found = beyond(snapshot, "gt" if later else "lt").filter(same)
+    return found.select_related("thread__user", "thread__assistant").first()
+
+
+def compare_page(a: Side, b: Side, summaries: Sequence[ThreadSummary]) -> ComparePage:
+    """From ``a`` to ``b``. ``summaries`` are those of the thread of ``a``."""
+    parts = [Turns(thread=str(one.thread_id), first=one.first_position, last=one.last_position) for one in summaries]
+    found = compare_pages(a.page, b.page, summaries=parts)
+    scale = BAR_WIDTH / max(
+        [tier.before or 0 for tier in found.tiers] + [tier.after or 0 for tier in found.tiers] + [1]
+    )
+    total = Change[int | None](name="total", before=a.snapshot.total_tokens, after=b.snapshot.total_tokens)
+    anew = written_anew(b.page.payload, found.prefix) if b.page.payload and found.prefix else 0
+    return ComparePage(
+        verdict=verdict(found, total, anew),
+        settings=[
+            Figure(label=SETTINGS[one.name], before=shown_value(one.before), after=shown_value(one.after))
+            for one in found.settings
+        ],
+        tiers=[tier_row(tier, found, a, b, scale) for tier in found.tiers],
+        total=row_of(total, "Total", "", 0),
+        groups=list(turn_groups(found, a, b, summaries)),
+        items=list(item_rows(a.items, b.items)),
+        cache=where_it_breaks(found.prefix, b.page),
+        kept=found.prefix.tokens if found.prefix else None,
+        anew=anew,
+        usage=usage(a.snapshot, b.snapshot),
+        cost=cost(cost_of(a.snapshot), cost_of(b.snapshot)),
+    )
+
+
+def cost(before: Decimal | None, after: Decimal | None) -> str:
+    if before is None or after is None:
+        return ""
+    sign = "+" if after >= before else "−"
+    return f"{display.money(before)}, then {display.money(after)} ({sign}{display.money(abs(after - before))})"
+
+
+def verdict(found: Comparison, total: Change[int | None], anew: int) -> str:
+    """What changed, in a line."""
+    counts = [
+        (count_of(found.added), "came in"),
+        (count_of(found.removed), "dropped out"),
+        (count_of(found.shortened), "became shorter"),
+        (count_of(found.restored), "became whole again"),
+    ]
+    told = [f"{display.counted(count, 'turn')} {what}" for count, what in counts if count]
+    if found.summarised:
+        told.append(f"{count_of(found.summarised):,} of these summarised by now")
+    told += [f"{label(name)} was rewritten" for name in found.rewritten]
+    told += [f"{label(one.name)} was added" for one in found.tiers if one.before is None and one.name != "history"]
+    told += [f"{label(one.name)} was dropped" for one in found.tiers if one.after is None and one.name != "history"]
+    told += [f"another {SETTINGS[one.name]}" for one in found.settings]
+    size = f"{total.before:,} → {total.after:,} tokens ({signed(total)})"
+    cached = [f"{found.prefix.tokens:,} in common from the beginning, {anew:,} anew"] if found.prefix else []
+    if found.is_empty:
+        return "; ".join(["No difference: the same request, byte for byte" if found.prefix else "No difference", size])
+    return "; ".join([", ".join(told) or "The same turns and texts", size, *cached])
+
+
+def count_of(ranges: Iterable[Turns]) -> int:
+    return sum(one.last - one.first + 1 for one in ranges)
+
+
+def label(name: str) -> str:
+    if name.startswith(ROUND):
+        return f"What the reply did in {name}"
+    return LABELS.get(name, name)
+
+
+def signed(change: Change[int | None]) -> str:
+    difference = (change.after or 0) - (change.before or 0)
+    return f"{difference:+,}".replace("-", "−") if difference else "±0"
+
+
+def shown_value(value: str | int | None) -> str:
+    return f"{value:,}" if isinstance(value, int) else value or display.NOTHING
+
+
+def row_of(tier: Change[int | None], named: str, change: str, scale: float, **texts: object) -> TierRow:
+    return TierRow(
+        name=tier.name.partition(" ")[0],
+        label=named,
+        change=change,
+        before=tier.before,
+        after=tier.after,
+        difference=signed(tier),
+        was=round((tier.before or 0) * scale, 1),
+        now=round((tier.after or 0) * scale, 1),
+        **texts,  # type: ignore[arg-type]
+    )
+
+
+def tier_row(tier: Change[int | None], found: Comparison, a: Side, b: Side, scale: float) -> TierRow:
+    pieces: Sequence[Piece] = ()
+    changed = tier.name in found.rewritten and tier.name not in ("history", "message")
+    if changed and a.shown and b.shown:
+        pieces = diffed(text_of_tier(a, tier.name), text_of_tier(b, tier.name))
+    masked = changed and not (a.shown and b.shown)
+    turns = turns_changed(found) if tier.name == "history" else ""
+    return row_of(tier, label(tier.name), change_of(tier, found), scale, turns=turns, pieces=pieces, is_masked=masked)
+
+
+def turns_changed(found: Comparison) -> str:
+    counts = [
+        (found.added, "added"),
+        (found.removed, "removed"),
+        (found.shortened, "shortened"),
+        (found.restored, "whole again"),
+        (found.summarised, "summarised by now"),
+    ]
+    return ", ".join(f"{count_of(ranges):,} {what}" for ranges, what in counts if ranges)
+
+
+def change_of(tier: Change[int | None], found: Comparison) -> str:
+    if tier.before is None:
+        return "added"
+    if tier.after is None:
+        return "dropped"
+    if tier.name in found.rewritten:
+        return "rewritten"
+    if tier.before != tier.after:
+        return "grew" if tier.after > tier.before else "shrank"
+    return "same"
+
+
+def text_of_tier(side: Side, name: str) -> str:
+    found = next((tier.digest for tier in side.page.tiers if tier.name == name), "")
+    return side.texts.get(found, "")
+
+
+def turn_groups(found: Comparison, a: Side, b: Side, summaries: Sequence[ThreadSummary]) -> Iterator[TurnGroup]:
+    groups = [
+        ("Turns that came in", "+", found.added, b, a.page),
+        ("Turns that dropped out", "−", found.removed, a, b.page),
+        ("Turns that became shorter", "…", found.shortened, b, b.page),
+        ("Turns that are whole again", "=", found.restored, b, a.page),
+    ]
+    for title, mark, ranges, side, other in groups:
+        rows = [
+            turn_range(part, why, side, summaries if mark == "−" else ())
+            for one in ranges
+            for part, why in by_reason(one, other)
+        ]
+        if rows:
+            yield TurnGroup(title=title, mark=mark, count=count_of(ranges), ranges=rows, is_masked=not side.shown)
+
+
+def by_reason(turns: Turns, other: Page) -> Iterator[tuple[Turns, str]]:
+    """The turns as ranges that share what became of them in the other request."""
+    if str(other.thread) != turns.thread:
+        yield turns, "of another thread"
+        return
+    fates = ((place, fate_in(other.runs, place)) for place in range(turns.first, turns.last + 1))
+    for why, group in groupby(fates, key=lambda fate: fate[1]):
+        places = [place for place, _ in group]
+        yield Turns(thread=turns.thread, first=places[0], last=places[-1]), why
+
+
+def fate_in(runs: Sequence[Run], place: int) -> str:
+    run = next((run for run in runs if run.first <= place <= run.last), None)
+    if run is None:
+        return "not said yet" if not runs or place > runs[-1].last else "not counted"
+    return Reason(run.reason).label
+
+
+def turn_range(turns: Turns, why: str, side: Side, summaries: Sequence[ThreadSummary]) -> TurnRange:
+    places = range(turns.first, turns.last + 1)
+    told = [side.turns[place] for place in places if place in side.turns][:EXCERPTS]
+    one = turns.first == turns.last
+    return TurnRange(
+        what=f"turn {turns.first:,}" if one else f"turns {turns.first:,} to {turns.last:,}",
+        thread=turns.thread,
+        after=turns.last + 1,
+        count=len(places),
+        why=why,
+        summaries=[
+            part for part in summaries if part.first_position <= turns.last and part.last_position >= turns.first
+        ],
+        excerpts=[Excerpt(id=turn.id, position=turn.position, role=turn.role, text=excerpt(turn)) for turn in told],
+        hidden=len(places) - len(told) if told else 0,
+    )
+
+
+def item_rows(before: Sequence[Mapping[str, Any]], after: Sequence[Mapping[str, Any]]) -> Iterator[ItemRow]:
+    """What only one of the two was given, with the reason of the one that tells of it."""
+    first, second = ({(item["kind"], item["id"]): item for item in items} for items in (before, after))
+    for kind, id in {**first, **second}:
+        was, now = first.get((kind, id)), second.get((kind, id))
+        came, went = bool(now and now["included"]), bool(was and was["included"])
+        if came == went:
+            continue
+        told = now or {"reason": ""}
+        yield ItemRow(
+            mark="+" if came else "−",
+            what="recalled turn" if kind == "message" else kind,
+            id=id,
+            url=reverse(PAGES[kind], args=[id]) if kind in PAGES else "",
+            why=WHY.get(told["reason"]) or (Reason(told["reason"]).label if told["reason"] else "Not found any more"),
+        )
+
+
+def excerpt(turn: Turn) -> str:
+    text = text_of(turn.content)
+    return text if len(text) <= EXCERPT_CHARS else f"{text[:EXCERPT_CHARS]}…"
+
+
+def where_it_breaks(prefix: Prefix | None, page: Page) -> str:
+    """Up to where what was sent before can come from the provider's cache."""
+    if prefix is None:
+        return "The exact bytes of one of them can't be had any more, so nothing can be said of the prompt cache."
+    if not prefix.breaks_at:
+        if prefix.is_all:
+            return "Both are the same to the end."
+        return "It never breaks: the longer one only goes on where the shorter one ends."
+    return f"It breaks at {named_place(prefix.breaks_at, page)}. What comes before is the same in both."
+
+
+def named_place(place: str, page: Page) -> str:
+    """With the name of the tier, where the place is one of the system text."""
+    number = place.removeprefix("system block ")
+    if number == place:
+        return place
+    spoken = [tier.name for tier in page.tiers if tier.name != TOOLS]
+    system = spoken[: spoken.index("history")] if "history" in spoken else spoken[:1]
+    index = int(number) - 1
+    return f"“{label(system[index])}” ({place})" if index < len(system) else f"the end of the system text ({place})"
+
+
+def usage(a: ContextSnapshot, b: ContextSnapshot) -> list[Figure]:
+    """As the provider reported it; nothing for a request that was never made."""
+    if not b.usage:
+        return []
+    told = [{**one.usage, "input": token_calibration.reported_input(one.usage)} for one in (a, b)]
+    rows = [(named, told[0].get(name), told[1].get(name)) for name, named in USAGE.items()]
+    return [
+        Figure(
+            label=named,
+            before=display.number(before),
+            after=display.number(after),
+            difference=signed(Change(name=named, before=before, after=after)),
+        )
+        for named, before, after in rows
+        if before or after
+    ]

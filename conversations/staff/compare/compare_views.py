@@ -1,0 +1,111 @@
+"""Two model requests side by side, one beside what it might have been, and the proof of one: pages of their own."""
+
+from typing import Any
+from uuid import UUID
+
+from django.contrib import admin, messages
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path, reverse
+
+from conversations.context import snapshots
+from conversations.context.rendering import canonical, sha256
+from conversations.models import ContextSnapshot
+from conversations.staff import access
+from conversations.staff.access import Sight
+from conversations.staff.base import InspectionAdmin
+from conversations.staff.compare.compare_page import compare_page, neighbour, side_of, summaries_of
+from conversations.staff.compare.what_if_page import what_if_page
+
+TEMPLATES = "admin/conversations/contextsnapshot"
+NOBODY = "No model request has this id. Paste a whole one."
+
+
+class CompareViews(InspectionAdmin[ContextSnapshot]):
+    """For the admin of model requests."""
+
+    actions = ["compare_selected"]
+
+    def get_urls(self) -> list[URLPattern]:
+        views = {"compare": self.compare_view, "what-if": self.what_if_view, "prove": self.prove_view}
+        own = [
+            path(
+                f"<uuid:id>/{name}/",
+                self.admin_site.admin_view(view),
+                name=f"conversations_contextsnapshot_{name.replace('-', '_')}",
+            )
+            for name, view in views.items()
+        ]
+        return [*own, *super().get_urls()]
+
+    @admin.action(description="Compare the two selected requests", permissions=["view"])
+    def compare_selected(self, request: HttpRequest, queryset: QuerySet[ContextSnapshot]) -> HttpResponse | None:
+        chosen = list(queryset.order_by("created_at", "id").values_list("pk", flat=True)[:3])
+        if len(chosen) != 2:
+            self.message_user(request, "Choose exactly two requests to compare.", messages.WARNING)
+            return None
+        first, second = chosen
+        return HttpResponseRedirect(compare_url(second, first))
+
+    def compare_view(self, request: HttpRequest, id: UUID) -> HttpResponse:
+        snapshot = self._found(request, id)
+        asked = request.GET.get("with", "").strip()
+        previous = neighbour(snapshot, later=False)
+        before = self.get_object(request, asked) if asked else previous
+        context: dict[str, Any] = {
+            "title": "Compare requests",
+            "asked": asked,
+            "problem": NOBODY if asked and before is None else "",
+            "before": before,
+            "previous": previous,
+            "next": neighbour(snapshot, later=True),
+        }
+        if before:
+            sight = self._look(request, snapshot, "comparison")
+            same = before.thread.user_id == snapshot.thread.user_id
+            other_sight = sight if same else self._look(request, before, "comparison")
+            a = side_of(before, shown=other_sight.shown)
+            page = compare_page(a, side_of(snapshot, shown=sight.shown), summaries_of(a))
+            context |= {"page": page, "sight": sight, "other_sight": None if same else other_sight}
+        return self._page(request, snapshot, "compare", context)
+
+    def what_if_view(self, request: HttpRequest, id: UUID) -> HttpResponse:
+        snapshot = self._found(request, id)
+        # Without a question the page is a form.
+        sight = self._look(request, snapshot, "what if") if any(request.GET.values()) else None
+        page = what_if_page(snapshot, request.GET, shown=sight is not None and sight.shown)
+        context = {"title": "What if", "sight": sight, "what_if": page, "page": page.compared}
+        return self._page(request, snapshot, "what_if", context)
+
+    def prove_view(self, request: HttpRequest, id: UUID) -> HttpResponse:
+        """It shows digests and no content."""
+        snapshot = self._found(request, id)
+        context: dict[str, Any] = {"title": "Proof", "recorded": bytes(snapshot.digest).hex()}
+        try:
+            content = canonical(snapshots.rebuild(snapshot))
+        except snapshots.NotRebuildable as error:
+            context["refusal"] = str(error)
+        else:
+            context |= {"rebuilt": sha256(content.decode()).hex(), "size": len(content)}
+            context["is_proven"] = context["rebuilt"] == context["recorded"]
+        return self._page(request, snapshot, "prove", context)
+
+    def _found(self, request: HttpRequest, id: UUID) -> ContextSnapshot:
+        return self.allowed(request, self.get_object(request, str(id)))
+
+    def _look(self, request: HttpRequest, snapshot: ContextSnapshot, what: str) -> Sight:
+        return access.look(
+            request, user=snapshot.thread.user_id, what=what, object_id=snapshot.pk, thread=snapshot.thread_id
+        )
+
+    def _page(
+        self, request: HttpRequest, snapshot: ContextSnapshot, name: str, context: dict[str, Any]
+    ) -> TemplateResponse:
+        every = self.admin_site.each_context(request)
+        own = {"opts": self.opts, "original": snapshot, "media": self.media, "has_view_permission": True}
+        return TemplateResponse(request, f"{TEMPLATES}/{name}.html", every | own | context)
+
+
+def compare_url(id: UUID, before: UUID) -> str:
+    return reverse("admin:conversations_contextsnapshot_compare", args=[id], query={"with": before})

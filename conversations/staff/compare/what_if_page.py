@@ -1,0 +1,209 @@
+"""What a request would have been with other settings: the form, and where each part of the answer comes from."""
+
+import copy
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from django import forms
+from django.conf import settings as django_settings
+
+from conversations.context import replay
+from conversations.context.builder import Context
+from conversations.context.replay import KNOWN, MemoryChoice, NotRemade, QueryChoice, Record, Remade, Settings
+from conversations.models import Assistant, ContextSnapshot
+from conversations.providers import ProviderError, get_provider, model_of
+from conversations.runtime.db import read_only
+from conversations.staff.compare.compare_page import (
+    LABELS,
+    ComparePage,
+    compare_page,
+    side_of,
+    side_of_context,
+    summaries_of,
+)
+from conversations.tools import tools_for
+
+MOST_TOKENS, MOST_TURNS = 200_000, 2_000
+BUDGETS = {
+    "total_tokens": "Whole context",
+    "hard_cap_tokens": "Hard cap",
+    "history_tokens_high": "History, at most",
+    "history_tokens_low": "History, after it drops",
+    "history_turns_max": "Turns, at most",
+    "history_turns_min": "Turns, after it drops",
+}
+TODAY = "the assistant as it is today"
+ELSEWHERE = {
+    "tools": (TODAY, True),
+    "base": (TODAY, True),
+    "rules": (TODAY, True),
+    "artifacts": ("the artifacts of then, by their titles of today", True),
+    "query": ("the rules, applied anew", False),
+    "recalled": (
+        "a search of today’s index for what was there then; what was forgotten or replaced since is missing",
+        True,
+    ),
+}
+"""Where a part comes from that is another than it was, and whether that is of today."""
+NOT_EXACT = (
+    "With its own settings it does not come out as it was sent, so not all of the difference below comes of what you "
+    "changed. The assistant's budget for history or its switches were changed since, a turn beside the window was "
+    "forgotten, or a part of it had to be cut for this one message."
+)
+
+
+class WhatIfForm(forms.Form):
+    """What is left empty stays as it was, or as the other assistant has it."""
+
+    assistant = forms.ModelChoiceField(Assistant.objects.all(), required=False, empty_label="the same")
+    total_tokens = forms.IntegerField(label=BUDGETS["total_tokens"], required=False, min_value=0, max_value=MOST_TOKENS)
+    hard_cap_tokens = forms.IntegerField(
+        label=BUDGETS["hard_cap_tokens"], required=False, min_value=1, max_value=MOST_TOKENS
+    )
+    history_tokens_high = forms.IntegerField(
+        label=BUDGETS["history_tokens_high"], required=False, min_value=0, max_value=MOST_TOKENS
+    )
+    history_tokens_low = forms.IntegerField(
+        label=BUDGETS["history_tokens_low"], required=False, min_value=0, max_value=MOST_TOKENS
+    )
+    history_turns_max = forms.IntegerField(
+        label=BUDGETS["history_turns_max"], required=False, min_value=2, max_value=MOST_TURNS
+    )
+    history_turns_min = forms.IntegerField(
+        label=BUDGETS["history_turns_min"], required=False, min_value=0, max_value=MOST_TURNS
+    )
+    filtering = forms.ChoiceField(
+        label="Fulfilled artifact requests",
+        required=False,
+        choices=[("", "the same"), ("on", "left out"), ("off", "kept")],
+    )
+    memory = forms.ChoiceField(label="Memory", required=False, choices=[("", "as recorded"), *MemoryChoice.choices[1:]])
+    query = forms.ChoiceField(
+        label="Contextualised query", required=False, choices=[("", "as recorded"), *QueryChoice.choices[1:]]
+    )
+
+    def __init__(self, record: Record, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.record = record
+        for name in BUDGETS:
+            self.fields[name].widget.attrs["placeholder"] = getattr(record.settings.assistant, name)
+
+    @property
+    def is_asked(self) -> bool:
+        """Whether something was to be another."""
+        return any(self.data.get(name) for name in self.fields)
+
+    def clean(self) -> dict[str, Any]:
+        values = self.cleaned_data
+        if self.errors:
+            return values
+        try:
+            self.settings = _settings(self.record, values)
+        except ProviderError as error:
+            raise forms.ValidationError(error.message) from error
+        one = self.settings.assistant
+        if not one.history_tokens_low <= one.history_tokens_high <= one.total_tokens <= one.hard_cap_tokens:
+            marks = [one.history_tokens_low, one.history_tokens_high, one.total_tokens, one.hard_cap_tokens]
+            now = " ≤ ".join(f"{mark:,}" for mark in marks)
+            raise forms.ValidationError(f"Keep history after it drops ≤ history ≤ whole context ≤ hard cap, not {now}.")
+        if one.history_turns_min > one.history_turns_max:
+            raise forms.ValidationError("Keep turns after it drops ≤ turns at most.")
+        return values
+
+
+def _settings(record: Record, values: dict[str, Any]) -> Settings:
+    other: Assistant | None = values["assistant"]
+    chosen = _of_assistant(other) if other else record.settings
+    assistant = copy.copy(chosen.assistant)
+    for name in BUDGETS:
+        if values[name] is not None:
+            setattr(assistant, name, values[name])
+    if values["filtering"]:
+        assistant.filters_artifacts = values["filtering"] == "on"
+    memory = MemoryChoice(values["memory"] or MemoryChoice.RECORDED)
+    if memory is MemoryChoice.NOW:
+        assistant.uses_memory = True
+    query = QueryChoice(values["query"]) if values["query"] else chosen.query
+    return replace(chosen, assistant=assistant, memory=memory, query=query)
+
+
+def _of_assistant(other: Assistant) -> Settings:
+    """As it is today."""
+    assistant = copy.copy(other)
+    assistant.provider = other.provider or django_settings.OPENBOOK_PROVIDER
+    provider = get_provider(assistant.provider)
+    assistant.model = model_of(other, provider)
+    off = other.rewriting == Assistant.Rewriting.OFF
+    return Settings(
+        assistant=assistant,
+        tools=tools_for(other, provider),
+        query=QueryChoice.OFF if off else QueryChoice.RECORDED,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Origin:
+    """Where a part of the request that was made again comes from."""
+
+    label: str
+    comes_from: str
+    is_now: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class WhatIfPage:
+    """``refusal`` says why the request can't be made again; then there is nothing else."""
+
+    refusal: str = ""
+    form: WhatIfForm | None = None
+    is_exact: bool = False
+    warning: str = ""
+    origins: Sequence[Origin] = ()
+    compared: ComparePage | None = None
+
+
+def what_if_page(snapshot: ContextSnapshot, asked: Any, *, shown: bool) -> WhatIfPage:
+    try:
+        record = replay.record_of(snapshot)
+    except NotRemade as error:
+        return WhatIfPage(refusal=str(error))
+    form = WhatIfForm(record, asked)
+    wanted = form.settings if form.is_valid() else record.settings
+    with read_only():
+        remade = replay.remake(record, wanted)
+    if not form.is_asked or form.errors:
+        return WhatIfPage(form=form, is_exact=remade.is_exact, warning="" if remade.is_exact else NOT_EXACT)
+    sent = side_of(snapshot, shown=shown)
+    other = side_of_context(remade.other, snapshot.thread_id, shown=shown)
+    return WhatIfPage(
+        form=form,
+        is_exact=remade.is_exact,
+        warning="" if remade.is_exact else NOT_EXACT,
+        origins=origins(record, wanted, remade),
+        compared=compare_page(sent, other, summaries_of(sent)),
+    )
+
+
+def origins(record: Record, wanted: Settings, remade: Remade) -> list[Origin]:
+    """Honest about what is as it was and what is of today."""
+    own, other = _texts(remade.own), _texts(remade.other)
+    history = Origin(label=LABELS["history"], comes_from="the thread as it was, chosen by the settings above")
+    return [history, *(_origin(name, own.get(name) == text, wanted) for name, text in other.items())]
+
+
+def _origin(name: str, is_same: bool, wanted: Settings) -> Origin:
+    label = LABELS.get(name, name)
+    if name in KNOWN and wanted.memory is MemoryChoice.NOW:
+        return Origin(label=label, comes_from="memory as it is now", is_now=True)
+    if is_same:
+        return Origin(label=label, comes_from="the record")
+    if name in KNOWN:
+        return Origin(label=label, comes_from="the record, cut anew to its room")
+    comes_from, is_now = ELSEWHERE[name]
+    return Origin(label=label, comes_from=comes_from, is_now=is_now)
+
+
+def _texts(context: Context) -> dict[str, str]:
+    """By name; of what a reply did in its rounds nothing is another but its length."""
+    return {part.name: part.text for part in [*context.sections, *context.parts.beside] if part.name != "instruction"}

@@ -1,0 +1,176 @@
+"""The admin classes of rows that hold content, and the page of who looked at it."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+from uuid import UUID
+
+from django.contrib import admin, messages
+from django.contrib.auth.models import User
+from django.core.exceptions import PermissionDenied
+from django.db.models import Model, OuterRef, QuerySet, Subquery
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import URLPattern, path, reverse
+from django.utils.html import format_html
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.safestring import SafeString
+from django.views.decorators.http import require_POST
+
+from conversations.models import ContentAccess, ContextSnapshot, Thread
+from conversations.staff import access, display
+from conversations.staff.base import InspectionAdmin, ReadOnlyAdmin
+
+CONTENT_FORM = "admin/conversations/content_form.html"
+"""For pages that are made of fields."""
+
+
+class MaskedAdmin[M: Model](ReadOnlyAdmin[M]):
+    """Its pages show content once a reason is stated; its lists never do.
+
+    While a page is drawn, ``row.sight`` says whether its content may be shown.
+    """
+
+    content_fields: Sequence[str] = ()
+    """Columns that a list never reads, and a page only once it may show them."""
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[M]:
+        return super().get_queryset(request).defer(*self.content_fields)
+
+    def owner_of(self, row: M) -> int:
+        """The id of the person whose content it is."""
+        raise NotImplementedError
+
+    def thread_of(self, row: M) -> UUID | None:
+        """The id of the thread that it belongs to, if to one."""
+        return None
+
+    def page_context(self, request: HttpRequest, row: M, sight: access.Sight) -> dict[str, Any]:
+        """What the template of the page needs beside the row."""
+        return {}
+
+    def render_change_form(
+        self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
+    ) -> HttpResponse:
+        row = context["original"]
+        what = str(self.opts.verbose_name)
+        sight = access.look(request, user=self.owner_of(row), what=what, object_id=row.pk, thread=self.thread_of(row))
+        row.sight = sight
+        context |= {"sight": sight, "title": what.capitalize(), "subtitle": None}
+        context |= self.page_context(request, row, sight)
+        return super().render_change_form(request, context, *args, **kwargs)
+
+
+class MaskedInspectionAdmin[M: Model](MaskedAdmin[M], InspectionAdmin[M]):
+    """For what was recorded: nobody changes or deletes it here."""
+
+
+def is_shown(row: Any) -> bool:
+    """Whether this row is the one of a page that may show its content."""
+    sight = getattr(row, "sight", None)
+    return sight is not None and sight.shown
+
+
+def content(row: Any, value: Callable[[], object]) -> SafeString | str:
+    """A text of the row, or that it is masked: then it is not even read."""
+    if not is_shown(row):
+        return display.masked()
+    text = value()
+    return format_html('<div class="ob-text">{}</div>', text) if text else display.NOTHING
+
+
+@admin.register(ContentAccess)
+class ContentAccessAdmin(InspectionAdmin[ContentAccess]):
+    """Who of the staff looked at whose content, and why; and the door through which they do."""
+
+    list_display = ["time", "who", "owner", "thing", "why"]
+    list_filter = ["action", "what", "at"]
+    search_fields = ["staff_name", "user__username", "object_id__exact", "request_id__exact"]
+    search_help_text = "The name of who looked or of whose content it was, or the id of what was looked at."
+    ordering = ["-id"]
+    fields = [("time", "who", "owner"), ("thing", "thread"), "why", "asked", "identifier"]
+    empty_text = "Nobody of the staff has looked at anybody's content. Who does states a reason, and is listed here."
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[ContentAccess]:
+        # No join: a record outlives the person.
+        name = User.objects.filter(pk=OuterRef("user")).values("username")
+        return super().get_queryset(request).annotate(owner_name=Subquery(name))
+
+    def get_urls(self) -> list[URLPattern]:
+        views = {"open": self.open_view, "mask": self.mask_view}
+        own = [
+            path(f"{name}/", self.admin_site.admin_view(require_POST(view)), name=f"conversations_contentaccess_{name}")
+            for name, view in views.items()
+        ]
+        return [*own, *super().get_urls()]
+
+    def open_view(self, request: HttpRequest) -> HttpResponse:
+        user = self._asked(request)
+        reason = " ".join(request.POST.get("reason", "").split())
+        if reason:
+            access.open_content(request, user=user.pk, reason=reason)
+        else:
+            self.message_user(
+                request, "Say why you need to read it. The person sees who looked and why.", messages.ERROR
+            )
+        return self._back(request)
+
+    def mask_view(self, request: HttpRequest) -> HttpResponse:
+        access.close_content(request, user=self._asked(request).pk)
+        return self._back(request)
+
+    def _asked(self, request: HttpRequest) -> User:
+        if not request.user.has_perm(access.READ):
+            raise PermissionDenied
+        given = request.POST.get("user", "")
+        found = User.objects.filter(pk=int(given)).first() if given.isascii() and given.isdecimal() else None
+        if found is None:
+            raise PermissionDenied
+        return found
+
+    def _back(self, request: HttpRequest) -> HttpResponse:
+        url = request.POST.get("next", "")
+        safe = url_has_allowed_host_and_scheme(url, {request.get_host()}, require_https=request.is_secure())
+        return HttpResponseRedirect(url if safe else reverse("admin:index"))
+
+    @admin.display(ordering="id")
+    def time(self, row: ContentAccess) -> SafeString | str:
+        return display.when(row.at)
+
+    @admin.display(description="who looked", ordering="staff_name")
+    def who(self, row: ContentAccess) -> str:
+        return row.staff_name
+
+    @admin.display(description="whose content")
+    def owner(self, row: Any) -> SafeString | str:
+        name = row.owner_name
+        return display.link(User, row.user_id, name) if name else f"user {row.user_id}, deleted since"
+
+    @admin.display(description="what")
+    def thing(self, row: ContentAccess) -> SafeString:
+        model = self.pages().get(row.what)
+        id = display.id_link(model, row.object_id) if model else display.mono(display.short_id(row.object_id))
+        return display.with_note(f"{row.get_action_display()}: {row.what}", id)
+
+    @admin.display
+    def thread(self, row: ContentAccess) -> SafeString | str:
+        return display.id_link(Thread, row.thread_id) if row.thread_id else display.NOTHING
+
+    @admin.display
+    def why(self, row: ContentAccess) -> str:
+        return row.reason
+
+    @admin.display(description="request id")
+    def asked(self, row: ContentAccess) -> SafeString:
+        return display.mono(row.request_id)
+
+    def pages(self) -> dict[str, type[Model]]:
+        """The models whose pages show content, by what a record calls them."""
+        own = {
+            str(model._meta.verbose_name): model
+            for model, its in self.admin_site._registry.items()
+            if isinstance(its, MaskedAdmin)
+        }
+        return own | {"exact request": ContextSnapshot}
+
+    @admin.display(description="id")
+    def identifier(self, row: ContentAccess) -> SafeString:
+        return display.mono(row.pk)

@@ -1,0 +1,134 @@
+"""A reply as it is written, for staff: Server-Sent Events whose words are Openbook's unless content may be shown."""
+
+import json
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
+from typing import Any
+from uuid import UUID
+
+from django.db import connection
+from django.http import Http404, HttpRequest, StreamingHttpResponse
+
+from conversations import replies, wire
+from conversations.accounts import session_user
+from conversations.errors import OpenbookError, SignInNeeded
+from conversations.models import ContextSnapshot, Reply, Thread
+from conversations.replies.events import Event
+from conversations.rest import streams
+from conversations.runtime.db import in_database
+from conversations.staff import access, display
+from conversations.staff.access import Sight
+from conversations.staff.snapshot.verdict import verdict
+
+VIEW = "conversations.view_thread"
+WORDS = {
+    "message.saved": "The message is stored.",
+    "artifact.requested": "A preset was started.",
+    "reply.started": "The model is asked.",
+    "reply.thinking": "The model thinks, {seconds} s.",
+    "tool.started": "A tool is used: {name}.",
+    "tool.finished": "The tool has ended.",
+    "reply.completed": "The reply is complete.",
+    "reply.stopped": "The person stopped it.",
+    "reply.interrupted": "It was interrupted.",
+    "reply.failed": "It failed: {error}.",
+}
+CONTENT = {"reply.delta": "text", "tool.delta": "text", "reply.thinking": "summary"}
+OVER = "You may not watch any more: signed out, not permitted, or the stated reason has ended. Reload the page."
+
+
+def told(event: Event, *, shown: bool) -> dict[str, Any]:
+    """The event as staff see it: its words are ours, and its ``text`` is content, here only where that may be shown. Pure."""
+    written = event.data.get(CONTENT.get(event.type, ""), "")
+    names = {
+        "name": event.data.get("name", ""),
+        "seconds": event.data.get("seconds", ""),
+        "error": display.error_code(event.data.get("error")),
+    }
+    return {
+        "type": event.type,
+        "seq": event.seq,
+        "at": wire.moment(event.at),
+        "words": WORDS.get(event.type, "").format(**names),
+        "text": written if shown else "",
+        "characters": len(written),
+    }
+
+
+async def with_verdict(data: dict[str, Any], event: Event) -> dict[str, Any]:
+    """Of a context that was built: what it says on its page."""
+    if event.type != "context.built":
+        return data
+    snapshot = await in_database(ContextSnapshot.objects.filter(pk=event.data["request"]).first)()
+    if snapshot is None:
+        return data
+    return data | {"words": f"{verdict(snapshot)}.", "url": display.change_url(ContextSnapshot, snapshot.pk)}
+
+
+async def events_of(thread_id: UUID, reply_id: UUID | None, after: int) -> AsyncGenerator[Event]:
+    """Of this reply, else of the one that runs, else of the next: to its end."""
+    if reply_id is None:
+        watching = replies.watch(thread_id)
+        reply_id = await anext(watching)
+        await watching.aclose()
+    async for event in replies.follow(reply_id, after):
+        yield event
+
+
+def problem_of(session_key: str | None, *, user: int, shown: bool) -> OpenbookError | None:
+    """Why this session may not see any more what it was shown when it began to watch."""
+    request = session_user.as_of_now(session_key)
+    if request is None or not (request.user.is_staff and request.user.has_perm(VIEW)):
+        return SignInNeeded()
+    return None if not shown or access.may_still_look(request, user=user) else SignInNeeded()
+
+
+async def frames(
+    events: AsyncGenerator[Event], still: streams.Check, *, shown: bool, problem: str = ""
+) -> AsyncIterator[bytes]:
+    """The events as they come. It ends with the reply, or once who watches may not any more."""
+    if problem:
+        yield _frame("over", {"words": problem})
+        return
+    try:
+        async with aclosing(streams.while_allowed(events, still)) as coming:
+            async for event in coming:
+                if event is None:
+                    yield b": still here\n\n"
+                else:
+                    yield _frame(
+                        "told", await with_verdict(told(event, shown=shown), event), id=f"{event.reply}/{event.seq}"
+                    )
+    except streams.AccessEnded:
+        yield _frame("over", {"words": OVER})
+        return
+    yield _frame("over", {"words": ""})
+
+
+def stream(request: HttpRequest, thread: Thread, sight: Sight) -> StreamingHttpResponse:
+    """What happens in the thread, for who looks on. Raises ``Http404`` for a reply that is none of the thread's.
+
+    Holds no database connection while it is open."""
+    reply_id, after = asked(request)
+    if reply_id and not Reply.objects.filter(pk=reply_id, thread=thread).exists():
+        raise Http404
+    key, user, shown = request.session.session_key, sight.user, sight.shown
+    events = events_of(thread.pk, reply_id, after)
+    sent = frames(events, lambda: problem_of(key, user=user, shown=shown), shown=shown, problem=sight.problem)
+    response = streams.SelfChecked(sent, content_type="text/event-stream")
+    connection.close()  # now: a response that is open would keep it from all others
+    return response
+
+
+def asked(request: HttpRequest) -> tuple[UUID | None, int]:
+    """The reply and the place to go on from: a browser that lost the stream says what it has, a page what it is about."""
+    reply, _, after = request.headers.get("Last-Event-ID", request.GET.get("reply", "")).partition("/")
+    try:
+        return UUID(reply), int(after) if after.isascii() and after.isdecimal() and len(after) < 10 else 0
+    except ValueError:
+        return None, 0
+
+
+def _frame(event: str, data: dict[str, Any], *, id: str = "") -> bytes:
+    named = f"id: {id}\n" if id else ""
+    return f"{named}event: {event}\ndata: {json.dumps(data)}\n\n".encode()

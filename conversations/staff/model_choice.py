@@ -1,0 +1,60 @@
+"""The choice of a model in a form: what is offered, what is assumed of one that has no row, and what it can't do."""
+
+from typing import Any
+
+from django import forms
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+
+from conversations.context.thinking import plan_for
+from conversations.models import Assistant, Effort, Model
+from conversations.providers import PROVIDERS, model_catalog
+from conversations.providers.model_catalog import UNKNOWN_OUTPUT, UNKNOWN_WINDOW
+from conversations.staff import display
+
+OWNERS = [provider for provider in PROVIDERS if provider not in model_catalog.ROWS_OF]
+"""The providers that have models of their own."""
+ASSUMED = (
+    "The model {model} has no row among those of {provider}. "
+    f"It is taken for one with a window of {UNKNOWN_WINDOW:,} tokens and answers of up to "
+    f"{UNKNOWN_OUTPUT:,}, without thinking, effort or prompt cache; its tokens count as estimated, and its price is not known."
+)
+
+
+class ModelInput(forms.TextInput):
+    """Offers the models of the table; any other id can be written."""
+
+    def __init__(self) -> None:
+        super().__init__({"class": "vTextField"})
+
+    def render(self, name: str, value: Any, attrs: dict[str, Any] | None = None, renderer: Any = None) -> SafeString:
+        list_id = f"{name}_offered"
+        rows = [row for provider in OWNERS for row in model_catalog.offered(provider)]
+        options = format_html_join(
+            "", '<option value="{}">{}, {}</option>', ((r.name, r.label, r.provider) for r in rows)
+        )
+        field = super().render(name, value, {**(attrs or {}), "list": list_id}, renderer)
+        return format_html('{}<datalist id="{}">{}</datalist>', field, list_id, options)
+
+
+def misfits(model: Model, assistant: Assistant) -> dict[str, str]:
+    """What an assistant is to do that its model can't, by field. Pure."""
+    found: dict[str, str] = {}
+    written = assistant.max_output_tokens + plan_for(model, assistant).room
+    wanted = assistant.max_output_tokens + (assistant.thinking_tokens if model.thinking != Model.Thinking.NONE else 0)
+    longest = f"{model} writes at most {display.number(model.max_output)} tokens"
+    if assistant.max_output_tokens > model.max_output:
+        found["max_output_tokens"] = f"{longest}."
+    elif wanted > model.max_output:
+        room = display.number(model.max_output - assistant.max_output_tokens)
+        found["thinking_tokens"] = f"{longest}, thinking included, which leaves {room} for it."
+    if assistant.hard_cap_tokens + written > model.context_window:
+        room = display.number(max(0, model.context_window - written))
+        found["hard_cap_tokens"] = (
+            f"{model} takes {display.number(model.context_window)} tokens, and an answer with its thinking may have "
+            f"{display.number(written)} of them: keep the hard cap to {room}."
+        )
+    if assistant.effort and assistant.effort not in model.efforts:
+        efforts = ", ".join(effort for effort in Effort.values if effort in model.efforts)
+        found["effort"] = f"{model} takes only {efforts}." if efforts else f"{model} takes no effort: leave it empty."
+    return found

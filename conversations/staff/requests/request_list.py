@@ -1,0 +1,196 @@
+"""The list of model requests as it is read page by page: from the newest on, whatever number of rows there is.
+
+A page goes on after an id, so that the thousandth costs what the first one does. Nothing is counted that would have to be
+read: a page says whether more follow, and the whole list how many PostgreSQL thinks there are.
+"""
+
+import calendar
+import uuid
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.contrib.admin.views.main import ChangeList
+from django.db import connection, transaction
+from django.db.models import Q, QuerySet
+from django.http import HttpRequest
+from django.utils import timezone
+from django.utils.functional import cached_property
+
+from conversations.models import ContextSnapshot, Thread
+from conversations.runtime.ids import lowest_uuid7
+from conversations.staff.requests.by_request_id import replies_of
+from conversations.upkeep.hourly_figures import CLOCKS, PLAIN
+
+AFTER, BEFORE = "after", "before"
+FEW = 10_000
+"""So many rows are counted: it takes a few milliseconds."""
+PERIODS = ("year", "month", "day")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Period:
+    """A choice of the date hierarchy, or the one that stands above."""
+
+    title: str
+    link: str = ""
+
+
+class RequestList(ChangeList):
+    """Sorted by id alone, which is by time."""
+
+    has_more = False
+    has_newer = False
+    after: uuid.UUID | None = None
+    before: uuid.UUID | None = None
+
+    def __init__(self, request: HttpRequest, *args: Any, **kwargs: Any) -> None:
+        self.after, self.before = (_id(request.GET.get(name)) for name in (AFTER, BEFORE))
+        super().__init__(request, *args, **kwargs)
+
+    def get_filters_params(self, params: Any = None) -> dict[str, Any]:
+        lookups: dict[str, Any] = super().get_filters_params(params)
+        return {name: value for name, value in lookups.items() if name not in (AFTER, BEFORE)}
+
+    def get_filters(self, request: HttpRequest) -> tuple[Any, ...]:
+        specs, has_filters, found, duplicates, has_active = super().get_filters(request)
+        lookups: dict[str, Any] = dict(found)
+        # The primary key is the only index by time.
+        for name, margin in (("gte", -CLOCKS), ("lt", CLOCKS)):
+            for at in lookups.get(f"created_at__{name}", []):
+                lookups[f"id__{name}"] = [lowest_uuid7(at + margin)]
+        return specs, has_filters, lookups, duplicates, has_active
+
+    def get_ordering(self, request: HttpRequest, queryset: QuerySet[ContextSnapshot]) -> list[Any]:
+        return ["-id"]
+
+    def get_results(self, request: HttpRequest) -> None:
+        backwards = self.before is not None
+        # Not joined: PostgreSQL would rather read all of the rare ones than walk back from the newest.
+        found = self.queryset.select_related(None).prefetch_related("thread__user", "thread__assistant")
+        if backwards:
+            found = found.filter(id__gt=self.before).order_by("id")
+        elif self.after:
+            found = found.filter(id__lt=self.after)
+        with transaction.atomic():
+            # A plan for whatever value would walk the whole table for one that is rare.
+            with connection.cursor() as cursor:
+                cursor.execute(PLAIN)
+            rows = list(found[: self.list_per_page + 1])
+        further = len(rows) > self.list_per_page
+        rows = rows[: self.list_per_page]
+        self.result_list = rows[::-1] if backwards else rows
+        self.has_more = backwards or further
+        self.has_newer = further if backwards else self.after is not None
+        self.result_count = self.full_result_count = len(rows)
+        self.show_full_result_count = True
+        self.show_admin_actions = bool(rows)
+        self.can_show_all = self.multi_page = False
+        self.paginator = self.model_admin.get_paginator(request, self.queryset, self.list_per_page)
+
+    @property
+    def older_link(self) -> str:
+        return self._page(AFTER, self.result_list[-1].pk) if self.has_more and self.result_list else ""
+
+    @property
+    def newer_link(self) -> str:
+        return self._page(BEFORE, self.result_list[0].pk) if self.has_newer and self.result_list else ""
+
+    @property
+    def newest_link(self) -> str:
+        return self.get_query_string(remove=[AFTER, BEFORE]) if self.after or self.before else ""
+
+    def _page(self, name: str, pk: uuid.UUID) -> str:
+        link: str = self.get_query_string({name: str(pk)}, remove=[AFTER, BEFORE])
+        return link
+
+    @property
+    def how_many(self) -> str:
+        """What can be said of the number of rows without reading them."""
+        shown = len(self.result_list)
+        if self.has_more or self.has_newer:
+            return f"{shown:,} on this page"
+        return f"{shown:,} model request{'' if shown == 1 else 's'}"
+
+    @cached_property
+    def in_all(self) -> str:
+        """How many rows the whole table has."""
+        if not (self.has_more or self.has_newer) and not (self.query or self.has_active_filters):
+            return ""
+        count, is_exact = all_rows()
+        return f"{count:,} in all" if is_exact else f"about {count:,} in all, as PostgreSQL last estimated"
+
+    @cached_property
+    def periods(self) -> dict[str, Any] | None:
+        """The choices of the date hierarchy, from the first row to the last, whether a day between them has rows or not."""
+        chosen = {name: self.params.get(f"created_at__{name}") for name in PERIODS}
+        first, last = (self._edge(order) for order in ("id", "-id"))
+        if first is None or last is None:
+            return None
+        years, months, days = (int(value) if value and value.isdigit() else None for value in chosen.values())
+        if years and months and days:
+            here = datetime(years, months, days)
+            return self._hierarchy([Period(title=f"{here:%B %-d}")], {"year": years, "month": months}, f"{here:%B %Y}")
+        if years is None and first.year == last.year:
+            years = last.year
+            if first.month == last.month:
+                months = last.month
+        if years and months:
+            ends = calendar.monthrange(years, months)[1]
+            choices = [
+                self._period({"year": years, "month": months, "day": day}, f"{datetime(years, months, day):%B %-d}")
+                for day in range(1, ends + 1)
+                if first.date() <= datetime(years, months, day).date() <= last.date()
+            ]
+            return self._hierarchy(choices, {"year": years}, str(years))
+        if years:
+            choices = [
+                self._period({"year": years, "month": month}, f"{datetime(years, month, 1):%B %Y}")
+                for month in range(1, 13)
+                if (first.year, first.month) <= (years, month) <= (last.year, last.month)
+            ]
+            return self._hierarchy(choices, {}, "All dates")
+        every = [self._period({"year": year}, str(year)) for year in range(first.year, last.year + 1)]
+        return {"back": None, "choices": every}
+
+    def _hierarchy(self, choices: list[Period], above: dict[str, int], title: str) -> dict[str, Any]:
+        return {"back": self._period(above, title), "choices": choices}
+
+    def _period(self, chosen: dict[str, int], title: str) -> Period:
+        values = {f"created_at__{name}": value for name, value in chosen.items()}
+        return Period(title=title, link=self.get_query_string(values, remove=["created_at__", AFTER, BEFORE]))
+
+    def _edge(self, order: str) -> datetime | None:
+        found = ContextSnapshot.objects.order_by(order).values_list("created_at", flat=True).first()
+        return timezone.localtime(found) if found else None
+
+
+def all_rows() -> tuple[int, bool]:
+    """How many model requests there are; whether that is exact, or what the last analysis of the table estimated."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT (SELECT reltuples::bigint FROM pg_class WHERE oid = 'conversations_contextsnapshot'::regclass),"
+            " (SELECT count(*) FROM (SELECT FROM conversations_contextsnapshot LIMIT %s) AS few)",
+            [FEW + 1],
+        )
+        estimated, counted = cursor.fetchone()
+    return (counted, True) if counted <= FEW else (max(estimated, counted), False)
+
+
+def searched(text: str) -> Q:
+    """By the id of a model request, of a thread or of the HTTP request that asked for it, or by a user's name."""
+    text = text.strip()
+    if replies := replies_of(text):
+        return Q(reply__in=replies)
+    known = _id(text)
+    if known:
+        return Q(id=known) | Q(thread=known)
+    threads = Thread.objects.filter(user__username__iexact=text)
+    return Q(thread__in=threads.values("id"))
+
+
+def _id(text: str | None) -> uuid.UUID | None:
+    try:
+        return uuid.UUID(text) if text else None
+    except ValueError:
+        return None

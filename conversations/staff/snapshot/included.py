@@ -1,0 +1,121 @@
+"""What a request was given, in the order sent: the system text, the turns, the message with what stands beside it."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from conversations.context import snapshots
+from conversations.context.fitting import INSTRUCTION, MATERIAL, ROUND
+from conversations.context.reasons import Reason
+from conversations.context.rendering import GO_ON
+from conversations.context.snapshot_codec import Named
+from conversations.context.token_estimate import text_of
+from conversations.context.windowing import Turn
+from conversations.staff.snapshot.bar import OWN_LABELS, SECTION_LABELS, label_of
+from conversations.staff.snapshot.evidence import Evidence, Item, is_turn_of_thread
+
+SENT_SHOWN = 100
+SENT_OPEN = 10
+EXCERPT_CHARS = 1_000
+SECTION_CHARS = 20_000
+BESIDE_LABELS = {
+    "query": "Contextualised query, beside the message",
+    "recalled": "Recalled, beside the message",
+    "artifacts": "Artifacts of the thread, beside the message",
+    INSTRUCTION: "The preset's instruction",
+    ROUND: SECTION_LABELS["reply"],
+    GO_ON: "Words of Openbook: it is to go on",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Section:
+    """A text that is no turn. It may be masked, or forgotten since, and then is empty."""
+
+    name: str
+    label: str
+    tokens: int
+    text: str
+    is_cut: bool
+    forgotten_at: datetime | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class SentTurn:
+    id: str
+    position: int
+    role: str
+    tokens: int
+    reason: str
+    excerpt: str
+    is_cut: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Included:
+    """``before`` and ``after`` the turns stands what is no turn. Of the turns only the newest are listed: ``hidden`` are
+    those before position ``hidden_before``. ``folded`` are the older ones of the listed."""
+
+    before: Sequence[Section]
+    folded: Sequence[SentTurn]
+    open: Sequence[SentTurn]
+    after: Sequence[Section]
+    hidden: int
+    hidden_before: int
+
+    @property
+    def newest(self) -> str:
+        """What the newest of the turns says."""
+        return self.open[-1].excerpt if self.open else ""
+
+
+def included(evidence: Evidence) -> Included:
+    items = [item for item in evidence.items if is_turn_of_thread(item) and item["included"]]
+    sent = sent_turns(items[-SENT_SHOWN:], evidence.turns)
+    snapshot = evidence.snapshot
+    return Included(
+        before=[_section(evidence, one, label_of(snapshot, one.name)) for one in snapshots.sections_of(snapshot)],
+        folded=sent[:-SENT_OPEN],
+        open=sent[-SENT_OPEN:],
+        after=list(_after(evidence, snapshots.additions_of(snapshot))),
+        hidden=max(0, len(items) - SENT_SHOWN),
+        hidden_before=sent[0].position if sent else 1,
+    )
+
+
+def sent_turns(items: Sequence[Item], turns: dict[int, Turn]) -> list[SentTurn]:
+    """As they were sent: where a turn was shortened, by what stood in for it."""
+    told = []
+    for item in items:
+        turn = turns[item["position"]]
+        text = text_of(turn.content)
+        told.append(
+            SentTurn(
+                id=item["id"],
+                position=turn.position,
+                role=turn.role,
+                tokens=item["tokens"],
+                reason=Reason(item["reason"]).label,
+                excerpt=text[:EXCERPT_CHARS],
+                is_cut=len(text) > EXCERPT_CHARS,
+            )
+        )
+    return told
+
+
+def _after(evidence: Evidence, additions: Iterable[Named]) -> Iterable[Section]:
+    own = OWN_LABELS.get(evidence.snapshot.purpose, {})
+    labels = BESIDE_LABELS | {MATERIAL: own.get("message", MATERIAL)}
+    return (_section(evidence, one, labels.get(one.name, one.name)) for one in additions)
+
+
+def _section(evidence: Evidence, named: Named, label: str) -> Section:
+    text = evidence.text(named.sha256)
+    return Section(
+        name=named.name,
+        label=label,
+        tokens=named.tokens,
+        text=text[:SECTION_CHARS],
+        is_cut=len(text) > SECTION_CHARS,
+        forgotten_at=evidence.material.forgotten.get(named.sha256),
+    )

@@ -1,0 +1,95 @@
+"""Which turns were left out, why, and by which rule."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from conversations.context import rewriting
+from conversations.context.filtering import ARTIFACT_CORRELATION_WINDOW
+from conversations.context.reasons import Reason
+from conversations.context.snapshots import left_out
+from conversations.models import Assistant, ContextSnapshot
+from conversations.staff.snapshot.evidence import Evidence, Item, is_turn_of_thread
+
+
+@dataclass(frozen=True, kw_only=True)
+class LeftOut:
+    what: str
+    message: str | None
+    count: int
+    tokens: int | None
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cause:
+    """How many turns were left out for one reason, and the rule that says so."""
+
+    code: str
+    reason: str
+    rule: str
+    count: int
+
+
+def causes(snapshot: ContextSnapshot) -> list[Cause]:
+    return [
+        Cause(code=code, reason=Reason(code).label, rule=rule(Reason(code), snapshot), count=count)
+        for code, count in left_out(snapshot).most_common()
+    ]
+
+
+def left_out_rows(evidence: Evidence) -> list[LeftOut]:
+    return [_row(item) for item in evidence.items if is_turn_of_thread(item) and not item["included"]]
+
+
+def rule(reason: Reason, snapshot: ContextSnapshot) -> str:
+    """The rule behind a reason, with its numbers. The record holds the budget and the hard cap; those of the window are the
+    assistant's, as of now."""
+    tell = RULES.get(reason)
+    return tell(snapshot, snapshot.thread.assistant) if tell else reason.rule
+
+
+def _over_budget(snapshot: ContextSnapshot, assistant: Assistant) -> str:
+    return (
+        f"The window holds at most {assistant.history_tokens_high:,} tokens of the newest turns as {assistant} is set "
+        f"today; when it is full, or the provider's cache is cold, it drops to the low mark of "
+        f"{assistant.history_tokens_low:,} in one step. The whole request had a budget of {snapshot.budget:,} and a hard "
+        f"cap of {snapshot.hard_cap:,}: over it, the oldest turns go first (W2, W5, W6)."
+    )
+
+
+def _turn_limit(snapshot: ContextSnapshot, assistant: Assistant) -> str:
+    if snapshot.purpose == ContextSnapshot.Purpose.REWRITE:
+        return (
+            f"A request for a contextualised query is told the newest {rewriting.MOST_TURNS} turns of the window (Q1)."
+        )
+    return (
+        f"The window holds at most {assistant.history_turns_max:,} turns as {assistant} is set today; when it is full, or "
+        f"the provider's cache is cold, it drops in one step to what the low mark of {assistant.history_tokens_low:,} "
+        f"tokens needs, and no fewer than {assistant.history_turns_min:,} turns (W1, W2)."
+    )
+
+
+def _fulfilled(snapshot: ContextSnapshot, assistant: Assistant) -> str:
+    seconds = int(ARTIFACT_CORRELATION_WINDOW.total_seconds())
+    return (
+        "An answer that made an artifact is left out with the request before it, so that it is not made again: by what the "
+        f"artifact records, else where it was made within {seconds} seconds after the answer. They come back once the "
+        "artifact is deleted. The window is cut after that, so it holds as many other turns as it can (F2–F6)."
+    )
+
+
+RULES: dict[Reason, Callable[[ContextSnapshot, Assistant], str]] = {
+    Reason.OVER_BUDGET: _over_budget,
+    Reason.TURN_LIMIT: _turn_limit,
+    Reason.FULFILLED_ARTIFACT: _fulfilled,
+}
+"""Those that have numbers to tell."""
+
+
+def _row(item: Item) -> LeftOut:
+    reason = Reason(item["reason"]).label
+    if item["kind"] == "range":
+        first, last = item["first"], item["last"]
+        what = f"turns {first:,} to {last:,}" if first < last else f"turn {first:,}"
+        return LeftOut(what=what, message=None, count=item["count"], tokens=None, reason=reason)
+    return LeftOut(what=f"turn {item['position']:,}", message=item["id"], count=1, tokens=item["tokens"], reason=reason)

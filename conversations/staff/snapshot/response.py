@@ -1,0 +1,172 @@
+"""What came back: the answer, how it ended, and the provider's figures beside ours."""
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from conversations.context import snapshots, token_calibration
+from conversations.context.prompt_cache import HOUR, CachePlan
+from conversations.models import ContextSnapshot, Message
+from conversations.providers import refusals
+from conversations.staff import display
+from conversations.upkeep.hourly_figures import cost_of
+
+ANSWER_CHARS = 20_000
+STOP_REASONS = {
+    "end_turn": "it had finished",
+    "stop_sequence": "a stop sequence",
+    "max_tokens": "the longest answer that it was allowed",
+    "tool_use": "it asked for a tool",
+    "pause_turn": "it paused, to go on in another request",
+    "refusal": "it declined",
+    "model_context_window_exceeded": "no more fits into the model's context window",
+}
+MARK_LABELS = {"system": "after the system text", "message": "after the person's own words"}
+MISSES = {
+    "model_changed": "the request before went to another model",
+    "system_changed": "the system text is another than in the request before",
+    "tools_changed": "the definitions of tools are others than in the request before",
+    "messages_changed": "the turns do not begin as they did in the request before",
+    "previous_message_not_found": "it no longer knows the answer before, so it can't compare",
+    "unavailable": "it can't say why",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Figure:
+    """Two numbers for one thing, always labelled and side by side."""
+
+    label: str
+    estimated: int | None
+    reported: int | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """The turn that came of the reply. Empty where its words may not be shown."""
+
+    id: UUID
+    position: int
+    tokens: int
+    text: str
+    is_cut: bool
+    thought: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Refusal:
+    """Why the model declined, in its provider's words."""
+
+    category: str
+    explanation: str
+
+
+def answer(turn: Message | None) -> Answer | None:
+    if turn is None:
+        return None
+    return Answer(
+        id=turn.id,
+        position=turn.position,
+        tokens=turn.token_count,
+        text=turn.text[:ANSWER_CHARS],
+        is_cut=len(turn.text) > ANSWER_CHARS,
+        thought="\n\n".join(block["thinking"] for block in turn.blocks if block["type"] == "thinking")[:ANSWER_CHARS],
+    )
+
+
+def stop_reason(snapshot: ContextSnapshot) -> str:
+    """Why the model stopped, in words; a reason that is not known yet speaks for itself."""
+    return STOP_REASONS.get(snapshot.stop_reason, "")
+
+
+def refusal(snapshot: ContextSnapshot, *, shown: bool) -> Refusal | None:
+    """The provider's own words for it may quote the person, and are content."""
+    if snapshot.stop_reason != refusals.STOP_REASON:
+        return None
+    return Refusal(
+        category=refusals.category_of(snapshot.stop_details) or "no category",
+        explanation=refusals.explanation_of(snapshot.stop_details) if shown else "",
+    )
+
+
+def figures(snapshot: ContextSnapshot) -> list[Figure]:
+    usage = snapshot.usage
+    read, written = usage.get("cache_read_input_tokens"), usage.get("cache_creation_input_tokens")
+    for_an_hour, thought = usage.get("cache_creation_1h_input_tokens"), usage.get("thinking_tokens")
+    shown = [
+        Figure(label="Input tokens", estimated=snapshot.total_tokens, reported=token_calibration.reported_input(usage)),
+        Figure(
+            label="of these read from the prompt cache",
+            estimated=snapshots.cache_of(snapshot).expected if snapshot.cache else None,
+            reported=read,
+        ),
+        Figure(label="of these written to the prompt cache", estimated=None, reported=written),
+        for_an_hour and Figure(label="of these for an hour", estimated=None, reported=for_an_hour),
+        Figure(label="Output tokens", estimated=None, reported=usage.get("output_tokens")),
+        thought and Figure(label="of these thinking", estimated=None, reported=thought),
+    ]
+    return [figure for figure in shown if figure]
+
+
+def factor(snapshot: ContextSnapshot) -> str:
+    """What the request was fitted with, and what is known by now of the model's count beside the estimate."""
+    now = token_calibration.of_model(snapshot.provider, snapshot.model)
+    known = (
+        f"learnt from its newest {display.counted(now.samples, 'request')}"
+        if now.samples
+        else f"as shipped, until {token_calibration.FEWEST} requests have told"
+    )
+    fitted = f"Fitted with {snapshot.token_factor:.2f} tokens of {snapshot.model} for each estimated one."
+    return f"{fitted} Today it is {now.value:.2f}, {known}."
+
+
+def expected_of_cache(snapshot: ContextSnapshot) -> str:
+    """What was expected of the prompt cache, in a sentence."""
+    if snapshot.quotes_turns:
+        return "Not used: no two such requests begin alike."
+    plan = snapshots.cache_of(snapshot)
+    marks = f" Marks stand {' and '.join(MARK_LABELS[mark] for mark in plan.marks)}." if plan.marks else ""
+    return f"{plan.state.label}.{marks}{lifetime_of_cache(plan)}"
+
+
+def lifetime_of_cache(plan: CachePlan) -> str:
+    """How long its entries live, with the numbers that decided it."""
+    if not plan.marks:
+        return ""
+    lives = plan.lifetime
+    length = "an hour" if lives.name == HOUR else "five minutes"
+    if not lives.cost_hour:
+        return f" Entries live {length}: there are too few pauses of the person to tell what pays."
+    return (
+        f" Entries live {length}: with the person's latest pauses the prompt costs {lives.cost_five_minutes:.2f} of its "
+        f"price with entries of five minutes, {lives.cost_hour:.2f} with entries of an hour."
+    )
+
+
+def hit(snapshot: ContextSnapshot) -> str:
+    """What came from the prompt cache, in a sentence; nothing where nothing was reported."""
+    whole, read = token_calibration.reported_input(snapshot.usage), snapshot.usage.get("cache_read_input_tokens")
+    if not whole or read is None:
+        return ""
+    if not read:
+        return "Nothing was read from it."
+    return f"{read / whole:.0%} of the input was read from it."
+
+
+def diagnosis(snapshot: ContextSnapshot) -> str:
+    """The provider's own word on its prompt cache; nothing where it said nothing that we know."""
+    said = snapshot.diagnostics or {}
+    if "cache_miss_reason" not in said:
+        return ""
+    missed = said["cache_miss_reason"]
+    if missed is None:
+        return "Nothing that was sent before had to be read anew."
+    code = missed.get("type") if isinstance(missed, dict) else missed
+    tokens = missed.get("cache_missed_input_tokens") if isinstance(missed, dict) else None
+    why = MISSES.get(str(code), str(code).replace("_", " "))
+    return f"The cache was missed: {why}{f', {tokens:,} tokens' if isinstance(tokens, int) else ''}."
+
+
+def cost(snapshot: ContextSnapshot) -> str:
+    """By the prices of that day; empty where they are not known."""
+    usd = cost_of(snapshot)
+    return "" if usd is None else display.money(usd)

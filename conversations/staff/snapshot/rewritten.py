@@ -1,0 +1,38 @@
+"""What became of the contextualised query of a message."""
+
+from dataclasses import dataclass
+
+from conversations.context import snapshot_api, snapshots
+from conversations.context.rewriting import RewritingOutcome
+from conversations.models import ContextSnapshot
+from conversations.providers.base import CONTEXTUALISED
+from conversations.staff.snapshot.evidence import Evidence, Relatives
+
+SPEECHLESS = (ContextSnapshot.Purpose.ARTIFACT, ContextSnapshot.Purpose.CONSOLIDATION)
+"""They have no message to put into other words."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rewritten:
+    outcome: str = ""
+    query: str = ""
+
+
+def rewritten(evidence: Evidence, relatives: Relatives) -> Rewritten:
+    """Of a request that asked for a query: as it was used."""
+    snapshot = evidence.snapshot
+    if snapshot.purpose in SPEECHLESS:
+        return Rewritten()
+    if snapshot.purpose != ContextSnapshot.Purpose.REWRITE:
+        return _told(snapshot.rewriting, evidence.body["rewriting"]["query"])
+    of_same_round = (each for each in relatives.others if each.round == snapshot.round)
+    used = next((each for each in of_same_round if each.purpose != snapshot.purpose), None)
+    if used is None:
+        return Rewritten(outcome="No request was made with it")
+    query = snapshot_api.query_of(used, snapshots.material_from(used, [])) if evidence.shown else ""
+    return _told(used.rewriting, query)
+
+
+def _told(outcome: str, query: str | None) -> Rewritten:
+    label = RewritingOutcome(outcome).label if outcome else ""
+    return Rewritten(outcome=label, query=(query or "").removeprefix(CONTEXTUALISED).strip())

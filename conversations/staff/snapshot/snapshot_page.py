@@ -1,0 +1,113 @@
+"""What the page of one model request shows: the answer first, the evidence below, the raw request last."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from artifacts.staff.repeat_layers import Layer, layers
+from conversations.context import snapshots
+from conversations.context.thinking import in_words
+from conversations.models import ContextSnapshot
+from conversations.staff import display
+from conversations.staff.snapshot import response
+from conversations.staff.snapshot.bar import Segment, budget_x, segments
+from conversations.staff.snapshot.candidates import Known, Tally, known_rows, tallied
+from conversations.staff.snapshot.evidence import Relatives, evidence_of, is_turn_of_thread, relatives_of
+from conversations.staff.snapshot.exact import Exact, exact
+from conversations.staff.snapshot.included import Included, included
+from conversations.staff.snapshot.missing import Cause, LeftOut, causes, left_out_rows
+from conversations.staff.snapshot.response import Answer, Figure, Refusal
+from conversations.staff.snapshot.rewritten import Rewritten, rewritten
+from conversations.staff.snapshot.timing import Step, waterfall
+from conversations.staff.snapshot.verdict import failures, source_label, verdict
+
+__all__ = ["SnapshotPage", "failures", "snapshot_page", "verdict"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Problem:
+    """A source that failed, and was left out."""
+
+    source: str
+    kind: str
+    message: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class SnapshotPage:
+    """``exact`` is ``None`` where the request can't be rebuilt any more, or may not be shown."""
+
+    verdict: str
+    proven: bool
+    forgotten_at: datetime | None
+    digest: str
+    segments: Sequence[Segment]
+    budget_x: float | None
+    sent: Included
+    causes: Sequence[Cause]
+    left_out: Sequence[LeftOut]
+    known: Sequence[Known]
+    known_tally: Sequence[Tally]
+    layers: Sequence[Layer]
+    rewritten: Rewritten
+    problems: Sequence[Problem]
+    can_be_rebuilt: bool
+    exact: Exact | None
+    answer: Answer | None
+    thinking: str
+    effort: str
+    room: int
+    stop_reason: str
+    refusal: Refusal | None
+    figures: Sequence[Figure]
+    cost: str
+    factor: str
+    cache: str
+    cache_hit: str
+    diagnosis: str
+    diagnostics: str
+    timings: Sequence[Step]
+    error: str
+    relatives: Relatives
+
+
+def snapshot_page(snapshot: ContextSnapshot, *, shown: bool) -> SnapshotPage:
+    """Without ``shown``, no text of it: neither what was sent nor what was answered."""
+    evidence, relatives = evidence_of(snapshot, shown=shown), relatives_of(snapshot)
+    body, plan = evidence.body, snapshots.thinking_of(snapshot)
+    others = [item for item in evidence.items if not is_turn_of_thread(item)]
+    known = known_rows(others, snapshot.thread.assistant, shown=shown)
+    return SnapshotPage(
+        verdict=verdict(snapshot),
+        proven=evidence.proven,
+        forgotten_at=body["forgotten_at"],
+        digest=body["digest"],
+        segments=segments(snapshot, body["sections"]),
+        budget_x=budget_x(snapshot),
+        sent=included(evidence),
+        causes=causes(snapshot),
+        left_out=left_out_rows(evidence),
+        known=known,
+        known_tally=tallied(known),
+        layers=layers(evidence),
+        rewritten=rewritten(evidence, relatives),
+        problems=[Problem(**problem | {"source": source_label(problem)}) for problem in body["problems"]],
+        can_be_rebuilt=evidence.can_be_rebuilt,
+        exact=exact(evidence.request) if evidence.request else None,
+        answer=response.answer(evidence.answer),
+        thinking=in_words(plan),
+        effort=plan.effort or "the model’s default",
+        room=plan.room,
+        stop_reason=response.stop_reason(snapshot),
+        refusal=response.refusal(snapshot, shown=shown),
+        figures=response.figures(snapshot),
+        cost=response.cost(snapshot),
+        factor=response.factor(snapshot),
+        cache=response.expected_of_cache(snapshot),
+        cache_hit=response.hit(snapshot),
+        diagnosis=response.diagnosis(snapshot),
+        diagnostics=display.pretty(snapshot.diagnostics) if snapshot.diagnostics and shown else "",
+        timings=waterfall(snapshot),
+        error=display.error_object(snapshot.error, shown=shown),
+        relatives=relatives,
+    )

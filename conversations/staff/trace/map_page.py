@@ -1,0 +1,277 @@
+"""The map of a thread: requests across, turns down, and what became of each turn in each request."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from conversations.context import turn_history
+from conversations.context.turn_history import Bar, Fate
+from conversations.models import ContextSnapshot, Thread
+from conversations.staff import display
+from conversations.staff.thread_page import position
+from conversations.staff.trace import trace_reads
+from conversations.staff.trace.trace_reads import Request, Summarised
+
+SHOWN = 300
+"""So many requests stand on one page."""
+WIDTH, HEIGHT = 760, 640
+COLUMN_WIDTHS = (2.5, 24.0)
+ROW_HEIGHT = 16.0
+FOLDED_HEIGHT = 28.0
+FOLDED_SHARE = 3
+"""Turns before the first one that is sent are folded into a strip where they are at least 1 of so many."""
+LEAST_HEIGHT = 1.5
+TICK_HEIGHT, TICK_WIDTH = 18, 110
+HEAD, FOOT = 24, 20
+"""Room above and below for labels."""
+STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000)
+LEFT_OUT = (Fate.NO_ROOM, Fate.MADE, Fate.DECLINED, Fate.UNSPOKEN, Fate.UNSENDABLE, Fate.REPLACED)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Axis:
+    """Where turns stand: from the turn ``begin`` on each takes ``unit``, those before it share a strip."""
+
+    begin: int
+    end: int
+    unit: float
+
+    @property
+    def folded(self) -> float:
+        return FOLDED_HEIGHT if self.begin > 1 else 0.0
+
+    @property
+    def height(self) -> float:
+        return round(self.top(self.end + 1), 1)
+
+    def top(self, turn: int) -> float:
+        """The upper edge of a turn."""
+        if turn < self.begin:
+            return self.folded * (turn - 1) / (self.begin - 1)
+        return self.folded + (turn - self.begin) * self.unit
+
+    def span(self, first: int, last: int) -> tuple[float, float]:
+        """The upper edge of neighbouring turns, and their height: enough of it to be seen."""
+        top = self.top(first)
+        return round(top, 1), round(max(self.top(last + 1) - top, LEAST_HEIGHT), 1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Column:
+    """A request on the map. ``counts`` are its turns by fate, in the order of ``MapPage.fates``."""
+
+    request: Request
+    number: int
+    x: float
+    url: str
+    made_for: str
+    at: str
+    told: str
+    counts: Sequence[int]
+
+    @property
+    def newest(self) -> int:
+        """The last turn that the request knew of."""
+        return self.request.runs[-1].last
+
+    @property
+    def cells(self) -> list[str]:
+        return [f"{count:,}" for count in self.counts]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shape:
+    """All areas of one fate, as one path."""
+
+    fate: Fate
+    path: str
+    count: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tick:
+    at: float
+    label: str
+    turn: int = 0
+
+    @property
+    def y(self) -> float:
+        """Where the label of a turn is written."""
+        return round(self.at + HEAD + 10, 1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Band:
+    """A summary beside the turns that it tells of."""
+
+    id: UUID
+    top: float
+    height: float
+    title: str
+    is_empty: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class MapPage:
+    verdict: str
+    first: int
+    last: int
+    total: int
+    older: int | None
+    newer: int | None
+    columns: Sequence[Column]
+    column_width: float
+    width: float
+    axis: Axis
+    shapes: Sequence[Shape]
+    turns: Sequence[Tick]
+    times: Sequence[Tick]
+    numbers: Sequence[Tick]
+    bands: Sequence[Band]
+    fates: Sequence[Fate]
+    top = HEAD
+
+    @property
+    def newest_first(self) -> Sequence[Column]:
+        return self.columns[::-1]
+
+    @property
+    def legend(self) -> Sequence[Fate]:
+        return [shape.fate for shape in self.shapes]
+
+    @property
+    def full_width(self) -> float:
+        """With room for the last label."""
+        return self.width + TICK_WIDTH / 2
+
+    @property
+    def height(self) -> float:
+        return HEAD + self.axis.height + FOOT
+
+    @property
+    def foot(self) -> float:
+        return self.height - 4
+
+
+def map_page(thread: Thread, *, until: str) -> MapPage:
+    """The newest requests, or those up to the one of a number."""
+    total = trace_reads.replying(thread).count()
+    last = min(position(until) or total, total)
+    first = max(1, last - SHOWN + 1)
+    shown = trace_reads.requests(thread, first, last) if last else []
+    return drawn(shown, trace_reads.summaries(thread), total=total)
+
+
+def drawn(requests: Sequence[Request], summaries: Sequence[Summarised], *, total: int) -> MapPage:
+    """The map of these requests, of so many that there are. Pure."""
+    parts = [summary.part for summary in summaries if not summary.is_empty]
+    bars = [turn_history.bars(request.runs, parts, request.at) for request in requests]
+    axis, width = axis_of(bars), column_width(len(requests))
+    shapes = shapes_of(bars, axis, width)
+    counts = [turn_history.counted(request.runs) for request in requests]
+    fates = [fate for fate in Fate if any(count[fate] for count in counts)]
+    first, last = (requests[0].number, requests[-1].number) if requests else (0, 0)
+    columns = [
+        Column(
+            request=request,
+            number=request.number,
+            x=round(index * width, 1),
+            url=display.change_url(ContextSnapshot, request.id),
+            made_for=display.purpose(request.purpose, request.round),
+            at=display.moment(request.at),
+            told=told(request.number, count),
+            counts=[count[fate] for fate in fates],
+        )
+        for index, (request, count) in enumerate(zip(requests, counts, strict=True))
+    ]
+    return MapPage(
+        verdict=verdict(columns, total),
+        first=first,
+        last=last,
+        total=total,
+        older=first - 1 if first > 1 else None,
+        newer=min(last + SHOWN, total) if last < total else None,
+        columns=columns,
+        column_width=width,
+        width=round(width * len(requests), 1),
+        axis=axis,
+        shapes=shapes,
+        turns=turn_ticks(axis),
+        times=ticks(width, [column.at[5:16] for column in columns]),
+        numbers=ticks(width, [f"{column.number:,}" for column in columns]),
+        bands=[band(one, axis) for one in summaries if one.part.first <= axis.end],
+        fates=fates,
+    )
+
+
+def verdict(columns: Sequence[Column], total: int) -> str:
+    if not columns:
+        return "No request has been made in this thread"
+    shown = (
+        f"Requests {columns[0].number:,} to {columns[-1].number:,} of {total:,}" if total > 1 else "The only request"
+    )
+    return f"{shown}. {columns[-1].told}"
+
+
+def told(number: int, counts: Mapping[Fate, int]) -> str:
+    """What became of the turns in a request, in words and numbers."""
+    sent = counts[Fate.SENT] + counts[Fate.SHORTENED] + counts[Fate.ASKED]
+    beside = [f"{counts[fate]:,} {fate.label}" for fate in (Fate.SHORTENED, Fate.RECALLED) if counts[fate]]
+    without = [f"{counts[fate]:,} {fate.label.removeprefix('left out: ')}" for fate in LEFT_OUT if counts[fate]]
+    left_out = [f"{sum(counts[fate] for fate in LEFT_OUT):,} left out ({', '.join(without)})"] if without else []
+    words = ", ".join([f"{display.counted(sent, 'turn')} sent", *beside, *left_out])
+    return f"Request {number:,}: {words}"
+
+
+def axis_of(columns: Sequence[Sequence[Bar]]) -> Axis:
+    """Turns older than any that was sent in its place are folded, where that makes much room."""
+    end = max((column[-1].last for column in columns), default=1)
+    in_place = {*Fate} - {Fate.NO_ROOM, Fate.SUMMARISED, Fate.REPLACED, Fate.RECALLED}
+    begin = min((bar.first for column in columns for bar in column if bar.fate in in_place), default=1)
+    begin = begin if (begin - 1) * FOLDED_SHARE >= end else 1
+    return Axis(begin=begin, end=end, unit=min(ROW_HEIGHT, HEIGHT / (end - begin + 1)))
+
+
+def column_width(count: int) -> float:
+    narrow, wide = COLUMN_WIDTHS
+    return round(min(wide, max(narrow, WIDTH / max(count, 1))), 1)
+
+
+def shapes_of(columns: Sequence[Sequence[Bar]], axis: Axis, width: float) -> list[Shape]:
+    """What is drawn, from what lies below to what may not be hidden. A path a fate is light for a browser."""
+    paths: defaultdict[Fate, list[str]] = defaultdict(list)
+    for area in turn_history.areas(columns):
+        top, height = axis.span(area.bar.first, area.bar.last)
+        left, across = area.begin * width, (area.end - area.begin + 1) * width
+        paths[area.bar.fate].append(f"M{left:.1f} {top}h{across:.1f}v{height}h-{across:.1f}z")
+    return [Shape(fate=fate, path="".join(paths[fate]), count=len(paths[fate])) for fate in Fate if fate in paths]
+
+
+def turn_ticks(axis: Axis) -> list[Tick]:
+    """Turns that are named beside the map, as many as can be read."""
+    step = next((step for step in STEPS if step * axis.unit >= TICK_HEIGHT), STEPS[-1])
+    places = [place for place in range(step, axis.end + 1, step) if place >= axis.begin]
+    first = 1 if axis.begin == 1 or axis.folded else axis.begin
+    named = [first, *(place for place in places if axis.top(place) - axis.top(first) >= TICK_HEIGHT)]
+    return [Tick(at=round(axis.top(place), 1), label=f"{place:,}", turn=place) for place in named]
+
+
+def ticks(width: float, labels: Sequence[str]) -> list[Tick]:
+    """As many of the labels of columns as can be read."""
+    every = max(1, round(TICK_WIDTH / width))
+    return [Tick(at=round(place * width, 1), label=labels[place]) for place in range(0, len(labels), every)]
+
+
+def band(summary: Summarised, axis: Axis) -> Band:
+    first, last = summary.part.first, min(summary.part.last, axis.end)
+    top, height = axis.span(first, last)
+    state = "nothing to tell, or forgotten" if summary.is_empty else f"summarised {display.moment(summary.part.at)}"
+    stale = ", to be made anew" if summary.is_stale else ""
+    return Band(
+        id=summary.id,
+        top=top,
+        height=height,
+        title=f"Turns {first:,} to {summary.part.last:,}: {state}{stale}",
+        is_empty=summary.is_empty,
+    )

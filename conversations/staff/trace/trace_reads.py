@@ -1,0 +1,74 @@
+"""Reads what the map and the trace of a turn are made of: the requests of a thread that reply, and what was summarised."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from django.db.models import BooleanField, Case, QuerySet, Value, When
+
+from conversations.context import snapshot_codec
+from conversations.context.turn_history import Part, Seen
+from conversations.context.windowing import Run
+from conversations.models import ContextSnapshot, Thread
+from memory.models import ThreadSummary
+
+REPLYING = (ContextSnapshot.Purpose.REPLY, ContextSnapshot.Purpose.ARTIFACT)
+"""The others quote turns within a text of their own."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Request:
+    """A model request that replies. ``number`` counts those of its thread, from 1."""
+
+    number: int
+    id: UUID
+    at: datetime
+    purpose: str
+    round: int
+    runs: Sequence[Run]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Summarised:
+    """A part of the thread, by its summary. ``is_empty``: there was nothing to tell, or it was forgotten."""
+
+    id: UUID
+    part: Part
+    is_empty: bool
+    is_stale: bool
+
+
+def replying(thread: Thread) -> QuerySet[ContextSnapshot]:
+    """The thread's requests that reply, oldest first."""
+    return ContextSnapshot.objects.filter(thread=thread, purpose__in=REPLYING).order_by("created_at", "id")
+
+
+def requests(thread: Thread, first: int, last: int) -> list[Request]:
+    """Those of these numbers."""
+    rows = replying(thread).values_list("id", "created_at", "purpose", "round", "runs")[first - 1 : last]
+    return [
+        Request(number=number, id=id, at=at, purpose=purpose, round=round, runs=snapshot_codec.unpack_runs(runs))
+        for number, (id, at, purpose, round, runs) in enumerate(rows, start=first)
+    ]
+
+
+def seen(thread: Thread, position: int) -> list[Seen]:
+    """What each request that replies did with the turn at this position."""
+    rows = replying(thread).values_list("id", "created_at", "runs")
+    return [
+        Seen(number=number, id=id, at=at, reason=snapshot_codec.reason_at(runs, position))
+        for number, (id, at, runs) in enumerate(rows, start=1)
+    ]
+
+
+def summaries(thread: Thread) -> list[Summarised]:
+    """The thread's summaries without what they say, in the order of its turns."""
+    is_empty = Case(When(text="", then=Value(True)), default=Value(False), output_field=BooleanField())
+    rows = ThreadSummary.objects.filter(thread=thread).annotate(is_empty=is_empty).order_by("first_position")
+    return [
+        Summarised(id=id, part=Part(first=first, last=last, at=at), is_empty=is_empty, is_stale=stale is not None)
+        for id, first, last, at, is_empty, stale in rows.values_list(
+            "id", "first_position", "last_position", "made_at", "is_empty", "stale_since"
+        )
+    ]

@@ -1,0 +1,217 @@
+"""Why a turn was forgotten: the answer in a line, then every request that held it or did not, and what stands for it now."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from django.db.models.functions import Left
+
+from conversations.context import snapshot_codec, turn_history
+from conversations.context.reasons import Reason
+from conversations.context.turn_history import FATES, Fate, Return, Stretch, Trace
+from conversations.models import ContextSnapshot, Message
+from conversations.staff import display
+from conversations.staff.trace import trace_reads
+from memory.models import Preferences
+from memory.staff.replacements import StandIn, covered, stand_ins_of
+
+STRIP_WIDTH = 1_000
+STRETCHES_SHOWN = 200
+QUOTING_SHOWN = 20
+QUOTING_LOOKED_AT = 1_000
+EXCERPT_CHARS = 2_000
+BESIDE = 25
+"""So many turns after it stand on the page of the thread that it leads to."""
+CAME_BACK = {
+    Reason.OVER_BUDGET: "the window had room for it again: a larger budget, or newer turns left out",
+    Reason.TURN_LIMIT: "the window had room for it again: a larger one, or newer turns left out",
+    Reason.FULFILLED_ARTIFACT: "its artifact was deleted, or the filter switched off",
+    Reason.REFUSED: "it was answered after all",
+    Reason.FAILED: "the reply that it belongs to is no longer told as failed",
+    Reason.OFFLINE: "the offline responder answers again, and keeps its own words",
+    Reason.SUPERSEDED: "the chat went back to this attempt",
+    Reason.ORPHAN_TOOL: "the other half of its tool call was there again",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """Requests, one after the other, that did the same with the turn; and the place of them in the strip."""
+
+    stretch: Stretch
+    fate: Fate | None
+    x: float
+    width: float
+    what: str
+    title: str
+    came_back: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class WhyPage:
+    answer: str
+    notes: Sequence[str]
+    rule: str
+    code: str
+    rows: Sequence[Row]
+    hidden: int
+    total: int
+    first_without: Stretch | None
+    stand_ins: Sequence[StandIn]
+    quoting: Sequence[ContextSnapshot]
+    strip: Sequence[Row]
+    fates: Sequence[Fate]
+    before: int
+    excerpt: str
+    is_cut: bool
+
+
+def why_page(message: Message, *, shown: bool) -> WhyPage:
+    """Without ``shown``, what memories and summaries say stays in the database."""
+    thread = message.thread
+    seen = trace_reads.seen(thread, message.position)
+    trace = turn_history.traced(seen)
+    rows = rows_of(trace)
+    stand_ins = stand_ins_of(message, shown=shown)
+    concerned = trace.concerned
+    reason = concerned[-1].reason if concerned else None
+    excerpt = text_of(message) if shown else ""
+    return WhyPage(
+        answer=" ".join([answer(message.position, trace), covered(stand_ins)]),
+        notes=list(notes(message, trace)),
+        rule=reason.rule if reason else "",
+        code=reason.value if reason else "",
+        rows=rows[-STRETCHES_SHOWN:],
+        hidden=max(0, len(rows) - STRETCHES_SHOWN),
+        total=len(seen),
+        first_without=trace.first_without,
+        stand_ins=stand_ins,
+        quoting=quoting(message),
+        strip=rows,
+        fates=[fate for fate in Fate if any(row.fate is fate for row in rows)],
+        before=message.position + BESIDE,
+        excerpt=excerpt[:EXCERPT_CHARS],
+        is_cut=len(excerpt) > EXCERPT_CHARS,
+    )
+
+
+def text_of(message: Message) -> str:
+    """The beginning of what it says, one character more than is shown."""
+    text: str = Message.objects.values_list(Left("text", EXCERPT_CHARS + 1), flat=True).get(pk=message.pk)
+    return text
+
+
+def answer(position: int, trace: Trace) -> str:
+    """What became of the turn in its thread, in a sentence or two. Pure."""
+    turn, concerned = f"Turn {position:,}", trace.concerned
+    if not concerned:
+        return f"{turn} has not been in question yet: no request has been made since it was said."
+    newest, without = concerned[-1], trace.first_without
+    if not any(stretch.is_held for stretch in concerned):
+        return f"{turn} was never sent, in {_requests(trace.left_out)} since it was said: {because(newest)}."
+    if newest.is_held and not trace.left_out:
+        beside = f"; of these {trace.recalled:,} recalled it beside the message" if trace.recalled else ""
+        return f"{turn} was given to every request since it was said, {trace.sent + trace.recalled:,} so far{beside}."
+    if newest.is_held:
+        return f"{turn} {_held_again(trace, newest)}, after {_requests(trace.left_out)} without it."
+    last = trace.last_sent
+    if last is None:
+        return f"{turn} was never sent in its place, but {_recalled(trace)}. {_missing(newest, 'Now')}"
+    held = f"{turn} was sent with {_requests(trace.sent)}, until {display.moment(last.last.at)}."
+    came = f" It {_recalled(trace)}." if trace.recalled else ""
+    assert without
+    return f"{held}{came} {_missing(newest, 'Since then' if not trace.recalled else 'Now')}"
+
+
+def _held_again(trace: Trace, newest: Stretch) -> str:
+    if newest.reason is Reason.RECALLED:
+        return f"{_recalled(trace)}, the newest of them request {newest.last.number:,}"
+    since = display.moment(newest.first.at)
+    if not trace.returns:  # held for the first time
+        return f"is sent since {since}"
+    return f"is sent again since {since}: {CAME_BACK[trace.returns[-1].gone]}"
+
+
+def _recalled(trace: Trace) -> str:
+    return f"was recalled beside the message of {_requests(trace.recalled)}"
+
+
+def _missing(newest: Stretch, since: str) -> str:
+    return f"{since} it is left out: {because(newest)}."
+
+
+def because(stretch: Stretch) -> str:
+    """The reason in words, with the requirements that it rests on."""
+    assert stretch.reason
+    label = stretch.reason.label
+    return f"{label[0].lower()}{label[1:]} ({stretch.reason.requirements})"
+
+
+def _requests(count: int) -> str:
+    return display.counted(count, "request")
+
+
+def notes(message: Message, trace: Trace) -> Iterator[str]:
+    """What else bears on it."""
+    thread = message.thread
+    if message.forgotten_at:
+        yield f"Its text was forgotten at the person’s wish, {display.moment(message.forgotten_at)}."
+    if not message.is_active:
+        yield "It was replaced by a later attempt: it is not on the path that the chat shows."
+    if not thread.remembers:
+        yield "Memory is off for this thread: nothing of it is recalled in other threads."
+    if not thread.assistant.uses_memory:
+        yield f"Its assistant, {thread.assistant}, uses no memory: what has left the window is not recalled."
+    if Preferences.objects.filter(user=thread.user_id, remembers=False).exists():
+        yield "The person has switched memory off: nothing is recalled or remembered."
+    reasons = {stretch.reason for stretch in trace.concerned}
+    if reasons & {Reason.OVER_BUDGET, Reason.TURN_LIMIT}:
+        at = thread.assistant
+        yield (
+            f"The window of {at} today: at most {at.history_turns_max:,} turns and {at.history_tokens_high:,} tokens; "
+            f"when it is full it drops to about {at.history_tokens_low:,} tokens."
+        )
+
+
+def rows_of(trace: Trace) -> list[Row]:
+    scale = STRIP_WIDTH / max(sum(stretch.count for stretch in trace.stretches), 1)
+    returns = {one.stretch.first.number: one for one in trace.returns}
+    return [
+        Row(
+            stretch=stretch,
+            fate=FATES[stretch.reason] if stretch.reason else None,
+            x=round((stretch.first.number - 1) * scale, 1),
+            width=round(max(stretch.count * scale, 1), 1),
+            what=what(stretch),
+            title=f"{numbers(stretch)}: {what(stretch)}",
+            came_back=came_back(returns.get(stretch.first.number)),
+        )
+        for stretch in trace.stretches
+    ]
+
+
+def came_back(found: Return | None) -> str:
+    if found is None:
+        return ""
+    if found.stretch.reason is Reason.RECALLED:
+        return "it bore on that message"
+    return CAME_BACK[found.gone]
+
+
+def what(stretch: Stretch) -> str:
+    return FATES[stretch.reason].label if stretch.reason else "not said yet, or said after the message"
+
+
+def numbers(stretch: Stretch) -> str:
+    first, last = stretch.first.number, stretch.last.number
+    return f"request {first:,}" if first == last else f"requests {first:,} to {last:,}"
+
+
+def quoting(message: Message) -> list[ContextSnapshot]:
+    """The newest requests that quote the turn within a text: for a contextualised query, or to note what was said."""
+    asked = ContextSnapshot.objects.filter(thread=message.thread_id, created_at__gte=message.created_at)
+    newest = asked.exclude(purpose__in=trace_reads.REPLYING).order_by("-created_at", "-id")
+    return [
+        one
+        for one in newest.only("id", "purpose", "round", "status", "runs", "created_at")[:QUOTING_LOOKED_AT]
+        if snapshot_codec.reason_at(one.runs, message.position) in turn_history.HOLDING
+    ][:QUOTING_SHOWN]

@@ -1,0 +1,135 @@
+"""The one way to ask for a user's rows. What isn't the user's is not found."""
+
+import uuid
+
+from django.contrib.auth.models import User
+from django.db.models import OuterRef, QuerySet, Subquery
+from django.utils import timezone
+
+from artifacts.models import Artifact, Preset
+from conversations.errors import (
+    ArtifactNotFound,
+    InvalidMessage,
+    MessageNotFound,
+    NotFound,
+    PresetNotFound,
+    ReplyNotFound,
+    ThreadNotFound,
+)
+from conversations.models import Assistant, ContextSnapshot, Message, Reply, Thread
+from conversations.runtime.text import clean
+
+NEW = "new"
+"""The one literal id that opens a thread (T5)."""
+TITLE_CHARS = 60
+
+
+def of(user: User) -> QuerySet[Thread]:
+    return Thread.objects.filter(user=user)
+
+
+def get(user: User, thread_id: str | uuid.UUID) -> Thread:
+    """Raises ``ThreadNotFound`` where the id is malformed, unknown or another user's."""
+    found = of(user).select_related("assistant").filter(id=identifier(thread_id, ThreadNotFound)).first()
+    if found is None:
+        raise ThreadNotFound
+    return found
+
+
+def messages_of(thread: Thread) -> QuerySet[Message]:
+    """The turns on the active path, oldest first."""
+    return Message.objects.filter(thread=thread, is_active=True).order_by("position")
+
+
+def message_of(user: User, message_id: str | uuid.UUID) -> Message:
+    found = Message.objects.filter(thread__user=user, id=identifier(message_id, MessageNotFound)).first()
+    if found is None:
+        raise MessageNotFound
+    return found
+
+
+def reply_of(user: User, reply_id: str | uuid.UUID) -> Reply:
+    found = Reply.objects.filter(thread__user=user, id=identifier(reply_id, ReplyNotFound)).first()
+    if found is None:
+        raise ReplyNotFound
+    return found
+
+
+def preset_of(thread: Thread, slug: str) -> Preset:
+    """A preset that the thread's assistant offers. Raises ``PresetNotFound``."""
+    found = presets_of(thread).filter(slug=slug).first()
+    if found is None:
+        raise PresetNotFound
+    return found
+
+
+def requests_of(user: User) -> QuerySet[ContextSnapshot]:
+    return ContextSnapshot.objects.filter(thread__user=user).order_by("-created_at")
+
+
+def artifact_of(user: User, artifact_id: str | uuid.UUID, *, deleted: bool = False) -> Artifact:
+    """Raises ``ArtifactNotFound``, also for one that is deleted unless that is asked for."""
+    found = Artifact.objects.filter(thread__user=user, id=identifier(artifact_id, ArtifactNotFound)).first()
+    if found is None or (found.deleted_at and not deleted):
+        raise ArtifactNotFound
+    return found
+
+
+def presets_of(thread: Thread) -> QuerySet[Preset]:
+    """The buttons that the thread's assistant offers, each with its newest ``artifact`` of the thread."""
+    made = Artifact.objects.filter(thread=thread, preset=OuterRef("slug"), deleted_at=None).order_by(
+        "-updated_at", "-id"
+    )
+    offered = Preset.objects.filter(assistants=thread.assistant_id, is_active=True)
+    return offered.annotate(artifact=Subquery(made.values("id")[:1]))
+
+
+def offered_assistants() -> QuerySet[Assistant]:
+    return Assistant.objects.filter(is_active=True)
+
+
+def assistant_named(slug: str | None) -> Assistant:
+    """The active assistant of that name, or the default one for ``None``."""
+    offered = offered_assistants()
+    found = offered.filter(slug=slug).first() if slug else offered.order_by("-is_default", "order").first()
+    if found is None:
+        names = ", ".join(offered.values_list("slug", flat=True)) or "none; staff can activate one in the admin"
+        raise InvalidMessage(f"There is no such assistant. Offered are: {names}.", field="assistant")
+    return found
+
+
+def assistant_known(slug: str) -> Assistant:
+    """Also one that is offered no longer: threads may have it."""
+    found = Assistant.objects.filter(slug=clean(slug)).first()
+    if found is None:
+        names = ", ".join(Assistant.objects.order_by("order", "name").values_list("slug", flat=True))
+        raise InvalidMessage(f"There is no such assistant. There are: {names}.", field="assistant")
+    return found
+
+
+def create(*, user: User, assistant: Assistant, title: str = "") -> Thread:
+    thread = unsaved(user=user, assistant=assistant, title=title)
+    thread.save(force_insert=True)
+    return thread
+
+
+def unsaved(*, user: User, assistant: Assistant, title: str = "", opened_by: str | None = None) -> Thread:
+    now = timezone.now()
+    return Thread(
+        user=user, assistant=assistant, title=clean(title), opened_by=opened_by, created_at=now, updated_at=now
+    )
+
+
+def title_from(text: str) -> str:
+    """The first words of a thread's first message, on one line."""
+    line = " ".join(text.split())
+    if len(line) <= TITLE_CHARS:
+        return line
+    return line[:TITLE_CHARS].rsplit(" ", 1)[0].rstrip(",.;:") + "…"
+
+
+def identifier(value: str | uuid.UUID, otherwise: type[NotFound]) -> uuid.UUID:
+    try:
+        return value if isinstance(value, uuid.UUID) else uuid.UUID(value)
+    except ValueError:
+        raise otherwise from None

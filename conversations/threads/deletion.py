@@ -1,0 +1,131 @@
+"""A user's explicit delete of whole threads, or of all turns of one, and of what was remembered of them."""
+
+import logging
+from dataclasses import asdict
+
+from allauth.usersessions.models import UserSession
+from django.contrib.admin.models import LogEntry
+from django.contrib.auth.models import User
+from django.contrib.contenttypes.models import ContentType
+from django.contrib.sessions.models import Session
+from django.db.models import F, QuerySet, Value
+from django.db.models.functions import Concat
+from django.utils import timezone
+
+from artifacts.models import Artifact
+from conversations import threads
+from conversations.errors import ReplyInProgress
+from conversations.models import ApiToken, Message, Reply, Thread
+from conversations.models.deletion_guard import door
+from memory import forgetting
+from memory.forgetting import Clearing
+from memory.index.word_index import forget_counts
+from memory.models import IndexedTurn, ThreadSummary
+
+__all__ = ["clear_thread", "delete_thread", "delete_user", "door", "what_clearing"]
+
+log = logging.getLogger("openbook.threads")
+
+
+def delete_thread(thread: Thread) -> None:
+    """With its turns, replies, events, snapshots and their texts, and all that is remembered of it alone, wherever that stood.
+
+    Raises ``ReplyInProgress`` while a reply is running in it.
+    """
+    with door():
+        Thread.objects.select_for_update().filter(id=thread.id).first()
+        if Reply.objects.filter(thread=thread, status=Reply.Status.RUNNING).exists():
+            raise ReplyInProgress("A reply is still running in this thread. Stop it first, then delete.")
+        thread_id = thread.id
+        forgetting.leave(thread)
+        thread.delete()
+        forget_counts(thread.user_id)
+    log.info("thread deleted", extra={"thread_id": str(thread_id)})
+
+
+def what_clearing(thread: Thread) -> Clearing:
+    """What ``clear_thread`` would do. Reads only."""
+    return _clearing(thread, forgetting.cleared_from(thread))
+
+
+def clear_thread(thread: Thread) -> Clearing:
+    """All its turns go, and what rests on them; the thread stays, with what was made beside it. Tells what went.
+
+    Raises ``ReplyInProgress`` while a reply is running in it or where any of it was given, and ``ThreadNotFound``.
+    """
+    with door():
+        # All of the person's: no request may come that is given any of it while the others are looked through.
+        list(Thread.objects.select_for_update().filter(user=thread.user_id).order_by("id").values_list("id"))
+        thread = threads.get(thread.user, thread.id)
+        rows = forgetting.cleared_from(thread)
+        running = Reply.objects.filter(thread__in=rows.touched, status=Reply.Status.RUNNING).first()
+        if running:
+            raise ReplyInProgress(
+                "A reply is still running in this thread, or in one that was given something of it. "
+                "Wait for it to end or stop it, then clear.",
+                thread=str(running.thread_id),
+            )
+        done = _clearing(thread, rows)
+        if done.messages:
+            forgetting.blank(thread.user, rows)
+            _empty(thread, keeps_title=not done.titles)
+    log.info("thread cleared", extra={"thread_id": str(thread.id), **asdict(done)})
+    return done
+
+
+def delete_user(user: User) -> None:
+    """With all of the user's threads. Raises ``ReplyInProgress`` while a reply is running in one."""
+    with door():
+        found = Thread.objects.select_for_update().filter(user=user)
+        if Reply.objects.filter(thread__in=list(found), status=Reply.Status.RUNNING).exists():
+            raise ReplyInProgress("A reply is still running for this user. Wait for it to end, then delete.")
+        found.delete()
+        _forget_name(user)
+        user.delete()
+
+
+def _forget_name(user: User) -> None:
+    """Where it stands beside the rows that go with the user: in sessions, and in what the admin noted of staff's changes."""
+    keys = UserSession.objects.filter(user=user).values_list("session_key", flat=True)
+    Session.objects.filter(session_key__in=list(keys)).delete()
+    tokens = ApiToken.objects.filter(user=user).values_list("id", flat=True)
+    for model, ids in ((User, [user.pk]), (ApiToken, list(tokens))):
+        kind = ContentType.objects.get_for_model(model)
+        noted = LogEntry.objects.filter(content_type=kind, object_id__in=[str(each) for each in ids])
+        noted.update(object_repr=Concat(Value(f"{kind.name} "), "object_id"))
+
+
+def _clearing(thread: Thread, rows: forgetting.Rows) -> Clearing:
+    turns = Message.objects.filter(thread=thread)
+    parts = ThreadSummary.objects.filter(thread=thread).exclude(text="")
+    return Clearing(
+        messages=turns.count(),
+        quotes=len(rows.turns),
+        memories=len(rows.memories),
+        topics=len(rows.topics),
+        titles=int(_is_titled_by(thread, turns)),
+        summaries=parts.count() + len(rows.summaries) + len(rows.days),
+        snapshots=rows.snapshots,
+        kept_artifacts=Artifact.objects.filter(thread=thread, deleted_at=None).count(),
+    )
+
+
+def _is_titled_by(thread: Thread, turns: QuerySet[Message]) -> bool:
+    """Whether its title is the first words of one of the turns, as it is unless somebody chose another."""
+    texts = turns.values_list("text", flat=True).iterator()
+    return bool(thread.title) and any(threads.title_from(text) == thread.title for text in texts)
+
+
+def _empty(thread: Thread, *, keeps_title: bool) -> None:
+    """Its positions are never given again, so that every request still tells which turns it was given."""
+    for rows in (Message, IndexedTurn, ThreadSummary):
+        rows._default_manager.filter(thread=thread).delete()
+    Thread.objects.filter(id=thread.id).update(
+        title=thread.title if keeps_title else "",
+        message_count=0,
+        session_started_at=None,
+        away_since=None,
+        cleared_at=timezone.now(),
+        cleared_through=F("last_position"),
+    )
+    forget_counts(thread.user_id)

@@ -1,0 +1,92 @@
+"""A user's threads by the words of their titles and turns. What isn't the user's is not found."""
+
+import uuid
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from django.contrib.auth.models import User
+from django.db.models import Exists, OuterRef, Q, QuerySet
+
+from conversations import threads
+from conversations.models import Message, Thread
+from memory.index.index_turns import newest_unindexed
+from memory.index.word_index import SaidTurn
+from memory.language.words import Sought, excerpt, holds, sought, term
+from memory.models import IndexedTurn
+
+MOST_UNINDEXED = 60
+READ = 20_000
+"""Characters of a turn that an excerpt is looked for in."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Search:
+    """What is looked for among whose threads, and the places that hold it without being indexed yet."""
+
+    user: User
+    text: str
+    sought: Sequence[Sought]
+    fresh: Sequence[SaidTurn]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Place:
+    """The newest turn of a thread that holds all of the words: a part of it, and the words as they stand there."""
+
+    turn: Message
+    excerpt: str
+    words: Sequence[str]
+
+
+def search_of(user: User, text: str) -> Search:
+    wanted = sought(text)
+    fresh = newest_unindexed(user.pk, MOST_UNINDEXED) if wanted else []
+    return Search(user=user, text=text, sought=wanted, fresh=[turn for turn in fresh if holds(turn.text, wanted)])
+
+
+def threads_with(search: Search) -> QuerySet[Thread]:
+    """Those with all of the words in the title, or all in one turn."""
+    titled = Q()
+    for word in search.text.split():
+        titled &= Q(title__icontains=word)
+    said = Q(id__in=_indexed(search).values("thread_id")) if search.sought else Q(pk__in=[])
+    fresh = Q(id__in=_readable().filter(_at((turn.thread, turn.position) for turn in search.fresh)).values("thread"))
+    return threads.of(search.user).filter(titled | said | fresh)
+
+
+def places(search: Search, found: Iterable[Thread]) -> dict[uuid.UUID, Place]:
+    """Where the words stand in these threads; one whose title alone holds them has no place."""
+    if not search.sought:
+        return {}
+    ids = {thread.id for thread in found}
+    indexed = _indexed(search).filter(thread__in=ids).order_by("thread_id", "-position").distinct("thread_id")
+    newest = dict(indexed.values_list("thread_id", "position"))
+    for turn in search.fresh:
+        if turn.thread in ids:
+            newest[turn.thread] = max(turn.position, newest.get(turn.thread, 0))
+    turns = _readable().filter(_at(newest.items()))
+    return {turn.thread_id: _place(turn, search.sought) for turn in turns}
+
+
+def _place(turn: Message, wanted: Sequence[Sought]) -> Place:
+    part, words = excerpt(turn.text[:READ], wanted)
+    return Place(turn=turn, excerpt=part, words=words)
+
+
+def _indexed(search: Search) -> QuerySet[IndexedTurn]:
+    here = _readable().filter(thread=OuterRef("thread"), position=OuterRef("position"))
+    found = IndexedTurn.objects.filter(Exists(here), user=search.user)
+    for word in search.sought:
+        found = found.filter(terms__overlap=[term(search.user.pk, stem) for stem in word])
+    return found
+
+
+def _readable() -> QuerySet[Message]:
+    return Message.objects.filter(is_active=True, forgotten_at=None)
+
+
+def _at(places: Iterable[tuple[uuid.UUID, int]]) -> Q:
+    either = Q(pk__in=[])
+    for thread, position in places:
+        either |= Q(thread=thread, position=position)
+    return either

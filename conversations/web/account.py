@@ -1,0 +1,75 @@
+"""The pages on which people look after their account. They need no script."""
+
+from allauth.account import views as allauth_views
+from allauth.account.decorators import reauthentication_required
+from allauth.usersessions.models import UserSession
+from django.contrib.auth.decorators import login_required
+from django.contrib.messages import success
+from django.http import Http404, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST
+
+from conversations.accounts import lifecycle, mailing
+from conversations.web.entry import refused_form
+from conversations.web.views import SignedInRequest
+
+
+@never_cache
+@login_required
+@require_http_methods(["GET", "HEAD"])
+def page(request: SignedInRequest) -> HttpResponse:
+    """Where the caller is signed in, and what can be changed."""
+    context = {"sign_ins": lifecycle.sign_ins_of(request.user), "mail_is_possible": mailing.is_possible()}
+    return render(request, "account/account.html", context)
+
+
+@never_cache
+@login_required
+def change_password(request: SignedInRequest) -> HttpResponseBase:
+    return refused_form(allauth_views.password_change(request))
+
+
+@never_cache
+@login_required
+def change_mail(request: SignedInRequest) -> HttpResponseBase:
+    if not mailing.is_possible():
+        raise Http404("This server sends no mail, so an address would be of no use.")
+    response: HttpResponseBase = allauth_views.email(request)
+    return response
+
+
+@never_cache
+@login_required
+def reauthenticate(request: SignedInRequest) -> HttpResponseBase:
+    return refused_form(allauth_views.reauthenticate(request))
+
+
+@never_cache
+@login_required
+@require_POST
+def sign_out(request: SignedInRequest) -> HttpResponse:
+    """End one session, by the id of its row, or all but this one."""
+    rows = UserSession.objects.filter(user=request.user).exclude(session_key=request.session.session_key)
+    chosen = request.POST.get("sign_in", "")
+    if chosen:
+        rows = (
+            rows.filter(id=int(chosen)) if chosen.isascii() and chosen.isdecimal() and len(chosen) < 19 else rows.none()
+        )
+    ended = lifecycle.sign_out(rows)
+    success(request, f"{ended} sign-in{'s' * (ended != 1)} ended.")
+    return redirect("account")
+
+
+@never_cache
+@login_required
+@reauthentication_required(allow_get=True)  # type: ignore[untyped-decorator]
+@require_http_methods(["GET", "HEAD", "POST"])
+def delete(request: SignedInRequest) -> HttpResponse:
+    """Say what will go, and take the password for it. It goes in a day."""
+    # Or else whoever looks at what others wrote could take their own name out of the record of it.
+    if request.method == "POST" and not request.user.is_staff:
+        lifecycle.ask_deletion(request.user, request.session.session_key)
+        return redirect("leaving")
+    return render(request, "account/delete.html", {"goes": lifecycle.what_goes(request.user)})

@@ -1,0 +1,91 @@
+"""Where allauth, which knows how accounts are kept, asks how it is done here."""
+
+from typing import Any
+
+from allauth.account.adapter import DefaultAccountAdapter
+from allauth.account.models import EmailAddress, EmailConfirmationHMAC
+from django import forms
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_ipv46_address
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+
+from conversations.accounts import lifecycle, sign_in
+from conversations.errors import RateLimited
+from conversations.tasks import mail_confirmation_link, mail_password_link
+
+
+class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
+    def is_open_for_signup(self, request: HttpRequest) -> bool:
+        return bool(settings.OPENBOOK_SIGNUP)
+
+    def get_client_ip(self, request: HttpRequest) -> str:
+        address = sign_in.address_of(request)
+        return address if is_valid_ip_address(address) else lifecycle.ADDRESS_UNKNOWN
+
+    def authenticate(self, request: HttpRequest, **credentials: Any) -> User | None:
+        """Whoever signs in, or proves who they are. Raises ``ValidationError`` after too many attempts."""
+        try:
+            with sign_in.attempt(request, credentials["username"]) as attempt:
+                user: User | None = super().authenticate(request, **credentials)
+                if user:
+                    attempt.forgive()
+                return user
+        except RateLimited as error:
+            raise too_many_attempts(error) from error
+
+    def post_login(self, request: HttpRequest, user: User, **details: Any) -> HttpResponse:
+        lifecycle.make_room(user)
+        response: HttpResponse = super().post_login(request, user, **details)
+        return response
+
+    def set_password(self, user: User, password: str) -> None:
+        """Whoever had the old one is out."""
+        super().set_password(user, password)
+        lifecycle.sign_out_elsewhere(user, self.request.session.session_key)
+
+    def get_password_change_redirect_url(self, request: HttpRequest) -> str:
+        return reverse("account")
+
+    # Mail goes by the worker, so that no answer takes longer for it; what is queued holds no link.
+
+    def send_password_reset_mail(self, user: User, email: str, context: dict[str, Any]) -> None:
+        if user.has_usable_password() and sign_in.count_mail(email):
+            mail_password_link.enqueue(user.pk, email, origin(self.request))
+
+    def send_confirmation_mail(
+        self, request: HttpRequest, emailconfirmation: EmailConfirmationHMAC, signup: bool
+    ) -> None:
+        address: EmailAddress = emailconfirmation.email_address
+        if not sign_in.count_mail(address.email):
+            message = "Enough links were sent to this address. Try again in an hour."
+            raise RateLimited(message, limit="mail", most=sign_in.MAILS, retry_after=sign_in.HOUR)
+        mail_confirmation_link.enqueue(address.pk, origin(request))
+
+
+def too_many_attempts(error: RateLimited) -> ValidationError:
+    """The error as a form shows it, which keeps what was typed."""
+    return ValidationError(error.message, code=error.code, params={"retry_after": error.details["retry_after"]})
+
+
+def retry_after(form: forms.Form) -> int:
+    """For how many seconds the form takes nothing more; 0 where it was not refused for that."""
+    errors = [error for field in form.errors.as_data().values() for error in field]
+    return max(
+        (error.params["retry_after"] for error in errors if error.code == RateLimited.code and error.params), default=0
+    )
+
+
+def is_valid_ip_address(address: str) -> bool:
+    try:
+        validate_ipv46_address(address)
+    except ValidationError:
+        return False
+    return True
+
+
+def origin(request: HttpRequest) -> str:
+    """The server's own address, as the person met it, without a slash at its end."""
+    return request.build_absolute_uri("/").rstrip("/")

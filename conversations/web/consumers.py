@@ -1,0 +1,317 @@
+"""The WebSocket of a thread. It passes frames on and events back; replies run without it."""
+
+import asyncio
+import logging
+import uuid
+from contextlib import suppress
+from datetime import datetime
+from typing import Any
+
+from channels.generic.websocket import AsyncWebsocketConsumer
+from django.conf import settings
+from django.db import DatabaseError, InterfaceError, OperationalError
+from django.utils import timezone
+
+from conversations import errors, replies, threads, wire
+from conversations.accounts import limits
+from conversations.errors import OpenbookError
+from conversations.models import Scope, Thread
+from conversations.runtime import bounded_json
+from conversations.runtime.db import in_database
+from conversations.runtime.request_ids import request_scope
+from conversations.web import socket_access
+
+log = logging.getLogger("openbook.chat")
+
+SIGN_IN, FORBIDDEN, GONE, TOO_SLOW, TRY_LATER = 4401, 4403, 4404, 4408, 1013
+CHECK_ACCESS_SECONDS = 5.0
+LOOK_AGAIN_SECONDS = 1.0
+WRITING = ("message.send", "preset.run", "reply.stop", "reply.retry", "reply.continue")
+LAST_SECONDS = 1.0
+"""How long a close waits for the error before it to be taken."""
+
+
+class InvalidFrame(OpenbookError):
+    code = "invalid_frame"
+
+
+class InternalError(OpenbookError):
+    type, code, status = "internal", "internal", 500
+    message = "Something went wrong on the server. Try again."
+
+
+class TooSlow(Exception):
+    """The other end has read nothing for long."""
+
+
+class ThreadConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels is untyped
+    # Not one of its own: this process has a doorbell that all its sockets share.
+    channel_layer_alias = None
+
+    async def connect(self) -> None:
+        self.tasks: set[asyncio.Task[None]] = set()
+        self.following: dict[uuid.UUID, asyncio.Task[None]] = {}
+        self.shown: set[uuid.UUID] = set()
+        self.thread_id: uuid.UUID | None = None
+        self.cleared_at: datetime | None = None
+        self.visitor: socket_access.Visitor | None = None
+        self.whose = socket_access.identify(self.scope)
+        if not socket_access.same_origin(self.scope):
+            await self.close(FORBIDDEN)  # before it is accepted: the handshake is refused
+            return
+        await self.accept(socket_access.TOKEN_PROTOCOL if socket_access.offered_token(self.scope) else None)
+        with request_scope():
+            await self._open()
+
+    async def disconnect(self, code: int) -> None:
+        self._end_tasks()
+
+    async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
+        with request_scope():
+            frame: dict[str, Any] = {}
+            try:
+                try:
+                    frame = _parsed(text_data)
+                finally:  # whatever it holds
+                    visitor = self._visitor()
+                    await in_database(limits.count_request)(visitor.user, visitor.token)
+                await self._handle(visitor, frame)
+            except OpenbookError as error:
+                await self._answer(error, frame)
+            except (OperationalError, InterfaceError):
+                await self._answer(errors.Unavailable(), frame)
+            except Exception:  # whatever it is, the person is told and the socket stays open
+                log.exception("frame failed")
+                await self._answer(InternalError(), frame)
+
+    async def send(self, text_data: str | None = None, bytes_data: bytes | None = None, close: Any = False) -> None:
+        """Raises ``TooSlow`` where the other end has read nothing for long."""
+        try:
+            async with asyncio.timeout(settings.OPENBOOK_SLOW_READER_SECONDS):
+                await super().send(text_data, bytes_data, close)
+        except TimeoutError:
+            raise TooSlow from None
+
+    async def _open(self) -> None:
+        try:
+            self.visitor = await in_database(self.whose)()
+            if self.visitor is None:
+                await self._leave(SIGN_IN, errors.SignInNeeded())
+                return
+            self.visitor.demand(Scope.READ)
+            asked = self.scope["url_route"]["kwargs"]["thread_id"]
+            if asked != threads.NEW:
+                thread = await in_database(threads.get)(self.visitor.user, asked)
+                self.cleared_at = thread.cleared_at
+                await self._belong_to(thread.id)
+            self._spawn(self._keep_checking())
+        except errors.InsufficientScope as error:
+            await self._leave(FORBIDDEN, error)
+        except errors.NotFound as error:
+            await self._leave(GONE, error)
+        except (OperationalError, InterfaceError):
+            await self._leave(TRY_LATER, errors.Unavailable())
+
+    async def _handle(self, visitor: socket_access.Visitor, frame: dict[str, Any]) -> None:
+        user, kind = visitor.user, frame.get("type")
+        if kind in WRITING:
+            visitor.demand(Scope.WRITE)
+        match kind:
+            case "message.send":
+                opened = await replies.start(
+                    user=user,
+                    thread_id=self.thread_id,
+                    content=frame.get("content"),
+                    client_message_id=frame.get("client_message_id"),
+                    assistant=_optional_text(frame, "assistant"),
+                    token=visitor.token,
+                )
+                await self._belong_to(opened.thread.id)
+                self._follow(opened.reply.id)
+            case "preset.run":
+                if self.thread_id is None:
+                    raise errors.NothingToWorkFrom
+                opened = await replies.start_preset(
+                    user=user,
+                    thread_id=self.thread_id,
+                    preset=_text(frame, "preset"),
+                    client_message_id=frame.get("client_message_id"),
+                    token=visitor.token,
+                )
+                self._follow(opened.reply.id)
+            case "reply.stop":
+                await replies.stop(user=user, reply_id=_text(frame, "reply"))
+            case "reply.retry":
+                opened = await replies.retry(
+                    user=user,
+                    reply_id=_text(frame, "reply"),
+                    model=_optional_text(frame, "model") or "",
+                    token=visitor.token,
+                )
+                self._follow(opened.reply.id)
+            case "reply.continue":
+                opened = await replies.go_on(user=user, reply_id=_text(frame, "reply"), token=visitor.token)
+                self._follow(opened.reply.id)
+            case "reply.resume":
+                reply = await in_database(threads.reply_of)(user, _text(frame, "reply"))
+                self._follow(reply.id, after=_seq(frame), again=True)
+            case other:
+                known = "message.send, preset.run, reply.stop, reply.retry, reply.continue or reply.resume"
+                given = f"not {other[:40]!r}" if isinstance(other, str) else "as text"
+                raise InvalidFrame(f"A frame's type must be {known}, {given}.")
+
+    async def _belong_to(self, thread_id: uuid.UUID) -> None:
+        if self.thread_id is None:
+            self.thread_id = thread_id
+            self._spawn(self._watch(thread_id))
+
+    async def _watch(self, thread_id: uuid.UUID) -> None:
+        """Follow every reply of the thread, also those that another tab or program starts."""
+        while True:
+            try:
+                async for reply_id in replies.watch(thread_id):
+                    if reply_id not in self.shown:
+                        self._follow(reply_id)
+            except DatabaseError:
+                await asyncio.sleep(LOOK_AGAIN_SECONDS)
+
+    def _follow(self, reply_id: uuid.UUID, *, after: int = 0, again: bool = False) -> None:
+        running = self.following.get(reply_id)
+        if running is not None and not again:
+            return
+        if running is not None:
+            running.cancel()
+        self.shown.add(reply_id)
+        task = asyncio.create_task(self._forward(reply_id, after))
+        self.following[reply_id] = task
+        task.add_done_callback(lambda done: self._followed(reply_id, done))
+
+    def _followed(self, reply_id: uuid.UUID, done: asyncio.Task[None]) -> None:
+        if self.following.get(reply_id) is done:
+            del self.following[reply_id]
+
+    async def _forward(self, reply_id: uuid.UUID, after: int) -> None:
+        while True:
+            try:
+                async for event in replies.follow(reply_id, after):
+                    await self.send(wire.frame(event.envelope()))
+                    after = event.seq
+            except TooSlow:
+                await self._let_go()
+                return
+            except DatabaseError:
+                await asyncio.sleep(LOOK_AGAIN_SECONDS)
+            else:
+                return
+
+    async def _keep_checking(self) -> None:
+        """Access is checked at the handshake and then again and again: people sign out, are deactivated, delete or clear
+        threads."""
+        while True:
+            await asyncio.sleep(CHECK_ACCESS_SECONDS)
+            try:
+                visitor = await in_database(self.whose)()
+                if visitor is None or self.visitor is None or visitor.user != self.visitor.user:
+                    await self._leave(SIGN_IN, errors.SignInNeeded())
+                    return
+                visitor.demand(Scope.READ)
+                self.visitor = visitor
+                if self.thread_id is not None:
+                    await self._look_at(await in_database(threads.get)(visitor.user, self.thread_id))
+            except errors.NotFound as error:
+                await self._leave(GONE, error)
+                return
+            except errors.InsufficientScope as error:
+                await self._leave(FORBIDDEN, error)
+                return
+            except TooSlow:
+                await self._let_go()
+                return
+            except DatabaseError:
+                continue  # the database is away; who was let in stays until it says otherwise
+
+    async def _look_at(self, thread: Thread) -> None:
+        """Tell that it was cleared since: what was shown of it is no more."""
+        if thread.cleared_at == self.cleared_at:
+            return
+        self.cleared_at = thread.cleared_at
+        await self._say("thread.cleared", {"thread": str(thread.id)})
+
+    async def _answer(self, error: OpenbookError, frame: dict[str, Any]) -> None:
+        try:
+            await self._tell(error, frame)
+        except TooSlow:
+            await self._let_go()
+
+    async def _let_go(self) -> None:
+        log.info("slow reader let go")
+        await self._leave(TOO_SLOW, errors.ReaderTooSlow())
+
+    async def _tell(self, error: OpenbookError, frame: dict[str, Any] | None = None) -> None:
+        described = errors.describe(error)
+        if frame and isinstance(frame.get("client_message_id"), str):
+            described["details"] = {**described["details"], "client_message_id": frame["client_message_id"]}
+        await self._say("error", described)
+
+    async def _say(self, type: str, data: dict[str, Any]) -> None:
+        """What is of no reply."""
+        await self.send(wire.frame({"type": type, "reply": None, "seq": 0, "at": _now(), "data": data}))
+
+    async def _leave(self, code: int, error: OpenbookError) -> None:
+        """Nothing is heard or said after this, also while the other end takes its time to hang up."""
+        self.visitor = None
+        self._end_tasks()
+        with suppress(TimeoutError, TooSlow):
+            async with asyncio.timeout(LAST_SECONDS):
+                await self._tell(error)
+        await self.close(code)
+
+    def _end_tasks(self) -> None:
+        for task in {*self.tasks, *self.following.values()} - {asyncio.current_task()}:
+            task.cancel()
+
+    def _spawn(self, work: Any) -> None:
+        task = asyncio.create_task(work)
+        self.tasks.add(task)
+        task.add_done_callback(self.tasks.discard)
+
+    def _visitor(self) -> socket_access.Visitor:
+        if self.visitor is None:
+            raise errors.SignInNeeded
+        return self.visitor
+
+
+def _parsed(text: str | None) -> dict[str, Any]:
+    if text is None:
+        raise InvalidFrame("Frames are text, not binary: send one JSON object a frame.")
+    try:
+        frame = bounded_json.loads(text)
+    except bounded_json.TooManifold as error:
+        raise InvalidFrame(str(error)) from None
+    except (ValueError, RecursionError):
+        raise InvalidFrame("The frame is not JSON. Send one JSON object a frame.") from None
+    if not isinstance(frame, dict):
+        raise InvalidFrame('A frame is a JSON object such as {"type": "message.send", "content": "…"}.')
+    return frame
+
+
+def _text(frame: dict[str, Any], name: str) -> str:
+    value = frame.get(name)
+    if not isinstance(value, str):
+        raise InvalidFrame(f"`{name}` must be an id, as text.")
+    return value
+
+
+def _optional_text(frame: dict[str, Any], name: str) -> str | None:
+    return _text(frame, name) if frame.get(name) is not None else None
+
+
+def _seq(frame: dict[str, Any]) -> int:
+    value = frame.get("after", 0)
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 2**31:
+        raise InvalidFrame("`after` must be the last `seq` that you have, 0 or greater.")
+    return value
+
+
+def _now() -> str | None:
+    return wire.moment(timezone.now())

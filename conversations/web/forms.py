@@ -1,0 +1,75 @@
+"""The forms by which people and staff sign in and make a token."""
+
+from typing import Any
+
+from allauth.account.forms import ChangePasswordForm as AllauthChangePasswordForm
+from allauth.account.forms import LoginForm
+from allauth.core import context
+from django import forms
+
+from conversations.accounts import limits, sign_in, tokens
+from conversations.errors import RateLimited
+from conversations.models import ApiToken, Scope
+from conversations.models.tokens import every_scope
+from conversations.web.account_adapter import too_many_attempts
+
+
+class SignInForm(LoginForm):  # type: ignore[misc]
+    """allauth's, with the field's name that programs know."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["login"].widget.attrs["autofocus"] = True
+
+    def add_prefix(self, field_name: str) -> str:
+        return "username" if field_name == "login" else str(super().add_prefix(field_name))
+
+
+class ChangePasswordForm(AllauthChangePasswordForm):  # type: ignore[misc]
+    """allauth's, whose guesses at the old password are counted."""
+
+    def clean_oldpassword(self) -> str:
+        try:
+            with sign_in.attempt(context.request, self.user.get_username()) as attempt:
+                password: str = super().clean_oldpassword()
+                attempt.forgive()
+                return password
+        except RateLimited as error:
+            raise too_many_attempts(error) from error
+
+
+class TokenForm(forms.ModelForm[ApiToken]):
+    """What a token is to be. Its row still has to be ``prepared``, which returns the token itself, for once."""
+
+    scopes = forms.MultipleChoiceField(
+        label="What it may do", choices=Scope.choices, initial=every_scope, widget=forms.CheckboxSelectMultiple
+    )
+    days = forms.IntegerField(label="Days that it works", min_value=1)
+
+    class Meta:
+        model = ApiToken
+        fields = ["name", "scopes", *limits.KINDS]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["days"].initial = tokens.most_days()
+        self.fields["days"].widget.attrs["max"] = tokens.most_days()
+
+    @property
+    def own_limits(self) -> list[forms.BoundField]:
+        """The fields of the limits of its own."""
+        return [self[name] for name in limits.KINDS]
+
+    @property
+    def has_limits(self) -> bool:
+        """Whether any of them was filled in."""
+        return any(field.value() for field in self.own_limits)
+
+    def clean_days(self) -> int:
+        days: int = self.cleaned_data["days"]
+        if days > tokens.most_days():
+            raise forms.ValidationError(f"At most {tokens.most_days()} days are allowed here.")
+        return days
+
+    def prepared(self, row: ApiToken) -> str:
+        return tokens.prepare(row, days=self.cleaned_data["days"])

@@ -1,0 +1,85 @@
+"""Who may open a socket, and who still may."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.http import parse_cookie
+from django.http.request import split_domain_port, validate_host
+from django.utils.http import is_same_domain
+
+from conversations.accounts import session_user as accounts_session_user
+from conversations.accounts import tokens
+from conversations.models import ApiToken, Scope
+
+Connection = dict[str, Any]
+"""What Channels calls the scope of a socket."""
+TOKEN_PROTOCOL = "Token"  # noqa: S105  (the name of the subprotocol, not a token)
+
+
+def header(scope: Connection, name: bytes) -> str:
+    return next((value.decode("latin-1") for key, value in scope["headers"] if key == name), "")
+
+
+def offered_token(scope: Connection) -> str | None:
+    """The token of ``Sec-WebSocket-Protocol: Token, <token>``."""
+    match scope.get("subprotocols"):
+        case [protocol, token] if protocol == TOKEN_PROTOCOL:
+            return str(token)
+    return None
+
+
+def same_origin(scope: Connection) -> bool:
+    """Whether the page that opens the socket is ours. A browser always says where the page is from; a program that brings a
+    token need not."""
+    origin, host = header(scope, b"origin"), header(scope, b"host")
+    if not origin:
+        return offered_token(scope) is not None
+    if any(_matches(origin, trusted) for trusted in settings.CSRF_TRUSTED_ORIGINS):
+        return True
+    scheme = "https" if scope.get("scheme") == "wss" else "http"
+    # The host is checked too: a page of a foreign name that resolves to this machine has an origin equal to its own host.
+    known = validate_host(split_domain_port(host.lower())[0], settings.ALLOWED_HOSTS)
+    return known and origin.lower() == f"{scheme}://{host.lower()}"
+
+
+def _matches(origin: str, trusted: str) -> bool:
+    """``https://*.example.com`` stands for its subdomains, as it does for Django."""
+    scheme, _, host = origin.lower().partition("://")
+    trusted_scheme, _, pattern = trusted.lower().partition("://")
+    return scheme == trusted_scheme and is_same_domain(host, pattern.removeprefix("*"))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Visitor:
+    """Whose socket it is, and what it may be used for."""
+
+    user: User
+    token: ApiToken | None = None
+
+    def demand(self, scope: Scope) -> None:
+        """Raise ``InsufficientScope`` unless it may. A session may do everything."""
+        if self.token:
+            tokens.demand(scope, self.token.scopes)
+
+
+def identify(scope: Connection) -> Callable[[], Visitor | None]:
+    """A function that tells, now and whenever it is called again, whose socket this is. It reads the database."""
+    if token := offered_token(scope):
+        return lambda: token_user(token)
+    key = parse_cookie(header(scope, b"cookie")).get(settings.SESSION_COOKIE_NAME)
+    return lambda: session_user(key)
+
+
+def token_user(given: str) -> Visitor | None:
+    """The active user of a token; ``None`` once it is expired or revoked."""
+    token = tokens.valid(given)
+    return Visitor(user=token.user, token=token) if token else None
+
+
+def session_user(key: str | None) -> Visitor | None:
+    """The active user of a session; ``None`` after sign-out, a changed password or deactivation."""
+    request = accounts_session_user.as_of_now(key)
+    return Visitor(user=request.user) if request and isinstance(request.user, User) else None

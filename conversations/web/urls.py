@@ -1,0 +1,24 @@
+from django.urls import include, path, re_path
+
+from conversations.web import account, entry, socket_docs, tokens, views
+
+urlpatterns = [
+    path("", views.chat, name="chat"),
+    path("threads/<uuid:thread_id>/", views.chat, name="thread"),
+    path("api/v1/docs/websocket/", socket_docs.page, name="socket_docs"),
+    path("account/tokens/", tokens.page, name="tokens"),
+    path("account/tokens/<int:token_id>/revoke/", tokens.revoke, name="revoke_token"),
+    path("admin/login/", entry.staff_login),
+    path("accounts/login/", entry.login),
+    path("accounts/signup/", entry.signup),
+    path("accounts/password/reset/", entry.forgotten),
+    re_path(r"^accounts/password/reset/key/(?P<uidb36>[0-9A-Za-z]+)-(?P<key>.+)/$", entry.set_password),
+    path("accounts/password/change/", account.change_password),
+    path("accounts/email/", account.change_mail),
+    path("accounts/reauthenticate/", account.reauthenticate),
+    path("accounts/leaving/", entry.leaving, name="leaving"),
+    path("accounts/", include("allauth.account.urls")),  # the names of the above, and the rest
+    path("account/", account.page, name="account"),
+    path("account/sign-out/", account.sign_out, name="sign_out_elsewhere"),
+    path("account/delete/", account.delete, name="delete_account"),
+]

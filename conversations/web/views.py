@@ -1,0 +1,68 @@
+"""The pages that people meet. What moves on them comes over REST and the WebSocket."""
+
+import uuid
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth.decorators import login_required
+from django.contrib.auth.models import User
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.cache import never_cache
+
+from conversations import threads
+from conversations.errors import ThreadNotFound
+from conversations.models import Model, Thread
+from conversations.runtime.text import clean
+from conversations.web import search
+from memory import services
+
+
+class SignedInRequest(HttpRequest):
+    user: User
+
+
+@never_cache
+@login_required
+def chat(request: SignedInRequest, thread_id: uuid.UUID | None = None) -> HttpResponse:
+    """The chat, empty or at one thread. Answers 404 where the thread is unknown or another user's."""
+    try:
+        thread = threads.get(request.user, thread_id) if thread_id else None
+    except ThreadNotFound as error:
+        raise Http404(error.message) from error
+    sought = clean(request.GET.get("q", "")).strip()[: search.LONGEST]
+    context = {
+        "page": _page(request.user, thread),
+        "thread": thread,
+        "run_scripts": settings.OPENBOOK_RUN_SCRIPTS,
+        "sought": sought,
+        "hits": search.hits(request.user, sought) if sought else [],
+    }
+    return render(request, "conversations/chat.html", context)
+
+
+def _page(user: User, thread: Thread | None) -> dict[str, Any]:
+    """What the page's script is told, as JSON."""
+    preferences = services.preferences_of(user)
+    offered = threads.offered_assistants().order_by("-is_default", "order", "name")
+    return {
+        "user": {"id": user.pk, "name": user.get_username(), "staff": user.is_staff},
+        "assistants": list(offered.values("slug", "name", "description")),
+        "models": dict(Model.objects.values_list("name", "label")),
+        "thread": _thread(thread) if thread else None,
+        "limits": {
+            "message_chars": settings.OPENBOOK_MAX_MESSAGE_CHARS,
+            "import_mb": settings.OPENBOOK_MAX_IMPORT_MB,
+        },
+        "provider": settings.OPENBOOK_PROVIDER,
+        "zone": preferences.time_zone if preferences else None,
+    }
+
+
+def _thread(thread: Thread) -> dict[str, Any]:
+    return {
+        "id": str(thread.id),
+        "title": thread.title,
+        "assistant": thread.assistant.slug,
+        "remembers": thread.remembers,
+    }

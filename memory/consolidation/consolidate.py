@@ -1,0 +1,185 @@
+"""What a user said, turned into summaries, facts and topics, part by part.
+
+What is to be done is told by the rows alone, and each part is stored in one transaction. So it may be killed at any point and
+run again: nothing is doubled, nothing is lost.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from dataclasses import replace
+from datetime import datetime, timedelta, tzinfo
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import connection, transaction
+from django.db.models import F
+from django.utils import timezone
+
+from conversations.models import Message, Reply
+from conversations.providers import Provider
+from memory.consolidation import consolidation_state, store
+from memory.consolidation.findings import Findings, Turn, with_made
+from memory.consolidation.pending_parts import LATE, Due, Moved, Readable, due_parts, hold, readable, rows
+from memory.consolidation.rule_extraction import extract
+from memory.consolidation.store import Kept
+from memory.consolidation.summarize import digest, end_left_behind, writer
+from memory.consolidation.supersession import Facts
+from memory.locks import alone
+from memory.models import Consolidation, Preferences
+from memory.services import zone_of
+
+log = logging.getLogger("openbook.memory")
+
+BY_A_MODEL = timedelta(days=7)
+"""Parts that ended longer ago are found by rules: to import years costs nothing."""
+LOCK = 0x0B00C
+
+# Days that tell of parts that are gone, and of the last days those that the time zone has moved since.
+DAYS_OFF = """
+SELECT day FROM memory_dailysummary
+WHERE user_id = %(user)s AND EXISTS (
+    SELECT FROM unnest(parts) AS told LEFT JOIN memory_threadsummary AS part ON part.id = told WHERE part.id IS NULL
+)
+UNION
+SELECT (part.started_at AT TIME ZONE %(zone)s)::date FROM memory_threadsummary AS part
+WHERE part.user_id = %(user)s AND part.ended_at > %(recent)s AND part.text <> '' AND NOT EXISTS (
+    SELECT FROM memory_dailysummary
+    WHERE user_id = %(user)s AND day = (part.started_at AT TIME ZONE %(zone)s)::date AND part.id = ANY(parts)
+)
+"""
+RECENT = timedelta(days=3)
+
+
+def consolidate(
+    user_id: int, *, at: datetime | None = None, alive: Callable[[], bool] | None = None, waits: bool = False
+) -> int:
+    """Do all that is to be done for a user. Returns how many parts that were; none where another process is at it, unless
+    this ``waits`` for it to end.
+
+    ``alive`` is asked before each part whether to go on. Raises ``ProviderError`` where a model that would be asked can't be
+    reached now; what was stored by then stays.
+    """
+    at = at or timezone.now()
+    with alone(LOCK, user_id, waits=waits) as is_alone:
+        if not (is_alone and User.objects.filter(id=user_id).exists()):
+            return 0
+        preferences = Preferences.objects.filter(user=user_id).first()
+        zone, remembers = zone_of(preferences), preferences is None or preferences.remembers
+        before = Consolidation.objects.filter(user=user_id).values_list("wanted_at", "started_at").first()
+        wanted_at, began_before = before or (None, None)
+        if began_before:
+            end_left_behind(user_id, began_before)
+        due = due_parts(user_id, zone) if remembers else []
+        _progress(user_id, started_at=at, ended_at=None, parts_done=0, parts_to_do=len(due))
+        try:
+            done, whole = _do(user_id, due, zone, at, alive)
+            if remembers:
+                _settle_days(user_id, zone, at)
+        except Exception as error:
+            if connection.is_usable():
+                consolidation_state.failed(user_id, consolidation_state.described(error))
+            raise
+        _ended(user_id)
+        if whole:
+            _done(user_id, at, wanted_at)
+    log.info("consolidated", extra={"user_id": user_id, "parts_done": done, "parts_to_do": len(due)})
+    return done
+
+
+def _do(
+    user_id: int, due: Sequence[Due], zone: tzinfo, at: datetime, alive: Callable[[], bool] | None
+) -> tuple[int, bool]:
+    """How many parts were done, and whether that was all of them."""
+    done = moved = 0
+    facts = store.facts_of(user_id) if due else Facts()
+    provider = writer() if any(_is_recent(one, at) for one in due) else None
+    with asyncio.Runner() if provider else nullcontext() as runner:
+        for one in due:
+            if alive and not alive():
+                return done, False
+            read = readable(one)
+            turns = _turns(read.turns, zone)
+            asked = provider if _is_recent(one, at) else None
+            try:
+                findings = with_made(_findings(user_id, one, turns, facts, asked, runner), read.made)
+                findings = replace(findings, confined=extract(_turns(read.confined, zone)).facts)
+                _keep(user_id, one, read, findings, facts, zone, at)
+                done += 1
+            except Moved:
+                moved += 1
+    return done, not moved
+
+
+def _findings(
+    user_id: int,
+    one: Due,
+    turns: Sequence[Turn],
+    facts: Facts,
+    provider: Provider | None,
+    runner: asyncio.Runner | None,
+) -> Findings:
+    if not turns:
+        return Findings()
+    if provider and runner:
+        found = digest(runner, provider, user_id, one, turns, facts)
+        if found:
+            return found
+    return extract(turns, store.open_topics_of(user_id, turns[-1].at), last=one.part.last)
+
+
+def _is_recent(one: Due, at: datetime) -> bool:
+    return at - one.part.ended_at <= BY_A_MODEL
+
+
+def _turns(turns: Sequence[Message], zone: tzinfo) -> list[Turn]:
+    return [
+        Turn(id=turn.id, position=turn.position, role=turn.role, text=turn.text, at=turn.created_at.astimezone(zone))
+        for turn in turns
+    ]
+
+
+def _keep(user_id: int, one: Due, read: Readable, findings: Findings, facts: Facts, zone: tzinfo, at: datetime) -> None:
+    """All of a part in one transaction, unless what it was made of is no longer what is said. Raises ``Moved``."""
+    told, confined, _ = read.identity
+    with transaction.atomic():
+        _, now = hold(user_id, one, told)
+        if now.identity != read.identity:
+            raise Moved
+        where = Kept(
+            user_id=user_id,
+            thread_id=one.thread,
+            part=one.part,
+            turns=told,
+            excluded=[turn.id for turn, _ in read.excluded],
+            confined=confined,
+            zone=zone,
+            at=at,
+        )
+        store.keep(where, findings, facts)
+        Consolidation.objects.filter(user=user_id).update(parts_done=F("parts_done") + 1)
+
+
+def _settle_days(user_id: int, zone: tzinfo, at: datetime) -> None:
+    days = [day for (day,) in rows(DAYS_OFF, user=user_id, zone=str(zone), recent=at - RECENT)]
+    with transaction.atomic():
+        store.remake_days(user_id, days, zone, at)
+
+
+def _progress(user_id: int, **values: Any) -> None:
+    Consolidation.objects.update_or_create(user_id=user_id, defaults=values)
+
+
+def _ended(user_id: int) -> None:
+    mine = Consolidation.objects.filter(user=user_id)
+    mine.update(ended_at=timezone.now(), failures=0, error="", not_before=None)
+
+
+def _done(user_id: int, at: datetime, wanted_at: datetime | None) -> None:
+    """All until then is consolidated, but for what was said in threads where a reply still runs."""
+    mine = Consolidation.objects.filter(user=user_id)
+    running = Reply.objects.filter(thread__user=user_id, status=Reply.Status.RUNNING)
+    waiting = [updated_at - timedelta(seconds=1) for updated_at in running.values_list("thread__updated_at", flat=True)]
+    mine.update(through=min([at - LATE, *waiting]))
+    mine.filter(wanted_at=wanted_at).update(wanted_at=None)  # unless more was wanted meanwhile

@@ -1,0 +1,82 @@
+"""What was noted of turns leaves at once when they come to count no more, or count again; the part is made anew (F5, F10).
+
+Until then nothing of what the part told is given to any request.
+"""
+
+import uuid
+from collections.abc import Collection, Sequence
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import Q, QuerySet
+from django.utils import timezone
+
+from artifacts.models import Artifact, ArtifactVersion
+from conversations.context.filtering import ARTIFACT_CORRELATION_WINDOW, MadeArtifact, identify_fulfilled_pairs
+from conversations.context.windowing import Turn
+from conversations.models import Message, Thread
+from memory.consolidation import store
+from memory.consolidation.pending_parts import BESIDE
+from memory.services import preferences_of, zone_of
+
+
+def lock(thread_id: uuid.UUID) -> None:
+    """Keep a thread's turns and notes from other writers until the transaction ends. Before its artifacts are locked."""
+    Thread.objects.select_for_update(no_key=True).filter(id=thread_id).first()
+
+
+def artifact_changed(artifact: Artifact) -> None:
+    """It was made, deleted or restored: what asked for it, and what answered that, counts no more, or again.
+
+    Must run in the transaction of that, with the thread locked.
+    """
+    versions = [
+        MadeArtifact(created_at=version.created_at, message=version.message_id, reply=version.reply_id)
+        for version in artifact.versions.exclude(origin=ArtifactVersion.Origin.HAND)
+    ]
+    positions = _makers(artifact.thread_id, versions).values_list("position", flat=True)
+    _amend(artifact.thread_id, _exchanges(artifact.thread_id, list(positions), versions))
+
+
+@transaction.atomic
+def answered_anew(thread_id: uuid.UUID, question_id: uuid.UUID) -> None:
+    """A reply to a turn made something, or a model declined the turn, or answered it after all."""
+    lock(thread_id)
+    turns = Message.objects.filter(thread=thread_id, is_active=True)
+    _amend(thread_id, turns.filter(Q(id=question_id) | Q(parent=question_id)))
+
+
+def _makers(thread_id: uuid.UUID, versions: Sequence[MadeArtifact]) -> QuerySet[Message]:
+    """The turns that may have made them."""
+    may = Q(pk__in=[])
+    for version in versions:
+        if version.message or version.reply:
+            may |= Q(id=version.message) if version.message else Q(reply=version.reply)
+        else:
+            may |= Q(created_at__range=(version.created_at - ARTIFACT_CORRELATION_WINDOW, version.created_at))
+    return Message.objects.filter(may, thread=thread_id, is_active=True, role=Message.Role.ASSISTANT)
+
+
+def _exchanges(thread_id: uuid.UUID, makers: Collection[int], versions: Sequence[MadeArtifact]) -> QuerySet[Message]:
+    """The turns that the rule leaves out for these versions."""
+    turns = Message.objects.filter(thread=thread_id, is_active=True)
+    ids: set[uuid.UUID] = set()
+    for position in makers:
+        near = turns.filter(position__range=(position - BESIDE, position + BESIDE)).order_by("position")
+        ids |= identify_fulfilled_pairs([Turn.of(turn) for turn in near], versions)
+    return turns.filter(id__in=ids)
+
+
+def _amend(thread_id: uuid.UUID, turns: QuerySet[Message]) -> None:
+    rows = list(turns.values_list("id", "position"))
+    if not store.parts_at(thread_id, [position for _, position in rows]).exists():
+        return
+    user = User.objects.get(threads=thread_id)
+    store.unsettle(
+        user.pk,
+        thread_id,
+        positions=[position for _, position in rows],
+        turns=[id for id, _ in rows],
+        zone=zone_of(preferences_of(user)),
+        at=timezone.now(),
+    )

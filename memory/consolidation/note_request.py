@@ -1,0 +1,119 @@
+"""The request that asks a small model what to note of a part of a conversation, as the book holds it.
+
+Pure but for the time and the ids that it gives to what it makes: nothing is stored here.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.utils import timezone
+
+from conversations.context import snapshot_codec
+from conversations.context.fitting import MATERIAL, Section
+from conversations.context.reasons import Reason
+from conversations.context.rendering import digest, render_material, sha256
+from conversations.context.rewriting import RewritingOutcome
+from conversations.context.snapshots import named, packed_items
+from conversations.context.thinking import Allowance, pack
+from conversations.context.token_estimate import estimate_tokens
+from conversations.context.tool_sections import program_section
+from conversations.context.windowing import Run, Turn, account
+from conversations.models import ContextBlock, ContextSnapshot, Thread
+from conversations.providers import model_catalog
+from conversations.providers.base import Payload, Provider
+from memory.consolidation import extraction_prompt
+from memory.consolidation.findings import OpenTopic
+from memory.sources.sections import TierItem
+
+
+@dataclass(frozen=True, kw_only=True)
+class Noting:
+    """A request that is to be recorded, with the texts that it names."""
+
+    snapshot: ContextSnapshot
+    blocks: Sequence[ContextBlock]
+    payload: Payload
+
+
+def noting(
+    provider: Provider,
+    thread: Thread,
+    turns: Sequence[Turn],
+    *,
+    excluded: Sequence[tuple[Turn, Reason]] = (),
+    material: str,
+    known: Sequence[tuple[UUID, str]],
+    topics: Sequence[OpenTopic],
+    attempt: int,
+) -> Noting:
+    """The request about these turns of a thread. ``material`` tells them, what is known and what is open; ``excluded`` are
+    turns among them that no model is given."""
+    base = Section.of("base", extraction_prompt.INSTRUCTIONS)
+    told = Section(name=MATERIAL, text=material, tokens=estimate_tokens(material))
+    standing = [section for section in (program_section(provider.program()), base) if section]
+    model = model_catalog.small_model(provider.name, provider.default_model())
+    tokens = sum(section.tokens for section in (*standing, told))
+    allowance = Allowance.of_task(
+        model_catalog.get(provider.name, model),
+        answer=extraction_prompt.MAX_TOKENS,
+        room=extraction_prompt.THINKING_ROOM,
+    )
+    payload = render_material(
+        provider,
+        model=model,
+        max_tokens=allowance.max_tokens,
+        instructions=base.text,
+        material=told.text,
+        thinking=allowance.thinking,
+        program="".join(section.text for section in standing if section is not base),
+    )
+    items = packed_items(list(_items(known, topics))) if known or topics else ""
+    snapshot = ContextSnapshot(
+        thread=thread,
+        purpose=ContextSnapshot.Purpose.CONSOLIDATION,
+        round=attempt,
+        created_at=timezone.now(),
+        provider=provider.name,
+        model=model,
+        max_tokens=allowance.max_tokens,
+        thinking=pack(allowance.thinking),
+        digest=digest(payload),
+        budget=tokens,  # a part is as long as it is: there is no other
+        hard_cap=tokens,
+        total_tokens=tokens,
+        message_history_count=len(turns),
+        message_history_tokens=sum(turn.token_count for turn in turns),
+        open_threads_count=len(topics),
+        sections=snapshot_codec.pack_texts(map(named, standing)),
+        additions=snapshot_codec.pack_texts([named(told)]),
+        runs=snapshot_codec.pack_runs(runs_of_part(turns, thread, excluded)),
+        items=sha256(items) if items else None,
+        rewriting=RewritingOutcome.OFF,
+    )
+    of_thread = [ContextBlock(thread=thread, sha256=sha256(text), text=text) for text in (material, items) if text]
+    of_staff = [ContextBlock(sha256=sha256(section.text), text=section.text) for section in standing]
+    return Noting(snapshot=snapshot, blocks=[*of_staff, *of_thread], payload=payload)
+
+
+def runs_of_part(turns: Sequence[Turn], thread: Thread, excluded: Sequence[tuple[Turn, Reason]] = ()) -> list[Run]:
+    """Every position of the thread exactly once (S3), and of a part those that are told."""
+    last = max([*turns, *(turn for turn, _ in excluded)], key=lambda turn: turn.position)
+    runs = account(turns, None, Reason.OUTSIDE_PART, {}, excluded=excluded, begins_after=thread.cleared_through)
+    after = thread.message_count - last.depth
+    if after > 0:
+        later = Run(
+            first=last.position + 1,
+            last=thread.last_position,
+            count=after,
+            included=False,
+            reason=Reason.OUTSIDE_PART,
+        )
+        runs.append(later)
+    return runs
+
+
+def _items(known: Sequence[tuple[UUID, str]], topics: Sequence[OpenTopic]) -> Iterator[TierItem]:
+    given = [*(("memory", id, text) for id, text in known), *(("topic", topic.id, topic.title) for topic in topics)]
+    for kind, id, text in given:
+        yield TierItem(kind=kind, id=str(id), included=True, reason=Reason.REMEMBERED, tokens=estimate_tokens(text))

@@ -1,0 +1,122 @@
+"""The sentences of a turn that somebody said himself, without what was pasted, quoted or drawn. Pure."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from memory.consolidation.findings import Turn
+from memory.language.words import SPEAKER
+
+LONGEST_READ = 8_000
+"""Characters of a turn. Nobody says so much of himself; it is material."""
+LONGEST_SENTENCE = 1_000
+
+FENCED = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.DOTALL)
+QUOTED_LINE = re.compile(r"^\s*(?:>|\|).*$", re.MULTILINE)
+BRACKETED = re.compile(r"\[[^\[\]\n]{0,300}\](?:\([^()\s]*\))?|https?://\S+|<[^<>\n]{1,200}>")
+LINE_MARK = re.compile(r"^\s*(?:[-*•+]|#{1,6}|\d{1,3}[.)])\s+")
+EMPHASIS = re.compile(r"\*\*|__|`|(?<!\w)[*_]|[*_](?!\w)")
+DECORATION = re.compile("[\u2190-\u21ff\u2600-\u27bf\ufe0f\u200d\U0001f000-\U0001faff]+")
+MONTH = "(?:Januar|Februar|März|April|Mai|Juni|Juli|August|September|Oktober|November|Dezember)"
+SENTENCE_END = re.compile(
+    rf"(?:(?<=[.!?…])|(?<=[.!?…][\"'”’»)\]]))\s+(?=[^\s.!?…])(?!(?<=\d\. ){MONTH}\b)|(?<=[。！？])"
+)
+ABBREVIATED = re.compile(
+    r"(?:^|[\s(])(?:mr|mrs|ms|dr|prof|st|jr|sr|vs|etc|e\.g|i\.e|approx|no|bzw|z\.b|usw|ca|nr|sra?|mme|[a-z])\.$",
+    re.IGNORECASE,
+)
+# What follows is to be worked on, or played: whoever says "I" in it need not be the person.
+MATERIAL = re.compile(
+    r"\b(?:translat\w+|summari[sz]\w+|proof-?read\w*|rewrite|rephrase|paraphrase|correct|edit|analy[sz]e|review|shorten|polish"
+    r"|improve|classify|annotate|übersetz\w*|korrigier\w*|fasse|traduis\w*|traduire|corrige\w*|résume\w*|traduce\w*|resume)\b"
+    r"[^.\n]{0,80}(?::|\n|“|\"|«)"
+    r"|\b(?:pretend|imagine|suppose|role-?play|act as|you are an?|you're an?|stell dir vor|imagine que|fais semblant|imagina)\b"
+    r"|\b(?:write|draft|compose|generate|create|tell)\b[^.\n]{0,60}\b(?:story|poem|song|lyrics|scene|dialog(?:ue)?|novel|speech|essay"
+    r"|monologue|letter|e-?mail|cover letter|bio|post|tweet|script|message)\b[^.\n]{0,200}:",
+    re.IGNORECASE,
+)
+NAMED_LINE = re.compile(r"^\s*([^\W\d_][\w'’.-]{0,30}(?: [^\W\d_][\w'’.-]{0,30}){0,2}): \S", re.MULTILINE)
+UNREADABLE = re.compile(r"[{}<>|=]{2}|\w{50,}")
+LABELS = "remember note notes reminder todo update edit fyi ps question context important hint merke notiz frage sure ok yes no"
+NO_NAME = frozenset(LABELS.split())
+QUOTATION = re.compile("[“„«\"][^“”„«»\"\n]*[”“»\"]|(?<!\\w)[‘'][^‘’'\n]{3,}[’'](?!\\w)")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Spoken:
+    """What a turn says: who is named as its speaker, if anybody, and the sentences."""
+
+    speaker: str
+    sentences: tuple[str, ...]
+    is_material: bool
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Sentence:
+    """A sentence with where it stands. ``last`` is whether the turn ends with it."""
+
+    turn: Turn
+    speaker: str
+    text: str
+    place: int
+    told: bool
+    """Whether it may tell something of the person."""
+    last: bool
+
+
+def spoken(text: str) -> Spoken:
+    """The sentences of a turn in order. Whether it brings somebody else's text, which tells nothing of who brings it."""
+    named = SPEAKER.match(text)
+    name = named[1] if named and named[1][0].isupper() and named[1].casefold() not in NO_NAME else ""
+    said = text[named.end() :] if named and name else text
+    return Spoken(speaker=name, sentences=tuple(_sentences(said[:LONGEST_READ])), is_material=is_material(text))
+
+
+def sentences_of(turn: Turn) -> Iterator[Sentence]:
+    said = spoken(turn.text)
+    told = turn.is_persons and not said.is_material
+    for place, text in enumerate(said.sentences):
+        if not UNREADABLE.search(text):
+            last = place == len(said.sentences) - 1
+            yield Sentence(turn=turn, speaker=said.speaker, text=text, place=place, told=told, last=last)
+
+
+def is_material(text: str) -> bool:
+    """Whether the turn is, or brings, a text that others wrote: to be translated, played, or a conversation of several."""
+    return (
+        len(text) > LONGEST_READ
+        or len({found[1] for found in NAMED_LINE.finditer(text)}) > 1
+        or bool(MATERIAL.search(text[:LONGEST_READ]))
+    )
+
+
+def without_quotations(sentence: str) -> str:
+    """The sentence with what is quoted in it blanked: others said that."""
+    return QUOTATION.sub(lambda found: " " * len(found[0]), sentence)
+
+
+def _sentences(text: str) -> Iterator[str]:
+    for cut in (FENCED, QUOTED_LINE, BRACKETED):
+        text = cut.sub(" ", text)
+    for line in text.splitlines():
+        yield from _of_line(EMPHASIS.sub("", LINE_MARK.sub("", line)))
+
+
+def _of_line(line: str) -> Iterator[str]:
+    held = ""
+    for piece in SENTENCE_END.split(DECORATION.sub(". ", line)):
+        held = f"{held} {piece}".strip() if held else piece.strip()
+        if ABBREVIATED.search(held):
+            continue
+        if tidy := _tidy(held):
+            yield tidy
+        held = ""
+    if tidy := _tidy(held):
+        yield tidy
+
+
+def _tidy(sentence: str) -> str:
+    sentence = " ".join(sentence.split()).strip(" -–—·")
+    sentence = re.sub(r"\s+([.,!?;:])", r"\1", sentence)
+    sentence = re.sub(r"([.!?…])(?:\s*[.!])+$", r"\1", sentence)
+    return sentence[:LONGEST_SENTENCE] if any(letter.isalnum() for letter in sentence) else ""

@@ -1,0 +1,241 @@
+"""What was found in a part, stored. Whoever calls holds a transaction and the thread's lock: all of it is kept, or nothing."""
+
+import uuid
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta, tzinfo
+
+from django.db.models import Q, QuerySet
+
+from memory.consolidation.findings import LONGEST_SUMMARY, Findings, OpenTopic
+from memory.consolidation.supersession import Facts, New, facts_alone, key_of, known, new_facts, retold
+from memory.models import DailySummary, Memory, ThreadSummary, Topic
+from memory.parts import Part
+from memory.tags import thread_tag, user_tag
+
+MOST_MOMENTS_A_DAY = 12
+MOST_PARTS_TOLD = 8
+MOST_OPEN_TOPICS = 200
+LONGEST_PART = timedelta(days=2)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kept:
+    """Where findings belong: a part of a thread, as it is made of these turns.
+
+    ``excluded`` are turns of it that nothing may be noted of, but for ``confined`` ones for their thread alone.
+    """
+
+    user_id: int
+    thread_id: uuid.UUID
+    part: Part
+    turns: Sequence[uuid.UUID]
+    excluded: Sequence[uuid.UUID] = ()
+    confined: Sequence[uuid.UUID] = ()
+    zone: tzinfo
+    at: datetime
+
+
+def facts_of(user_id: int) -> Facts:
+    """All that is kept about a user, to compare with."""
+    facts = Facts()
+    columns = ("id", "content", "sources", "valid_from", "created_at", "ended_at")
+    rows = Memory.objects.filter(user=user_id).order_by("created_at", "id").values_list(*columns)
+    for id, content, sources, valid_from, created_at, ended_at in rows.iterator():
+        facts.add(known(id=id, text=content, sources=sources, at=valid_from or created_at, ended=ended_at is not None))
+    return facts
+
+
+def open_topics_of(user_id: int, until: datetime) -> list[OpenTopic]:
+    """Newest first."""
+    rows = Topic.objects.filter(user=user_id, resolved_at=None, opened_at__lte=until).order_by("-opened_at", "-id")
+    return [
+        OpenTopic(id=row.id, title=row.title, opened_at=row.opened_at.astimezone(until.tzinfo))
+        for row in rows[:MOST_OPEN_TOPICS]
+    ]
+
+
+def keep(where: Kept, findings: Findings, facts: Facts) -> ThreadSummary:
+    """Store the findings of a part. To do so again with the same changes nothing but the time."""
+    gone = [id for id in where.excluded if id not in where.confined]
+    facts.remove(_drop(where.user_id, gone, confined=where.confined))
+    facts.end(_drop_unfounded(where, _gone(where)))
+    summary, _ = ThreadSummary.objects.update_or_create(
+        thread_id=where.thread_id,
+        first_position=where.part.first,
+        defaults={
+            "user_id": where.user_id,
+            "last_position": where.part.last,
+            "text": findings.summary[:LONGEST_SUMMARY],
+            "key_moments": list(findings.moments),
+            "sources": list(where.turns),
+            "started_at": where.part.started_at,
+            "ended_at": where.part.ended_at,
+            "made_by": findings.made_by[:80],
+            "made_at": where.at,
+            "stale_since": None,
+        },
+    )
+    everywhere = [user_tag(where.user_id), thread_tag(where.thread_id)]
+    _keep_facts(where, new_facts(findings.facts, facts), everywhere)
+    _keep_facts(where, facts_alone(findings.confined, facts), [thread_tag(where.thread_id)])
+    _keep_topics(where, findings)
+    remake_days(where.user_id, [where.part.started_at.astimezone(where.zone).date()], where.zone, where.at)
+    return summary
+
+
+def _gone(where: Kept) -> list[uuid.UUID]:
+    """Turns that the part was made of before and is no longer: replaced, or forgotten."""
+    before = ThreadSummary.objects.filter(thread=where.thread_id, first_position=where.part.first)
+    sources = before.values_list("sources", flat=True).first() or []
+    return sorted({*sources} - {*where.turns, *where.excluded})
+
+
+def _drop_unfounded(where: Kept, gone: Sequence[uuid.UUID]) -> list[uuid.UUID]:
+    """End what rests on nothing but turns that are gone: as the person sees it, that was never said. Tells which facts."""
+    if not gone:
+        return []
+    unfounded = Q(user=where.user_id, sources__overlap=gone, sources__contained_by=gone)
+    Topic.objects.filter(unfounded).delete()
+    facts = Memory.objects.filter(unfounded, origin=Memory.Origin.CONVERSATION, ended_at=None)
+    ended = list(facts.values_list("id", flat=True))
+    Memory.objects.filter(id__in=ended).update(ended_at=where.at)
+    return ended
+
+
+def unsettle(
+    user_id: int,
+    thread_id: uuid.UUID,
+    *,
+    positions: Sequence[int],
+    turns: Sequence[uuid.UUID],
+    zone: tzinfo,
+    at: datetime,
+) -> None:
+    """The parts of these places tell nothing until they are made anew, and nothing is known by these turns."""
+    parts = parts_at(thread_id, positions)
+    days = {started_at.astimezone(zone).date() for started_at in parts.values_list("started_at", flat=True)}
+    parts.update(text="", key_moments=[], stale_since=at)
+    _drop(user_id, turns)
+    remake_days(user_id, days, zone, at)
+
+
+def parts_at(thread_id: uuid.UUID, positions: Sequence[int]) -> QuerySet[ThreadSummary]:
+    holding = Q(pk__in=[])
+    for position in positions:
+        holding |= Q(first_position__lte=position, last_position__gte=position)
+    return ThreadSummary.objects.filter(holding, thread=thread_id)
+
+
+def _drop(user_id: int, gone: Sequence[uuid.UUID], *, confined: Sequence[uuid.UUID] = ()) -> list[uuid.UUID]:
+    """What was found in any of these turns; in those that are ``confined``, only what is known beyond their thread.
+
+    Not ended, so that what comes to count again is found again. Tells which facts.
+    """
+    if not (gone or confined):
+        return []
+    Topic.objects.filter(user=user_id, resolved_at=None, sources__overlap=[*gone, *confined]).delete()
+    beyond = Q(sources__overlap=list(confined), tags__contains=[user_tag(user_id)])
+    resting = Q(sources__overlap=list(gone)) | beyond
+    facts = Memory.objects.filter(resting, user=user_id, origin=Memory.Origin.CONVERSATION, ended_at=None)
+    dropped = list(facts.values_list("id", flat=True))
+    Memory.objects.filter(id__in=dropped).delete()
+    return dropped
+
+
+def _keep_facts(where: Kept, new: Iterable[New], tags: Sequence[str]) -> None:
+    for one in new:
+        later = one.replaced_by
+        Memory.objects.create(
+            id=one.id,
+            user_id=where.user_id,
+            content=one.fact.text,
+            tags=list(tags),
+            origin=Memory.Origin.CONVERSATION,
+            sources=list(one.fact.sources),
+            created_at=one.fact.at,
+            valid_from=one.fact.at,
+            valid_until=one.fact.valid_until,
+            ended_at=later.at if later else None,
+            superseded_by_id=later.id if later else None,
+        )
+        Memory.objects.filter(id__in=one.replaces, ended_at=None).update(ended_at=one.fact.at, superseded_by=one.id)
+
+
+def _keep_topics(where: Kept, findings: Findings) -> None:
+    for one in findings.resolved:
+        Topic.objects.filter(id=one.topic, user=where.user_id, resolved_at=None).update(resolved_at=one.at)
+    Topic.objects.bulk_create(_unknown_topics(where, findings))
+
+
+def _unknown_topics(where: Kept, findings: Findings) -> Iterator[Topic]:
+    """Those that are not open already, and were not opened by the same turn before, be it in other words and resolved since."""
+    of_turns = Q(resolved_at=None) | Q(sources__overlap=list(where.turns))
+    rows = Topic.objects.filter(of_turns, user=where.user_id).order_by("-opened_at").values_list("title", "sources")
+    known = [(key_of(title), frozenset(sources)) for title, sources in rows[: 2 * MOST_OPEN_TOPICS]]
+    for one in findings.opened:
+        key = key_of(one.title)
+        if any(key == other or (sources & {*one.sources} and retold(key, other)) for other, sources in known):
+            continue
+        known.append((key, frozenset(one.sources)))
+        yield Topic(
+            user_id=where.user_id,
+            thread_id=where.thread_id,
+            title=one.title,
+            sources=list(one.sources),
+            opened_at=one.at,
+        )
+
+
+def remake_days(user_id: int, days: Iterable[date], zone: tzinfo, at: datetime) -> None:
+    """Make days anew from the parts that began on them in this zone, and take those from the days where they stood before."""
+    for day in sorted(days):
+        parts = _parts_of_day(user_id, day, zone)
+        _remake(user_id, day, parts, at)
+        moved = [part.id for part in parts]
+        for other in DailySummary.objects.filter(user=user_id, parts__overlap=moved).exclude(day=day):
+            left = ThreadSummary.objects.filter(user=user_id, id__in={*other.parts} - {*moved})
+            _remake(user_id, other.day, list(left.order_by("started_at", "id")), at)
+
+
+def _parts_of_day(user_id: int, day: date, zone: tzinfo) -> list[ThreadSummary]:
+    start = datetime.combine(day, time.min, zone)
+    end = datetime.combine(day + timedelta(days=1), time.min, zone)
+    began = ThreadSummary.objects.filter(
+        user=user_id, started_at__gte=start, started_at__lt=end, ended_at__gte=start, ended_at__lt=end + LONGEST_PART
+    )
+    return list(began.order_by("started_at", "id"))
+
+
+def _remake(user_id: int, day: date, parts: Sequence[ThreadSummary], at: datetime) -> None:
+    told = [part for part in parts if part.text]
+    if not told:
+        DailySummary.objects.filter(user=user_id, day=day).delete()
+        return
+    text, moments = day_of([(part.text, part.key_moments) for part in told])
+    DailySummary.objects.update_or_create(
+        user_id=user_id,
+        day=day,
+        defaults={"text": text, "key_moments": moments, "parts": [part.id for part in told], "updated_at": at},
+    )
+
+
+def day_of(parts: Sequence[tuple[str, Sequence[str]]]) -> tuple[str, list[str]]:
+    """The text and the key moments of a day from those of its parts. The newest count most where there are many. Pure."""
+    told = parts[-MOST_PARTS_TOLD:]
+    share = LONGEST_SUMMARY // len(told)
+    text = "\n".join(_beginning(summary, share) for summary, _ in told)
+    moments = list(dict.fromkeys(moment for _, some in parts for moment in some))
+    return text, moments[-MOST_MOMENTS_A_DAY:]
+
+
+def _beginning(text: str, longest: int) -> str:
+    """As many whole lines as fit, at least a piece of the first."""
+    kept: list[str] = []
+    left = longest
+    for line in text.splitlines():
+        left -= len(line) + 1
+        if left < 0:
+            break
+        kept.append(line)
+    return "\n".join(kept) or f"{text[: longest - 1]}…"

@@ -1,0 +1,189 @@
+"""A part of a conversation put to a small model: what was said, what is worth remembering, what was left open.
+
+Each attempt is in the book before the model is asked, also one that then fails or whose answer is no use (S1).
+"""
+
+import asyncio
+import logging
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from django.conf import settings
+from django.db import transaction
+from django.utils import timezone
+
+from conversations.context import windowing
+from conversations.errors import error_object
+from conversations.models import ContextBlock, ContextSnapshot, Message, Reply
+from conversations.providers import Provider, get_provider
+from conversations.providers.base import WHOLE, ModelCall, Payload, ProviderError, whole_text
+from conversations.replies.store import Outcome, end_request
+from conversations.runtime import telemetry
+from conversations.runtime.text import clean
+from memory.consolidation import extraction_prompt
+from memory.consolidation.findings import Findings, OpenTopic, Turn
+from memory.consolidation.note_request import noting
+from memory.consolidation.pending_parts import Due, Readable, hold
+from memory.consolidation.store import open_topics_of
+from memory.consolidation.supersession import Facts
+from memory.models import Memory
+
+ATTEMPTS = 2
+BY_RULES = "What is noted comes from rules."
+DEADLINE_SECONDS = 30.0
+
+log = logging.getLogger("openbook.memory")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """A request that is recorded, and what its answer speaks of by number."""
+
+    snapshot: ContextSnapshot
+    payload: Payload
+    known: Sequence[tuple[uuid.UUID, str]]
+    topics: Sequence[OpenTopic]
+
+
+def writer() -> Provider | None:
+    """The provider to ask, where there is one with a model behind it."""
+    provider = get_provider(settings.OPENBOOK_PROVIDER)
+    return provider if provider.rewrites else None
+
+
+def digest(
+    runner: asyncio.Runner,
+    provider: Provider,
+    user_id: int,
+    one: Due,
+    turns: Sequence[Turn],
+    facts: Facts,
+    *,
+    deadline_seconds: float = DEADLINE_SECONDS,
+) -> Findings | None:
+    """What the model finds; ``None`` where it can't say it, or won't: then the rules have to. It is asked again where its
+    answer was whole and of no use, but not where it declined, or had no room for an answer beside its thinking.
+
+    Raises ``ProviderError`` where trying later can help, ``Moved`` where the part is no longer what was read of it.
+    """
+    for attempt in range(1, ATTEMPTS + 1):
+        asked = record(provider, user_id, one, turns, facts, attempt=attempt)
+        call = ModelCall()
+        try:
+            with telemetry.listener.model_request(asked.snapshot, call):
+                answer = runner.run(_answer(provider, asked.payload, call, deadline_seconds))
+        except ProviderError as error:
+            told = error.message if error.retryable else f"{error.message} {BY_RULES}"
+            end_request(asked.snapshot, _failed(error.code, told, call, retryable=error.retryable))
+            if error.retryable:
+                raise
+            log.warning("the model can't be asked about a part", extra={"cause": error.code})
+            return None
+        try:
+            findings = _read(answer, call, asked, turns)
+        except extraction_prompt.Garbage as garbage:
+            again = attempt < ATTEMPTS and _is_whole(call)
+            told = str(garbage) if again else f"{garbage} {BY_RULES}"
+            end_request(asked.snapshot, _failed("unusable_answer", told, call, retryable=again))
+            log.warning("the model's findings are no use", extra={"cause": str(garbage)})
+            if not again:
+                break
+        else:
+            end_request(asked.snapshot, Outcome(status=Reply.Status.COMPLETED).after(call))
+            return findings
+    return None
+
+
+def record(
+    provider: Provider,
+    user_id: int,
+    one: Due,
+    turns: Sequence[Turn],
+    facts: Facts,
+    *,
+    attempt: int,
+) -> Asked:
+    """Store the request about a part, whatever becomes of it. Raises ``Moved``.
+
+    Under the lock of the thread, which whoever forgets takes too: what was forgotten since it was read is told to no model,
+    and stored in no block.
+    """
+    with transaction.atomic():
+        thread, read = hold(user_id, one, [turn.id for turn in turns])
+        known = _known(turns, facts)
+        topics = open_topics_of(user_id, turns[-1].at)[: extraction_prompt.MOST_TOPICS]
+        request = noting(
+            provider,
+            thread,
+            _as_sent(read),
+            excluded=[(_place(turn), reason) for turn, reason in read.excluded],
+            material=extraction_prompt.material(turns, known, topics),
+            known=known,
+            topics=topics,
+            attempt=attempt,
+        )
+        ContextBlock.objects.bulk_create(request.blocks, ignore_conflicts=True)
+        request.snapshot.save(force_insert=True)
+    return Asked(snapshot=request.snapshot, payload=request.payload, known=known, topics=topics)
+
+
+def end_left_behind(user_id: int, since: datetime) -> None:
+    """What a process asked that was killed before it knew the end. Nobody else may be asking about the user."""
+    left = ContextSnapshot.objects.filter(
+        thread__user=user_id,
+        created_at__gte=since,
+        purpose=ContextSnapshot.Purpose.CONSOLIDATION,
+        status=ContextSnapshot.Status.PENDING,
+    )
+    error = _error("interrupted", "The worker was stopped while it asked. It is asked again.", retryable=True)
+    left.update(status=ContextSnapshot.Status.INTERRUPTED, error=error, ended_at=timezone.now())
+
+
+def _known(turns: Sequence[Turn], facts: Facts) -> list[tuple[uuid.UUID, str]]:
+    """What bears on the turns and is still remembered: the facts were read when the run began."""
+    said = "\n".join(turn.text for turn in turns)
+    bearing = facts.bearing_on(said, extraction_prompt.MOST_KNOWN)
+    there = set(Memory.objects.filter(id__in=[fact.id for fact in bearing]).values_list("id", flat=True))
+    return [(fact.id, fact.text) for fact in bearing if fact.id in there]
+
+
+def _as_sent(read: Readable) -> list[windowing.Turn]:
+    """The turns of the part with what the account of a request says of them, which is not their text."""
+    return [_place(turn) for turn in read.turns]
+
+
+def _place(turn: Message) -> windowing.Turn:
+    return replace(windowing.Turn.of(turn), content=[])
+
+
+def _read(answer: str | None, call: ModelCall, asked: Asked, turns: Sequence[Turn]) -> Findings:
+    """Raises ``Garbage`` also where the answer was cut short or has no end."""
+    if answer is None or call.finished is None:
+        raise extraction_prompt.Garbage("The answer has no end.")
+    if not _is_whole(call):
+        raise extraction_prompt.Garbage(f"The model stopped: {call.finished.stop_reason[:40]}.")
+    return extraction_prompt.read(answer, turns, asked.known, asked.topics, made_by=asked.snapshot.model)
+
+
+def _is_whole(call: ModelCall) -> bool:
+    return call.finished is not None and call.finished.stop_reason in WHOLE
+
+
+async def _answer(provider: Provider, payload: Payload, call: ModelCall, deadline_seconds: float) -> str | None:
+    """The text, ``None`` where it was given up; raises ``ProviderError`` where none came."""
+    try:
+        async with asyncio.timeout(deadline_seconds):
+            return await whole_text(provider, payload, lambda said: len(said) > extraction_prompt.LONGEST_ANSWER, call)
+    except TimeoutError:
+        raise ProviderError("timeout", "It took too long.", retryable=True) from None
+
+
+def _failed(code: str, message: str, call: ModelCall, *, retryable: bool) -> Outcome:
+    error = _error(code, message, retryable=retryable)
+    return Outcome(status=Reply.Status.FAILED, error=error).after(call)
+
+
+def _error(code: str, message: str, *, retryable: bool) -> dict[str, object]:
+    return error_object(type="model", code=code, message=clean(message), details={"retryable": retryable})

@@ -1,0 +1,171 @@
+"""Which facts are new, and which they replace, by their words. Pure.
+
+Two facts are the same if they have the same words that count and both deny or both don't. Of some things a person has one at a
+time – a home, a name –: what is said later replaces what was said before.
+"""
+
+import heapq
+import uuid
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from memory.consolidation.findings import Fact
+from memory.language import cue_phrases
+from memory.language.words import speaker, stems
+
+SIMILAR = 0.8
+"""Of two facts from the same turn: so much in common makes them one, told in other words."""
+
+type Key = tuple[frozenset[str], bool]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Known:
+    """A fact that is kept. ``at`` is since when it holds, ``ended`` whether it holds no longer."""
+
+    id: uuid.UUID
+    text: str
+    sources: frozenset[uuid.UUID]
+    at: datetime
+    ended: bool
+    key: Key
+    slot: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class New:
+    """A fact to be kept, what it ends, and what it was ended by before it was heard of."""
+
+    id: uuid.UUID
+    fact: Fact
+    replaces: tuple[uuid.UUID, ...] = ()
+    replaced_by: Known | None = None
+
+
+@dataclass(kw_only=True)
+class Facts:
+    """All that is known of a person, by what facts are compared by."""
+
+    by_id: dict[uuid.UUID, Known] = field(default_factory=dict)
+    by_key: dict[Key, list[Known]] = field(default_factory=lambda: defaultdict(list))
+    by_slot: dict[str, list[Known]] = field(default_factory=lambda: defaultdict(list))
+    by_source: dict[uuid.UUID, list[Known]] = field(default_factory=lambda: defaultdict(list))
+
+    def add(self, known: Known) -> None:
+        self.by_id[known.id] = known
+        self.by_key[known.key].append(known)
+        self.by_slot[known.slot].append(known)
+        for source in known.sources:
+            self.by_source[source].append(known)
+
+    def end(self, ids: Iterable[uuid.UUID]) -> None:
+        for id in ids:
+            if id in self.by_id:
+                self.by_id[id] = replace(self.by_id[id], ended=True)
+
+    def bearing_on(self, text: str, most: int) -> list[Known]:
+        """Those that hold, the ones first that share the most words with a text, else the newest."""
+        words = frozenset(stems(text))
+        current = (one for one in self.by_id.values() if not one.ended)
+        return heapq.nlargest(most, current, key=lambda one: (len(one.key[0] & words), one.at))
+
+    def remove(self, ids: Iterable[uuid.UUID]) -> None:
+        """As if they had never been known."""
+        for id in ids:
+            if gone := self.by_id.pop(id, None):
+                for known in (
+                    self.by_key[gone.key],
+                    self.by_slot[gone.slot],
+                    *map(self.by_source.__getitem__, gone.sources),
+                ):
+                    known[:] = [one for one in known if one.id != id]
+
+    def is_current(self, known: Known) -> bool:
+        return not self.by_id[known.id].ended
+
+    def holds(self, fact: Fact) -> bool:
+        """Whether the fact is there already, or was there, found in the same turn, and has ended since."""
+        key = key_of(fact.text)
+        same = self.by_key.get(key, [])
+        near = {one.id: one for source in fact.sources for one in self.by_source.get(source, [])}.values()
+        return any(map(self.is_current, same)) or any(retold(key, one.key) for one in near)
+
+    def current(self, ids: Iterable[uuid.UUID]) -> Iterator[Known]:
+        return (one for id in ids if (one := self.by_id.get(id)) and not one.ended)
+
+    def in_slot(self, slot: str) -> list[Known]:
+        return [one for one in self.by_slot.get(slot, []) if self.is_current(one)] if slot else []
+
+    def denied_by(self, fact: Fact) -> list[Known]:
+        """What held until the fact says that it does no longer."""
+        if not cue_phrases.ENDS.search(fact.text.replace("’", "'")):
+            return []
+        words, _ = key_of(fact.text)
+        return [one for one in self.by_id.values() if not one.ended and not one.key[1] and _within(one.key[0], words)]
+
+
+def known(*, id: uuid.UUID, text: str, sources: Iterable[uuid.UUID], at: datetime, ended: bool = False) -> Known:
+    return Known(id=id, text=text, sources=frozenset(sources), at=at, ended=ended, key=key_of(text), slot=slot_of(text))
+
+
+def new_facts(found: Sequence[Fact], facts: Facts) -> list[New]:
+    """What of the found is not known yet, in the order in which it was said. Takes note of it in ``facts``."""
+    new: list[New] = []
+    for fact in sorted(found, key=lambda one: one.at):
+        if facts.holds(fact):
+            continue
+        others = {
+            one.id: one
+            for one in [*facts.current(fact.replaces), *facts.in_slot(slot_of(fact.text)), *facts.denied_by(fact)]
+        }
+        later = max((one for one in others.values() if one.at > fact.at), key=lambda one: one.at, default=None)
+        earlier = tuple(one.id for one in others.values() if one.at <= fact.at)
+        new.append(New(id=uuid.uuid4(), fact=fact, replaces=earlier, replaced_by=later))
+        _note(facts, new[-1])
+    return new
+
+
+def facts_alone(found: Sequence[Fact], facts: Facts) -> list[New]:
+    """What of the found is not known yet, and replaces nothing. Takes note of it in ``facts``."""
+    new: list[New] = []
+    for fact in found:
+        if not facts.holds(fact):
+            new.append(New(id=uuid.uuid4(), fact=fact))
+            _note(facts, new[-1])
+    return new
+
+
+def _note(facts: Facts, new: New) -> None:
+    fact = new.fact
+    facts.add(known(id=new.id, text=fact.text, sources=fact.sources, at=fact.at, ended=new.replaced_by is not None))
+    facts.end(new.replaces)
+
+
+def key_of(text: str) -> Key:
+    """The words of a fact that count, and whether it denies."""
+    return frozenset(stems(text)), bool(cue_phrases.NEGATED.search(text.replace("’", "'")))
+
+
+def slot_of(text: str) -> str:
+    """What a person has one of, if the text tells it: "home", "favourite colour". With whom a transcript names."""
+    name, said = speaker(text)
+    said = said.replace("’", "'")
+    for slot, pattern in cue_phrases.SLOTS.items():
+        if found := pattern.search(said):
+            told = next((part for part in found.groupdict().values() if part), "")
+            return " ".join(filter(None, (name, slot, told.casefold())))
+    return ""
+
+
+def retold(key: Key, known: Key) -> bool:
+    """Whether it says the same as what is known, or less, in other words. To be asked of what rests on the same turn."""
+    (words, denies), (others, other_denies) = key, known
+    if denies != other_denies or not (words and others):
+        return False
+    return words <= others or len(words & others) / len(words | others) >= SIMILAR
+
+
+def _within(some: frozenset[str], others: frozenset[str]) -> bool:
+    return bool(some) and some <= others

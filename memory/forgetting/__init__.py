@@ -1,0 +1,113 @@
+"""Forgetting for good, at the person's wish. What it would do can be seen before.
+
+Afterwards no table, snapshot or event holds what was forgotten, nor its wording.
+"""
+
+import logging
+import uuid
+
+from django.contrib.auth.models import User
+
+from conversations import threads
+from conversations.errors import MemoryNotFound, ReplyInProgress
+from conversations.models import Reply, Thread
+from conversations.models.deletion_guard import door
+from memory.forgetting.blanking import FORGOTTEN, blank, blank_all
+from memory.forgetting.on_thread_delete import cleared_from, left_by
+from memory.forgetting.result import Clearing, Forgetting, ForgottenTurn, Rows
+from memory.forgetting.search import Asked, find
+from memory.index.index_turns import catch_up_if_possible
+from memory.models import Memory
+
+__all__ = [
+    "FORGOTTEN",
+    "Clearing",
+    "Forgetting",
+    "ForgottenTurn",
+    "Rows",
+    "blank",
+    "cleared_from",
+    "forget_all",
+    "forget_memory",
+    "forget_turn",
+    "leave",
+    "what_all",
+    "what_memory",
+    "what_turn",
+]
+
+log = logging.getLogger("openbook.forgetting")
+
+EVERYTHING = Asked(everything=True)
+
+
+def what_memory(user: User, memory_id: uuid.UUID) -> Forgetting:
+    """What ``forget_memory`` would do. Reads only."""
+    return find(user, _memory(user, memory_id)).told()
+
+
+def forget_memory(user: User, memory_id: uuid.UUID) -> Forgetting:
+    """A memory, what it replaced, the turns that it rests on and all that tells of it. Tells what was done.
+
+    Raises ``ReplyInProgress`` while a reply is running in a thread that holds any of it, and changes nothing then.
+    """
+    return _forget(user, _memory(user, memory_id))
+
+
+def what_turn(user: User, message_id: uuid.UUID) -> Forgetting:
+    """What ``forget_turn`` would do. Reads only."""
+    return find(user, _turn(user, message_id)).told()
+
+
+def forget_turn(user: User, message_id: uuid.UUID) -> Forgetting:
+    """One turn, what rests on it alone, and where it was given to a model; its place in the thread stays.
+
+    Tells what was done. Raises as ``forget_memory`` does.
+    """
+    return _forget(user, _turn(user, message_id))
+
+
+def what_all(user: User) -> Forgetting:
+    """What ``forget_all`` would do. Reads only."""
+    return find(user, EVERYTHING).told()
+
+
+def forget_all(user: User) -> Forgetting:
+    """All that is remembered of a person, with its sources and mentions. What was said besides stays, and is not remembered
+    again. Tells what was done. Raises as ``forget_memory`` does."""
+    return _forget(user, EVERYTHING)
+
+
+def leave(thread: Thread) -> None:
+    """What is remembered of a thread alone, and wherever that was given to a model. Must run with the door open."""
+    blank(thread.user, left_by(thread))
+
+
+def _forget(user: User, asked: Asked) -> Forgetting:
+    catch_up_if_possible(user.pk)  # so that no turn of before is indexed afterwards
+    with door():
+        # All of them: no turn may come that tells it while the others are looked through.
+        list(Thread.objects.select_for_update().filter(user=user).order_by("id").values_list("id"))
+        rows = find(user, asked)
+        running = Reply.objects.filter(thread__in=rows.touched, status=Reply.Status.RUNNING).first()
+        if running:
+            raise ReplyInProgress(
+                "A reply is still running where this was told. Wait for it to end or stop it, then forget.",
+                thread=str(running.thread_id),
+            )
+        blank(user, rows)
+        if asked.everything:
+            blank_all(user)
+    done = rows.told()
+    log.info("forgotten", extra={"user_id": user.pk, "memories": len(done.memories), "turns": len(done.turns)})
+    return done
+
+
+def _memory(user: User, memory_id: uuid.UUID) -> Asked:
+    if not Memory.objects.filter(user=user, id=memory_id).exists():
+        raise MemoryNotFound
+    return Asked(memories=[memory_id])
+
+
+def _turn(user: User, message_id: uuid.UUID) -> Asked:
+    return Asked(turns=[threads.message_of(user, message_id).id])

@@ -1,0 +1,119 @@
+"""The rows that go, deleted or blanked where they are. Must run with the door open."""
+
+import uuid
+from collections.abc import Collection, Iterable
+from datetime import datetime
+
+from django.contrib.admin.models import LogEntry
+from django.contrib.auth.models import User
+from django.contrib.contenttypes.models import ContentType
+from django.db import connection
+from django.db.models import F, Max, Model, Value
+from django.db.models.functions import Least
+from django.utils import timezone
+
+from artifacts.models import Artifact, ArtifactVersion
+from conversations.context.snapshots import digest_once_forgotten
+from conversations.context.token_estimate import turn_tokens
+from conversations.models import ContextBlock, Message, ReplyEvent, Thread, text_blocks
+from memory.forgetting.result import ForgottenTurn, Rows
+from memory.index.word_index import forget_counts
+from memory.models import Consolidation, DailySummary, IndexedTurn, Memory, ThreadSummary, Topic
+
+FORGOTTEN = "[forgotten]"
+TOKENS = turn_tokens(text_blocks(FORGOTTEN))
+
+# Their places stay, so that nothing takes them for turns that are still to be indexed.
+EMPTY_PLACES = """
+UPDATE memory_indexedturn AS place SET terms = '{}', length = 0
+FROM conversations_message AS turn
+WHERE turn.id = ANY(%(turns)s) AND place.thread_id = turn.thread_id AND place.depth = turn.depth
+  AND place.position = turn.position
+"""
+
+
+def blank(user: User, rows: Rows) -> None:
+    """All of these rows of the user's; summaries are to be made anew of what is left."""
+    now = timezone.now()
+    _log_entries(rows)
+    _turns(rows.turns, now)
+    _blocks(rows.blocks, now)
+    ReplyEvent.objects.filter(reply__in=rows.replies).delete()
+    Thread.objects.filter(id__in=rows.threads).update(title=FORGOTTEN)
+    # The row of a thread has another version whenever its turns say something else.
+    Thread.objects.filter(id__in={turn.thread for turn in rows.turns}).update(title=F("title"))
+    Artifact.objects.filter(id__in=rows.artifacts).update(title=FORGOTTEN)
+    ArtifactVersion.objects.filter(id__in=rows.versions).update(content=FORGOTTEN)
+    Memory.objects.filter(id__in=rows.memories).delete()
+    Topic.objects.filter(id__in=rows.topics).delete()
+    DailySummary.objects.filter(id__in=rows.days).delete()
+    ThreadSummary.objects.filter(id__in=rows.summaries).update(text="", key_moments=[], stale_since=now)
+    ThreadSummary.objects.filter(id__in=rows.beside).update(stale_since=now)
+    if rows.summaries or rows.beside:
+        Consolidation.objects.update_or_create(user=user, defaults={"wanted_at": now})
+
+
+def blank_all(user: User) -> None:
+    """What is kept up beside a person's turns: nothing of them is found any more, and nothing is summarised again."""
+    IndexedTurn.objects.filter(thread__user=user).update(terms=[], length=0)
+    forget_counts(user.pk)
+    ThreadSummary.objects.filter(user=user).update(text="", key_moments=[], sources=[], stale_since=None)
+    ThreadSummary.objects.bulk_create(_parts_to_come(user, timezone.now()))
+
+
+def _parts_to_come(user: User, now: datetime) -> Iterable[ThreadSummary]:
+    """The turns behind the last part of each thread as a part that tells nothing."""
+    ends = ThreadSummary.objects.filter(user=user).values_list("thread_id").annotate(Max("last_position"))
+    done = dict(ends.values_list("thread_id", "last_position__max"))
+    return [
+        ThreadSummary(
+            thread=thread,
+            user=user,
+            first_position=done.get(thread.id, 0) + 1,
+            last_position=thread.last_position,
+            started_at=thread.created_at,
+            ended_at=thread.updated_at,
+            made_at=now,
+        )
+        for thread in Thread.objects.filter(user=user)
+        if thread.last_position > done.get(thread.id, 0)
+    ]
+
+
+def _turns(turns: Collection[ForgottenTurn], now: datetime) -> None:
+    ids = [turn.id for turn in turns]
+    Message.objects.filter(id__in=ids).update(
+        status=Message.Status.FORGOTTEN,
+        text=FORGOTTEN,
+        content=None,
+        token_count=Least(Value(TOKENS), F("token_total")),
+        forgotten_at=now,
+    )
+    with connection.cursor() as cursor:
+        cursor.execute(EMPTY_PLACES, {"turns": ids})
+
+
+def _blocks(ids: Collection[int], now: datetime) -> None:
+    """Under another digest, so that the text can be stored again if it is said again."""
+    blocks = list(ContextBlock.objects.filter(id__in=ids).defer("text"))
+    for block in blocks:
+        block.sha256, block.text, block.forgotten_at = digest_once_forgotten(bytes(block.sha256)), "", now
+    threads, digests = {block.thread_id for block in blocks}, {block.sha256 for block in blocks}
+    ContextBlock.objects.filter(thread__in=threads, sha256__in=digests).delete()  # forgotten once before
+    ContextBlock.objects.bulk_update(blocks, ["sha256", "text", "forgotten_at"], batch_size=500)
+
+
+def _log_entries(rows: Rows) -> None:
+    """The admin's log keeps what a row was called, which may be a person's own words."""
+    named: list[tuple[type[Model], Collection[uuid.UUID]]] = [
+        (Thread, rows.threads),
+        (Artifact, rows.artifacts),
+        (Memory, rows.memories),
+        (Topic, rows.topics),
+        (Message, [turn.id for turn in rows.turns]),
+    ]
+    for model, ids in named:
+        entries = LogEntry.objects.filter(
+            content_type=ContentType.objects.get_for_model(model), object_id__in=[str(id) for id in ids]
+        )
+        entries.update(object_repr=FORGOTTEN, change_message="")

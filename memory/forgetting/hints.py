@@ -1,0 +1,67 @@
+"""Whether a text gives a fact away to somebody who was told the fact before. Pure.
+
+There a single word can be the whole answer. And an answer is read together with its question, as if both were one sentence.
+"""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
+
+from memory.forgetting.lookup import Lookup
+from memory.forgetting.matcher import UUID, Fact, enough
+from memory.forgetting.normalization import folded, sentences, texts_in
+from memory.language.words import WORD, asks, stems
+
+type Keys = frozenset[str]
+"""Memories whose facts are meant, by their ids as text."""
+
+NONE: Keys = frozenset()
+
+
+class Hints:
+    """The facts of memories, looked for together. What stands in ``but`` – the person's own names – gives nothing away."""
+
+    def __init__(self, facts: Mapping[str, Sequence[Fact]], *, but: str = "") -> None:
+        self.keys: Keys = frozenset(facts)
+        self._single: dict[str, set[str]] = {}
+        self._heavy: dict[str, list[tuple[str, Fact]]] = {}
+        forms: dict[str, set[str]] = {}
+        usual = {*stems(but), *WORD.findall(folded(but))}
+        for key, fact in ((key, fact) for key, told in facts.items() for fact in told):
+            for word in fact.heaviest:
+                self._heavy.setdefault(word.stem, []).append((key, fact))
+            for word in fact.words:
+                for form in word.forms:
+                    forms.setdefault(form, set()).add(word.stem)
+                if word.is_singled_out and word.forms.isdisjoint(usual):
+                    self._single.setdefault(word.stem, set()).add(key)
+        self._lookup = Lookup(forms)
+
+    def __bool__(self) -> bool:
+        return bool(self._heavy)
+
+    def told(self, value: Any, keys: Keys) -> Keys:
+        """Those of the memories that a text, or one of the texts in a JSON value, gives away with a single word."""
+        if not keys:
+            return NONE
+        held = {stem for text in texts_in(value) for stem in self._lookup.held(UUID.sub(" ", text))}
+        return keys.intersection(key for stem in held for key in self._single.get(stem, ()))
+
+    def answered(self, question: str, answer: str, keys: Keys) -> Keys:
+        """Those of the memories that an answer gives away by what its question didn't say yet."""
+        asked = self._lookup.held(question)
+        if not asked:
+            return NONE
+        return frozenset(key for sentence in sentences(answer) for key in self._completed(asked, sentence, keys))
+
+    def _completed(self, asked: Collection[str], sentence: str, keys: Keys) -> Iterable[str]:
+        new = self._lookup.held(sentence).difference(asked)
+        if not new:
+            return
+        both = new.union(asked)
+        likely = {id(fact): (key, fact) for stem in both for key, fact in self._heavy.get(stem, ()) if key in keys}
+        is_question = bool(likely) and asks(sentence)
+        for key, fact in likely.values():
+            held = [word for word in fact.words if word.stem in both]
+            is_exchange = any(word.stem in asked for word in held) and any(word.stem in new for word in held)
+            if is_exchange and enough(fact, held, is_question=is_question):
+                yield key

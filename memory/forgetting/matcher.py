@@ -1,0 +1,228 @@
+"""Whether a text tells what is to be forgotten. Pure.
+
+A text tells a fact that stands in it in its own words, case and white space aside. Else one of its sentences has to hold the
+words that make the fact out: 60 % of their weight, which is the more the rarer a word is with this person, with names and
+numbers before all others; and among them a name, a number or a rare word with another word, or three words, or all there are.
+A question has to hold 80 %, for who asks after a fact doesn't tell it. A code – a word with a digit and four characters or
+more, but no year – is enough by itself. Whoever only shares the topic holds less than that.
+"""
+
+import math
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from memory.forgetting.lookup import BEGINNING, Lookup
+from memory.forgetting.normalization import folded, sentences, texts_in
+from memory.forgetting.rarity import DIGIT, YEAR, is_capital, is_common, singled_out
+from memory.language.words import UNSPACED, WORD, asks, stems
+
+SHARE, SHARE_OF_QUESTION = 0.6, 0.8
+NAME, NUMBER, CODE = 2.0, 1.5, 3.0
+"""By how much more than other words these weigh."""
+RARE = 500
+"""A rare word stands in fewer than one of so many turns; with fewer turns there is no telling."""
+FLATTENING = 1_000
+"""Turns that are thought up, so that a short history makes no great difference between words."""
+SHORT = 2
+"""A sentence of so few words says nothing beside a fact that is one word."""
+ENDING = 2
+"""Words are compared by all but so long an ending before they are looked at closely."""
+NEEDED_TOGETHER, ENOUGH = 2, 3
+ROUNDING = 1e-9
+
+UUID = re.compile(r"\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b", re.IGNORECASE)
+EDGES = re.compile(r"^[\W_]+|[\W_]+$")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Word:
+    """A word of a fact by its stem, in the forms that it may be met in. ``start`` is what all of these begin with."""
+
+    stem: str
+    forms: frozenset[str]
+    start: str
+    weight: float
+    is_telling: bool = False
+    is_code: bool = False
+    is_singled_out: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Fact:
+    """A sentence to be forgotten; ``wording`` is ``folded``, ``longest`` its longest word as written.
+
+    Without ``words`` it is met in its own wording only.
+    """
+
+    wording: str
+    longest: str
+    words: tuple[Word, ...] = ()
+
+    @property
+    def weight(self) -> float:
+        return sum(word.weight for word in self.words)
+
+    @property
+    def heaviest(self) -> list[Word]:
+        """The fewest words of which every text that tells the fact in other words holds one, and its codes."""
+        needed: list[Word] = []
+        for word in sorted(self.words, key=lambda word: -word.weight):
+            if word.is_code or sum(one.weight for one in needed) <= self.weight * (1 - SHARE) + ROUNDING:
+                needed.append(word)
+        return needed
+
+
+class Needles:
+    """Facts, and sentences that count in their own wording alone, looked for together."""
+
+    def __init__(self, facts: Iterable[Fact]) -> None:
+        self.facts = list(dict.fromkeys(facts))
+        forms: dict[str, set[str]] = {}
+        self._heavy: dict[str, list[Fact]] = {}
+        self._by_word: dict[str, list[Fact]] = {}
+        self._beginnings: set[str] = set()
+        for fact in self.facts:
+            heaviest = fact.heaviest
+            self._by_word.setdefault(_rarest(fact, heaviest), []).append(fact)
+            looked_for = [form for word in heaviest for form in word.forms] or [_rarest(fact, heaviest)]
+            self._beginnings |= {_beginning(form) for form in looked_for}
+            for word in heaviest:
+                self._heavy.setdefault(word.stem, []).append(fact)
+            for word in fact.words:
+                for form in word.forms:
+                    forms.setdefault(form, set()).add(word.stem)
+        self._lookup = Lookup(forms)
+        self._lengths = {len(beginning) for beginning in self._beginnings}
+
+    def and_also(self, facts: Iterable[Fact]) -> "Needles":
+        return Needles([*self.facts, *facts])
+
+    def __bool__(self) -> bool:
+        return bool(self.facts)
+
+    def tell(self, value: Any) -> bool:
+        """Whether a text, or one of the texts in a JSON value, tells one of the facts."""
+        return any(self._tells(text) for text in texts_in(value))
+
+    def starts(self) -> list[str]:
+        """Every text that tells one of the facts holds one of these, case aside."""
+        found = {form for fact in self.facts for word in fact.heaviest for form in _cases(word.start)}
+        return sorted(found | {form for fact in self.facts if not fact.words for form in _cases(fact.longest)})
+
+    def _tells(self, text: str) -> bool:
+        if not self.facts or not text:
+            return False
+        plain = folded(text)
+        words, facts = {*WORD.findall(plain)}, self.facts
+        if not UNSPACED.search(plain):
+            if not any(word[:length] in self._beginnings for word in words for length in self._lengths):
+                return False
+            facts = [fact for word in words for fact in self._by_word.get(word, ())]
+        if any(_stands_in(fact.wording, plain) for fact in facts):
+            return True
+        return any(map(self._tells_in_words, sentences(UUID.sub(" ", text))))  # parts of an id are no codes
+
+    def _tells_in_words(self, sentence: str) -> bool:
+        held = self._lookup.held(sentence)
+        likely = {id(fact): fact for stem in held for fact in self._heavy.get(stem, ())}
+        if not likely:
+            return False
+        is_question = asks(sentence)
+        is_short = any(len(fact.words) == 1 for fact in likely.values()) and len(stems(sentence)) <= SHORT
+        return any(
+            enough(fact, [word for word in fact.words if word.stem in held], is_question=is_question, is_short=is_short)
+            for fact in likely.values()
+        )
+
+
+def enough(fact: Fact, held: Sequence[Word], *, is_question: bool, is_short: bool = False) -> bool:
+    """Whether these words of the fact make it out. ``is_short`` is a sentence that says hardly more than one word."""
+    if any(word.is_code for word in held):
+        return True
+    if len(fact.words) == 1:
+        return held[0].is_telling or (is_short and not is_question)
+    if sum(word.weight for word in held) < fact.weight * (SHARE_OF_QUESTION if is_question else SHARE) - ROUNDING:
+        return False
+    together = len(held) >= NEEDED_TOGETHER and any(word.is_telling for word in held)
+    return together or len(held) >= ENOUGH or len(held) == len(fact.words)
+
+
+def facts_in(text: str, counts: Mapping[str, int], turns: int) -> list[Fact]:
+    """The sentences of a memory. ``counts`` tells by stem how many of the person's ``turns`` hold it."""
+    return [fact_of(sentence, counts, turns) for sentence in sentences(text) if says_something(sentence)]
+
+
+def fact_of(sentence: str, counts: Mapping[str, int], turns: int) -> Fact:
+    found = WORD.findall(unicodedata.normalize("NFKC", sentence))
+    written = [part for word in found for part in UNSPACED.split(word) if part]
+    words = []
+    for stem in dict.fromkeys(stems(sentence)):
+        same = [place for place, word in enumerate(written) if _is_of(word, stem)]
+        words.append(_word(stem, written, same, counts.get(stem, 0), turns))
+    return replace(quote_of(sentence), words=tuple(words))
+
+
+def quote_of(sentence: str) -> Fact:
+    """A sentence that is met in its own wording only. It must say something."""
+    longest = max(WORD.findall(sentence), key=len, default="")
+    return Fact(wording=EDGES.sub("", folded(sentence)), longest=longest)
+
+
+def says_something(sentence: str) -> bool:
+    return bool(EDGES.sub("", folded(sentence)))
+
+
+def _word(stem: str, written: Sequence[str], places: Sequence[int], count: int, turns: int) -> Word:
+    same = [written[place] for place in places]
+    is_number = bool(DIGIT.search(stem))
+    is_code = is_number and len(stem) >= BEGINNING and not YEAR.fullmatch(stem)
+    is_name = any(is_capital(written, place) for place in places)
+    is_rare = turns >= RARE and count * RARE < turns
+    factor = CODE if is_code else NUMBER if is_number else NAME if is_name else 1.0
+    shortest = min(same or [stem], key=len)
+    return Word(
+        stem=stem,
+        forms=frozenset({stem, folded(stem), *map(folded, same)}),
+        start=shortest if is_number or len(stem) <= BEGINNING else shortest[: len(stem) - 1],
+        weight=factor * math.log((turns + FLATTENING) / (min(count, turns) + 1)),
+        is_telling=is_number or is_name or is_rare,
+        is_code=is_code,
+        is_singled_out=not is_common(count, turns)
+        and any(singled_out(written, place, is_rare=is_rare) for place in places),
+    )
+
+
+def _rarest(fact: Fact, heaviest: Sequence[Word]) -> str:
+    """A word that every text holds in which the fact stands in its wording."""
+    written = WORD.findall(fact.wording)
+    heavy = [word for word in written if heaviest and word in heaviest[0].forms]
+    return max(heavy or written, key=len, default="")
+
+
+def _beginning(form: str) -> str:
+    return form[: max(BEGINNING, len(form) - ENDING)]
+
+
+def _is_of(word: str, stem: str) -> bool:
+    return folded(word).startswith(stem[: max(2, len(stem) - 1)]) and len(word) - len(stem) <= 6
+
+
+def _cases(start: str) -> set[str]:
+    """What a database that knows no case but that of ASCII has to be asked for."""
+    return {start} if start.isascii() else {start, start.lower(), start.capitalize(), start.upper()}
+
+
+def _stands_in(wording: str, text: str) -> bool:
+    """As whole words, not within others."""
+    found = text.find(wording)
+    while found >= 0:
+        after = found + len(wording)
+        if not (text[found - 1 : found].isalnum() and wording[0].isascii()) and not (
+            text[after : after + 1].isalnum() and wording[-1].isascii()
+        ):
+            return True
+        found = text.find(wording, found + 1)
+    return False

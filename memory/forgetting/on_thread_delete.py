@@ -1,0 +1,100 @@
+"""What goes with a thread that is deleted, or with the turns of one that is cleared, though it lies elsewhere. Reads only."""
+
+import uuid
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+from django.db.models import Q, QuerySet
+
+from conversations.models import ContextBlock, ContextSnapshot, Message, Reply, Thread
+from memory.forgetting.matcher import Needles
+from memory.forgetting.quotations import NOWHERE, Quoting, quoting
+from memory.forgetting.recorded_texts import ITEMS_START, Gone, recorded
+from memory.forgetting.result import Rows
+from memory.forgetting.search import in_order, parts_with
+from memory.models import DailySummary, Memory, ThreadSummary, Topic
+from memory.tags import thread_tag
+
+
+def left_by(thread: Thread) -> Rows:
+    """Of a thread that is deleted: memories that rest on nothing else or are of this thread alone, the days that it is told of,
+    and what was made of any of this elsewhere."""
+    memories = Memory.objects.filter(user=thread.user_id)
+    confined = memories.filter(confined_to=thread_tag(thread.id)).values_list("id", flat=True)
+    return _elsewhere(
+        thread,
+        memories=_resting_on(memories, _turns(thread)) | {*confined},
+        topics=frozenset(Topic.objects.filter(thread=thread).values_list("id", flat=True)),
+    )
+
+
+def cleared_from(thread: Thread) -> Rows:
+    """Of a thread that is cleared, besides its turns, summaries and places in the index: memories and topics that rest on
+    nothing else, the days that it is told of, what was made of any of this elsewhere, the replies there that quote it, the
+    events of its own replies and the texts of its requests. The account of what each was given stays: it holds no text."""
+    turns, user = _turns(thread), thread.user_id
+    rows = _elsewhere(
+        thread,
+        memories=_resting_on(Memory.objects.filter(user=user), turns),
+        topics=_resting_on(Topic.objects.filter(user=user), turns),
+        quotes=quoting(thread),
+    )
+    texts = ContextBlock.objects.filter(thread=thread, forgotten_at=None).exclude(text__startswith=ITEMS_START)
+    requests = ContextSnapshot.objects.filter(thread=thread)
+    if thread.cleared_at:
+        requests = requests.filter(created_at__gt=thread.cleared_at)
+    return replace(
+        rows,
+        replies=rows.replies | {*Reply.objects.filter(thread=thread).values_list("id", flat=True)},
+        blocks=rows.blocks | {*texts.values_list("id", flat=True)},
+        snapshots=rows.snapshots + requests.count(),
+        touched=rows.touched | {thread.id},
+    )
+
+
+def _elsewhere(
+    thread: Thread, *, memories: frozenset[uuid.UUID], topics: frozenset[uuid.UUID], quotes: Quoting = NOWHERE
+) -> Rows:
+    """These rows with what was made of them, of the thread's turns or of its summaries outside of it."""
+    others = list(Thread.objects.filter(user=thread.user_id).exclude(id=thread.id).values_list("id", flat=True))
+    turns = in_order(dict.fromkeys(quotes.turns, "mention"))
+    replies = frozenset(turn.reply_id for turn in quotes.turns if turn.reply_id)
+    retold = frozenset(part.id for part in parts_with(ThreadSummary.objects.filter(user=thread.user_id), turns))
+    parts = frozenset(ThreadSummary.objects.filter(thread=thread).values_list("id", flat=True))
+    days = list(DailySummary.objects.filter(user=thread.user_id, parts__overlap=list(parts | retold)))
+    rows = memories | topics | parts | retold | {day.id for day in days}
+    found = recorded(
+        others, Gone(turns=turns, rows=rows, replies=replies, thread=thread.id), Needles([]), quotes.blocks
+    )
+    return Rows(
+        memories=memories,
+        turns=turns,
+        topics=topics,
+        summaries=retold,
+        days=frozenset(day.id for day in days),
+        beside=frozenset(_told_of_besides(days, parts | retold)),
+        replies=replies,
+        blocks=found.blocks,
+        snapshots=found.snapshots,
+        touched=found.threads | {turn.thread for turn in turns},
+    )
+
+
+def _turns(thread: Thread) -> set[uuid.UUID]:
+    return set(Message.objects.filter(thread=thread).values_list("id", flat=True))
+
+
+def _resting_on(rows: QuerySet[Any], turns: set[uuid.UUID]) -> frozenset[uuid.UUID]:
+    """Those that no other turn is a source of."""
+    resting = [row for row in rows.exclude(sources=[]) if not turns.isdisjoint(row.sources)]
+    elsewhere = {source for row in resting for source in row.sources}.difference(turns)
+    left = Message.objects.filter(id__in=elsewhere).exclude(status=Message.Status.FORGOTTEN)
+    kept = set(left.values_list("id", flat=True))
+    return frozenset(row.id for row in resting if kept.isdisjoint(row.sources))
+
+
+def _told_of_besides(days: Iterable[DailySummary], parts: frozenset[uuid.UUID]) -> list[uuid.UUID]:
+    """The other parts of these days, which are told anew with them."""
+    others = {part for day in days for part in day.parts} - parts
+    return list(ThreadSummary.objects.filter(Q(id__in=others) & ~Q(text="")).values_list("id", flat=True))

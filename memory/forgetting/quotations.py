@@ -1,0 +1,59 @@
+"""Where the turns of a thread are quoted word for word in other threads, because a model searched for them. Reads only."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from conversations.context.search_quotes import SEARCH_TOOL, quotes_in, source_of
+from conversations.models import ContextBlock, Message, Thread
+from memory.forgetting.normalization import read_json, texts_in
+from memory.forgetting.recorded_texts import Place
+
+CALLED = [{"type": "tool_use", "name": SEARCH_TOOL}]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Quoting:
+    """The turns that hold a quote in what the tool answered, and the texts of requests that do."""
+
+    turns: Sequence[Message] = ()
+    blocks: Mapping[Place, int] = field(default_factory=dict)
+
+
+NOWHERE = Quoting()
+
+
+def quoting(thread: Thread) -> Quoting:
+    """In the other threads of the same person."""
+    others = Thread.objects.filter(user=thread.user_id).exclude(id=thread.id)
+    turns = Message.objects.filter(thread__in=others, content__contains=CALLED).exclude(status=Message.Status.FORGOTTEN)
+    blocks = ContextBlock.objects.filter(thread__in=others, forgotten_at=None, text__contains=f'"{SEARCH_TOOL}"')
+    if not (turns.exists() or blocks.exists()):
+        return NOWHERE
+    said = _said(thread)
+    return Quoting(
+        turns=[turn for turn in turns.iterator() if _quotes(turn.content, said)],
+        blocks={
+            (block.thread_id, bytes(block.sha256).hex()): block.pk
+            for block in blocks.iterator()
+            if block.thread_id and _quotes(read_json(block.text), said)
+        },
+    )
+
+
+def _said(thread: Thread) -> dict[str, list[str]]:
+    """The texts of all turns, by what a quote of them begins with."""
+    said: dict[str, list[str]] = {}
+    turns = Message.objects.filter(thread=thread).exclude(status=Message.Status.FORGOTTEN)
+    for at, role, text in turns.values_list("created_at", "role", "text").iterator():
+        said.setdefault(source_of(at, role), []).append(text)
+    return said
+
+
+def _quotes(value: Any, said: Mapping[str, Sequence[str]]) -> bool:
+    """Whether one of the texts in a JSON value quotes one of the turns."""
+    return any(
+        bool(words) and any(words in turn for turn in said.get(source, ()))
+        for text in texts_in(value)
+        for source, words in quotes_in(text)
+    )

@@ -1,0 +1,178 @@
+"""Which texts of recorded requests hold what is to be forgotten: by the rows and turns that they were made of, and by what they
+say. Reads only."""
+
+import json
+import uuid
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+from django.db import connection
+from django.db.models import Q
+
+from conversations.context import snapshot_codec
+from conversations.context.fitting import MATERIAL, ROUND
+from conversations.models import ContextBlock
+from memory.forgetting.matcher import Needles
+from memory.forgetting.normalization import read_json
+from memory.forgetting.result import ForgottenTurn
+from memory.sources.sections import LAST_CONVERSATION, MEMORY, OPEN_THREADS, TODAY
+
+MOST_STARTS = 30
+TIERS = {
+    "memory": {MEMORY, MATERIAL},
+    "topic": {OPEN_THREADS, MATERIAL},
+    "summary": {TODAY, LAST_CONVERSATION},
+}
+"""The texts that rows of each kind stand in."""
+EVERY_TIER = frozenset().union(*TIERS.values())
+MADE_OF_TURNS = {"query", MATERIAL}
+RECALLED = "recalled"
+ITEMS_START = '[{"kind":'
+
+SNAPSHOTS = """
+SELECT thread_id, message_id, reply_id, sections, additions, runs, items,
+       EXISTS (
+           SELECT FROM jsonb_array_elements(CASE WHEN jsonb_typeof(recalled) = 'array' THEN recalled ELSE '[]' END) AS item
+           WHERE (item ->> 'included')::boolean
+             AND (%(everything)s OR item ->> 'id' = ANY(%(ids)s) OR item ->> 'thread' = %(thread)s)
+       )
+FROM conversations_contextsnapshot WHERE thread_id = ANY(%(threads)s)
+"""
+
+type Place = tuple[uuid.UUID, str]
+"""Where a block lies: its thread, and its digest in hex."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gone:
+    """What goes besides: turns, the rows that tiers are made of, the replies that wrote the turns, all of a thread.
+
+    With ``everything`` whatever was remembered or recalled goes, of whichever row.
+    """
+
+    turns: Sequence[ForgottenTurn] = ()
+    rows: Collection[uuid.UUID] = ()
+    replies: Collection[uuid.UUID] = ()
+    thread: uuid.UUID | None = None
+    everything: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recorded:
+    """The blocks that go, the threads that they lie in, and how many requests can't be rebuilt any more."""
+
+    blocks: frozenset[int] = frozenset()
+    threads: frozenset[uuid.UUID] = frozenset()
+    snapshots: int = 0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Request:
+    """A snapshot, and what it sent: turns that go, texts that go with what they were made of."""
+
+    thread: uuid.UUID
+    noted: str
+    goes: frozenset[str] = frozenset()
+    sent_a_turn: bool = False
+
+
+def recorded(
+    threads: Sequence[uuid.UUID], gone: Gone, needles: Needles, also: Mapping[Place, int] = MappingProxyType({})
+) -> Recorded:
+    """What was recorded of requests in these threads, which are all of the person's. ``also`` are blocks that go too."""
+    requests = list(_requests(threads, gone))
+    told = {**_telling(threads, needles), **also}
+    places = {(request.thread, digest) for request in requests for digest in request.goes} | told.keys()
+    blocks = told | _blocks(places - told.keys())
+    digests: dict[uuid.UUID, list[str]] = {}
+    for thread, digest in blocks:
+        digests.setdefault(thread, []).append(snapshot_codec.short(digest))
+    return Recorded(
+        blocks=frozenset(blocks.values()),
+        threads=frozenset(thread for thread, _ in blocks) | {one.thread for one in requests if one.sent_a_turn},
+        snapshots=sum(
+            one.sent_a_turn or any(digest in one.noted for digest in digests.get(one.thread, ())) for one in requests
+        ),
+    )
+
+
+def _requests(threads: Sequence[uuid.UUID], gone: Gone) -> Iterator[Request]:
+    tiers = {} if gone.everything else _tiers(threads, gone.rows)
+    positions: dict[uuid.UUID, list[int]] = {}
+    for turn in gone.turns:
+        positions.setdefault(turn.thread, []).append(turn.position)
+    turns = {turn.id for turn in gone.turns}
+    values: dict[str, Any] = {
+        "threads": list(threads),
+        "ids": [str(id) for id in {*turns, *gone.rows}],
+        "thread": str(gone.thread) if gone.thread else None,
+        "everything": gone.everything,
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(SNAPSHOTS, values)
+        for thread, message, reply, sections, additions, runs, items, recalled in cursor:
+            places = positions.get(thread, ())
+            sent = [run for run in snapshot_codec.unpack_runs(runs) if run.included] if places else []
+            mine = [at for at in places if any(run.first <= at <= run.last for run in sent)]
+            names = set(EVERY_TIER) if gone.everything else set(tiers.get((thread, _hex(items)), ()))
+            names |= {RECALLED} if recalled else set()
+            names |= MADE_OF_TURNS if mine or message in turns else set()
+            names |= {ROUND} if reply in gone.replies else set()
+            named = snapshot_codec.unpack_texts(f"{sections};{additions}".strip(";")) if names else []
+            yield Request(
+                thread=thread,
+                noted=f"{sections};{additions};{runs}",
+                goes=frozenset(
+                    [one.sha256 for one in named if one.name in names]
+                    + [run.sha256 for run in sent if run.sha256 and run.first in mine]
+                ),
+                sent_a_turn=bool(mine),
+            )
+
+
+def _tiers(threads: Sequence[uuid.UUID], rows: Collection[uuid.UUID]) -> dict[Place, set[str]]:
+    """The tiers in which one of the rows was given, by the block that accounts for them."""
+    ids = {str(id) for id in rows}
+    if not ids:
+        return {}
+    holding = Q()
+    if len(ids) <= MOST_STARTS:
+        for id in ids:
+            holding |= Q(text__contains=id)
+    accounts = ContextBlock.objects.filter(holding, thread__in=threads, text__startswith=ITEMS_START)
+    found: dict[Place, set[str]] = {}
+    for thread, digest, text in accounts.values_list("thread_id", "sha256", "text").iterator():
+        given = {item["kind"] for item in json.loads(text) if item["included"] and item["id"] in ids}
+        found[thread, _hex(digest)] = set().union(*(TIERS[kind] for kind in given))
+    return found
+
+
+def _telling(threads: Sequence[uuid.UUID], needles: Needles) -> dict[Place, int]:
+    """The blocks that tell one of the facts. Those that are JSON are looked at text by text."""
+    if not needles:
+        return {}
+    starts, holding = needles.starts(), Q()
+    if len(starts) <= MOST_STARTS:
+        for start in starts:
+            holding |= Q(text__icontains=start)
+    blocks = ContextBlock.objects.filter(holding, thread__in=threads).exclude(text__startswith=ITEMS_START)
+    return {
+        (thread, _hex(digest)): id
+        for id, thread, digest, text in blocks.values_list("id", "thread_id", "sha256", "text").iterator()
+        if needles.tell(read_json(text))
+    }
+
+
+def _blocks(places: Collection[Place]) -> dict[Place, int]:
+    digests = {bytes.fromhex(digest) for _, digest in places}
+    blocks = ContextBlock.objects.filter(thread__in={thread for thread, _ in places}, sha256__in=digests)
+    found = {
+        (thread, _hex(digest)): id for id, thread, digest in blocks.values_list("id", "thread_id", "sha256").iterator()
+    }
+    return {place: id for place, id in found.items() if place in places}
+
+
+def _hex(digest: Any) -> str:
+    return bytes(digest).hex() if digest else ""

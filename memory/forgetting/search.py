@@ -1,0 +1,310 @@
+"""Which rows of a person hold what is to be forgotten: by what they rest on, and by what they say. Reads only."""
+
+import uuid
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import connection
+from django.db.models import Model, Q, QuerySet, TextField
+from django.db.models.functions import Cast
+
+from artifacts.models import Artifact, ArtifactVersion
+from conversations.models import Message, Reply, ReplyEvent, Thread
+from conversations.threads import title_from
+from memory.forgetting.exposure import given_away
+from memory.forgetting.hints import NONE, Hints, Keys
+from memory.forgetting.matcher import Fact, Needles, facts_in, quote_of
+from memory.forgetting.normalization import sentences
+from memory.forgetting.recorded_texts import Gone, Place, recorded
+from memory.forgetting.result import ForgottenTurn, Rows, Why
+from memory.language.words import WORD, stems, term
+from memory.models import DailySummary, Memory, ThreadSummary, Topic, Vocabulary
+
+MOST_STARTS = 30
+"""With more beginnings of words than these, all texts are read and looked at here."""
+QUOTED = 5
+"""Words of a sentence whose wording tells where it comes from."""
+IN_PIECES = {"reply.delta": "text", "reply.thinking": "summary"}
+"""Where events tell a text piece by piece."""
+
+COUNTS = """
+SELECT wanted.term, (SELECT count(*) FROM memory_indexedturn WHERE user_id = %(user)s AND terms @> ARRAY[wanted.term])
+FROM unnest(%(terms)s::int[]) AS wanted (term)
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """What is to be forgotten: memories with their turns, turns alone, or all that is remembered."""
+
+    memories: Collection[uuid.UUID] = ()
+    turns: Collection[uuid.UUID] = ()
+    everything: bool = False
+
+
+def find(user: User, asked: Asked) -> Rows:
+    """All rows of the user's that go."""
+    asked = replace(asked, turns=_with_whole_answers(asked.turns))
+    memories = _memories(user, asked)
+    facts = _facts(user, memories)
+    needles = _needles(user, memories, facts)
+    hints = Hints(
+        {str(id): told for id, told in facts.items()}, but=f"{user.username} {user.first_name} {user.last_name}"
+    )
+    telling = _telling(
+        Memory.objects.filter(user=user).exclude(id__in=[one.id for one in memories]), needles, "content"
+    )
+    copies = needles.and_also(_quotes(user, asked.turns)) if asked.turns else needles
+    sources = {*asked.turns, *(source for one in [*memories, *telling] for source in one.sources)}
+    turns = _turns(user, sources, needles, copies)
+    given = given_away(
+        user,
+        hints,
+        {one.id: frozenset({str(one.id)}) for one in memories} | {one.id: hints.keys for one in telling},
+        _told_by(turns, [*memories, *telling], hints),
+    )
+    found = in_order(turns | dict.fromkeys(given.turns, "mention"))
+    rows = _rest(user, asked, found, needles)
+    rows = replace(
+        rows,
+        memories=rows.memories | given.memories | {one.id for one in [*memories, *telling]},
+        threads=rows.threads | given.threads,
+        artifacts=rows.artifacts | given.artifacts,
+        versions=rows.versions | given.versions,
+        replies=_replies(user, found, copies, hints, given.replies),
+    )
+    return _with_records(user, rows, copies, given.blocks, everything=asked.everything)
+
+
+def _memories(user: User, asked: Asked) -> list[Memory]:
+    """Those asked for with all that they replaced or were replaced by."""
+    mine = Memory.objects.filter(user=user)
+    if asked.everything:
+        return list(mine)
+    wanted, before = set(asked.memories), -1
+    links = [(one.id, one.superseded_by_id) for one in mine.filter(superseded_by__isnull=False).only("superseded_by")]
+    while len(wanted) > before:
+        before = len(wanted)
+        wanted |= {id for link in links if not wanted.isdisjoint(link) for id in link if id}
+    return list(mine.filter(id__in=wanted))
+
+
+def _needles(user: User, memories: Sequence[Memory], facts: Mapping[uuid.UUID, Sequence[Fact]]) -> Needles:
+    """What the memories say, and what their sources say where that is the same in quite other words."""
+    needles = Needles(fact for told in facts.values() for fact in told)
+    silent = [
+        id
+        for id, text in _texts(user, {source for one in memories for source in one.sources})
+        if not needles.tell(text)
+    ]
+    return needles.and_also(_quotes(user, silent))
+
+
+def _quotes(user: User, turns: Collection[uuid.UUID]) -> list[Fact]:
+    """The sentences of turns, but for those so short that anybody may say them."""
+    said = [sentence for _, text in _texts(user, turns) for sentence in sentences(text)]
+    return [
+        quote_of(sentence)
+        for sentence in said
+        if len(WORD.findall(sentence)) >= QUOTED or len(stems(sentence)) >= QUOTED
+    ]
+
+
+def _texts(user: User, turns: Collection[uuid.UUID]) -> list[tuple[uuid.UUID, str]]:
+    said = Message.objects.filter(id__in=turns, thread__user=user).exclude(status=Message.Status.FORGOTTEN)
+    return list(said.values_list("id", "text"))
+
+
+def _facts(user: User, memories: Sequence[Memory]) -> dict[uuid.UUID, list[Fact]]:
+    counts, turns = _counts(user, {stem for one in memories for stem in stems(one.content)})
+    return {one.id: facts_in(one.content, counts, turns) for one in memories}
+
+
+def _counts(user: User, words: Collection[str]) -> tuple[dict[str, int], int]:
+    """In how many of the user's turns these stems stand, and how many turns there are."""
+    known = Vocabulary.objects.filter(user=user).first()
+    turns = known.turns if known else 0
+    shares = dict(zip(known.common, known.shares, strict=True)) if known else {}
+    terms = {word: term(user.pk, word) for word in words}
+    with connection.cursor() as cursor:
+        rare = [number for number in terms.values() if number not in shares]
+        cursor.execute(COUNTS, {"user": user.pk, "terms": rare})
+        counted = dict(cursor.fetchall())
+    common = {number: share * turns // 1_000_000 for number, share in shares.items()}
+    return {word: (counted | common)[number] for word, number in terms.items()}, turns
+
+
+def _turns(user: User, sources: Collection[uuid.UUID], needles: Needles, copies: Needles) -> dict[Message, Why]:
+    """The sources, and the turns that tell it, or hold a copy in what a tool answered."""
+    mine = Message.objects.filter(thread__user=user).exclude(status=Message.Status.FORGOTTEN)
+    mine = mine.only("id", "thread_id", "position", "role", "text", "content", "created_at")
+    others = mine.exclude(id__in=sources)
+    mentions = [*_telling(others, needles, "text"), *_telling(others.filter(content__isnull=False), copies, "content")]
+    found: dict[Message, Why] = dict.fromkeys(mentions, "mention")
+    return found | dict.fromkeys(mine.filter(id__in=sources), "source")
+
+
+def _told_by(turns: Iterable[Message], memories: Sequence[Memory], hints: Hints) -> dict[Message, Keys]:
+    """What each of the turns tells: the memories that rest on it, or else all that it may."""
+    resting: dict[uuid.UUID, set[str]] = {}
+    for memory in memories:
+        for source in memory.sources:
+            resting.setdefault(source, set()).update({str(memory.id)} & hints.keys or hints.keys)
+    return {
+        turn: frozenset(resting[turn.id]) if turn.id in resting else hints.told(turn.text, hints.keys) or hints.keys
+        for turn in turns
+    }
+
+
+def in_order(turns: Mapping[Message, Why]) -> tuple[ForgottenTurn, ...]:
+    return tuple(
+        ForgottenTurn(
+            id=turn.id,
+            thread=turn.thread_id,
+            position=turn.position,
+            role=turn.role,
+            text=turn.text,
+            why=turns[turn],
+        )
+        for turn in sorted(turns, key=lambda turn: (turn.created_at, turn.thread_id, turn.position))
+    )
+
+
+def _rest(user: User, asked: Asked, turns: Sequence[ForgottenTurn], needles: Needles) -> Rows:
+    """What tells of it or rests on the turns, besides them and what was recorded of requests."""
+    gone = [turn.id for turn in turns]
+    topics = Topic.objects.filter(user=user)
+    told_topics = topics if asked.everything else _telling(topics, needles, "title")
+    memories = Memory.objects.filter(user=user, sources__overlap=list(asked.turns))
+    artifacts = Artifact.objects.filter(thread__user=user)
+    rows = Rows(
+        memories=_resting_on(memories, gone),
+        turns=tuple(turns),
+        topics=_ids(told_topics) | _resting_on(topics.filter(sources__overlap=gone), gone),
+        threads=_titled(user, turns, needles),
+        artifacts=_ids(_telling(artifacts, needles, "title")),
+        versions=_ids(_telling(ArtifactVersion.objects.filter(thread__user=user), needles, "content")),
+    )
+    return _with_summaries(user, rows, needles, everything=asked.everything)
+
+
+def _with_summaries(user: User, rows: Rows, needles: Needles, *, everything: bool) -> Rows:
+    parts, days = ThreadSummary.objects.filter(user=user), DailySummary.objects.filter(user=user)
+    if everything:
+        return replace(rows, summaries=_ids(parts), days=_ids(days))
+    summaries = _ids(_telling(parts, needles, "text", "key_moments")) | _ids(parts_with(parts, rows.turns))
+    resting, telling = days.filter(parts__overlap=list(summaries)), _telling(days, needles, "text", "key_moments")
+    others = {part for day in telling if summaries.isdisjoint(day.parts) for part in day.parts}
+    return replace(
+        rows,
+        summaries=summaries,
+        days=_ids([*resting, *telling]),
+        beside=_ids(parts.filter(id__in=others).exclude(text="")),
+    )
+
+
+def _with_records(user: User, rows: Rows, needles: Needles, told: Mapping[Place, int], *, everything: bool) -> Rows:
+    """With the blocks of snapshots that go, and the threads that all of it lies in."""
+    gone = Gone(
+        turns=rows.turns,
+        rows=rows.memories | rows.topics | rows.summaries | rows.days,
+        replies=_answered(rows.turns),
+        everything=everything,
+    )
+    found = recorded(list(Thread.objects.filter(user=user).values_list("id", flat=True)), gone, needles, told)
+    versions = ArtifactVersion.objects.filter(id__in=rows.versions).values_list("thread_id", flat=True)
+    artifacts = Artifact.objects.filter(id__in=rows.artifacts).values_list("thread_id", flat=True)
+    touched = {turn.thread for turn in rows.turns} | rows.threads | found.threads | {*versions} | {*artifacts}
+    return replace(rows, blocks=found.blocks, snapshots=found.snapshots, touched=frozenset(touched))
+
+
+def _titled(user: User, turns: Sequence[ForgottenTurn], needles: Needles) -> frozenset[uuid.UUID]:
+    """The threads whose title tells it, or is the first words of one of the turns."""
+    mine = Thread.objects.filter(user=user)
+    titles = {(turn.thread, title_from(turn.text)) for turn in turns}
+    named = mine.filter(id__in={turn.thread for turn in turns}).exclude(title="").values_list("id", "title")
+    return _ids(_telling(mine, needles, "title")) | {id for id, title in named if (id, title) in titles}
+
+
+def parts_with(parts: QuerySet[ThreadSummary], turns: Sequence[ForgottenTurn]) -> list[ThreadSummary]:
+    """Those that one of the turns lies in, unless they were forgotten as a whole already."""
+    of_threads = parts.filter(thread__in={turn.thread for turn in turns}).exclude(text="", sources=[])
+    places: dict[uuid.UUID, list[int]] = {}
+    for turn in turns:
+        places.setdefault(turn.thread, []).append(turn.position)
+    return [
+        part
+        for part in of_threads
+        if any(part.first_position <= position <= part.last_position for position in places[part.thread_id])
+    ]
+
+
+def _resting_on(rows: QuerySet[Any], gone: Collection[uuid.UUID]) -> frozenset[uuid.UUID]:
+    """Those of the rows that no other turn is a source of, as far as there still is one."""
+    found = list(rows)
+    others = {source for row in found for source in row.sources} - {*gone}
+    left = Message.objects.filter(id__in=others).exclude(status=Message.Status.FORGOTTEN).values_list("id", flat=True)
+    return frozenset(row.id for row in found if {*left}.isdisjoint(row.sources))
+
+
+def _with_whole_answers(turns: Collection[uuid.UUID]) -> frozenset[uuid.UUID]:
+    """The turns, and those that begin with one of them or that one of them begins with: an answer that was gone on with."""
+    wrote = set(Message.objects.filter(id__in=turns, reply__isnull=False).values_list("reply_id", flat=True))
+    known = -1
+    while len(wrote) > known:
+        known = len(wrote)
+        linked = Reply.objects.filter(Q(id__in=wrote) | Q(continues__in=wrote), continues__isnull=False)
+        wrote |= {reply for link in linked.values_list("id", "continues_id") for reply in link}
+    if not wrote:
+        return frozenset(turns)
+    return frozenset(turns) | frozenset(Message.objects.filter(reply__in=wrote).values_list("id", flat=True))
+
+
+def _answered(turns: Iterable[ForgottenTurn]) -> frozenset[uuid.UUID]:
+    """The replies that wrote one of these turns."""
+    wrote = Message.objects.filter(id__in=[turn.id for turn in turns], reply__isnull=False)
+    return frozenset(wrote.values_list("reply_id", flat=True))
+
+
+def _replies(
+    user: User, turns: Sequence[ForgottenTurn], needles: Needles, hints: Hints, given: Mapping[uuid.UUID, Keys]
+) -> frozenset[uuid.UUID]:
+    """Those that wrote or answered one of the turns, and those whose events tell it."""
+    asked = Reply.objects.filter(
+        thread__in={turn.thread for turn in turns}, user_message__in=[turn.id for turn in turns]
+    )
+    found = {*_answered(turns), *asked.values_list("id", flat=True)}
+    if needles:
+        events = ReplyEvent.objects.filter(reply__thread__user=user).order_by("reply_id", "seq")
+        said: dict[uuid.UUID, dict[str, Any]] = {}
+        for reply, kind, data in events.values_list("reply_id", "type", "data").iterator():
+            texts = said.setdefault(reply, dict.fromkeys(IN_PIECES, "") | {"others": []})
+            if name := IN_PIECES.get(kind):
+                texts[kind] += data[name]
+            else:
+                texts["others"].append(data)
+        found |= {
+            reply for reply, texts in said.items() if needles.tell(texts) or hints.told(texts, given.get(reply, NONE))
+        }
+    return frozenset(found)
+
+
+def _telling[M: Model](rows: QuerySet[M], needles: Needles, *fields: str) -> list[M]:
+    """Those of the rows that tell one of the facts in one of the fields."""
+    if not needles:
+        return []
+    starts = needles.starts()
+    if len(starts) <= MOST_STARTS:
+        texts = {f"{field}_text": Cast(field, TextField()) for field in fields}
+        holding = Q()
+        for name in texts:
+            for start in starts:
+                holding |= Q(**{f"{name}__icontains": start})
+        rows = rows.annotate(**texts).filter(holding)
+    return [row for row in rows.iterator() if needles.tell([getattr(row, field) for field in fields])]
+
+
+def _ids(rows: Iterable[Any]) -> frozenset[Any]:
+    return frozenset(row.pk for row in rows)

@@ -1,0 +1,95 @@
+"""Turns handed to the index that recall searches: at once by an import, else right after a reply has ended.
+
+What a killed process left is indexed by whoever comes next; until then a search looks at it as it is.
+"""
+
+import logging
+import uuid
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from django.db import DatabaseError, connection
+from django.utils import timezone
+
+from conversations.models import Thread
+from memory.index import embed_turns, word_index
+from memory.index.word_index import SaidTurn
+
+log = logging.getLogger("openbook.recall")
+
+BATCH = 500
+LATE = timedelta(minutes=1)
+"""A turn may be committed this much later than the time that it bears."""
+
+# Only threads that were written to since all was indexed; of each, what lies behind the last place that is.
+UNINDEXED = """
+SELECT turn.thread_id, turn.depth, turn.position, turn.role, left(turn.text, 100000) AS text, turn.created_at
+FROM conversations_thread AS thread
+LEFT JOIN LATERAL (
+    SELECT position FROM memory_indexedturn WHERE thread_id = thread.id ORDER BY depth DESC LIMIT 1
+) AS last ON true
+CROSS JOIN LATERAL (
+    SELECT * FROM conversations_message
+    WHERE thread_id = thread.id AND is_active AND position > coalesce(last.position, 0)
+    ORDER BY position {direction} LIMIT %(most)s
+) AS turn
+WHERE thread.user_id = %(user)s AND thread.updated_at > coalesce(
+    (SELECT indexed_until FROM memory_vocabulary WHERE user_id = %(user)s), '-infinity')
+ORDER BY thread.updated_at {direction}, thread.id, turn.position LIMIT %(most)s
+"""
+OLDEST_UNINDEXED = UNINDEXED.replace("{direction}", "ASC")
+NEWEST_UNINDEXED = UNINDEXED.replace("{direction}", "DESC")
+
+
+def catch_up(user_id: int) -> None:
+    """Index what is stored of the user and not indexed yet, and count the words anew where that is due."""
+    began_at = timezone.now()
+    while turns := _unindexed(user_id):
+        word_index.store(user_id, turns)
+        if len(turns) < BATCH:
+            break
+    if word_index.needs_counting(user_id):
+        word_index.count_words(user_id, threads_of(user_id))
+    word_index.caught_up(user_id, began_at - LATE)
+
+
+def catch_up_if_possible(user_id: int) -> None:
+    """``catch_up``, where what fails is left to the next one."""
+    try:
+        catch_up(user_id)
+    except DatabaseError as error:
+        log.warning("can't index turns yet", extra={"user_id": user_id, "cause": type(error).__name__})
+        return
+    embed_turns.catch_up_if_possible(user_id)
+
+
+def threads_of(user_id: int) -> list[uuid.UUID]:
+    return list(Thread.objects.filter(user_id=user_id).values_list("id", flat=True))
+
+
+def said_turn(row: Mapping[str, Any]) -> SaidTurn:
+    return SaidTurn(
+        thread=uuid.UUID(str(row["thread_id"])),
+        depth=row["depth"],
+        position=row["position"],
+        role=row["role"],
+        text=row["text"],
+        at=datetime.fromisoformat(str(row["created_at"])).astimezone(UTC),
+    )
+
+
+def newest_unindexed(user_id: int, most: int) -> list[SaidTurn]:
+    """What a search has to look at itself, newest threads first."""
+    return _asked(NEWEST_UNINDEXED, user_id, most)
+
+
+def _unindexed(user_id: int) -> list[SaidTurn]:
+    return _asked(OLDEST_UNINDEXED, user_id, BATCH)
+
+
+def _asked(statement: str, user_id: int, most: int) -> list[SaidTurn]:
+    with connection.cursor() as cursor:
+        cursor.execute(statement, {"user": user_id, "most": most})
+        names = [column.name for column in cursor.description]
+        return [said_turn(dict(zip(names, row, strict=True))) for row in cursor.fetchall()]

@@ -1,0 +1,160 @@
+"""Texts as the words that they can be found by: stems, without small words. Pure.
+
+A word is cut to its stem by the language that its text is in; scripts that write no spaces are cut into pairs of characters.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from itertools import groupby, pairwise
+from operator import itemgetter
+from zlib import crc32
+
+import snowballstemmer
+
+from memory.language.stop_words import SMALL_WORDS
+
+LONGEST_TEXT = 100_000
+"""Characters of a text that are looked at."""
+LONGEST_WORD = 40
+MOST_SOUGHT = 12
+
+type Sought = frozenset[str]
+"""The stems of one word by all languages."""
+
+# Marks belong to the letters that they stand on: without the ranges of Indic scripts their words would fall apart.
+LETTER = r"[\w\u0300-\u036f\u0900-\u0963\u0966-\u0dff]"
+WORD = re.compile(f"{LETTER}+")
+UNSPACED = re.compile(
+    r"([\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+)"
+)
+CYRILLIC = re.compile("[\u0400-\u04ff]")
+MARKS = re.compile("[\u0300-\u036f]")
+SPEAKER = re.compile(r"\s*([^\W\d_][\w'’.-]{0,30}(?: [^\W\d_][\w'’.-]{0,30}){0,2}): ")
+QUESTION_END = re.compile(r"[?？؟][\W_]*$")
+
+SMALL = {language: frozenset(words.split()) for language, words in SMALL_WORDS.items()}
+SMALL_ANYWHERE = frozenset(word for words in SMALL.values() for word in words)
+STEMMERS = {language: snowballstemmer.stemmer(language) for language in SMALL}
+
+
+def stems(text: str) -> list[str]:
+    """The stems of a text in their order, each as often as it stands there."""
+    words = _words(text)
+    language = _language(words)
+    small = SMALL[language]
+    return [_stem(word, language) for word in words if word not in small and _tells(word)]
+
+
+@lru_cache(maxsize=65_536)
+def every_stem(word: str) -> frozenset[str]:
+    """The stems of a word by all languages, for a text too short to tell its language."""
+    return frozenset(_stem(word, language) for language in STEMMERS)
+
+
+def sought(text: str) -> list[Sought]:
+    """What stands for each word of a short text, in their order. Small words count only where there are no others."""
+    words = [word for word in _words(text) if _tells(word)]
+    telling = [word for word in words if word not in SMALL_ANYWHERE] or words
+    return [every_stem(word) for word in dict.fromkeys(telling)][:MOST_SOUGHT]
+
+
+def holds(text: str, wanted: Sequence[Sought]) -> bool:
+    """Whether a text holds all of the words."""
+    known = {*stems(speaker(text)[1])}
+    return all(word & known for word in wanted)
+
+
+def excerpt(text: str, wanted: Sequence[Sought], length: int = 160) -> tuple[str, list[str]]:
+    """About so many characters around the first of the words, on one line, and the words as they stand in them."""
+    found = next(_standing(text, wanted), None)
+    middle = found[0] if found else 0
+    start = max(0, min(middle - length // 3, len(text) - length))
+    if start:
+        start = text.find(" ", start, middle) + 1 or start
+    end = start + length
+    if end < len(text):
+        end = text.rfind(" ", middle + len(found[1]) if found else start + 1, end) + 1 or end
+    part = " ".join(text[start:end].split())
+    words = dict.fromkeys(word for _, word in _standing(part, wanted))
+    return f"{'…' * (start > 0)}{part}{'…' * (end < len(text))}", list(words)
+
+
+def marked(text: str, words: Sequence[str]) -> list[tuple[str, bool]]:
+    """A text in parts, each with whether it is one of the words, as ``excerpt`` gives them."""
+    inside = [False] * len(text)
+    for word in words:
+        whole = re.escape(word) if UNSPACED.search(word) else f"(?<!{LETTER}){re.escape(word)}(?!{LETTER})"
+        for found in re.finditer(f"(?={whole})", text):  # they may overlap
+            inside[found.start() : found.start() + len(word)] = [True] * len(word)
+    pairs = groupby(zip(text, inside, strict=True), key=itemgetter(1))
+    return [("".join(letter for letter, _ in part), is_word) for is_word, part in pairs]
+
+
+def _standing(text: str, wanted: Sequence[Sought]) -> Iterator[tuple[int, str]]:
+    """Where each of the words stands in a text, as it is written there."""
+    any_of = frozenset().union(*wanted)
+    for found in WORD.finditer(text):
+        folded = unicodedata.normalize("NFKC", found[0]).casefold()
+        for part in _parts(folded):
+            if every_stem(part) & any_of:
+                inner = folded.find(part) if len(folded) == len(found[0]) and len(part) < len(folded) else 0
+                yield found.start() + inner, found[0][inner : inner + len(part)]
+
+
+def speaker(text: str) -> tuple[str, str]:
+    """The stem of the name that a text begins with, as in transcripts ("Ada: Good morning"), and the rest; else no name."""
+    found = SPEAKER.match(text)
+    if found is None or not found[1][0].isupper():
+        return "", text
+    named = stems(found[1].split()[0])
+    return (named[0], text[found.end() :]) if named else ("", text)
+
+
+def asks(text: str) -> bool:
+    """Whether a text ends as a question."""
+    return bool(QUESTION_END.search(text[-200:]))
+
+
+@lru_cache(maxsize=65_536)
+def term(user_id: int, stem: str) -> int:
+    """A stem as one user's term, a number of 32 bits but 0: so one index serves each user apart."""
+    number = crc32(stem.encode("utf-8", "replace"), crc32(str(user_id).encode()))
+    return (number - (1 << 32) if number >> 31 else number) or 1
+
+
+def _words(text: str) -> list[str]:
+    text = unicodedata.normalize("NFKC", text[:LONGEST_TEXT]).casefold()
+    return [word for found in WORD.findall(text) for word in _parts(found)]
+
+
+def _parts(word: str) -> list[str]:
+    """A word, and what is written without spaces as pairs of characters."""
+    if word.isascii():
+        return [word]
+    parts: list[str] = []
+    for run in filter(None, UNSPACED.split(word)):
+        if not UNSPACED.match(run) or len(run) == 1:
+            parts.append(run)
+        else:
+            parts += [first + second for first, second in pairwise(run)]
+    return parts
+
+
+def _tells(word: str) -> bool:
+    return len(word) > 1 or not (word.isascii() and word.isalpha())
+
+
+def _language(words: list[str]) -> str:
+    """Whose small words are the most; English where there are none."""
+    known = [word for word in words if word in SMALL_ANYWHERE]
+    if not known:
+        return "russian" if any(map(CYRILLIC.search, words)) else "english"
+    return max(SMALL, key=lambda language: sum(word in SMALL[language] for word in known))
+
+
+@lru_cache(maxsize=65_536)
+def _stem(word: str, language: str) -> str:
+    stem: str = STEMMERS[language].stemWord(word[:LONGEST_WORD])
+    return MARKS.sub("", unicodedata.normalize("NFKD", stem)) if not stem.isascii() else stem

@@ -1,0 +1,139 @@
+"""The one way to ask for what is remembered of a user, and to change it by hand. What isn't the user's is not found."""
+
+import uuid
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from functools import cache
+from typing import Any
+from zoneinfo import ZoneInfo, available_timezones
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import Q, QuerySet
+
+from conversations.errors import MemoryNotFound, TopicNotFound
+from conversations.models import Message, Thread
+from conversations.threads import identifier
+from memory.consolidation import consolidation_state
+from memory.models import DailySummary, Memory, Preferences, ThreadSummary, Topic
+from memory.tags import thread_tag, user_tag
+
+MOST_WORDS = 20
+
+
+def memories_of(user: User, *, ended: bool = False, words: str = "", thread: Thread | None = None) -> QuerySet[Memory]:
+    """What holds, with ``ended`` also what held once: with all of these words, and of one thread where that is asked for."""
+    found = Memory.objects.filter(user=user)
+    if not ended:
+        found = found.filter(ended_at=None)
+    if thread:
+        turns = Message.objects.filter(thread=thread).values("id")
+        found = found.filter(Q(tags__contains=[thread_tag(thread.id)]) | Q(sources__overlap=turns))
+    for word in words.split()[:MOST_WORDS]:
+        found = found.filter(content__icontains=word)
+    return found.order_by("-created_at", "-id")
+
+
+def memory_of(user: User, memory_id: str | uuid.UUID) -> Memory:
+    found = Memory.objects.filter(user=user, id=identifier(memory_id, MemoryNotFound)).first()
+    if found is None:
+        raise MemoryNotFound
+    return found
+
+
+def topics_of(user: User, *, resolved: bool = False) -> QuerySet[Topic]:
+    """The open ones, or those that are resolved instead, newest first."""
+    found = Topic.objects.filter(user=user, resolved_at__isnull=not resolved)
+    return found.select_related("thread").order_by("-opened_at", "-id")
+
+
+def topic_of(user: User, topic_id: str | uuid.UUID) -> Topic:
+    of_the_user = Topic.objects.select_related("thread").filter(user=user)
+    found = of_the_user.filter(id=identifier(topic_id, TopicNotFound)).first()
+    if found is None:
+        raise TopicNotFound
+    return found
+
+
+def days_of(user: User) -> QuerySet[DailySummary]:
+    return DailySummary.objects.filter(user=user).order_by("-day")
+
+
+def preferences_of(user: User) -> Preferences | None:
+    """``None`` where the user never chose."""
+    return Preferences.objects.filter(user=user).first()
+
+
+def zone_of(preferences: Preferences | None) -> ZoneInfo:
+    """The user's time zone; UTC without one, or where the name is none."""
+    name = preferences.time_zone if preferences else "UTC"
+    return ZoneInfo(name if name in zone_names() else "UTC")
+
+
+@cache
+def zone_names() -> frozenset[str]:
+    return frozenset(available_timezones())
+
+
+def sources_of(user: User, rows: Iterable[Memory | Topic]) -> dict[uuid.UUID, Message]:
+    """Those turns that rows name as their sources which are still there to be read, without their texts."""
+    ids = {source for row in rows for source in row.sources}
+    readable = Message.objects.filter(thread__user=user, is_active=True).exclude(status=Message.Status.FORGOTTEN)
+    named = readable.filter(id__in=ids).select_related("thread")
+    wanted = ("id", "thread_id", "position", "role", "created_at", "thread__title")
+    return {turn.id: turn for turn in named.only(*wanted)}
+
+
+def threads_of_days(days: Sequence[DailySummary]) -> dict[uuid.UUID, Thread]:
+    """The threads that the summaries of days tell of, by the ids of their parts."""
+    parts = ThreadSummary.objects.filter(id__in={part for day in days for part in day.parts})
+    return {part.id: part.thread for part in parts.select_related("thread")}
+
+
+def told_of(day: DailySummary, threads: Mapping[uuid.UUID, Thread]) -> list[Thread]:
+    """Those of ``threads_of_days`` that the summary of a day tells of, each once, in its order."""
+    return list({threads[part].id: threads[part] for part in day.parts if part in threads}.values())
+
+
+def remember(
+    *, user: User, content: str, tags: Sequence[str], origin: Memory.Origin, at: datetime, valid_until: datetime | None
+) -> Memory:
+    return Memory.objects.create(
+        user=user,
+        content=content,
+        tags=list(tags) or [user_tag(user.pk)],
+        origin=origin,
+        created_at=at,
+        valid_until=valid_until,
+    )
+
+
+def change(memory: Memory, *, at: datetime, **changes: Any) -> Memory:
+    """The memory as it is then. Words that were found in a conversation stay, as replaced: else they would be found anew."""
+    with transaction.atomic():
+        held = Memory.objects.select_for_update().filter(id=memory.id).first()
+        if held is None:
+            raise MemoryNotFound
+        if held.sources and changes.get("content", held.content) != held.content:
+            Memory.objects.create(
+                user_id=held.user_id,
+                content=held.content,
+                tags=held.tags,
+                origin=held.origin,
+                sources=held.sources,
+                created_at=held.created_at,
+                valid_from=held.valid_from,
+                ended_at=held.ended_at or at,
+                superseded_by=held,
+            )
+        for name, value in changes.items():
+            setattr(held, name, value)
+        if changes:
+            held.save(update_fields=[*changes])
+    return held
+
+
+def prefer(user: User, **choices: Any) -> Preferences:
+    """What was said while memory was off, and days of another time zone, are looked at again."""
+    consolidation_state.wanted(user.pk)
+    return Preferences.objects.update_or_create(user=user, defaults=choices)[0]

@@ -1,0 +1,161 @@
+"""Which facts another memory service puts first. It is asked once a session and process, before anything is read.
+
+However it fails, it costs the snippet alone (C9). What it says is only an order: PostgreSQL says what there is.
+"""
+
+import asyncio
+import time
+import uuid
+from collections import OrderedDict
+from collections.abc import Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from threading import Lock
+
+from django.db import DatabaseError
+
+from conversations.context.fallible_reads import asked, problem_of
+from conversations.context.sessions import Session
+from conversations.context.source_problems import Problem, ProblemKind
+from conversations.models import Thread
+from memory.backends import get_backend
+from memory.backends.base import BackendError, BackendGarbage, BackendTimedOut
+from memory.backends.calling import started
+from memory.models import Preferences
+from memory.sources.profile import understood
+from memory.sources.sections import MEMORY, KnownFact, Standing
+from memory.tags import thread_tag, user_tag
+
+MOST_RANKED = 20
+MOST_KEPT = 4_096
+FAILED_FOR = 30.0
+"""Seconds until it is asked again after a failure: not every message of a session is to wait for what is down."""
+ANYTHING = "What is known of the person"
+
+NAMED = """
+SELECT json_agg(json_build_array(id, CASE WHEN octet_length(content) <= 20000 THEN content END, valid_until))
+FROM memory_memory
+WHERE user_id = %(user)s AND id = ANY(%(ids)s::uuid[]) AND confined_to = ANY(%(places)s::text[]) AND ended_at IS NULL
+"""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Question:
+    """Asked once for the same person, thread and session, whatever it is asked about then."""
+
+    user_id: int
+    thread_id: uuid.UUID
+    began_at: datetime
+    about: str = field(compare=False)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Ranking:
+    """Ids of memories, best first, or what went wrong."""
+
+    ids: tuple[uuid.UUID, ...] = ()
+    problem: Problem | None = None
+
+
+NOT_ASKED = Ranking(
+    problem=Problem(source=MEMORY, kind=ProblemKind.ERROR, message="The memory service was not asked in time.")
+)
+
+
+def question_of(thread: Thread, session: Session, about: str) -> Question | None:
+    """What another service is asked for this thread; ``None`` where there is none, or nothing remembered is wanted."""
+    if get_backend().is_local or not (thread.remembers and thread.assistant.uses_memory):
+        return None
+    about = about.strip() or thread.title.strip() or ANYTHING
+    return Question(user_id=thread.user_id, thread_id=thread.id, began_at=session.started_at, about=about)
+
+
+class Rankings:
+    """The newest answers of this process, failures for a short while. The first answer stays, so that the snippet does."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[Question, tuple[Ranking, float | None]] = OrderedDict()
+        self._lock = Lock()
+
+    def get(self, question: Question) -> Ranking | None:
+        with self._lock:
+            ranking, until = self._kept.get(question, (None, None))
+            return ranking if until is None or time.monotonic() < until else None
+
+    def keep(self, question: Question, ranking: Ranking) -> None:
+        with self._lock:
+            known = self._kept.get(question)
+            if known is None or known[0].problem:
+                self._kept[question] = (ranking, time.monotonic() + FAILED_FOR if ranking.problem else None)
+            if len(self._kept) > MOST_KEPT:
+                self._kept.popitem(last=False)
+
+
+KNOWN = Rankings()
+
+
+def may_be_asked(question: Question) -> bool:
+    """Not for a person who wants nothing remembered: then not even the question leaves the house. A database step."""
+    return not Preferences.objects.filter(user_id=question.user_id, remembers=False).exists()
+
+
+async def ask(question: Question) -> None:
+    """Ask, and keep what came of it, for whoever builds a context next."""
+    await asyncio.wrap_future(_asked(question))
+
+
+def ask_and_wait(question: Question) -> None:
+    _asked(question).result()
+
+
+def _asked(question: Question) -> Future[None]:
+    return started(_ask(question))
+
+
+async def _ask(question: Question) -> None:
+    containers = [user_tag(question.user_id), thread_tag(question.thread_id)]
+    try:
+        ids = await get_backend().facts(question.user_id, containers, about=question.about, most=MOST_RANKED)
+        ranking = Ranking(ids=tuple(ids[:MOST_RANKED]))
+    except BackendError as error:
+        ranking = Ranking(problem=Problem(source=MEMORY, kind=_kind(error), message=str(error)))
+    KNOWN.keep(question, ranking)
+
+
+def _kind(error: BackendError) -> ProblemKind:
+    if isinstance(error, BackendTimedOut):
+        return ProblemKind.TIMED_OUT
+    return ProblemKind.GARBAGE if isinstance(error, BackendGarbage) else ProblemKind.ERROR
+
+
+def ranked(standing: Standing, ranking: Ranking, *, user_id: int, thread_id: uuid.UUID | None) -> Standing:
+    """The standing with its facts in this order, those behind that it does not name; without any where it failed.
+
+    Must run within ``read_only``, and leaves it usable.
+    """
+    if not standing.remembers:
+        return standing
+    if ranking.problem:
+        return replace(standing, facts=(), problems=(*standing.problems, ranking.problem))
+    values = {
+        "user": user_id,
+        "ids": list(ranking.ids),
+        "places": ["", *([thread_tag(thread_id)] if thread_id else [])],
+    }
+    try:
+        (rows,) = asked(NAMED, values)
+    except DatabaseError as error:
+        return replace(standing, problems=(*standing.problems, problem_of(MEMORY, error)))
+    named = understood({MEMORY: rows or []}, [], Session(started_at=standing.began_at))
+    facts = in_order(ranking.ids, named.facts, standing.facts)
+    return replace(standing, facts=facts, is_ranked=bool(named.facts), problems=(*standing.problems, *named.problems))
+
+
+def in_order(
+    ids: Sequence[uuid.UUID], named: Sequence[KnownFact], newest: Sequence[KnownFact]
+) -> tuple[KnownFact, ...]:
+    """The named facts in the order of these ids, then the others as they came, each once. Pure."""
+    places = {str(id): place for place, id in enumerate(ids)}
+    others = [fact for fact in newest if fact.id not in {fact.id for fact in named}]
+    return (*sorted(named, key=lambda fact: places[fact.id]), *others)

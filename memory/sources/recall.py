@@ -1,0 +1,407 @@
+"""What was said or is remembered and bears on one message. It stands beside that message, never before the history (C3)."""
+
+import json
+import uuid
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, date, datetime
+from itertools import groupby
+from typing import Any
+
+from django.conf import settings
+from django.db import DatabaseError
+
+from conversations.context.excerpts import bullet
+from conversations.context.exclusion import spoilt
+from conversations.context.fallible_reads import Row, asked, asked_rows, problem_of
+from conversations.context.fitting import Section
+from conversations.context.followups import is_social
+from conversations.context.neighbours import Place, read_exclusions
+from conversations.context.reasons import Reason
+from conversations.context.source_problems import Problem, ProblemKind
+from conversations.context.token_estimate import estimate_tokens
+from conversations.context.windowing import Turn
+from conversations.providers.base import RECALLED
+from conversations.providers.quoting import quotation, remembered_heading, said_heading
+from conversations.runtime.db import execute, start_over
+from conversations.runtime.text import clean
+from memory.index import embeddings, vectors
+from memory.index import ranking as ranking
+from memory.index.embeddings import NoModel
+from memory.index.index_turns import NEWEST_UNINDEXED, said_turn
+from memory.index.ranking import Counts, Query
+from memory.language.words import speaker
+from memory.sources.repeats import groups
+from memory.sources.sections import MEMORY, Tier, TierItem
+from memory.tags import thread_tag
+
+SOURCE, BY_MEANING = "recall", "recall by meaning"
+MILLISECONDS = 100
+MOST_TURNS = 64
+MOST_FACTS = 8
+MOST_UNINDEXED = 60
+READ_ON = 4
+"""By how much more is asked for where most of what was found may not be told."""
+USEFUL = 40
+"""Estimated tokens of room below which nothing is recalled."""
+LEAST = 12
+"""Tokens that no turn is shorter than."""
+FAINT = 0.05
+"""What bears so much less than the best on the text says nothing about it."""
+WORTH_TELLING = 0.2
+"""What bears so much less than the best on a message is found, but not worth its tokens: without it a third less is recalled,
+and of the turns that answers rest on one in 130 is missed."""
+MEANING = 0.25
+"""What meaning alone counts for, beside the best that is found by words."""
+
+# How common the words are, and what is not indexed yet, in one round trip.
+KNOWN = """
+SELECT vocabulary.*, (SELECT json_agg(fresh) FROM ({unindexed}) AS fresh)::text
+FROM (SELECT) AS one LEFT JOIN ({vocabulary}) AS vocabulary ON true
+""".replace("{unindexed}", NEWEST_UNINDEXED).replace("{vocabulary}", ranking.VOCABULARY)
+
+# The places that were found as the turns that stand there by now. Whether they may be told depends on what stands around them
+# only where something was made in their thread or declined.
+TOLD = """
+SELECT turn.id, turn.thread_id, turn.depth, turn.position, turn.role, turn.text, turn.created_at, found.score,
+       turn.status, turn.offline,
+       EXISTS (SELECT FROM artifacts_artifactversion WHERE thread_id = turn.thread_id AND origin <> 'hand')
+       OR EXISTS (SELECT FROM conversations_message AS near WHERE near.thread_id = turn.thread_id AND near.status = 'refused')
+FROM ({ranked}) found
+JOIN conversations_thread thread
+  ON thread.id = found.thread_id AND thread.user_id = %(user)s
+ AND (thread.id = %(here)s OR thread.remembers AND %(elsewhere)s)
+JOIN conversations_message turn
+  ON turn.thread_id = found.thread_id AND turn.depth = found.depth AND turn.is_active AND turn.text <> ''
+ AND turn.forgotten_at IS NULL
+ORDER BY found.score DESC, turn.thread_id, turn.depth DESC
+"""
+# psycopg reads a statement of more than 4,096 characters anew each time.
+RANKED, NEAR_BY_GRAPH, NEAR_ONE_BY_ONE = (
+    " ".join(TOLD.replace("{ranked}", ranked).split())
+    for ranked in (ranking.STATEMENT, vectors.BY_GRAPH, vectors.ONE_BY_ONE)
+)
+
+# Any word of the message will do. Only the person's own memories are looked at, which are few.
+FACTS = """
+WITH words AS (
+    SELECT to_tsquery('simple', string_agg(quote_literal(lexeme), ' | ')) AS query
+    FROM unnest(to_tsvector('simple', %(text)s) || to_tsvector('english', %(text)s))
+)
+SELECT id, content, created_at
+FROM (
+    SELECT id, content, created_at, to_tsvector('simple', content) || to_tsvector('english', content) AS vector
+    FROM memory_memory
+    WHERE user_id = %(user)s AND (%(everywhere)s OR confined_to = ANY(%(places)s)) AND ended_at IS NULL
+      AND (valid_until IS NULL OR valid_until > %(at)s) AND id <> ALL(%(given)s)
+) AS fact, words
+WHERE vector @@ query
+ORDER BY ts_rank(vector, query) DESC, created_at DESC, id LIMIT %(most)s
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reminded:
+    """Who is reminded by which text. Of the thread only what comes before a depth is recalled, without what is ``gone``;
+    ``filtering``: nor what made an artifact in it, as is never recalled of other threads;
+    ``everywhere`` also what is remembered in other threads alone, without ``elsewhere`` nothing of other threads at all.
+    ``is_past``: nothing that is newer than ``at``."""
+
+    user_id: int
+    text: str
+    at: datetime
+    thread_id: uuid.UUID | None = None
+    before: int = 0
+    gone: frozenset[uuid.UUID | None] = frozenset()
+    filtering: bool = True
+    everywhere: bool = False
+    elsewhere: bool = True
+    is_past: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Candidate:
+    """A turn, or a fact, by how much it bears on the text. A fact is of no thread.
+
+    ``times`` is how often the same was said, ``left_out`` why it may not be told.
+    """
+
+    kind: str
+    id: uuid.UUID
+    text: str
+    at: datetime
+    score: float
+    role: str = ""
+    thread: uuid.UUID | None = None
+    depth: int = 0
+    position: int = 0
+    times: int = 1
+    left_out: Reason | None = None
+
+    @property
+    def line(self) -> str:
+        if self.kind == "memory":
+            return bullet(self.text)
+        named, _ = speaker(self.text)
+        return quotation(" ".join(clean(self.text).split()), role="" if named else self.role, times=self.times)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RecalledItem(TierItem):
+    """The account of what might have been recalled. ``score`` is how much it bears on the message, beside the others."""
+
+    score: float
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RecalledTurn(RecalledItem):
+    """The account of a turn that might have been recalled."""
+
+    thread: str
+    position: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recalled:
+    """What stands beside the message, the account of all that was found, and the turns of this thread that are in it."""
+
+    sections: Sequence[Section] = ()
+    items: Sequence[TierItem] = ()
+    turns: Sequence[Turn] = ()
+    problems: Sequence[Problem] = ()
+
+
+def recall(reminded: Reminded, *, tiers: Sequence[Tier], room: int) -> Recalled:
+    """What bears on the text and is not given already, as much as fits the room.
+
+    Must run within ``read_only``, and leaves it usable.
+    """
+    if room < USEFUL or is_social(reminded.text):
+        return Recalled()
+    tier = next((tier for tier in tiers if tier.name == MEMORY), None)
+    given = [uuid.UUID(item.id) for item in tier.items if item.included] if tier else []
+    start_over(milliseconds=MILLISECONDS)
+    try:
+        found, problems = searched(
+            reminded, given, facts=tier is not None and len(given) < len(tier.items), least=WORTH_TELLING
+        )
+    except DatabaseError as error:
+        return Recalled(problems=[problem_of(SOURCE, error)])
+    return replace(fitted(found, room, here=reminded.thread_id), problems=problems)
+
+
+def search(reminded: Reminded, *, facts: bool = True, most: int = MOST_TURNS) -> list[Candidate]:
+    """The turns and facts that bear on a text, best first."""
+    return [one for one in searched(reminded, facts=facts, most=most)[0] if not one.left_out]
+
+
+def searched(
+    reminded: Reminded,
+    given: Sequence[uuid.UUID] = (),
+    *,
+    facts: bool = True,
+    most: int = MOST_TURNS,
+    least: float = FAINT,
+) -> tuple[list[Candidate], list[Problem]]:
+    """The turns and facts that bear on a text, best first, without facts that are given already, and what went wrong.
+
+    Behind them those that may not be told. ``least`` is the share of the best one's score below which nothing counts.
+    """
+    query = ranking.query_of(reminded.user_id, reminded.text, reminded.at)
+    if query.is_empty:
+        return [], []
+    counts, turns = _turns(reminded, query, most)
+    told = _facts(reminded, query, counts, given) if facts else []
+    near, problems = _near(reminded, counts, most) if settings.OPENBOOK_EMBEDDINGS else ([], [])
+    found = sorted([*fused(turns, near), *told], key=lambda one: (-one.score, one.at))
+    if reminded.is_past:
+        found = [one for one in found if one.at < reminded.at]
+    best = next((one.score for one in found if not one.left_out), 0.0)
+    found = [one for one in found if one.score >= least * best]
+    told = once([one for one in found if not one.left_out])
+    left_out = [one for one in (*told, *found) if one.left_out]
+    return [*[one for one in told if not one.left_out][:most], *left_out], problems
+
+
+def _turns(reminded: Reminded, query: Query, most: int) -> tuple[Counts, list[Candidate]]:
+    values = {"user": query.user, "terms": list(query.terms), "most": MOST_UNINDEXED}
+    *known, fresh = asked(KNOWN, values)
+    counts, _ = ranking.counts_of(known if known[0] is not None else None)
+    unindexed = [said_turn(row) for row in json.loads(fresh or "[]")]
+    for wanted in (most, most * READ_ON):
+        values = ranking.values_of(
+            query, counts, unindexed, wanted=wanted, here=reminded.thread_id, before=reminded.before
+        )
+        rows = asked_rows(RANKED, values | {"elsewhere": reminded.elsewhere}, binary=True)
+        turns = _turns_of(rows, reminded)
+        if len(rows) < wanted or sum(not turn.left_out for turn in turns) >= most / 2:
+            break
+    return counts, turns
+
+
+def _near(reminded: Reminded, counts: Counts, most: int) -> tuple[list[Candidate], list[Problem]]:
+    """The turns that mean much the same, or why they could not be asked for."""
+    try:
+        values = vectors.values_of(
+            embeddings.model(),
+            reminded.user_id,
+            reminded.text,
+            wanted=most,
+            here=reminded.thread_id,
+            before=reminded.before,
+        )
+        few = counts.turns <= vectors.FEW_TURNS
+        start_over(milliseconds=MILLISECONDS)  # its own
+        if not few:
+            execute(vectors.GRAPH)
+        rows = asked_rows(
+            NEAR_ONE_BY_ONE if few else NEAR_BY_GRAPH,
+            values | {"elsewhere": reminded.elsewhere},
+            binary=True,
+        )
+        return _turns_of(rows, reminded), []
+    except NoModel as error:
+        return [], [Problem(source=BY_MEANING, kind=ProblemKind.ERROR, message=str(error))]
+    except DatabaseError as error:
+        start_over()
+        return [], [problem_of(BY_MEANING, error)]
+
+
+def fused(turns: Sequence[Candidate], near: Sequence[Candidate]) -> list[Candidate]:
+    """What was found by words, and by meaning, each by its share of the best; on the scale of the former. Pure."""
+    if not near:
+        return list(turns)
+    best = max((one.score for one in turns), default=1.0)
+    closest = max(one.score for one in near)
+    found = {one.id: one for one in [*near, *turns]}
+    scores = dict.fromkeys(found, 0.0) | {one.id: one.score for one in turns}
+    for one in near:
+        scores[one.id] += MEANING * best * one.score / closest
+    return [replace(one, score=scores[one.id]) for one in found.values()]
+
+
+def once(turns: Sequence[Candidate]) -> list[Candidate]:
+    """What was said several times in much the same words as one, as it was said last; the others are left out. Pure."""
+    said = groups((one, one.role, one.text) for one in turns if one.kind != "memory")
+    repeated = [group for group in said if len(group) > 1]
+    if not repeated:
+        return list(turns)
+    found: dict[uuid.UUID, Candidate] = {one.id: one for one in turns}
+    for group in repeated:
+        newest, best = max(group, key=lambda one: (one.at, one.depth)), max(one.score for one in group)
+        found |= {one.id: replace(one, left_out=Reason.REPEATED) for one in group}
+        found[newest.id] = replace(newest, score=best, times=len(group))
+    return sorted(found.values(), key=lambda one: (-one.score, one.at))
+
+
+def _turns_of(rows: Sequence[Row], reminded: Reminded) -> list[Candidate]:
+    """The turns that were found, each with why it may not be told: that depends on its neighbours where something was made or
+    declined in its thread."""
+    near = [Place(thread=row[1], depth=row[2], at=row[6]) for row in rows if row[-1]]
+    reasons = read_exclusions(near, here=reminded.thread_id, filtering=reminded.filtering) if near else {}
+    return [
+        Candidate(
+            kind="message",
+            id=id,
+            text=text,
+            at=at,
+            score=score,
+            role=role,
+            thread=thread,
+            depth=depth,
+            position=position,
+            left_out=reasons.get(id) if depends else spoilt(role, status, offline=offline),
+        )
+        for id, thread, depth, position, role, text, at, score, status, offline, depends in rows
+        if id not in reminded.gone
+    ]
+
+
+def _facts(reminded: Reminded, query: Query, counts: Counts, given: Sequence[uuid.UUID]) -> list[Candidate]:
+    values: dict[str, Any] = {
+        "user": reminded.user_id,
+        "everywhere": reminded.everywhere,
+        "places": ["", thread_tag(reminded.thread_id)] if reminded.thread_id else [""],
+        "text": reminded.text,
+        "at": reminded.at,
+        "given": list(given),
+        "most": MOST_FACTS,
+    }
+    return [
+        Candidate(kind="memory", id=id, text=text, at=at, score=ranking.score_of(query, counts, text))
+        for id, text, at in asked_rows(FACTS, values)
+    ]
+
+
+def fitted(found: Iterable[Candidate], room: int, *, here: uuid.UUID | None) -> Recalled:
+    """As many of the candidates as fit so many tokens, best first; told by day and conversation, in the order of their time,
+    as what was said then. Pure."""
+    chosen: list[Candidate] = []
+    tokens: dict[uuid.UUID, int] = {}
+    left_out: list[Candidate] = []
+    places: set[tuple[date, str]] = set()
+    left = room - estimate_tokens(RECALLED)
+    for one in found:
+        elsewhere = one.thread is None or one.thread != here  # what is left out of the thread is told by its account
+        if one.left_out:
+            if elsewhere:
+                left_out.append(one)
+            continue
+        if left < LEAST and chosen:  # the lines together take less than one by one
+            left = room - estimate_tokens(_told(chosen, here))
+        if left < LEAST:
+            continue
+        cost = estimate_tokens(one.line) + 1
+        heading = 0 if _place(one) in places else estimate_tokens(_heading(one, here)) + 1
+        if cost + heading <= left:
+            left -= cost + heading
+            places.add(_place(one))
+            chosen.append(one)
+            tokens[one.id] = cost
+        elif elsewhere:
+            left_out.append(one)
+    items = [_item(one, tokens.get(one.id, 0)) for one in [*chosen, *left_out]]
+    if not chosen:
+        return Recalled(items=items)
+    turns = [one for one in chosen if one.thread and one.thread == here]
+    return Recalled(
+        sections=[Section.of("recalled", _told(chosen, here))],
+        items=items,
+        turns=[
+            Turn(id=one.id, position=one.position, depth=one.depth, role=one.role, content=[], token_count=0)
+            for one in turns
+        ],
+    )
+
+
+def _told(chosen: Sequence[Candidate], here: uuid.UUID | None) -> str:
+    in_time = sorted(chosen, key=lambda one: (*_place(one), one.at, one.depth, str(one.id)))
+    lines = [RECALLED]
+    for _, group in groupby(in_time, key=_place):
+        told = list(group)
+        lines += [_heading(told[0], here), *(one.line for one in told)]
+    return "\n".join(lines)
+
+
+def _place(one: Candidate) -> tuple[date, str]:
+    return one.at.astimezone(UTC).date(), str(one.thread or "")
+
+
+def _heading(one: Candidate, here: uuid.UUID | None) -> str:
+    at = one.at.astimezone(UTC)
+    return said_heading(at, here=one.thread == here) if one.thread else remembered_heading(at)
+
+
+def _item(one: Candidate, tokens: int) -> TierItem:
+    reason = Reason.RECALLED if tokens else one.left_out or Reason.OVER_BUDGET
+    item = RecalledItem(
+        kind=one.kind,
+        id=str(one.id),
+        included=tokens > 0,
+        reason=reason,
+        tokens=tokens,
+        score=round(one.score, 2),
+    )
+    if one.thread is None:
+        return item
+    return RecalledTurn(**asdict(item), thread=str(one.thread), position=one.position)

@@ -1,0 +1,134 @@
+"""How far what people said is consolidated, and why not."""
+
+from datetime import datetime
+from typing import Any
+
+from django.contrib import admin, messages
+from django.contrib.admin import ActionLocation
+from django.contrib.auth.models import User
+from django.db.models import Exists, F, OuterRef, Q, QuerySet, Subquery
+from django.http import HttpRequest
+from django.utils import timezone
+from django.utils.safestring import SafeString
+
+from conversations import schedule
+from conversations.models import Thread
+from conversations.staff import display
+from conversations.staff.base import CHANGE_LIST, InspectionAdmin
+from memory.models import Consolidation, Memory, Preferences
+
+RUNNING = Q(started_at__isnull=False) & (Q(ended_at=None) | Q(started_at__gt=F("ended_at")))
+
+
+class StateFilter(admin.SimpleListFilter):
+    title = "state"
+    parameter_name = "state"
+    states = {"failing": Q(failures__gt=0), "running": RUNNING, "wanted": Q(wanted_at__isnull=False)}
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [(name, name) for name in self.states]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Consolidation]) -> QuerySet[Consolidation]:
+        return queryset.filter(self.states[self.value() or ""]) if self.value() in self.states else queryset
+
+
+@admin.register(Consolidation)
+class ConsolidationAdmin(InspectionAdmin[Consolidation]):
+    change_list_template = CHANGE_LIST
+    list_display = ["owner", "state", "done_through", "last_attempt", "parts"]
+    list_filter = [StateFilter, "through"]
+    list_select_related = ["user"]
+    search_fields = ["user__username"]
+    search_help_text = "A user name."
+    ordering = ["-failures", "-started_at", "user"]
+    fields = [
+        ("owner", "memories"), "state", ("done_through", "parts"), ("started", "ended"), ("wanted", "again"),
+        "failures", "error",
+    ]  # fmt: skip
+    actions = ["consolidate_now"]
+    empty_text = "Nothing is consolidated yet. It happens ten minutes after somebody has stopped writing."
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Consolidation]:
+        threads = Thread.objects.filter(user=OuterRef("user"), remembers=True).order_by("-updated_at")
+        off = Preferences.objects.filter(user=OuterRef("user"), remembers=False)
+        found = super().get_queryset(request)
+        return found.annotate(newest=Subquery(threads.values("updated_at")[:1]), is_off=Exists(off))
+
+    def has_consolidate_permission(self, request: HttpRequest) -> bool:
+        return request.user.has_perm("memory.change_consolidation")
+
+    @admin.action(
+        permissions=["consolidate"],
+        description="Consolidate now",
+        description_plural="Consolidate the selected users now",
+        location=[ActionLocation.CHANGE_LIST, ActionLocation.CHANGE_FORM],
+    )
+    def consolidate_now(self, request: HttpRequest, queryset: QuerySet[Consolidation]) -> None:
+        enqueued = schedule.consolidate_now(queryset.values_list("user_id", flat=True))
+        self.message_user(request, f"Handed to the workers: {display.counted(enqueued, 'user')}.", messages.SUCCESS)
+
+    @admin.display(description="user", ordering="user__username")
+    def owner(self, row: Consolidation) -> SafeString:
+        return display.link(User, row.user_id, row.user)
+
+    @admin.display
+    def state(self, row: Any) -> SafeString:
+        label, note = state_of(row, newest=row.newest, is_off=row.is_off, now=timezone.now())
+        return display.with_note(display.status(STYLES[label], label), note)
+
+    @admin.display(description="through", ordering="through")
+    def done_through(self, row: Consolidation) -> SafeString | str:
+        return display.when(row.through)
+
+    @admin.display(ordering="started_at")
+    def last_attempt(self, row: Consolidation) -> SafeString | str:
+        return display.when(row.started_at)
+
+    @admin.display
+    def parts(self, row: Consolidation) -> str:
+        return f"{row.parts_done:,} of {row.parts_to_do:,}"
+
+    @admin.display
+    def started(self, row: Consolidation) -> SafeString | str:
+        return display.when(row.started_at)
+
+    @admin.display
+    def ended(self, row: Consolidation) -> SafeString | str:
+        return display.when(row.ended_at)
+
+    @admin.display(description="more to do since")
+    def wanted(self, row: Consolidation) -> SafeString | str:
+        return display.when(row.wanted_at)
+
+    @admin.display(description="not before")
+    def again(self, row: Consolidation) -> SafeString | str:
+        return display.when(row.not_before)
+
+    @admin.display
+    def memories(self, row: Consolidation) -> SafeString:
+        return display.list_link(Memory, "their memories", user__id__exact=row.user_id)
+
+
+STYLES = {
+    "switched off": "stopped",
+    "running": "running",
+    "failed": "failed",
+    "waiting": "pending",
+    "up to date": "completed",
+}
+
+
+def state_of(row: Consolidation, *, newest: datetime | None, is_off: bool, now: datetime) -> tuple[str, str]:
+    """In a word, and what is to be added to it. ``newest`` is when the user was last active where it is remembered. Pure."""
+    if is_off:
+        return "switched off", "by the user"
+    if row.started_at and (row.ended_at is None or row.started_at > row.ended_at):
+        return "running", f"{row.parts_done:,} of {row.parts_to_do:,} parts"
+    if row.failures:
+        return "failed", f"{display.counted(row.failures, 'time')}: {row.error}; again {_at(row.not_before, now)}"
+    asked = row.wanted_at or (newest if newest and (row.through is None or newest > row.through) else None)
+    return ("waiting", f"until {_at(asked + schedule.IDLE, now)}") if asked else ("up to date", "")
+
+
+def _at(moment: datetime | None, now: datetime) -> str:
+    return "now" if moment is None or moment <= now else f"{moment:%Y-%m-%d %H:%M:%S} UTC"

@@ -1,0 +1,224 @@
+"""What is remembered about people, each with the turns that it rests on. Whom it is about changes it, nobody else."""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from django.contrib import admin
+from django.contrib.auth.models import User
+from django.db.models import Model
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from conversations.models import Message, Thread
+from conversations.staff import display
+from conversations.staff.base import CHANGE_LIST
+from conversations.staff.content import CONTENT_FORM, MaskedInspectionAdmin, content
+from memory.models import DailySummary, Memory, ThreadSummary, Topic
+
+LISTED = 3
+
+
+def numbered(model: type[Model], ids: Sequence[UUID]) -> SafeString | str:
+    """Links to the first of them, without asking the database."""
+    first = display.links(display.link(model, id, number) for number, id in enumerate(ids[:LISTED], start=1))
+    return format_html("{}, … {}", first, len(ids)) if len(ids) > LISTED else first
+
+
+class RememberedAdmin[M: (Memory, ThreadSummary, DailySummary, Topic)](MaskedInspectionAdmin[M]):
+    change_list_template = CHANGE_LIST
+    change_form_template = CONTENT_FORM
+    list_select_related = ["user"]
+
+    def owner_of(self, row: M) -> int:
+        return row.user_id
+
+    @admin.display(description="user", ordering="user__username")
+    def owner(self, row: M) -> SafeString:
+        return display.link(User, row.user_id, row.user)
+
+    @admin.display(description="id")
+    def identifier(self, row: M) -> SafeString:
+        return display.mono(row.pk)
+
+
+class SourcedAdmin[M: (Memory, ThreadSummary, Topic)](RememberedAdmin[M]):
+    @admin.display(description="rests on turns")
+    def first_sources(self, row: M) -> SafeString | str:
+        return numbered(Message, row.sources)
+
+    @admin.display(description="rests on")
+    def turns(self, row: M) -> SafeString | str:
+        found = Message.objects.filter(id__in=row.sources).only("id", "position", "thread")
+        return display.links(
+            format_html(
+                "{} of {}",
+                display.link(Message, turn.pk, f"turn {turn.position}"),
+                display.id_link(Thread, turn.thread_id),
+            )
+            for turn in found.order_by("id")
+        )
+
+
+class SummaryAdmin[M: (ThreadSummary, DailySummary)](RememberedAdmin[M]):
+    content_fields = ["text", "key_moments"]
+
+    @admin.display
+    def summary(self, row: M) -> SafeString | str:
+        return content(row, lambda: row.text)
+
+    @admin.display(description="key moments")
+    def moments(self, row: M) -> SafeString | str:
+        return content(row, lambda: "\n".join(row.key_moments))
+
+
+class InThreadAdmin[M: (ThreadSummary, Topic)](SourcedAdmin[M]):
+    def thread_of(self, row: M) -> UUID | None:
+        return row.thread_id
+
+    @admin.display(description="thread")
+    def thread_link(self, row: M) -> SafeString | str:
+        return display.id_link(Thread, row.thread_id) if row.thread_id else display.NOTHING
+
+
+@admin.register(Memory)
+class MemoryAdmin(SourcedAdmin[Memory]):
+    content_fields = ["content", "tags"]
+    list_display = ["created", "owner", "origin", "state", "first_sources"]
+    list_filter = ["origin", ("ended_at", admin.EmptyFieldListFilter), "created_at"]
+    search_fields = ["id__exact", "user__username"]
+    search_help_text = "An id or a user name."
+    ordering = ["-created_at", "-id"]
+    fields = [
+        "fact", ("owner", "origin", "state"), "turns", "labels", ("created", "since", "until", "ended"),
+        "replaced_by", "identifier",
+    ]  # fmt: skip
+    empty_text = (
+        "No memories. They come from what people say, ten minutes after they have stopped, or are written by hand."
+    )
+
+    @admin.display(ordering="created_at")
+    def created(self, row: Memory) -> SafeString | str:
+        return display.when(row.created_at)
+
+    @admin.display(description="memory")
+    def fact(self, row: Memory) -> SafeString | str:
+        return content(row, lambda: row.content)
+
+    @admin.display(description="tags")
+    def labels(self, row: Memory) -> SafeString | str:
+        return content(row, lambda: ", ".join(row.tags))
+
+    @admin.display
+    def state(self, row: Memory) -> str:
+        if row.superseded_by_id:
+            return "replaced"
+        return "ended" if row.ended_at else "holds"
+
+    @admin.display(description="valid from")
+    def since(self, row: Memory) -> SafeString | str:
+        return display.when(row.valid_from)
+
+    @admin.display(description="valid until")
+    def until(self, row: Memory) -> SafeString | str:
+        return display.when(row.valid_until)
+
+    @admin.display
+    def ended(self, row: Memory) -> SafeString | str:
+        return display.when(row.ended_at)
+
+    @admin.display
+    def replaced_by(self, row: Memory) -> SafeString | str:
+        return display.id_link(Memory, row.superseded_by_id) if row.superseded_by_id else display.NOTHING
+
+
+@admin.register(ThreadSummary)
+class ThreadSummaryAdmin(SummaryAdmin[ThreadSummary], InThreadAdmin[ThreadSummary]):
+    list_display = ["ended", "owner", "thread_link", "part", "made", "state"]
+    list_filter = ["made_by", ("stale_since", admin.EmptyFieldListFilter), "ended_at"]
+    search_fields = ["id__exact", "thread__id__exact", "user__username"]
+    search_help_text = "The id of a summary or thread, or a user name."
+    ordering = ["-ended_at", "-id"]
+    fields = [
+        "summary", "moments", ("owner", "thread_link", "part"), "turns", ("started", "ended"),
+        ("made", "made_by", "state"), "identifier",
+    ]  # fmt: skip
+    empty_text = "No summaries. One is made of each part of a thread, ten minutes after somebody has stopped writing."
+
+    @admin.display(ordering="started_at")
+    def started(self, row: ThreadSummary) -> SafeString | str:
+        return display.when(row.started_at)
+
+    @admin.display(description="time", ordering="ended_at")
+    def ended(self, row: ThreadSummary) -> SafeString | str:
+        return display.when(row.ended_at)
+
+    @admin.display(description="turns")
+    def part(self, row: ThreadSummary) -> str:
+        return f"{row.first_position:,}–{row.last_position:,}"
+
+    @admin.display(ordering="made_at")
+    def made(self, row: ThreadSummary) -> SafeString:
+        return display.with_note(display.when(row.made_at), row.made_by)
+
+    @admin.display
+    def state(self, row: ThreadSummary) -> str:
+        return "stale: made anew soon" if row.stale_since else "current"
+
+
+@admin.register(DailySummary)
+class DailySummaryAdmin(SummaryAdmin[DailySummary]):
+    list_display = ["day", "owner", "first_parts", "updated"]
+    list_filter = ["day"]
+    search_fields = ["id__exact", "user__username"]
+    search_help_text = "The id of a summary, or a user name."
+    ordering = ["-day", "-id"]
+    fields = [("day", "owner"), "summary", "moments", "all_parts", "updated", "identifier"]
+    empty_text = "No days. A day is summed up from the parts of threads that began on it."
+
+    @admin.display(description="made of parts")
+    def first_parts(self, row: DailySummary) -> SafeString | str:
+        return numbered(ThreadSummary, row.parts)
+
+    @admin.display(description="made of")
+    def all_parts(self, row: DailySummary) -> SafeString | str:
+        found = ThreadSummary.objects.filter(id__in=row.parts).defer("text", "key_moments").order_by("started_at")
+        return display.links(
+            format_html(
+                "{} of {}",
+                display.link(ThreadSummary, part.pk, f"turns {part.first_position}–{part.last_position}"),
+                display.id_link(Thread, part.thread_id),
+            )
+            for part in found
+        )
+
+    @admin.display(ordering="updated_at")
+    def updated(self, row: DailySummary) -> SafeString | str:
+        return display.when(row.updated_at)
+
+
+@admin.register(Topic)
+class TopicAdmin(InThreadAdmin[Topic]):
+    content_fields = ["title"]
+    list_display = ["opened", "owner", "thread_link", "state", "first_sources"]
+    list_filter = [("resolved_at", admin.EmptyFieldListFilter), "opened_at"]
+    search_fields = ["id__exact", "thread__id__exact", "user__username"]
+    search_help_text = "The id of a topic or thread, or a user name."
+    ordering = ["-opened_at", "-id"]
+    fields = ["topic", ("owner", "thread_link", "state"), "turns", ("opened", "resolved"), "identifier"]
+    empty_text = "No topics. One is opened when somebody begins something and doesn't finish it."
+
+    @admin.display
+    def topic(self, row: Topic) -> SafeString | str:
+        return content(row, lambda: row.title)
+
+    @admin.display
+    def state(self, row: Topic) -> str:
+        return "resolved" if row.resolved_at else "open"
+
+    @admin.display(ordering="opened_at")
+    def opened(self, row: Topic) -> SafeString | str:
+        return display.when(row.opened_at)
+
+    @admin.display
+    def resolved(self, row: Topic) -> SafeString | str:
+        return display.when(row.resolved_at)

@@ -1,0 +1,37 @@
+"""What workers do for memory."""
+
+import logging
+import time
+
+from django.tasks import task
+
+from conversations.runtime import interruption
+from conversations.tasks import unattended
+from memory.backends import mirroring
+from memory.backends.base import BackendError
+from memory.consolidation.consolidate import consolidate
+
+log = logging.getLogger("openbook.worker")
+
+SLICE_SECONDS = 60.0
+"""Whoever has more to do than this goes to the end of the queue with the rest."""
+
+
+@task()
+@unattended
+def consolidate_user(user_id: int) -> None:
+    until = time.monotonic() + SLICE_SECONDS
+    consolidate(user_id, alive=lambda: not interruption.asked() and time.monotonic() < until)
+
+
+@task()
+@unattended
+def mirror() -> None:
+    """Bring another memory service up to date. Where it is down, the next task tries again."""
+    for user_id in mirroring.mirror_due():
+        if interruption.asked():
+            return
+        try:
+            mirroring.mirror(user_id)
+        except BackendError as error:
+            log.warning("can't mirror yet", extra={"user_id": user_id, "cause": str(error)})

@@ -1,0 +1,3 @@
+from tests.conversations.web.conftest import others_session, session, token
+
+__all__ = ["others_session", "session", "token"]

@@ -1,0 +1,114 @@
+"""Workers as real processes that get killed, told to end, and lose the database. Tables that a test locks hold them up."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import psycopg
+import pytest
+from django.contrib.auth.models import User
+from django.db import connection
+from django.tasks import TaskResultStatus
+from django.utils import timezone
+from django_tasks_db.models import DBTaskResult
+
+from config.worker import loop
+from conversations import schedule
+from memory.models import ThreadSummary
+from memory.tasks import consolidate_user
+from tests.conversations.factories import make_thread
+from tests.processes import ServerProcess, database_url, started
+from tests.waiting import until
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+TASKS, SUMMARIES = "django_tasks_database_dbtaskresult", "memory_threadsummary"
+
+
+@contextmanager
+def locked(table: str) -> Iterator[psycopg.Connection]:
+    """Nobody writes to the table meanwhile, or until the connection is rolled back."""
+    with psycopg.connect(database_url()) as holder:
+        holder.execute(f"LOCK TABLE {table} IN SHARE MODE")
+        yield holder
+        holder.rollback()
+
+
+def waits_for(table: str) -> bool:
+    return answers(f"SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted AND relation = '{table}'::regclass)")  # noqa: S608
+
+
+def answers(question: str) -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute(question)
+        return bool(cursor.fetchone()[0])
+
+
+def kill(victim: ServerProcess) -> None:
+    """With what it has asked the database for: nobody would see the end of a statement that is under way."""
+    victim.kill()
+    lose_connections()
+
+
+def lose_connections() -> None:
+    answers("""
+        SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
+        WHERE application_name LIKE 'openbook worker %' OR pid IN (SELECT pid FROM pg_locks WHERE NOT granted)
+    """)
+    until(lambda: not answers("SELECT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory')"))
+
+
+def killed_before_the_claim(victim: ServerProcess) -> None:
+    with locked(TASKS):
+        until(lambda: waits_for(TASKS))
+        kill(victim)
+
+
+def killed_in_the_middle(victim: ServerProcess) -> None:
+    with locked(SUMMARIES):
+        until(lambda: waits_for(SUMMARIES))
+        kill(victim)
+
+
+def killed_before_it_is_marked_as_done(victim: ServerProcess) -> None:
+    with locked(SUMMARIES) as holder:
+        until(lambda: waits_for(SUMMARIES))
+        with locked(TASKS):
+            holder.rollback()
+            until(lambda: waits_for(TASKS))
+            kill(victim)
+
+
+@pytest.mark.parametrize("killed", [killed_before_the_claim, killed_in_the_middle, killed_before_it_is_marked_as_done])
+def test_what_a_killed_worker_was_doing_is_done_by_another_and_once(
+    killed: Callable[[ServerProcess], None], user: User
+) -> None:
+    make_thread(user, ["I moved to Porto.", "How nice."])
+    schedule.consolidate_now([user.pk])
+    with started("work", "--skip-checks", DATABASE_URL=database_url()) as victim:
+        killed(victim)
+    with loop.life() as life:
+        while life.step():
+            pass
+    assert consolidations() == [("SUCCESSFUL", life.name)]
+    assert list(ThreadSummary.objects.values_list("first_position", "last_position")) == [(1, 2)]
+
+
+def consolidations() -> list[tuple[str, str]]:
+    """How each task to consolidate stands, and its last worker."""
+    found = DBTaskResult.objects.filter(task_path=consolidate_user.module_path)
+    return [(task.status, (task.worker_ids or [""])[-1]) for task in found]
+
+
+def test_a_worker_outlives_the_database_and_ends_when_told_to_in_the_middle_of_a_task(user: User) -> None:
+    make_thread(user, ["I moved to Porto.", "How nice."])
+    schedule.consolidate_now([user.pk])
+    with locked(SUMMARIES), started("work", "--skip-checks", DATABASE_URL=database_url()) as running:
+        until(lambda: waits_for(SUMMARIES))
+        lose_connections()
+        until(lambda: schedule.consolidate_now([user.pk]) == 1)  # what it was doing has failed
+        until(lambda: waits_for(SUMMARIES))
+        assert running.terminate() == 0
+        assert "Porto" not in running.output
+    assert sorted(status for status, _ in consolidations()) == [TaskResultStatus.FAILED, TaskResultStatus.SUCCESSFUL]
+    assert ThreadSummary.objects.count() == 0
+    assert schedule.sweep(at=timezone.now() + schedule.IDLE) == 1

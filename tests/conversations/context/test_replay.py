@@ -1,0 +1,181 @@
+"""A request made again: as it was sent with its own settings, and what it would have been with others."""
+
+from collections.abc import Callable
+from copy import copy
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.utils import timezone
+
+from artifacts.models import Preset
+from conversations.context import replay
+from conversations.context.builder import continued, rewriting_context
+from conversations.context.fitting import round_section
+from conversations.context.reasons import Reason
+from conversations.context.replay import MemoryChoice, NotRemade, QueryChoice, Remade
+from conversations.models import Assistant, ContextSnapshot, Reply, Thread, text_blocks
+from conversations.providers.offline import OfflineProvider
+from conversations.replies import store
+from conversations.replies.events import OWNER
+from conversations.replies.transcript import Said
+from conversations.runtime.db import read_only
+from memory import forgetting
+from memory.models import Memory
+from tests.artifacts.factories import make_artifact
+from tests.conversations.context.test_rounds import round_of, with_thinking
+from tests.conversations.factories import make_context, make_reply, make_snapshot, make_thread, record
+from tests.memory.factories import make_memory
+
+pytestmark = pytest.mark.django_db
+
+TALK = ["Who is Ada Lovelace?", "She wrote the first program."] * 30
+
+
+def remake(snapshot: ContextSnapshot, change: Callable[[Assistant], object] = bool, **choices: Any) -> Remade:
+    known = replay.record_of(ContextSnapshot.objects.get(pk=snapshot.pk))
+    settings = replace(known.settings, assistant=copy(known.settings.assistant), **choices)
+    change(settings.assistant)
+    with read_only():
+        return replay.remake(known, settings)
+
+
+def send(user: User, thread: Thread, text: str, answer: str = "Indeed.") -> store.Opened:
+    """Said and answered, as the application does it."""
+    opened = store.open_turn(
+        user=user, thread_id=thread.id, assistant=None, blocks=text_blocks(text), client_message_id=None
+    )
+    end(opened, answer)
+    return opened
+
+
+def end(opened: store.Opened, answer: str) -> None:
+    outcome = store.Outcome(status=Reply.Status.COMPLETED)
+    assert store.close(reply_id=opened.reply.id, owner=OWNER, outcome=outcome, said=Said.of(answer))
+
+
+@pytest.mark.parametrize("lengths", [[20, 300, 20], [100_000], [2_000] * 4])
+def test_every_round_of_a_reply_comes_out_as_it_was_sent(user: User, lengths: list[int]) -> None:
+    thread = make_thread(user, [*TALK, "And who were her parents?"])
+    reply = make_reply(thread)
+    context = make_context(reply)
+    requests = [record(context, reply)]
+    rounds = [with_thinking(round_of(*each)) for each in enumerate(lengths)]
+    for number in range(1, len(rounds) + 1):
+        context = continued(context, [round_section(rounds[number - 1])], at=timezone.now())
+        requests.append(record(context, reply, round=number + 1))
+    send(user, thread, "Something else")
+    assert [remake(request).is_exact for request in requests] == [True] * len(requests)
+
+
+def test_a_preset_is_given_the_answer_that_was_there_when_it_was_clicked(user: User) -> None:
+    thread = make_thread(user)
+    preset = Preset.objects.create(slug="letter", name="Letter", prompt="Write a letter.", kind="document")
+    preset.assistants.add(thread.assistant)
+    said = send(user, thread, "We rent boats.", "How many?")
+    clicked = store.open_preset(user=user, thread_id=thread.id, slug="letter", click=None)
+    assert clicked.recorded
+    store.close(reply_id=clicked.reply.id, owner=OWNER, outcome=store.stopped(), said=Said())
+    end(store.open_retry(user=user, reply_id=said.reply.id), "Where?")
+    send(user, thread, "In Hamburg.")
+    remade = remake(clicked.recorded[0])
+    assert remade.is_exact
+    assert [turn.position for turn in remade.own.history] == [1, 2]
+
+
+def test_what_has_been_learnt_and_made_since_plays_no_part(user: User) -> None:
+    thread = make_thread(user, TALK)
+    make_memory(user, "Ada lives in Hamburg.", created_at=timezone.now() - timedelta(days=1))
+    first = send(user, thread, "Where do I live, and who wrote the first program?")
+    Memory.objects.update(ended_at=timezone.now())
+    make_memory(user, "Ada lives in Rome.")
+    second = send(user, thread, "And who is she?")
+    make_artifact(thread, reply_id=first.reply.id)
+    for opened in (first, second):
+        assert opened.recorded
+        assert remake(opened.recorded[0]).is_exact
+
+
+@pytest.fixture
+def sent(user: User) -> ContextSnapshot:
+    """A request with a fact, a query, and a pair that was left out because its artifact was made."""
+    thread = make_thread(user, ["Write a letter", "There it is.", *TALK[:4], "And who were her parents?"])
+    answer = thread.messages.get(position=2)
+    make_artifact(thread, message=answer, created_at=answer.created_at)
+    make_memory(user, "Ada lives in Hamburg.")
+    snapshot = make_snapshot(thread)
+    make_memory(user, "Ada lives in Rome.")
+    return snapshot
+
+
+def names(remade: Remade) -> list[str]:
+    return [part.name for part in [*remade.other.sections, *remade.other.parts.beside]]
+
+
+def test_a_switch_changes_what_it_is_about_and_nothing_else(sent: ContextSnapshot) -> None:
+    own = remake(sent)
+    assert own.is_exact
+    assert (names(own), [turn.position for turn in own.own.history]) == (["base", "memory", "query"], [3, 4, 5, 6])
+    off = remake(sent, memory=MemoryChoice.OFF)
+    assert (names(off), off.other.history) == (["base", "query"], own.own.history)
+    alone = remake(sent, query=QueryChoice.OFF)
+    assert (names(alone), alone.other.sections) == (["base", "memory"], own.own.sections)
+    unfiltered = remake(sent, lambda assistant: setattr(assistant, "filters_artifacts", False))
+    assert [turn.position for turn in unfiltered.other.history] == [1, 2, 3, 4, 5, 6]
+    assert unfiltered.other.sections == own.own.sections
+
+
+def test_memory_is_that_of_now_only_where_it_is_asked_for(sent: ContextSnapshot) -> None:
+    def texts(remade: Remade) -> str:
+        return " ".join(section.text for section in remade.other.sections)
+
+    assert "Rome" not in texts(remake(sent))
+    assert "Rome" in texts(remake(sent, memory=MemoryChoice.NOW))
+    sent.thread.remembers = False
+    sent.thread.save()
+    assert "Ada lives" not in texts(remake(sent, memory=MemoryChoice.NOW)), "not against the person's wish"
+    assert remake(sent).is_exact
+
+
+def test_a_smaller_window_drops_the_oldest_turns_and_may_recall_them(user: User) -> None:
+    story = ["My dog Pluto is in the harbour.", "Good.", *TALK[:40], "Where is my dog Pluto?"]
+    snapshot = make_snapshot(make_thread(user, story))
+    make_thread(user, ["My dog Pluto has gone to Rome.", "Oh."])  # since
+
+    def fewer(assistant: Assistant) -> None:
+        assistant.history_turns_max, assistant.history_turns_min = 6, 2
+
+    remade = remake(snapshot, fewer)
+    assert (remade.is_exact, len(remade.own.history)) == (True, 42)
+    kept = [turn.position for turn in remade.other.history]
+    assert kept == [*range(43 - len(kept), 43)] and len(kept) <= 6
+    assert sum(run.count for run in remade.other.runs) == 43
+    assert {run.reason for run in remade.other.runs if not run.included} == {Reason.TURN_LIMIT, Reason.RECALLED}
+    (found,) = [part.text for part in remade.other.parts.additions if part.name == "recalled"]
+    assert "Pluto is in the harbour" in found and "Rome" not in found
+
+
+def test_a_small_hard_cap_holds_for_what_never_was(sent: ContextSnapshot) -> None:
+    def tiny(assistant: Assistant) -> None:
+        for name in ("history_tokens_low", "history_tokens_high"):
+            setattr(assistant, name, 20)
+        assistant.total_tokens = assistant.hard_cap_tokens = 260
+
+    remade = remake(sent, tiny)
+    assert (remade.is_exact, remade.other.total_tokens <= 260 < remade.own.total_tokens) == (True, True)
+
+
+def test_what_asks_for_something_beside_the_reply_is_refused(user: User) -> None:
+    reply = make_reply(make_thread(user, ["Who is Ada?", "A countess.", "And her parents?"]))
+    asked = rewriting_context(make_context(reply), assistant=reply.thread.assistant, provider=OfflineProvider())
+    with pytest.raises(NotRemade, match="small model"):
+        remake(record(asked, reply))
+
+
+def test_what_was_forgotten_is_not_made_again(sent: ContextSnapshot) -> None:
+    turn = sent.thread.messages.get(position=3)
+    forgetting.forget_turn(sent.thread.user, turn.id)
+    with pytest.raises(NotRemade, match="forgotten"):
+        remake(sent)

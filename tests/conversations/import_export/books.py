@@ -1,0 +1,58 @@
+"""Documents read and stored the way that an upload is."""
+
+import io
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from django.contrib.auth.models import User
+
+from conversations.import_export import store
+from conversations.import_export.disk_lists import Scratch
+from conversations.import_export.import_sections import outline, records
+from conversations.import_export.records import MemoryRecord, PreferencesRecord, Record, ThreadRecord, TopicRecord
+from conversations.import_export.uploads import documents
+from conversations.models import Thread
+
+
+@dataclass
+class Book:
+    """What a document holds."""
+
+    threads: list[ThreadRecord] = field(default_factory=list)
+    memories: list[MemoryRecord] = field(default_factory=list)
+    topics: list[TopicRecord] = field(default_factory=list)
+    preferences: list[PreferencesRecord] = field(default_factory=list)
+
+
+def read(upload: bytes, *, user_id: int, now: datetime, new_ids: bool = False) -> Iterator[Record]:
+    scratch = Scratch()
+    with documents(io.BytesIO(upload), most=2**30) as found:
+        outlines = [outline(each, scratch) for each in found]
+        yield from records(outlines, scratch, user_id=user_id, now=now, new_ids=new_ids)
+
+
+def read_book(document: Any, *, user_id: int, now: datetime, new_ids: bool = False) -> Book:
+    """``document`` is a value to be sent as JSON, or the bytes that are sent."""
+    book = Book()
+    upload = document if isinstance(document, bytes) else json.dumps(document).replace("Infinity", "1e999").encode()
+    for record in read(upload, user_id=user_id, now=now, new_ids=new_ids):
+        match record:
+            case ThreadRecord():
+                book.threads.append(record)
+            case MemoryRecord():
+                book.memories.append(record)
+            case TopicRecord():
+                book.topics.append(record)
+            case PreferencesRecord():
+                book.preferences.append(record)
+    return book
+
+
+def store_thread(user: User, document: dict[str, Any], now: datetime) -> Thread:
+    """The only thread of a document, with all that the document holds."""
+    stored = store.store(user=user, records=read(json.dumps(document).encode(), user_id=user.pk, now=now))
+    ((id, _),) = stored.threads
+    return Thread.objects.select_related("assistant").get(id=id)

@@ -1,0 +1,258 @@
+"""What is read of a call of the Messages API and told in its shapes, and which thread a message belongs to. Pure."""
+
+import json
+import uuid
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from conversations.context.caller_options import Terms
+from conversations.errors import InvalidMessage
+from conversations.replies.events import Event
+from conversations.rest.messages_shapes import Stream, answer, error_body, failure, frame, read_call
+from conversations.rest.thread_matching import Asked, Sent, Step, goes_on, step_for
+
+NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
+COUNTED = {"input_tokens": 3, "output_tokens": 5, "cache_read_input_tokens": 0, "cache_creation_input_tokens": 8}
+OWN_USAGE = COUNTED | {"cache_creation_1h_input_tokens": 6, "thinking_tokens": 4}
+USAGE = COUNTED | {
+    "cache_creation": {"ephemeral_5m_input_tokens": 2, "ephemeral_1h_input_tokens": 6},
+    "output_tokens_details": {"thinking_tokens": 4},
+}
+IMAGE = {"type": "image", "source": {"type": "url", "url": "https://example.com/a.png"}}
+CALL = {"name": "f", "type": "tool_use", "id": "t", "input": {}}
+
+
+def body(*messages: Any, **more: Any) -> dict[str, Any]:
+    return {"model": "companion", "max_tokens": 9, "messages": list(messages) or [user("Hello")], **more}
+
+
+def user(content: Any) -> dict[str, Any]:
+    return {"role": "user", "content": content}
+
+
+def assistant(content: Any) -> dict[str, Any]:
+    return {"role": "assistant", "content": content}
+
+
+def text(*texts: str, **more: Any) -> list[dict[str, Any]]:
+    return [{"type": "text", "text": text, **more} for text in texts]
+
+
+def event(type: str, **data: Any) -> Event:
+    return Event(reply=uuid.UUID(int=1), seq=1, type=type, data=data, at=NOW)
+
+
+def ending(type: str = "reply.completed", said: str = "", **data: Any) -> Event:
+    told = {"message": {"text": said} if said else None, "stop_reason": "end_turn", "usage": OWN_USAGE, "request": None}
+    return event(type, **told | data)
+
+
+def error(code: str) -> dict[str, Any]:
+    return {"type": "model", "code": code, "message": "Try again.", "details": {"retryable": True}, "request_id": "r"}
+
+
+def test_the_newest_message_is_the_turn_and_what_is_no_text_before_it_is_left_out() -> None:
+    call = read_call(
+        body(
+            user([*text("What is", "in it?"), IMAGE]),
+            assistant([CALL]),
+            user([{"type": "tool_result", "tool_use_id": "t", "content": "a cat"}]),
+            assistant("A cat."),
+            {"role": "system", "content": "Be kind."},
+            user("Which "),
+            user(text("one?", cache_control={"type": "ephemeral"})),
+            system=text("Be brief."),
+            metadata={"user_id": "x", "thread": "some-id"},
+            temperature=0.5,
+        )
+    )
+    assert (call.earlier, call.newest) == (
+        [("user", "What is\n\nin it?"), ("assistant", "A cat.")],
+        text("Which ", "one?"),
+    )
+    assert (call.terms, call.stream, call.thread) == (
+        Terms(instructions="Be brief.\n\nBe kind.", max_tokens=9),
+        False,
+        "some-id",
+    )
+
+
+@pytest.mark.parametrize(
+    ("wrong", "what"),
+    [
+        ([], "The body must be a JSON object"),
+        (body(model=7), "`model` must be"),
+        (body(model=""), "`model` must be"),
+        (body(max_tokens=0), "`max_tokens` must be"),
+        (body(max_tokens=True), "`max_tokens` must be"),
+        (body(max_tokens=None), "`max_tokens` must be"),
+        (body(stream="yes"), "`stream` must be"),
+        (body(system=[1]), "`system` must be"),
+        (body(metadata=["x"]), "`metadata.thread` must be"),
+        (body(metadata={"thread": 1}), "`metadata.thread` must be"),
+        ({"model": "x", "max_tokens": 1}, "`messages` must be"),
+        ({"model": "x", "max_tokens": 1, "messages": []}, "`messages` must be"),
+        (body("Hello"), "`messages[0]` must be"),
+        (body({"role": "tool", "content": "x"}), "`messages[0]` must be"),
+        (body(user("x"), user(None)), "`messages[1].content` must be"),
+        (body(user("x"), assistant("The answer is (")), "The last message must be the user's"),
+        (body({"role": "system", "content": "x"}), "The last message must be the user's"),
+        (body(user([IMAGE])), "may hold text only, and no block of type 'image'"),
+        (body(tools=[{"name": "f"}]), "Leave `tools` out"),
+        (body(stop_sequences=["END"]), "Leave `stop_sequences` out"),
+        (body(output_config={"format": {"type": "json_schema"}}), "Leave `output_config.format` out"),
+    ],
+)
+def test_what_cannot_be_honoured_is_refused_with_what_to_do(wrong: Any, what: str) -> None:
+    with pytest.raises(InvalidMessage) as caught:
+        read_call(wrong)
+    assert what in caught.value.message
+
+
+def test_a_stream_of_several_rounds_is_one_message_with_one_text() -> None:
+    stream = Stream(id="msg_1", model="companion")
+    events = [
+        event("message.saved"),
+        event("context.built", total_tokens=7),
+        event("reply.started"),
+        event("reply.delta", text="I look. "),
+        event("tool.started"),
+        event("context.built", total_tokens=70),
+        event("reply.delta", text="\n\nFound."),
+        ending(said="I look. \n\nFound."),
+    ]
+    told = [told for one in events for told in stream.of(one)]
+    start: dict[str, Any] = {
+        "id": "msg_1",
+        "type": "message",
+        "role": "assistant",
+        "model": "companion",
+        "content": [],
+        "stop_reason": None,
+        "stop_sequence": None,
+        "usage": {
+            "input_tokens": 7,
+            "output_tokens": 0,
+            "cache_read_input_tokens": 0,
+            "cache_creation_input_tokens": 0,
+            "cache_creation": {"ephemeral_5m_input_tokens": 0, "ephemeral_1h_input_tokens": 0},
+            "output_tokens_details": {"thinking_tokens": 0},
+        },
+    }
+    assert told == [
+        {"type": "message_start", "message": start},
+        {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}},
+        {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "I look. "}},
+        {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "\n\nFound."}},
+        {"type": "content_block_stop", "index": 0},
+        {"type": "message_delta", "delta": {"stop_reason": "end_turn", "stop_sequence": None}, "usage": USAGE},
+        {"type": "message_stop"},
+    ]
+    assert json.loads(frame(told[0]).split(b"data: ")[1]) == told[0]
+
+
+@pytest.mark.parametrize(
+    ("last", "content", "stop_reason"),
+    [
+        (ending(said="Hi"), ["Hi"], "end_turn"),
+        (ending(said="Hi", stop_reason="max_tokens"), ["Hi"], "max_tokens"),
+        (ending(said="Hi", stop_reason="refusal"), ["Hi"], "refusal"),
+        (ending(said="Hi", stop_reason="tool_use"), ["Hi"], "end_turn"),
+        (ending("reply.stopped", stop_reason=""), [], "end_turn"),
+        (ending("reply.failed", error=error("refused")), [], "refusal"),
+    ],
+)
+def test_how_a_reply_ended_is_told_in_the_words_of_the_api(last: Event, content: list[str], stop_reason: str) -> None:
+    told = answer(last, id="msg_1", model="companion")
+    assert (told["content"], told["stop_reason"], failure(last)) == (text(*content), stop_reason, None)
+    assert next(part for part in Stream(id="", model="").of(last) if part["type"] == "message_delta")["delta"] == {
+        "stop_reason": stop_reason,
+        "stop_sequence": None,
+    }
+
+
+@pytest.mark.parametrize(
+    ("code", "status", "type"),
+    [
+        ("overloaded", 529, "overloaded_error"),
+        ("rate_limited", 429, "rate_limit_error"),
+        ("timeout", 504, "timeout_error"),
+        ("invalid_request", 400, "invalid_request_error"),
+        ("authentication", 500, "api_error"),
+        ("one to come", 500, "api_error"),
+    ],
+)
+def test_how_a_reply_failed_is_told_in_the_words_of_the_api(code: str, status: int, type: str) -> None:
+    found = failure(ending("reply.failed", error=error(code)))
+    assert found == (status, error(code))
+    told = {
+        "type": "error",
+        "error": {"type": type, "message": "Try again.", "details": {"retryable": True, "code": code}},
+        "request_id": "r",
+    }
+    assert error_body(*found) == told
+    assert list(Stream(id="", model="").of(ending("reply.failed", error=error(code)))) == [told]
+
+
+PATH = [("user", "Hi"), ("assistant", "Hello! \n"), ("user", "Tea?"), ("assistant", "Yes.")]
+
+
+@pytest.mark.parametrize(
+    ("path", "earlier", "expected"),
+    [
+        (PATH, PATH, True),
+        (PATH, [("user", "Hi"), ("assistant", "Hello!"), *PATH[2:]], True),
+        (PATH, PATH[2:], True),
+        (PATH, PATH[1:], True),
+        (PATH, PATH[:2], False),
+        (PATH, [("user", "Oh"), *PATH], False),
+        (PATH, [("user", "Tea?"), ("assistant", "No.")], False),
+        (PATH, [("user", "Tea?"), ("user", "Yes.")], False),
+        (PATH, [], False),
+        ([], [], True),
+    ],
+    ids=[
+        "whole",
+        "trimmed",
+        "newest part",
+        "begins with a reply",
+        "moved on",
+        "more than there is",
+        "other",
+        "role",
+        "none",
+        "empty",
+    ],
+)
+def test_a_thread_goes_on_where_it_ends_with_what_went_before(path: Any, earlier: Any, expected: bool) -> None:
+    assert goes_on(path, earlier) is expected
+
+
+def asked(status: str, ended: int | None = None, key: str | None = None) -> Asked:
+    at = None if ended is None else NOW - timedelta(seconds=ended)
+    return Asked(position=1, text="yes\n", key=key, reply=uuid.UUID(int=1), status=status, ended_at=at)
+
+
+@pytest.mark.parametrize(
+    ("sent", "before", "expected"),
+    [
+        (Sent(text="yes"), None, Step.SAY),
+        (Sent(text="yes"), asked("completed", 1), Step.SAY),
+        (Sent(text="yes"), asked("running"), Step.SAY),
+        (Sent(text="yes", retried=True), asked("running"), Step.FOLLOW),
+        (Sent(text="yes", retried=True), asked("completed", 119), Step.FOLLOW),
+        (Sent(text="yes", retried=True), asked("completed", 121), Step.SAY),
+        (Sent(text="no", retried=True), asked("running"), Step.SAY),
+        (Sent(text="yes"), asked("failed", 9_999), Step.RETRY),
+        (Sent(text="yes", retried=True), asked("interrupted", 1), Step.RETRY),
+        (Sent(text="yes", key="a"), asked("completed", 9_999, "a"), Step.FOLLOW),
+        (Sent(text="yes", key="b", retried=True), asked("completed", 1, "a"), Step.SAY),
+        (Sent(text="yes", key="a"), asked("failed", 1, "a"), Step.RETRY),
+    ],
+)
+def test_the_same_words_again_are_a_turn_unless_they_are_a_retry(
+    sent: Sent, before: Asked | None, expected: Step
+) -> None:
+    assert step_for(sent, before, NOW) is expected

@@ -1,0 +1,125 @@
+"""What is another user's does not exist: on every call with an id in its path, in the same words as an unknown id."""
+
+import uuid
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.db.models import Model
+
+from artifacts.models import Artifact, ArtifactVersion
+from conversations.accounts import tokens
+from conversations.models import Assistant, ContextSnapshot, Message, Reply, Thread
+from conversations.runtime.db import in_database
+from conversations.threads.deletion import door
+from memory.models import Memory, Topic
+from tests.artifacts.factories import make_artifact
+from tests.conversations.factories import make_snapshot, make_thread
+from tests.conversations.rest.client import Api
+from tests.memory.factories import make_memory, make_topic
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("engine")]
+
+MESSAGE = {"content": "Hello"}
+CALLS = [
+    ("GET", "threads/{thread}/", None, "thread_not_found"),
+    ("PATCH", "threads/{thread}/", {"title": "Mine now"}, "thread_not_found"),
+    ("DELETE", "threads/{thread}/", None, "thread_not_found"),
+    ("GET", "threads/{thread}/messages/", None, "thread_not_found"),
+    ("GET", "threads/{thread}/messages/?before=end", None, "thread_not_found"),
+    ("POST", "threads/{thread}/messages/", MESSAGE, "thread_not_found"),
+    ("POST", "threads/{thread}/messages/stream/", MESSAGE, "thread_not_found"),
+    ("POST", "threads/{thread}/context/", MESSAGE, "thread_not_found"),
+    ("GET", "threads/{thread}/clearing/", None, "thread_not_found"),
+    ("POST", "threads/{thread}/clear/", None, "thread_not_found"),
+    ("GET", "threads/{thread}/requests/", None, "thread_not_found"),
+    ("GET", "threads/{thread}/artifacts/", None, "thread_not_found"),
+    ("POST", "threads/{thread}/artifacts/", {"title": "Mine", "content": "now"}, "thread_not_found"),
+    ("GET", "threads/{thread}/presets/", None, "thread_not_found"),
+    ("POST", "threads/{thread}/presets/brd/", None, "thread_not_found"),
+    ("POST", "threads/{thread}/presets/brd/stream/", None, "thread_not_found"),
+    ("GET", "memories/?thread={thread}", None, "thread_not_found"),
+    ("GET", "memories/{memory}/", None, "memory_not_found"),
+    ("PATCH", "memories/{memory}/", {"content": "Mine now."}, "memory_not_found"),
+    ("DELETE", "memories/{memory}/", None, "memory_not_found"),
+    ("GET", "memories/{memory}/forgetting/", None, "memory_not_found"),
+    ("POST", "memories/{memory}/forget/", None, "memory_not_found"),
+    ("DELETE", "messages/{message}/", None, "message_not_found"),
+    ("GET", "messages/{message}/forgetting/", None, "message_not_found"),
+    ("POST", "messages/{message}/forget/", None, "message_not_found"),
+    ("PATCH", "topics/{topic}/", {"resolved": True}, "topic_not_found"),
+    ("DELETE", "topics/{topic}/", None, "topic_not_found"),
+    ("GET", "artifacts/{artifact}/", None, "artifact_not_found"),
+    ("PATCH", "artifacts/{artifact}/", {"title": "Mine now", "content": "mine"}, "artifact_not_found"),
+    ("DELETE", "artifacts/{artifact}/", None, "artifact_not_found"),
+    ("POST", "artifacts/{artifact}/restore/", None, "artifact_not_found"),
+    ("GET", "artifacts/{artifact}/versions/", None, "artifact_not_found"),
+    ("GET", "artifacts/{artifact}/versions/1/", None, "artifact_not_found"),
+    ("GET", "artifacts/{artifact}/export/", None, "artifact_not_found"),
+    ("GET", "threads/{thread}/export/", None, "thread_not_found"),
+    ("DELETE", "tokens/{token}/", None, "token_not_found"),
+    ("GET", "requests/{request}/", None, "not_found"),
+    ("POST", "replies/{reply}/stop/", None, "reply_not_found"),
+    ("POST", "replies/{reply}/retry/", None, "reply_not_found"),
+    ("POST", "replies/{reply}/continue/", None, "reply_not_found"),
+    ("GET", "replies/{reply}/events/", None, "reply_not_found"),
+]
+TABLES: list[type[Model]] = [Thread, Message, Reply, ContextSnapshot, Artifact, ArtifactVersion, Memory, Topic]
+IDS = ["thread", "request", "reply", "artifact", "message", "memory", "topic", "token"]
+NO_IDS = ["nonsense", "0", "-1", "null", "..%2f..", "%00", "0198c0de-0000-7000-8000-00000000000", "ё" * 40]
+
+
+def belongings(user: User) -> dict[str, Any]:
+    """Something of everything that has an id."""
+    thread = make_thread(user, ["My secret", "Kept"], assistant=Assistant.objects.get(slug="analyst"))
+    snapshot = make_snapshot(thread)
+    turn = thread.messages.get(position=1)
+    assert snapshot.reply_id
+    with door():  # an answer that can be gone on with
+        thread.messages.filter(position=2).update(status="incomplete", reply=snapshot.reply_id)
+    return {
+        "thread": thread.id,
+        "request": snapshot.id,
+        "reply": snapshot.reply_id,
+        "artifact": make_artifact(thread, "secret").id,
+        "message": turn.id,
+        "memory": make_memory(user, sources=[turn.id]).id,
+        "token": spare_token(user),
+        "topic": make_topic(user, thread=thread, sources=[turn.id]).id,
+    }
+
+
+def spare_token(user: User) -> int:
+    tokens.issue(user=user, name="spare")
+    return tokens.of(user)[0].pk
+
+
+def rows() -> list[Any]:
+    return [list(kind._default_manager.order_by("pk").values()) for kind in TABLES]
+
+
+async def test_another_users_rows_answer_as_unknown_ones_do_and_stay_as_they_are(
+    user: User, other_user: User, others_api: Api
+) -> None:
+    ids = await in_database(belongings)(user)
+    before = await in_database(rows)()
+    unknown = dict.fromkeys(ids, uuid.uuid4())
+    for method, path, body, code in CALLS:
+        answer = await others_api.call(method, path.format(**ids), body)
+        assert answer.code == (404, "not_found", code), path
+        assert answer.refusal == (await others_api.call(method, path.format(**unknown), body)).refusal, path
+        assert await in_database(rows)() == before, path
+
+
+async def test_their_owner_has_them(user: User, api: Api) -> None:
+    for method, path, body, _ in CALLS:
+        ids = await in_database(belongings)(user)
+        assert 200 <= (await api.call(method, path.format(**ids), body)).status < 300, path
+
+
+async def test_what_is_no_id_is_not_found(user: User, api: Api) -> None:
+    for method, path, body, _ in CALLS:
+        for no_id in NO_IDS:
+            answer = await api.call(method, path.format(**dict.fromkeys(IDS, no_id)), body)
+            assert answer.code[:2] == (404, "not_found"), (path, no_id)
+    assert await Thread.objects.acount() == 0

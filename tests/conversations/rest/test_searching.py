@@ -1,0 +1,144 @@
+"""Threads found by the words of their titles and turns, and lists narrowed down."""
+
+import uuid
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import connection
+from django.utils import timezone
+
+from conversations.models import Message, Thread
+from conversations.runtime.db import in_database
+from conversations.threads import search
+from memory import forgetting
+from memory.index.index_turns import catch_up
+from tests.conversations.factories import chain, make_snapshot, make_thread
+from tests.conversations.rest.client import Answer, Api
+from tests.memory.factories import make_memory
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("engine")]
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+
+async def make(user: User, *turns: str, indexed: bool = True, **values: Any) -> Thread:
+    thread = await in_database(make_thread)(user, turns, **values)
+    if indexed:
+        await in_database(catch_up)(user.pk)
+    return thread
+
+
+def titles(answer: Answer) -> list[str]:
+    return [thread["title"] for thread in answer.body["results"]]
+
+
+@pytest.mark.parametrize("indexed", [True, False])
+async def test_a_thread_is_found_by_what_was_said_in_it_and_where(user: User, api: Api, indexed: bool) -> None:
+    said = [
+        "We saw two boats.",
+        "Nice.",
+        f"{'Long before. ' * 30}Then the old boat sank near the islands. {'Later. ' * 30}",
+    ]
+    thread = await make(user, *said, title="Holidays", indexed=indexed)
+    await make(user, "An island.", title="Without the other word", indexed=indexed)
+    turn = await Message.objects.aget(thread=thread, position=3)
+    [found] = (await api.get("threads/?q=boats,+the+island")).body["results"]
+    match = found.pop("match")
+    assert found == (await api.get(f"threads/{thread.id}/")).body
+    assert "Then the old boat sank near the islands." in match.pop("excerpt")
+    assert match == {
+        "message": str(turn.id),
+        "position": 3,
+        "role": "user",
+        "created_at": turn.created_at.isoformat().replace("+00:00", "Z"),
+        "words": ["boat", "islands"],
+    }
+
+
+async def test_titles_are_found_by_parts_of_words_and_have_no_place(user: User, api: Api) -> None:
+    await make(user, title="Sailing in Greece")
+    await make(user, title="Cooking")
+    [found] = (await api.get("threads/?q=greec+SAIL")).body["results"]
+    assert (found["title"], found["match"]) == ("Sailing in Greece", None)
+    assert titles(await api.get("threads/?q=%25")) == []
+
+
+@pytest.mark.parametrize(
+    ("said", "asked"),
+    [
+        ("Ich mag alte Häuser.", "haus"),
+        ("Où sont mes clés ?", "clé"),
+        ("我昨天在北京吃饭。", "北京"),
+        ("Где мои книги?", "книга"),
+    ],
+)
+async def test_words_are_found_in_any_language(user: User, api: Api, said: str, asked: str) -> None:
+    await make(user, said, title="found")
+    await make(user, "Nothing of the kind.", title="other")
+    [found] = (await api.get(f"threads/?q={asked}")).body["results"]
+    assert (found["title"], found["match"]["excerpt"]) == ("found", said)
+
+
+async def test_nobody_elses_and_nothing_forgotten_or_tried_again_is_found(
+    user: User, other_user: User, api: Api
+) -> None:
+    mine = await make(user, "The password is xyzzy.", "Noted.", "And plugh.", title="mine")
+    await make(other_user, "xyzzy", title="theirs")
+    assert titles(await api.get("threads/?q=xyzzy")) == ["mine"]
+    turn = await Message.objects.aget(thread=mine, position=1)
+    await in_database(forgetting.forget_turn)(user, turn.id)
+    await Message.objects.filter(thread=mine, position=3).aupdate(is_active=False)
+    assert [titles(await api.get(f"threads/?q={words}")) for words in ("xyzzy", "plugh", "forgotten")] == [[], [], []]
+    assert titles(await api.get("threads/?q=noted")) == ["mine"]
+
+
+async def test_pages_of_a_search_hold_each_thread_once_newest_first(user: User, api: Api) -> None:
+    for number in range(5):
+        at = NOON + timedelta(hours=number // 2)
+        await make(user, "A boat.", title=str(number), updated_at=at, indexed=False)
+    await in_database(catch_up)(user.pk)
+    first = await api.get("threads/?q=boat&page_size=2")
+    second = await api.get(first.body["next"])
+    third = await api.get(second.body["next"])
+    pages = [titles(first), titles(second), titles(third)]
+    assert [len(page) for page in pages] == [2, 2, 1]
+    assert sorted(title for page in pages for title in page) == ["0", "1", "2", "3", "4"]
+    assert (pages[0][0], third.body["next"], titles(await api.get(second.body["previous"]))) == ("4", None, pages[0])
+
+
+async def test_lists_are_narrowed_down(user: User, api: Api) -> None:
+    old = await make(user, "Hello?", title="old", updated_at=NOON)
+    await in_database(make_snapshot)(old)
+    await api.post("threads/", {"title": "new", "assistant": "analyst"})
+    for kind in ("document", "code"):
+        await api.post(f"threads/{old.id}/artifacts/", {"title": kind, "kind": kind, "content": "x"})
+    await in_database(make_memory)(user, "Tea", tags=["food", f"user:{user.pk}"])
+    await in_database(make_memory)(user, "Boat")
+
+    async def many(path: str) -> int:
+        return len((await api.get(path)).body["results"])
+
+    assert titles(await api.get("threads/?assistant=analyst")) == ["new"]
+    assert titles(await api.get("threads/?updated_since=2026-03-01T13:00:00%2B01:00")) == ["new", "old"]
+    assert titles(await api.get("threads/?updated_since=2026-03-01T12:00:01")) == ["new"]
+    assert titles(await api.get(f"threads/{old.id}/artifacts/?kind=code")) == ["code"]
+    assert [await many(f"threads/{old.id}/requests/?status={each}") for each in ("completed", "failed")] == [1, 0]
+    assert [await many(f"memories/?tag={tag}") for tag in ("food", "foo", f"user:{user.pk}")] == [1, 0, 2]
+
+
+def test_a_search_reads_no_turns_but_those_that_it_finds(user: User) -> None:
+    thread = make_thread(user, updated_at=timezone.now())
+    Message.objects.bulk_create(chain(thread, [f"Turn {n}, {uuid.uuid4().hex}." for n in range(1_500)]))
+    catch_up(user.pk)
+    with connection.cursor() as cursor:
+        cursor.execute("VACUUM ANALYZE memory_indexedturn, conversations_message, conversations_thread")
+        cursor.execute("SET enable_seqscan = off")  # which is right for so few rows
+    try:
+        plan = search.threads_with(search.search_of(user, "turn 700")).explain()
+    finally:
+        connection.close()
+    assert "Bitmap Index Scan on indexed_turn_terms" in plan
+    assert "Index Scan using message_position_once" in plan
+    assert "Seq Scan" not in plan

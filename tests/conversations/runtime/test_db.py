@@ -1,0 +1,22 @@
+import pytest
+from django.db import InternalError, OperationalError, connection
+
+from conversations.models import Thread
+from conversations.runtime.db import read_only
+from tests.conversations.factories import make_thread
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def test_a_read_only_transaction_refuses_every_write_and_the_next_one_does_not() -> None:
+    thread = make_thread()
+    with pytest.raises(InternalError, match="read-only transaction"), read_only():
+        Thread.objects.filter(id=thread.id).update(title="changed")
+    assert Thread.objects.filter(id=thread.id).update(title="changed") == 1
+
+
+def test_a_connection_lost_while_reading_is_said_and_the_next_one_writes() -> None:
+    thread = make_thread()
+    with pytest.raises(OperationalError, match="terminat"), read_only(), connection.cursor() as cursor:
+        cursor.execute("SELECT pg_terminate_backend(pg_backend_pid())")
+    assert Thread.objects.filter(id=thread.id).update(title="changed") == 1

@@ -1,0 +1,216 @@
+"""The admin in a real browser, under the site's own Content-Security-Policy."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Literal
+
+import pytest
+from django.conf import settings
+from django.contrib.auth.models import Group, User
+from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
+from pytest_django.live_server_helper import LiveServer
+
+from artifacts.models import Preset
+from conversations.accounts.tokens import issue
+from conversations.context import snapshots
+from conversations.models import Assistant, ContentAccess
+from memory.models import Consolidation
+from tests.artifacts.factories import make_artifact
+from tests.browser.accessibility import violations
+from tests.conversations.factories import make_snapshot, make_thread, make_user
+from tests.conversations.staff.conftest import Reader, list_url, page_url
+from tests.conversations.staff.test_traces import NEEDLE, holding, long_thread, told
+from tests.memory.factories import make_memory, make_thread_summary
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+type Scheme = Literal["light", "dark"]
+
+SIZES: list[tuple[int, Scheme]] = [(1280, "light"), (390, "dark")]
+
+
+class Staff:
+    """A superuser at a browser. Collects every complaint of the browser."""
+
+    def __init__(self, browser: Browser, address: str, session: str) -> None:
+        self.address = address
+        context = browser.new_context(permissions=["clipboard-read", "clipboard-write"])
+        context.add_cookies([{"name": settings.SESSION_COOKIE_NAME, "value": session, "url": address}])
+        self.page: Page = context.new_page()
+        self.complaints: list[str] = []
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.on("console", self.listen)
+        # Which icon the site has is not the admin's business.
+        self.page.route("**/favicon.ico", lambda route: route.fulfill(status=204))
+
+    def listen(self, message: ConsoleMessage) -> None:
+        if message.type == "error":
+            self.complaints.append(message.text)
+
+    def open(self, path: str) -> None:
+        self.page.goto(self.address + path)
+
+    def sideways(self, width: int, scheme: Scheme) -> int:
+        """By how many pixels the page is wider than a window of this width."""
+        self.page.set_viewport_size({"width": width, "height": 900})
+        self.page.emulate_media(color_scheme=scheme)
+        return int(self.page.evaluate("document.documentElement.scrollWidth - innerWidth"))
+
+
+@contextmanager
+def signed_in_at(chromium_path: str, server: LiveServer, client: Reader) -> Iterator[Staff]:
+    """Within, the database can't be asked: Playwright runs an event loop. The browser must have nothing to complain about."""
+    session = client.cookies[settings.SESSION_COOKIE_NAME].value
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium_path, args=["--no-sandbox"])
+        at = Staff(browser, server.url, session)
+        yield at
+        assert at.complaints == []
+
+
+def paths(user: User) -> list[str]:
+    """Pages of every kind that is ours or that we changed."""
+    thread = make_thread(user, ["Hello?", "word " * 3_000, "Who?"], title="A title of many words " * 6)
+    snapshot = make_snapshot(thread)
+    artifact = make_artifact(thread, "word " * 3_000, "x" * 500, title="A title " * 20, reply_id=snapshot.reply_id)
+    memory = make_memory(user, "word " * 300, sources=[snapshot.message_id])
+    summary = make_thread_summary(thread, thread.created_at, "x" * 500, sources=[snapshot.message_id])
+    Consolidation.objects.create(
+        user=user, failures=2, error="ProviderError (overloaded) at a place", through=thread.created_at
+    )
+    issue(user=user, name="script")
+    models = ["thread", "reply", "message", "contextsnapshot", "apitoken", "assistant", "artifact", "preset"]
+    models += ["consolidation", "memory", "threadsummary", "dailysummary", "topic", "contentaccess"]
+    rows = [
+        page_url("thread", thread.pk),
+        page_url("thread", thread.pk, "delete"),
+        page_url("reply", snapshot.reply_id),
+        page_url("message", snapshot.message_id),
+        page_url("contextsnapshot", snapshot.pk),
+        page_url("apitoken", user.api_tokens.get().pk),
+        page_url("artifact", artifact.pk),
+        page_url("memory", memory.pk),
+        page_url("threadsummary", summary.pk),
+        page_url("preset", Preset.objects.get(slug="brd").pk),
+        page_url("assistant", Assistant.objects.get(slug="companion").pk),
+    ]
+    users = ["/admin/auth/user/", f"/admin/auth/user/{user.pk}/change/", f"/admin/auth/user/{user.pk}/delete/"]
+    return ["/admin/", *map(list_url, models), *rows, *users]
+
+
+def inspecting(user: User) -> list[str]:
+    """The pages that tell what a request was given, what was not and why, and who looked; but the one that watches a reply,
+    as this server can't stream."""
+    thread = long_thread(user=user)
+    made = told(thread, 7)
+    named = [("thread", "map"), *(("contextsnapshot", name) for name in ("compare", "prove"))]
+    own = {"thread": thread.pk, "contextsnapshot": made[-1].pk}
+    what_if = page_url("contextsnapshot", made[-1].pk, "what_if") + "?history_tokens_high=40"
+    return [
+        *(page_url(model, own[model], name) for model, name in named),
+        page_url("message", thread.messages.get(position=3).pk, "why"),
+        page_url("thread", thread.pk),
+        page_url("contextsnapshot", made[-1].pk),
+        what_if,
+        list_url("contextsnapshot"),
+        list_url("contextsnapshot") + "overview/",
+        list_url("contentaccess"),
+    ]
+
+
+def test_no_page_breaks_the_policy_or_grows_sideways(
+    chromium_path: str, staff: Reader, root: User, live_server: LiveServer
+) -> None:
+    urls, found = paths(root), {}
+    with signed_in_at(chromium_path, live_server, staff.opened()) as at:
+        for url in urls:
+            at.open(url)
+            found[url] = ([at.sideways(*size) for size in SIZES], list(at.complaints))
+    assert found == {url: ([0, 0], []) for url in urls}
+
+
+def test_everybody_can_use_the_pages_that_inspect(
+    chromium_path: str, staff: Reader, root: User, live_server: LiveServer
+) -> None:
+    urls, found = inspecting(root), {}
+    with signed_in_at(chromium_path, live_server, staff.opened()) as at:
+        for number, url in enumerate(urls):
+            at.open(url)
+            # Now in one size and scheme, now in the other.
+            found[url] = ([at.sideways(*size) for size in SIZES[:: 1 - number % 2 * 2]], violations(at.page))
+    assert found == {url: ([0, 0], []) for url in urls}
+
+
+def test_keys_lead_through_the_requests_of_a_thread(chromium_path: str, staff: Reader, live_server: LiveServer) -> None:
+    thread = make_thread(turns=["Hello?"])
+    requests = [make_snapshot(thread).pk for _ in range(2)]
+    first, second = (page_url("contextsnapshot", pk) for pk in requests)
+    with signed_in_at(chromium_path, live_server, staff.opened()) as at:
+        page = at.page
+        at.open(first)
+        page.keyboard.press("k")
+        page.keyboard.press("j")
+        page.wait_for_url(live_server.url + second)
+        page.keyboard.press("?")
+        page.get_by_role("dialog", name="Keys").wait_for()
+        page.keyboard.press("k")
+        page.keyboard.press("Escape")
+        page.get_by_role("dialog", name="Keys").wait_for(state="hidden")
+        assert page.url == live_server.url + second
+        page.keyboard.press("k")
+        page.wait_for_url(live_server.url + first)
+        page.keyboard.press("j")
+        page.wait_for_url(live_server.url + second)
+        page.keyboard.press("d")
+        page.wait_for_url(live_server.url + page_url("contextsnapshot", requests[1], "compare"))
+
+
+def test_the_exact_request_can_be_copied_and_downloaded(
+    chromium_path: str, staff: Reader, live_server: LiveServer
+) -> None:
+    snapshot = make_snapshot(make_thread(turns=["<b>Hello?</b>"]))
+    exact = snapshots.rebuild(snapshot)
+    with signed_in_at(chromium_path, live_server, staff.opened()) as at:
+        page = at.page
+        at.open(page_url("contextsnapshot", snapshot.pk))
+        page.get_by_role("button", name="Copy").click()
+        page.get_by_text("Copied.").wait_for()
+        copied = page.evaluate("navigator.clipboard.readText()")
+        with page.expect_download() as download:
+            page.get_by_role("button", name="Download JSON").click()
+        downloaded = download.value.path().read_bytes()
+        assert (json.loads(copied), json.loads(downloaded)) == (exact, exact)
+        assert download.value.suggested_filename == f"request-{snapshot.pk}.json"
+
+
+def test_from_a_complaint_to_its_reason_in_five_clicks(chromium_path: str, live_server: LiveServer) -> None:
+    thread = long_thread(user=make_user("grace"))
+    made = told(thread, 7)
+    held = holding(made, 3)
+    without = made[made.index(held[-1]) + 1]
+    lead, reason = make_user("lea", is_staff=True), "Ticket 7: it forgot her dog"
+    lead.groups.add(Group.objects.get(name="Support lead"))
+    client = Reader()
+    client.force_login(lead)
+    with signed_in_at(chromium_path, live_server, client) as at:
+        page = at.page
+        at.open("/admin/")
+        page.locator("#content").get_by_role("link", name="Threads", exact=True).click()
+        page.locator("#searchbar").fill("grace")
+        page.keyboard.press("Enter")
+        page.get_by_role("link", name=str(thread.pk)).click()
+        page.get_by_label("Why do you need to read it?").fill(reason)
+        page.get_by_role("button", name="Show content").click()
+        turn = page.locator("#turn-3")
+        turn.get_by_text(NEEDLE).wait_for()
+        turn.get_by_role("link", name="Why did it forget this?").click()
+        answer = page.get_by_text(f"Turn 3 was sent with {len(held)} requests").inner_text()
+        assert "Since then it is left out: older than what the token budget holds" in answer
+        page.locator(".ob-turning").get_by_role("link").first.click()
+        page.wait_for_url(live_server.url + page_url("contextsnapshot", without.pk))
+        assert "over budget" in page.locator(".ob-verdict").inner_text()
+    looked = ContentAccess.objects.filter(user=thread.user).order_by("id")
+    assert [*looked.values_list("staff_name", "what", "reason")] == [
+        ("lea", what, reason) for what in ("thread", "why of a turn", "model request")
+    ]

@@ -1,0 +1,106 @@
+"""What a text is found by: stems of any language, numbers and names, and the days that it names. Pure."""
+
+from datetime import date
+
+import pytest
+
+from memory.language.days import spans
+from memory.language.words import asks, marked, speaker, stems, term
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ("Which camps has she painted?", "I'm painting the camp"),
+        ("What did the dogs' vet say?", "My dog's at the vet's"),
+        ("Wo stehen die Häuser?", "Die Häuser stehen am Meer"),
+        ("Cafe Opera", "We met at the café 'Opéra'"),
+        ("¿Dónde están mis gatos?", "Mis gatos están en la casa"),
+        ("какие книги ты читал", "Я читаю книгу"),
+        ("我的猫叫什么", "猫叫小花"),
+        ("ＡＢＣ 42", "abc 42"),
+        ("मेरी बिल्ली", "बिल्ली का नाम"),
+    ],
+)
+def test_other_forms_of_a_word_are_found(asked: str, told: str) -> None:
+    assert {*stems(asked)} & {*stems(told)}
+
+
+def test_small_words_tell_nothing_and_numbers_and_names_do() -> None:
+    assert stems("What is it that you did to them, and why?") == []
+    assert stems("The tax of 2023 for Marisol Ng") == ["tax", "2023", "marisol", "ng"]
+    assert stems("Was ist das denn?") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Caroline: Hello!", ("carolin", "Hello!")),
+        ("Anna Maria: Hello!", ("anna", "Hello!")),
+        ("hello: world", ("", "hello: world")),
+        ("See https://example.com", ("", "See https://example.com")),
+        ("Good morning", ("", "Good morning")),
+    ],
+)
+def test_who_speaks_is_told_by_the_name_that_a_turn_begins_with(text: str, expected: tuple[str, str]) -> None:
+    assert speaker(text) == expected
+
+
+def test_a_question_is_known_by_its_end() -> None:
+    assert [asks(text) for text in ("Really?", "真的？ ", 'He asked "why?"', "Why? I know.")] == [
+        True,
+        True,
+        True,
+        False,
+    ]
+
+
+def test_the_same_word_is_another_term_for_another_user() -> None:
+    assert term(1, "boat") == term(1, "boat") != term(2, "boat")
+    assert all(-(2**31) <= term(1, word) < 2**31 and term(1, word) for word in ("", "boat", "天地", "\ud800"))
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "inside"),
+    [
+        ("A boat, boats; steamboats.", ["boat", "boats"], ["boat", "boats"]),
+        ("我的猫叫小花", ["猫叫", "叫小"], ["猫叫小"]),
+        ("मेरी बिल्ली, काली", ["बिल्ली", "काल"], ["बिल्ली"]),
+        ("Nothing", [], []),
+    ],
+)
+def test_the_words_are_marked_where_they_stand_by_themselves(text: str, words: list[str], inside: list[str]) -> None:
+    parts = marked(text, words)
+    assert ("".join(part for part, _ in parts), [part for part, is_word in parts if is_word]) == (text, inside)
+
+
+SATURDAY = date(2026, 11, 21)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("on 2026-03-01", [("2026-03-01", "2026-03-01")]),
+        ("on 13 October, 2023 he", [("2023-10-13", "2023-10-13")]),
+        ("October 3rd, 2023", [("2023-10-03", "2023-10-03")]),
+        ("in February 2024", [("2024-02-01", "2024-02-29")]),
+        ("in 2022?", [("2022-01-01", "2022-12-31")]),
+        ("yesterday", [("2026-11-20", "2026-11-20")]),
+        ("last week", [("2026-11-09", "2026-11-20")]),
+        ("last month", [("2026-10-01", "2026-11-20")]),
+        ("on Monday", [("2026-11-16", "2026-11-16")]),
+        ("last Saturday", [("2026-11-14", "2026-11-14")]),
+        ("two weeks ago", [("2026-11-04", "2026-11-10")]),
+        ("31 June 2026", []),
+        ("you may go; 3 boats", []),
+        ("999 years ago", [("1926-06-17", "1927-06-16")]),
+    ],
+)
+def test_the_days_that_a_text_names(text: str, expected: list[tuple[str, str]]) -> None:
+    assert [(str(span.first), str(span.last)) for span in spans(text, SATURDAY)] == expected
+
+
+def test_a_month_without_its_year_is_any_of_the_last_ones() -> None:
+    assert [str(span.first) for span in spans("What happened in December?", SATURDAY)] == [
+        f"{year}-12-01" for year in (2025, 2024, 2023, 2022)
+    ]

@@ -1,0 +1,283 @@
+"""What is recalled for one message: what bears on it, best first, within its room, accounted for row by row."""
+
+import os
+import uuid
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import psycopg
+import pytest
+from django.contrib.auth.models import User
+from django.db import connection
+from django.utils import timezone
+from hypothesis import given
+from hypothesis import strategies as st
+
+from conversations.context.reasons import Reason
+from conversations.models import Message, Thread
+from conversations.providers.base import RECALLED
+from conversations.providers.quoting import quoted_texts
+from conversations.runtime.db import read_only
+from conversations.threads.deletion import delete_thread, door
+from memory.index.index_turns import catch_up
+from memory.models import IndexedTurn
+from memory.sources.recall import Candidate, Recalled, Reminded, fitted, recall, search
+from memory.sources.sections import Standing, Tier, TierItem
+from tests.artifacts.factories import make_artifact
+from tests.conversations.factories import make_thread
+from tests.memory.factories import make_memory
+
+NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
+NO_PLACE = TierItem(
+    kind="memory", id="00000000-0000-4000-8000-000000000000", included=False, reason=Reason.OVER_BUDGET, tokens=0
+)
+SMALL_TALK = ["What a day.", "It is quiet here.", "Nothing much happened.", "So it goes."]
+INDEXED = pytest.mark.parametrize("indexed", [True, False], ids=["indexed", "just stored"])
+
+
+def told(user: User, *texts: str, at: datetime = NOW - timedelta(days=90), indexed: bool = True) -> Thread:
+    thread = make_thread(user, texts, created_at=at)
+    if indexed:
+        catch_up(user.pk)
+    return thread
+
+
+def found(user: User, text: str) -> list[str]:
+    with read_only():
+        return [one.text for one in search(Reminded(user_id=user.pk, text=text, at=NOW))]
+
+
+def candidate(n: int, text: str, here: uuid.UUID) -> Candidate:
+    fact = Candidate(kind="memory", id=uuid.uuid4(), text=text, at=NOW - timedelta(hours=7 * n), score=100 - n)
+    if n % 3 == 0:
+        return fact
+    thread = [here, uuid.uuid4()][n % 2]
+    return replace(fact, kind="message", thread=thread, role="user", depth=n + 1, position=n + 1)
+
+
+@given(st.lists(st.text(min_size=1, max_size=200), max_size=12), st.integers(0, 400))
+def test_what_is_recalled_keeps_its_room_and_every_row_is_accounted_for(texts: list[str], room: int) -> None:
+    here = uuid.uuid4()
+    offered = [candidate(n, text, here) for n, text in enumerate(texts)]
+    recalled = fitted(offered, room, here=here)
+    assert sum(section.tokens for section in recalled.sections) <= room
+    ids = [item.id for item in recalled.items]
+    assert len(set(ids)) == len(ids) and set(ids) <= {str(one.id) for one in offered}
+    lines = [line for section in recalled.sections for line in section.text.splitlines()]
+    assert lines[:1] in ([], [RECALLED])
+    assert sum(line.startswith("- ") for line in lines) == sum(item.included for item in recalled.items)
+    given_here = {str(one.id) for one in offered if one.thread == here} & {i.id for i in recalled.items if i.included}
+    assert {str(turn.id) for turn in recalled.turns} == given_here
+
+
+@pytest.mark.django_db
+class TestRanking:
+    @INDEXED
+    def test_rare_words_count_more_than_common_ones(self, user: User, indexed: bool) -> None:
+        talk = [f"We talked about the boat again, time {n}." for n in range(30)]
+        told(user, *talk, "The boat is called Marisol.", *SMALL_TALK, indexed=indexed)
+        assert found(user, "Is there a boat called Marisol?")[0] == "The boat is called Marisol."
+
+    def test_an_answer_is_found_beside_its_question(self, user: User) -> None:
+        told(user, *SMALL_TALK * 5, "Where did you grow up?", "In Trondheim.", *SMALL_TALK * 5)
+        assert found(user, "Where did she grow up?")[:2] == ["Where did you grow up?", "In Trondheim."]
+
+    def test_other_forms_of_a_word_and_scripts_without_spaces_are_found(self, user: User) -> None:
+        told(user, *SMALL_TALK, "I painted a sunrise.", "Nice.", "我的猫叫小花。", "好的。")
+        assert found(user, "Which paintings?")[0] == "I painted a sunrise."
+        assert found(user, "猫叫什么名字？")[0] == "我的猫叫小花。"
+
+    def test_who_is_named_has_said_it(self, user: User) -> None:
+        talk = [f"{name}: I like my cat, number {n}." for n in range(10) for name in ("Ada", "Bob")]
+        told(user, *talk)
+        assert [text[:3] for text in found(user, "Which cat does Bob like?")[:5]] == ["Bob"] * 5
+
+    def test_who_asks_for_himself_or_for_what_was_advised(self, user: User) -> None:
+        told(user, *["I cook rice with lemon.", "Try rice with saffron."] * 3)
+        assert found(user, "What rice do I cook?")[0] == "I cook rice with lemon."
+        assert found(user, "Which rice did you suggest?")[0] == "Try rice with saffron."
+
+    @INDEXED
+    def test_a_day_that_is_named_is_found_even_without_other_words(self, user: User, indexed: bool) -> None:
+        for days in (30, 7, 1):
+            told(user, f"Gardening, {days}.", at=NOW - timedelta(days=days), indexed=indexed)
+        assert found(user, "What was it yesterday?")[0] == "Gardening, 1."
+        assert found(user, "And on 2026-11-14?")[0] == "Gardening, 7."
+        assert found(user, "Gardening on 22 October?")[0] == "Gardening, 30."
+
+
+@pytest.mark.django_db
+class TestWhoseAndWhat:
+    def test_never_what_another_user_said(self, user: User, other_user: User) -> None:
+        told(other_user, "The boat is called Marisol.", "Nice.")
+        told(other_user, "The boat is for sale.", indexed=False)
+        mine = told(user, *SMALL_TALK)
+        # Even if two users' terms were the same number.
+        terms = IndexedTurn.objects.filter(user=other_user).values_list("terms", flat=True)
+        IndexedTurn.objects.filter(thread=mine, depth=1).update(terms=[number for some in terms for number in some])
+        assert (found(user, "The boat called Marisol"), len(found(other_user, "The boat called Marisol"))) == ([], 3)
+
+    @INDEXED
+    def test_a_replaced_answer_and_a_deleted_thread_never_come_back(self, user: User, indexed: bool) -> None:
+        thread = told(user, "The name of the boat?", "The boat is called Marisol.", indexed=indexed)
+        Message.objects.filter(thread=thread, position=2).update(is_active=False)
+        Message.objects.create(
+            thread=thread,
+            position=3,
+            depth=2,
+            role="assistant",
+            text="The boat is called Aurora.",
+            token_count=9,
+            token_total=20,
+            created_at=NOW,
+        )
+        Thread.objects.filter(id=thread.id).update(updated_at=timezone.now(), last_position=3)
+        both = {"The name of the boat?", "The boat is called Aurora."}
+        assert set(found(user, "the boat Marisol")) == both
+        catch_up(user.pk)
+        assert set(found(user, "the boat Aurora")) == both
+        delete_thread(thread)
+        assert (found(user, "the boat Aurora"), IndexedTurn.objects.count()) == ([], 0)
+
+    def test_a_request_whose_artifact_was_made_is_not_recalled(self, user: User) -> None:
+        thread = told(user, "Write the boat plan.", "Here is the boat plan.", "Which boat?", "A small boat.")
+        make_artifact(thread, message=thread.messages.get(position=2))
+        assert set(found(user, "the boat plan")) == {"Which boat?", "A small boat."}
+
+    def test_the_nearest_turn_made_it_and_an_earlier_one_is_recalled(self, user: User) -> None:
+        """F3, which a copy of the rule in SQL did not know."""
+        thread = told(user, "Draw the boat.", "A boat.", "Write the boat plan.", "Here is the boat plan.")
+        at = thread.created_at + timedelta(seconds=4)
+        with door():
+            Message.objects.filter(thread=thread, position__gt=2).update(created_at=at - timedelta(seconds=1))
+        make_artifact(thread, created_at=at)
+        assert set(found(user, "the boat plan")) == {"Draw the boat.", "A boat."}
+
+    def test_what_made_a_deleted_artifact_comes_back_to_its_own_thread_only(self, user: User) -> None:
+        """F5, F11."""
+        thread = told(user, "Write the boat plan.", "Here is the boat plan.", "Which boat?", "A small boat.")
+        make_artifact(thread, message=thread.messages.get(position=2), deleted_at=NOW)
+        assert set(found(user, "the boat plan")) == {"Which boat?", "A small boat."}
+        here = Reminded(user_id=user.pk, text="the boat plan", at=NOW, thread_id=thread.id, before=9)
+        with read_only():
+            assert len(search(here)) == 4
+
+    def test_nobodys_words_are_not_recalled_but_what_the_person_said_is(self, user: User) -> None:
+        """P6."""
+        thread = told(user, *("The boat is blue.", "Noted: a blue boat.") * 2, "Sink the boat.", "No boat is sunk.")
+        turns = Message.objects.filter(thread=thread)
+        ends: dict[int, dict[str, Any]] = {
+            2: {"offline": True},
+            4: {"status": "failed"},
+            5: {"status": "refused"},
+            6: {"status": "refused"},
+        }
+        with door():
+            for position, values in ends.items():
+                turns.filter(position=position).update(**values)
+        assert found(user, "the boat") == ["The boat is blue."]
+
+    def test_enough_is_found_behind_much_that_may_not_be_told(self, user: User) -> None:
+        pairs = [(f"Write boat plan {n}.", f"Boat plan {n} is written.") for n in range(60)]
+        thread = told(user, *(text for pair in pairs for text in pair))
+        for position in range(2, 121, 2):
+            make_artifact(thread, message=thread.messages.get(position=position))
+        told(user, *SMALL_TALK, "Somewhere a boat plan was mentioned, in a long sentence that says much else.")
+        assert found(user, "the boat plan")[0].startswith("Somewhere a boat plan")
+
+    def test_what_is_left_unindexed_is_indexed_by_the_next(self, user: User) -> None:
+        long = [f"Turn {n} of the boat talk." for n in range(700)]
+        thread = told(user, *long, indexed=False)
+        assert found(user, "boat turn 699")[0] == "Turn 699 of the boat talk."
+        catch_up(user.pk)
+        catch_up(user.pk)
+        assert IndexedTurn.objects.filter(thread=thread).count() == 700
+        assert found(user, "boat turn 7")[0] == "Turn 7 of the boat talk."
+
+    def test_only_what_the_person_may_be_reminded_of_here_is_found(self, user: User, other_user: User) -> None:
+        here, elsewhere = make_thread(user), make_thread(user)
+        wanted = make_memory(user, "The boat is called Marisol.", tags=[f"thread:{here.id}"])
+        make_memory(user, "The boat has sails.", tags=[f"thread:{elsewhere.id}"])
+        make_memory(user, "The boat was sold.", ended_at=timezone.now())
+        make_memory(user, "The boat is at sea until noon.", valid_until=timezone.now())
+        make_memory(user, "Likes figs.")
+        make_memory(other_user, "The boat of somebody else.")
+        recalled = reminded(user, here, "What's the boat's name? Tell me about the boat!")
+        assert [item.id for item in recalled.items] == [str(wanted.id)]
+
+
+@pytest.mark.django_db
+class TestQuoted:
+    def test_the_same_request_of_other_threads_is_recalled_once_as_said_last_with_how_often(self, user: User) -> None:
+        """F11: it stood four times beside one message."""
+        here = make_thread(user)
+        for days in (40, 30, 20, 10):
+            told(user, "Paint the boat, please!", at=NOW - timedelta(days=days))
+        newest = told(user, "paint the boat please", at=NOW - timedelta(days=5)).messages.get()
+        recalled = reminded(user, here, "Which boat?")
+        (section,) = recalled.sections
+        assert section.text.splitlines() == [
+            RECALLED,
+            "Said on 16 November 2026 in another conversation:",
+            '- person: "paint the boat please" (said 5 times)',
+        ]
+        assert [(item.id, item.included) for item in recalled.items][:1] == [(str(newest.id), True)]
+        assert [item.reason for item in recalled.items] == [Reason.RECALLED, *[Reason.REPEATED] * 4]
+
+    def test_where_and_when_it_was_said_stands_above_it(self, user: User) -> None:
+        here = told(user, "My boat is blue.", "A blue boat.", at=datetime(2026, 3, 3, 12, tzinfo=UTC))
+        told(user, "Ada: The boat leaks.", at=datetime(2026, 3, 3, 9, tzinfo=UTC))
+        make_memory(user, "Has a boat.", created_at=datetime(2026, 1, 2, 9, tzinfo=UTC))
+        (section,) = reminded(user, here, "Is my blue boat the one that leaks?").sections
+        assert section.text.splitlines() == [
+            RECALLED,
+            "Remembered on 2 January 2026:",
+            "- Has a boat.",
+            "Said on 3 March 2026, earlier in this conversation:",
+            '- person: "My boat is blue."',
+            '- assistant: "A blue boat."',
+            "Said on 3 March 2026 in another conversation:",
+            '- "Ada: The boat leaks."',
+        ]
+        assert [*quoted_texts(section.text)] == [
+            "Has a boat.",
+            "My boat is blue.",
+            "A blue boat.",
+            "Ada: The boat leaks.",
+        ]
+
+    def test_what_may_not_be_told_is_accounted_for(self, user: User) -> None:
+        here = make_thread(user)
+        thread = told(user, "Write the boat plan.", "Here is the boat plan.", "Which boat?", "A small boat.")
+        make_artifact(thread, message=thread.messages.get(position=2))
+        reasons = {item.id: (item.reason, item.tokens > 0) for item in reminded(user, here, "the boat plan").items}
+        made, recalled = (Reason.FULFILLED_ARTIFACT, False), (Reason.RECALLED, True)
+        turns = thread.messages.order_by("position").values_list("id", flat=True)
+        assert reasons == dict(zip(map(str, turns), [made, made, recalled, recalled], strict=True))
+
+
+def reminded(user: User, here: Thread, text: str, given: Sequence[TierItem] = (NO_PLACE,)) -> Recalled:
+    tier = Tier(name="memory", text="…", tokens=1, items=given, standing=Standing(began_at=NOW))
+    with read_only():
+        return recall(
+            Reminded(user_id=user.pk, thread_id=here.id, text=text, at=timezone.now(), before=10**6),
+            tiers=[tier],
+            room=200,
+        )
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("deadlines")
+def test_a_source_that_stalls_or_fails_costs_recall_only(user: User) -> None:
+    here = make_thread(user, ["The boat is called Marisol."])
+    with psycopg.connect(os.environ["DATABASE_URL"], dbname=connection.settings_dict["NAME"]) as other:
+        other.execute("LOCK TABLE memory_indexedturn")
+        stalled = reminded(user, here, "the boat")
+    with connection.cursor() as cursor:
+        cursor.execute("ALTER TABLE memory_vocabulary RENAME TO gone")
+        failed = reminded(user, here, "the boat")
+        cursor.execute("ALTER TABLE gone RENAME TO memory_vocabulary")
+    assert [problem.kind for problem in [*stalled.problems, *failed.problems]] == ["timed_out", "error"]
+    assert [item.kind for item in reminded(user, here, "the boat").items] == ["message"]
