@@ -1,4 +1,5 @@
-"""The settings, and the only reader of the environment. What each name means to an operator stands in the README."""
+"""The settings, and the only reader of the environment. docs/configuration.md says what each
+name means to an operator."""
 
 import os
 import secrets

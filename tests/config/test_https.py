@@ -1,4 +1,4 @@
-"""An installation behind a proxy that ends TLS, set up as the README says."""
+"""An installation behind a proxy that ends TLS, set up as docs/configuration.md says."""
 
 import os
 import re
@@ -11,23 +11,23 @@ from pytest_django import Settings
 
 from tests.processes import ROOT, database_url
 
-SETTINGS = re.compile(r"(?s)### Behind a proxy.*?```sh\n(.*?)make run")
+SETTINGS = re.compile(r"(?s)## Behind a proxy.*?```sh\n(.*?)make run")
 
 
-def readme() -> dict[str, str]:
-    """What the README sets."""
-    block = SETTINGS.search((ROOT / "README.md").read_text())
+def documented() -> dict[str, str]:
+    """What the documentation sets."""
+    block = SETTINGS.search((ROOT / "docs" / "configuration.md").read_text())
     assert block
     return dict(re.findall(r"(\w+)=(\S+)", block.group(1)))
 
 
 @pytest.mark.django_db
 def test_django_has_nothing_to_warn_of() -> None:
-    assert {"ALLOWED_HOSTS", "SECURE_SSL_REDIRECT", "SECURE_HSTS_SECONDS"} <= readme().keys()
+    assert {"ALLOWED_HOSTS", "SECURE_SSL_REDIRECT", "SECURE_HSTS_SECONDS"} <= documented().keys()
     done = subprocess.run(
         [sys.executable, "-W", "error", "manage.py", "check", "--deploy", "--fail-level", "WARNING"],
         cwd=ROOT,
-        env={**os.environ, **readme(), "DATABASE_URL": database_url()},
+        env={**os.environ, **documented(), "DATABASE_URL": database_url()},
         capture_output=True,
         text=True,
         check=False,
