@@ -25,51 +25,43 @@ class Reason(models.TextChoices):
 
     @property
     def rule(self) -> str:
-        """The rule behind it in a sentence, with the numbers of the requirements that say so."""
-        text, requirements = RULES[self]
-        return f"{text} ({requirements})."
-
-    @property
-    def requirements(self) -> str:
-        return RULES[self][1]
+        """The rule behind it, in a sentence."""
+        return RULES[self]
 
 
-RULES: dict[Reason, tuple[str, str]] = {
-    Reason.NEWEST: ("The message to answer is always sent, last of all", "C1, W6"),
-    Reason.RECENT: ("The window holds the newest turns, in order, as many as its turns and tokens allow", "W1, W2"),
-    Reason.SHORTENED: ("A single turn that the hard cap can't hold is shortened with a visible mark", "W6"),
-    Reason.OVER_BUDGET: (
-        "The history holds a number of tokens; when they are full it drops to its low mark in one step, oldest turns first",
-        "W2, W5",
+RULES: dict[Reason, str] = {
+    Reason.NEWEST: "The message to answer is always sent, last of all.",  # C1, W6
+    Reason.RECENT: "The window holds the newest turns, in order, as many as its turns and tokens allow.",  # W1, W2
+    Reason.SHORTENED: "A single turn that the hard cap can't hold is shortened with a visible mark.",  # W6
+    Reason.OVER_BUDGET: (  # W2, W5
+        "The history holds a number of tokens; when they are full it drops to its low mark in one step, "
+        "oldest turns first."
     ),
-    Reason.TURN_LIMIT: (
-        "The history holds a number of turns; when they are reached it drops to its low mark in one step, oldest turns first",
-        "W2, W5",
+    Reason.TURN_LIMIT: (  # W2, W5
+        "The history holds a number of turns; when they are reached it drops to its low mark in one step, "
+        "oldest turns first."
     ),
-    Reason.SUPERSEDED: ("Only the path that the chat shows is sent; what a retry replaced stays stored", "T3"),
-    Reason.FULFILLED_ARTIFACT: (
-        "A request whose artifact was made is left out with its answer, so that it is not made again; "
-        "they come back when the artifact is deleted",
-        "F2–F5",
+    Reason.SUPERSEDED: "Only the path that the chat shows is sent; what a retry replaced stays stored.",  # T3
+    Reason.FULFILLED_ARTIFACT: (  # F2–F5
+        "A request whose artifact was made is left out with its answer, so that it is not made again; they "
+        "come back when the artifact is deleted."
     ),
-    Reason.ORPHAN_TOOL: ("A tool call and its result are sent together or not at all", "W4"),
-    Reason.REFUSED: (
-        "A message that a model declined to answer is left out of what comes later, as it would be declined again",
-        "P6",
+    Reason.ORPHAN_TOOL: "A tool call and its result are sent together or not at all.",  # W4
+    Reason.REFUSED: (  # P6
+        "A message that a model declined to answer is left out of what comes later, as it would be declined again."
     ),
-    Reason.FAILED: ("What a reply wrote before it failed is nobody's words and is not sent", "P6"),
-    Reason.OFFLINE: (
-        "What the offline responder wrote is no model's words: it is not sent to a model, nor remembered",
-        "P6",
+    Reason.FAILED: "What a reply wrote before it failed is nobody's words and is not sent.",  # P6
+    Reason.OFFLINE: (  # P6
+        "What the offline responder wrote is no model's words: it is not sent to a model, nor remembered."
     ),
-    Reason.LIMIT: ("At most five open topics are given, those of the last seven days first", "C6"),
-    Reason.REPEATED: ("What was said several times is recalled once, as it was said last, with how often", "F11"),
-    Reason.REMEMBERED: ("What is known of the person stands before the history, the same all session long", "C3"),
-    Reason.RECALLED: (
-        "What bears on the message and is not in the window stands beside the message, as far as there is room",
-        "C3, Q2",
+    Reason.LIMIT: "At most five open topics are given, those of the last seven days first.",  # C6
+    Reason.REPEATED: "What was said several times is recalled once, as it was said last, with how often.",  # F11
+    Reason.REMEMBERED: "What is known of the person stands before the history, the same all session long.",  # C3
+    Reason.RECALLED: (  # C3, Q2
+        "What bears on the message and is not in the window stands beside the message, as far as there is room."
     ),
-    Reason.LISTED: ("Artifacts are named beside the message, as what asked for them is left out", "F9"),
-    Reason.OUTSIDE_PART: ("A conversation is summed up part by part", "C5, C7"),
-    Reason.EXPIRED: ("What has ended is given to no request", "C3"),
+    Reason.LISTED: "Artifacts are named beside the message, as what asked for them is left out.",  # F9
+    Reason.OUTSIDE_PART: "A conversation is summed up part by part.",  # C5, C7
+    Reason.EXPIRED: "What has ended is given to no request.",  # C3
 }
+"""What staff and people read; behind each stand the numbers of docs/requirements.md."""

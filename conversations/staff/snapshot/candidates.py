@@ -96,18 +96,16 @@ def rule(item: Mapping[str, Any], assistant: Assistant) -> str:
     if item["reason"] != Reason.OVER_BUDGET:
         return Reason(item["reason"]).rule
     if "score" in item:
-        return f"What is recalled beside a message takes at most {assistant.recall_tokens:,} tokens, best first (C3)."
+        return f"What is recalled beside a message takes at most {assistant.recall_tokens:,} tokens, best first."
     match item["kind"]:
         case "memory":
-            return (
-                f"The memory takes at most {assistant.memory_tokens:,} tokens and {LONGEST_MEMORY:,} characters (C3)."
-            )
+            return f"The memory takes at most {assistant.memory_tokens:,} tokens and {LONGEST_MEMORY:,} characters."
         case "topic":
-            return f"Open threads take at most {assistant.open_threads_tokens:,} tokens (W2)."
+            return f"Open threads take at most {assistant.open_threads_tokens:,} tokens."
         case "summary":
             today, last = assistant.today_tokens, assistant.last_conversation_tokens
-            return f"Today takes at most {today:,} tokens, the last conversation {last:,} (W2, C5, C7)."
-    return "What stands beside a message goes where the message needs the room itself (W6)."
+            return f"Today takes at most {today:,} tokens, the last conversation {last:,}."
+    return "What stands beside a message goes where the message needs the room itself."
 
 
 def _found(ids: Sequence[UUID], *, shown: bool) -> dict[str, dict[str, Any]]:

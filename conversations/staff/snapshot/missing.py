@@ -53,19 +53,17 @@ def _over_budget(snapshot: ContextSnapshot, assistant: Assistant) -> str:
         f"The window holds at most {assistant.history_tokens_high:,} tokens of the newest turns as {assistant} is set "
         f"today; when it is full, or the provider's cache is cold, it drops to the low mark of "
         f"{assistant.history_tokens_low:,} in one step. The whole request had a budget of {snapshot.budget:,} and a hard "
-        f"cap of {snapshot.hard_cap:,}: over it, the oldest turns go first (W2, W5, W6)."
+        f"cap of {snapshot.hard_cap:,}: over it, the oldest turns go first."
     )
 
 
 def _turn_limit(snapshot: ContextSnapshot, assistant: Assistant) -> str:
     if snapshot.purpose == ContextSnapshot.Purpose.REWRITE:
-        return (
-            f"A request for a contextualised query is told the newest {rewriting.MOST_TURNS} turns of the window (Q1)."
-        )
+        return f"A request for a contextualised query is told the newest {rewriting.MOST_TURNS} turns of the window."
     return (
         f"The window holds at most {assistant.history_turns_max:,} turns as {assistant} is set today; when it is full, or "
         f"the provider's cache is cold, it drops in one step to what the low mark of {assistant.history_tokens_low:,} "
-        f"tokens needs, and no fewer than {assistant.history_turns_min:,} turns (W1, W2)."
+        f"tokens needs, and no fewer than {assistant.history_turns_min:,} turns."
     )
 
 
@@ -74,7 +72,7 @@ def _fulfilled(snapshot: ContextSnapshot, assistant: Assistant) -> str:
     return (
         "An answer that made an artifact is left out with the request before it, so that it is not made again: by what the "
         f"artifact records, else where it was made within {seconds} seconds after the answer. They come back once the "
-        "artifact is deleted. The window is cut after that, so it holds as many other turns as it can (F2–F6)."
+        "artifact is deleted. The window is cut after that, so it holds as many other turns as it can."
     )
 
 

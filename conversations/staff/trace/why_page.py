@@ -140,10 +140,10 @@ def _missing(newest: Stretch, since: str) -> str:
 
 
 def because(stretch: Stretch) -> str:
-    """The reason in words, with the requirements that it rests on."""
+    """The reason in words."""
     assert stretch.reason
     label = stretch.reason.label
-    return f"{label[0].lower()}{label[1:]} ({stretch.reason.requirements})"
+    return f"{label[0].lower()}{label[1:]}"
 
 
 def _requests(count: int) -> str:

@@ -92,7 +92,7 @@ def test_a_turn_that_left_the_window_says_until_when_it_was_sent_and_why_it_is_n
     assert 1 < len(held) < 6
     assert answer_of(thread, 3) == (
         f"Turn 3 was sent with {len(held)} requests, until {time(held[-1])}. Since then it is left out: "
-        "older than what the token budget holds (W2, W5). No summary covers it, and no memory rests on it."
+        "older than what the token budget holds. No summary covers it, and no memory rests on it."
     )
 
 
