@@ -26,7 +26,7 @@ THREADS = int(os.environ.get("OPENBOOK_TEST_IMPORTED", "20000"))
 """Of an import that is still at work when something else happens, a minute later."""
 MEMBERS = int(os.environ.get("OPENBOOK_TEST_MEMBERS", "2000"))
 
-MEBIBYTES = int(os.environ.get("OPENBOOK_TEST_MEBIBYTES", "6"))
+MEBIBYTES = int(os.environ.get("OPENBOOK_TEST_MEBIBYTES", "4"))
 """Of what takes long to look through."""
 
 pytestmark = pytest.mark.timeout(600)

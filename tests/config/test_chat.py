@@ -40,7 +40,8 @@ def test_a_thread_goes_on_where_it_was_left(chat: Chat, model: ModelServer) -> N
     found = re.search(r"--thread (\S+)", told)
     assert (said, bool(found)) == ("Hello Ada\n", True)
     assert chat("What do I like?", user="ada", thread="last")[0] == "Tea\n"
-    assert [(turn.position, turn.text) for turn in Message.objects.filter(thread=uuid.UUID(found[1]) if found else None)] == [
+    turns = Message.objects.filter(thread=uuid.UUID(found[1]) if found else None).order_by("position")
+    assert [(turn.position, turn.text) for turn in turns] == [
         (1, "I like tea"), (2, "Hello Ada"), (3, "What do I like?"), (4, "Tea"),
     ]  # fmt: skip
     assert [message["role"] for message in model.bodies[1]["messages"]] == ["user", "assistant", "user"]

@@ -329,7 +329,6 @@ async def test_a_program_that_cannot_be_run_is_a_clear_error(settings: Settings,
     ("setting", "steps", "code"),
     [
         ("FIRST_TOKEN", [{"wait": 600}], "timeout"),
-        ("REPLY", [{"wait": 600}], "timeout"),
         ("STALL", [*opened("Half "), {"wait": 600}], "stalled"),
         ("STALL", [*opened("Whole"), *closed()[:-1], {"wait": 600}], "stalled"),
     ],
