@@ -76,6 +76,15 @@ def test_each_link_leads_somewhere(document: Path) -> None:
     assert broken == []
 
 
+@pytest.mark.parametrize("index", [ROOT / "docs" / "README.md", ROOT / "docs" / "decisions" / "README.md"], ids=name)
+def test_an_index_has_each_document_beside_it(index: Path) -> None:
+    assert {path.name for path in index.parent.glob("*.md")} - {index.name} - set(LINK.findall(prose(index))) == set()
+
+
+def test_the_readme_is_a_page() -> None:
+    assert len((ROOT / "README.md").read_text().splitlines()) <= 200
+
+
 def test_each_setting_of_the_environment_is_documented() -> None:
     names = set(re.findall(r"\benv(?:_list|_switch)?\(\s*\"(\w+)\"", (ROOT / "config" / "settings.py").read_text()))
     documented = set(re.findall(r"\b[A-Z][A-Z_]+\b", (ROOT / "docs" / "configuration.md").read_text()))
