@@ -21,6 +21,9 @@ run: .venv/run.stamp .local/static.stamp ## set up what is missing, then serve o
 dev: .venv/run.stamp node_modules/.stamp ## serve for development: starts again at each change, static files from source
 	@exec "$(PYTHON)" manage.py dev
 
+demo: .venv/run.stamp ## fill it with a month of two people and a support case; options=--again: anew
+	@exec "$(PYTHON)" manage.py demo $(options)
+
 test: .venv/dev.stamp node_modules/.dev.stamp .local/static.stamp .local/claude-cli/stamp
 test: ## the whole suite, on a real PostgreSQL, Redis and browser
 	@sh tests/services.sh
@@ -148,4 +151,4 @@ node_modules/.dev.stamp: node_modules/.stamp
 	@"$(PYTHON)" manage.py collectstatic --noinput --verbosity 0
 	@touch $@
 
-.PHONY: help run dev test test-fast soak check audit bench embeddings otel pydantic password lock clean
+.PHONY: help run dev demo test test-fast soak check audit bench embeddings otel pydantic password lock clean
