@@ -10,6 +10,9 @@ from tests.upgrades import contents, dump, load, manage, recorded, restore, sche
 from tests.upgrades.recording import held
 
 
+pytestmark = pytest.mark.process
+
+
 @pytest.mark.parametrize("name", recorded())
 def test_a_released_database_is_upgraded_with_all_that_it_holds(name: str, migrated: str) -> None:
     before = contents(name)
