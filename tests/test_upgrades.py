@@ -9,7 +9,6 @@ from tests.services import fresh_database
 from tests.upgrades import contents, dump, load, manage, recorded, restore, schema
 from tests.upgrades.recording import held
 
-
 pytestmark = pytest.mark.process
 
 
