@@ -3,7 +3,7 @@
 import asyncio
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from datetime import datetime, timedelta
 from typing import cast
 
@@ -14,7 +14,7 @@ from config.demo.clock import Clock, replaced
 from config.demo.screenplay import Exchange, Session
 from config.demo.scripted_model import ScriptedModel
 from conversations import replies
-from conversations.models import Thread
+from conversations.models import Allowance, Thread
 from conversations.providers import PROVIDERS, get_provider, model_catalog
 from conversations.replies.store import Opened
 from memory import forgetting
@@ -22,6 +22,11 @@ from memory.consolidation.consolidate import consolidate
 from memory.models import Consolidation
 
 PROVIDER = "anthropic"
+SETTINGS = {
+    "OPENBOOK_PROVIDER": PROVIDER,
+    "OPENBOOK_LIMIT_TOKENS_DAY": 0,  # a month's tokens are used in a minute
+    "OPENBOOK_MEMORY_BACKEND": "postgres",  # no service elsewhere is asked
+}
 QUIET = timedelta(minutes=12)
 """After which a worker would take notes."""
 LATEST = timedelta(hours=2)
@@ -51,6 +56,7 @@ class Player:
             self._play(user, session)
         for user in people:
             Consolidation.objects.filter(user=user).update(not_before=None)
+            Allowance.objects.filter(user=user).delete()  # of today, where it is counted by the true time
 
     def _start(self, session: Session) -> datetime:
         at = session.at
@@ -113,7 +119,9 @@ def scripted_model(clock: Clock) -> Iterator[ScriptedModel]:
     PROVIDERS[PROVIDER] = f"{ScriptedModel.__module__}.{ScriptedModel.__qualname__}"
     get_provider.cache_clear()
     try:
-        with replaced(settings, "OPENBOOK_PROVIDER", PROVIDER):
+        with ExitStack() as stack:
+            for name, value in SETTINGS.items():
+                stack.enter_context(replaced(settings, name, value))
             model = cast(ScriptedModel, get_provider(PROVIDER))
             model.clock = clock
             model.factor = model_catalog.get(PROVIDER, model.default_model()).token_factor
