@@ -28,7 +28,7 @@ class ArtifactError(Exception):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Made:
+class Provenance:
     """By whom and when a version is made: its provenance (F4)."""
 
     origin: ArtifactVersion.Origin
@@ -38,7 +38,7 @@ class Made:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Saved:
+class SavedVersion:
     """``changed`` is false where the newest version says the same already: then nothing was stored."""
 
     artifact: Artifact
@@ -54,11 +54,11 @@ def create(
     title: str,
     kind: str,
     content: str,
-    made: Made,
+    made: Provenance,
     language: str = "",
     preset: str = "",
     after_position: int = 0,
-) -> Saved:
+) -> SavedVersion:
     """A new artifact with its version 1. Raises ``ArtifactError``."""
     check_title(title)
     check_kind(kind)
@@ -73,11 +73,11 @@ def create(
         created_at=made.at,
         updated_at=made.at,
     )
-    return Saved(artifact=artifact, version=_version(artifact, content, made), created=True)
+    return SavedVersion(artifact=artifact, version=_version(artifact, content, made), created=True)
 
 
 @transaction.atomic
-def add_version(artifact: Artifact, *, content: str, made: Made, based_on: int | None = None) -> Saved:
+def add_version(artifact: Artifact, *, content: str, made: Provenance, based_on: int | None = None) -> SavedVersion:
     """The next version of an artifact, which must not be deleted.
 
     ``based_on`` is the version that the writer had in front of it; raises ``ArtifactError`` where there is a newer one.
@@ -86,7 +86,7 @@ def add_version(artifact: Artifact, *, content: str, made: Made, based_on: int |
     artifact = _locked(artifact, based_on)
     newest = artifact.versions.get(number=artifact.version)
     if newest.content == content:
-        return Saved(artifact=artifact, version=newest, changed=False)
+        return SavedVersion(artifact=artifact, version=newest, changed=False)
     if artifact.version >= MAX_VERSIONS:
         raise ArtifactError(
             "too_many_versions",
@@ -96,12 +96,12 @@ def add_version(artifact: Artifact, *, content: str, made: Made, based_on: int |
     artifact.version += 1
     artifact.updated_at = made.at
     artifact.save(update_fields=["version", "updated_at"])
-    return Saved(artifact=artifact, version=_version(artifact, content, made))
+    return SavedVersion(artifact=artifact, version=_version(artifact, content, made))
 
 
 @transaction.atomic
 def change(
-    artifact: Artifact, *, made: Made, content: str | None = None, based_on: int | None = None, **labels: str
+    artifact: Artifact, *, made: Provenance, content: str | None = None, based_on: int | None = None, **labels: str
 ) -> None:
     """Other labels – ``title``, ``kind``, ``language`` –, another content, or both: all of it, or nothing.
 
@@ -182,7 +182,7 @@ def _locked(artifact: Artifact, based_on: int | None) -> Artifact:
     return artifact
 
 
-def _version(artifact: Artifact, content: str, made: Made) -> ArtifactVersion:
+def _version(artifact: Artifact, content: str, made: Provenance) -> ArtifactVersion:
     return ArtifactVersion.objects.create(
         artifact=artifact,
         thread_id=artifact.thread_id,

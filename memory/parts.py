@@ -10,7 +10,7 @@ MOST_CHARACTERS = 24_000
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Place:
+class TurnPlace:
     """A turn as far as the cuts depend on it."""
 
     position: int
@@ -28,14 +28,14 @@ class Part:
     ended_at: datetime
 
 
-def parts_of(places: Iterable[Place], zone: tzinfo, *, first: int = 1, settled: int = 0) -> list[Part]:
+def parts_of(places: Iterable[TurnPlace], zone: tzinfo, *, first: int = 1, settled: int = 0) -> list[Part]:
     """The turns, in their order, as parts: each within a day of the zone, without a long pause, and of bounded size.
 
     The first part begins at position ``first``, each other one right behind the one before. Turns up to the position
     ``settled`` are one part already and stay so, whatever the cuts would be today.
     """
     parts: list[Part] = []
-    begun: list[Place] = []
+    begun: list[TurnPlace] = []
     for place in places:
         if begun and place.position > settled and not _continues(begun, place, zone):
             parts.append(_part(begun, first, settled))
@@ -44,7 +44,7 @@ def parts_of(places: Iterable[Place], zone: tzinfo, *, first: int = 1, settled: 
     return [*parts, _part(begun, first, settled)] if begun else parts
 
 
-def _continues(begun: list[Place], place: Place, zone: tzinfo) -> bool:
+def _continues(begun: list[TurnPlace], place: TurnPlace, zone: tzinfo) -> bool:
     return (
         place.at - begun[-1].at <= LONGEST_PAUSE
         and place.at.astimezone(zone).date() == begun[0].at.astimezone(zone).date()
@@ -53,7 +53,7 @@ def _continues(begun: list[Place], place: Place, zone: tzinfo) -> bool:
     )
 
 
-def _part(places: list[Place], first: int, settled: int) -> Part:
+def _part(places: list[TurnPlace], first: int, settled: int) -> Part:
     times = [place.at for place in places]
     last = max(places[-1].position, settled)  # the last turns of what is settled may be gone
     return Part(first=first, last=last, started_at=min(times), ended_at=max(times))

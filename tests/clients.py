@@ -20,14 +20,14 @@ class ApiError(Exception):
 
 
 @dataclass
-class Client:
+class ServerClient:
     """``url`` ends with a slash."""
 
     url: str
     token: str = ""
 
     @classmethod
-    def signed_in(cls, url: str, username: str = "admin", password: str = "") -> "Client":
+    def signed_in(cls, url: str, username: str = "admin", password: str = "") -> "ServerClient":
         answer = cls(url).call("POST", "auth/token/", {"username": username, "password": password})
         return cls(url, answer["token"])
 

@@ -16,7 +16,7 @@ Values = dict[str, Any]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Told:
+class CollectedSpan:
     """A span, in plain values. ``parent`` is empty at the top of a trace."""
 
     name: str
@@ -45,7 +45,7 @@ class Collector:
     """``bodies`` are what came, as it came; ``service`` the resource that told it last."""
 
     bodies: list[bytes] = field(default_factory=list)
-    spans: list[Told] = field(default_factory=list)
+    spans: list[CollectedSpan] = field(default_factory=list)
     points: dict[str, list[Point]] = field(default_factory=dict)
     service: Values = field(default_factory=dict)
 
@@ -66,7 +66,7 @@ class Collector:
     def url(self) -> str:
         return f"http://127.0.0.1:{self._server.server_port}"
 
-    def named(self, name: str) -> list[Told]:
+    def named(self, name: str) -> list[CollectedSpan]:
         return [span for span in self.spans if span.name == name]
 
     def take(self, path: str, body: bytes) -> None:
@@ -106,8 +106,8 @@ def handler(collector: Collector) -> type[BaseHTTPRequestHandler]:
     return Handler
 
 
-def as_told(span: Span) -> Told:
-    return Told(
+def as_told(span: Span) -> CollectedSpan:
+    return CollectedSpan(
         name=span.name,
         kind=Span.SpanKind.Name(span.kind).removeprefix("SPAN_KIND_").lower(),
         trace=span.trace_id.hex(),

@@ -143,7 +143,7 @@ def _patience(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
 @pytest.fixture(autouse=True)
 def _uncounted(monkeypatch: pytest.MonkeyPatch) -> None:
     """Who signs in with a wrong password in one test is not kept waiting for it in the next."""
-    monkeypatch.setattr(rate_counters, "HERE", rate_counters.Counts())
+    monkeypatch.setattr(rate_counters, "HERE", rate_counters.RateCounts())
 
 
 @pytest.fixture(autouse=True)
@@ -163,9 +163,9 @@ def _known_models(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each test begins with the models as they are shipped, of which nothing is learnt, and reads none of them anew unless it
     changes one."""
     rows = SHIPPED.get(LanguageModel, [])
-    known = model_catalog.Known.of(rows, until=math.inf if rows else 0)
+    known = model_catalog.Catalog.of(rows, until=math.inf if rows else 0)
     monkeypatch.setattr(model_catalog, "_known", known)
-    monkeypatch.setattr(token_calibration, "_kept", token_calibration._Kept(until=math.inf))
+    monkeypatch.setattr(token_calibration, "_kept", token_calibration._CachedFactors(until=math.inf))
 
 
 @pytest.fixture

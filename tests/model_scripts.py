@@ -85,15 +85,15 @@ class Stall:
 
 
 @dataclass(frozen=True)
-class Cut:
+class BrokenStream:
     """The connection breaks off in the middle of the body."""
 
 
-Step = Event | Raw | Delay | Gate | Stall | Cut
+Step = Event | Raw | Delay | Gate | Stall | BrokenStream
 
 
 @dataclass(frozen=True, kw_only=True)
-class Stream:
+class ScriptedStream:
     """``thinks``: where the model thinks by default, it does before this; it can also find that there is no need."""
 
     steps: tuple[Step, ...]
@@ -102,7 +102,7 @@ class Stream:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Refused:
+class Refusal:
     """An answer without a stream."""
 
     status: int
@@ -110,7 +110,7 @@ class Refused:
     headers: dict[str, str] = field(default_factory=dict)
 
 
-Script = Stream | Refused
+Script = ScriptedStream | Refusal
 Responder = Callable[[dict[str, Any]], Script]
 
 
@@ -118,9 +118,9 @@ def error_body(error_type: str, message: str) -> Event:
     return {"type": "error", "error": {"type": error_type, "message": message}, "request_id": "req_local"}
 
 
-def error(status: int, message: str = "", *, error_type: str = "", headers: dict[str, str] | None = None) -> Refused:
+def error(status: int, message: str = "", *, error_type: str = "", headers: dict[str, str] | None = None) -> Refusal:
     body = error_body(error_type or TYPES[status], message or f"Local error {status}")
-    return Refused(status=status, body=json.dumps(body).encode(), headers=headers or {})
+    return Refusal(status=status, body=json.dumps(body).encode(), headers=headers or {})
 
 
 def message_start(usage: dict[str, Any] | None = None, diagnostics: dict[str, Any] | None = None) -> Event:
@@ -178,8 +178,8 @@ def ping() -> Event:
     return {"type": "ping"}
 
 
-def stream(*steps: Step, headers: dict[str, str] | None = None, thinks: bool = True) -> Stream:
-    return Stream(steps=steps, headers=headers or {}, thinks=thinks)
+def stream(*steps: Step, headers: dict[str, str] | None = None, thinks: bool = True) -> ScriptedStream:
+    return ScriptedStream(steps=steps, headers=headers or {}, thinks=thinks)
 
 
 def opened() -> tuple[Step, ...]:
@@ -191,7 +191,7 @@ def closed(stop_reason: str | None = "end_turn", index: int = 0) -> tuple[Step, 
     return (block_stop(index), message_delta(stop_reason), message_stop())
 
 
-def text(*deltas: str | Gate, stop_reason: str | None = "end_turn", delay: float = 0) -> Stream:
+def text(*deltas: str | Gate, stop_reason: str | None = "end_turn", delay: float = 0) -> ScriptedStream:
     """A whole reply of text. A gate among the deltas waits there; a delay comes before each delta."""
     steps: list[Step] = []
     for delta in deltas:
@@ -200,7 +200,7 @@ def text(*deltas: str | Gate, stop_reason: str | None = "end_turn", delay: float
 
 
 @dataclass(frozen=True, kw_only=True)
-class Use:
+class ScriptedToolUse:
     """A tool call. ``input`` may be the JSON itself, be it broken. ``halfway`` are steps in the middle of its stream."""
 
     name: str
@@ -238,26 +238,30 @@ class Thought:
         return {"type": "thinking", "thinking": "".join(self.pieces), "signature": self.signature}
 
 
-def turn(*parts: str | Use | Thought, stop_reason: str = "") -> Stream:
+def turn(*parts: str | ScriptedToolUse | Thought, stop_reason: str = "") -> ScriptedStream:
     """A whole reply of thinking, texts and tool calls, each of them a block, in this order."""
     steps: list[Step] = []
     for index, part in enumerate(parts):
-        if isinstance(part, Use | Thought):
+        if isinstance(part, ScriptedToolUse | Thought):
             steps.extend(part.steps(index))
         else:
             words = re.findall(r"\S+\s*|\s+", part)
             steps.extend([block_start(index), *(text_delta(word, index) for word in words), block_stop(index)])
-    calls = any(isinstance(part, Use) for part in parts)
+    calls = any(isinstance(part, ScriptedToolUse) for part in parts)
     ending = message_delta(stop_reason or ("tool_use" if calls else "end_turn"))
     return stream(message_start(), *steps, ending, message_stop())
 
 
-def tool_use(name: str, tool_input: dict[str, Any] | str, *, tool_id: str = "toolu_local", before: str = "") -> Stream:
+def tool_use(
+    name: str, tool_input: dict[str, Any] | str, *, tool_id: str = "toolu_local", before: str = ""
+) -> ScriptedStream:
     """A reply that calls one tool, after an optional text."""
-    return turn(*([before] if before else []), Use(name=name, input=tool_input, id=tool_id))
+    return turn(*([before] if before else []), ScriptedToolUse(name=name, input=tool_input, id=tool_id))
 
 
-def refusal(*deltas: str, category: str | None = "cyber", explanation: str | None = "It could do harm.") -> Stream:
+def refusal(
+    *deltas: str, category: str | None = "cyber", explanation: str | None = "It could do harm."
+) -> ScriptedStream:
     """The model declines, before it has said anything or after some of it. Some refusals are of no category."""
     details = {"type": "refusal", "category": category, "explanation": explanation if category else None}
     said = [block_start(), *(text_delta(delta) for delta in deltas), block_stop()] if deltas else []
@@ -283,7 +287,7 @@ ASKS_FOR_AN_ARTIFACT = re.compile(
 )
 
 
-def repeater(body: dict[str, Any]) -> Stream:
+def repeater(body: dict[str, Any]) -> ScriptedStream:
     """The old fault: makes the first artifact that any user text of the request asks for, be it made long ago or not.
 
     It answers in words after a tool's result, and where it cannot save or nothing is asked for.
@@ -297,7 +301,9 @@ def repeater(body: dict[str, Any]) -> Stream:
         return echo(body)
     content = f"# {title}\n\nMade for: {newest_user_text(messages)}"
     tool_id = "toolu_" + hashlib.sha256(json.dumps(body).encode()).hexdigest()[:20]
-    save = Use(name="save_artifact", input={"title": title, "kind": "document", "content": content}, id=tool_id)
+    save = ScriptedToolUse(
+        name="save_artifact", input={"title": title, "kind": "document", "content": content}, id=tool_id
+    )
     return turn("I make it. ", save)
 
 
@@ -311,7 +317,7 @@ def can_save(body: dict[str, Any]) -> bool:
     return not refused and any(tool["name"] == "save_artifact" for tool in body.get("tools", []))
 
 
-def echo(body: dict[str, Any], *, delay: float = 0) -> Stream:
+def echo(body: dict[str, Any], *, delay: float = 0) -> ScriptedStream:
     """The default: says how much it was given and quotes the newest user text, word by word."""
     reply = f"I was given {len(body['messages'])} messages. The newest says: “{newest_user_text(body['messages'])}”"
     return text(*(word + " " for word in reply.split(" ")[:-1]), reply.split(" ")[-1], delay=delay)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 
-from tests.clients import ApiError, Client
+from tests.clients import ApiError, ServerClient
 
 STRANGERS = 30
 
@@ -21,7 +21,7 @@ class Crowd:
     failures: list[int] = field(default_factory=list)
 
 
-def crowd(url: str, somebody: Client, strangers: int = STRANGERS) -> Crowd:
+def crowd(url: str, somebody: ServerClient, strangers: int = STRANGERS) -> Crowd:
     """The strangers come all at once; the other person calls until the last of them has his answer."""
     with ThreadPoolExecutor(max_workers=strangers) as threads:
         attempts = [threads.submit(attempt, url, f"nobody-{uuid.uuid4()}") for _ in range(strangers)]
@@ -35,13 +35,13 @@ def crowd(url: str, somebody: Client, strangers: int = STRANGERS) -> Crowd:
 
 def attempt(url: str, name: str) -> int:
     try:
-        Client.signed_in(url, name, "wrong")
+        ServerClient.signed_in(url, name, "wrong")
     except ApiError as error:
         return error.status
     return 200
 
 
-def timed_call(client: Client) -> tuple[float, int]:
+def timed_call(client: ServerClient) -> tuple[float, int]:
     """A page of threads, which needs a database connection."""
     started = time.perf_counter()
     try:
@@ -51,6 +51,6 @@ def timed_call(client: Client) -> tuple[float, int]:
     return time.perf_counter() - started, 200
 
 
-def undisturbed(client: Client, calls: int) -> Iterator[float]:
+def undisturbed(client: ServerClient, calls: int) -> Iterator[float]:
     for _ in range(calls):
         yield timed_call(client)[0]

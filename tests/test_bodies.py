@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 import psycopg
 import pytest
 
-from tests.clients import Client
+from tests.clients import ServerClient
 from tests.processes import ServerProcess, server
 from tests.services import fresh_database
 from tests.test_long_work import ALL_MB, ENVIRONMENT, PASSWORD, call_with, grows_by_at_most, posted
@@ -43,10 +43,10 @@ def running(database: str) -> Iterator[ServerProcess]:
 
 
 @pytest.fixture(scope="module")
-def people(running: ServerProcess, database: str) -> list[Client]:
+def people(running: ServerProcess, database: str) -> list[ServerClient]:
     with psycopg.connect(database) as connection:
         connection.execute(COPIED, [PEOPLE])
-    return [Client.signed_in(running.url, f"person{number}", PASSWORD) for number in range(1, PEOPLE + 1)]
+    return [ServerClient.signed_in(running.url, f"person{number}", PASSWORD) for number in range(1, PEOPLE + 1)]
 
 
 def filled(beginning: str, filling: str, end: str) -> bytes:
@@ -65,7 +65,7 @@ BODIES: dict[str, tuple[str, bytes]] = {
 }
 
 
-def send(client: Client, path: str, body: bytes) -> int:
+def send(client: ServerClient, path: str, body: bytes) -> int:
     with posted(client, path if path.startswith("/") else f"/api/v1/{path}", body) as response:
         response.read()
         return response.status
@@ -73,7 +73,7 @@ def send(client: Client, path: str, body: bytes) -> int:
 
 @pytest.mark.parametrize("name", BODIES)
 def test_many_bodies_that_wait_for_none_take_no_more_than_there_is_for_all(
-    running: ServerProcess, people: list[Client], name: str
+    running: ServerProcess, people: list[ServerClient], name: str
 ) -> None:
     path, body = BODIES[name]
     calls = []
@@ -104,7 +104,7 @@ def read(sent: socket.socket) -> Answer:
     return answer.status, answer.headers, json.loads(answer.read())
 
 
-def token_of(client: Client) -> str:
+def token_of(client: ServerClient) -> str:
     return f"Authorization: Token {client.token}"
 
 
@@ -162,8 +162,8 @@ def small(database: str) -> Iterator[ServerProcess]:
         yield running
 
 
-def test_all_bodies_together_take_so_much_of_a_disk(small: ServerProcess, people: list[Client]) -> None:
-    first, second = (Client(small.url, client.token) for client in people[:2])
+def test_all_bodies_together_take_so_much_of_a_disk(small: ServerProcess, people: list[ServerClient]) -> None:
+    first, second = (ServerClient(small.url, client.token) for client in people[:2])
     book = b'{"format": "openbook/1"}'
 
     def refused(how: str, body: bytes = b"") -> bool:

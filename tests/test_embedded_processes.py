@@ -17,7 +17,7 @@ import pytest
 
 from config.postgres import embedded
 from config.server import health
-from tests.clients import ApiError, Client, Json
+from tests.clients import ApiError, Json, ServerClient
 from tests.processes import ServerProcess, server
 from tests.volumes import fill, mounted
 from tests.waiting import until
@@ -53,8 +53,8 @@ def running(data: Path) -> Iterator[ServerProcess]:
 
 
 @pytest.fixture(scope="module")
-def client(running: ServerProcess) -> Client:
-    return Client.signed_in(running.url, password=PASSWORD)
+def client(running: ServerProcess) -> ServerClient:
+    return ServerClient.signed_in(running.url, password=PASSWORD)
 
 
 def kill_postgres(data: Path) -> int:
@@ -74,7 +74,7 @@ def database_health(running: ServerProcess) -> tuple[int, str]:
         return answer.status, json.loads(answer.read())["checks"]["database"]
 
 
-def begun(client: Client) -> tuple[Iterator[Json], list[Json]]:
+def begun(client: ServerClient) -> tuple[Iterator[Json], list[Json]]:
     """A slow reply that has begun to speak: its stream, and what came of it."""
     stream = client.events("threads/new/messages/stream/", {"content": "Go"}, seconds=SECONDS)
     events = [next(stream)]
@@ -83,7 +83,7 @@ def begun(client: Client) -> tuple[Iterator[Json], list[Json]]:
     return stream, events
 
 
-def check_end(client: Client, events: list[Json]) -> None:
+def check_end(client: ServerClient, events: list[Json]) -> None:
     """What was read is what is stored, and the thread goes on."""
     assert [event["seq"] for event in events] == list(range(1, len(events) + 1))
     assert events[-1]["type"] in {"reply.completed", "reply.interrupted"}
@@ -95,7 +95,7 @@ def check_end(client: Client, events: list[Json]) -> None:
 
 
 def test_a_postgresql_killed_in_mid_reply_runs_again_and_no_word_is_lost(
-    running: ServerProcess, client: Client, data: Path
+    running: ServerProcess, client: ServerClient, data: Path
 ) -> None:
     stream, events = begun(client)
     killed = kill_postgres(data)
@@ -106,7 +106,7 @@ def test_a_postgresql_killed_in_mid_reply_runs_again_and_no_word_is_lost(
 
 
 def test_while_it_cannot_be_started_health_says_so_and_then_all_goes_on(
-    running: ServerProcess, client: Client, data: Path
+    running: ServerProcess, client: ServerClient, data: Path
 ) -> None:
     settings = data / "postgres" / "postgresql.conf"
     sound = settings.read_text()
@@ -123,7 +123,7 @@ def test_while_it_cannot_be_started_health_says_so_and_then_all_goes_on(
 
 
 @pytest.mark.skipif(not ROOT, reason="only root mounts a disk to fill")
-def test_a_full_disk_is_told_and_loses_nothing(running: ServerProcess, client: Client, data: Path) -> None:
+def test_a_full_disk_is_told_and_loses_nothing(running: ServerProcess, client: ServerClient, data: Path) -> None:
     thread = client.call("POST", "threads/", {"title": "Full"})["id"]
     fill(data / "filling")
     until(lambda: database_health(running) == (503, "nothing can be stored: the disk of the database is full"))
@@ -138,7 +138,7 @@ def test_a_full_disk_is_told_and_loses_nothing(running: ServerProcess, client: C
     assert [turn["role"] for turn in client.messages(thread)] == [*kept, "user", "assistant"]
 
 
-def status_of_sending(client: Client, thread: str, text: str) -> str:
+def status_of_sending(client: ServerClient, thread: str, text: str) -> str:
     """How its reply ended, or the code of the error where nothing was stored."""
     try:
         return str(client.call("POST", f"threads/{thread}/messages/", {"content": text})["reply"]["status"])
@@ -160,7 +160,7 @@ def test_a_database_that_is_read_only_is_told(running: ServerProcess, data: Path
 
 @pytest.mark.skipif(not hasattr(resource, "prlimit"), reason="only Linux limits another process")
 def test_more_half_sent_requests_than_there_are_files_leave_nothing_broken(
-    running: ServerProcess, client: Client
+    running: ServerProcess, client: ServerClient
 ) -> None:
     address = urlsplit(running.url)
     limits = resource.prlimit(running.pid, resource.RLIMIT_NOFILE)
@@ -182,7 +182,7 @@ def is_well(running: ServerProcess) -> bool:
     return False
 
 
-def has_ended(client: Client, events: list[Json]) -> bool:
+def has_ended(client: ServerClient, events: list[Json]) -> bool:
     with suppress(ApiError):
         return bool(client.messages(events[0]["data"]["thread"])[0]["reply"]["status"] != "running")
     return False

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.clients import ApiError, Client, Json
+from tests.clients import ApiError, Json, ServerClient
 from tests.processes import ServerProcess, server
 from tests.services import fresh_database
 from tests.waiting import until
@@ -45,8 +45,8 @@ def running(database: str) -> Iterator[ServerProcess]:
 
 
 @pytest.fixture(scope="module")
-def client(running: ServerProcess) -> Client:
-    return Client.signed_in(running.url, password=PASSWORD)
+def client(running: ServerProcess) -> ServerClient:
+    return ServerClient.signed_in(running.url, password=PASSWORD)
 
 
 def long_document() -> bytes:
@@ -64,7 +64,7 @@ def archive(members: int) -> bytes:
 
 @contextmanager
 def posted(
-    client: Client, path: str, body: bytes, kind: str = "application/json"
+    client: ServerClient, path: str, body: bytes, kind: str = "application/json"
 ) -> Iterator[http.client.HTTPResponse]:
     with closing(http.client.HTTPConnection(urlsplit(client.url).netloc, timeout=120)) as connection:
         headers = {"Authorization": f"Token {client.token}", "X-Api-Key": client.token, "Content-Type": kind}
@@ -73,7 +73,7 @@ def posted(
 
 
 @contextmanager
-def importing(client: Client) -> Iterator[Iterator[Json]]:
+def importing(client: ServerClient) -> Iterator[Iterator[Json]]:
     """The lines of a long import that has begun to store."""
     with posted(client, "/api/v1/import/?progress=true", long_document()) as response:
         lines: Iterator[Json] = map(json.loads, response)
@@ -81,18 +81,18 @@ def importing(client: Client) -> Iterator[Iterator[Json]]:
         yield lines
 
 
-def refused(client: Client, path: str, body: bytes, kind: str = "application/json") -> tuple[int, Any]:
+def refused(client: ServerClient, path: str, body: bytes, kind: str = "application/json") -> tuple[int, Any]:
     with posted(client, path, body, kind) as response:
         return response.status, json.loads(response.read())["error"]
 
 
-def test_a_small_zip_of_many_documents_is_refused_in_words(client: Client) -> None:
+def test_a_small_zip_of_many_documents_is_refused_in_words(client: ServerClient) -> None:
     status, error = refused(client, "/api/v1/import/", archive(MEMBERS), "application/zip")
     assert (status, error["code"], error["details"]) == (413, "import_too_large", {"limit": 200})
     assert f"holds {MEMBERS:,} documents" in error["message"]
 
 
-def test_others_are_served_and_who_leaves_imports_nothing(running: ServerProcess, client: Client) -> None:
+def test_others_are_served_and_who_leaves_imports_nothing(running: ServerProcess, client: ServerClient) -> None:
     with importing(client):
         assert client.call("POST", "threads/new/messages/", {"content": "Hello"})["reply"]["status"] == "completed"
         with closing(http.client.HTTPConnection(urlsplit(running.url).netloc, timeout=60)) as connection:
@@ -164,7 +164,9 @@ def grows_by_at_most(running: ServerProcess, most: float) -> Iterator[None]:
 
 
 @pytest.mark.parametrize("name", UPLOADS)
-def test_whatever_an_upload_holds_it_takes_little_memory(running: ServerProcess, client: Client, name: str) -> None:
+def test_whatever_an_upload_holds_it_takes_little_memory(
+    running: ServerProcess, client: ServerClient, name: str
+) -> None:
     upload = zipped(UPLOADS[name])
     with (
         grows_by_at_most(running, EACH_MB),
@@ -178,14 +180,14 @@ def test_whatever_an_upload_holds_it_takes_little_memory(running: ServerProcess,
 
 @pytest.mark.parametrize("name", CALLS)
 def test_whatever_a_call_of_the_messages_api_holds_it_takes_little_memory(
-    running: ServerProcess, client: Client, name: str
+    running: ServerProcess, client: ServerClient, name: str
 ) -> None:
     with grows_by_at_most(running, EACH_MB), posted(client, "/v1/messages", CALLS[name]) as response:
         answer = json.loads(response.read())
     assert (response.status in (400, 413), answer["type"]) == (True, "error"), answer
 
 
-def test_all_of_them_at_once_take_no_more_than_there_is_for_all(running: ServerProcess, client: Client) -> None:
+def test_all_of_them_at_once_take_no_more_than_there_is_for_all(running: ServerProcess, client: ServerClient) -> None:
     def send(path: str, body: bytes) -> int:
         with posted(client, path, body) as response:
             response.read()
@@ -198,7 +200,7 @@ def test_all_of_them_at_once_take_no_more_than_there_is_for_all(running: ServerP
     assert statuses <= {201, 400, 413, 429, 503, 529}
 
 
-def test_a_frame_of_many_values_is_refused_in_words(running: ServerProcess, client: Client) -> None:
+def test_a_frame_of_many_values_is_refused_in_words(running: ServerProcess, client: ServerClient) -> None:
     with grows_by_at_most(running, EACH_MB), client.socket(max_size=None) as tab:
         for value in (b"[]", b'{"":{}}'):
             tab.send(b'{"type": %s}' % many(value, 1), text=True)
@@ -208,11 +210,11 @@ def test_a_frame_of_many_values_is_refused_in_words(running: ServerProcess, clie
 
 
 def test_two_processes_run_one_work_of_a_person_and_a_signal_ends_it_in_time(
-    database: str, client: Client, redis_url: str
+    database: str, client: ServerClient, redis_url: str
 ) -> None:
     before = client.call("GET", "export/")
     with server(database, **ENVIRONMENT) as other:
-        with importing(Client(other.url, client.token)) as lines:
+        with importing(ServerClient(other.url, client.token)) as lines:
             with pytest.raises(ApiError) as caught:
                 client.call("POST", "import/", {"format": "openbook/1"})
             assert (caught.value.status, caught.value.error["code"]) == (429, "long_work_running")

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.model_scripts import Stream, Use, echo, repeater, text, turn
+from tests.model_scripts import ScriptedStream, ScriptedToolUse, echo, repeater, text, turn
 
 CALL: dict[str, Any] = {
     "role": "assistant",
@@ -31,7 +31,7 @@ def test_the_default_reply_quotes_the_newest_text() -> None:
     assert json.dumps(echo(request()).steps[0])
 
 
-def saved_title(script: Stream) -> str:
+def saved_title(script: ScriptedStream) -> str:
     """The title of the artifact that a stream saves, or nothing."""
     pieces = [
         step["delta"].get("partial_json", "") for step in script.steps if isinstance(step, dict) and "delta" in step
@@ -68,7 +68,9 @@ def test_the_repeater_only_saves_where_it_can(changed: dict[str, Any]) -> None:
 
 
 def test_a_call_streams_in_pieces_that_cut_escapes() -> None:
-    (start, *deltas, stop, ending, end) = turn(Use(name="save", input={"a": "😀"}), stop_reason="max_tokens").steps[1:]
+    (start, *deltas, stop, ending, end) = turn(
+        ScriptedToolUse(name="save", input={"a": "😀"}), stop_reason="max_tokens"
+    ).steps[1:]
     assert start == {
         "type": "content_block_start",
         "index": 0,

@@ -10,7 +10,7 @@ from anthropic import Anthropic
 from anthropic.types import Message, ThinkingBlock, ToolUseBlock
 
 from conversations.context.token_estimate import TURN_OVERHEAD, estimate_tokens
-from tests.model_scripts import Use, refusal, text, turn
+from tests.model_scripts import ScriptedToolUse, refusal, text, turn
 from tests.model_server import FORBIDDEN, ModelServer, Thinking
 
 SONNET, HAIKU, OPUS = "claude-sonnet-5-5", "claude-haiku-5-5", "claude-opus-5-5"
@@ -131,7 +131,7 @@ def test_thinking_eats_the_answer_where_there_is_no_room_for_both(client: Anthro
 
 
 def test_notes_between_calls_come_as_thinking(client: Anthropic, model_server: ModelServer) -> None:
-    first, second = Use(name="search", input={}, id="t1"), Use(name="search", input={}, id="t2")
+    first, second = ScriptedToolUse(name="search", input={}, id="t1"), ScriptedToolUse(name="search", input={}, id="t2")
 
     def blocks(model: str, note: str, **more: Any) -> list[tuple[str, str]]:
         model_server.script(turn("I look. ", first, note, second))
@@ -148,7 +148,7 @@ def test_notes_between_calls_come_as_thinking(client: Anthropic, model_server: M
 
 def tool_round(client: Anthropic, model_server: ModelServer, **more: Any) -> tuple[Message, list[Any]]:
     """The answer that calls, and the messages of the next request."""
-    model_server.script(turn("I look. ", Use(name="search", input={"q": "x"}, id="t1")))
+    model_server.script(turn("I look. ", ScriptedToolUse(name="search", input={"q": "x"}, id="t1")))
     answer = ask(client, user("Find x"), tools=[TOOL], **more)
     result = {"type": "tool_result", "tool_use_id": "t1", "content": "found"}
     return answer, [user("Find x"), back(answer), user(result)]

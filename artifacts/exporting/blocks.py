@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Run:
+class TextRun:
     """Text of one look. A line break is a run of its own, ``"\\n"``."""
 
     text: str
@@ -15,7 +15,7 @@ class Run:
     href: str = ""
 
 
-type Runs = tuple[Run, ...]
+type Runs = tuple[TextRun, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True)
-class Listing:
+class ListBlock:
     """``start`` is the number of the first item, None where they have bullets."""
 
     items: tuple[Item, ...]
@@ -70,13 +70,13 @@ class Rule:
 
 
 @dataclass(frozen=True, slots=True)
-class Note:
+class NoteBlock:
     """Something that Openbook itself says about the export."""
 
     text: str
 
 
-type Block = Paragraph | Heading | Code | Quote | Listing | Table | Rule | Note
+type Block = Paragraph | Heading | Code | Quote | ListBlock | Table | Rule | NoteBlock
 type Blocks = tuple[Block, ...]
 
 MEASURED_ROWS = 200

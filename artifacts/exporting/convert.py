@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from django.conf import settings
 
-from artifacts.exporting import FORMATS, Exported
+from artifacts.exporting import FORMATS, ExportFile
 from artifacts.exporting.markdown import NOT_DRAWN, as_markdown, is_csv
 from artifacts.exporting.names import file_name, media_type, source_extension
 from artifacts.services import ArtifactError
@@ -25,7 +25,7 @@ def is_quick(kind: str, as_: str) -> bool:
 
 def export(
     *, title: str, kind: str, language: str, content: str, as_: str, ended_by: Callable[[End], None] = lambda end: None
-) -> Exported:
+) -> ExportFile:
     """The content as a file of that format. Raises ``ArtifactError``. It may take long: not for an event loop.
 
     ``ended_by`` is given what ends it, from any thread.
@@ -42,8 +42,8 @@ def export(
     return _file(title, as_, _converted(job, ended_by))
 
 
-def _file(title: str, extension: str, body: bytes) -> Exported:
-    return Exported(filename=file_name(title, extension), media_type=media_type(extension), body=body)
+def _file(title: str, extension: str, body: bytes) -> ExportFile:
+    return ExportFile(filename=file_name(title, extension), media_type=media_type(extension), body=body)
 
 
 def _converted(job: dict[str, str], ended_by: Callable[[End], None]) -> bytes:

@@ -13,14 +13,14 @@ from artifacts.exporting.blocks import (
     Code,
     Heading,
     Item,
-    Listing,
-    Note,
+    ListBlock,
+    NoteBlock,
     Paragraph,
     Quote,
     Rule,
-    Run,
     Runs,
     Table,
+    TextRun,
     plain,
 )
 
@@ -63,12 +63,12 @@ def read(markdown: str, *, title: str, note: str = "") -> Blocks:
     try:
         blocks: Blocks = tuple(_Reader(PARSER.parse(_without_controls(markdown))).blocks())
     except (TooDeep, RecursionError):
-        blocks = Note(TOO_DEEP), Code(_without_controls(markdown))
+        blocks = NoteBlock(TOO_DEEP), Code(_without_controls(markdown))
     if note:
-        blocks = Note(note), *blocks
+        blocks = NoteBlock(note), *blocks
     if blocks and isinstance(blocks[0], Heading) and blocks[0].level == 1:
         return blocks
-    return Heading(1, (Run(text=_without_controls(title)),)), *blocks
+    return Heading(1, (TextRun(text=_without_controls(title)),)), *blocks
 
 
 @dataclass
@@ -91,14 +91,14 @@ class _Reader:
             case "fence" | "code_block":
                 yield Code(token.content.removesuffix("\n"), (token.info.split() or [""])[0])
             case "html_block":
-                yield from _paragraph(tuple(_lines(Run(text=shown_html(token.content).strip()))))
+                yield from _paragraph(tuple(_lines(TextRun(text=shown_html(token.content).strip()))))
             case "hr":
                 yield Rule()
             case "blockquote_open":
                 yield Quote(tuple(self._within("blockquote_close")))
             case "bullet_list_open" | "ordered_list_open":
                 start = int(token.attrs.get("start", 1)) if token.type == "ordered_list_open" else None
-                yield Listing(tuple(self._items(token.type.replace("open", "close"))), start)
+                yield ListBlock(tuple(self._items(token.type.replace("open", "close"))), start)
             case "table_open":
                 yield self._table()
 
@@ -158,16 +158,16 @@ class _Look:
     depths: dict[str, int] = field(default_factory=lambda: {"strong": 0, "em": 0, "s": 0})
     href: str = ""
 
-    def run(self, text: str, *, code: bool = False) -> Run:
+    def run(self, text: str, *, code: bool = False) -> TextRun:
         strong, emphasis, struck = (self.depths[name] > 0 for name in ("strong", "em", "s"))
-        return Run(text=text, strong=strong, emphasis=emphasis, struck=struck, code=code, href=self.href)
+        return TextRun(text=text, strong=strong, emphasis=emphasis, struck=struck, code=code, href=self.href)
 
 
 def inline(token: Token) -> Runs:
     return tuple(_joined(_runs(token.children or [])))
 
 
-def _runs(tokens: list[Token]) -> Iterator[Run]:
+def _runs(tokens: list[Token]) -> Iterator[TextRun]:
     look = _Look()
     for token in tokens:
         name, _, edge = token.type.rpartition("_")
@@ -189,16 +189,16 @@ def _runs(tokens: list[Token]) -> Iterator[Run]:
                 yield _image(token, look)
 
 
-def _image(token: Token, look: _Look) -> Run:
+def _image(token: Token, look: _Look) -> TextRun:
     """Its description, as a link where it is somewhere in the net: pictures are not fetched."""
     source = str(token.attrs.get("src", ""))
     run = look.run(plain(inline(token)) or "image")
     return replace(run, href=run.href or source) if LINKED.match(source) else run
 
 
-def _joined(runs: Iterator[Run]) -> Iterator[Run]:
+def _joined(runs: Iterator[TextRun]) -> Iterator[TextRun]:
     """Neighbours of one look are one run."""
-    before: Run | None = None
+    before: TextRun | None = None
     for run in runs:
         if before and "\n" not in (before.text, run.text) and replace(before, text="") == replace(run, text=""):
             before = replace(before, text=before.text + run.text)
@@ -210,7 +210,7 @@ def _joined(runs: Iterator[Run]) -> Iterator[Run]:
         yield before
 
 
-def _lines(run: Run) -> Iterator[Run]:
+def _lines(run: TextRun) -> Iterator[TextRun]:
     for index, line in enumerate(run.text.split("\n")):
         if index:
             yield replace(run, text="\n")

@@ -9,14 +9,14 @@ from artifacts.exporting.blocks import (
     Code,
     Heading,
     Item,
-    Listing,
-    Note,
+    ListBlock,
+    NoteBlock,
     Paragraph,
     Quote,
     Rule,
-    Run,
     Runs,
     Table,
+    TextRun,
 )
 
 STYLE = (Path(__file__).parent / "page.css").read_text()
@@ -55,21 +55,21 @@ def _block(block: Block) -> str:
             return f"<pre><code>{escape(text)}</code></pre>"
         case Quote(blocks):
             return f'<blockquote dir="auto">\n{_blocks(blocks)}\n</blockquote>'
-        case Listing(items, start):
+        case ListBlock(items, start):
             tag, first = ("ul", "") if start is None else ("ol", f' start="{start}"')
             return f'<{tag}{first} dir="auto">\n' + "\n".join(map(_item, items)) + f"\n</{tag}>"
         case Table():
             return _table(block)
         case Rule():
             return "<hr>"
-        case Note(text):
+        case NoteBlock(text):
             return f'<p class="note">{escape(text)}</p>'
 
 
 def _item(item: Item) -> str:
     """An item of one paragraph stands without space around it."""
     match item.blocks:
-        case [Paragraph(runs), *rest] if all(isinstance(each, Listing) for each in rest):
+        case [Paragraph(runs), *rest] if all(isinstance(each, ListBlock) for each in rest):
             inner = "\n".join([_runs(runs), *map(_block, rest)])
         case blocks:
             inner = _blocks(blocks)
@@ -97,7 +97,7 @@ def _runs(runs: Runs) -> str:
     return "".join(map(_run, runs))
 
 
-def _run(run: Run) -> str:
+def _run(run: TextRun) -> str:
     text = "<br>\n" if run.text == "\n" else escape(run.text)
     looks = {"code": run.code, "em": run.emphasis, "strong": run.strong, "s": run.struck}
     for tag, has in looks.items():

@@ -14,14 +14,14 @@ from artifacts.exporting.blocks import (
     Code,
     Heading,
     Item,
-    Listing,
-    Note,
+    ListBlock,
+    NoteBlock,
     Paragraph,
     Quote,
     Rule,
-    Run,
     Runs,
     Table,
+    TextRun,
     plain,
     runs_right_to_left,
     shares,
@@ -38,7 +38,7 @@ UNBROKEN = 24
 """Letters without a space in a table's cell before they may be broken anywhere; elsewhere thrice as many."""
 
 
-class Failed(Exception):
+class TypstError(Exception):
     """What Typst could not do."""
 
 
@@ -48,8 +48,8 @@ def write(blocks: Blocks, *, title: str, npm: Path) -> bytes:
     missing = fonts.missing(text, places)
     shown = str.maketrans(dict.fromkeys(missing, fonts.MISSING))
     if missing:
-        blocks = Note(_told(missing)), *blocks
-    body = _Writer(lambda text: text.translate(shown)).document(blocks)
+        blocks = NoteBlock(_told(missing)), *blocks
+    body = _PdfWriter(lambda text: text.translate(shown)).document(blocks)
     families = ", ".join(map(_quoted, fonts.families(text)))
     named = _quoted(title.translate(shown))
     start = f"#show: document-of.with(title: {named}, fonts: ({families}), bold: {_quoted(fonts.HAN)})"
@@ -57,7 +57,7 @@ def write(blocks: Blocks, *, title: str, npm: Path) -> bytes:
         found = typst.Fonts(include_system_fonts=False, font_paths=[str(path) for path in places])
         made = typst.compile(f"{TEMPLATE}\n{start}\n#{body}\n".encode(), format="pdf", font_paths=found)
     except typst.TypstError as error:
-        raise Failed(error.message) from error
+        raise TypstError(error.message) from error
     assert isinstance(made, bytes)
     return made
 
@@ -72,7 +72,7 @@ def _told(missing: set[str]) -> str:
 
 
 @dataclass(frozen=True)
-class _Writer:
+class _PdfWriter:
     shown: Callable[[str], str]
 
     def document(self, blocks: Blocks) -> str:
@@ -84,7 +84,7 @@ class _Writer:
             if isinstance(block, Table) and WIDE < len(block.aligned) <= COLUMNS:
                 written.append("page(flipped: true, {\n" + "\n".join([*above, text]) + "\n})")
                 above = []
-            elif isinstance(block, Heading | Note):
+            elif isinstance(block, Heading | NoteBlock):
                 above.append(text)
             else:
                 written += [*above, text]
@@ -111,13 +111,13 @@ class _Writer:
             case Quote(blocks):
                 side = "right" if runs_right_to_left("".join(_texts(blocks))) else "left"
                 return f"quoted({side}, {self.blocks(blocks)})"
-            case Listing(items, start):
+            case ListBlock(items, start):
                 return self.listing(items, start)
             case Table():
                 return self.table(block)
             case Rule():
                 return "rule()"
-            case Note(text):
+            case NoteBlock(text):
                 return f"note({self.string(text)})"
 
     def code(self, text: str, language: str) -> str:
@@ -147,7 +147,7 @@ class _Writer:
         width = len(table.aligned)
         if width > COLUMNS:
             lines = "\n".join("\t".join(map(plain, row)) for row in table.rows)
-            return "{ " + self.block(Note(_too_wide(width))) + "\n" + self.code(lines, "") + " }"
+            return "{ " + self.block(NoteBlock(_too_wide(width))) + "\n" + self.code(lines, "") + " }"
         aligned = ", ".join(side or "start" for side in table.aligned)
         columns = (
             str(width)
@@ -166,7 +166,7 @@ class _Writer:
     def runs(self, runs: Runs, unbroken: int = 3 * UNBROKEN) -> str:
         return "{ " + "; ".join(["[]", *(self.run(run, unbroken) for run in runs)]) + " }"
 
-    def run(self, run: Run, unbroken: int) -> str:
+    def run(self, run: TextRun, unbroken: int) -> str:
         if run.text == "\n":
             return "linebreak()"
         made = self.string(run.text, unbroken)
@@ -196,11 +196,11 @@ def _texts(blocks: Iterable[Block]) -> Iterable[str]:
         match block:
             case Paragraph(runs) | Heading(_, runs):
                 yield plain(runs)
-            case Code(text) | Note(text):
+            case Code(text) | NoteBlock(text):
                 yield text
             case Quote(inner):
                 yield from _texts(inner)
-            case Listing(items):
+            case ListBlock(items):
                 for item in items:
                     yield from _texts(item.blocks)
             case Table(_, rows):

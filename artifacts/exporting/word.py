@@ -22,14 +22,14 @@ from artifacts.exporting.blocks import (
     Code,
     Heading,
     Item,
-    Listing,
-    Note,
+    ListBlock,
+    NoteBlock,
     Paragraph,
     Quote,
     Rule,
-    Run,
     Runs,
     Table,
+    TextRun,
     plain,
     runs_right_to_left,
     shares,
@@ -48,7 +48,7 @@ def write(blocks: Blocks, *, title: str) -> bytes:
     _set_up(word, title)
     page = word.sections[0]
     assert page.page_width and page.left_margin and page.right_margin
-    _Writer(word, page.page_width - page.left_margin - page.right_margin).blocks(blocks, _Place())
+    _WordWriter(word, page.page_width - page.left_margin - page.right_margin).blocks(blocks, _Place())
     file = io.BytesIO()
     word.save(file)
     return file.getvalue()
@@ -106,7 +106,7 @@ class _Place:
 
 
 @dataclass
-class _Writer:
+class _WordWriter:
     word: Word
     width: int
     bullets: int = 0
@@ -126,14 +126,14 @@ class _Writer:
                 self.code(text, place)
             case Quote(inner):
                 self.blocks(inner, _Place(place.level, place.quotes + 1))
-            case Listing(items, start):
+            case ListBlock(items, start):
                 self.listing(items, start, place)
             case Table():
                 self.table(block)
             case Rule():
                 _border(self.paragraph((), place), "bottom", "C9D1DD")
-            case Note(text):
-                _shade(self.paragraph((Run(text=text, emphasis=True),), place), "FDF8E7")
+            case NoteBlock(text):
+                _shade(self.paragraph((TextRun(text=text, emphasis=True),), place), "FDF8E7")
 
     def paragraph(self, runs: Runs, place: _Place, style: str = "") -> WordParagraph:
         paragraph = self.styled(style)
@@ -179,7 +179,7 @@ class _Writer:
             rest = item.blocks
             if item.blocks and isinstance(item.blocks[0], Paragraph):
                 first, rest = item.blocks[0].runs, item.blocks[1:]
-            mark = () if item.done is None else (Run(text="☒ " if item.done else "☐ "),)
+            mark = () if item.done is None else (TextRun(text="☒ " if item.done else "☐ "),)
             paragraph = self.paragraph((*mark, *first), inner)
             paragraph.paragraph_format.space_after = Pt(2)
             paragraph.paragraph_format.first_line_indent = -INDENT if marked else -INDENT // 2
@@ -230,7 +230,7 @@ class _Writer:
         self.fill(paragraph, runs)
 
 
-def _run(run: Run, backwards: bool) -> Any:
+def _run(run: TextRun, backwards: bool) -> Any:
     looks = []
     if run.code:
         looks.append(_element("w:rFonts", ascii=MONOSPACED, hAnsi=MONOSPACED, cs=MONOSPACED))

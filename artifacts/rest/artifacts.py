@@ -145,8 +145,8 @@ def _whole(artifact: Artifact) -> dict[str, Any]:
     return wire.artifact_object(row, whole=True)
 
 
-def _made(origin: ArtifactVersion.Origin) -> services.Made:
-    return services.Made(origin=origin, at=timezone.now())
+def _made(origin: ArtifactVersion.Origin) -> services.Provenance:
+    return services.Provenance(origin=origin, at=timezone.now())
 
 
 def version_number(text: str) -> int:

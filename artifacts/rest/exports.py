@@ -22,7 +22,7 @@ from conversations.rest.base import AsyncAPIView, caller
 from conversations.rest.streams import StreamedAnswer
 from conversations.runtime import long_work
 from conversations.runtime.db import in_database
-from conversations.runtime.long_work import Kind
+from conversations.runtime.long_work import WorkKind
 
 
 class ArtifactExport(AsyncAPIView):
@@ -62,7 +62,7 @@ class ArtifactExport(AsyncAPIView):
         if is_quick(artifact.kind, as_):
             made = await asyncio.to_thread(making)
         else:
-            made = await long_work.run(caller(request).pk, Kind.CONVERSION, making)
+            made = await long_work.run(caller(request).pk, WorkKind.CONVERSION, making)
         return conditional.tagged(_attached(HttpResponse(made.body, content_type=made.media_type), made.filename), tag)
 
     def _version(self, request: Request, artifact_id: str) -> ArtifactVersion:
@@ -82,7 +82,7 @@ class ThreadExport(AsyncAPIView):
     async def get(self, request: Request, thread_id: str) -> HttpResponseBase:
         """A thread as a ZIP file: the conversation as Markdown and as a document that `POST import/` takes, its artifacts."""
         thread = await in_database(threads.get)(caller(request), thread_id)
-        work = await long_work.taken(caller(request).pk, Kind.DOWNLOAD)
+        work = await long_work.taken(caller(request).pk, WorkKind.DOWNLOAD)
         response = StreamedAnswer(long_work.download(work, zipped(thread)), content_type="application/zip")
         return _attached(response, f"{folder_name(thread)}.zip")
 

@@ -14,7 +14,7 @@ from artifacts.models import Artifact
 from artifacts.rest import serializers
 from conversations import replies, threads, wire
 from conversations.models import Reply
-from conversations.replies.store import Opened
+from conversations.replies.store import OpenedReply
 from conversations.rest.base import APIView, AsyncAPIView, caller, event_stream, token_of, valid
 from conversations.rest.errors import ReplyFailed
 from conversations.rest.pagination import PresetPagination
@@ -51,7 +51,7 @@ class PresetStream(AsyncAPIView):
         return event_stream(replies.follow(opened.reply.id))
 
 
-async def _start(request: Request, thread_id: str, slug: str) -> Opened:
+async def _start(request: Request, thread_id: str, slug: str) -> OpenedReply:
     asked = valid(serializers.PresetRequest, request)
     return await replies.start_preset(
         user=caller(request),
@@ -62,7 +62,7 @@ async def _start(request: Request, thread_id: str, slug: str) -> Opened:
     )
 
 
-def _made(user: User, opened: Opened) -> dict[str, Any]:
+def _made(user: User, opened: OpenedReply) -> dict[str, Any]:
     """What a silent reply that has ended made. Raises ``ReplyFailed`` where it failed, ``ReplyNotFound`` where its thread was
     deleted right after."""
     reply = threads.reply_of(user, opened.reply.id)

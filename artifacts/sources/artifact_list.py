@@ -14,7 +14,7 @@ MOST_LISTED = 20
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Listed:
+class ListedArtifact:
     """An artifact of the thread by its newest version."""
 
     id: str
@@ -24,18 +24,18 @@ class Listed:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Listing:
+class ArtifactListing:
     sections: Sequence[Section] = ()
     items: Sequence[TierItem] = ()
 
 
-def list_artifacts(artifacts: Sequence[Listed]) -> Listing:
+def list_artifacts(artifacts: Sequence[ListedArtifact]) -> ArtifactListing:
     """The section that stands beside the message, not before the history: it changes whenever something is made, and the
     provider's cache would break (C3)."""
     if not artifacts:
-        return Listing()
+        return ArtifactListing()
     lines = {one.id: bullet(f"“{one.title}” ({one.kind}, version {one.version}, id {one.id})") for one in artifacts}
-    return Listing(
+    return ArtifactListing(
         sections=[Section.of("artifacts", "\n".join([ARTIFACTS, *lines.values()]))],
         items=[
             TierItem(kind="artifact", id=id, included=True, reason=Reason.LISTED, tokens=estimate_tokens(line))

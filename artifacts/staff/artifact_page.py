@@ -17,7 +17,7 @@ EXCERPT_CHARS = 10_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class Version:
+class VersionRow:
     """``text`` is the content, cut unless the page is of this one."""
 
     row: Any
@@ -30,7 +30,7 @@ class Version:
 
 @dataclass(frozen=True, kw_only=True)
 class ArtifactPage:
-    versions: Sequence[Version]
+    versions: Sequence[VersionRow]
     older: int | None
     is_newest: bool
 
@@ -58,5 +58,5 @@ def request_of(reply: str, saved_at: str) -> Subquery:
     return Subquery(asked.order_by("-created_at").values("id")[:1])
 
 
-def _shown(row: Any) -> Version:
-    return Version(row=row, text=row.text)
+def _shown(row: Any) -> VersionRow:
+    return VersionRow(row=row, text=row.text)

@@ -14,7 +14,7 @@ from conversations.staff.snapshot.evidence import Evidence
 
 
 @dataclass(frozen=True, kw_only=True)
-class Made:
+class VersionLink:
     """A version of an artifact. Without a ``title`` where that may not be shown."""
 
     artifact: UUID
@@ -29,7 +29,7 @@ class Layer:
     name: str
     acted: bool
     told: str
-    artifacts: Sequence[Made] = ()
+    artifacts: Sequence[VersionLink] = ()
 
 
 def layers(evidence: Evidence) -> list[Layer]:
@@ -52,7 +52,7 @@ def layers(evidence: Evidence) -> list[Layer]:
     ]
 
 
-def fulfilling(evidence: Evidence) -> list[Made]:
+def fulfilling(evidence: Evidence) -> list[VersionLink]:
     """The versions by whose provenance turns were left out. Those that only the clock tells of are not looked for."""
     filtered = [
         item["id"]
@@ -66,4 +66,4 @@ def fulfilling(evidence: Evidence) -> list[Made]:
     found = ArtifactVersion.objects.filter(made, thread=evidence.snapshot.thread_id, artifact__deleted_at=None)
     title = F("artifact__title") if evidence.shown else Value("")
     rows = found.order_by("id").values_list("artifact", "number", title)
-    return [Made(artifact=artifact, number=number, title=title) for artifact, number, title in rows]
+    return [VersionLink(artifact=artifact, number=number, title=title) for artifact, number, title in rows]

@@ -140,17 +140,17 @@ PICTURE = """<!doctype html>
 """
 
 
-class Unstable(Exception):
+class UnstableMarkup(Exception):
     """Markup that means something else each time it is read, or grows beyond all bounds."""
 
 
 def page(content: str) -> str:
-    """An HTML page of its own. Raises ``Unstable``."""
+    """An HTML page of its own. Raises ``UnstableMarkup``."""
     return PAGE.format(html=_root(content, "html"), body=_root(content, "body"), content=rewritten(content))
 
 
 def picture(content: str) -> str:
-    """An SVG picture as a page of its own. Raises ``Unstable``."""
+    """An SVG picture as a page of its own. Raises ``UnstableMarkup``."""
     return PICTURE + rewritten(content) + "</body></html>\n"
 
 
@@ -163,7 +163,7 @@ def rewritten(content: str) -> str:
             break
         if content == before:
             return content
-    raise Unstable
+    raise UnstableMarkup
 
 
 def _root(content: str, tag: str) -> str:

@@ -16,7 +16,7 @@ def main() -> None:
     rewrite = {"html": sanitizer.page, "svg": sanitizer.picture}[job["kind"]]
     try:
         sys.stdout.buffer.write(rewrite(job["content"]).encode())
-    except sanitizer.Unstable:
+    except sanitizer.UnstableMarkup:
         sys.exit(1)
 
 

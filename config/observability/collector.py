@@ -10,12 +10,12 @@ from opentelemetry.sdk.resources import SERVICE_NAME, OTELResourceDetector, Reso
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor
 
-from config.observability.open_telemetry import Tracing
+from config.observability.open_telemetry import SpanListener
 
 SCOPE = "openbook"
 
 
-class Exporting:
+class CollectorExporter:
     """Sends in the background, now and then, and when it is closed.
 
     Not registered for other libraries to find: what they tell may hold content.
@@ -28,7 +28,7 @@ class Exporting:
             self._traces.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
         readers = [PeriodicExportingMetricReader(OTLPMetricExporter())] if "metrics" in signals else []
         self._metrics = MeterProvider(readers, resource=resource, shutdown_on_exit=False)
-        self.tracing = Tracing(self._traces.get_tracer(SCOPE), self._metrics.get_meter(SCOPE))
+        self.tracing = SpanListener(self._traces.get_tracer(SCOPE), self._metrics.get_meter(SCOPE))
 
     def close(self) -> None:
         """Send what is left. Where nobody answers this takes as long as the SDK's timeouts."""

@@ -25,7 +25,7 @@ from conversations.providers import get_provider, model_of
 from conversations.providers.base import Finished, ModelCall, ProviderError, Usage
 from conversations.runtime.interruption import Stopped
 from conversations.runtime.request_ids import current_request_id
-from conversations.runtime.telemetry import Listener, ReplyStep, Step
+from conversations.runtime.telemetry import ReplyStep, TelemetryListener, TelemetryStep
 from conversations.tools import registered
 
 Values = Mapping[str, AttributeValue]
@@ -39,7 +39,7 @@ TOKENS = [4**power for power in range(14)]
 PROPAGATOR = TraceContextTextMapPropagator()
 
 
-class Carried(Step):
+class CarriedStep(TelemetryStep):
     """No span of its own: what begins within belongs to the trace that a caller named."""
 
     def __init__(self, where: Where) -> None:
@@ -53,17 +53,17 @@ class Carried(Step):
         detach(self._before)
 
 
-class Begun(NamedTuple):
+class StartedSpan(NamedTuple):
     span: Span
     at: int
 
 
-class Spanned(Step):
+class SpanStep(TelemetryStep):
     """A span, and the duration as a metric, which is the same."""
 
     _before: Token[Where]
 
-    def __init__(self, begun: Begun, seconds: Histogram | None = None, labels: Values | None = None) -> None:
+    def __init__(self, begun: StartedSpan, seconds: Histogram | None = None, labels: Values | None = None) -> None:
         self._span, self._began, self._seconds = *begun, seconds
         self._labels: dict[str, AttributeValue] = {**(labels or {})}
 
@@ -89,7 +89,7 @@ class Spanned(Step):
         self._span.end(now)
 
 
-class Building(Spanned):
+class BuildSpan(SpanStep):
     def built(self, context: Context) -> None:
         self._span.set_attributes(
             {
@@ -101,8 +101,8 @@ class Building(Spanned):
         )
 
 
-class ModelRequest(Spanned):
-    def __init__(self, begun: Begun, listener: "Tracing", labels: Values, call: ModelCall) -> None:
+class ModelRequest(SpanStep):
+    def __init__(self, begun: StartedSpan, listener: "SpanListener", labels: Values, call: ModelCall) -> None:
         super().__init__(begun, listener.request_seconds, labels)
         self._listener, self._call = listener, call
 
@@ -126,7 +126,7 @@ class ModelRequest(Spanned):
                 self._listener.tokens.record(count, {**self._labels, "gen_ai.token.type": kind})
 
 
-class Replying(Spanned, ReplyStep):
+class ReplySpan(SpanStep, ReplyStep):
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         detach(self._before)
 
@@ -154,7 +154,7 @@ class Replying(Spanned, ReplyStep):
         self._end()
 
 
-class Tracing(Listener):
+class SpanListener(TelemetryListener):
     def __init__(self, tracer: Tracer, meter: Meter) -> None:
         self._tracer = tracer
 
@@ -178,21 +178,21 @@ class Tracing(Listener):
             "openbook.context.left_out", "{turn}", "Turns that model requests were not given, by reason."
         )
 
-    def carried_on(self, headers: Mapping[str, str]) -> Step:
+    def carried_on(self, headers: Mapping[str, str]) -> TelemetryStep:
         named = {name: headers[name] for name in PROPAGATOR.fields if name in headers}
-        return Carried(PROPAGATOR.extract(named)) if named else Step()
+        return CarriedStep(PROPAGATOR.extract(named)) if named else TelemetryStep()
 
-    def task(self, name: str) -> Step:
-        return Spanned(self._begun(name, SpanKind.CONSUMER, {}))
+    def task(self, name: str) -> TelemetryStep:
+        return SpanStep(self._begun(name, SpanKind.CONSUMER, {}))
 
     def reply(self) -> ReplyStep:
         begun = self._begun("invoke_agent", SpanKind.INTERNAL, {"gen_ai.operation.name": "invoke_agent"})
-        return Replying(begun, self.reply_seconds)
+        return ReplySpan(begun, self.reply_seconds)
 
-    def context(self) -> Step:
-        return Building(self._begun("build_context", SpanKind.INTERNAL, {}), self.build_seconds)
+    def context(self) -> TelemetryStep:
+        return BuildSpan(self._begun("build_context", SpanKind.INTERNAL, {}), self.build_seconds)
 
-    def model_request(self, snapshot: ContextSnapshot, call: ModelCall) -> Step:
+    def model_request(self, snapshot: ContextSnapshot, call: ModelCall) -> TelemetryStep:
         missing = snapshots.left_out(snapshot)
         for reason, count in missing.items():
             self.left_out.add(count, {"openbook.reason": reason})
@@ -215,11 +215,11 @@ class Tracing(Listener):
         }
         return ModelRequest(self._begun(f"chat {snapshot.model}", SpanKind.CLIENT, values), self, labels, call)
 
-    def tool(self, name: str, call_id: str) -> Step:
+    def tool(self, name: str, call_id: str) -> TelemetryStep:
         known = name if name in registered() else "unknown"  # what it is called is the model's own word
         values = {"gen_ai.tool.name": known, "gen_ai.tool.type": "function"}
         told = {**values, "gen_ai.operation.name": "execute_tool", "gen_ai.tool.call.id": call_id}
-        return Spanned(self._begun(f"execute_tool {known}", SpanKind.INTERNAL, told), self.tool_seconds, values)
+        return SpanStep(self._begun(f"execute_tool {known}", SpanKind.INTERNAL, told), self.tool_seconds, values)
 
     def here(self) -> Mapping[str, str]:
         found = get_current_span().get_span_context()
@@ -227,10 +227,12 @@ class Tracing(Listener):
             return {}
         return {"trace_id": format(found.trace_id, "032x"), "span_id": format(found.span_id, "016x")}
 
-    def _begun(self, name: str, kind: SpanKind, values: Values) -> Begun:
+    def _begun(self, name: str, kind: SpanKind, values: Values) -> StartedSpan:
         now, request_id = time.time_ns(), current_request_id.get()
         known = {"openbook.request_id": request_id} if request_id else {}
-        return Begun(self._tracer.start_span(name, kind=kind, attributes={**values, **known}, start_time=now), now)
+        return StartedSpan(
+            self._tracer.start_span(name, kind=kind, attributes={**values, **known}, start_time=now), now
+        )
 
 
 def ids(*, thread: object, reply: object | None) -> dict[str, str]:

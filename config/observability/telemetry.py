@@ -12,19 +12,19 @@ END_SECONDS = 2.0
 """What a collector that does not answer may cost the end of a process."""
 
 
-class Exporting(Protocol):
-    tracing: telemetry.Listener
+class Exporter(Protocol):
+    tracing: telemetry.TelemetryListener
 
     def close(self) -> None: ...
 
 
-_exporting: list[Exporting] = []
+_exporting: list[Exporter] = []
 
 
 def begin() -> None:
     """Until ``end``. Imports nothing where it is off; a system check says what is missing where it is on."""
     if settings.OTEL_SIGNALS and telemetry.possible():
-        exporting: Exporting = import_module("config.observability.collector").Exporting(settings.OTEL_SIGNALS)
+        exporting: Exporter = import_module("config.observability.collector").Exporting(settings.OTEL_SIGNALS)
         telemetry.listen(exporting.tracing)
         _exporting.append(exporting)
 

@@ -44,7 +44,7 @@ Send = Callable[[Event], Awaitable[None]]
 Application = Callable[..., Awaitable[None]]
 
 
-class NoRoom(Unavailable):
+class BodyStoreFull(Unavailable):
     code = "no_room"
     message = "The server is taking in as much as it may just now. Nothing was done; send it again in a minute."
 
@@ -119,7 +119,7 @@ class Body:
         if size > limit_of(self._path, self._headers):
             return body_too_large(self._path, self._headers)
         return (
-            NoRoom(retry_after=60)
+            BodyStoreFull(retry_after=60)
             if more > 0 and Body.of_all + more > settings.OPENBOOK_MAX_UPLOADS_MB * 2**20
             else None
         )
@@ -137,7 +137,7 @@ def answered(error: OpenbookError, path: str, proposed_id: str) -> tuple[int, by
     return status, body, headers | challenge | headers_of(error) | {"Content-Length": str(len(body))}
 
 
-class Refused(Exception):
+class BodyRefused(Exception):
     """A body that is not taken, or no further."""
 
     def __init__(self, error: OpenbookError) -> None:
@@ -157,7 +157,7 @@ def bounded(application: Application) -> Application:
         async def receive_so_much() -> Event:
             event = await receive()
             if error := body.add(len(event.get("body", b""))):
-                raise Refused(error)
+                raise BodyRefused(error)
             return event
 
         async def send_once(event: Event) -> None:
@@ -167,9 +167,9 @@ def bounded(application: Application) -> Application:
 
         try:
             if error := body.refusal():
-                raise Refused(error)
+                raise BodyRefused(error)
             await application(scope, receive_so_much, send_once)
-        except Refused as refused:
+        except BodyRefused as refused:
             if started:
                 raise
             await _answer(refused.error, scope, send)

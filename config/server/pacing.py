@@ -26,7 +26,7 @@ Send = Callable[[Message], Awaitable[None]]
 Application = Callable[..., Awaitable[None]]
 
 
-class TooSlow(Exception):
+class ConnectionTooSlow(Exception):
     """The connection has taken nothing for long."""
 
 
@@ -47,11 +47,11 @@ def patient(application: Application) -> Application:
                 async with asyncio.timeout(settings.OPENBOOK_SLOW_READER_SECONDS if is_stream else None):
                     await send(message)
             except TimeoutError:
-                raise TooSlow from None
+                raise ConnectionTooSlow from None
 
         try:
             await application(scope, receive, sent)
-        except TooSlow:
+        except ConnectionTooSlow:
             log.info("slow reader let go")
             await send({"type": "http.response.body", "body": farewell(written)})
 

@@ -59,7 +59,7 @@ class Hop:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Client:
+class ClientOrigin:
     """Where a request came from. ``scheme`` and ``host`` are empty where no trusted proxy tells them."""
 
     address: Address | None
@@ -129,7 +129,7 @@ def peer_of(scope: Scope) -> str:
     return str(peer[0]) if peer else ""
 
 
-def client_of(peer: Address | None, headers: Headers, trusted: Trust) -> Client:
+def client_of(peer: Address | None, headers: Headers, trusted: Trust) -> ClientOrigin:
     """Where headers of both kinds don't name the same address, a proxy wrote one and left the other as the client had sent
     it: neither is believed."""
     standard = _lines(headers, b"forwarded")
@@ -140,17 +140,17 @@ def client_of(peer: Address | None, headers: Headers, trusted: Trust) -> Client:
         if lines
     ]
     if not clients or len({client.address for client in clients}) > 1:
-        return Client(address=peer)
+        return ClientOrigin(address=peer)
     return clients[0]
 
 
-def walked(peer: Address | None, hops: Sequence[Hop], trusted: Trust) -> Client:
+def walked(peer: Address | None, hops: Sequence[Hop], trusted: Trust) -> ClientOrigin:
     """From the nearest proxy outwards, until somebody is not trusted or not known."""
-    client = Client(address=peer)
+    client = ClientOrigin(address=peer)
     for depth, hop in enumerate(reversed(hops)):
         if not trusted.includes(client.address, depth):
             break
-        client = Client(address=hop.address or client.address, scheme=hop.scheme, host=hop.host)
+        client = ClientOrigin(address=hop.address or client.address, scheme=hop.scheme, host=hop.host)
         if hop.address is None:
             break
     return client

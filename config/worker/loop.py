@@ -55,7 +55,7 @@ class OneTask(Worker):
 
 
 @dataclass
-class Life:
+class WorkerLife:
     """Of a worker, from one loss of the database to the next. Its name is new, so what it left behind is put back at once."""
 
     connection: psycopg.Connection
@@ -82,7 +82,7 @@ class Life:
 
 
 @contextmanager
-def life() -> Iterator[Life]:
+def life() -> Iterator[WorkerLife]:
     with psycopg.connect(
         settings.DATABASE_URL,
         dbname=django.db.connection.settings_dict["NAME"],
@@ -90,7 +90,7 @@ def life() -> Iterator[Life]:
         connect_timeout=5,
         autocommit=True,
     ) as connection:
-        alive = Life(connection)
+        alive = WorkerLife(connection)
         alive.begin()
         yield alive
 

@@ -28,7 +28,7 @@ TOO_LITTLE = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Use:
+class AllowanceUse:
     """What a user uses, or a token: replies that run, and today's tokens, used and set aside."""
 
     running: int
@@ -36,15 +36,15 @@ class Use:
     reserved: int
 
 
-def use_of(user_id: int, token_id: int | None = None) -> Use:
+def use_of(user_id: int, token_id: int | None = None) -> AllowanceUse:
     """As the row has it: the user's, or that of a token with limits of its own."""
     row = Allowance.objects.filter(user_id=user_id, token_id=token_id).first()
     if row is None:
-        return Use(running=0, spent=0, reserved=0)
-    return Use(running=row.running, spent=row.spent if row.day == _today() else 0, reserved=row.reserved)
+        return AllowanceUse(running=0, spent=0, reserved=0)
+    return AllowanceUse(running=row.running, spent=row.spent if row.day == _today() else 0, reserved=row.reserved)
 
 
-def recounted(user_id: int, token_id: int | None = None) -> Use:
+def recounted(user_id: int, token_id: int | None = None) -> AllowanceUse:
     """As the replies have it; the row is put right. What was used today is never forgotten with a deleted thread."""
     with transaction.atomic():
         today = _today()
@@ -59,7 +59,7 @@ def recounted(user_id: int, token_id: int | None = None) -> Use:
         row.day, row.running, row.reserved = today, len(running), sum(running)
         row.most_running = row.most_tokens = None
         row.save()
-    return Use(running=row.running, spent=row.spent, reserved=row.reserved)
+    return AllowanceUse(running=row.running, spent=row.spent, reserved=row.reserved)
 
 
 def refuse_unless_room(user_id: int, token_id: int | None, tokens: int) -> None:
@@ -74,7 +74,7 @@ def refuse_unless_room(user_id: int, token_id: int | None, tokens: int) -> None:
         raise error
 
 
-def refusal(limits: Limits, use: Use, tokens: int, now: datetime, whose: str = USER) -> RateLimited | None:
+def refusal(limits: Limits, use: AllowanceUse, tokens: int, now: datetime, whose: str = USER) -> RateLimited | None:
     """What speaks against a reply that may take so many tokens."""
     if limits.running_replies and use.running >= limits.running_replies:
         by = " with this token" if whose == TOKEN else ""

@@ -12,7 +12,7 @@ from django.http import HttpRequest
 from django.utils.crypto import constant_time_compare
 
 
-class Backend(ModelBackend):
+class SessionUserBackend(ModelBackend):
     """Django's own, for whom an account that is to be deleted is nobody, at whatever door: its password is still right."""
 
     def get_user(self, user_id: Any) -> User | None:

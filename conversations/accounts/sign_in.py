@@ -29,7 +29,7 @@ MAILS = 3
 
 
 @dataclass(frozen=True, kw_only=True)
-class Attempt:
+class SignInAttempt:
     """Counted already. ``name`` and ``address`` are what it was counted by; in a known browser it has no address."""
 
     name: str
@@ -44,14 +44,14 @@ class Attempt:
 
 
 @contextmanager
-def attempt(request: HttpRequest, username: str) -> Iterator[Attempt]:
+def attempt(request: HttpRequest, username: str) -> Iterator[SignInAttempt]:
     """An attempt, for as long as its password is looked at. Raises ``RateLimited`` before that, from memory alone."""
     device, network = devices.read(request), network_of(address_of(request))
     is_known = device is not None and device.knows(username)
     if device and is_known:
-        made = Attempt(name=_key("device", device.id, username.casefold()))
+        made = SignInAttempt(name=_key("device", device.id, username.casefold()))
     else:
-        made = Attempt(name=_key("name", username.casefold()), address=_key("address", network))
+        made = SignInAttempt(name=_key("name", username.casefold()), address=_key("address", network))
     # A place first: who is refused for want of one has not guessed.
     with passwords.place(made.name if is_known else network):
         if made.address:

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Protocol
 
-from artifacts.sources.artifact_list import Listing, list_artifacts
+from artifacts.sources.artifact_list import ArtifactListing, list_artifacts
 from conversations.context import prompt_cache, rewriting, token_calibration
 from conversations.context.budget import Budget
-from conversations.context.caller_options import NO_TERMS, Terms
+from conversations.context.caller_options import NO_OPTIONS, CallerOptions
 from conversations.context.fitting import (
     BESIDE_SYSTEM,
     INSTRUCTIONS,
@@ -24,24 +24,24 @@ from conversations.context.fitting import (
     without_thoughts,
 )
 from conversations.context.prompt_cache import CachePlan, CachePrices, CacheState, Lifetime, Previous, lifetime_for
-from conversations.context.reads import AsOf, Candidates, Wanted, candidates_of, read_all, read_history
+from conversations.context.reads import AsOf, Candidates, HistoryQuery, candidates_of, read_all, read_history
 from conversations.context.reasons import Reason
 from conversations.context.rendering import render, render_material, sha256
 from conversations.context.rewriting import Rewriting
 from conversations.context.sessions import Session
 from conversations.context.source_problems import Problem
-from conversations.context.thinking import Allowance
+from conversations.context.thinking import OutputAllowance
 from conversations.context.token_calibration import PLAIN, Factor
 from conversations.context.token_estimate import text_of
 from conversations.context.tool_sections import NO_TOOLS, ToolTexts, program_section, tools_section
-from conversations.context.windowing import Run, Turn, account, window
+from conversations.context.windowing import Turn, TurnRun, account, window
 from conversations.models import Assistant, ContextSnapshot, Model
 from conversations.providers import model_catalog, model_of
 from conversations.providers.base import OFFLINE, Payload, Provider
 from conversations.providers.thinking import NO_THINKING, ThinkingPlan
 from memory.sources.backend_ranking import Ranking, ranked
-from memory.sources.recall import Recalled, Reminded, recall
-from memory.sources.sections import MEMORY, Standing, Tier, TierItem, build_tiers, cut
+from memory.sources.recall import RecallQuery, RecallResult, recall
+from memory.sources.sections import MEMORY, Profile, Tier, TierItem, build_tiers, cut
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,7 +57,7 @@ class Context:
     max_tokens: int
     thinking: ThinkingPlan = NO_THINKING
     parts: Parts
-    runs: Sequence[Run]
+    runs: Sequence[TurnRun]
     turns_loaded: int
     budget: Budget
     factor: Factor = PLAIN
@@ -69,7 +69,7 @@ class Context:
     cache: CachePlan = field(default_factory=CachePlan)
     payload: Payload
     timings_ms: Mapping[str, float] = field(default_factory=dict)
-    ground: "Ground | None" = None
+    ground: "BuildInputs | None" = None
 
     @property
     def sections(self) -> list[Section]:
@@ -117,7 +117,7 @@ class Context:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Ground:
+class BuildInputs:
     """What the requests of one reply share: what was read, and what was decided before the parts were fitted together.
 
     ``budget`` is as staff set it, ``fitting`` in estimated tokens, with what the history may take beside all else.
@@ -125,7 +125,7 @@ class Ground:
 
     provider: Provider
     model: str
-    allowance: Allowance
+    allowance: OutputAllowance
     cacheable_from: int | None
     fitting: Budget
     budget: Budget
@@ -141,32 +141,32 @@ class Ground:
     problems: Sequence[Problem]
     rewriting: Rewriting
     fallback_for: str = ""
-    asked: "Asked | None" = None
+    asked: "RecallRequest | None" = None
     begins_after: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class RecallRequest:
     """What recall was asked for, and the room that it had."""
 
-    reminded: Reminded
+    reminded: RecallQuery
     room: int
 
 
 class Recall(Protocol):
-    def __call__(self, reminded: Reminded, *, tiers: Sequence[Tier], room: int) -> Recalled: ...
+    def __call__(self, reminded: RecallQuery, *, tiers: Sequence[Tier], room: int) -> RecallResult: ...
 
 
 @dataclass(frozen=True, kw_only=True)
-class Past:
+class RecordedInputs:
     """In the place of what would be read now, for a request that was made before: the thread as it was, and where there is
     a record of it, what was known and listed then. ``None`` is as it is now."""
 
     as_of: AsOf
-    standing: Standing | None
-    listing: Listing | None
+    standing: Profile | None
+    listing: ArtifactListing | None
     recall: Recall
-    allowance: Allowance | None
+    allowance: OutputAllowance | None
     program: Section | None
     factor: Factor | None = None
     lifetime: Lifetime | None = None
@@ -203,8 +203,8 @@ def build_context(
     tools: ToolTexts = NO_TOOLS,
     silent: bool = False,
     remembers: bool = True,
-    terms: Terms = NO_TERMS,
-    past: Past | None = None,
+    terms: CallerOptions = NO_OPTIONS,
+    past: RecordedInputs | None = None,
     for_another_model: bool = False,
     begins_after: int = 0,
 ) -> Context:
@@ -233,12 +233,12 @@ def build_context(
     )
     row = model_catalog.get(provider.name, model)
     allowance = (past and past.allowance) or terms.raised(
-        Allowance.of(row, assistant, answer=terms.at_most(assistant.max_output_tokens)), row
+        OutputAllowance.of(row, assistant, answer=terms.at_most(assistant.max_output_tokens)), row
     )
     factor = (past.factor if past else None) or token_calibration.of_model(provider.name, model)
     whole = terms.lowered(Budget.of(assistant)).within(row.context_window - allowance.max_tokens)
     budget = whole.estimated(factor)
-    wanted = Wanted(
+    wanted = HistoryQuery(
         thread_id=thread_id,
         before=newest.position,
         budget=budget,
@@ -276,9 +276,9 @@ def build_context(
     watch.lap("rewrite")
     listed = past.listing if past and past.listing else list_artifacts(history.artifacts)
     parts = replace(parts, history=kept, additions=[*_query_sections(query), *listed.sections])
-    recalled, asked = Recalled(), None
+    recalled, asked = RecallResult(), None
     if memory and standing.remembers and not silent:
-        reminded = Reminded(
+        reminded = RecallQuery(
             user_id=user_id,
             thread_id=thread_id,
             before=kept[0].depth if kept else newest.depth,
@@ -289,11 +289,11 @@ def build_context(
             is_past=past is not None,
         )
         room = min(factor.to_estimate(assistant.recall_tokens), budget.total_tokens - parts.total_tokens)
-        asked = Asked(reminded=reminded, room=room)
+        asked = RecallRequest(reminded=reminded, room=room)
         recalled = (past.recall if past else recall)(reminded, tiers=parts.tiers, room=asked.room)
     watch.lap("memory")
     parts = replace(parts, additions=[*parts.additions, *recalled.sections])
-    ground = Ground(
+    ground = BuildInputs(
         provider=provider,
         model=model,
         allowance=allowance,
@@ -350,7 +350,7 @@ def _without_bound_thinking(parts: Parts, thinking: ThinkingPlan) -> Parts:
     return replace(parts, rounds=[without_thoughts(part) for part in parts.rounds]) if is_bound else parts
 
 
-def _assembled(ground: Ground, whole: Parts, watch: Stopwatch, budget: Budget) -> Context:
+def _assembled(ground: BuildInputs, whole: Parts, watch: Stopwatch, budget: Budget) -> Context:
     """Fit, plan the cache, render, account. Pure."""
     parts = fit(whole, budget)
     cache = prompt_cache.plan(
@@ -426,7 +426,7 @@ def rewriting_context(context: Context, *, assistant: Assistant, provider: Provi
         additions=[material],
     )
     model = assistant.rewriting_model or model_catalog.small_model(provider.name, context.model)
-    allowance = Allowance.of_task(
+    allowance = OutputAllowance.of_task(
         model_catalog.get(provider.name, model), answer=rewriting.MAX_TOKENS, room=rewriting.THINKING_ROOM
     )
     return Context(

@@ -6,12 +6,12 @@ from dataclasses import dataclass, replace
 from conversations.context.budget import Budget
 from conversations.context.fitting import Section
 from conversations.context.source_problems import Problem, ProblemKind
-from conversations.context.thinking import Allowance
+from conversations.context.thinking import OutputAllowance
 from conversations.models import Model
 
 
 @dataclass(frozen=True, kw_only=True)
-class Terms:
+class CallerOptions:
     """``instructions`` stand after the assistant's own. ``max_tokens`` can only lower what the assistant may say.
 
     ``model`` is asked in place of the assistant's, ``fallback_for`` is the one that declined. ``least_output`` are the tokens
@@ -30,13 +30,13 @@ class Terms:
     def at_most(self, tokens: int) -> int:
         return tokens if self.max_tokens is None else min(tokens, self.max_tokens)
 
-    def raised(self, allowance: Allowance, model: Model) -> Allowance:
+    def raised(self, allowance: OutputAllowance, model: Model) -> OutputAllowance:
         """With room for an answer beside all that the model thinks."""
         more = min(self.least_output, model.max_output) - allowance.max_tokens
         if more <= 0:
             return allowance
         plan = replace(allowance.thinking, room=allowance.thinking.room + more)
-        return Allowance(max_tokens=allowance.max_tokens + more, thinking=plan)
+        return OutputAllowance(max_tokens=allowance.max_tokens + more, thinking=plan)
 
     def lowered(self, budget: Budget) -> Budget:
         if self.most_input is None:
@@ -52,4 +52,4 @@ class Terms:
         return [Problem(source="size", kind=ProblemKind.TOO_LARGE, message=message)]
 
 
-NO_TERMS = Terms()
+NO_OPTIONS = CallerOptions()

@@ -10,11 +10,11 @@ from typing import Any
 from conversations.context.fitting import INSTRUCTION, INSTRUCTIONS, MATERIAL, PROGRAM, ROUND, TOOLS
 from conversations.context.reasons import Reason
 from conversations.context.rendering import GO_ON
-from conversations.context.snapshot_codec import Named
+from conversations.context.snapshot_codec import NamedText
 from conversations.context.snapshots import additions_of, proven, runs_of, sections_of, thinking_of
 from conversations.context.thinking import in_words
 from conversations.context.token_estimate import TURN_OVERHEAD, estimate_tokens
-from conversations.context.windowing import Run
+from conversations.context.windowing import TurnRun
 from conversations.models import ContextSnapshot
 from conversations.providers.base import Payload
 
@@ -40,7 +40,7 @@ TIERS = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class Tier:
+class SnapshotPart:
     """A part of the context by its name in the snapshot body. ``digest`` is empty for turns, which have their own account."""
 
     name: str
@@ -54,13 +54,13 @@ class Page:
 
     thread: uuid.UUID | None
     settings: Mapping[str, str | int]
-    tiers: Sequence[Tier]
-    runs: Sequence[Run]
+    tiers: Sequence[SnapshotPart]
+    runs: Sequence[TurnRun]
     payload: Payload | None
 
 
 @dataclass(frozen=True, kw_only=True, order=True)
-class Turns:
+class TurnSpan:
     """Neighbouring turns of a thread: positions ``first`` to ``last``, both included."""
 
     thread: str
@@ -103,12 +103,12 @@ class Comparison:
     settings: tuple[Change[str | int | None], ...]
     tiers: tuple[Change[int | None], ...]
     rewritten: tuple[str, ...]
-    added: tuple[Turns, ...]
-    removed: tuple[Turns, ...]
-    shortened: tuple[Turns, ...]
-    restored: tuple[Turns, ...]
+    added: tuple[TurnSpan, ...]
+    removed: tuple[TurnSpan, ...]
+    shortened: tuple[TurnSpan, ...]
+    restored: tuple[TurnSpan, ...]
     prefix: Prefix | None
-    summarised: tuple[Turns, ...] = ()
+    summarised: tuple[TurnSpan, ...] = ()
 
     @property
     def is_empty(self) -> bool:
@@ -160,21 +160,21 @@ def page_with(snapshot: ContextSnapshot, payload: Payload | None) -> Page:
     )
 
 
-def _tier(part: Named) -> Tier:
-    return Tier(name=part.name, tokens=part.tokens, digest=part.sha256)
+def _tier(part: NamedText) -> SnapshotPart:
+    return SnapshotPart(name=part.name, tokens=part.tokens, digest=part.sha256)
 
 
-def _spoken(snapshot: ContextSnapshot) -> list[Tier]:
+def _spoken(snapshot: ContextSnapshot) -> list[SnapshotPart]:
     """Of turns. Where they are quoted they stand within the material, and a preset's instruction beside them."""
     if snapshot.quotes_turns:
         return []
-    history = Tier(name="history", tokens=snapshot.message_history_tokens)
+    history = SnapshotPart(name="history", tokens=snapshot.message_history_tokens)
     if snapshot.purpose == ContextSnapshot.Purpose.ARTIFACT:
         return [history]
-    return [history, Tier(name="message", tokens=runs_of(snapshot)[-1].tokens)]
+    return [history, SnapshotPart(name="message", tokens=runs_of(snapshot)[-1].tokens)]
 
 
-def _numbered(additions: Sequence[Named]) -> Iterator[Named]:
+def _numbered(additions: Sequence[NamedText]) -> Iterator[NamedText]:
     """What a reply did in its rounds, told apart."""
     number = 0
     for part in additions:
@@ -182,7 +182,7 @@ def _numbered(additions: Sequence[Named]) -> Iterator[Named]:
         yield replace(part, name=f"{ROUND} {number}") if part.name == ROUND else part
 
 
-def compare_pages(a: Page, b: Page, *, summaries: Sequence[Turns] = ()) -> Comparison:
+def compare_pages(a: Page, b: Page, *, summaries: Sequence[TurnSpan] = ()) -> Comparison:
     """``summaries`` are the parts of the first request's thread that are summarised by now."""
     before, after = _sent(a), _sent(b)
     both, removed = before.keys() & after.keys(), before.keys() - after.keys()
@@ -261,16 +261,16 @@ def _sent(page: Page) -> dict[tuple[str, int], tuple[bool, int, str]]:
     }
 
 
-def _holds(part: Turns, turn: tuple[str, int]) -> bool:
+def _holds(part: TurnSpan, turn: tuple[str, int]) -> bool:
     return part.thread == turn[0] and part.first <= turn[1] <= part.last
 
 
-def _joined(turns: set[tuple[str, int]]) -> tuple[Turns, ...]:
+def _joined(turns: set[tuple[str, int]]) -> tuple[TurnSpan, ...]:
     """Neighbours as one range: along a run of them, position and rank grow alike."""
     ranks = enumerate(sorted(turns))
     runs = groupby(ranks, key=lambda ranked: (ranked[1][0], ranked[1][1] - ranked[0]))
     ranges = [[turn for _, turn in run] for _, run in runs]
-    return tuple(Turns(thread=run[0][0], first=run[0][1], last=run[-1][1]) for run in ranges)
+    return tuple(TurnSpan(thread=run[0][0], first=run[0][1], last=run[-1][1]) for run in ranges)
 
 
 def _matched[Value](a: Mapping[str, Value], b: Mapping[str, Value]) -> Iterator[Change[Value | None]]:
@@ -278,7 +278,7 @@ def _matched[Value](a: Mapping[str, Value], b: Mapping[str, Value]) -> Iterator[
         yield Change(name=name, before=a.get(name), after=b.get(name))
 
 
-def _tokens(tier: Tier | None) -> int | None:
+def _tokens(tier: SnapshotPart | None) -> int | None:
     return tier.tokens if tier else None
 
 

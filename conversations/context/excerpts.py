@@ -18,7 +18,7 @@ SMALLEST_PIECE = 40
 LONGEST_COUNTED = 2_500
 HEADING_MARK = re.compile(r"^([\s\u200b-\u200f\u2060-\u2064\ufeff]*)#")
 
-type Given = dict[str, tuple[Reason, int]]
+type FittedLines = dict[str, tuple[Reason, int]]
 """Why each row is there and the tokens that it takes, by its id."""
 
 
@@ -31,7 +31,9 @@ def quoted(text: str) -> str:
     return "\n".join(HEADING_MARK.sub(r"\1\\#", line) for line in clean(text).strip().splitlines())
 
 
-def listed(heading: str, lines: dict[str, str], tokens: int, *, characters: int = sys.maxsize) -> tuple[str, Given]:
+def listed(
+    heading: str, lines: dict[str, str], tokens: int, *, characters: int = sys.maxsize
+) -> tuple[str, FittedLines]:
     """The lines that fit whole, in order; if none does, a piece of the first. Tells which."""
     chosen: list[str] = []
     tokens_left, characters_left = tokens - count(heading), characters - len(heading) - 1

@@ -9,7 +9,7 @@ from itertools import takewhile
 from typing import Protocol
 
 from conversations.context import filtering
-from conversations.context.filtering import Made, identify_fulfilled_pairs
+from conversations.context.filtering import ArtifactProvenance, identify_fulfilled_pairs
 from conversations.context.reasons import Reason
 from conversations.context.turn_groups import exchanges, is_question
 from conversations.models import Message as Stored
@@ -17,7 +17,7 @@ from conversations.models import Message as Stored
 REFUSED, FAILED = Stored.Status.REFUSED.value, Stored.Status.FAILED.value
 
 
-class Message(filtering.Message, Protocol):
+class ExcludableTurn(filtering.PathTurn, Protocol):
     """A turn of the path, with how it ended and whether the offline responder wrote it."""
 
     @property
@@ -27,7 +27,7 @@ class Message(filtering.Message, Protocol):
 
 
 def exclusions(
-    turns: Sequence[Message], made: Collection[Made] = (), *, keeps_offline: bool = False
+    turns: Sequence[ExcludableTurn], made: Collection[ArtifactProvenance] = (), *, keeps_offline: bool = False
 ) -> dict[uuid.UUID, Reason]:
     """The ids of the turns to leave out, each with its reason; the first that holds counts.
 
@@ -51,12 +51,12 @@ def spoilt(role: str, status: str, *, offline: bool) -> Reason | None:
     return Reason.FAILED if status == FAILED else Reason.OFFLINE if offline else None
 
 
-def _note(reasons: dict[uuid.UUID, Reason], turn: Message, reason: Reason) -> None:
+def _note(reasons: dict[uuid.UUID, Reason], turn: ExcludableTurn, reason: Reason) -> None:
     if turn.id:
         reasons.setdefault(turn.id, reason)
 
 
-def _refused(turns: Sequence[Message]) -> Iterator[int]:
+def _refused(turns: Sequence[ExcludableTurn]) -> Iterator[int]:
     """The places of questions that a model declined, with what was answered, and of refusals, with what they answer unless
     somebody else answered that."""
     yield from (index for index, turn in enumerate(turns) if turn.status == REFUSED)
@@ -67,6 +67,6 @@ def _refused(turns: Sequence[Message]) -> Iterator[int]:
             yield from exchange[1:] if stays else exchange
 
 
-def _is_answered(following: Sequence[Message]) -> bool:
+def _is_answered(following: Sequence[ExcludableTurn]) -> bool:
     answers = takewhile(lambda turn: turn.role == "assistant", following)
     return any(turn.status != REFUSED for turn in answers)

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol
 
-from conversations.context.turn_groups import Said, exchanges
+from conversations.context.turn_groups import TurnContent, exchanges
 
 ARTIFACT_CORRELATION_WINDOW = timedelta(seconds=5)
 
 
-class Message(Said, Protocol):
+class PathTurn(TurnContent, Protocol):
     """A turn of the path. ``reply`` is the reply that wrote it."""
 
     @property
@@ -23,7 +23,7 @@ class Message(Said, Protocol):
     def reply(self) -> uuid.UUID | None: ...
 
 
-class Made(Protocol):
+class ArtifactProvenance(Protocol):
     """An artifact. ``message`` and ``reply`` are its provenance: the turn and the reply that made it, where they are known."""
 
     @property
@@ -35,7 +35,7 @@ class Made(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class MadeArtifact:
+class FilterArtifact:
     """An artifact as the filter needs it."""
 
     created_at: datetime
@@ -43,7 +43,7 @@ class MadeArtifact:
     reply: uuid.UUID | None = None
 
 
-def identify_fulfilled_pairs(messages: Sequence[Message], artifacts: Collection[Made]) -> set[uuid.UUID]:
+def identify_fulfilled_pairs(messages: Sequence[PathTurn], artifacts: Collection[ArtifactProvenance]) -> set[uuid.UUID]:
     """The ids of the turns to leave out: each assistant turn that made an artifact, with the question that it answers.
 
     ``messages`` are neighbours on the path, oldest first. Tool calls and results of the same answer go with it.
@@ -55,7 +55,7 @@ def identify_fulfilled_pairs(messages: Sequence[Message], artifacts: Collection[
     return {turn.id for turn in turns if turn.id}
 
 
-def _makers(messages: Sequence[Message], artifacts: Collection[Made]) -> Iterator[int]:
+def _makers(messages: Sequence[PathTurn], artifacts: Collection[ArtifactProvenance]) -> Iterator[int]:
     """The place of the assistant turn that made each artifact: by provenance at any age, else by the clock (F2–F4)."""
     spoken = [(index, message) for index, message in enumerate(messages) if message.role == "assistant"]
     by_message: dict[uuid.UUID | None, int] = {message.id: index for index, message in spoken if message.id}

@@ -11,7 +11,7 @@ from typing import Any
 
 from conversations.context.exclusion import exclusions
 from conversations.context.fallible_reads import asked_rows
-from conversations.context.filtering import MadeArtifact
+from conversations.context.filtering import FilterArtifact
 from conversations.context.reasons import Reason
 from conversations.models import text_blocks
 
@@ -46,7 +46,7 @@ WHERE thread_id = ANY(%(threads)s) AND is_active AND status = 'refused'
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Place:
+class PathPlace:
     """A turn by its depth on the path of a thread."""
 
     thread: uuid.UUID
@@ -71,7 +71,7 @@ class Neighbour:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Version(MadeArtifact):
+class NeighbourVersion(FilterArtifact):
     """A version of an artifact that was made, which may have been deleted since."""
 
     artifact: uuid.UUID
@@ -88,7 +88,7 @@ class Neighbourhood:
     """Stretches of neighbouring turns, and what was made in their threads."""
 
     stretches: Sequence[Sequence[Neighbour]]
-    made: Mapping[uuid.UUID, Sequence[Version]]
+    made: Mapping[uuid.UUID, Sequence[NeighbourVersion]]
 
     def exclusions(self, *, here: uuid.UUID | None = None, filtering: bool = True) -> dict[uuid.UUID, Reason]:
         """The ids of those turns that are left out of what the thread ``here`` is given, with their reasons.
@@ -106,7 +106,7 @@ class Neighbourhood:
 
 
 def read_exclusions(
-    places: Sequence[Place], *, here: uuid.UUID | None = None, filtering: bool = True
+    places: Sequence[PathPlace], *, here: uuid.UUID | None = None, filtering: bool = True
 ) -> dict[uuid.UUID, Reason]:
     """Of the turns at these places those that the thread ``here`` is not given. Reads on only near what was made or refused."""
     threads = list({place.thread for place in places})
@@ -116,20 +116,22 @@ def read_exclusions(
     return read_neighbourhood(near, made).exclusions(here=here, filtering=filtering) if near else {}
 
 
-def read_made(threads: Sequence[uuid.UUID]) -> Mapping[uuid.UUID, Sequence[Version]]:
+def read_made(threads: Sequence[uuid.UUID]) -> Mapping[uuid.UUID, Sequence[NeighbourVersion]]:
     """What was made in these threads, deleted or not."""
-    made: defaultdict[uuid.UUID, list[Version]] = defaultdict(list)
+    made: defaultdict[uuid.UUID, list[NeighbourVersion]] = defaultdict(list)
     for thread, artifact, created_at, message, reply, is_deleted, depth in asked_rows(
         MADE, {"threads": threads}, binary=True
     ):
-        version = Version(
+        version = NeighbourVersion(
             created_at=created_at, message=message, reply=reply, artifact=artifact, is_deleted=is_deleted, depth=depth
         )
         made[thread].append(version)
     return made
 
 
-def read_neighbourhood(places: Iterable[Place], made: Mapping[uuid.UUID, Sequence[Version]]) -> Neighbourhood:
+def read_neighbourhood(
+    places: Iterable[PathPlace], made: Mapping[uuid.UUID, Sequence[NeighbourVersion]]
+) -> Neighbourhood:
     """The turns at these places and around them."""
     stretches = list(_stretches(places))
     values = {
@@ -142,7 +144,7 @@ def read_neighbourhood(places: Iterable[Place], made: Mapping[uuid.UUID, Sequenc
     return Neighbourhood(stretches=[[turn for _, turn in run] for _, run in numbered], made=made)
 
 
-def _is_near(place: Place, made: Iterable[Version], refused: Container[tuple[uuid.UUID, int]]) -> bool:
+def _is_near(place: PathPlace, made: Iterable[NeighbourVersion], refused: Container[tuple[uuid.UUID, int]]) -> bool:
     for version in made:
         if version.depth is None:
             if not version.is_proven and abs(version.created_at - place.at) <= FURTHEST:
@@ -152,7 +154,7 @@ def _is_near(place: Place, made: Iterable[Version], refused: Container[tuple[uui
     return any((place.thread, depth) in refused for depth in range(place.depth - REACH, place.depth + REACH + 1))
 
 
-def _stretches(places: Iterable[Place]) -> Iterator[tuple[uuid.UUID, int, int]]:
+def _stretches(places: Iterable[PathPlace]) -> Iterator[tuple[uuid.UUID, int, int]]:
     """From which depth to which, so that no two of a thread touch."""
     wanted = sorted({(place.thread, place.depth) for place in places})
     for thread, group in groupby(wanted, key=lambda each: each[0]):

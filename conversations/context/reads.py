@@ -11,11 +11,11 @@ from typing import Any
 from django.db import DatabaseError, connection
 from psycopg.pq import Format
 
-from artifacts.sources.artifact_list import MOST_LISTED, Listed
+from artifacts.sources.artifact_list import MOST_LISTED, ListedArtifact
 from conversations.context.budget import Budget
 from conversations.context.exclusion import exclusions
 from conversations.context.fallible_reads import Row, needed
-from conversations.context.filtering import MadeArtifact
+from conversations.context.filtering import FilterArtifact
 from conversations.context.prompt_cache import Previous
 from conversations.context.reasons import Reason
 from conversations.context.sessions import Session
@@ -24,7 +24,7 @@ from conversations.context.windowing import Turn, needs_older, whole
 from conversations.models import text_blocks
 from conversations.runtime.db import start_over
 from memory.sources.profile import COLUMNS, asked_of, read_one_by_one, read_standing, standing_of
-from memory.sources.sections import Standing
+from memory.sources.sections import Profile
 
 LONGEST_REPLY = timedelta(hours=1)
 """An artifact may be saved in the middle of a reply, and so be older than the turn that made it, by this much at most."""
@@ -118,7 +118,7 @@ class AsOf:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Wanted:
+class HistoryQuery:
     """Which turns are asked for: of a thread – ``None`` is one to come – before a position, as many as the budget may hold."""
 
     thread_id: uuid.UUID | None
@@ -135,9 +135,9 @@ class History:
     """What is read of a thread at once, turns oldest first."""
 
     turns: Sequence[Turn] = ()
-    made: Sequence[MadeArtifact] = ()
+    made: Sequence[FilterArtifact] = ()
     previous: Previous | None = None
-    artifacts: Sequence[Listed] = ()
+    artifacts: Sequence[ListedArtifact] = ()
     standing: tuple[str | None, ...] = ()
 
 
@@ -150,11 +150,11 @@ class Candidates:
     loaded: int = 0
 
 
-def read_all(wanted: Wanted, *, user_id: int, session: Session, memory: bool) -> tuple[History, Standing]:
+def read_all(wanted: HistoryQuery, *, user_id: int, session: Session, memory: bool) -> tuple[History, Profile]:
     """The thread and what is known of the person, in one statement. If that fails they are read apart: what is known may be
     missing then, with a problem (C9), the thread may not. Without ``memory`` nothing is known."""
     if not memory:
-        return read_history(wanted), Standing(began_at=session.started_at)
+        return read_history(wanted), Profile(began_at=session.started_at)
     if wanted.as_of:  # there is no more than one knowledge of the person: that of now
         standing = read_standing(user_id=user_id, thread_id=wanted.thread_id, session=session)
         return read_history(wanted), standing
@@ -170,7 +170,7 @@ def read_all(wanted: Wanted, *, user_id: int, session: Session, memory: bool) ->
     return history, read_standing(user_id=user_id, thread_id=wanted.thread_id, session=session)
 
 
-def candidates_of(history: History, wanted: Wanted, *, begin_at: int | None) -> Candidates:
+def candidates_of(history: History, wanted: HistoryQuery, *, begin_at: int | None) -> Candidates:
     """Filter first, window second: reads on until the window can be filled with turns that are not filtered (F6)."""
     reach = 1
     while True:
@@ -185,7 +185,7 @@ def candidates_of(history: History, wanted: Wanted, *, begin_at: int | None) -> 
         history = read_history(wanted, reach=reach)
 
 
-def read_history(wanted: Wanted, *, reach: int = 1, standing: Mapping[str, Any] | None = None) -> History:
+def read_history(wanted: HistoryQuery, *, reach: int = 1, standing: Mapping[str, Any] | None = None) -> History:
     """The turns that may fit and one more where there is one; ``reach`` times as many to look further back.
 
     ``standing`` are the values to ask with for what is known of the person, which then comes along.
@@ -235,7 +235,7 @@ def read_history(wanted: Wanted, *, reach: int = 1, standing: Mapping[str, Any] 
     )
 
 
-def _listed(artifacts: str | None) -> Sequence[Listed]:
+def _listed(artifacts: str | None) -> Sequence[ListedArtifact]:
     return [listed_artifact(*row) for row in json.loads(artifacts)] if artifacts else ()
 
 
@@ -246,16 +246,16 @@ def _rows(statement: str, values: Mapping[str, Any]) -> list[Row]:
         return list(cursor.fetchall())
 
 
-def made_artifact(created_at: str, message: str | None, reply: str | None) -> MadeArtifact:
-    return MadeArtifact(
+def made_artifact(created_at: str, message: str | None, reply: str | None) -> FilterArtifact:
+    return FilterArtifact(
         created_at=datetime.fromisoformat(created_at),
         message=uuid.UUID(message) if message else None,
         reply=uuid.UUID(reply) if reply else None,
     )
 
 
-def listed_artifact(id: str, title: str, kind: str, version: int) -> Listed:
-    return Listed(id=id, title=title, kind=kind, version=version)
+def listed_artifact(id: str, title: str, kind: str, version: int) -> ListedArtifact:
+    return ListedArtifact(id=id, title=title, kind=kind, version=version)
 
 
 def previous_request(

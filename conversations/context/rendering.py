@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from conversations.context.prompt_cache import MESSAGE, SYSTEM, CachePlan, CacheState, marked
-from conversations.context.turn_groups import Block, Part, parts_of
+from conversations.context.turn_groups import Block, SentMessage, parts_of
 from conversations.context.windowing import Turn, without_orphans
 from conversations.models import text_blocks
 from conversations.providers.base import EARLIER, Payload, Provider
@@ -91,13 +91,13 @@ def api_messages(turns: Sequence[Turn], additions: Sequence[str] = (), *, mark: 
     """
     parts = [part for turn in without_orphans(turns) for part in parts_of(turn)]
     if parts and parts[0].role == "assistant":
-        parts.insert(0, Part("user", text_blocks(EARLIER)))
+        parts.insert(0, SentMessage("user", text_blocks(EARLIER)))
     if mark and parts:
-        parts[-1] = Part(parts[-1].role, marked(list(parts[-1].content), mark))
-    return joined([*parts, Part("user", system_blocks(additions))])
+        parts[-1] = SentMessage(parts[-1].role, marked(list(parts[-1].content), mark))
+    return joined([*parts, SentMessage("user", system_blocks(additions))])
 
 
-def joined(parts: Iterable[Part]) -> list[dict[str, Any]]:
+def joined(parts: Iterable[SentMessage]) -> list[dict[str, Any]]:
     """Neighbours of one role as one message."""
     messages: list[dict[str, Any]] = []
     for part in parts:
@@ -110,10 +110,10 @@ def joined(parts: Iterable[Part]) -> list[dict[str, Any]]:
     return messages
 
 
-def round_parts(name: str, text: str) -> list[Part]:
+def round_parts(name: str, text: str) -> list[SentMessage]:
     if name == GO_ON:
-        return [Part("user", text_blocks(text))]
-    return parts_of(Part("assistant", json.loads(text)))
+        return [SentMessage("user", text_blocks(text))]
+    return parts_of(SentMessage("assistant", json.loads(text)))
 
 
 def round_text(blocks: Sequence[Block]) -> str:

@@ -13,10 +13,10 @@ from typing import Any
 
 from django.db import models
 
-from artifacts.sources.artifact_list import Listing
+from artifacts.sources.artifact_list import ArtifactListing
 from conversations.context import rewriting, snapshots
-from conversations.context.builder import Asked, Context, Past, build_context, continued
-from conversations.context.caller_options import NO_TERMS, Terms
+from conversations.context.builder import Context, RecallRequest, RecordedInputs, build_context, continued
+from conversations.context.caller_options import NO_OPTIONS, CallerOptions
 from conversations.context.fitting import INSTRUCTION, INSTRUCTIONS, PROGRAM, SAID, TOOLS, Section, said_section
 from conversations.context.prompt_cache import Lifetime
 from conversations.context.reads import AsOf
@@ -24,9 +24,9 @@ from conversations.context.reasons import Reason
 from conversations.context.rendering import digest
 from conversations.context.rewriting import Rewriting, RewritingOutcome
 from conversations.context.sessions import Session, session_at
-from conversations.context.snapshot_codec import Named
+from conversations.context.snapshot_codec import NamedText
 from conversations.context.snapshots import Material, NotRebuildable
-from conversations.context.thinking import Allowance
+from conversations.context.thinking import OutputAllowance
 from conversations.context.token_calibration import Factor
 from conversations.context.token_estimate import turn_tokens
 from conversations.context.tool_sections import NO_TOOLS, ToolTexts, program_section
@@ -35,7 +35,7 @@ from conversations.models import Assistant, ContextSnapshot, Message, Thread, te
 from conversations.providers import get_provider
 from conversations.providers.base import CONTEXTUALISED
 from memory.models import Preferences
-from memory.sources.recall import Recalled, RecalledItem, RecalledTurn, Reminded, recall
+from memory.sources.recall import RecalledItem, RecalledTurn, RecallQuery, RecallResult, recall
 from memory.sources.sections import (
     LAST_CONVERSATION,
     MEMORY,
@@ -44,11 +44,11 @@ from memory.sources.sections import (
     TODAY,
     KnownFact,
     OpenTopic,
-    Standing,
+    Profile,
+    SentTier,
     Summary,
     Tier,
     TierItem,
-    Told,
 )
 
 KNOWN = (MEMORY, TODAY, OPEN_THREADS, LAST_CONVERSATION)
@@ -66,7 +66,7 @@ LOOKED_BACK = 200
 """Turns among which the beginning of the session is looked for."""
 
 
-class NotRemade(Exception):
+class NotReplayable(Exception):
     """Why a request can't be made again, in words for people."""
 
 
@@ -88,7 +88,7 @@ class Settings:
 
     assistant: Assistant
     tools: ToolTexts = NO_TOOLS
-    terms: Terms = NO_TERMS
+    terms: CallerOptions = NO_OPTIONS
     memory: MemoryChoice = MemoryChoice.RECORDED
     query: QueryChoice = QueryChoice.RECORDED
 
@@ -98,16 +98,16 @@ class Recollection:
     """Recalls what was recalled then, as long as nothing is another that it rests on. Else what was there then is searched,
     in today's index. ``recalled`` is ``None`` where the record doesn't tell, ``asked`` where it stands whatever is asked."""
 
-    recalled: Recalled | None
-    asked: Asked | None = None
+    recalled: RecallResult | None
+    asked: RecallRequest | None = None
     may_search: bool = True
 
-    def __call__(self, reminded: Reminded, *, tiers: Sequence[Tier], room: int) -> Recalled:
+    def __call__(self, reminded: RecallQuery, *, tiers: Sequence[Tier], room: int) -> RecallResult:
         if self.recalled is not None and (self.asked is None or self._holds(self.asked, reminded, room)):
             return self.recalled
-        return recall(reminded, tiers=tiers, room=room) if self.may_search else Recalled()
+        return recall(reminded, tiers=tiers, room=room) if self.may_search else RecallResult()
 
-    def _holds(self, asked: Asked, reminded: Reminded, room: int) -> bool:
+    def _holds(self, asked: RecallRequest, reminded: RecallQuery, room: int) -> bool:
         assert self.recalled is not None
         taken = sum(section.tokens for section in self.recalled.sections)
         return reminded == asked.reminded and taken <= room <= asked.room
@@ -130,11 +130,11 @@ class Record:
     newest: Turn
     rounds: Sequence[RecordedRound]
     settings: Settings
-    allowance: Allowance
+    allowance: OutputAllowance
     program: Section | None
     query: Rewriting | None
-    standing: Standing
-    listing: Listing | None
+    standing: Profile
+    listing: ArtifactListing | None
     recollection: Recollection
     lifetime: Lifetime
     as_of: AsOf
@@ -145,7 +145,7 @@ class Record:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Remade:
+class ReplayedContexts:
     """A request made again, with its own settings and with others."""
 
     own: Context
@@ -154,13 +154,13 @@ class Remade:
     """Whether with its own settings it comes out as it was sent, byte for byte."""
 
 
-def remake(record: Record, settings: Settings) -> Remade:
+def remake(record: Record, settings: Settings) -> ReplayedContexts:
     """Must run within ``read_only``."""
     own = build(record, record.settings, record.recollection)
     is_exact = digest(own.payload) == bytes(record.snapshot.digest)
     asked = own.ground.asked if own.ground else None
     other = build(record, settings, replace(record.recollection, asked=asked))
-    return Remade(own=own, other=other, is_exact=is_exact)
+    return ReplayedContexts(own=own, other=other, is_exact=is_exact)
 
 
 def build(record: Record, settings: Settings, recollection: Recollection) -> Context:
@@ -182,10 +182,10 @@ def build(record: Record, settings: Settings, recollection: Recollection) -> Con
         silent=record.silent,
         remembers=settings.memory is not MemoryChoice.OFF and (record.thread.remembers or not is_now),
         begins_after=record.thread.cleared_through,
-        past=Past(
+        past=RecordedInputs(
             as_of=record.as_of,
             standing=None if is_now else record.standing,
-            listing=listing if settings.tools.definitions else Listing(),
+            listing=listing if settings.tools.definitions else ArtifactListing(),
             recall=replace(recollection, recalled=None) if is_now else recollection,
             allowance=record.allowance if _writes_as_recorded(assistant, record) else None,
             program=record.program if assistant.provider == record.settings.assistant.provider else None,
@@ -217,15 +217,15 @@ def _query(record: Record, settings: Settings) -> Rewriting | None:
 
 
 def record_of(snapshot: ContextSnapshot) -> Record:
-    """Raises ``NotRemade``."""
+    """Raises ``NotReplayable``."""
     if snapshot.quotes_turns:
-        raise NotRemade(
+        raise NotReplayable(
             "It asked a small model for something beside the reply, of a part of the conversation as it was: "
             "no budget and no switch decides what that is."
         )
     requests = _requests_of_reply(snapshot)
     if len(requests) != snapshot.round:
-        raise NotRemade("An earlier request of the same reply, on which it rests, has been deleted since.")
+        raise NotReplayable("An earlier request of the same reply, on which it rests, has been deleted since.")
     first, *_ = requests = _since_built_anew(requests)
     material = snapshots.material_of(snapshot)
     started = material if first.pk == snapshot.pk else snapshots.material_of(first)
@@ -233,7 +233,7 @@ def record_of(snapshot: ContextSnapshot) -> Record:
         snapshots.rebuild_from(snapshot, material)
         snapshots.rebuild_from(first, started)
     except NotRebuildable as error:
-        raise NotRemade(str(error)) from error
+        raise NotReplayable(str(error)) from error
     beside = {part.name: part for part in snapshots.additions_of(first) if part.name not in SAID}
     texts = {name: started.texts[part.sha256] for name, part in beside.items()}
     known = {part.name: started.texts[part.sha256] for part in snapshots.sections_of(first)}
@@ -248,7 +248,7 @@ def record_of(snapshot: ContextSnapshot) -> Record:
         newest=_newest(first, texts),
         rounds=_rounds(requests),
         settings=_settings(first, known, started, thread.assistant, is_known=bool(standing.told or recalled)),
-        allowance=Allowance(max_tokens=first.max_tokens, thinking=snapshots.thinking_of(first)),
+        allowance=OutputAllowance(max_tokens=first.max_tokens, thinking=snapshots.thinking_of(first)),
         program=program_section(json.loads(known[PROGRAM])) if PROGRAM in known else None,
         query=None if gave_way else _recorded_query(first, texts),
         standing=standing,
@@ -281,7 +281,7 @@ def _since_built_anew(requests: list[ContextSnapshot]) -> list[ContextSnapshot]:
     return requests[anew[-1] if anew else 0 :]
 
 
-def _said(request: ContextSnapshot) -> list[Named]:
+def _said(request: ContextSnapshot) -> list[NamedText]:
     return [part for part in snapshots.additions_of(request) if part.name in SAID]
 
 
@@ -310,7 +310,7 @@ def _settings(
     return Settings(
         assistant=assistant,
         tools=ToolTexts(definitions=definitions, rules=known.get("rules", "")),
-        terms=Terms(
+        terms=CallerOptions(
             instructions=known.get(INSTRUCTIONS, ""),
             fallback_for=first.fallback_for,
             rounds=[said_section(part.name, started.texts[part.sha256]) for part in _said(first)],
@@ -352,30 +352,30 @@ def _recorded_query(first: ContextSnapshot, texts: Mapping[str, str]) -> Rewriti
 
 
 def _listing(
-    beside: Mapping[str, Named], texts: Mapping[str, str], recalled: Sequence[Mapping[str, Any]], factor: Factor
-) -> Listing:
+    beside: Mapping[str, NamedText], texts: Mapping[str, str], recalled: Sequence[Mapping[str, Any]], factor: Factor
+) -> ArtifactListing:
     items = [_item(item, factor) for item in recalled if item["kind"] == "artifact"]
-    return Listing(sections=_sections(LISTED, beside, texts), items=items)
+    return ArtifactListing(sections=_sections(LISTED, beside, texts), items=items)
 
 
 def _recalled(
-    beside: Mapping[str, Named],
+    beside: Mapping[str, NamedText],
     texts: Mapping[str, str],
     recalled: Sequence[Mapping[str, Any]],
     thread: Thread,
     factor: Factor,
-) -> Recalled:
+) -> RecallResult:
     found = [item for item in recalled if item["kind"] != "artifact"]
     here = [item["id"] for item in found if item["included"] and item.get("thread") == str(thread.id)]
     turns = Message.objects.filter(id__in=here) if here else []
-    return Recalled(
+    return RecallResult(
         sections=_sections(RECALLED, beside, texts),
         items=[_item(item, factor) for item in found],
         turns=[replace(Turn.of(turn), content=[], token_count=0) for turn in turns],
     )
 
 
-def _sections(name: str, beside: Mapping[str, Named], texts: Mapping[str, str]) -> list[Section]:
+def _sections(name: str, beside: Mapping[str, NamedText], texts: Mapping[str, str]) -> list[Section]:
     return [Section.of(name, texts[name])] if name in beside else []
 
 
@@ -411,15 +411,13 @@ def _session_then(record: Record) -> Session:
     return session
 
 
-def standing_of_record(
-    texts: Mapping[str, str], items: Sequence[Mapping[str, Any]], first: ContextSnapshot
-) -> Standing:
+def standing_of_record(texts: Mapping[str, str], items: Sequence[Mapping[str, Any]], first: ContextSnapshot) -> Profile:
     """What was known of the person then: the tiers as they were sent, and their lines, should they have to be cut. Pure."""
     owners = _items_by_tier([_item(item, snapshots.factor_of(first)) for item in items], texts)
     bodies = {name: texts[name].partition("\n\n")[2] for name in KNOWN if name in texts}
     if MEMORY in texts:
         bodies[MEMORY] = texts[MEMORY].partition(":\n\n")[2]
-    return Standing(
+    return Profile(
         began_at=first.created_at,
         facts=[KnownFact(id=id, text=line) for id, line in _lines(bodies.get(MEMORY, ""), owners[MEMORY])],
         is_ranked=texts.get(MEMORY, "").startswith(RANKED_HEADING),
@@ -435,7 +433,7 @@ def standing_of_record(
         if LAST_CONVERSATION in bodies
         else None,
         told=tuple(
-            Told(name=name, text=texts[name], items=tuple(owners[name]))
+            SentTier(name=name, text=texts[name], items=tuple(owners[name]))
             for name in KNOWN
             if name in texts and owners[name]
         ),

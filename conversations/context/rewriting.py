@@ -86,7 +86,7 @@ NOT_ASKED = Rewriting(outcome=RewritingOutcome.NOT_ASKED)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class ModelResponse:
     """What came of asking a model, and what went wrong with it, if anything did."""
 
     rewriting: Rewriting
@@ -121,7 +121,7 @@ async def ask_model(
     turns: Sequence[Turn],
     call: ModelCall,
     deadline_seconds: float = DEADLINE_SECONDS,
-) -> Asked:
+) -> ModelResponse:
     """The query by a model, in time or never: then by rules, and where they can't tell, the message goes alone (Q3).
     ``call`` is kept up to date.
 
@@ -174,7 +174,9 @@ def excerpt(text: str, longest: int) -> str:
     return text if len(text) <= longest else f"{text[:half]} […] {text[-half:]}"
 
 
-async def _asked(provider: Provider, payload: Payload, text: str, call: ModelCall, deadline_seconds: float) -> Asked:
+async def _asked(
+    provider: Provider, payload: Payload, text: str, call: ModelCall, deadline_seconds: float
+) -> ModelResponse:
     try:
         async with asyncio.timeout(deadline_seconds):
             longest = longest_query(text) + len("“”")
@@ -189,14 +191,14 @@ async def _asked(provider: Provider, payload: Payload, text: str, call: ModelCal
     if answer is None:
         return _failed(RewritingOutcome.FAILED, ProviderError("too_long", "No query is that long.", retryable=False))
     if call.finished and call.finished.stop_reason not in WHOLE:
-        return Asked(rewriting=Rewriting(outcome=RewritingOutcome.FAILED))
+        return ModelResponse(rewriting=Rewriting(outcome=RewritingOutcome.FAILED))
     query, outcome = judged(answer, text)
-    return Asked(rewriting=Rewriting(query=query, outcome=outcome))
+    return ModelResponse(rewriting=Rewriting(query=query, outcome=outcome))
 
 
-def _failed(outcome: RewritingOutcome, error: ProviderError) -> Asked:
+def _failed(outcome: RewritingOutcome, error: ProviderError) -> ModelResponse:
     logger.warning("no contextualised query", extra={"outcome": outcome.value, "reason": error.code})
-    return Asked(rewriting=Rewriting(outcome=outcome), error=error)
+    return ModelResponse(rewriting=Rewriting(outcome=outcome), error=error)
 
 
 def _milliseconds_since(start: float) -> float:

@@ -14,7 +14,7 @@ from conversations.context.reasons import Reason
 from conversations.context.rendering import sha256
 from conversations.context.snapshots import Material, NotRebuildable, runs_of
 from conversations.context.token_estimate import text_of
-from conversations.context.windowing import Run, Turn
+from conversations.context.windowing import Turn, TurnRun
 from conversations.models import ContextSnapshot, Message
 from conversations.providers.base import Payload, Usage
 
@@ -192,7 +192,7 @@ def _is_here(item: Mapping[str, Any], snapshot: ContextSnapshot) -> bool:
     return bool(snapshot.thread_id) and item.get("thread") == str(snapshot.thread_id)
 
 
-def _item(id: uuid.UUID | None, position: int, run: Run, tokens: int) -> dict[str, Any]:
+def _item(id: uuid.UUID | None, position: int, run: TurnRun, tokens: int) -> dict[str, Any]:
     return {
         "kind": "message",
         "id": str(id) if id else None,

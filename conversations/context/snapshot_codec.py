@@ -11,7 +11,7 @@ from typing import Any
 
 from conversations.context.prompt_cache import CachePlan, CacheState, Lifetime
 from conversations.context.reasons import Reason
-from conversations.context.windowing import Run
+from conversations.context.windowing import TurnRun
 
 BETWEEN = ";"
 DIGEST = r"[\w-]{43}"
@@ -23,7 +23,7 @@ CACHE = re.compile(r"([a-z_]+) (\d+) (-|[a-z,]+)(?:@(5m|1h):([\d.]+):([\d.]+))?(
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Named:
+class NamedText:
     """A text of the request by its name, its digest in hex, and its tokens."""
 
     name: str
@@ -31,12 +31,12 @@ class Named:
     tokens: int
 
 
-def pack_runs(runs: Iterable[Run]) -> str:
+def pack_runs(runs: Iterable[TurnRun]) -> str:
     """For example ``1-4 turn_limit;5-84 recent 1896;85 newest 24``."""
     return BETWEEN.join(map(_run, runs))
 
 
-def unpack_runs(text: str) -> list[Run]:
+def unpack_runs(text: str) -> list[TurnRun]:
     return [_read_run(*groups) for groups in _each(RUN, text)]
 
 
@@ -49,13 +49,15 @@ def reason_at(text: str, position: int) -> Reason | None:
     return None
 
 
-def pack_texts(named: Iterable[Named]) -> str:
+def pack_texts(named: Iterable[NamedText]) -> str:
     """For example ``base 312 47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU``."""
     return BETWEEN.join(f"{one.name} {one.tokens} {short(one.sha256)}" for one in named)
 
 
-def unpack_texts(text: str) -> list[Named]:
-    return [Named(name=name, tokens=int(tokens), sha256=_hex(digest)) for name, tokens, digest in _each(NAMED, text)]
+def unpack_texts(text: str) -> list[NamedText]:
+    return [
+        NamedText(name=name, tokens=int(tokens), sha256=_hex(digest)) for name, tokens, digest in _each(NAMED, text)
+    ]
 
 
 def pack_timings(timings: Mapping[str, float]) -> str:
@@ -92,7 +94,7 @@ def unpack_cache(text: str) -> CachePlan:
     )
 
 
-def _run(run: Run) -> str:
+def _run(run: TurnRun) -> str:
     last = f"-{run.last}" if run.last != run.first else ""
     count = f"/{run.count}" if run.count != run.last - run.first + 1 else ""
     tokens = f" {run.tokens}" if run.included else ""
@@ -102,9 +104,9 @@ def _run(run: Run) -> str:
 
 def _read_run(
     first: str, last: str | None, count: str | None, reason: str, tokens: str | None, digest: str | None
-) -> Run:
+) -> TurnRun:
     end = int(last or first)
-    return Run(
+    return TurnRun(
         first=int(first),
         last=end,
         count=int(count) if count else end - int(first) + 1,

@@ -18,10 +18,10 @@ from conversations.context.fitting import BESIDE_SYSTEM, PROGRAM, SAID, TOOLS, S
 from conversations.context.prompt_cache import CachePlan
 from conversations.context.reasons import Reason
 from conversations.context.rendering import digest, render, render_material, sha256
-from conversations.context.snapshot_codec import Named
+from conversations.context.snapshot_codec import NamedText
 from conversations.context.token_calibration import PLAIN, Factor
 from conversations.context.token_estimate import turn_tokens
-from conversations.context.windowing import Run, Turn
+from conversations.context.windowing import Turn, TurnRun
 from conversations.models import ContextBlock, ContextSnapshot, Message, Reply, Thread, text_blocks
 from conversations.providers import ProviderError, get_provider
 from conversations.providers.base import Payload
@@ -193,7 +193,7 @@ def proof(snapshot: ContextSnapshot) -> bool:
     return proven(snapshot) is not None
 
 
-def runs_of(snapshot: ContextSnapshot) -> list[Run]:
+def runs_of(snapshot: ContextSnapshot) -> list[TurnRun]:
     return snapshot_codec.unpack_runs(snapshot.runs)
 
 
@@ -206,11 +206,11 @@ def left_out(snapshot: ContextSnapshot) -> Counter[str]:
     return counts
 
 
-def sections_of(snapshot: ContextSnapshot) -> list[Named]:
+def sections_of(snapshot: ContextSnapshot) -> list[NamedText]:
     return snapshot_codec.unpack_texts(snapshot.sections)
 
 
-def additions_of(snapshot: ContextSnapshot) -> list[Named]:
+def additions_of(snapshot: ContextSnapshot) -> list[NamedText]:
     return snapshot_codec.unpack_texts(snapshot.additions)
 
 
@@ -264,9 +264,9 @@ def packed_items(items: Sequence[TierItem]) -> str:
     return json.dumps([asdict(item) for item in items], separators=(",", ":"))
 
 
-def named(section: Section, factor: Factor = PLAIN) -> Named:
+def named(section: Section, factor: Factor = PLAIN) -> NamedText:
     """How a snapshot names the text of a section, which takes so many tokens of the model."""
-    return Named(name=section.name, sha256=sha256(section.text).hex(), tokens=factor.of_estimate(section.tokens))
+    return NamedText(name=section.name, sha256=sha256(section.text).hex(), tokens=factor.of_estimate(section.tokens))
 
 
 def factor_of(snapshot: ContextSnapshot) -> Factor:
@@ -296,7 +296,7 @@ def _turns_of(snapshot: ContextSnapshot, messages: Iterable[Message], texts: dic
     return [_turn(message, stand_ins.get(message.position), texts) for message in messages]
 
 
-def _turn(message: Message, stand_in: Run | None, texts: dict[str, str]) -> Turn:
+def _turn(message: Message, stand_in: TurnRun | None, texts: dict[str, str]) -> Turn:
     turn = Turn.of(message)
     if stand_in is None:
         return turn

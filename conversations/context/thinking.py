@@ -46,19 +46,19 @@ def plan_without(model: Model, room: int) -> ThinkingPlan:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Allowance:
+class OutputAllowance:
     """What a request may write: ``max_tokens`` are for its answer and for thinking together."""
 
     max_tokens: int
     thinking: ThinkingPlan
 
     @classmethod
-    def of(cls, model: Model, assistant: Assistant, *, answer: int) -> "Allowance":
+    def of(cls, model: Model, assistant: Assistant, *, answer: int) -> "OutputAllowance":
         plan = plan_for(model, assistant)
         return cls(max_tokens=min(answer + plan.room, model.max_output), thinking=plan)
 
     @classmethod
-    def of_task(cls, model: Model, *, answer: int, room: int) -> "Allowance":
+    def of_task(cls, model: Model, *, answer: int, room: int) -> "OutputAllowance":
         """Of a helping task. ``room`` is for a model that can't but think."""
         plan = plan_without(model, room)
         return cls(max_tokens=min(answer + plan.room, model.max_output), thinking=plan)

@@ -79,13 +79,13 @@ PLAIN = Factor()
 
 
 @dataclass
-class _Kept:
+class _CachedFactors:
     rows: dict[tuple[str, str], Factor] = field(default_factory=dict)
     until: float = 0.0
     learnt: dict[tuple[str, str], float] = field(default_factory=dict)
 
 
-_kept = _Kept()
+_kept = _CachedFactors()
 
 
 def of_model(provider: str, model: str) -> Factor:

@@ -17,7 +17,7 @@ USUAL_PAIR = 4
 IDS = {"tool_use": "id", "tool_result": "tool_use_id"}
 
 
-class Said(Protocol):
+class TurnContent(Protocol):
     """A turn, as far as its place in an exchange needs it."""
 
     @property
@@ -27,34 +27,34 @@ class Said(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class SentMessage:
     """What a turn is sent as, or a part of it: the results that stand within an assistant turn are the user's to the API."""
 
     role: str
     content: Sequence[Block]
 
 
-def parts_of(turn: Said) -> list[Part]:
+def parts_of(turn: TurnContent) -> list[SentMessage]:
     """A turn as the API's messages. A reply with tool calls is one assistant turn: calls, results, calls, results, answer."""
     if turn.role != "assistant" or all(block["type"] != "tool_result" for block in turn.content):
-        return [Part(turn.role, turn.content)]
+        return [SentMessage(turn.role, turn.content)]
     runs = groupby(turn.content, key=lambda block: block["type"] == "tool_result")
-    return [Part("user" if are_results else "assistant", list(blocks)) for are_results, blocks in runs]
+    return [SentMessage("user" if are_results else "assistant", list(blocks)) for are_results, blocks in runs]
 
 
-def only_texts(turns: Sequence[Said]) -> bool:
+def only_texts(turns: Sequence[TurnContent]) -> bool:
     """Most threads: nothing in them has another half, and all of it can be sent."""
     return all(block["type"] == "text" for turn in turns for block in turn.content)
 
 
-def calls(turns: Sequence[Said]) -> list[frozenset[str]]:
+def calls(turns: Sequence[TurnContent]) -> list[frozenset[str]]:
     """For each turn the ids of the tool calls in it whose results stand in the turn that directly follows (W4)."""
     if only_texts(turns):
         return [NONE] * len(turns)
     return [*(_answered(parts_of(turn)[-1], parts_of(after)[0]) for turn, after in pairwise(turns)), NONE]
 
 
-def exchanges(turns: Sequence[Said]) -> list[range]:
+def exchanges(turns: Sequence[TurnContent]) -> list[range]:
     """The places of the turns of each exchange: the question, if there is one, the tool calls, their results, the answer."""
     answered = calls(turns)
     found: list[range] = []
@@ -71,7 +71,7 @@ def exchanges(turns: Sequence[Said]) -> list[range]:
     return found
 
 
-def last_pair(turns: Sequence[Said]) -> int:
+def last_pair(turns: Sequence[TurnContent]) -> int:
     """How many of the newest turns it takes to hold the last question with its whole answer; 0 where there is none (W3)."""
     if len(turns) > USUAL_PAIR and (found := last_pair(turns[-USUAL_PAIR:])):
         return found
@@ -81,7 +81,7 @@ def last_pair(turns: Sequence[Said]) -> int:
     return 0
 
 
-def is_question(turn: Said) -> bool:
+def is_question(turn: TurnContent) -> bool:
     """Whether a person says something in it; results of tools are user turns too."""
     return turn.role == "user" and any(block["type"] != "tool_result" for block in turn.content)
 
@@ -90,7 +90,7 @@ def without_thinking[B: Mapping[str, Any]](content: Iterable[B]) -> list[B]:
     return [block for block in content if block.get("type") not in THINKING]
 
 
-def whole_blocks(turns: Sequence[Said]) -> list[Sequence[Block]]:
+def whole_blocks(turns: Sequence[TurnContent]) -> list[Sequence[Block]]:
     """The content of each turn without what can't be sent: tool calls or results whose other half is missing, and blocks of
     kinds that no model takes. Results come first."""
     if only_texts(turns):
@@ -103,7 +103,7 @@ def whole_blocks(turns: Sequence[Said]) -> list[Sequence[Block]]:
     return list(contents)
 
 
-def _answered(turn: Said, following: Said) -> frozenset[str]:
+def _answered(turn: TurnContent, following: TurnContent) -> frozenset[str]:
     if turn.role != "assistant" or following.role != "user":
         return NONE
     called = _ids(turn.content, "tool_use")

@@ -10,7 +10,7 @@ from itertools import groupby
 from django.db import models
 
 from conversations.context.reasons import Reason
-from conversations.context.windowing import Run
+from conversations.context.windowing import TurnRun
 
 
 class Fate(models.TextChoices):
@@ -48,7 +48,7 @@ HOLDING = frozenset({Reason.NEWEST, Reason.RECENT, Reason.SHORTENED, Reason.RECA
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Seen:
+class RequestOutcome:
     """What one request did with a turn. ``reason`` is ``None`` where the turn was not said yet, or comes after the message that
     the request answers. ``number`` counts the thread's requests that reply, from 1."""
 
@@ -66,8 +66,8 @@ class Seen:
 class Stretch:
     """Requests, one after the other, that did the same with a turn."""
 
-    first: Seen
-    last: Seen
+    first: RequestOutcome
+    last: RequestOutcome
     count: int
 
     @property
@@ -141,16 +141,16 @@ class Trace:
         return found
 
 
-def traced(seen: Iterable[Seen]) -> Trace:
+def traced(seen: Iterable[RequestOutcome]) -> Trace:
     return Trace(stretches=[_stretch(list(same)) for _, same in groupby(seen, key=lambda one: one.reason)])
 
 
-def _stretch(same: Sequence[Seen]) -> Stretch:
+def _stretch(same: Sequence[RequestOutcome]) -> Stretch:
     return Stretch(first=same[0], last=same[-1], count=len(same))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Part:
+class SummarizedRange:
     """A part of a thread that a summary was made of, and when: positions ``first`` to ``last``, both included."""
 
     first: int
@@ -159,7 +159,7 @@ class Part:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Bar:
+class FateRange:
     """Neighbouring positions that have the same fate in one request."""
 
     first: int
@@ -173,21 +173,21 @@ class Area:
 
     begin: int
     end: int
-    bar: Bar
+    bar: FateRange
 
 
-def bars(runs: Sequence[Run], parts: Sequence[Part], at: datetime) -> list[Bar]:
+def bars(runs: Sequence[TurnRun], parts: Sequence[SummarizedRange], at: datetime) -> list[FateRange]:
     """The runs of a request that was made at this time. What had no room and was summarised by then is told apart."""
     told = [part for part in parts if part.at <= at]
     pieces = [piece for run in runs for piece in _pieces(run, told)]
     return [
-        Bar(first=group[0].first, last=group[-1].last, fate=fate)
+        FateRange(first=group[0].first, last=group[-1].last, fate=fate)
         for fate, same in groupby(pieces, key=lambda piece: piece.fate)
         if (group := list(same))
     ]
 
 
-def _pieces(run: Run, parts: Sequence[Part]) -> Iterator[Bar]:
+def _pieces(run: TurnRun, parts: Sequence[SummarizedRange]) -> Iterator[FateRange]:
     fate, position = FATES[run.reason], run.first
     if fate is Fate.NO_ROOM:
         for part in parts:
@@ -195,17 +195,17 @@ def _pieces(run: Run, parts: Sequence[Part]) -> Iterator[Bar]:
             if first > last:
                 continue
             if position < first:
-                yield Bar(first=position, last=first - 1, fate=fate)
-            yield Bar(first=first, last=last, fate=Fate.SUMMARISED)
+                yield FateRange(first=position, last=first - 1, fate=fate)
+            yield FateRange(first=first, last=last, fate=Fate.SUMMARISED)
             position = last + 1
     if position <= run.last:
-        yield Bar(first=position, last=run.last, fate=fate)
+        yield FateRange(first=position, last=run.last, fate=fate)
 
 
-def areas(columns: Sequence[Sequence[Bar]]) -> list[Area]:
+def areas(columns: Sequence[Sequence[FateRange]]) -> list[Area]:
     """The bars of requests side by side, those that are the same drawn as one."""
     found: list[Area] = []
-    begun: dict[Bar, int] = {}
+    begun: dict[FateRange, int] = {}
     for place, column in enumerate([*columns, []]):
         for bar in begun.keys() - set(column):
             found.append(Area(begin=begun.pop(bar), end=place - 1, bar=bar))
@@ -214,7 +214,7 @@ def areas(columns: Sequence[Sequence[Bar]]) -> list[Area]:
     return found
 
 
-def counted(runs: Sequence[Run]) -> Counter[Fate]:
+def counted(runs: Sequence[TurnRun]) -> Counter[Fate]:
     """How many turns had each fate; what was summarised counts as left out."""
     counts: Counter[Fate] = Counter()
     for run in runs:

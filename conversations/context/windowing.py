@@ -58,7 +58,7 @@ class Turn:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Run:
+class TurnRun:
     """Neighbouring turns that share their fate: positions ``first`` to ``last``, both included.
 
     ``sha256`` names the block that stands in for a shortened turn.
@@ -135,7 +135,7 @@ def without_orphans(turns: Sequence[Turn]) -> list[Turn]:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Marks:
+class WindowMarks:
     """How many of the newest turns a window has whatever it takes, how many after it dropped, and how many at most.
 
     ``reason`` tells what limits it; ``totals`` are the tokens of the newest 0, 1, 2 … turns.
@@ -148,7 +148,7 @@ class Marks:
     totals: Sequence[int]
 
 
-def _marks(turns: Sequence[Turn], budget: Budget) -> Marks:
+def _marks(turns: Sequence[Turn], budget: Budget) -> WindowMarks:
     totals = [0, *accumulate(turn.token_count for turn in reversed(turns))]
     fitting = bisect_right(totals, budget.history_tokens) - 1
     by_turns = fitting >= budget.history_turns
@@ -159,7 +159,7 @@ def _marks(turns: Sequence[Turn], budget: Budget) -> Marks:
     if low < high and not is_question(turns[-low]) and is_question(turns[-low - 1]):
         low += 1
     reason = Reason.TURN_LIMIT if by_turns else Reason.OVER_BUDGET
-    return Marks(least=least, low=low, high=high, reason=reason, totals=totals)
+    return WindowMarks(least=least, low=low, high=high, reason=reason, totals=totals)
 
 
 def _low(turns: Sequence[Turn], totals: Sequence[int], high: int, budget: Budget, *, by_turns: bool) -> int:
@@ -175,7 +175,7 @@ def _low(turns: Sequence[Turn], totals: Sequence[int], high: int, budget: Budget
     return min(high, _unsplit(turns, _half_way(budget))) if by_turns else high
 
 
-def _starved(turns: Sequence[Turn], kept: int, marks: Marks, budget: Budget) -> bool:
+def _starved(turns: Sequence[Turn], kept: int, marks: WindowMarks, budget: Budget) -> bool:
     """Whether the newest ``kept`` turns are too little, while there are more.
 
     New turns alone never make it so. Whether the smallest number of turns fits can change with each of them; the window is
@@ -216,7 +216,7 @@ def account(
     excluded: Collection[tuple[Turn, Reason]] = (),
     recalled: Collection[Turn] = (),
     begins_after: int = 0,
-) -> list[Run]:
+) -> list[TurnRun]:
     """Every position of the thread up to the newest message exactly once (S3). A preset's request has no such message.
     What was ``recalled`` stands beside the message and not in its place, so its run is of no turn that is sent.
 
@@ -237,13 +237,13 @@ def account(
 
 def _runs(
     named: Sequence[tuple[Turn, Reason]], left_out: Reason, digests: dict[int, str], position: int
-) -> Iterator[Run]:
+) -> Iterator[TurnRun]:
     depth = 0
     for turns, reason in _neighbours(named):
         first, last = turns[0], turns[-1]
         if between := first.position - position - 1:
             of_path = first.depth - depth - 1
-            yield Run(
+            yield TurnRun(
                 first=position + 1,
                 last=first.position - 1,
                 count=of_path or between,
@@ -251,7 +251,7 @@ def _runs(
                 reason=left_out if of_path else Reason.SUPERSEDED,
             )
         included = reason not in NOT_SENT
-        yield Run(
+        yield TurnRun(
             first=first.position,
             last=last.position,
             count=len(turns),

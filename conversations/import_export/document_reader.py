@@ -107,7 +107,7 @@ class ManyIds:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Turns:
+class ThreadTurns:
     """The turns of one thread, to be found by id, by place – from 1 on – and by time."""
 
     all: Sequence[TurnRecord]
@@ -129,7 +129,7 @@ class Turns:
         return self.places[maker] if maker else bisect_right(self.earliest, created_at.timestamp())
 
 
-class Reader:
+class DocumentReader:
     """Reads the parts of one document and knows the ids so far. Memories come after the threads that they refer to."""
 
     def __init__(self, *, user_id: int, now: datetime, new_ids: bool, scratch: Scratch) -> None:
@@ -152,9 +152,9 @@ class Reader:
                 refuse(at(place, named), f"has {len(listed):,} elements; the limit is {MOST_OF_THREAD:,}.")
         turns = self._gathered(messages, self._read_turns(messages, at(place, "messages"), created_at or self._now))
         told = (
-            Turns.of(turns, self._makers(artifacts, at(place, "artifacts")))
+            ThreadTurns.of(turns, self._makers(artifacts, at(place, "artifacts")))
             if artifacts
-            else Turns(all=turns, places={}, earliest=())
+            else ThreadTurns(all=turns, places={}, earliest=())
         )
         return ThreadRecord(
             id=self._id(self._threads, thread, place),
@@ -295,7 +295,7 @@ class Reader:
             offline=switch(turn.get("offline"), at(place, "offline"), default=False),
         )
 
-    def _artifact(self, value: Any, place: str, turns: Turns, start: datetime) -> ArtifactRecord:
+    def _artifact(self, value: Any, place: str, turns: ThreadTurns, start: datetime) -> ArtifactRecord:
         artifact = mapping(value, place)
         created_at = moment(artifact.get("created_at"), at(place, "created_at"))
         versions = self._versions(artifact, place, turns, created_at, start)
@@ -318,7 +318,7 @@ class Reader:
         self,
         artifact: dict[str, Any],
         place: str,
-        turns: Turns,
+        turns: ThreadTurns,
         created_at: datetime | None,
         start: datetime,
     ) -> Sequence[VersionRecord]:
@@ -335,7 +335,7 @@ class Reader:
         return versions
 
     def _read_versions(
-        self, values: Iterable[tuple[Any, str]], turns: Turns, before: datetime | None, start: datetime
+        self, values: Iterable[tuple[Any, str]], turns: ThreadTurns, before: datetime | None, start: datetime
     ) -> Iterator[VersionRecord]:
         """A time that is missing is that of the one before."""
         for value, place in values:
@@ -350,7 +350,7 @@ class Reader:
                 message=maker.id if maker else None,
             )
 
-    def _maker(self, value: Any, place: str, turns: Turns) -> TurnRecord | None:
+    def _maker(self, value: Any, place: str, turns: ThreadTurns) -> TurnRecord | None:
         """The turn that made an artifact, by its id or by its place in the thread, from 1."""
         if value is None:
             return None

@@ -12,7 +12,7 @@ from typing import Any
 from conversations.errors import ImportTooLarge, InvalidImport
 from conversations.import_export import FORMAT
 from conversations.import_export.disk_lists import Scratch
-from conversations.import_export.document_reader import Reader, preferences
+from conversations.import_export.document_reader import DocumentReader, preferences
 from conversations.import_export.importers import thread_of
 from conversations.import_export.json_stream import PASSED, Shape, walk
 from conversations.import_export.records import Record
@@ -121,7 +121,7 @@ def records(
     """
     for section in SECTIONS:
         _check_count(section, sum(one.counts.get(section, 0) for one in outlines))
-    reader = Reader(user_id=user_id, now=now, new_ids=new_ids, scratch=scratch)
+    reader = DocumentReader(user_id=user_id, now=now, new_ids=new_ids, scratch=scratch)
     for one in outlines:
         if one.preferences is not None:
             yield preferences(one.preferences, "preferences")

@@ -47,11 +47,11 @@ type Shape = Mapping[str, "Shape"] | list["Shape"] | Literal["passed"] | None
 """The names of an object that are kept, a list by the shape of its elements, what is only passed over, or any value."""
 
 
-class Readable(Protocol):
+class ByteReader(Protocol):
     def read(self, size: int, /) -> bytes: ...
 
 
-class Found(NamedTuple):
+class StreamedValue(NamedTuple):
     """A value under a name, or an element of a list that stands under it; without a name where the document is all there is.
 
     A list is told of before its elements, as an empty one.
@@ -63,20 +63,20 @@ class Found(NamedTuple):
 
 
 def walk(
-    file: Readable, scratch: Scratch, shape: Mapping[str, Shape], *, makes_elements: bool = True
-) -> Iterator[Found]:
+    file: ByteReader, scratch: Scratch, shape: Mapping[str, Shape], *, makes_elements: bool = True
+) -> Iterator[StreamedValue]:
     """What a list holds, or the names of an object that the shape has, and the lists in it.
 
     Raises ``InvalidImport`` where it is no JSON, or holds a value that is too large.
     """
     text = Text(file, scratch)
     if text.next() == b"[":
-        yield Found(None, None, [])
+        yield StreamedValue(None, None, [])
         for index in text.elements():
             if makes_elements:
-                yield Found(None, index, text.value(most=MOST_OF_CONVERSATION))
+                yield StreamedValue(None, index, text.value(most=MOST_OF_CONVERSATION))
             else:
-                yield Found(None, index, text.read(PASSED))
+                yield StreamedValue(None, index, text.read(PASSED))
     elif text.next() == b"{":
         for name in text.names():
             inner = shape.get(name)
@@ -85,12 +85,12 @@ def walk(
             elif inner == PASSED:
                 text.read(inner)
             elif text.next() == b"[" and isinstance(inner, list):
-                yield Found(name, None, [])
-                yield from (Found(name, index, text.read(inner[0])) for index in text.elements())
+                yield StreamedValue(name, None, [])
+                yield from (StreamedValue(name, index, text.read(inner[0])) for index in text.elements())
             else:
-                yield Found(name, None, text.value())
+                yield StreamedValue(name, None, text.value())
     else:
-        yield Found(None, None, text.value())
+        yield StreamedValue(None, None, text.value())
     text.end()
 
 
@@ -101,7 +101,7 @@ def _no_constant(name: str) -> NoReturn:
 class Text:
     """A text of which no more than the value at hand is in memory."""
 
-    def __init__(self, file: Readable, scratch: Scratch, *, most_elements: int = MOST_ELEMENTS) -> None:
+    def __init__(self, file: ByteReader, scratch: Scratch, *, most_elements: int = MOST_ELEMENTS) -> None:
         self._file, self._scratch, self._most_elements = file, scratch, most_elements
         self._decoder = json.JSONDecoder(parse_constant=_no_constant)
         self._read, self._place, self._is_whole = b"", 0, False

@@ -62,7 +62,7 @@ UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 @dataclass(kw_only=True)
-class Stored:
+class ImportCounts:
     """What an import has stored: each thread's id and how many turns it has, and how many there are of the rest."""
 
     threads: list[tuple[uuid.UUID, int]] = field(default_factory=list)
@@ -72,12 +72,14 @@ class Stored:
     assistants: dict[str | None, Assistant] = field(default_factory=dict)
 
 
-def store(*, user: User, records: Iterable[Record], told: Callable[[Stored], None] = lambda stored: None) -> Stored:
+def store(
+    *, user: User, records: Iterable[Record], told: Callable[[ImportCounts], None] = lambda stored: None
+) -> ImportCounts:
     """Store records as they are read, all of them or none. Raises ``InvalidImport`` and ``AlreadyExists``.
 
     ``told`` is called after each batch with what there is by then; what it raises ends the import, and nothing is stored.
     """
-    stored = Stored()
+    stored = ImportCounts()
     try:
         with transaction.atomic():
             for batch in batches(records):
@@ -122,7 +124,7 @@ def _chars(artifact: ArtifactRecord) -> int:
     return sum(len(version.content) for version in artifact.versions)
 
 
-def _insert_batch(user: User, batch: Sequence[Any], stored: Stored) -> None:
+def _insert_batch(user: User, batch: Sequence[Any], stored: ImportCounts) -> None:
     match batch[0]:
         case ThreadRecord():
             _insert_threads(user, batch, stored)
@@ -138,7 +140,7 @@ def _insert_batch(user: User, batch: Sequence[Any], stored: Stored) -> None:
             Preferences.objects.bulk_create([preferences], ignore_conflicts=True)
 
 
-def _insert_threads(user: User, batch: Sequence[ThreadRecord], stored: Stored) -> None:
+def _insert_threads(user: User, batch: Sequence[ThreadRecord], stored: ImportCounts) -> None:
     for thread in batch:
         if thread.assistant not in stored.assistants:
             stored.assistants[thread.assistant] = _assistant(thread.assistant, thread.place)
@@ -162,7 +164,7 @@ def _insert_threads(user: User, batch: Sequence[ThreadRecord], stored: Stored) -
     stored.days |= {summary.started_at.date() + day for thread in batch for summary in thread.summaries for day in NEAR}
 
 
-def _complete(user: User, stored: Stored) -> None:
+def _complete(user: User, stored: ImportCounts) -> None:
     """What rests on all of it. A day of any time zone may be the one before or after that of UTC."""
     if stored.days:
         remake_days(user.pk, stored.days, zone_of(preferences_of(user)), timezone.now())

@@ -31,7 +31,7 @@ async def zipped(thread: Thread) -> AsyncIterator[bytes]:
     for name, pieces in {"md": _conversation(thread), "json": export_thread(thread)}.items():
         async for piece in archive.file(f"{folder}/conversation.{name}", thread.updated_at, pieces):
             yield piece
-    names = Names()
+    names = FileNames()
     async for version in _versions(thread):
         path = f"{folder}/artifacts/{names.of(version)}"
         async for piece in archive.file(path, version.created_at, _whole(version.content)):
@@ -39,7 +39,7 @@ async def zipped(thread: Thread) -> AsyncIterator[bytes]:
     yield archive.end()
 
 
-class Names:
+class FileNames:
     """A name of its own for every version, also where capitals make no difference."""
 
     def __init__(self) -> None:

@@ -68,7 +68,7 @@ class Member:
             raise _broken() from error
 
 
-class _Archived(io.RawIOBase):
+class _ArchivedFile(io.RawIOBase):
     """A file of which ``zipfile`` reads no more at once than it may – it takes in the whole list of an archive's files – and
     no place that can't be in it: it believes what the list says."""
 
@@ -104,7 +104,7 @@ def documents(upload: IO[bytes], *, most: int) -> Iterator[Sequence[Document]]:
         yield [Document("", Plain(upload))]
         return
     try:
-        archive = zipfile.ZipFile(_Archived(upload))
+        archive = zipfile.ZipFile(_ArchivedFile(upload))
     except BROKEN as error:
         raise _broken() from error
     with archive:

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import IO
 
 
-class Outgoing:
+class OutputBuffer:
     """What has been written and not been sent. It can't be sought, so nothing of it is needed again."""
 
     def __init__(self) -> None:
@@ -31,7 +31,7 @@ class Outgoing:
 class Zip:
     """Files are added one after another; what each step returns is to be sent."""
 
-    out: Outgoing = field(default_factory=Outgoing)
+    out: OutputBuffer = field(default_factory=OutputBuffer)
 
     def __post_init__(self) -> None:
         self.archive = zipfile.ZipFile(self.out, "w", zipfile.ZIP_DEFLATED)  # type: ignore[call-overload]  # it is never read

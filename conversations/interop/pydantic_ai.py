@@ -25,7 +25,7 @@ TOLD = frozenset({"memory", "today", "open_threads", "last_conversation"})
 
 
 @dataclass(frozen=True, kw_only=True)
-class Given:
+class AgentInput:
     """What an agent is given before a prompt: ``history`` is ``None`` for the first message of a session, ``instructions`` tell
     what is remembered and are empty where nothing is."""
 
@@ -40,7 +40,7 @@ async def prepare(
     prompt: str,
     assistant: str | None = None,
     across_sessions: bool = False,
-) -> Given:
+) -> AgentInput:
     """The history and the memories that Openbook would send with this prompt: filtered, within the assistant's budget.
 
     ``None`` or ``new`` is a thread to come. After 30 minutes without activity a new session begins, and the first message of
@@ -64,7 +64,7 @@ async def keep(
 
 def _prepare(
     user: User, thread_id: uuid.UUID | str | None, prompt: str, assistant: str | None, across_sessions: bool
-) -> Given:
+) -> AgentInput:
     upcoming = store.upcoming(
         user=user, thread_id=thread_id, assistant=assistant, blocks=user_blocks(prompt), for_another_model=True
     )
@@ -74,7 +74,7 @@ def _prepare(
     history: list[ModelMessage] | None = None
     if context.history and (across_sessions or not upcoming.begins_session):
         history = ModelMessagesTypeAdapter.validate_python(model_messages(api_messages(context.history)))
-    return Given(history=history, instructions="\n\n".join([*told, *beside]))
+    return AgentInput(history=history, instructions="\n\n".join([*told, *beside]))
 
 
 def _place(thread_id: uuid.UUID | str | None) -> uuid.UUID | str | None:

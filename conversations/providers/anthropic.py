@@ -21,7 +21,7 @@ from conversations.providers.anthropic_errors import FAILURES, describe, may_be_
 from conversations.providers.base import Payload, ProviderError, ProviderEvent, UsageSoFar, messages_api_payload
 from conversations.providers.claude import LONGEST_WAIT_SECONDS, Deadline, default_model, reported
 from conversations.providers.errors import provider_error
-from conversations.providers.message_stream import Progress, Reading
+from conversations.providers.message_stream import MessageAccumulator, Progress
 
 BACKOFF_SECONDS = (0.4, 1.2)
 """Before the second and the third attempt, give or take a half."""
@@ -71,7 +71,7 @@ class AnthropicProvider:
         async with asyncio.timeout(deadline.seconds_left()):
             stream = cast("AsyncStream[Any]", await client.messages.create(**payload))
         async with stream:
-            reading = Reading(calls=ToolCalls(called_ids(payload["messages"])))
+            reading = MessageAccumulator(calls=ToolCalls(called_ids(payload["messages"])))
             request_id = stream.response.headers.get("request-id", "")
             # The raw events, because the SDK's own reader takes a stream that was cut off for a whole one.
             raw_events = cast("AsyncGenerator[Any]", AsyncStream.raw_events(stream.response))

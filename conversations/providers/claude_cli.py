@@ -153,7 +153,7 @@ async def answered(payload: Payload, output: Output, deadline: Deadline) -> Asyn
     if failure := await asyncio.to_thread(unusable, path):
         raise failure
     with prepared(sent["system_prompt"], sent["standard_input"]) as files:
-        call = Call.of(payload, files)
+        call = CliCall.of(payload, files)
         async with running([path, *call.arguments], files, call.environment) as cli, aclosing(cli.lines()) as lines:
             while not output.over:
                 async with asyncio.timeout(deadline.seconds_left()):
@@ -170,14 +170,14 @@ async def answered(payload: Payload, output: Output, deadline: Deadline) -> Asyn
 
 
 @dataclass(frozen=True, kw_only=True)
-class Call:
+class CliCall:
     """What the program is called with: as recorded, with the values that the record only names."""
 
     arguments: Sequence[str]
     environment: Mapping[str, str]
 
     @classmethod
-    def of(cls, payload: Payload, files: Files) -> "Call":
+    def of(cls, payload: Payload, files: Files) -> "CliCall":
         program, sent, own = payload["program"], payload["sent"], own_environment()
         values = {
             MODEL: payload["model"],

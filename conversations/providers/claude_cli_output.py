@@ -8,7 +8,7 @@ from typing import Any
 from conversations.providers.base import WHOLE, Finished, TextDelta, ThinkingEvent, UsageSoFar
 from conversations.providers.claude import LONGEST_WAIT_SECONDS
 from conversations.providers.errors import StreamError, code_for_status, code_for_type
-from conversations.providers.message_stream import MESSAGE_ID_CHARS, Heard, Progress, Reading, as_it_came
+from conversations.providers.message_stream import MESSAGE_ID_CHARS, Heard, MessageAccumulator, Progress, as_it_came
 from conversations.runtime.text import clean
 
 BY_WORD = {
@@ -33,7 +33,7 @@ Line = Mapping[str, Any]
 class Output:
     """What it has written so far. ``began`` is what it said of itself first, ``trouble`` why it is trying again, if it is."""
 
-    reading: Reading = field(default_factory=Reading)
+    reading: MessageAccumulator = field(default_factory=MessageAccumulator)
     said: bool = False
     request_id: str = ""
     began: Mapping[str, Any] | None = None
@@ -81,7 +81,7 @@ class Output:
     def start_again(self) -> None:
         if self.said:
             raise StreamError("cut_off")
-        self.reading = Reading()
+        self.reading = MessageAccumulator()
 
     def note_retry(self, line: Line) -> None:
         wait = line.get("retry_delay_ms")

@@ -65,7 +65,7 @@ def nameless(content: bytes = b"") -> Iterator[IO[bytes]]:
         yield file
 
 
-class Running:
+class RunningProcess:
     def __init__(self, process: asyncio.subprocess.Process, output: asyncio.StreamReader) -> None:
         self.process = process
         self.output = output
@@ -99,7 +99,9 @@ class Running:
 
 
 @asynccontextmanager
-async def running(command: Sequence[str], files: Files, environment: Mapping[str, str]) -> AsyncIterator[Running]:
+async def running(
+    command: Sequence[str], files: Files, environment: Mapping[str, str]
+) -> AsyncIterator[RunningProcess]:
     """Raises ``OSError`` where it can't be started. Leaving ends it and all its children at once."""
     reading, writing = os.pipe()
     with os.fdopen(reading, "rb", buffering=0) as pipe:
@@ -117,7 +119,7 @@ async def running(command: Sequence[str], files: Files, environment: Mapping[str
         finally:
             os.close(writing)
         output = asyncio.StreamReader()
-        one = Running(process, output)
+        one = RunningProcess(process, output)
         try:
             protocol = asyncio.StreamReaderProtocol(output)
             transport, _ = await asyncio.get_running_loop().connect_read_pipe(lambda: protocol, pipe)

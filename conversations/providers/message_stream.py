@@ -33,7 +33,7 @@ Heard = ProviderEvent | Progress
 
 
 @dataclass
-class Reading:
+class MessageAccumulator:
     """What the stream has said so far."""
 
     stop_reason: str | None = None

@@ -21,7 +21,7 @@ UNKNOWN_WINDOW, UNKNOWN_OUTPUT = 200_000, 32_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class Known:
+class Catalog:
     """The rows and their prices by provider and name, and until when they are taken for true."""
 
     rows: Mapping[tuple[str, str], Model]
@@ -29,7 +29,7 @@ class Known:
     until: float
 
     @classmethod
-    def of(cls, rows: Sequence[Model], *, until: float) -> "Known":
+    def of(cls, rows: Sequence[Model], *, until: float) -> "Catalog":
         return cls(
             rows={(row.provider, row.name): row for row in rows},
             prices={model: prices for row in rows for model, prices in prices_of(row).items()},
@@ -37,7 +37,7 @@ class Known:
         )
 
 
-_known = Known.of((), until=0)
+_known = Catalog.of((), until=0)
 
 
 def find(provider: str, name: str) -> Model | None:
@@ -79,19 +79,19 @@ def prices_of(row: Model) -> PriceList:
 def reread() -> None:
     """The next question reads the rows again: staff have changed one."""
     global _known
-    _known = Known.of((), until=0)
+    _known = Catalog.of((), until=0)
 
 
 def _rows() -> Mapping[tuple[str, str], Model]:
     return _read().rows
 
 
-def _read() -> Known:
+def _read() -> Catalog:
     global _known
     known = _known
     if time.monotonic() >= known.until:
         rows = list(Model.objects.prefetch_related("prices"))
-        _known = known = Known.of(rows, until=time.monotonic() + KEEP_SECONDS)
+        _known = known = Catalog.of(rows, until=time.monotonic() + KEEP_SECONDS)
     return known
 
 

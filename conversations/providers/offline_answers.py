@@ -15,7 +15,7 @@ from conversations.providers.offline_texts import (
     shortened,
 )
 from conversations.providers.quoting import quoted_texts
-from conversations.providers.sentence_matching import Match, Sentence, best_match, has_content
+from conversations.providers.sentence_matching import ContextSentence, Match, best_match, has_content
 
 MARK = "*Offline responder, no model connected.*"
 CONNECT = "I know only what stands in this conversation. Set `ANTHROPIC_API_KEY` and restart to connect a model."
@@ -71,7 +71,7 @@ def answer_alone(payload: Payload, exchange: Exchange) -> str:
     return NOTHING if has_content(question) or not previous else f"{reminder(previous)} {NOTHING}"
 
 
-def found(question: str, context: Sequence[Sentence], least: float) -> Match | None:
+def found(question: str, context: Sequence[ContextSentence], least: float) -> Match | None:
     match = best_match(question, context)
     return match if match and match.coverage >= least else None
 
@@ -83,7 +83,7 @@ def quoted(match: Match) -> str:
     return f"{QUOTING[sentence.speaker]}{sentence.text}”"
 
 
-def told_before(question: str, context: Sequence[Sentence]) -> list[str]:
+def told_before(question: str, context: Sequence[ContextSentence]) -> list[str]:
     """For a question about what was mentioned, or about "us", that shares no word with it: the newest that name something."""
     mentioned = MENTIONED.search(question)
     if not (mentioned or OF_US.search(question)):
@@ -139,7 +139,7 @@ def counted(number: int, noun: str) -> str:
     return f"{number or 'no'} {noun}{'' if number == 1 else 's'}"
 
 
-def known(payload: Payload, exchange: Exchange) -> Iterator[Sentence]:
+def known(payload: Payload, exchange: Exchange) -> Iterator[ContextSentence]:
     """What the context holds, oldest first. The base prompt, which comes first, and rules about tools tell of no user."""
     tools = [tool["name"] for tool in payload.get("tools", ())]
     for block in payload["system"][1:]:
@@ -152,9 +152,11 @@ def known(payload: Payload, exchange: Exchange) -> Iterator[Sentence]:
     yield from spoken("user", [text for text in sentences_of(exchange.message) if not is_question(text)])
 
 
-def spoken(speaker: str, sentences: Sequence[str]) -> list[Sentence]:
+def spoken(speaker: str, sentences: Sequence[str]) -> list[ContextSentence]:
     return [
-        Sentence(text=text, speaker=speaker, trust=TRUST[speaker] * (QUESTION_TRUST if asked else 1), is_question=asked)
+        ContextSentence(
+            text=text, speaker=speaker, trust=TRUST[speaker] * (QUESTION_TRUST if asked else 1), is_question=asked
+        )
         for text, asked in ((text, is_question(text)) for text in sentences)
     ]
 

@@ -54,7 +54,7 @@ COMMENT = {"sql": "--", "javascript": "//", "typescript": "//", "java": "//", "c
 
 
 @dataclass(frozen=True, kw_only=True)
-class Wanted:
+class ArtifactRequest:
     """``by_preset``: a preset's instruction asks, so what else it says is nobody's words. It tells the ``headings``."""
 
     title: str
@@ -65,7 +65,7 @@ class Wanted:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Said:
+class UserSentences:
     statements: Sequence[str]
     questions: Sequence[str]
 
@@ -82,10 +82,10 @@ def artifact_asked_for(payload: Payload) -> dict[str, str] | None:
     said = [sentence for text in texts for sentence in sentences_of(text) if not REQUEST.match(sentence)]
     statements = list(dict.fromkeys(sentence for sentence in said if not is_question(sentence)))
     questions = list(dict.fromkeys(sentence for sentence in said if is_question(sentence)))
-    return artifact(want, Said(statements=statements, questions=questions))
+    return artifact(want, UserSentences(statements=statements, questions=questions))
 
 
-def wanted(message: str, listing: str) -> Wanted | None:
+def wanted(message: str, listing: str) -> ArtifactRequest | None:
     """The artifact that a message asks for: a preset by its last lines, a person by a few common wordings.
 
     One that is listed gets another version, where the person asks for a change.
@@ -94,7 +94,7 @@ def wanted(message: str, listing: str) -> Wanted | None:
     if title and saved_as:
         kind = saved_as[1] if saved_as[1] in WRITERS else "document"
         headings = STRUCTURE.findall(message)
-        return Wanted(
+        return ArtifactRequest(
             title=in_short(title[1]), kind=kind, language=saved_as[2] or "", by_preset=True, headings=headings
         )
     sentences = sentences_of(message)
@@ -107,7 +107,7 @@ def wanted(message: str, listing: str) -> Wanted | None:
     return new(in_short(thing[:1].upper() + thing[1:]), named_kind(thing) or "document")
 
 
-def changed(request: str, listing: str) -> Wanted | None:
+def changed(request: str, listing: str) -> ArtifactRequest | None:
     """The newest artifact of the kind that is named, or the newest of all."""
     known = [(found["title"], found["kind"]) for found in LISTED.finditer(listing)]
     kind = named_kind(request)
@@ -115,8 +115,8 @@ def changed(request: str, listing: str) -> Wanted | None:
     return new(*same) if same else None
 
 
-def new(title: str, kind: str) -> Wanted:
-    return Wanted(title=title, kind=kind, language="python" if kind == "code" else "")
+def new(title: str, kind: str) -> ArtifactRequest:
+    return ArtifactRequest(title=title, kind=kind, language="python" if kind == "code" else "")
 
 
 def named_kind(thing: str) -> str:
@@ -129,13 +129,13 @@ def word(pattern: str) -> re.Pattern[str]:
     return re.compile(rf"(?<!-)\b(?:{pattern})\b", re.IGNORECASE)
 
 
-def artifact(want: Wanted, said: Said) -> dict[str, str]:
+def artifact(want: ArtifactRequest, said: UserSentences) -> dict[str, str]:
     """The input of ``save_artifact``: always the same for the same words."""
     language = {"language": want.language} if want.language else {}
     return {"title": want.title, "kind": want.kind, **language, "content": WRITERS[want.kind](want, said)}
 
 
-def document(want: Wanted, said: Said) -> str:
+def document(want: ArtifactRequest, said: UserSentences) -> str:
     parts = [f"# {want.title}", ORIGIN]
     for heading, sentences in sections(said).items():
         parts += [f"## {heading}", "\n".join(f"- “{sentence}”" for sentence in sentences) or NOTHING_SAID]
@@ -143,7 +143,7 @@ def document(want: Wanted, said: Said) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def table(want: Wanted, said: Said) -> str:
+def table(want: ArtifactRequest, said: UserSentences) -> str:
     rows = [
         f"| {heading} | {sentence.replace('|', '\\|')} |"
         for heading, sentences in sections(said).items()
@@ -152,7 +152,7 @@ def table(want: Wanted, said: Said) -> str:
     return "\n".join([f"| {want.title.replace('|', '/')} | {ORIGIN} |", "| --- | --- |", *rows]) + "\n"
 
 
-def flowchart(want: Wanted, said: Said) -> str:
+def flowchart(want: ArtifactRequest, said: UserSentences) -> str:
     steps = [want.title, *newest(said.statements)]
     nodes = [f'    s{i}["{label(step)}"]' for i, step in enumerate(steps)]
     arrows = [f"    s{i} --> s{i + 1}" for i in range(len(steps) - 1)]
@@ -164,27 +164,27 @@ def label(text: str) -> str:
     return re.sub(r"[^\w\s.,:!?-]", lambda match: f"#{ord(match[0])};", text)
 
 
-def code(want: Wanted, said: Said) -> str:
+def code(want: ArtifactRequest, said: UserSentences) -> str:
     """Comments and nothing that would do a thing."""
     mark = COMMENT.get(want.language.lower(), "#")
     return "".join(f"{mark} {line}".rstrip() + "\n" for line in document(want, said).splitlines())
 
 
-def page(want: Wanted, said: Said) -> str:
+def page(want: ArtifactRequest, said: UserSentences) -> str:
     sentences = [sentence for part in sections(said).values() for sentence in part]
     quotes = "".join(f"<blockquote>{escape(sentence)}</blockquote>\n" for sentence in sentences)
     head = f'<!doctype html>\n<meta charset="utf-8">\n<title>{escape(want.title)}</title>\n'
     return f"{head}<h1>{escape(want.title)}</h1>\n<p>{ORIGIN}</p>\n{quotes}"
 
 
-def picture(want: Wanted, said: Said) -> str:
+def picture(want: ArtifactRequest, said: UserSentences) -> str:
     lines = [want.title, ORIGIN, *newest(said.statements)]
     texts = "".join(f'<text x="10" y="{20 * i + 25}">{escape(line)}</text>\n' for i, line in enumerate(lines))
     size = f'viewBox="0 0 900 {20 * len(lines) + 25}"'
     return f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="sans-serif" font-size="14">\n{texts}</svg>\n'
 
 
-WRITERS: Mapping[str, Callable[[Wanted, Said], str]] = {
+WRITERS: Mapping[str, Callable[[ArtifactRequest, UserSentences], str]] = {
     "document": document,
     "table": table,
     "mermaid": flowchart,
@@ -194,7 +194,7 @@ WRITERS: Mapping[str, Callable[[Wanted, Said], str]] = {
 }
 
 
-def sections(said: Said) -> dict[str, Sequence[str]]:
+def sections(said: UserSentences) -> dict[str, Sequence[str]]:
     asked = {"Questions that were asked": newest(said.questions)} if said.questions else {}
     return {"What was said": newest(said.statements), **asked}
 

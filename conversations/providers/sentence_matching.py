@@ -30,7 +30,7 @@ NEARLY_AS_GOOD = 0.9
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sentence:
+class ContextSentence:
     """``trust`` scales how well it meets a question."""
 
     text: str
@@ -41,7 +41,7 @@ class Sentence:
 
 @dataclass(frozen=True, kw_only=True)
 class Match:
-    sentence: Sentence
+    sentence: ContextSentence
     coverage: float
     """How much of the question it meets, from 0 to 1, times its trust."""
 
@@ -60,7 +60,7 @@ def words(text: str) -> list[str]:
     return found
 
 
-def best_match(question: str, sentences: Sequence[Sentence]) -> Match | None:
+def best_match(question: str, sentences: Sequence[ContextSentence]) -> Match | None:
     """The sentence that answers the question best, the newest (last) of those nearly as good; None without one."""
     matches = coverages(question, sentences)
     best = max((match.coverage for match in matches), default=0.0)
@@ -68,7 +68,7 @@ def best_match(question: str, sentences: Sequence[Sentence]) -> Match | None:
     return nearly[-1] if best else None
 
 
-def coverages(question: str, sentences: Sequence[Sentence]) -> list[Match]:
+def coverages(question: str, sentences: Sequence[ContextSentence]) -> list[Match]:
     """Each sentence, in its order, with how far it meets the question."""
     vocabularies = [frozenset(words(sentence.text)) for sentence in sentences]
     weights = question_weights(question, vocabularies)

@@ -12,7 +12,7 @@ from conversations.context.token_estimate import text_of
 from conversations.errors import InvalidMessage, ReplyInProgress
 from conversations.models import Message, Thread
 from conversations.replies import store
-from conversations.replies.steps import Place
+from conversations.replies.steps import ThreadCursor
 from conversations.runtime import long_work
 from conversations.runtime.text import clean_deep
 from memory.index.index_turns import catch_up_if_possible
@@ -65,7 +65,7 @@ def _stored(
     return thread
 
 
-def _locked(place: Place, user: User, thread_id: uuid.UUID | str | None) -> Place:
+def _locked(place: ThreadCursor, user: User, thread_id: uuid.UUID | str | None) -> ThreadCursor:
     """The same place, looked at again once nobody else can write to the thread."""
     if place.is_new:
         return place

@@ -6,7 +6,7 @@ from conversations.providers import refusals
 from conversations.providers.base import WHOLE
 
 
-class Way(StrEnum):
+class NextStep(StrEnum):
     """What a reader can do after a reply. Each but the third is a call of the API."""
 
     RETRY = "retry"
@@ -21,7 +21,7 @@ CHANGEABLE = frozenset({"invalid_request", "request_too_large"})
 
 def ways(
     *, status: str, stop_reason: str, error_code: str = "", silent: bool = False, fallback: bool = False
-) -> list[Way]:
+) -> list[NextStep]:
     """The ways on from a reply, the most promising first. ``silent``: a preset's, which answers no message. ``fallback``:
     there is another model to ask."""
     if status == "running":
@@ -29,12 +29,12 @@ def ways(
     if stop_reason == refusals.STOP_REASON:
         # The same model declines the same words again.
         return [
-            *([] if silent else [Way.REPHRASE]),
-            *([Way.FALLBACK] if fallback else []),
-            *([Way.RETRY] if silent else []),
+            *([] if silent else [NextStep.REPHRASE]),
+            *([NextStep.FALLBACK] if fallback else []),
+            *([NextStep.RETRY] if silent else []),
         ]
     if status == "completed" and stop_reason and stop_reason not in WHOLE and not silent:
-        return [Way.CONTINUE, Way.RETRY]
+        return [NextStep.CONTINUE, NextStep.RETRY]
     if error_code in CHANGEABLE and not silent:
-        return [Way.REPHRASE, Way.RETRY]
-    return [Way.RETRY]
+        return [NextStep.REPHRASE, NextStep.RETRY]
+    return [NextStep.RETRY]

@@ -15,7 +15,7 @@ from django.db import DatabaseError
 from artifacts.models import Preset
 from conversations.context import token_calibration
 from conversations.context.builder import Context
-from conversations.context.caller_options import NO_TERMS, Terms
+from conversations.context.caller_options import NO_OPTIONS, CallerOptions
 from conversations.context.fitting import GO_ON_WORDS, Section, resumed, round_section
 from conversations.context.invariants import BrokenInvariant, check
 from conversations.context.rendering import GO_ON, MOST_ROUNDS, round_text
@@ -30,14 +30,14 @@ from conversations.replies import retries, store
 from conversations.replies.doorbell import owner_key
 from conversations.replies.journal import Journal, LiveReply, journal
 from conversations.replies.rounds import TEXT, ask, run_tools
-from conversations.replies.store import Opened, Outcome
-from conversations.replies.transcript import Said
+from conversations.replies.store import OpenedReply, Outcome
+from conversations.replies.transcript import ReplyTranscript
 from conversations.replies.user_content import client_id, user_blocks
 from conversations.runtime import telemetry
 from conversations.runtime.db import in_database
 from conversations.runtime.telemetry import ReplyStep
 from conversations.runtime.text import clean
-from conversations.tools.base import Call
+from conversations.tools.base import ToolContext
 from memory.index.index_turns import catch_up_if_possible
 from memory.sources import backend_ranking
 
@@ -60,9 +60,9 @@ async def start(
     content: Any,
     client_message_id: Any = None,
     assistant: str | None = None,
-    terms: Terms = NO_TERMS,
+    terms: CallerOptions = NO_OPTIONS,
     token: ApiToken | None = None,
-) -> Opened:
+) -> OpenedReply:
     """Store a user turn and let the model answer it. The only way in, for socket, REST and commands.
 
     ``thread_id`` ``None`` opens a thread; ``token`` is what the caller came with, if any. Returns as soon as the turn is
@@ -81,7 +81,7 @@ async def start_preset(
     preset: str,
     client_message_id: Any = None,
     token: ApiToken | None = None,
-) -> Opened:
+) -> OpenedReply:
     """Let the model make a preset's artifact of the conversation, silently: no turn is stored (F9).
 
     The same ``client_message_id``, or the same preset while it is at work, answers with the reply that there is. Raises an
@@ -96,16 +96,16 @@ async def retry(
     user: User,
     reply_id: uuid.UUID | str,
     model: str = "",
-    terms: Terms = NO_TERMS,
+    terms: CallerOptions = NO_OPTIONS,
     token: ApiToken | None = None,
-) -> Opened:
+) -> OpenedReply:
     """Another reply for the same user turn, or another run of the same preset. ``model`` may be the assistant's fallback."""
     return await _begin(store.open_retry, user=user, reply_id=reply_id, model=model, terms=terms, token=token)
 
 
 async def go_on(
-    *, user: User, reply_id: uuid.UUID | str, terms: Terms = NO_TERMS, token: ApiToken | None = None
-) -> Opened:
+    *, user: User, reply_id: uuid.UUID | str, terms: CallerOptions = NO_OPTIONS, token: ApiToken | None = None
+) -> OpenedReply:
     """A reply that goes on where this one was cut short: its text begins with all that there is."""
     return await _begin(store.open_continuation, user=user, reply_id=reply_id, terms=terms, token=token)
 
@@ -121,7 +121,7 @@ async def stop(*, user: User, reply_id: uuid.UUID | str) -> Reply:
     return reply
 
 
-async def _begin(open_it: Callable[..., Opened], **values: Any) -> Opened:
+async def _begin(open_it: Callable[..., OpenedReply], **values: Any) -> OpenedReply:
     """Store what a reply begins with, and let it run."""
     book = _open_journal()
     with telemetry.listener.reply() as told:
@@ -131,7 +131,7 @@ async def _begin(open_it: Callable[..., Opened], **values: Any) -> Opened:
     return opened
 
 
-def _opened(open_it: Callable[..., Opened], told: ReplyStep, **values: Any) -> Opened:
+def _opened(open_it: Callable[..., OpenedReply], told: ReplyStep, **values: Any) -> OpenedReply:
     opened = open_it(**values)
     if not opened.repeated:
         told.opened(opened.thread, opened.reply)
@@ -145,14 +145,14 @@ def _open_journal() -> Journal:
     return book
 
 
-def _set_going(book: Journal, opened: Opened, told: ReplyStep) -> None:
+def _set_going(book: Journal, opened: OpenedReply, told: ReplyStep) -> None:
     assert opened.saved is not None  # a repeated message has no new reply
     assistant, before = opened.thread.assistant, opened.continues.blocks if opened.continues else ()
     live = LiveReply(
         id=opened.reply.id,
         thread_id=opened.thread.id,
         events=[opened.saved],
-        said=Said.going_on(before, shows_thinking=assistant.show_thinking == Assistant.ShowThinking.SUMMARY),
+        said=ReplyTranscript.going_on(before, shows_thinking=assistant.show_thinking == Assistant.ShowThinking.SUMMARY),
         ends_at=time.monotonic() + assistant.reply_minutes * 60,
         silent=opened.preset is not None,
         told=told,
@@ -174,7 +174,7 @@ def _ended(book: Journal, live: LiveReply, task: asyncio.Task[None]) -> None:
         book.let_go(live)
 
 
-async def _run(book: Journal, live: LiveReply, opened: Opened) -> None:
+async def _run(book: Journal, live: LiveReply, opened: OpenedReply) -> None:
     try:
         outcome = await _answer(book, live, opened)
     except asyncio.CancelledError:
@@ -213,7 +213,7 @@ async def _run(book: Journal, live: LiveReply, opened: Opened) -> None:
         await in_database(token_calibration.learn)(*live.asked)
 
 
-async def _answer(book: Journal, live: LiveReply, opened: Opened) -> Outcome:
+async def _answer(book: Journal, live: LiveReply, opened: OpenedReply) -> Outcome:
     """Ask the model and run the tools that it calls, again and again, until it is done."""
     snapshot, context = await _first_request(live, opened)
     terms, pauses = opened.terms, 0
@@ -243,7 +243,7 @@ async def _answer(book: Journal, live: LiveReply, opened: Opened) -> Outcome:
 
 
 def _tell_of_request(
-    book: Journal, live: LiveReply, opened: Opened, snapshot: ContextSnapshot, context: Context
+    book: Journal, live: LiveReply, opened: OpenedReply, snapshot: ContextSnapshot, context: Context
 ) -> None:
     _log_request(opened, snapshot, context)
     book.append(live, "context.built", _context_built(snapshot, context))
@@ -254,7 +254,7 @@ def _tell_of_request(
 
 
 async def _ask(
-    book: Journal, live: LiveReply, snapshot: ContextSnapshot, context: Context, terms: Terms
+    book: Journal, live: LiveReply, snapshot: ContextSnapshot, context: Context, terms: CallerOptions
 ) -> Finished | ProviderError:
     """How the call ended, also where the request was too large for the model. Raises every other ``ProviderError``."""
     try:
@@ -278,8 +278,8 @@ async def _ask(
 
 
 def _anew(
-    answered: Finished | ProviderError, live: LiveReply, assistant: Assistant, context: Context, terms: Terms
-) -> tuple[Outcome, Terms] | None:
+    answered: Finished | ProviderError, live: LiveReply, assistant: Assistant, context: Context, terms: CallerOptions
+) -> tuple[Outcome, CallerOptions] | None:
     """How the request ended, and the terms on which the same reply asks once more: of another model where this one declined
     and the assistant says so, within fewer tokens where it could not take so many. What readers have been shown can't be
     taken back, so then neither."""
@@ -301,7 +301,7 @@ def _anew(
 
 
 async def _round(
-    book: Journal, live: LiveReply, opened: Opened, context: Context, finished: Finished
+    book: Journal, live: LiveReply, opened: OpenedReply, context: Context, finished: Finished
 ) -> Sequence[Section]:
     """Run the tools that the model called. Returns what was said and done, where the reply goes on."""
     offered = {tool["name"] for tool in context.payload.get("tools", ())}
@@ -317,7 +317,7 @@ async def _round(
     return [round_section(round_text(live.said.rounds[-1]))]
 
 
-async def _first_request(live: LiveReply, opened: Opened) -> store.Recorded:
+async def _first_request(live: LiveReply, opened: OpenedReply) -> store.Recorded:
     snapshot, context = opened.recorded or await _build(opened)
     if context.purpose is not ContextSnapshot.Purpose.REWRITE:
         return snapshot, context
@@ -325,7 +325,7 @@ async def _first_request(live: LiveReply, opened: Opened) -> store.Recorded:
     return await _build(opened, query=query)
 
 
-async def _build(opened: Opened, *, query: Rewriting | None = None) -> store.Recorded:
+async def _build(opened: OpenedReply, *, query: Rewriting | None = None) -> store.Recorded:
     """The next request, after another memory service was asked where there is one. No thread for the database waits for it."""
     question = store.question_of(opened)
     if question and await in_database(backend_ranking.may_be_asked)(question):
@@ -341,8 +341,8 @@ def _calls_to_run(live: LiveReply, finished: Finished) -> list[ToolCalled]:
     return []
 
 
-def _call(opened: Opened) -> Call:
-    return Call(
+def _call(opened: OpenedReply) -> ToolContext:
+    return ToolContext(
         user_id=opened.thread.user_id,
         thread_id=opened.thread.id,
         reply_id=opened.reply.id,
@@ -443,7 +443,7 @@ def _context_built(snapshot: ContextSnapshot, context: Context) -> dict[str, Any
     }
 
 
-def _log_request(opened: Opened, snapshot: ContextSnapshot, context: Context) -> None:
+def _log_request(opened: OpenedReply, snapshot: ContextSnapshot, context: Context) -> None:
     log.info(
         "model request recorded",
         extra={

@@ -16,7 +16,7 @@ from conversations.replies import events as eventlog
 from conversations.replies import store
 from conversations.replies.doorbell import Doorbell, owner_key, reply_key, rung, thread_key
 from conversations.replies.events import OWNER, Event
-from conversations.replies.transcript import Said
+from conversations.replies.transcript import ReplyTranscript
 from conversations.runtime.db import in_database
 from conversations.runtime.telemetry import UNTOLD, ReplyStep
 
@@ -46,7 +46,7 @@ class LiveReply:
     events: list[Event]
     unwritten: list[Event] = field(default_factory=list)
     pending: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
-    said: Said = field(default_factory=Said)
+    said: ReplyTranscript = field(default_factory=ReplyTranscript)
     call: ModelCall = field(default_factory=ModelCall)
     spent: Usage = field(default_factory=Usage)
     thought_seconds: float = 0.0

@@ -14,7 +14,7 @@ HEAD = ("title", "kind", "language")
 
 
 @dataclass
-class Watching:
+class InputWatcher:
     """One call. ``streamed`` is the property whose text is shown as it grows, empty where none is."""
 
     id: str

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from django.conf import settings
 
-from conversations.context.caller_options import Terms
+from conversations.context.caller_options import CallerOptions
 from conversations.context.fitting import Section, resumed
 from conversations.context.turn_groups import whole_blocks
 from conversations.context.windowing import Turn
@@ -21,7 +21,7 @@ TOO_LARGE, OUT_OF_ROOM = "request_too_large", "out_of_room"
 WINDOW_EXCEEDED = "model_context_window_exceeded"
 
 
-def after(before: Reply, terms: Terms, model: str = "") -> Terms:
+def after(before: Reply, terms: CallerOptions, model: str = "") -> CallerOptions:
     """The terms of the next attempt. Where no model is named it is asked of the one that answered before. Raises
     ``ModelNotOffered``."""
     assistant = before.thread.assistant

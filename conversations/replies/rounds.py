@@ -19,13 +19,13 @@ from conversations.providers.base import (
     ToolStarted,
 )
 from conversations.replies.journal import Journal, LiveReply
-from conversations.replies.partial_input import Watching
-from conversations.replies.thinking_progress import Clock, clock
+from conversations.replies.partial_input import InputWatcher
+from conversations.replies.thinking_progress import ThinkingClock, clock
 from conversations.replies.transcript import result_block
 from conversations.runtime import telemetry
 from conversations.runtime.db import in_database
 from conversations.tools import registered, running
-from conversations.tools.base import Call
+from conversations.tools.base import ToolContext
 
 log = logging.getLogger("openbook.replies")
 
@@ -36,7 +36,7 @@ TEXT = "text"
 async def ask(book: Journal, live: LiveReply, context: Context) -> Finished:
     """Call the model once; what it says and calls is told to readers and kept in ``live.said``, how far the call has come in
     ``live.call``. Raises ``ProviderError``."""
-    watched: dict[str, Watching] = {}
+    watched: dict[str, InputWatcher] = {}
     stream = get_provider(context.provider).stream(context.payload, seconds=live.ends_at - time.monotonic())
     with clock(lambda: book.think(live)) as thinking:
         async with aclosing(stream):
@@ -61,7 +61,7 @@ async def ask(book: Journal, live: LiveReply, context: Context) -> Finished:
     return live.call.finished
 
 
-def think(book: Journal, live: LiveReply, event: ThinkingEvent, clock: Clock) -> None:
+def think(book: Journal, live: LiveReply, event: ThinkingEvent, clock: ThinkingClock) -> None:
     match event:
         case ThinkingStarted():
             tell(book, live, live.said.pause())
@@ -74,11 +74,11 @@ def think(book: Journal, live: LiveReply, event: ThinkingEvent, clock: Clock) ->
             book.think(live, live.said.thought(event.block))
 
 
-def begin(book: Journal, live: LiveReply, started: ToolStarted) -> Watching:
+def begin(book: Journal, live: LiveReply, started: ToolStarted) -> InputWatcher:
     tool = registered().get(started.name)
     text = tool.doing if tool else "Working"
     book.append(live, "tool.started", {"id": started.id, "name": started.name, "text": text})
-    return Watching(id=started.id, streamed=tool.streamed if tool else "")
+    return InputWatcher(id=started.id, streamed=tool.streamed if tool else "")
 
 
 def show(book: Journal, live: LiveReply, data: dict[str, Any] | None) -> None:
@@ -95,7 +95,9 @@ def tell(book: Journal, live: LiveReply, text: str) -> None:
         book.say(live, text)
 
 
-async def run_tools(book: Journal, live: LiveReply, calls: list[ToolCalled], *, call: Call, offered: set[str]) -> None:
+async def run_tools(
+    book: Journal, live: LiveReply, calls: list[ToolCalled], *, call: ToolContext, offered: set[str]
+) -> None:
     """Run the calls one after the other. Each gets a result, whatever happens, so that the model can go on."""
     if not calls:
         return

@@ -25,12 +25,12 @@ RACES = ("one_running_reply_per_thread", "thread_opened_once")
 """Constraints that stop a step of which the statement can't see that somebody else was faster."""
 
 
-class NoRoom(Exception):
+class NoAllowance(Exception):
     """A limit of the user's or the token's leaves no room for a reply, as far as its allowance knows."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Place:
+class ThreadCursor:
     """Where a turn goes: after ``before``, the last turn of the path, in a thread that may not be stored yet.
 
     ``question`` is the newest user turn of the path, ``known`` the turn that has this ``client_message_id`` already.
@@ -48,7 +48,7 @@ class Place:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Stored:
+class StoredReply:
     """That a reply is stored. An allowance that there was not yet knows of no earlier reply: the user's (``None``), or the
     token's, by its id."""
 
@@ -56,7 +56,7 @@ class Stored:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Closed:
+class ClosedReply:
     """What the database knows of a reply that was just ended. ``position`` is that of its assistant turn, if it left one."""
 
     thread: uuid.UUID
@@ -68,7 +68,7 @@ class Closed:
     fallback_model: str
 
 
-def look(*, user_id: int, thread_id: uuid.UUID, client_message_id: str | None = None) -> Place | None:
+def look(*, user_id: int, thread_id: uuid.UUID, client_message_id: str | None = None) -> ThreadCursor | None:
     """The place of the next turn in a thread of the user's, ``None`` where there is no such thread."""
     with connection.cursor() as cursor:
         cursor.execute(LOOK, {"user": user_id, "thread": thread_id, "sent": client_message_id})
@@ -79,7 +79,7 @@ def look(*, user_id: int, thread_id: uuid.UUID, client_message_id: str | None = 
     thread = _instance(Thread, values)
     thread.assistant = _instance(Assistant, values)
     running, known, before, question, token_total, last_active, started_at, away_since = values
-    return Place(
+    return ThreadCursor(
         thread=thread,
         running=running,
         known=known,
@@ -93,7 +93,7 @@ def look(*, user_id: int, thread_id: uuid.UUID, client_message_id: str | None = 
 
 def open_reply(
     *,
-    place: Place,
+    place: ThreadCursor,
     last_position: int,
     message: Message | None,
     reply: Reply,
@@ -101,7 +101,7 @@ def open_reply(
     snapshot: ContextSnapshot | None,
     blocks: Iterable[ContextBlock],
     limits: Limits,
-) -> Stored | None:
+) -> StoredReply | None:
     """Store a reply with its user turn (``None``: it is stored) and its first request (``None``: not built yet), and reserve
     what it may take.
 
@@ -124,11 +124,11 @@ def open_reply(
         found = _step(TURN_IN_NEW_THREAD if place.is_new else TURN_IN_THREAD, values | _request(snapshot, blocks))
     except IntegrityError as error:
         if _constraint(error) in LIMITS:
-            raise NoRoom from error
+            raise NoAllowance from error
         if _constraint(error) in RACES:
             return None
         raise
-    return Stored(new_allowances=found[0] or ()) if found else None
+    return StoredReply(new_allowances=found[0] or ()) if found else None
 
 
 def record(*, snapshot: ContextSnapshot, blocks: Iterable[ContextBlock], lease: timedelta) -> bool:
@@ -146,7 +146,7 @@ def close(
     response: Mapping[str, Any],
     question_status: str | None,
     spent: int | None,
-) -> Closed | None:
+) -> ClosedReply | None:
     """End a reply that runs and is the owner's; for ``None``, one whose lease has run out. ``None`` where it isn't so.
 
     ``response`` is how the last request ended and what the provider told beside the answer, by column of the snapshot.
@@ -191,7 +191,7 @@ def close(
         thread, user_message, question, fallback, ended, position, seq, *newest = found
     names = ("id", "message_history_count", "total_tokens", "model", "fallback_for")
     known = dict(zip(names, newest, strict=True))
-    return Closed(
+    return ClosedReply(
         thread=thread,
         user_message=user_message,
         position=position,

@@ -26,7 +26,7 @@ from conversations.accounts import allowances
 from conversations.accounts.limits import by_default
 from conversations.context import snapshot_api, snapshots
 from conversations.context.builder import Context, build_context, continued, rewriting_context
-from conversations.context.caller_options import NO_TERMS, Terms
+from conversations.context.caller_options import NO_OPTIONS, CallerOptions
 from conversations.context.fitting import Section
 from conversations.context.rewriting import NOT_ASKED, Rewriting
 from conversations.context.sessions import Session, session_at
@@ -46,8 +46,8 @@ from conversations.providers.base import ModelCall, Provider, Usage
 from conversations.replies import events as eventlog
 from conversations.replies import retries, steps
 from conversations.replies.events import LEASE, LONGEST_LEASE, OWNER, Event
-from conversations.replies.steps import Place
-from conversations.replies.transcript import Said, saved_blocks
+from conversations.replies.steps import ThreadCursor
+from conversations.replies.transcript import ReplyTranscript, saved_blocks
 from conversations.runtime import telemetry
 from conversations.runtime.db import read_only
 from conversations.runtime.request_ids import current_request_id
@@ -64,7 +64,7 @@ Recorded = tuple[ContextSnapshot, Context]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Opened:
+class OpenedReply:
     """A user turn that is stored – or a preset that is to be carried out silently –, and the reply that it gets.
 
     ``recorded`` is its first request, ``None`` where that is still to be built. ``continues`` is the turn that it goes on with.
@@ -76,7 +76,7 @@ class Opened:
     saved: Event | None
     preset: Preset | None = None
     recorded: Recorded | None = None
-    terms: Terms = NO_TERMS
+    terms: CallerOptions = NO_OPTIONS
     continues: Message | None = None
     created_thread: bool = False
     repeated: bool = False
@@ -157,9 +157,9 @@ def open_turn(
     assistant: str | None,
     blocks: list[dict[str, Any]],
     client_message_id: str | None,
-    terms: Terms = NO_TERMS,
+    terms: CallerOptions = NO_OPTIONS,
     token: ApiToken | None = None,
-) -> Opened:
+) -> OpenedReply:
     """Store the user turn, its reply and its first request (T4, S1). ``None`` creates a thread; no other id ever does (T5).
 
     A ``client_message_id`` that is known answers with what it made then. ``token`` is the one that asked, if it was not a
@@ -181,9 +181,9 @@ def open_retry(
     user: User,
     reply_id: uuid.UUID | str,
     model: str = "",
-    terms: Terms = NO_TERMS,
+    terms: CallerOptions = NO_OPTIONS,
     token: ApiToken | None = None,
-) -> Opened:
+) -> OpenedReply:
     """Another reply for the same user turn, or another attempt to go on with one. ``model`` is asked in place of the
     assistant's. Raises ``ReplyNotFound``, ``ReplyInProgress``, ``CannotRetry``, ``ModelNotOffered``."""
     before = threads.reply_of(user, reply_id)
@@ -205,8 +205,8 @@ def open_retry(
 
 
 def open_continuation(
-    *, user: User, reply_id: uuid.UUID | str, terms: Terms = NO_TERMS, token: ApiToken | None = None
-) -> Opened:
+    *, user: User, reply_id: uuid.UUID | str, terms: CallerOptions = NO_OPTIONS, token: ApiToken | None = None
+) -> OpenedReply:
     """A reply that goes on where this one was cut short. Raises ``ReplyNotFound``, ``ReplyInProgress``, ``CannotContinue``."""
     before = threads.reply_of(user, reply_id)
     turn = Message.objects.filter(reply=before, is_active=True, status=Message.Status.INCOMPLETE).first()
@@ -230,36 +230,38 @@ def open_preset(
     thread_id: uuid.UUID | str,
     slug: str,
     click: str | None,
-    terms: Terms = NO_TERMS,
+    terms: CallerOptions = NO_OPTIONS,
     token: ApiToken | None = None,
-) -> Opened:
+) -> OpenedReply:
     """A reply that makes the preset's artifact of the thread. Raises ``ThreadNotFound``, ``PresetNotFound``,
     ``NothingToWorkFrom``, ``ReplyInProgress``."""
     thread_id = threads.identifier(thread_id, ThreadNotFound)
     for _ in range(LOOKS):
         place = _place_in(user, thread_id)
         if click and (known := Reply.objects.filter(thread=place.thread, client_id=click).first()):
-            return Opened(thread=place.thread, message=None, reply=known, saved=None, repeated=True)
+            return OpenedReply(thread=place.thread, message=None, reply=known, saved=None, repeated=True)
         preset = threads.preset_of(place.thread, slug)
         if not place.before:
             raise NothingToWorkFrom
         if place.running:
             running = Reply.objects.get(id=place.running)
             if running.preset == slug:  # the same button once more
-                return Opened(thread=place.thread, message=None, reply=running, saved=None, repeated=True)
+                return OpenedReply(thread=place.thread, message=None, reply=running, saved=None, repeated=True)
             _end_left_behind(place.running)
         elif opened := _open_preset(place, preset, click, terms, token):
             return opened
     raise ReplyInProgress
 
 
-def question_of(opened: Opened) -> backend_ranking.Question | None:
+def question_of(opened: OpenedReply) -> backend_ranking.Question | None:
     """What another memory service has to be asked before the next request of a reply can be built."""
     about = opened.message.text if opened.message else ""
     return _still_to_ask(opened.thread, _session_of(opened.thread), about)
 
 
-def build_anew(before: ContextSnapshot, ended: Outcome, opened: Opened, context: Context, terms: Terms) -> Recorded:
+def build_anew(
+    before: ContextSnapshot, ended: Outcome, opened: OpenedReply, context: Context, terms: CallerOptions
+) -> Recorded:
     """Store how a request ended whose reply asks anew, on other terms, and record the request that it asks with.
 
     Raises ``Reply.DoesNotExist`` where the reply has ended.
@@ -268,7 +270,7 @@ def build_anew(before: ContextSnapshot, ended: Outcome, opened: Opened, context:
     return build_and_record(replace(opened, terms=terms), query=context.rewriting, round=before.round + 1)
 
 
-def build_and_record(opened: Opened, *, query: Rewriting | None = None, round: int = 1) -> Recorded:
+def build_and_record(opened: OpenedReply, *, query: Rewriting | None = None, round: int = 1) -> Recorded:
     """The next request of a reply, recorded before the model is called (S1): the one that asks for a contextualised query
     where a model has to be asked first, else the one that is to be answered, with the ``query`` that came of the former.
 
@@ -277,7 +279,7 @@ def build_and_record(opened: Opened, *, query: Rewriting | None = None, round: i
     thread = Thread.objects.select_related("assistant").get(id=opened.thread.id)
     newest = Turn.of(opened.message) if opened.message else instruction(thread, opened.preset)
     context = _next_request(
-        Place(thread=thread),
+        ThreadCursor(thread=thread),
         newest,
         session=_session_of(thread),
         query=query,
@@ -306,7 +308,7 @@ def _record(snapshot: ContextSnapshot, context: Context) -> Recorded:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Upcoming:
+class PreparedContext:
     """The context of a message that is not stored, and what is known of the place where it would go."""
 
     context: Context
@@ -320,9 +322,9 @@ def upcoming(
     thread_id: uuid.UUID | str | None,
     assistant: str | None,
     blocks: list[dict[str, Any]],
-    terms: Terms = NO_TERMS,
+    terms: CallerOptions = NO_OPTIONS,
     for_another_model: bool = False,
-) -> Upcoming:
+) -> PreparedContext:
     """What a message would be answered from. Calls no model and writes nothing."""
     place = place_of(user, thread_id, assistant, text_of(blocks))
     message = next_turn(place, blocks, None)
@@ -330,7 +332,7 @@ def upcoming(
     question = _still_to_ask(place.thread, session, message.text)
     if question and backend_ranking.may_be_asked(question):
         backend_ranking.ask_and_wait(question)
-    return Upcoming(
+    return PreparedContext(
         context=_built(
             place,
             replace(Turn.of(message), id=None),
@@ -365,7 +367,7 @@ def close(
     reply_id: uuid.UUID,
     owner: str | None,
     outcome: Outcome,
-    said: Said | None = None,
+    said: ReplyTranscript | None = None,
     spent: Usage | None = None,
     events: list[Event] = [],  # noqa: B006
 ) -> list[Event]:
@@ -434,7 +436,7 @@ def _amend(thread_id: uuid.UUID, question_id: uuid.UUID) -> None:
 
 
 def _blocks_of(
-    reply_id: uuid.UUID, said: Said | None, outcome: Outcome
+    reply_id: uuid.UUID, said: ReplyTranscript | None, outcome: Outcome
 ) -> tuple[list[dict[str, Any]], Message.Status | None]:
     """The content of the assistant turn that a reply leaves, nothing where it said and did nothing, or was silent. With its
     status, where it adds nothing to what it was to go on with: then that is as cut short as it was.
@@ -449,7 +451,11 @@ def _blocks_of(
     if said is None:
         before = Message.objects.filter(reply=reply.continues_id).first() if reply.continues_id else None
         text = eventlog.text_of(reply_id)
-        said = Said.of(text.removeprefix(before.text), before=before.blocks) if before else Said.of(text)
+        said = (
+            ReplyTranscript.of(text.removeprefix(before.text), before=before.blocks)
+            if before
+            else ReplyTranscript.of(text)
+        )
     told = {(artifact["id"], artifact["version"]) for artifact in said.artifacts}
     made = services.made_by(reply_id, reply.thread_id)
     lost = (version for version in made if (str(version.artifact_id), version.number) not in told)
@@ -511,7 +517,7 @@ def place_of(
     assistant: str | None,
     text: str,
     client_message_id: str | None = None,
-) -> Place:
+) -> ThreadCursor:
     """Where the next turn goes. Raises ``ThreadNotFound``."""
     if thread_id is not None:
         return _place_in(user, threads.identifier(thread_id, ThreadNotFound), client_message_id)
@@ -525,22 +531,22 @@ def place_of(
     )
     last = threads.of(user).filter(message_count__gt=0).order_by("-updated_at", "-id").first()
     if last is None:
-        return Place(thread=thread, is_new=True)
-    return Place(thread=thread, is_new=True, last_active=last.updated_at, last_session=_session_of(last))
+        return ThreadCursor(thread=thread, is_new=True)
+    return ThreadCursor(thread=thread, is_new=True, last_active=last.updated_at, last_session=_session_of(last))
 
 
-def _place_in(user: User, thread_id: uuid.UUID, client_message_id: str | None = None) -> Place:
+def _place_in(user: User, thread_id: uuid.UUID, client_message_id: str | None = None) -> ThreadCursor:
     place = steps.look(user_id=user.id, thread_id=thread_id, client_message_id=client_message_id)
     if place is None:
         raise ThreadNotFound
     return place
 
 
-def _repeated(place: Place, message_id: uuid.UUID) -> Opened:
+def _repeated(place: ThreadCursor, message_id: uuid.UUID) -> OpenedReply:
     """What the same message made when it came first."""
     message = Message.objects.get(id=message_id)
     reply = Reply.objects.filter(thread=place.thread, user_message=message).latest("created_at")
-    return Opened(thread=place.thread, message=message, reply=reply, saved=None, repeated=True)
+    return OpenedReply(thread=place.thread, message=message, reply=reply, saved=None, repeated=True)
 
 
 def _end_left_behind(reply_id: uuid.UUID) -> None:
@@ -549,7 +555,7 @@ def _end_left_behind(reply_id: uuid.UUID) -> None:
         raise ReplyInProgress(reply=str(reply_id))
 
 
-def _open(place: Place, message: Message, terms: Terms, token: ApiToken | None) -> Opened | None:
+def _open(place: ThreadCursor, message: Message, terms: CallerOptions, token: ApiToken | None) -> OpenedReply | None:
     """The turn with a reply and, where it can be built at once, the first request; ``None`` where others were faster."""
     session = session_after(place, message.created_at)
     context = _built_if_possible(place, message, session, terms)
@@ -558,8 +564,8 @@ def _open(place: Place, message: Message, terms: Terms, token: ApiToken | None) 
 
 
 def _open_again(
-    place: Place, question: uuid.UUID, terms: Terms, token: ApiToken | None, *, continues: Message | None
-) -> Opened | None:
+    place: ThreadCursor, question: uuid.UUID, terms: CallerOptions, token: ApiToken | None, *, continues: Message | None
+) -> OpenedReply | None:
     """The same for a turn that is stored."""
     message, session = Message.objects.get(id=question), _session_of(place.thread)
     if continues:
@@ -571,8 +577,8 @@ def _open_again(
 
 
 def _open_preset(
-    place: Place, preset: Preset, click: str | None, terms: Terms, token: ApiToken | None
-) -> Opened | None:
+    place: ThreadCursor, preset: Preset, click: str | None, terms: CallerOptions, token: ApiToken | None
+) -> OpenedReply | None:
     thread, session = place.thread, _session_of(place.thread)
     reply = _new_reply(thread, token=token, preset=preset.slug, client_id=click, model=terms.model)
     context = None
@@ -583,7 +589,7 @@ def _open_preset(
 
 
 def store_turn(
-    place: Place,
+    place: ThreadCursor,
     message: Message,
     session: Session,
     context: Context | None,
@@ -591,7 +597,7 @@ def store_turn(
     *,
     is_stored: bool = False,
     **asked_for: Any,
-) -> Opened | None:
+) -> OpenedReply | None:
     """One statement for the turn, its reply and its first request; ``None`` where others were faster. ``asked_for`` are
     columns of the reply."""
     thread, last_position = place.thread, place.thread.last_position
@@ -615,8 +621,8 @@ def _new_reply(thread: Thread, **values: Any) -> Reply:
 
 
 def _store_opening(
-    place: Place, reply: Reply, context: Context | None, *, turn: Message | None, last_position: int
-) -> Opened | None:
+    place: ThreadCursor, reply: Reply, context: Context | None, *, turn: Message | None, last_position: int
+) -> OpenedReply | None:
     snapshot = snapshots.of_reply(context, reply) if context else None
     reply.reserved = _to_reserve(place.thread, context)
     try:
@@ -630,14 +636,14 @@ def _store_opening(
             blocks=snapshots.blocks(context, place.thread.id) if context else [],
             limits=by_default(),
         )
-    except steps.NoRoom:
+    except steps.NoAllowance:
         allowances.refuse_unless_room(place.thread.user_id, reply.token_id, reply.reserved)
         return None
     if not stored:
         return None
     for token_id in stored.new_allowances:
         allowances.recounted(place.thread.user_id, token_id)
-    return Opened(
+    return OpenedReply(
         thread=place.thread,
         message=turn,
         reply=reply,
@@ -655,7 +661,7 @@ def _to_reserve(thread: Thread, context: Context | None) -> int:
     return assistant.total_tokens + assistant.max_output_tokens + assistant.thinking_tokens
 
 
-def next_turn(place: Place, blocks: list[dict[str, Any]], client_message_id: str | None) -> Message:
+def next_turn(place: ThreadCursor, blocks: list[dict[str, Any]], client_message_id: str | None) -> Message:
     """The user turn at the end of the thread, not stored yet."""
     message = turn_of(Message.Role.USER, blocks, timezone.now())
     message.thread, message.parent_id, message.client_message_id = place.thread, place.before, client_message_id
@@ -676,7 +682,7 @@ def turn_of(role: Message.Role, blocks: list[dict[str, Any]], at: datetime) -> M
     )
 
 
-def _built_if_possible(place: Place, message: Message, session: Session, terms: Terms) -> Context | None:
+def _built_if_possible(place: ThreadCursor, message: Message, session: Session, terms: CallerOptions) -> Context | None:
     """Whatever is wrong with its context, the user turn is stored. ``build_and_record`` tries again, and tells of it.
 
     Nor is a memory service asked before the turn is stored.
@@ -691,13 +697,13 @@ def _built_if_possible(place: Place, message: Message, session: Session, terms: 
 
 
 def _next_request(
-    place: Place,
+    place: ThreadCursor,
     newest: Turn,
     *,
     session: Session,
     query: Rewriting | None = None,
     silent: bool = False,
-    terms: Terms = NO_TERMS,
+    terms: CallerOptions = NO_OPTIONS,
 ) -> Context:
     with telemetry.listener.context() as told:
         context = _built(place, newest, session=session, query=query, silent=silent, terms=terms)
@@ -708,13 +714,13 @@ def _next_request(
 
 
 def _built(
-    place: Place,
+    place: ThreadCursor,
     newest: Turn,
     *,
     session: Session,
     query: Rewriting | None = None,
     silent: bool = False,
-    terms: Terms = NO_TERMS,
+    terms: CallerOptions = NO_OPTIONS,
     for_another_model: bool = False,
 ) -> Context:
     thread, provider = place.thread, _provider_of(place)
@@ -745,7 +751,7 @@ def _still_to_ask(thread: Thread, session: Session, about: str = "") -> backend_
     return question if question and backend_ranking.KNOWN.get(question) is None else None
 
 
-def _provider_of(place: Place) -> Provider:
+def _provider_of(place: ThreadCursor) -> Provider:
     return get_provider(place.thread.assistant.provider or settings.OPENBOOK_PROVIDER)
 
 
@@ -759,6 +765,6 @@ def _session_of(thread: Thread) -> Session:
     return Session(started_at=thread.session_started_at or thread.updated_at, away_since=thread.away_since)
 
 
-def session_after(place: Place, now: datetime) -> Session:
+def session_after(place: ThreadCursor, now: datetime) -> Session:
     """The session that a turn of the user at ``now`` belongs to."""
     return session_at(now, last_active=place.last_active, last_session=place.last_session)

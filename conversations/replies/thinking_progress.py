@@ -7,7 +7,7 @@ from contextlib import contextmanager
 TICK_SECONDS = 1.0
 
 
-class Clock:
+class ThinkingClock:
     def __init__(self, tell: Callable[[], None]) -> None:
         self._tell = tell
         self._timer: asyncio.TimerHandle | None = None
@@ -25,9 +25,9 @@ class Clock:
 
 
 @contextmanager
-def clock(tell: Callable[[], None]) -> Iterator[Clock]:
+def clock(tell: Callable[[], None]) -> Iterator[ThinkingClock]:
     """It stands still when it is left, whatever has happened."""
-    clock = Clock(tell)
+    clock = ThinkingClock(tell)
     try:
         yield clock
     finally:

@@ -42,7 +42,7 @@ class StreamedText:
 
 
 @dataclass
-class Said:
+class ReplyTranscript:
     """``rounds`` are those whose tool calls have their results; ``current`` is what came since, ``calls`` wait for theirs.
     Both are as the model gave them, so that they can go back to it: its thinking is bound to all that stands before it.
 
@@ -63,7 +63,7 @@ class Said:
     _thought: StreamedText = field(default_factory=StreamedText)
 
     @classmethod
-    def of(cls, text: str, *, before: Sequence[Block] = ()) -> "Said":
+    def of(cls, text: str, *, before: Sequence[Block] = ()) -> "ReplyTranscript":
         """What a reply said of which only the text is known."""
         said = cls.going_on(before)
         said.say(text)
@@ -71,7 +71,7 @@ class Said:
         return said
 
     @classmethod
-    def going_on(cls, before: Sequence[Block], *, shows_thinking: bool = True) -> "Said":
+    def going_on(cls, before: Sequence[Block], *, shows_thinking: bool = True) -> "ReplyTranscript":
         """``before`` is empty where it only begins."""
         said = cls(before=list(before), shows_thinking=shows_thinking)
         said._text = said._next_text()

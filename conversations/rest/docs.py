@@ -25,7 +25,7 @@ Schema = dict[str, Any]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Field:
+class FieldDoc:
     """``choices`` are the values that it may have, each with what it means where its name doesn't say it."""
 
     name: str
@@ -40,23 +40,23 @@ class Field:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Answer:
+class ResponseDoc:
     status: str
     media: str
     type: str
-    fields: list[Field]
+    fields: list[FieldDoc]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Call:
+class EndpointDoc:
     """One method of one address, as the page shows it."""
 
     method: str
     path: str
     about: str
-    parameters: list[Field]
-    body: list[Field]
-    answers: list[Answer]
+    parameters: list[FieldDoc]
+    body: list[FieldDoc]
+    answers: list[ResponseDoc]
     failures: list[str]
     needs_token: bool
     scope: str
@@ -92,7 +92,7 @@ def guide(request: HttpRequest, file: str) -> HttpResponse:
     return render(request, "conversations/guide.html", {"guide": shown})
 
 
-def calls(schema: Schema) -> Iterator[Call]:
+def calls(schema: Schema) -> Iterator[EndpointDoc]:
     """Every call of an OpenAPI schema, by path."""
     components = schema["components"]["schemas"]
     for path, methods in schema["paths"].items():
@@ -101,9 +101,9 @@ def calls(schema: Schema) -> Iterator[Call]:
                 yield _call(method, path, methods[method], components)
 
 
-def _call(method: str, path: str, operation: Schema, components: Schema) -> Call:
+def _call(method: str, path: str, operation: Schema, components: Schema) -> EndpointDoc:
     body = operation.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema", {})
-    return Call(
+    return EndpointDoc(
         method=method.upper(),
         path=path,
         about=operation.get("description", ""),
@@ -114,7 +114,7 @@ def _call(method: str, path: str, operation: Schema, components: Schema) -> Call
         ],
         body=_fields(body, components),
         answers=[
-            Answer(
+            ResponseDoc(
                 status=status,
                 media=media,
                 type=_type(content["schema"], {}),
@@ -130,11 +130,11 @@ def _call(method: str, path: str, operation: Schema, components: Schema) -> Call
     )
 
 
-def _field(name: str, schema: Schema, components: Schema, required: bool) -> Field:
+def _field(name: str, schema: Schema, components: Schema, required: bool) -> FieldDoc:
     about = schema.get("description", "")
     meanings = dict(CHOICE.findall(about))
     choices = [(str(value), meanings.get(value, "")) for value in _values(schema, components) if value is not None]
-    return Field(
+    return FieldDoc(
         name=name,
         type=_type(schema, components),
         required=required,
@@ -154,7 +154,7 @@ def _same(value: str, meaning: str) -> bool:
     return meaning.casefold() == value.replace("_", " ").casefold()
 
 
-def _fields(schema: Schema, components: Schema, path: str = "") -> list[Field]:
+def _fields(schema: Schema, components: Schema, path: str = "") -> list[FieldDoc]:
     """The fields of an object, each followed by the fields of what it holds; the results of a page are told in short."""
     schema = _resolved(schema, components)
     fields = []

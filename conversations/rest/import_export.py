@@ -25,7 +25,7 @@ from conversations.errors import InvalidImport, OpenbookError, error_object
 from conversations.import_export.disk_lists import Scratch
 from conversations.import_export.document_writer import export
 from conversations.import_export.import_sections import outline, records
-from conversations.import_export.store import Stored, store
+from conversations.import_export.store import ImportCounts, store
 from conversations.import_export.uploads import documents, too_large
 from conversations.models import Scope
 from conversations.rest import serializers
@@ -34,7 +34,7 @@ from conversations.rest.errors import exception_handler
 from conversations.rest.query_params import switched
 from conversations.rest.streams import StreamedAnswer
 from conversations.runtime import long_work
-from conversations.runtime.long_work import Kind, Work
+from conversations.runtime.long_work import Work, WorkKind
 
 log = logging.getLogger("openbook.exchange")
 
@@ -111,15 +111,15 @@ class Import(AsyncAPIView):
             with documents(upload, most=most) as found, closing(Scratch()) as scratch:
                 outlines = [outline(each, scratch) for each in found]
                 of = sum(each.counts.get("threads", 0) for each in outlines)
-                told(_progress(Stored(), of))
+                told(_progress(ImportCounts(), of))
                 read = records(outlines, scratch, user_id=user.pk, now=timezone.now(), new_ids=IDS[ids])
                 return _answer(store(user=user, records=read, told=lambda stored: told(_progress(stored, of))), of)
 
         if shown:
-            lines = _lines(long_work.places(user.pk, Kind.IMPORT), imported, copy_context())
+            lines = _lines(long_work.places(user.pk, WorkKind.IMPORT), imported, copy_context())
             return StreamedAnswer(_closing(upload, lines), content_type="application/x-ndjson")
         with upload:
-            done = await long_work.run(user.pk, Kind.IMPORT, partial(imported, lambda progress: None))
+            done = await long_work.run(user.pk, WorkKind.IMPORT, partial(imported, lambda progress: None))
         return Response(done, status=201)
 
 
@@ -129,12 +129,12 @@ def _upload(request: Request) -> IO[bytes]:
     return tempfile.SpooledTemporaryFile() if isinstance(upload, Mapping) else upload  # type: ignore[return-value]
 
 
-def _progress(stored: Stored, of: int) -> dict[str, Any]:
+def _progress(stored: ImportCounts, of: int) -> dict[str, Any]:
     messages = sum(count for _, count in stored.threads)
     return {"type": "progress", "threads": len(stored.threads), "of": of, "messages": messages}
 
 
-def _answer(stored: Stored, of: int) -> dict[str, Any]:
+def _answer(stored: ImportCounts, of: int) -> dict[str, Any]:
     empty = of - len(stored.threads)
     threads = [{"id": str(id), "message_count": count} for id, count in stored.threads]
     return {"threads": threads, "memories": stored.memories} | ({"left_out": empty} if empty else {})
@@ -207,7 +207,7 @@ class Export(AsyncAPIView):
     @extend_schema(responses=serializers.Book)
     async def get(self, request: Request) -> HttpResponseBase:
         """Everything of the caller in the format that `POST import/` takes: threads oldest first, what is remembered."""
-        work = await long_work.taken(caller(request).pk, Kind.DOWNLOAD)
+        work = await long_work.taken(caller(request).pk, WorkKind.DOWNLOAD)
         response = StreamedAnswer(long_work.download(work, export(caller(request))), content_type="application/json")
         response["Content-Disposition"] = f'attachment; filename="openbook-{timezone.now():%Y-%m-%d}.json"'
         return response

@@ -21,7 +21,7 @@ from rest_framework.response import Response
 from conversations import errors, replies, threads
 from conversations.accounts import allowances
 from conversations.context.budget import Budget
-from conversations.context.caller_options import Terms
+from conversations.context.caller_options import CallerOptions
 from conversations.context.token_estimate import estimate_tokens, text_of, turn_tokens
 from conversations.errors import InvalidImport, InvalidMessage, MessageTooLong, NotFound, OpenbookError
 from conversations.import_export.disk_lists import Scratch
@@ -39,8 +39,8 @@ from conversations.rest.messages_shapes import (
     REFUSED,
     STATUSES,
     TELLING,
-    Call,
-    Stream,
+    MessagesCall,
+    MessagesStream,
     answer,
     error_body,
     failure,
@@ -49,11 +49,11 @@ from conversations.rest.messages_shapes import (
     read_call,
 )
 from conversations.rest.streams import StreamedAnswer
-from conversations.rest.thread_matching import Found, Sent, Step, place_of
+from conversations.rest.thread_matching import IncomingMessage, MessageAction, ThreadMatch, place_of
 from conversations.runtime import long_work
 from conversations.runtime.db import in_database
-from conversations.runtime.long_work import Kind
-from conversations.runtime.memory_budget import Room
+from conversations.runtime.long_work import WorkKind
+from conversations.runtime.memory_budget import MemoryRoom
 from conversations.runtime.request_ids import current_request_id
 from conversations.runtime.text import clean
 
@@ -61,7 +61,7 @@ LARGEST_BODY = 32 * 2**20
 """As in the Messages API: programs send their whole history."""
 LARGE_BODY = 2**20
 """Bytes from which on a body is read apart from replies, one at a time."""
-READ_AT_ONCE = Room(2 * 2**20)
+READ_AT_ONCE = MemoryRoom(2 * 2**20)
 """For bodies that are smaller: a history takes some twenty times as much memory while it is read and stored."""
 MOST_MESSAGES, MOST_TEXT = 10_000, 8 * 2**20
 """Of a body, and what their texts may take in memory."""
@@ -186,31 +186,31 @@ def told_in_their_shape(exception: Exception, context: dict[str, Any]) -> Respon
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class MatchedCall:
     """A call, and where it goes. ``assistant`` is the one that answers."""
 
-    call: Call
+    call: MessagesCall
     blocks: list[dict[str, Any]]
     key: str | None
-    found: Found
+    found: ThreadMatch
     assistant: Assistant
 
 
 @dataclass(frozen=True, kw_only=True)
-class Ready:
+class ReadyCall:
     """A call whose history is stored, so that nothing of it needs to be in memory while the reply is written."""
 
     blocks: list[dict[str, Any]]
     key: str | None
-    found: Found
+    found: ThreadMatch
     thread: uuid.UUID | None
     assistant: str
-    terms: Terms
+    terms: CallerOptions
     stream: bool
 
 
 @dataclass(frozen=True, kw_only=True)
-class Begun:
+class StartedReply:
     thread: uuid.UUID
     reply: uuid.UUID
     model: str
@@ -296,16 +296,16 @@ async def _apart[R](request: Request, function: Callable[[], R]) -> R:
     if announced.isdigit() and int(announced) <= LARGE_BODY:
         async with READ_AT_ONCE.for_size(int(announced)):
             return await in_database(carried_out)()
-    return await long_work.run(caller(request).pk, Kind.HISTORY, carried_out)
+    return await long_work.run(caller(request).pk, WorkKind.HISTORY, carried_out)
 
 
-def _asked(request: Request, *, counting: bool = False) -> Asked:
+def _asked(request: Request, *, counting: bool = False) -> MatchedCall:
     """Raises an ``OpenbookError`` where a call can't be answered; nothing is stored yet."""
     call = read_call(request.data, counting=counting)
     user, blocks = caller(request), user_blocks(call.newest)
     key = client_id(request.headers.get("Idempotency-Key"))
     chosen = threads.offered_assistants().filter(slug=call.model).first()
-    sent = Sent(
+    sent = IncomingMessage(
         text=text_of(blocks),
         earlier=call.earlier,
         retried=request.headers.get("X-Stainless-Retry-Count", "0") != "0",
@@ -315,10 +315,10 @@ def _asked(request: Request, *, counting: bool = False) -> Asked:
     found = place_of(user, sent, named=named, assistant=chosen)
     assistant = found.thread.assistant if found.thread else chosen or threads.assistant_named(None)
     check_room(assistant, call.terms)
-    return Asked(call=call, blocks=blocks, key=key, found=found, assistant=assistant)
+    return MatchedCall(call=call, blocks=blocks, key=key, found=found, assistant=assistant)
 
 
-def check_room(assistant: Assistant, terms: Terms) -> None:
+def check_room(assistant: Assistant, terms: CallerOptions) -> None:
     """Raises ``InvalidMessage`` where instructions would leave too little of the context for anything else."""
     tokens, most = estimate_tokens(terms.instructions), assistant.total_tokens // SHARE_OF_INSTRUCTIONS
     if tokens > most:
@@ -331,7 +331,7 @@ def check_room(assistant: Assistant, terms: Terms) -> None:
         )
 
 
-def _ready(request: Request) -> Ready:
+def _ready(request: Request) -> ReadyCall:
     """The call, once the history that came with it is stored where that is new."""
     user, asked = caller(request), _asked(request)
     thread = asked.found.thread.id if asked.found.thread else None
@@ -340,7 +340,7 @@ def _ready(request: Request) -> Ready:
         # A program that is cut off here finds the thread again by what it ends with.
         turns = [(role, text_blocks(text)) for role, text in asked.call.earlier]
         thread = append(user=user, thread_id=thread, turns=turns, assistant=asked.assistant.slug)
-    return Ready(
+    return ReadyCall(
         blocks=asked.blocks,
         key=asked.key,
         found=asked.found,
@@ -351,10 +351,10 @@ def _ready(request: Request) -> Ready:
     )
 
 
-async def _begin(user: User, ready: Ready, token: ApiToken | None) -> Begun:
+async def _begin(user: User, ready: ReadyCall, token: ApiToken | None) -> StartedReply:
     found = ready.found
-    if found.thread and found.reply and found.step is Step.FOLLOW:
-        return Begun(thread=found.thread.id, reply=found.reply, model=ready.assistant)
+    if found.thread and found.reply and found.step is MessageAction.FOLLOW:
+        return StartedReply(thread=found.thread.id, reply=found.reply, model=ready.assistant)
     if found.reply:
         opened = await replies.retry(user=user, reply_id=found.reply, terms=ready.terms, token=token)
     else:
@@ -367,16 +367,16 @@ async def _begin(user: User, ready: Ready, token: ApiToken | None) -> Begun:
             terms=ready.terms,
             token=token,
         )
-    return Begun(thread=opened.thread.id, reply=opened.reply.id, model=ready.assistant)
+    return StartedReply(thread=opened.thread.id, reply=opened.reply.id, model=ready.assistant)
 
 
-def _demand_room(user: User, asked: Asked, token: ApiToken | None) -> None:
+def _demand_room(user: User, asked: MatchedCall, token: ApiToken | None) -> None:
     """Raises ``RateLimited`` where the reply would find no room."""
     read, written = _estimated(user, asked)
     allowances.refuse_unless_room(user.pk, token.pk if token else None, read + written)
 
 
-def _estimated(user: User, asked: Asked) -> tuple[int, int]:
+def _estimated(user: User, asked: MatchedCall) -> tuple[int, int]:
     """What the model would be given, and what it might write and think, in tokens."""
     thread, call = asked.found.thread, asked.call
     coming = store.upcoming(
@@ -391,7 +391,7 @@ def _estimated(user: User, asked: Asked) -> tuple[int, int]:
     return coming.context.model_tokens + min(earlier, room), coming.context.max_tokens
 
 
-def _is_to_import(asked: Asked) -> bool:
+def _is_to_import(asked: MatchedCall) -> bool:
     """A thread's own history wins; only one that has none is given what the program says went before."""
     thread = asked.found.thread
     return bool(asked.call.earlier) and (thread is None or thread.message_count == 0)
@@ -405,7 +405,7 @@ async def _last(events: AsyncGenerator[Event | None]) -> Event:
     return last
 
 
-def _whole(ending: Event, begun: Begun) -> Response:
+def _whole(ending: Event, begun: StartedReply) -> Response:
     headers = begun.headers(ending.data["request"])
     if found := failure(ending):
         return _failed(found, headers)
@@ -421,7 +421,7 @@ def _failed(found: tuple[int, dict[str, Any]], headers: dict[str, str]) -> Respo
     return Response(error_body(status, error), status=status, headers=headers)
 
 
-async def _streamed(events: AsyncGenerator[Event | None], begun: Begun) -> HttpResponseBase:
+async def _streamed(events: AsyncGenerator[Event | None], begun: StartedReply) -> HttpResponseBase:
     """Waits until the model begins, but not for ever: what fails before is told by its status, which programs retry by."""
     first: list[Event] = []
     async for event in events:
@@ -436,8 +436,10 @@ async def _streamed(events: AsyncGenerator[Event | None], begun: Begun) -> HttpR
     return StreamedAnswer(_frames(first, events, begun), content_type="text/event-stream", headers=headers)
 
 
-async def _frames(first: list[Event], events: AsyncGenerator[Event | None], begun: Begun) -> AsyncIterator[bytes]:
-    stream = Stream(id=begun.id, model=begun.model)
+async def _frames(
+    first: list[Event], events: AsyncGenerator[Event | None], begun: StartedReply
+) -> AsyncIterator[bytes]:
+    stream = MessagesStream(id=begun.id, model=begun.model)
     for event in first:
         for told in stream.of(event):
             yield frame(told)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from conversations.context.caller_options import Terms
+from conversations.context.caller_options import CallerOptions
 from conversations.errors import InvalidMessage
 from conversations.models import Assistant
 from conversations.providers.base import COUNTED_TOKENS
@@ -55,18 +55,18 @@ TELLING = frozenset(
 
 
 @dataclass(frozen=True, kw_only=True)
-class Call:
+class MessagesCall:
     """What a body asks for. ``newest`` is the turn to answer, ``earlier`` is what the program says went before it."""
 
     model: str
-    terms: Terms
+    terms: CallerOptions
     stream: bool
     thread: str | None
     earlier: list[Said]
     newest: list[Json]
 
 
-def read_call(body: Any, *, counting: bool = False) -> Call:
+def read_call(body: Any, *, counting: bool = False) -> MessagesCall:
     """The call of a body; ``counting`` is one that asks for the number of its tokens. Raises ``InvalidMessage``."""
     if not isinstance(body, dict):
         raise InvalidMessage("The body must be a JSON object with `model`, `max_tokens` and `messages`.")
@@ -87,9 +87,9 @@ def read_call(body: Any, *, counting: bool = False) -> Call:
         _text(body.get("system"), "system"),
         *(_text(content, "system") for role, content in read if role == "system"),
     ]
-    return Call(
+    return MessagesCall(
         model=_model(body.get("model")),
-        terms=Terms(
+        terms=CallerOptions(
             instructions="\n\n".join(filter(None, told)),
             max_tokens=None if counting else _max_tokens(body.get("max_tokens")),
         ),
@@ -167,7 +167,7 @@ def model_object(assistant: Assistant) -> Json:
 
 
 @dataclass(kw_only=True)
-class Stream:
+class MessagesStream:
     """A reply's events as the events of the Messages API, in order."""
 
     id: str

@@ -13,7 +13,7 @@ from conversations.context.rewriting import RewritingOutcome
 from conversations.context.source_problems import ProblemKind
 from conversations.models import Assistant, ContextSnapshot, Effort
 from conversations.providers.thinking import Display, Mode
-from conversations.replies.endings import Way
+from conversations.replies.endings import NextStep
 from conversations.runtime.text import clean, one_line
 from memory.models import Memory
 
@@ -101,7 +101,7 @@ class ReplyAnswer(serializers.Serializer[Any]):
     )
     refusal = RefusalAnswer(allow_null=True, help_text="Of a reply that the model declined to give, or to go on with.")
     ways = serializers.ListField(
-        child=serializers.ChoiceField([way.value for way in Way]),
+        child=serializers.ChoiceField([way.value for way in NextStep]),
         help_text="What can be done now, the most promising first, while it answers the newest message: `retry` it, "
         "`continue` it, `rephrase` the message, or let `fallback_model` retry it (`fallback`).",
     )

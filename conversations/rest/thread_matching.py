@@ -28,7 +28,7 @@ Said = tuple[str, str]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sent:
+class IncomingMessage:
     """What a program sent. ``retried``: it says that it tries the same once more. ``key`` is its own id of this message."""
 
     text: str
@@ -38,7 +38,7 @@ class Sent:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class LastQuestion:
     """The newest question of a thread and the newest reply to it."""
 
     position: int
@@ -49,7 +49,7 @@ class Asked:
     ended_at: datetime | None
 
 
-class Step(enum.Enum):
+class MessageAction(enum.Enum):
     """What is to be done with a message."""
 
     SAY = "store it as the next turn"
@@ -58,24 +58,24 @@ class Step(enum.Enum):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Found:
+class ThreadMatch:
     """``reply`` is the one to follow or to retry; ``thread`` is ``None`` for a new one."""
 
     thread: Thread | None = None
-    step: Step = Step.SAY
+    step: MessageAction = MessageAction.SAY
     reply: uuid.UUID | None = None
 
 
-def step_for(sent: Sent, asked: Asked | None, now: datetime) -> Step:
+def step_for(sent: IncomingMessage, asked: LastQuestion | None, now: datetime) -> MessageAction:
     """In a thread whose newest question is ``asked``. Pure."""
     if asked is None or not same(asked.text, sent.text):
-        return Step.SAY
+        return MessageAction.SAY
     if asked.status in (Reply.Status.FAILED, Reply.Status.INTERRUPTED):
-        return Step.RETRY
+        return MessageAction.RETRY
     if sent.key is not None:
-        return Step.FOLLOW if sent.key == asked.key else Step.SAY
+        return MessageAction.FOLLOW if sent.key == asked.key else MessageAction.SAY
     is_lost = asked.ended_at is None or now - asked.ended_at < LOST
-    return Step.FOLLOW if sent.retried and is_lost else Step.SAY
+    return MessageAction.FOLLOW if sent.retried and is_lost else MessageAction.SAY
 
 
 def goes_on(path: Sequence[Said], earlier: Sequence[Said]) -> bool:
@@ -91,34 +91,34 @@ def same(one: str, other: str) -> bool:
     return one.strip(WHITESPACE) == other.strip(WHITESPACE)
 
 
-def place_of(user: User, sent: Sent, *, named: str | None, assistant: Assistant | None) -> Found:
+def place_of(user: User, sent: IncomingMessage, *, named: str | None, assistant: Assistant | None) -> ThreadMatch:
     """Where a message goes and what is to be done with it. Raises ``ThreadNotFound``.
 
     ``assistant``: only threads of this one are gone on with, unless one is ``named``.
     """
     if named == threads.NEW:
-        return Found()
+        return ThreadMatch()
     if named is not None:
         thread = threads.get(user, named)
         asked = _asked_in(thread)
         return _found(thread, asked, step_for(sent, asked, timezone.now()))
-    return next(_fitting(user, sent, assistant), Found())
+    return next(_fitting(user, sent, assistant), ThreadMatch())
 
 
-def _fitting(user: User, sent: Sent, assistant: Assistant | None) -> Iterator[Found]:
+def _fitting(user: User, sent: IncomingMessage, assistant: Assistant | None) -> Iterator[ThreadMatch]:
     for thread in _candidates(user, sent, assistant):
         if sent.earlier and goes_on(_path(thread, len(sent.earlier)), sent.earlier):
-            yield Found(thread=thread)
+            yield ThreadMatch(thread=thread)
         asked = _asked_in(thread)
         if asked and goes_on(_path(thread, len(sent.earlier), before=asked.position), sent.earlier):
             step = step_for(sent, asked, timezone.now())
-            if step is Step.SAY and sent.earlier and sent.key is None and same(asked.text, sent.text):
-                step = Step.RETRY  # another answer is wanted to what was said last
-            if step is not Step.SAY:
+            if step is MessageAction.SAY and sent.earlier and sent.key is None and same(asked.text, sent.text):
+                step = MessageAction.RETRY  # another answer is wanted to what was said last
+            if step is not MessageAction.SAY:
                 yield _found(thread, asked, step)
 
 
-def _candidates(user: User, sent: Sent, assistant: Assistant | None) -> QuerySet[Thread]:
+def _candidates(user: User, sent: IncomingMessage, assistant: Assistant | None) -> QuerySet[Thread]:
     """Threads that end with the last of what went before, or whose newest question is the same."""
     recent = threads.of(user).filter(message_count__gte=len(sent.earlier))
     if assistant:
@@ -149,12 +149,12 @@ def _path(thread: Thread, turns: int, *, before: int | None = None) -> list[Said
     return list(path.values_list("role", "text")[: turns or 1])[::-1]
 
 
-def _asked_in(thread: Thread) -> Asked | None:
+def _asked_in(thread: Thread) -> LastQuestion | None:
     question = threads.messages_of(thread).filter(role=Message.Role.USER).order_by("-position").first()
     reply = question and Reply.objects.filter(thread=thread, user_message=question).order_by("-created_at").first()
     if not question or not reply:
         return None
-    return Asked(
+    return LastQuestion(
         position=question.position,
         text=question.text,
         key=question.client_message_id,
@@ -164,5 +164,5 @@ def _asked_in(thread: Thread) -> Asked | None:
     )
 
 
-def _found(thread: Thread, asked: Asked | None, step: Step) -> Found:
-    return Found(thread=thread, step=step, reply=asked.reply if asked and step is not Step.SAY else None)
+def _found(thread: Thread, asked: LastQuestion | None, step: MessageAction) -> ThreadMatch:
+    return ThreadMatch(thread=thread, step=step, reply=asked.reply if asked and step is not MessageAction.SAY else None)

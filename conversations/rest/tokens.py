@@ -12,7 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from conversations.accounts import allowances, sign_in, tokens
-from conversations.accounts.allowances import Use
+from conversations.accounts.allowances import AllowanceUse
 from conversations.accounts.limits import KINDS, NO_LIMITS, Limits, limits_of, limits_of_token
 from conversations.accounts.session_user import is_leaving
 from conversations.errors import AccountLeaving, TokenNotFound
@@ -173,7 +173,7 @@ class LimitsDetail(APIView):
         return Response({**described, "token": _described(own, allowances.use_of(user.pk, token.pk))})
 
 
-def _described(limits: Limits, use: Use) -> dict[str, Any]:
+def _described(limits: Limits, use: AllowanceUse) -> dict[str, Any]:
     return {
         "requests_minute": limits.requests_minute or None,
         "running_replies": limits.running_replies or None,

@@ -17,7 +17,7 @@ from conversations.context import snapshot_api
 from conversations.errors import InvalidMessage, NotFound
 from conversations.models import ContextSnapshot, Message, Reply, Scope, Thread
 from conversations.replies import store
-from conversations.replies.store import Opened
+from conversations.replies.store import OpenedReply
 from conversations.replies.user_content import user_blocks
 from conversations.rest import conditional, serializers
 from conversations.rest.base import APIView, AsyncAPIView, caller, event_stream, token_of, valid
@@ -32,7 +32,7 @@ from conversations.rest.pagination import (
 from conversations.rest.query_params import chosen, moment, words
 from conversations.runtime import long_work
 from conversations.runtime.db import in_database
-from conversations.runtime.long_work import Kind
+from conversations.runtime.long_work import WorkKind
 from conversations.threads import deletion
 from conversations.threads import search as threads_search
 from memory.consolidation import consolidation_state
@@ -119,7 +119,7 @@ class ThreadDetail(AsyncAPIView):
     @extend_schema(responses={204: None})
     async def delete(self, request: Request, thread_id: str) -> Response:
         """Delete a thread with all that belongs to it, for good."""
-        await long_work.run(caller(request).pk, Kind.CHANGE, lambda: self._delete(request, thread_id))
+        await long_work.run(caller(request).pk, WorkKind.CHANGE, lambda: self._delete(request, thread_id))
         return Response(status=204)
 
     def _delete(self, request: Request, thread_id: str) -> None:
@@ -279,7 +279,7 @@ class AssistantList(APIView):
         return paginator.get_paginated_response(serializers.AssistantAnswer(page, many=True).data)
 
 
-async def _start(request: Request, thread_id: str) -> Opened:
+async def _start(request: Request, thread_id: str) -> OpenedReply:
     asked = valid(serializers.MessageRequest, request)
     return await replies.start(
         user=caller(request),
@@ -291,7 +291,7 @@ async def _start(request: Request, thread_id: str) -> Opened:
     )
 
 
-def _exchange(user: User, opened: Opened) -> dict[str, Any]:
+def _exchange(user: User, opened: OpenedReply) -> dict[str, Any]:
     """The stored turns of a reply that has ended. Raises ``ReplyFailed`` where it failed, ``ReplyNotFound`` where its thread
     was deleted right after."""
     reply = threads.reply_of(user, opened.reply.id)
@@ -316,7 +316,7 @@ def _thread_objects(page: list[Thread]) -> list[dict[str, Any]]:
     return [wire.thread_object(thread, running.get(thread.id)) for thread in page]
 
 
-def _match(place: threads_search.Place | None) -> dict[str, Any] | None:
+def _match(place: threads_search.SearchMatch | None) -> dict[str, Any] | None:
     if place is None:
         return None
     return {

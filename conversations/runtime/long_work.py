@@ -45,7 +45,7 @@ IN_LINE = 16
 IN_LINE_OF_ONE = 4
 
 
-class Kind(enum.Enum):
+class WorkKind(enum.Enum):
     """Each has so many places in an installation, whose numbers begin with the first value."""
 
     IMPORT = (0, 2)
@@ -62,7 +62,8 @@ class Kind(enum.Enum):
 
 # Downloads take a thread for a page at a time, the others for as long as they run.
 EXECUTOR = ThreadPoolExecutor(
-    max_workers=1 + sum(len(kind.places) for kind in Kind if kind is not Kind.DOWNLOAD), thread_name_prefix="long-work"
+    max_workers=1 + sum(len(kind.places) for kind in WorkKind if kind is not WorkKind.DOWNLOAD),
+    thread_name_prefix="long-work",
 )
 
 
@@ -175,7 +176,7 @@ class _Places:
         self._guard = threading.Lock()
         self._locks: psycopg.Connection[Any] | None = None
 
-    def take(self, user_id: int, kind: Kind) -> Work | OpenbookError:
+    def take(self, user_id: int, kind: WorkKind) -> Work | OpenbookError:
         """A work, or why there is no place for it just now. Raises ``Ending`` and ``Unavailable``."""
         with self._guard:
             if self.ending:
@@ -202,7 +203,7 @@ class _Places:
                 sys.setswitchinterval(USUAL_SWITCH_SECONDS)
                 self._close()
 
-    def _lock(self, user_id: int, kind: Kind) -> Work | OpenbookError:
+    def _lock(self, user_id: int, kind: WorkKind) -> Work | OpenbookError:
         if self._locks is None:
             self._locks = psycopg.connect(
                 settings.DATABASE_URL,
@@ -239,7 +240,7 @@ class _Places:
 _places = _Places()
 
 
-async def run[R](user_id: int, kind: Kind, function: Callable[[], R]) -> R:
+async def run[R](user_id: int, kind: WorkKind, function: Callable[[], R]) -> R:
     """The function's result, once it has run in a thread for long work. Whoever stops waiting cancels it.
 
     Raises ``OwnWorkRuns`` and ``NoPlace`` where it did not begin, ``Ending`` where the process ends before it does.
@@ -266,7 +267,7 @@ async def run_work[R](work: Work, function: Callable[[], R]) -> R:
         raise
 
 
-async def taken(user_id: int, kind: Kind) -> Work:
+async def taken(user_id: int, kind: WorkKind) -> Work:
     """A work with a place of its own, which must be given back. Waits a little; raises as ``run`` does."""
     until = time.monotonic() + WAIT_SECONDS
     async with aclosing(places(user_id, kind)) as looks:
@@ -278,7 +279,7 @@ async def taken(user_id: int, kind: Kind) -> Work:
     raise AssertionError
 
 
-def places(user_id: int, kind: Kind) -> AsyncGenerator[Work | OpenbookError]:
+def places(user_id: int, kind: WorkKind) -> AsyncGenerator[Work | OpenbookError]:
     """Again and again why there is no place yet, and in the end the work. Raises where too many wait already."""
     if _places.waiting.count(user_id) >= IN_LINE_OF_ONE:
         raise OwnWorkRuns(retry_after=10)
@@ -287,7 +288,7 @@ def places(user_id: int, kind: Kind) -> AsyncGenerator[Work | OpenbookError]:
     return _looks(user_id, kind)
 
 
-async def _looks(user_id: int, kind: Kind) -> AsyncGenerator[Work | OpenbookError]:
+async def _looks(user_id: int, kind: WorkKind) -> AsyncGenerator[Work | OpenbookError]:
     _places.waiting.append(user_id)
     try:
         while not isinstance(found := await _take(user_id, kind), Work):
@@ -298,7 +299,7 @@ async def _looks(user_id: int, kind: Kind) -> AsyncGenerator[Work | OpenbookErro
         _places.waiting.remove(user_id)
 
 
-async def _take(user_id: int, kind: Kind) -> Work | OpenbookError:
+async def _take(user_id: int, kind: WorkKind) -> Work | OpenbookError:
     """Nobody holds a place that nobody waits for."""
     taking = asyncio.ensure_future(asyncio.to_thread(_places.take, user_id, kind))
     try:

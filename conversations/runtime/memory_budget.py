@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 
-class Room:
+class MemoryRoom:
     """Of one process. ``size`` is in bytes, or whatever is counted."""
 
     def __init__(self, size: int) -> None:

@@ -17,7 +17,7 @@ PATIENCE = {"socket_connect_timeout": 0.5, "socket_timeout": 0.5}
 """Seconds."""
 
 
-class Counts:
+class RateCounts:
     """Counts of this process, those of the windows that go on."""
 
     def __init__(self) -> None:
@@ -45,7 +45,7 @@ class Counts:
             self._counts.pop((key, window), None)
 
 
-HERE = Counts()
+HERE = RateCounts()
 
 
 def count(key: str, *, seconds: int) -> tuple[int, int]:

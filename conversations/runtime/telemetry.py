@@ -16,7 +16,7 @@ if TYPE_CHECKING:  # log lines ask for it before there are models
 PACKAGES = ("opentelemetry.sdk.trace", "opentelemetry.exporter.otlp.proto.http")
 
 
-class Step:
+class TelemetryStep:
     """Lasts as long as its block. An error that leaves the block is told by its kind; ``failed`` tells of one that does not."""
 
     def __enter__(self) -> Self:
@@ -32,7 +32,7 @@ class Step:
         """What building the context came to."""
 
 
-class ReplyStep(Step):
+class ReplyStep(TelemetryStep):
     """Outlasts its block, in which the reply begins: it ends with ``closed``, and is never told of where that doesn't come."""
 
     def opened(self, thread: "Thread", reply: "Reply") -> None:
@@ -42,27 +42,27 @@ class ReplyStep(Step):
         pass
 
 
-class Listener:
+class TelemetryListener:
     """Makes the steps. This one is nobody."""
 
-    def carried_on(self, headers: Mapping[str, str]) -> Step:
+    def carried_on(self, headers: Mapping[str, str]) -> TelemetryStep:
         """What belongs to the trace that these headers of a request name, if they do."""
         return STEP
 
-    def task(self, name: str) -> Step:
+    def task(self, name: str) -> TelemetryStep:
         return STEP
 
     def reply(self) -> ReplyStep:
         return UNTOLD
 
-    def context(self) -> Step:
+    def context(self) -> TelemetryStep:
         return STEP
 
-    def model_request(self, snapshot: "ContextSnapshot", call: "ModelCall") -> Step:
+    def model_request(self, snapshot: "ContextSnapshot", call: "ModelCall") -> TelemetryStep:
         """``call`` is read when the block ends, however it does."""
         return STEP
 
-    def tool(self, name: str, call_id: str) -> Step:
+    def tool(self, name: str, call_id: str) -> TelemetryStep:
         return STEP
 
     def here(self) -> Mapping[str, str]:
@@ -70,11 +70,11 @@ class Listener:
         return NOWHERE
 
 
-STEP, UNTOLD, NOWHERE = Step(), ReplyStep(), dict[str, str]()
-listener = Listener()
+STEP, UNTOLD, NOWHERE = TelemetryStep(), ReplyStep(), dict[str, str]()
+listener = TelemetryListener()
 
 
-def listen(to: Listener) -> None:
+def listen(to: TelemetryListener) -> None:
     """From now on this one is told."""
     global listener
     listener = to

@@ -10,7 +10,7 @@ from conversations.staff.snapshot.verdict import verdict
 
 
 @dataclass(frozen=True, kw_only=True)
-class Given:
+class RequestSummary:
     """What one model request was given, without a word of it."""
 
     request: ContextSnapshot
@@ -24,7 +24,7 @@ class LivePage:
     """The reply that runs, else the newest, and its newest request."""
 
     reply: Reply | None
-    given: Given | None
+    given: RequestSummary | None
 
     @property
     def runs(self) -> bool:
@@ -40,9 +40,9 @@ def live_page(thread: Thread) -> LivePage:
     return LivePage(reply=reply, given=given(request) if request else None)
 
 
-def given(request: ContextSnapshot) -> Given:
+def given(request: ContextSnapshot) -> RequestSummary:
     sections = evidence_of(request, shown=False).body["sections"]
-    return Given(
+    return RequestSummary(
         request=request,
         verdict=verdict(request),
         segments=segments(request, sections),

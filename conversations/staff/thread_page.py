@@ -19,7 +19,7 @@ POSITION_MAX = 2**31 - 1
 
 
 @dataclass(frozen=True, kw_only=True)
-class Attempt:
+class ReplyAttempt:
     reply: Reply
     requests: list[ContextSnapshot]
 
@@ -29,11 +29,11 @@ class Attempt:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Turn:
+class TurnRow:
     message: Message
     excerpt: str
     length: int
-    attempts: list[Attempt] = field(default_factory=list)
+    attempts: list[ReplyAttempt] = field(default_factory=list)
     notes: list[ContextSnapshot] = field(default_factory=list)
 
     @property
@@ -47,7 +47,7 @@ class Turn:
 
 @dataclass(frozen=True, kw_only=True)
 class ThreadPage:
-    turns: list[Turn]
+    turns: list[TurnRow]
     older: int | None
     is_newest: bool
 
@@ -73,7 +73,7 @@ def position(text: str) -> int | None:
     return min(int(text), POSITION_MAX) if text.isascii() and text.isdecimal() and len(text) < 20 else None
 
 
-def newest(thread: Thread, before: int | None, *, shown: bool) -> list[Turn]:
+def newest(thread: Thread, before: int | None, *, shown: bool) -> list[TurnRow]:
     """One more than is shown, so that the page knows whether there are older ones."""
     found = Message.objects.filter(thread=thread)
     if before is not None:
@@ -82,10 +82,10 @@ def newest(thread: Thread, before: int | None, *, shown: bool) -> list[Turn]:
         excerpt=Left("text", EXCERPT_CHARS) if shown else Value(""), length=Length("text")
     )
     newest_first = cut.order_by("-position")[: TURNS_SHOWN + 1]
-    return [Turn(message=message, excerpt=message.excerpt, length=message.length) for message in newest_first]
+    return [TurnRow(message=message, excerpt=message.excerpt, length=message.length) for message in newest_first]
 
 
-def attempts(thread: Thread, message_ids: Sequence[UUID]) -> defaultdict[UUID | None, list[Attempt]]:
+def attempts(thread: Thread, message_ids: Sequence[UUID]) -> defaultdict[UUID | None, list[ReplyAttempt]]:
     """The replies to these turns with their model requests, oldest first."""
     replies = list(Reply.objects.filter(thread=thread, user_message__in=message_ids).order_by("id"))
     requests = defaultdict(list)
@@ -94,7 +94,7 @@ def attempts(thread: Thread, message_ids: Sequence[UUID]) -> defaultdict[UUID | 
         requests[request.reply_id].append(request)
     grouped = defaultdict(list)
     for reply in replies:
-        grouped[reply.user_message_id].append(Attempt(reply=reply, requests=requests[reply.id]))
+        grouped[reply.user_message_id].append(ReplyAttempt(reply=reply, requests=requests[reply.id]))
     return grouped
 
 

@@ -30,7 +30,7 @@ class Search:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Place:
+class SearchMatch:
     """The newest turn of a thread that holds all of the words: a part of it, and the words as they stand there."""
 
     turn: Message
@@ -54,7 +54,7 @@ def threads_with(search: Search) -> QuerySet[Thread]:
     return threads.of(search.user).filter(titled | said | fresh)
 
 
-def places(search: Search, found: Iterable[Thread]) -> dict[uuid.UUID, Place]:
+def places(search: Search, found: Iterable[Thread]) -> dict[uuid.UUID, SearchMatch]:
     """Where the words stand in these threads; one whose title alone holds them has no place."""
     if not search.sought:
         return {}
@@ -68,9 +68,9 @@ def places(search: Search, found: Iterable[Thread]) -> dict[uuid.UUID, Place]:
     return {turn.thread_id: _place(turn, search.sought) for turn in turns}
 
 
-def _place(turn: Message, wanted: Sequence[Sought]) -> Place:
+def _place(turn: Message, wanted: Sequence[Sought]) -> SearchMatch:
     part, words = excerpt(turn.text[:READ], wanted)
-    return Place(turn=turn, excerpt=part, words=words)
+    return SearchMatch(turn=turn, excerpt=part, words=words)
 
 
 def _indexed(search: Search) -> QuerySet[IndexedTurn]:

@@ -11,7 +11,7 @@ class ToolError(Exception):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Call:
+class ToolContext:
     """Where a tool is called from: everything that it does is for this user, in this thread."""
 
     user_id: int
@@ -22,7 +22,7 @@ class Call:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Result:
+class ToolResult:
     """What came of a call: ``text`` for the model, ``summary`` in a few words for the person, and the artifact, if any:
     ``{"id", "title", "kind", "language", "version"}``."""
 
@@ -42,7 +42,7 @@ class Tool:
     name: str
     description: str
     schema: Mapping[str, Any]
-    run: Callable[[Call, Mapping[str, Any]], Result]
+    run: Callable[[ToolContext, Mapping[str, Any]], ToolResult]
     doing: str
     streamed: str = ""
     rules: str = ""

@@ -7,20 +7,20 @@ from typing import Any
 from artifacts import services
 from artifacts.models import Artifact, ArtifactVersion
 from conversations.runtime.text import clean, one_line
-from conversations.tools.base import Call, Result, Tool, ToolError
+from conversations.tools.base import Tool, ToolContext, ToolError, ToolResult
 
 
-def run(call: Call, input: Mapping[str, Any]) -> Result:
+def run(call: ToolContext, input: Mapping[str, Any]) -> ToolResult:
     artifact = artifact_named(call, input["artifact"])
     number = input.get("version", artifact.version)
     version = ArtifactVersion.objects.filter(artifact=artifact, number=number).first()
     if version is None:
         raise ToolError(f"“{artifact.title}” has versions 1 to {artifact.version}, no version {number}.")
     head = f"“{artifact.title}” ({artifact.kind}), version {number} of {artifact.version}:"
-    return Result(text=f"{head}\n\n{version.content}", summary=f"Read “{artifact.title}”, version {number}")
+    return ToolResult(text=f"{head}\n\n{version.content}", summary=f"Read “{artifact.title}”, version {number}")
 
 
-def artifact_named(call: Call, named: str) -> Artifact:
+def artifact_named(call: ToolContext, named: str) -> Artifact:
     """By its id, else by its title. Raises ``ToolError``."""
     mine = Artifact.objects.filter(thread_id=call.thread_id, deleted_at=None)
     try:

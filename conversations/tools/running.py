@@ -9,7 +9,7 @@ from typing import Any
 from jsonschema import Draft202012Validator
 
 from conversations.tools import registered
-from conversations.tools.base import Call, Result, ToolError
+from conversations.tools.base import ToolContext, ToolError, ToolResult
 
 log = logging.getLogger("openbook.tools")
 
@@ -19,14 +19,14 @@ CUT = "\n[… {count} characters left out here]"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Done:
+class ToolOutcome:
     """What a call came to, and whether it is an error."""
 
-    result: Result
+    result: ToolResult
     is_error: bool = False
 
 
-def run(name: str, input: Mapping[str, Any] | None, call: Call, *, offered: set[str]) -> Done:
+def run(name: str, input: Mapping[str, Any] | None, call: ToolContext, *, offered: set[str]) -> ToolOutcome:
     """Run a tool of those that were offered. Never raises."""
     tool = registered().get(name) if name in offered else None
     if tool is None:
@@ -42,7 +42,7 @@ def run(name: str, input: Mapping[str, Any] | None, call: Call, *, offered: set[
     except Exception:  # a tool that is broken must not break the reply
         log.exception("tool failed", extra={"tool": name, "reply": str(call.reply_id)})
         return _failed(f"{name} failed on the server. Tell the person that it did not work; nothing was stored.")
-    return Done(result=result)
+    return ToolOutcome(result=result)
 
 
 def complaint(schema: Mapping[str, Any], input: Mapping[str, Any]) -> str | None:
@@ -67,5 +67,5 @@ def shortened(text: str) -> str:
     return text[:LONGEST_RESULT] + CUT.format(count=f"{len(text) - LONGEST_RESULT:,}")
 
 
-def _failed(text: str) -> Done:
-    return Done(result=Result(text=text, summary="It did not work"), is_error=True)
+def _failed(text: str) -> ToolOutcome:
+    return ToolOutcome(result=ToolResult(text=text, summary="It did not work"), is_error=True)

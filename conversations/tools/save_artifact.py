@@ -8,10 +8,10 @@ from django.utils import timezone
 
 from artifacts import services
 from artifacts.models import Artifact, ArtifactVersion, Kind
-from artifacts.services import ArtifactError, Made, Saved
+from artifacts.services import ArtifactError, Provenance, SavedVersion
 from conversations.models import Reply
 from conversations.runtime.text import clean, one_line
-from conversations.tools.base import Call, Result, Tool, ToolError
+from conversations.tools.base import Tool, ToolContext, ToolError, ToolResult
 from conversations.wire import artifact_note
 
 RULES = """\
@@ -28,7 +28,7 @@ answer a question about it, read it with read_artifact. Never save it again unch
 
 
 @transaction.atomic
-def run(call: Call, input: Mapping[str, Any]) -> Result:
+def run(call: ToolContext, input: Mapping[str, Any]) -> ToolResult:
     # Nothing is made for a reply that has ended meanwhile: another one may be at work on the same request.
     running = Reply.objects.select_for_update(no_key=True).filter(id=call.reply_id, status=Reply.Status.RUNNING)
     if not running.exists():
@@ -42,17 +42,17 @@ def run(call: Call, input: Mapping[str, Any]) -> Result:
         text = f"Saved “{artifact.title}”, version {artifact.version}. It is beside the conversation now."
     else:
         text = f"“{artifact.title}” says the same already, in version {artifact.version}. Nothing was saved."
-    return Result(
+    return ToolResult(
         text=f"{text} Its id is {artifact.id}.",
         summary=f"Saved “{artifact.title}”, version {artifact.version}",
         artifact=artifact_note(artifact),
     )
 
 
-def _save(call: Call, input: Mapping[str, Any]) -> Saved:
+def _save(call: ToolContext, input: Mapping[str, Any]) -> SavedVersion:
     title, content = clean(one_line(input["title"])), clean(input["content"])
     by_preset = bool(call.preset)
-    made = Made(
+    made = Provenance(
         origin=ArtifactVersion.Origin.PRESET if by_preset else ArtifactVersion.Origin.REPLY,
         at=timezone.now(),
         reply_id=call.reply_id,
@@ -72,7 +72,7 @@ def _save(call: Call, input: Mapping[str, Any]) -> Saved:
     )
 
 
-def known_artifact(call: Call, title: str) -> Artifact | None:
+def known_artifact(call: ToolContext, title: str) -> Artifact | None:
     """The artifact whose next version this is: the one with this title, or the one that the preset made before."""
     mine = Artifact.objects.filter(thread_id=call.thread_id, deleted_at=None)
     if call.preset:

@@ -10,10 +10,10 @@ from conversations.context.search_quotes import CUT, SEARCH_TOOL, joined, quote
 from conversations.models import Message, Thread
 from conversations.runtime.db import read_only
 from conversations.runtime.text import clean
-from conversations.tools.base import Call, Result, Tool
+from conversations.tools.base import Tool, ToolContext, ToolResult
 from memory.language.words import stems
 from memory.models import Preferences
-from memory.sources.recall import Candidate, Reminded, search
+from memory.sources.recall import Candidate, RecallQuery, search
 
 MOST = 8
 AROUND = 600
@@ -21,19 +21,21 @@ AROUND = 600
 WORD = re.compile(r"\w+")
 
 
-def run(call: Call, input: Mapping[str, Any]) -> Result:
+def run(call: ToolContext, input: Mapping[str, Any]) -> ToolResult:
     query = clean(input["query"])
     found = said(call, query)
     if not found:
-        return Result(text="Nothing was found. Try other words.", summary="Searched the conversations: nothing found")
+        return ToolResult(
+            text="Nothing was found. Try other words.", summary="Searched the conversations: nothing found"
+        )
     told = (quote(one.at, one.role, excerpt(one.text, query)) for one in found)
-    return Result(text=joined(told), summary=f"Searched the conversations: {len(found)} found")
+    return ToolResult(text=joined(told), summary=f"Searched the conversations: {len(found)} found")
 
 
-def said(call: Call, query: str) -> list[Candidate]:
+def said(call: ToolContext, query: str) -> list[Candidate]:
     """The turns before the newest message that bear on the query, best first."""
     newest = Message.objects.filter(thread_id=call.thread_id, position=call.last_position).values_list("depth").first()
-    reminded = Reminded(
+    reminded = RecallQuery(
         user_id=call.user_id,
         text=query,
         at=timezone.now(),
@@ -45,7 +47,7 @@ def said(call: Call, query: str) -> list[Candidate]:
         return search(reminded, facts=False, most=MOST)
 
 
-def remembers(call: Call) -> bool:
+def remembers(call: ToolContext) -> bool:
     """Whether the person lets this thread know of others."""
     off = Preferences.objects.filter(user=call.user_id, remembers=False)
     return Thread.objects.filter(id=call.thread_id, remembers=True).exists() and not off.exists()

@@ -40,7 +40,7 @@ class InternalError(OpenbookError):
     message = "Something went wrong on the server. Try again."
 
 
-class TooSlow(Exception):
+class SocketTooSlow(Exception):
     """The other end has read nothing for long."""
 
 
@@ -90,7 +90,7 @@ class ThreadConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
             async with asyncio.timeout(settings.OPENBOOK_SLOW_READER_SECONDS):
                 await super().send(text_data, bytes_data, close)
         except TimeoutError:
-            raise TooSlow from None
+            raise SocketTooSlow from None
 
     async def _open(self) -> None:
         try:
@@ -196,7 +196,7 @@ class ThreadConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
                 async for event in replies.follow(reply_id, after):
                     await self.send(wire.frame(event.envelope()))
                     after = event.seq
-            except TooSlow:
+            except SocketTooSlow:
                 await self._let_go()
                 return
             except DatabaseError:
@@ -224,7 +224,7 @@ class ThreadConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
             except errors.InsufficientScope as error:
                 await self._leave(FORBIDDEN, error)
                 return
-            except TooSlow:
+            except SocketTooSlow:
                 await self._let_go()
                 return
             except DatabaseError:
@@ -240,7 +240,7 @@ class ThreadConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
     async def _answer(self, error: OpenbookError, frame: dict[str, Any]) -> None:
         try:
             await self._tell(error, frame)
-        except TooSlow:
+        except SocketTooSlow:
             await self._let_go()
 
     async def _let_go(self) -> None:
@@ -261,7 +261,7 @@ class ThreadConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
         """Nothing is heard or said after this, also while the other end takes its time to hang up."""
         self.visitor = None
         self._end_tasks()
-        with suppress(TimeoutError, TooSlow):
+        with suppress(TimeoutError, SocketTooSlow):
             async with asyncio.timeout(LAST_SECONDS):
                 await self._tell(error)
         await self.close(code)

@@ -36,7 +36,7 @@ def hits(user: User, text: str) -> list[Hit]:
     return [_hit(thread, places.get(thread.id), zone) for thread in found]
 
 
-def _hit(thread: Thread, place: threads_search.Place | None, zone: ZoneInfo) -> Hit:
+def _hit(thread: Thread, place: threads_search.SearchMatch | None, zone: ZoneInfo) -> Hit:
     address = f"/threads/{thread.id}/"
     if place is None:
         return Hit(title=thread.title, address=address)

@@ -14,7 +14,7 @@ CLIENTS = Path(settings.BASE_DIR) / "templates" / "conversations" / "socket"
 
 
 @dataclass(frozen=True)
-class Field:
+class FrameFieldDoc:
     name: str
     type: str
     about: str = ""
@@ -22,12 +22,12 @@ class Field:
 
 
 @dataclass(frozen=True)
-class Kind:
+class FrameDoc:
     """One type of frame, or of event."""
 
     type: str
     about: str
-    fields: tuple[Field, ...]
+    fields: tuple[FrameFieldDoc, ...]
 
 
 @dataclass(frozen=True)
@@ -37,22 +37,26 @@ class Close:
 
 
 TURN = "Object as in `threads/{id}/messages/`"
-CLICK = Field("client_message_id", "string", "Up to 100 characters of your choice; makes sending idempotent.", False)
-REPLY = Field("reply", "uuid", "One of the caller's replies, also of another thread.")
-THREAD = Field("thread", "uuid")
-CALL = Field("id", "string", "Of the tool's call.")
+CLICK = FrameFieldDoc(
+    "client_message_id", "string", "Up to 100 characters of your choice; makes sending idempotent.", False
+)
+REPLY = FrameFieldDoc("reply", "uuid", "One of the caller's replies, also of another thread.")
+THREAD = FrameFieldDoc("thread", "uuid")
+CALL = FrameFieldDoc("id", "string", "Of the tool's call.")
 ENDING = (
     THREAD,
-    Field("message", "object or null", f"The assistant turn. {TURN}."),
-    Field("user_message", "uuid or null", "The turn that was answered; null after a preset."),
-    Field("user_message_status", "string or null", "`refused` where the model declined to answer it, else `complete`."),
-    Field("reply", "object", "As in `threads/{id}/messages/`: also what can be done now, in `ways`."),
-    Field("usage", "object", "Tokens, as the provider counted them."),
-    Field("stop_reason", "string"),
-    Field("request", "uuid or null", "The newest model request, at `requests/{id}/`."),
-    Field("artifact", "object or null", "What a preset made.", False),
+    FrameFieldDoc("message", "object or null", f"The assistant turn. {TURN}."),
+    FrameFieldDoc("user_message", "uuid or null", "The turn that was answered; null after a preset."),
+    FrameFieldDoc(
+        "user_message_status", "string or null", "`refused` where the model declined to answer it, else `complete`."
+    ),
+    FrameFieldDoc("reply", "object", "As in `threads/{id}/messages/`: also what can be done now, in `ways`."),
+    FrameFieldDoc("usage", "object", "Tokens, as the provider counted them."),
+    FrameFieldDoc("stop_reason", "string"),
+    FrameFieldDoc("request", "uuid or null", "The newest model request, at `requests/{id}/`."),
+    FrameFieldDoc("artifact", "object or null", "What a preset made.", False),
 )
-FAILURE = Field(
+FAILURE = FrameFieldDoc(
     "error",
     "object",
     "type, code, message, details, request_id. `details.retryable` says whether to retry, `details.retry_after`, where it is "
@@ -60,72 +64,78 @@ FAILURE = Field(
 )
 
 FRAMES = (
-    Kind(
+    FrameDoc(
         "message.send",
         "Store a user turn and let the model answer it. At `new` this opens the thread, which is the socket’s then.",
         (
-            Field("content", "string or list of blocks"),
+            FrameFieldDoc("content", "string or list of blocks"),
             CLICK,
-            Field("assistant", "string", "The slug of one, for a new thread.", False),
+            FrameFieldDoc("assistant", "string", "The slug of one, for a new thread.", False),
         ),
     ),
-    Kind(
+    FrameDoc(
         "preset.run",
         "Let the model make a preset’s artifact of the thread. No turn is stored.",
-        (Field("preset", "string", "Its slug."), CLICK),
+        (FrameFieldDoc("preset", "string", "Its slug."), CLICK),
     ),
-    Kind("reply.stop", "Stop a running reply. The text so far is kept.", (REPLY,)),
-    Kind(
+    FrameDoc("reply.stop", "Stop a running reply. The text so far is kept.", (REPLY,)),
+    FrameDoc(
         "reply.retry",
         "Answer the same turn, or run the same preset, once more.",
-        (REPLY, Field("model", "string", "The assistant’s fallback model or its own; else the one before.", False)),
+        (
+            REPLY,
+            FrameFieldDoc("model", "string", "The assistant’s fallback model or its own; else the one before.", False),
+        ),
     ),
-    Kind("reply.continue", "Go on where a reply was cut short: its status is `incomplete`.", (REPLY,)),
-    Kind(
+    FrameDoc("reply.continue", "Go on where a reply was cut short: its status is `incomplete`.", (REPLY,)),
+    FrameDoc(
         "reply.resume",
         "Read the events of a reply again, whether it runs or has ended.",
-        (REPLY, Field("after", "integer", "The last `seq` that you have; 0, for all, where it is left out.", False)),
+        (
+            REPLY,
+            FrameFieldDoc("after", "integer", "The last `seq` that you have; 0, for all, where it is left out.", False),
+        ),
     ),
 )
 EVENTS = (
-    Kind(
+    FrameDoc(
         "message.saved",
         "The user turn is stored. Always the first event of a reply to one.",
-        (THREAD, Field("title", "string"), Field("message", "object", f"The user turn. {TURN}.")),
+        (THREAD, FrameFieldDoc("title", "string"), FrameFieldDoc("message", "object", f"The user turn. {TURN}.")),
     ),
-    Kind(
+    FrameDoc(
         "artifact.requested",
         "A preset is to be carried out. Always the first event of its reply.",
-        (THREAD, Field("preset", "string", "Its slug.")),
+        (THREAD, FrameFieldDoc("preset", "string", "Its slug.")),
     ),
-    Kind(
+    FrameDoc(
         "context.built",
         "A model request is recorded and about to be sent: one, and another after each round of tools.",
         (
-            Field("request", "uuid", "The snapshot, at `requests/{id}/`."),
-            Field("total_tokens", "integer", "Estimated, in tokens of the model, as are the budgets."),
-            Field("budget", "integer", "Tokens that the context should keep to."),
-            Field("hard_cap", "integer", "Tokens that it never exceeds."),
-            Field("message_history_count", "integer", "Earlier turns that it holds."),
-            Field("left_out", "object", "How many turns were left out, by reason."),
+            FrameFieldDoc("request", "uuid", "The snapshot, at `requests/{id}/`."),
+            FrameFieldDoc("total_tokens", "integer", "Estimated, in tokens of the model, as are the budgets."),
+            FrameFieldDoc("budget", "integer", "Tokens that the context should keep to."),
+            FrameFieldDoc("hard_cap", "integer", "Tokens that it never exceeds."),
+            FrameFieldDoc("message_history_count", "integer", "Earlier turns that it holds."),
+            FrameFieldDoc("left_out", "object", "How many turns were left out, by reason."),
         ),
     ),
-    Kind(
+    FrameDoc(
         "reply.started",
         "The model has been asked. Once more where it declined and another one is asked in its place.",
         (
-            Field("provider", "string"),
-            Field("model", "string"),
-            Field("fallback_for", "string or null", "The model that declined."),
+            FrameFieldDoc("provider", "string"),
+            FrameFieldDoc("model", "string"),
+            FrameFieldDoc("fallback_for", "string or null", "The model that declined."),
         ),
     ),
-    Kind(
+    FrameDoc(
         "reply.thinking",
         "The model thinks before it goes on: told when it begins, about every second, with each piece of a summary, and at "
         "the end of it. It may begin again, after a text or a tool.",
         (
-            Field("seconds", "integer", "Whole seconds that it has thought so far, in this reply in all."),
-            Field(
+            FrameFieldDoc("seconds", "integer", "Whole seconds that it has thought so far, in this reply in all."),
+            FrameFieldDoc(
                 "summary",
                 "string",
                 "The next piece of what it shows of its thinking, often empty. All of them joined are the `thinking` blocks of "
@@ -133,61 +143,61 @@ EVENTS = (
             ),
         ),
     ),
-    Kind(
+    FrameDoc(
         "reply.delta",
         "The next piece of the reply. All of them joined are exactly the stored text.",
         (
-            Field("text", "string"),
-            Field("whole", "true", "Where the single events are gone: this is the whole text.", False),
-            Field("earlier", "true", "What the reply goes on with, before anything new.", False),
+            FrameFieldDoc("text", "string"),
+            FrameFieldDoc("whole", "true", "Where the single events are gone: this is the whole text.", False),
+            FrameFieldDoc("earlier", "true", "What the reply goes on with, before anything new.", False),
         ),
     ),
-    Kind(
+    FrameDoc(
         "tool.started",
         "The model calls a tool.",
-        (CALL, Field("name", "string"), Field("text", "string", "What happens, for people.")),
+        (CALL, FrameFieldDoc("name", "string"), FrameFieldDoc("text", "string", "What happens, for people.")),
     ),
-    Kind(
+    FrameDoc(
         "tool.delta",
         "The next piece of what the model writes into an artifact.",
         (
             CALL,
-            Field("text", "string"),
-            Field("title", "string", "With the first piece.", False),
-            Field("kind", "string", "With the first piece.", False),
-            Field("language", "string", "With the first piece, of code.", False),
+            FrameFieldDoc("text", "string"),
+            FrameFieldDoc("title", "string", "With the first piece.", False),
+            FrameFieldDoc("kind", "string", "With the first piece.", False),
+            FrameFieldDoc("language", "string", "With the first piece, of code.", False),
         ),
     ),
-    Kind(
+    FrameDoc(
         "tool.finished",
         "The tool has run.",
         (
             CALL,
-            Field("name", "string"),
-            Field("text", "string", "What has happened, for people."),
-            Field("is_error", "boolean", "The model is told of an error too, and goes on."),
-            Field("artifact", "object or null", "id, title, kind, language, version, if one was made."),
+            FrameFieldDoc("name", "string"),
+            FrameFieldDoc("text", "string", "What has happened, for people."),
+            FrameFieldDoc("is_error", "boolean", "The model is told of an error too, and goes on."),
+            FrameFieldDoc("artifact", "object or null", "id, title, kind, language, version, if one was made."),
         ),
     ),
-    Kind("reply.completed", "The end: the model is done.", ENDING),
-    Kind("reply.stopped", "The end: somebody stopped it. The text so far is kept.", ENDING),
-    Kind("reply.interrupted", "The end: its server ended or died. The text so far is kept.", (*ENDING, FAILURE)),
-    Kind("reply.failed", "The end: it failed. The user turn is stored.", (*ENDING, FAILURE)),
-    Kind(
+    FrameDoc("reply.completed", "The end: the model is done.", ENDING),
+    FrameDoc("reply.stopped", "The end: somebody stopped it. The text so far is kept.", ENDING),
+    FrameDoc("reply.interrupted", "The end: its server ended or died. The text so far is kept.", (*ENDING, FAILURE)),
+    FrameDoc("reply.failed", "The end: it failed. The user turn is stored.", (*ENDING, FAILURE)),
+    FrameDoc(
         "thread.cleared",
         "Its person has cleared the thread: none of the turns before is left. Only sockets are told, within seconds; `reply` "
         "is null and `seq` is 0.",
         (THREAD,),
     ),
-    Kind(
+    FrameDoc(
         "error",
         "A frame was refused: `reply` is null and `seq` is 0. The socket stays open, unless a close follows.",
         (
-            Field("type", "string", "The family, such as `invalid_request` or `conflict`."),
-            Field("code", "string", "What exactly, stable."),
-            Field("message", "string", "What to do, for people."),
-            Field("details", "object", "Also the `client_message_id` of the frame, where it had one."),
-            Field("request_id", "string", "Finds it in the server’s log."),
+            FrameFieldDoc("type", "string", "The family, such as `invalid_request` or `conflict`."),
+            FrameFieldDoc("code", "string", "What exactly, stable."),
+            FrameFieldDoc("message", "string", "What to do, for people."),
+            FrameFieldDoc("details", "object", "Also the `client_message_id` of the frame, where it had one."),
+            FrameFieldDoc("request_id", "string", "Finds it in the server’s log."),
         ),
     ),
 )

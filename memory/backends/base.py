@@ -14,7 +14,7 @@ class BackendTimedOut(BackendError):
     """It did not answer in time."""
 
 
-class BackendGarbage(BackendError):
+class BackendInvalidAnswer(BackendError):
     """What it answered can't be used."""
 
 
@@ -23,7 +23,7 @@ class BackendRefused(BackendError):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Fact:
+class MirroredFact:
     """A memory as another service is given it; its container is the tag of a thread it is confined to, else the user's."""
 
     id: uuid.UUID
@@ -44,7 +44,7 @@ class Backend(Protocol):
         """
         ...
 
-    async def remember(self, user_id: int, fact: Fact, *, again: bool) -> None:
+    async def remember(self, user_id: int, fact: MirroredFact, *, again: bool) -> None:
         """Take a fact in; ``again``: it may have had it before, maybe with another text. Raises ``BackendError``."""
         ...
 

@@ -12,7 +12,7 @@ from itertools import batched
 from django.db import connection
 
 from memory.backends import get_backend
-from memory.backends.base import Backend, BackendError, BackendRefused, Fact
+from memory.backends.base import Backend, BackendError, BackendRefused, MirroredFact
 from memory.backends.calling import started
 from memory.locks import alone
 from memory.models import MirroredMemory
@@ -101,7 +101,7 @@ def _send(backend: Backend, user_id: int) -> int:
         cursor.execute(TO_SEND, {"user": user_id, "most": MOST_SENT})
         rows: Sequence[Row] = cursor.fetchall()
     for id, text, confined_to, version, again in rows:
-        fact = Fact(id=id, text=text, container=confined_to or user_tag(user_id))
+        fact = MirroredFact(id=id, text=text, container=confined_to or user_tag(user_id))
         if not again:
             MirroredMemory.objects.create(memory_id=id, user_id=user_id)
         try:

@@ -3,7 +3,7 @@
 import uuid
 from collections.abc import Collection, Sequence
 
-from memory.backends.base import Fact
+from memory.backends.base import MirroredFact
 
 
 class PostgresBackend:
@@ -12,7 +12,7 @@ class PostgresBackend:
     async def facts(self, user_id: int, containers: Sequence[str], *, about: str, most: int) -> Sequence[uuid.UUID]:
         return ()
 
-    async def remember(self, user_id: int, fact: Fact, *, again: bool) -> None:
+    async def remember(self, user_id: int, fact: MirroredFact, *, again: bool) -> None:
         pass
 
     async def forget(self, user_id: int, ids: Collection[uuid.UUID]) -> Collection[uuid.UUID]:

@@ -13,7 +13,7 @@ from supermemory import APIStatusError, APITimeoutError, AsyncSupermemory, NotFo
 from supermemory.requests import FilterExpressionParams
 from supermemory.types import DeleteDocumentsResult, SearchResponse
 
-from memory.backends.base import BackendError, BackendGarbage, BackendRefused, BackendTimedOut, Fact
+from memory.backends.base import BackendError, BackendInvalidAnswer, BackendRefused, BackendTimedOut, MirroredFact
 
 WRITING_SECONDS = 10.0
 LONGEST_QUESTION = 1_000
@@ -54,13 +54,13 @@ class SupermemoryBackend:
         )
         return memory_ids(response)
 
-    async def remember(self, user_id: int, fact: Fact, *, again: bool) -> None:
+    async def remember(self, user_id: int, fact: MirroredFact, *, again: bool) -> None:
         if again:  # adding under the same id would append
             try:
                 await self._asked(
                     lambda client: client.documents.update(namespace(user_id), str(fact.id), **_document(fact))
                 )
-            except _Missing:
+            except _DocumentMissing:
                 pass
             else:
                 return
@@ -72,7 +72,7 @@ class SupermemoryBackend:
             result = await self._asked(
                 lambda client: client.documents.delete(namespace(user_id), ids=[*map(str, some)])
             )
-        except _Missing:  # the whole namespace
+        except _DocumentMissing:  # the whole namespace
             return some
         doubtful = failed_ids(result)
         return [id for id in some if str(id) not in doubtful or await self._has_not(user_id, id)]
@@ -80,7 +80,7 @@ class SupermemoryBackend:
     async def _has_not(self, user_id: int, id: uuid.UUID) -> bool:
         try:
             await self._asked(lambda client: client.documents.get(namespace(user_id), str(id)))
-        except _Missing:
+        except _DocumentMissing:
             return True
         return False
 
@@ -95,11 +95,11 @@ class SupermemoryBackend:
         except (TimeoutError, APITimeoutError) as error:
             raise BackendTimedOut(f"Supermemory did not answer within {seconds:g} s.") from error
         except NotFoundError as error:
-            raise _Missing("Supermemory has no such document.") from error
+            raise _DocumentMissing("Supermemory has no such document.") from error
         except APIStatusError as error:
             raise _refusal(error.status_code) from error
         except (ValueError, TypeError, AttributeError, LookupError, RecursionError) as error:
-            raise BackendGarbage(UNUSABLE) from error  # the SDK trips over what it doesn't expect
+            raise BackendInvalidAnswer(UNUSABLE) from error  # the SDK trips over what it doesn't expect
         except Exception as error:
             raise BackendError(f"Supermemory could not be asked: {type(error).__name__}.") from error
 
@@ -112,7 +112,7 @@ class SupermemoryBackend:
         return self._clients[key, url]
 
 
-class _Missing(BackendError):
+class _DocumentMissing(BackendError):
     """There is no such document."""
 
 
@@ -121,14 +121,14 @@ def namespace(user_id: int) -> str:
 
 
 def memory_ids(response: SearchResponse) -> list[uuid.UUID]:
-    """The memories that the results name, best first, each once. The SDK checks no types. Raises ``BackendGarbage``. Pure."""
+    """The memories that the results name, best first, each once. The SDK checks no types. Raises ``BackendInvalidAnswer``."""
     try:
         results = list(response.results)
         found = [id for result in results for id in _named(result)]
     except (AttributeError, TypeError) as error:
-        raise BackendGarbage(UNUSABLE) from error
+        raise BackendInvalidAnswer(UNUSABLE) from error
     if results and not found:
-        raise BackendGarbage("What Supermemory found names no memory.")
+        raise BackendInvalidAnswer("What Supermemory found names no memory.")
     return list(dict.fromkeys(found))
 
 
@@ -143,20 +143,20 @@ def _named(result: Any) -> Iterator[uuid.UUID]:
 
 
 def failed_ids(result: DeleteDocumentsResult) -> set[str]:
-    """Which documents were not deleted. Raises ``BackendGarbage``. Pure."""
+    """Which documents were not deleted. Raises ``BackendInvalidAnswer``. Pure."""
     try:
         return {error.id for error in result.errors}
     except (AttributeError, TypeError) as error:
-        raise BackendGarbage(UNUSABLE) from error
+        raise BackendInvalidAnswer(UNUSABLE) from error
 
 
-def _document(fact: Fact) -> dict[str, Any]:
+def _document(fact: MirroredFact) -> dict[str, Any]:
     metadata = {MEMORY: str(fact.id), CONTAINER: fact.container}
     return {"content": fact.text, "metadata": metadata, "task_type": "superrag"}
 
 
 def _refusal(status: int) -> BackendError:
     if status < 300:  # what isn't JSON comes as an error of a good status
-        return BackendGarbage(UNUSABLE)
+        return BackendInvalidAnswer(UNUSABLE)
     error = BackendRefused if status in REFUSALS else BackendError
     return error(f"Supermemory answered with status {status}.")

@@ -20,10 +20,19 @@ from django.utils import timezone
 from conversations.models import Message, Reply
 from conversations.providers import Provider
 from memory.consolidation import consolidation_state, store
-from memory.consolidation.findings import Findings, Turn, with_made
-from memory.consolidation.pending_parts import LATE, Due, Moved, Readable, due_parts, hold, readable, rows
+from memory.consolidation.findings import Findings, SourceTurn, with_made
+from memory.consolidation.pending_parts import (
+    LATE,
+    PartChanged,
+    PartContent,
+    PendingPart,
+    due_parts,
+    hold,
+    readable,
+    rows,
+)
 from memory.consolidation.rule_extraction import extract
-from memory.consolidation.store import Kept
+from memory.consolidation.store import FindingsTarget
 from memory.consolidation.summarize import digest, end_left_behind, writer
 from memory.consolidation.supersession import Facts
 from memory.locks import alone
@@ -89,7 +98,7 @@ def consolidate(
 
 
 def _do(
-    user_id: int, due: Sequence[Due], zone: tzinfo, at: datetime, alive: Callable[[], bool] | None
+    user_id: int, due: Sequence[PendingPart], zone: tzinfo, at: datetime, alive: Callable[[], bool] | None
 ) -> tuple[int, bool]:
     """How many parts were done, and whether that was all of them."""
     done = moved = 0
@@ -107,15 +116,15 @@ def _do(
                 findings = replace(findings, confined=extract(_turns(read.confined, zone)).facts)
                 _keep(user_id, one, read, findings, facts, zone, at)
                 done += 1
-            except Moved:
+            except PartChanged:
                 moved += 1
     return done, not moved
 
 
 def _findings(
     user_id: int,
-    one: Due,
-    turns: Sequence[Turn],
+    one: PendingPart,
+    turns: Sequence[SourceTurn],
     facts: Facts,
     provider: Provider | None,
     runner: asyncio.Runner | None,
@@ -129,25 +138,29 @@ def _findings(
     return extract(turns, store.open_topics_of(user_id, turns[-1].at), last=one.part.last)
 
 
-def _is_recent(one: Due, at: datetime) -> bool:
+def _is_recent(one: PendingPart, at: datetime) -> bool:
     return at - one.part.ended_at <= BY_A_MODEL
 
 
-def _turns(turns: Sequence[Message], zone: tzinfo) -> list[Turn]:
+def _turns(turns: Sequence[Message], zone: tzinfo) -> list[SourceTurn]:
     return [
-        Turn(id=turn.id, position=turn.position, role=turn.role, text=turn.text, at=turn.created_at.astimezone(zone))
+        SourceTurn(
+            id=turn.id, position=turn.position, role=turn.role, text=turn.text, at=turn.created_at.astimezone(zone)
+        )
         for turn in turns
     ]
 
 
-def _keep(user_id: int, one: Due, read: Readable, findings: Findings, facts: Facts, zone: tzinfo, at: datetime) -> None:
+def _keep(
+    user_id: int, one: PendingPart, read: PartContent, findings: Findings, facts: Facts, zone: tzinfo, at: datetime
+) -> None:
     """All of a part in one transaction, unless what it was made of is no longer what is said. Raises ``Moved``."""
     told, confined, _ = read.identity
     with transaction.atomic():
         _, now = hold(user_id, one, told)
         if now.identity != read.identity:
-            raise Moved
-        where = Kept(
+            raise PartChanged
+        where = FindingsTarget(
             user_id=user_id,
             thread_id=one.thread,
             part=one.part,

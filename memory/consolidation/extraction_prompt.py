@@ -18,12 +18,12 @@ from memory.consolidation.findings import (
     MOST_FACTS,
     MOST_MOMENTS,
     MOST_OPENED,
-    Fact,
+    EarlierTopic,
+    ExtractedFact,
     Findings,
-    Opened,
-    OpenTopic,
-    Resolved,
-    Turn,
+    NewTopic,
+    ResolvedTopic,
+    SourceTurn,
 )
 
 LONGEST_TURN = 3_000
@@ -61,11 +61,13 @@ is done.
 UNSTORABLE = re.compile("[\0-\x1f\x7f-\x9f\ud800-\udfff]+")
 
 
-class Garbage(Exception):
+class InvalidAnswer(Exception):
     """An answer that is no use. The message holds nothing of it."""
 
 
-def material(turns: Sequence[Turn], known: Sequence[tuple[uuid.UUID, str]], topics: Sequence[OpenTopic]) -> str:
+def material(
+    turns: Sequence[SourceTurn], known: Sequence[tuple[uuid.UUID, str]], topics: Sequence[EarlierTopic]
+) -> str:
     """What the model is told. As JSON, because no text of a turn can pass for the end of it."""
     told = [{"number": n, "role": turn.role, "text": _excerpt(turn.text)} for n, turn in enumerate(turns, start=1)]
     return json.dumps(
@@ -83,9 +85,9 @@ def material(turns: Sequence[Turn], known: Sequence[tuple[uuid.UUID, str]], topi
 
 def read(
     answer: str,
-    turns: Sequence[Turn],
+    turns: Sequence[SourceTurn],
     known: Sequence[tuple[uuid.UUID, str]],
-    topics: Sequence[OpenTopic],
+    topics: Sequence[EarlierTopic],
     *,
     made_by: str,
 ) -> Findings:
@@ -93,7 +95,7 @@ def read(
     said = _object(answer)
     summary = _text(said.get("summary"), LONGEST_SUMMARY)
     if not summary:
-        raise Garbage("There is no summary in the answer.")
+        raise InvalidAnswer("There is no summary in the answer.")
     facts = [fact for one in _objects(said, "facts") if (fact := _fact(one, turns, known[:MOST_KNOWN]))]
     opened = [topic for one in _objects(said, "topics_opened") if (topic := _opened(one, turns))]
     resolved = [done for one in _objects(said, "topics_resolved") if (done := _resolved(one, turns, topics))]
@@ -108,12 +110,14 @@ def read(
     )
 
 
-def _fact(said: Mapping[str, Any], turns: Sequence[Turn], known: Sequence[tuple[uuid.UUID, str]]) -> Fact | None:
+def _fact(
+    said: Mapping[str, Any], turns: Sequence[SourceTurn], known: Sequence[tuple[uuid.UUID, str]]
+) -> ExtractedFact | None:
     text, cited = _text(said.get("text"), LONGEST_FACT), _cited(said, turns)
     if not (text and cited):
         return None
     at = cited[-1].at
-    return Fact(
+    return ExtractedFact(
         text=text,
         sources=tuple(turn.id for turn in cited),
         at=at,
@@ -122,17 +126,19 @@ def _fact(said: Mapping[str, Any], turns: Sequence[Turn], known: Sequence[tuple[
     )
 
 
-def _opened(said: Mapping[str, Any], turns: Sequence[Turn]) -> Opened | None:
+def _opened(said: Mapping[str, Any], turns: Sequence[SourceTurn]) -> NewTopic | None:
     title, cited = _text(said.get("title"), LONGEST_TITLE), _cited(said, turns)
-    return Opened(title=title, sources=tuple(turn.id for turn in cited), at=cited[0].at) if title and cited else None
+    return NewTopic(title=title, sources=tuple(turn.id for turn in cited), at=cited[0].at) if title and cited else None
 
 
-def _resolved(said: Mapping[str, Any], turns: Sequence[Turn], topics: Sequence[OpenTopic]) -> Resolved | None:
+def _resolved(
+    said: Mapping[str, Any], turns: Sequence[SourceTurn], topics: Sequence[EarlierTopic]
+) -> ResolvedTopic | None:
     cited, named = _cited(said, turns), _numbers([said.get("topic")], min(len(topics), MOST_TOPICS))
-    return Resolved(topic=topics[named[0]].id, at=cited[-1].at) if cited and named else None
+    return ResolvedTopic(topic=topics[named[0]].id, at=cited[-1].at) if cited and named else None
 
 
-def _cited(said: Mapping[str, Any], turns: Sequence[Turn]) -> list[Turn]:
+def _cited(said: Mapping[str, Any], turns: Sequence[SourceTurn]) -> list[SourceTurn]:
     """The turns of the person that it rests on."""
     return [turns[n] for n in _numbers(said.get("turns"), len(turns)) if turns[n].is_persons]
 
@@ -161,7 +167,7 @@ def _object(answer: str) -> Mapping[str, Any]:
     except (ValueError, RecursionError):
         said = None
     if not isinstance(said, dict):
-        raise Garbage("The answer is no JSON object.")
+        raise InvalidAnswer("The answer is no JSON object.")
     return said
 
 

@@ -17,7 +17,7 @@ RULES = "rules"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Turn:
+class SourceTurn:
     """A turn as it is read for what it tells. ``at`` is in the person's time zone, since days are told by it."""
 
     id: uuid.UUID
@@ -32,7 +32,7 @@ class Turn:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Fact:
+class ExtractedFact:
     """What a person said of himself, as it reads on its own. ``replaces`` are ids of memories that it makes untrue."""
 
     text: str
@@ -43,7 +43,7 @@ class Fact:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Opened:
+class NewTopic:
     """Something that was begun and is not finished."""
 
     title: str
@@ -52,7 +52,7 @@ class Opened:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Resolved:
+class ResolvedTopic:
     """A topic that is finished, and since when."""
 
     topic: uuid.UUID
@@ -60,7 +60,7 @@ class Resolved:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class OpenTopic:
+class EarlierTopic:
     """A topic that was open before."""
 
     id: uuid.UUID
@@ -77,10 +77,10 @@ class Findings:
 
     summary: str = ""
     moments: Sequence[str] = ()
-    facts: Sequence[Fact] = ()
-    confined: Sequence[Fact] = ()
-    opened: Sequence[Opened] = ()
-    resolved: Sequence[Resolved] = ()
+    facts: Sequence[ExtractedFact] = ()
+    confined: Sequence[ExtractedFact] = ()
+    opened: Sequence[NewTopic] = ()
+    resolved: Sequence[ResolvedTopic] = ()
     made_by: str = ""
 
 

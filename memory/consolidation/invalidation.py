@@ -12,7 +12,7 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from artifacts.models import Artifact, ArtifactVersion
-from conversations.context.filtering import ARTIFACT_CORRELATION_WINDOW, MadeArtifact, identify_fulfilled_pairs
+from conversations.context.filtering import ARTIFACT_CORRELATION_WINDOW, FilterArtifact, identify_fulfilled_pairs
 from conversations.context.windowing import Turn
 from conversations.models import Message, Thread
 from memory.consolidation import store
@@ -31,7 +31,7 @@ def artifact_changed(artifact: Artifact) -> None:
     Must run in the transaction of that, with the thread locked.
     """
     versions = [
-        MadeArtifact(created_at=version.created_at, message=version.message_id, reply=version.reply_id)
+        FilterArtifact(created_at=version.created_at, message=version.message_id, reply=version.reply_id)
         for version in artifact.versions.exclude(origin=ArtifactVersion.Origin.HAND)
     ]
     positions = _makers(artifact.thread_id, versions).values_list("position", flat=True)
@@ -46,7 +46,7 @@ def answered_anew(thread_id: uuid.UUID, question_id: uuid.UUID) -> None:
     _amend(thread_id, turns.filter(Q(id=question_id) | Q(parent=question_id)))
 
 
-def _makers(thread_id: uuid.UUID, versions: Sequence[MadeArtifact]) -> QuerySet[Message]:
+def _makers(thread_id: uuid.UUID, versions: Sequence[FilterArtifact]) -> QuerySet[Message]:
     """The turns that may have made them."""
     may = Q(pk__in=[])
     for version in versions:
@@ -57,7 +57,7 @@ def _makers(thread_id: uuid.UUID, versions: Sequence[MadeArtifact]) -> QuerySet[
     return Message.objects.filter(may, thread=thread_id, is_active=True, role=Message.Role.ASSISTANT)
 
 
-def _exchanges(thread_id: uuid.UUID, makers: Collection[int], versions: Sequence[MadeArtifact]) -> QuerySet[Message]:
+def _exchanges(thread_id: uuid.UUID, makers: Collection[int], versions: Sequence[FilterArtifact]) -> QuerySet[Message]:
     """The turns that the rule leaves out for these versions."""
     turns = Message.objects.filter(thread=thread_id, is_active=True)
     ids: set[uuid.UUID] = set()

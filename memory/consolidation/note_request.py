@@ -15,20 +15,20 @@ from conversations.context.reasons import Reason
 from conversations.context.rendering import digest, render_material, sha256
 from conversations.context.rewriting import RewritingOutcome
 from conversations.context.snapshots import named, packed_items
-from conversations.context.thinking import Allowance, pack
+from conversations.context.thinking import OutputAllowance, pack
 from conversations.context.token_estimate import estimate_tokens
 from conversations.context.tool_sections import program_section
-from conversations.context.windowing import Run, Turn, account
+from conversations.context.windowing import Turn, TurnRun, account
 from conversations.models import ContextBlock, ContextSnapshot, Thread
 from conversations.providers import model_catalog
 from conversations.providers.base import Payload, Provider
 from memory.consolidation import extraction_prompt
-from memory.consolidation.findings import OpenTopic
+from memory.consolidation.findings import EarlierTopic
 from memory.sources.sections import TierItem
 
 
 @dataclass(frozen=True, kw_only=True)
-class Noting:
+class NoteRequest:
     """A request that is to be recorded, with the texts that it names."""
 
     snapshot: ContextSnapshot
@@ -44,9 +44,9 @@ def noting(
     excluded: Sequence[tuple[Turn, Reason]] = (),
     material: str,
     known: Sequence[tuple[UUID, str]],
-    topics: Sequence[OpenTopic],
+    topics: Sequence[EarlierTopic],
     attempt: int,
-) -> Noting:
+) -> NoteRequest:
     """The request about these turns of a thread. ``material`` tells them, what is known and what is open; ``excluded`` are
     turns among them that no model is given."""
     base = Section.of("base", extraction_prompt.INSTRUCTIONS)
@@ -54,7 +54,7 @@ def noting(
     standing = [section for section in (program_section(provider.program()), base) if section]
     model = model_catalog.small_model(provider.name, provider.default_model())
     tokens = sum(section.tokens for section in (*standing, told))
-    allowance = Allowance.of_task(
+    allowance = OutputAllowance.of_task(
         model_catalog.get(provider.name, model),
         answer=extraction_prompt.MAX_TOKENS,
         room=extraction_prompt.THINKING_ROOM,
@@ -93,16 +93,16 @@ def noting(
     )
     of_thread = [ContextBlock(thread=thread, sha256=sha256(text), text=text) for text in (material, items) if text]
     of_staff = [ContextBlock(sha256=sha256(section.text), text=section.text) for section in standing]
-    return Noting(snapshot=snapshot, blocks=[*of_staff, *of_thread], payload=payload)
+    return NoteRequest(snapshot=snapshot, blocks=[*of_staff, *of_thread], payload=payload)
 
 
-def runs_of_part(turns: Sequence[Turn], thread: Thread, excluded: Sequence[tuple[Turn, Reason]] = ()) -> list[Run]:
+def runs_of_part(turns: Sequence[Turn], thread: Thread, excluded: Sequence[tuple[Turn, Reason]] = ()) -> list[TurnRun]:
     """Every position of the thread exactly once (S3), and of a part those that are told."""
     last = max([*turns, *(turn for turn, _ in excluded)], key=lambda turn: turn.position)
     runs = account(turns, None, Reason.OUTSIDE_PART, {}, excluded=excluded, begins_after=thread.cleared_through)
     after = thread.message_count - last.depth
     if after > 0:
-        later = Run(
+        later = TurnRun(
             first=last.position + 1,
             last=thread.last_position,
             count=after,
@@ -113,7 +113,7 @@ def runs_of_part(turns: Sequence[Turn], thread: Thread, excluded: Sequence[tuple
     return runs
 
 
-def _items(known: Sequence[tuple[UUID, str]], topics: Sequence[OpenTopic]) -> Iterator[TierItem]:
+def _items(known: Sequence[tuple[UUID, str]], topics: Sequence[EarlierTopic]) -> Iterator[TierItem]:
     given = [*(("memory", id, text) for id, text in known), *(("topic", topic.id, topic.title) for topic in topics)]
     for kind, id, text in given:
         yield TierItem(kind=kind, id=str(id), included=True, reason=Reason.REMEMBERED, tokens=estimate_tokens(text))

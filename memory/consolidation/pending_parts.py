@@ -12,12 +12,12 @@ from django.db.models import QuerySet
 
 from artifacts.models import ArtifactVersion
 from conversations.context.exclusion import exclusions
-from conversations.context.filtering import MadeArtifact, identify_fulfilled_pairs
+from conversations.context.filtering import FilterArtifact, identify_fulfilled_pairs
 from conversations.context.reasons import Reason
 from conversations.context.windowing import Turn
 from conversations.models import Message, Reply, Thread
 from memory.models import Preferences
-from memory.parts import Part, Place, parts_of
+from memory.parts import Part, TurnPlace, parts_of
 
 LATE = timedelta(minutes=1)
 """A turn may be committed this much later than the time that it bears."""
@@ -70,12 +70,12 @@ ORDER BY part.started_at, part.thread_id, part.first_position
 """
 
 
-class Moved(Exception):
+class PartChanged(Exception):
     """Since the part was read, it was written to, a reply began in its thread, or it shall not be remembered any more."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Due:
+class PendingPart:
     """A part of a thread that is to be made, for the first time or anew."""
 
     thread: uuid.UUID
@@ -83,7 +83,7 @@ class Due:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Readable:
+class PartContent:
     """The turns of a part that notes may be made of, in order, those that none may be made of, with the reason, and the
     titles of the artifacts that the latter made.
 
@@ -101,23 +101,23 @@ class Readable:
         return [turn.id for turn in self.turns], [turn.id for turn in self.confined], list(self.made)
 
 
-def due_parts(user_id: int, zone: tzinfo) -> list[Due]:
+def due_parts(user_id: int, zone: tzinfo) -> list[PendingPart]:
     """What is to be done, oldest first: found by the rows alone."""
     stale = [
-        Due(thread=thread, part=Part(first=first, last=last, started_at=started_at, ended_at=ended_at))
+        PendingPart(thread=thread, part=Part(first=first, last=last, started_at=started_at, ended_at=ended_at))
         for thread, first, last, started_at, ended_at in rows(STALE, user=user_id, late=LATE)
     ]
     due = {(one.thread, one.part.first): one for one in [*stale, *_unread(user_id, zone)]}
     return sorted(due.values(), key=lambda one: (one.part.started_at, one.thread, one.part.first))
 
 
-def active(one: Due) -> QuerySet[Message]:
+def active(one: PendingPart) -> QuerySet[Message]:
     """The turns that a part is made of, in order."""
     turns = Message.objects.filter(thread=one.thread, is_active=True, position__range=(one.part.first, one.part.last))
     return turns.exclude(status=Message.Status.FORGOTTEN).order_by("position")
 
 
-def readable(one: Due) -> Readable:
+def readable(one: PendingPart) -> PartContent:
     """What a part is made of: by the rule that says which turns no model is given (F10, P6), asked with the turns around."""
     around = Message.objects.filter(
         thread=one.thread, is_active=True, position__range=(one.part.first - BESIDE, one.part.last + BESIDE)
@@ -131,7 +131,7 @@ def readable(one: Due) -> Readable:
     gone = {turn.id for turn, _ in excluded}
     makers = {turn.id for turn, _ in excluded if turn.role == Message.Role.ASSISTANT}
     titles = [version.title for version in there if not makers.isdisjoint(identify_fulfilled_pairs(turns, [version]))]
-    return Readable(
+    return PartContent(
         turns=[turn for turn in inside if turn.id not in gone],
         excluded=excluded,
         confined=[turn for turn, _ in excluded if turn.id not in here],
@@ -140,7 +140,7 @@ def readable(one: Due) -> Readable:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class _Version(MadeArtifact):
+class _Version(FilterArtifact):
     title: str
     is_deleted: bool
 
@@ -155,30 +155,30 @@ def _made(thread_id: uuid.UUID) -> list[_Version]:
     ]
 
 
-def hold(user_id: int, one: Due, turns: Sequence[uuid.UUID]) -> tuple[Thread, Readable]:
+def hold(user_id: int, one: PendingPart, turns: Sequence[uuid.UUID]) -> tuple[Thread, PartContent]:
     """Lock a part's thread until the transaction ends. Raises ``Moved`` where the part is no longer made of these turns."""
     # As every other writer does: whoever forgets or replaces a turn waits, or is seen here.
     thread = Thread.objects.select_for_update(no_key=True).filter(id=one.thread, remembers=True).first()
     running = Reply.objects.filter(thread=one.thread, status=Reply.Status.RUNNING)
     unwanted = Preferences.objects.filter(user=user_id, remembers=False)
     if thread is None or running.exists() or unwanted.exists():
-        raise Moved
+        raise PartChanged
     read = readable(one)
     if [turn.id for turn in read.turns] != list(turns):
-        raise Moved
+        raise PartChanged
     return thread, read
 
 
-def _unread(user_id: int, zone: tzinfo) -> Iterator[Due]:
+def _unread(user_id: int, zone: tzinfo) -> Iterator[PendingPart]:
     found = rows(UNREAD, user=user_id)
     for (thread, first, settled), turns in groupby(found, key=lambda row: row[:3]):
         rows_of_thread = list(turns)
-        places = [Place(position=row[3], at=row[4], characters=row[5]) for row in rows_of_thread]
+        places = [TurnPlace(position=row[3], at=row[4], characters=row[5]) for row in rows_of_thread]
         # What was answered late may not have counted before, or count no more: the part that holds it is made anew as well.
         next_role = next(row[6] for row in rows_of_thread if row[3] > settled)
         for part in parts_of(places, zone, first=first, settled=settled):
             if part.last > settled or (part.last == settled and next_role == Message.Role.ASSISTANT):
-                yield Due(thread=thread, part=part)
+                yield PendingPart(thread=thread, part=part)
 
 
 def rows(statement: str, **values: Any) -> list[Any]:

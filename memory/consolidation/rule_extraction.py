@@ -12,15 +12,15 @@ from memory.consolidation.findings import (
     MOST_FACTS,
     MOST_OPENED,
     RULES,
-    Fact,
+    EarlierTopic,
+    ExtractedFact,
     Findings,
-    Opened,
-    OpenTopic,
-    Resolved,
-    Turn,
+    NewTopic,
+    ResolvedTopic,
+    SourceTurn,
 )
 from memory.consolidation.salience import line, weighed
-from memory.consolidation.sentences import Sentence, sentences_of
+from memory.consolidation.sentences import SpokenSentence, sentences_of
 from memory.consolidation.statements import (
     LEAST_WORDS,
     WORD,
@@ -42,7 +42,7 @@ from memory.language.words import asks
 MOST_A_TURN = 6
 
 
-def extract(turns: Sequence[Turn], open_topics: Iterable[OpenTopic] = (), *, last: int = 0) -> Findings:
+def extract(turns: Sequence[SourceTurn], open_topics: Iterable[EarlierTopic] = (), *, last: int = 0) -> Findings:
     """All that the rules find. ``open_topics`` are those that were open before; ``last`` is where the part ends, which is
     after the last of the turns where an answer was forgotten."""
     sentences = [sentence for turn in turns for sentence in sentences_of(turn)]
@@ -61,7 +61,7 @@ def extract(turns: Sequence[Turn], open_topics: Iterable[OpenTopic] = (), *, las
     )
 
 
-def _facts(sentences: Iterable[Sentence]) -> Iterator[Fact]:
+def _facts(sentences: Iterable[SpokenSentence]) -> Iterator[ExtractedFact]:
     found: Counter[object] = Counter()
     known: set[str] = set()
     for sentence in sentences:
@@ -69,39 +69,39 @@ def _facts(sentences: Iterable[Sentence]) -> Iterator[Fact]:
             if found[sentence.turn.id] < MOST_A_TURN and text.casefold() not in known:
                 found[sentence.turn.id] += 1
                 known.add(text.casefold())
-                yield Fact(text=_told(sentence, text), sources=(sentence.turn.id,), at=sentence.turn.at)
+                yield ExtractedFact(text=_told(sentence, text), sources=(sentence.turn.id,), at=sentence.turn.at)
 
 
-def _told(sentence: Sentence, text: str) -> str:
+def _told(sentence: SpokenSentence, text: str) -> str:
     """With who said it, where the turn names him, and with the day where it says "yesterday"."""
     day = f" ({sentence.turn.at.date().isoformat()})" if cue_phrases.RELATIVE.search(text) else ""
     return f"{named(sentence.speaker, text)}{day}"
 
 
-def _opened(sentences: Sequence[Sentence], turns: Sequence[Turn]) -> Iterator[Opened]:
+def _opened(sentences: Sequence[SpokenSentence], turns: Sequence[SourceTurn]) -> Iterator[NewTopic]:
     titles: set[str] = set()
     for sentence in sentences:
         for title in undertakings(sentence.text):
             if title.casefold() not in titles and not _is_done(title, sentence, sentences):
                 titles.add(title.casefold())
                 shown = shortened(_told(sentence, title), LONGEST_TITLE)
-                yield Opened(title=shown, sources=(sentence.turn.id,), at=sentence.turn.at)
+                yield NewTopic(title=shown, sources=(sentence.turn.id,), at=sentence.turn.at)
     # A question that nobody answered.
     if sentences and turns and sentences[-1].turn is turns[-1] and asks(sentences[-1].text):
         asked = begun(sentences[-1].text)
         if len(WORD.findall(asked)) > LEAST_WORDS and not leans(asked.replace("you", "")):
             title = shortened(named(sentences[-1].speaker, capitalised(asked)), LONGEST_TITLE)
-            yield Opened(title=title, sources=(turns[-1].id,), at=turns[-1].at)
+            yield NewTopic(title=title, sources=(turns[-1].id,), at=turns[-1].at)
 
 
-def _is_done(title: str, opened: Sentence, sentences: Sequence[Sentence]) -> bool:
+def _is_done(title: str, opened: SpokenSentence, sentences: Sequence[SpokenSentence]) -> bool:
     later = (one for one in sentences if (one.turn.position, one.place) > (opened.turn.position, opened.place))
     return any(finishes(one.text, title) for one in later)
 
 
-def _resolved(sentences: Sequence[Sentence], topics: Iterable[OpenTopic]) -> Iterator[Resolved]:
+def _resolved(sentences: Sequence[SpokenSentence], topics: Iterable[EarlierTopic]) -> Iterator[ResolvedTopic]:
     done = [one for one in sentences if says_done(one.text)]
     for topic in topics:
         said = next((one for one in done if one.turn.at > topic.opened_at and finishes(one.text, topic.title)), None)
         if said:
-            yield Resolved(topic=topic.id, at=said.turn.at)
+            yield ResolvedTopic(topic=topic.id, at=said.turn.at)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import chain
 
 from memory.consolidation.findings import MOST_MOMENTS
-from memory.consolidation.sentences import Sentence
+from memory.consolidation.sentences import SpokenSentence
 from memory.consolidation.statements import LEAST_WORDS, begun, capitalised, leans, shortened, statements, undertakings
 from memory.language import cue_phrases
 from memory.language.words import asks, stems
@@ -17,7 +17,7 @@ OF_THE_ASSISTANT = 2
 LONGEST_QUOTE = 180
 
 
-def weighed(sentences: Sequence[Sentence]) -> tuple[list[Sentence], list[Sentence]]:
+def weighed(sentences: Sequence[SpokenSentence]) -> tuple[list[SpokenSentence], list[SpokenSentence]]:
     """The sentences that carry most, for the summary, and of the others those that tell what happened to the person."""
     words = [[stem for stem in stems(one.text) if stem not in cue_phrases.FILLERS] for one in sentences]
     counts = Counter(chain.from_iterable(map(set, words)))
@@ -39,7 +39,7 @@ def weighed(sentences: Sequence[Sentence]) -> tuple[list[Sentence], list[Sentenc
     return [sentences[n] for n in sorted(chosen)], [sentences[n] for n in sorted(moments[:MOST_MOMENTS])]
 
 
-def _weight(one: Sentence, words: Sequence[str], counts: Counter[str], sentences: int, mean: float) -> float:
+def _weight(one: SpokenSentence, words: Sequence[str], counts: Counter[str], sentences: int, mean: float) -> float:
     """Words that come back tell what it is about, rare ones and names tell it apart; length counts little, as in BM25."""
     rare = sum(math.log(1 + sentences / counts[word]) * (1 + math.log(counts[word])) for word in {*words})
     names = len(re.findall(r"(?<=[a-zß-ÿ,] )[A-Z]\w+|\d+", one.text))
@@ -59,6 +59,6 @@ def _is_moment(text: str) -> bool:
     return bool(statements(text) or undertakings(text))
 
 
-def line(one: Sentence) -> str:
+def line(one: SpokenSentence) -> str:
     who = one.speaker or ("User" if one.turn.is_persons else "Assistant")
     return f"{who}: {shortened(capitalised(begun(one.text)), LONGEST_QUOTE)}"

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from memory.consolidation.findings import Turn
+from memory.consolidation.findings import SourceTurn
 from memory.language.words import SPEAKER
 
 LONGEST_READ = 8_000
@@ -43,7 +43,7 @@ QUOTATION = re.compile("[“„«\"][^“”„«»\"\n]*[”“»\"]|(?<!\\w)[�
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Spoken:
+class SpokenTurn:
     """What a turn says: who is named as its speaker, if anybody, and the sentences."""
 
     speaker: str
@@ -52,10 +52,10 @@ class Spoken:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Sentence:
+class SpokenSentence:
     """A sentence with where it stands. ``last`` is whether the turn ends with it."""
 
-    turn: Turn
+    turn: SourceTurn
     speaker: str
     text: str
     place: int
@@ -64,21 +64,21 @@ class Sentence:
     last: bool
 
 
-def spoken(text: str) -> Spoken:
+def spoken(text: str) -> SpokenTurn:
     """The sentences of a turn in order. Whether it brings somebody else's text, which tells nothing of who brings it."""
     named = SPEAKER.match(text)
     name = named[1] if named and named[1][0].isupper() and named[1].casefold() not in NO_NAME else ""
     said = text[named.end() :] if named and name else text
-    return Spoken(speaker=name, sentences=tuple(_sentences(said[:LONGEST_READ])), is_material=is_material(text))
+    return SpokenTurn(speaker=name, sentences=tuple(_sentences(said[:LONGEST_READ])), is_material=is_material(text))
 
 
-def sentences_of(turn: Turn) -> Iterator[Sentence]:
+def sentences_of(turn: SourceTurn) -> Iterator[SpokenSentence]:
     said = spoken(turn.text)
     told = turn.is_persons and not said.is_material
     for place, text in enumerate(said.sentences):
         if not UNREADABLE.search(text):
             last = place == len(said.sentences) - 1
-            yield Sentence(turn=turn, speaker=said.speaker, text=text, place=place, told=told, last=last)
+            yield SpokenSentence(turn=turn, speaker=said.speaker, text=text, place=place, told=told, last=last)
 
 
 def is_material(text: str) -> bool:

@@ -7,7 +7,7 @@ from datetime import date, datetime, time, timedelta, tzinfo
 
 from django.db.models import Q, QuerySet
 
-from memory.consolidation.findings import LONGEST_SUMMARY, Findings, OpenTopic
+from memory.consolidation.findings import LONGEST_SUMMARY, EarlierTopic, Findings
 from memory.consolidation.supersession import Facts, New, facts_alone, key_of, known, new_facts, retold
 from memory.models import DailySummary, Memory, ThreadSummary, Topic
 from memory.parts import Part
@@ -20,7 +20,7 @@ LONGEST_PART = timedelta(days=2)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Kept:
+class FindingsTarget:
     """Where findings belong: a part of a thread, as it is made of these turns.
 
     ``excluded`` are turns of it that nothing may be noted of, but for ``confined`` ones for their thread alone.
@@ -46,16 +46,16 @@ def facts_of(user_id: int) -> Facts:
     return facts
 
 
-def open_topics_of(user_id: int, until: datetime) -> list[OpenTopic]:
+def open_topics_of(user_id: int, until: datetime) -> list[EarlierTopic]:
     """Newest first."""
     rows = Topic.objects.filter(user=user_id, resolved_at=None, opened_at__lte=until).order_by("-opened_at", "-id")
     return [
-        OpenTopic(id=row.id, title=row.title, opened_at=row.opened_at.astimezone(until.tzinfo))
+        EarlierTopic(id=row.id, title=row.title, opened_at=row.opened_at.astimezone(until.tzinfo))
         for row in rows[:MOST_OPEN_TOPICS]
     ]
 
 
-def keep(where: Kept, findings: Findings, facts: Facts) -> ThreadSummary:
+def keep(where: FindingsTarget, findings: Findings, facts: Facts) -> ThreadSummary:
     """Store the findings of a part. To do so again with the same changes nothing but the time."""
     gone = [id for id in where.excluded if id not in where.confined]
     facts.remove(_drop(where.user_id, gone, confined=where.confined))
@@ -84,14 +84,14 @@ def keep(where: Kept, findings: Findings, facts: Facts) -> ThreadSummary:
     return summary
 
 
-def _gone(where: Kept) -> list[uuid.UUID]:
+def _gone(where: FindingsTarget) -> list[uuid.UUID]:
     """Turns that the part was made of before and is no longer: replaced, or forgotten."""
     before = ThreadSummary.objects.filter(thread=where.thread_id, first_position=where.part.first)
     sources = before.values_list("sources", flat=True).first() or []
     return sorted({*sources} - {*where.turns, *where.excluded})
 
 
-def _drop_unfounded(where: Kept, gone: Sequence[uuid.UUID]) -> list[uuid.UUID]:
+def _drop_unfounded(where: FindingsTarget, gone: Sequence[uuid.UUID]) -> list[uuid.UUID]:
     """End what rests on nothing but turns that are gone: as the person sees it, that was never said. Tells which facts."""
     if not gone:
         return []
@@ -143,7 +143,7 @@ def _drop(user_id: int, gone: Sequence[uuid.UUID], *, confined: Sequence[uuid.UU
     return dropped
 
 
-def _keep_facts(where: Kept, new: Iterable[New], tags: Sequence[str]) -> None:
+def _keep_facts(where: FindingsTarget, new: Iterable[New], tags: Sequence[str]) -> None:
     for one in new:
         later = one.replaced_by
         Memory.objects.create(
@@ -162,13 +162,13 @@ def _keep_facts(where: Kept, new: Iterable[New], tags: Sequence[str]) -> None:
         Memory.objects.filter(id__in=one.replaces, ended_at=None).update(ended_at=one.fact.at, superseded_by=one.id)
 
 
-def _keep_topics(where: Kept, findings: Findings) -> None:
+def _keep_topics(where: FindingsTarget, findings: Findings) -> None:
     for one in findings.resolved:
         Topic.objects.filter(id=one.topic, user=where.user_id, resolved_at=None).update(resolved_at=one.at)
     Topic.objects.bulk_create(_unknown_topics(where, findings))
 
 
-def _unknown_topics(where: Kept, findings: Findings) -> Iterator[Topic]:
+def _unknown_topics(where: FindingsTarget, findings: Findings) -> Iterator[Topic]:
     """Those that are not open already, and were not opened by the same turn before, be it in other words and resolved since."""
     of_turns = Q(resolved_at=None) | Q(sources__overlap=list(where.turns))
     rows = Topic.objects.filter(of_turns, user=where.user_id).order_by("-opened_at").values_list("title", "sources")

@@ -23,9 +23,9 @@ from conversations.replies.store import Outcome, end_request
 from conversations.runtime import telemetry
 from conversations.runtime.text import clean
 from memory.consolidation import extraction_prompt
-from memory.consolidation.findings import Findings, OpenTopic, Turn
+from memory.consolidation.findings import EarlierTopic, Findings, SourceTurn
 from memory.consolidation.note_request import noting
-from memory.consolidation.pending_parts import Due, Readable, hold
+from memory.consolidation.pending_parts import PartContent, PendingPart, hold
 from memory.consolidation.store import open_topics_of
 from memory.consolidation.supersession import Facts
 from memory.models import Memory
@@ -38,13 +38,13 @@ log = logging.getLogger("openbook.memory")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class SummaryRequest:
     """A request that is recorded, and what its answer speaks of by number."""
 
     snapshot: ContextSnapshot
     payload: Payload
     known: Sequence[tuple[uuid.UUID, str]]
-    topics: Sequence[OpenTopic]
+    topics: Sequence[EarlierTopic]
 
 
 def writer() -> Provider | None:
@@ -57,8 +57,8 @@ def digest(
     runner: asyncio.Runner,
     provider: Provider,
     user_id: int,
-    one: Due,
-    turns: Sequence[Turn],
+    one: PendingPart,
+    turns: Sequence[SourceTurn],
     facts: Facts,
     *,
     deadline_seconds: float = DEADLINE_SECONDS,
@@ -83,7 +83,7 @@ def digest(
             return None
         try:
             findings = _read(answer, call, asked, turns)
-        except extraction_prompt.Garbage as garbage:
+        except extraction_prompt.InvalidAnswer as garbage:
             again = attempt < ATTEMPTS and _is_whole(call)
             told = str(garbage) if again else f"{garbage} {BY_RULES}"
             end_request(asked.snapshot, _failed("unusable_answer", told, call, retryable=again))
@@ -99,12 +99,12 @@ def digest(
 def record(
     provider: Provider,
     user_id: int,
-    one: Due,
-    turns: Sequence[Turn],
+    one: PendingPart,
+    turns: Sequence[SourceTurn],
     facts: Facts,
     *,
     attempt: int,
-) -> Asked:
+) -> SummaryRequest:
     """Store the request about a part, whatever becomes of it. Raises ``Moved``.
 
     Under the lock of the thread, which whoever forgets takes too: what was forgotten since it was read is told to no model,
@@ -126,7 +126,7 @@ def record(
         )
         ContextBlock.objects.bulk_create(request.blocks, ignore_conflicts=True)
         request.snapshot.save(force_insert=True)
-    return Asked(snapshot=request.snapshot, payload=request.payload, known=known, topics=topics)
+    return SummaryRequest(snapshot=request.snapshot, payload=request.payload, known=known, topics=topics)
 
 
 def end_left_behind(user_id: int, since: datetime) -> None:
@@ -141,7 +141,7 @@ def end_left_behind(user_id: int, since: datetime) -> None:
     left.update(status=ContextSnapshot.Status.INTERRUPTED, error=error, ended_at=timezone.now())
 
 
-def _known(turns: Sequence[Turn], facts: Facts) -> list[tuple[uuid.UUID, str]]:
+def _known(turns: Sequence[SourceTurn], facts: Facts) -> list[tuple[uuid.UUID, str]]:
     """What bears on the turns and is still remembered: the facts were read when the run began."""
     said = "\n".join(turn.text for turn in turns)
     bearing = facts.bearing_on(said, extraction_prompt.MOST_KNOWN)
@@ -149,7 +149,7 @@ def _known(turns: Sequence[Turn], facts: Facts) -> list[tuple[uuid.UUID, str]]:
     return [(fact.id, fact.text) for fact in bearing if fact.id in there]
 
 
-def _as_sent(read: Readable) -> list[windowing.Turn]:
+def _as_sent(read: PartContent) -> list[windowing.Turn]:
     """The turns of the part with what the account of a request says of them, which is not their text."""
     return [_place(turn) for turn in read.turns]
 
@@ -158,12 +158,12 @@ def _place(turn: Message) -> windowing.Turn:
     return replace(windowing.Turn.of(turn), content=[])
 
 
-def _read(answer: str | None, call: ModelCall, asked: Asked, turns: Sequence[Turn]) -> Findings:
+def _read(answer: str | None, call: ModelCall, asked: SummaryRequest, turns: Sequence[SourceTurn]) -> Findings:
     """Raises ``Garbage`` also where the answer was cut short or has no end."""
     if answer is None or call.finished is None:
-        raise extraction_prompt.Garbage("The answer has no end.")
+        raise extraction_prompt.InvalidAnswer("The answer has no end.")
     if not _is_whole(call):
-        raise extraction_prompt.Garbage(f"The model stopped: {call.finished.stop_reason[:40]}.")
+        raise extraction_prompt.InvalidAnswer(f"The model stopped: {call.finished.stop_reason[:40]}.")
     return extraction_prompt.read(answer, turns, asked.known, asked.topics, made_by=asked.snapshot.model)
 
 

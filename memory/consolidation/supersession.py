@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from memory.consolidation.findings import Fact
+from memory.consolidation.findings import ExtractedFact
 from memory.language import cue_phrases
 from memory.language.words import speaker, stems
 
@@ -22,7 +22,7 @@ type Key = tuple[frozenset[str], bool]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Known:
+class StoredFact:
     """A fact that is kept. ``at`` is since when it holds, ``ended`` whether it holds no longer."""
 
     id: uuid.UUID
@@ -39,21 +39,21 @@ class New:
     """A fact to be kept, what it ends, and what it was ended by before it was heard of."""
 
     id: uuid.UUID
-    fact: Fact
+    fact: ExtractedFact
     replaces: tuple[uuid.UUID, ...] = ()
-    replaced_by: Known | None = None
+    replaced_by: StoredFact | None = None
 
 
 @dataclass(kw_only=True)
 class Facts:
     """All that is known of a person, by what facts are compared by."""
 
-    by_id: dict[uuid.UUID, Known] = field(default_factory=dict)
-    by_key: dict[Key, list[Known]] = field(default_factory=lambda: defaultdict(list))
-    by_slot: dict[str, list[Known]] = field(default_factory=lambda: defaultdict(list))
-    by_source: dict[uuid.UUID, list[Known]] = field(default_factory=lambda: defaultdict(list))
+    by_id: dict[uuid.UUID, StoredFact] = field(default_factory=dict)
+    by_key: dict[Key, list[StoredFact]] = field(default_factory=lambda: defaultdict(list))
+    by_slot: dict[str, list[StoredFact]] = field(default_factory=lambda: defaultdict(list))
+    by_source: dict[uuid.UUID, list[StoredFact]] = field(default_factory=lambda: defaultdict(list))
 
-    def add(self, known: Known) -> None:
+    def add(self, known: StoredFact) -> None:
         self.by_id[known.id] = known
         self.by_key[known.key].append(known)
         self.by_slot[known.slot].append(known)
@@ -65,7 +65,7 @@ class Facts:
             if id in self.by_id:
                 self.by_id[id] = replace(self.by_id[id], ended=True)
 
-    def bearing_on(self, text: str, most: int) -> list[Known]:
+    def bearing_on(self, text: str, most: int) -> list[StoredFact]:
         """Those that hold, the ones first that share the most words with a text, else the newest."""
         words = frozenset(stems(text))
         current = (one for one in self.by_id.values() if not one.ended)
@@ -82,23 +82,23 @@ class Facts:
                 ):
                     known[:] = [one for one in known if one.id != id]
 
-    def is_current(self, known: Known) -> bool:
+    def is_current(self, known: StoredFact) -> bool:
         return not self.by_id[known.id].ended
 
-    def holds(self, fact: Fact) -> bool:
+    def holds(self, fact: ExtractedFact) -> bool:
         """Whether the fact is there already, or was there, found in the same turn, and has ended since."""
         key = key_of(fact.text)
         same = self.by_key.get(key, [])
         near = {one.id: one for source in fact.sources for one in self.by_source.get(source, [])}.values()
         return any(map(self.is_current, same)) or any(retold(key, one.key) for one in near)
 
-    def current(self, ids: Iterable[uuid.UUID]) -> Iterator[Known]:
+    def current(self, ids: Iterable[uuid.UUID]) -> Iterator[StoredFact]:
         return (one for id in ids if (one := self.by_id.get(id)) and not one.ended)
 
-    def in_slot(self, slot: str) -> list[Known]:
+    def in_slot(self, slot: str) -> list[StoredFact]:
         return [one for one in self.by_slot.get(slot, []) if self.is_current(one)] if slot else []
 
-    def denied_by(self, fact: Fact) -> list[Known]:
+    def denied_by(self, fact: ExtractedFact) -> list[StoredFact]:
         """What held until the fact says that it does no longer."""
         if not cue_phrases.ENDS.search(fact.text.replace("’", "'")):
             return []
@@ -106,11 +106,13 @@ class Facts:
         return [one for one in self.by_id.values() if not one.ended and not one.key[1] and _within(one.key[0], words)]
 
 
-def known(*, id: uuid.UUID, text: str, sources: Iterable[uuid.UUID], at: datetime, ended: bool = False) -> Known:
-    return Known(id=id, text=text, sources=frozenset(sources), at=at, ended=ended, key=key_of(text), slot=slot_of(text))
+def known(*, id: uuid.UUID, text: str, sources: Iterable[uuid.UUID], at: datetime, ended: bool = False) -> StoredFact:
+    return StoredFact(
+        id=id, text=text, sources=frozenset(sources), at=at, ended=ended, key=key_of(text), slot=slot_of(text)
+    )
 
 
-def new_facts(found: Sequence[Fact], facts: Facts) -> list[New]:
+def new_facts(found: Sequence[ExtractedFact], facts: Facts) -> list[New]:
     """What of the found is not known yet, in the order in which it was said. Takes note of it in ``facts``."""
     new: list[New] = []
     for fact in sorted(found, key=lambda one: one.at):
@@ -127,7 +129,7 @@ def new_facts(found: Sequence[Fact], facts: Facts) -> list[New]:
     return new
 
 
-def facts_alone(found: Sequence[Fact], facts: Facts) -> list[New]:
+def facts_alone(found: Sequence[ExtractedFact], facts: Facts) -> list[New]:
     """What of the found is not known yet, and replaces nothing. Takes note of it in ``facts``."""
     new: list[New] = []
     for fact in found:

@@ -15,7 +15,7 @@ from conversations.models.deletion_guard import door
 from memory.forgetting.blanking import FORGOTTEN, blank, blank_all
 from memory.forgetting.on_thread_delete import cleared_from, left_by
 from memory.forgetting.result import Clearing, Forgetting, ForgottenTurn, Rows
-from memory.forgetting.search import Asked, find
+from memory.forgetting.search import ForgetTarget, find
 from memory.index.index_turns import catch_up_if_possible
 from memory.models import Memory
 
@@ -38,7 +38,7 @@ __all__ = [
 
 log = logging.getLogger("openbook.forgetting")
 
-EVERYTHING = Asked(everything=True)
+EVERYTHING = ForgetTarget(everything=True)
 
 
 def what_memory(user: User, memory_id: uuid.UUID) -> Forgetting:
@@ -83,7 +83,7 @@ def leave(thread: Thread) -> None:
     blank(thread.user, left_by(thread))
 
 
-def _forget(user: User, asked: Asked) -> Forgetting:
+def _forget(user: User, asked: ForgetTarget) -> Forgetting:
     catch_up_if_possible(user.pk)  # so that no turn of before is indexed afterwards
     with door():
         # All of them: no turn may come that tells it while the others are looked through.
@@ -103,11 +103,11 @@ def _forget(user: User, asked: Asked) -> Forgetting:
     return done
 
 
-def _memory(user: User, memory_id: uuid.UUID) -> Asked:
+def _memory(user: User, memory_id: uuid.UUID) -> ForgetTarget:
     if not Memory.objects.filter(user=user, id=memory_id).exists():
         raise MemoryNotFound
-    return Asked(memories=[memory_id])
+    return ForgetTarget(memories=[memory_id])
 
 
-def _turn(user: User, message_id: uuid.UUID) -> Asked:
-    return Asked(turns=[threads.message_of(user, message_id).id])
+def _turn(user: User, message_id: uuid.UUID) -> ForgetTarget:
+    return ForgetTarget(turns=[threads.message_of(user, message_id).id])

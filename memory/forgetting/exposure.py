@@ -19,7 +19,7 @@ from conversations.context import snapshot_codec
 from conversations.context.snapshots import STAFF_WRITTEN
 from conversations.models import ContextBlock, Message, Thread
 from memory.forgetting.hints import NONE, Hints, Keys
-from memory.forgetting.recorded_texts import ITEMS_START, Place
+from memory.forgetting.recorded_texts import ITEMS_START, RowKey
 from memory.models import DailySummary, Memory, ThreadSummary, Topic
 
 # Those of replies: what a worker asked answers no turn, and its texts go with the rows and turns that they are made of.
@@ -37,7 +37,7 @@ GROUP BY snapshot.id
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Request:
+class ExposingRequest:
     id: uuid.UUID
     thread: uuid.UUID
     message: uuid.UUID | None
@@ -48,7 +48,7 @@ class Request:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Marks:
+class FactMarks:
     """What tells a fact to a model that is given it: rows and turns by id, turns by their places too."""
 
     rows: Mapping[str, Keys] = field(default_factory=dict)
@@ -60,7 +60,7 @@ class Marks:
 
 
 @dataclass(frozen=True, kw_only=True)
-class GivenAway:
+class Exposure:
     """What goes besides, because it gives a fact away with a word: turns, and other rows by their ids.
 
     ``replies`` are all that were given a fact, with those that they were given.
@@ -72,13 +72,13 @@ class GivenAway:
     artifacts: frozenset[uuid.UUID] = frozenset()
     versions: frozenset[int] = frozenset()
     replies: Mapping[uuid.UUID, Keys] = field(default_factory=dict)
-    blocks: Mapping[Place, int] = field(default_factory=dict)
+    blocks: Mapping[RowKey, int] = field(default_factory=dict)
 
 
-def given_away(user: User, hints: Hints, rows: Mapping[uuid.UUID, Keys], turns: Mapping[Message, Keys]) -> GivenAway:
+def given_away(user: User, hints: Hints, rows: Mapping[uuid.UUID, Keys], turns: Mapping[Message, Keys]) -> Exposure:
     """What gives the facts away that these rows and turns tell."""
     if not hints:
-        return GivenAway()
+        return Exposure()
     threads = list(Thread.objects.filter(user=user).values_list("id", flat=True))
     requests = _requests(threads)
     marks = _marks(user, turns, rows)
@@ -95,7 +95,7 @@ def given_away(user: User, hints: Hints, rows: Mapping[uuid.UUID, Keys], turns: 
         found |= new
         marks = _marks(user, new, {})
     of_threads = _by_thread(requests, given)
-    return GivenAway(
+    return Exposure(
         turns=list(found),
         memories=_memories(user, hints, found),
         threads=_told(Thread.objects.filter(id__in=of_threads), "id", "title", hints, of_threads),
@@ -108,11 +108,11 @@ def given_away(user: User, hints: Hints, rows: Mapping[uuid.UUID, Keys], turns: 
     )
 
 
-def _requests(threads: list[uuid.UUID]) -> list[Request]:
+def _requests(threads: list[uuid.UUID]) -> list[ExposingRequest]:
     with connection.cursor() as cursor:
         cursor.execute(REQUESTS, {"threads": threads})
         return [
-            Request(
+            ExposingRequest(
                 id=id,
                 thread=thread,
                 message=message,
@@ -125,7 +125,7 @@ def _requests(threads: list[uuid.UUID]) -> list[Request]:
         ]
 
 
-def _marks(user: User, turns: Mapping[Message, Keys], rows: Mapping[uuid.UUID, Keys]) -> Marks:
+def _marks(user: User, turns: Mapping[Message, Keys], rows: Mapping[uuid.UUID, Keys]) -> FactMarks:
     """The turns and rows with the summaries and topics that rest on the turns."""
     by_id = {turn.id: keys for turn, keys in turns.items()}
     places: dict[uuid.UUID, dict[int, Keys]] = {}
@@ -136,7 +136,7 @@ def _marks(user: User, turns: Mapping[Message, Keys], rows: Mapping[uuid.UUID, K
         resting |= _resting(ThreadSummary.objects.filter(user=user), "sources", by_id)
         resting |= _resting(Topic.objects.filter(user=user), "sources", by_id)
         resting |= _resting(DailySummary.objects.filter(user=user), "parts", resting)
-    return Marks(
+    return FactMarks(
         rows={str(id): keys for id, keys in resting.items()},
         turns={str(id): keys for id, keys in by_id.items()},
         places=places,
@@ -150,7 +150,7 @@ def _resting[T: (ThreadSummary, Topic, DailySummary)](
     return {id: keys for id, keys in found.items() if keys}
 
 
-def _given(threads: list[uuid.UUID], requests: Sequence[Request], marks: Marks) -> dict[uuid.UUID, Keys]:
+def _given(threads: list[uuid.UUID], requests: Sequence[ExposingRequest], marks: FactMarks) -> dict[uuid.UUID, Keys]:
     """The replies whose requests were given one of the marks, with what that told them."""
     recalled = _recalled(threads, {**marks.rows, **marks.turns})
     accounts = _accounts(threads, marks.rows)
@@ -169,7 +169,7 @@ def _recalled(threads: list[uuid.UUID], marked: Mapping[str, Keys]) -> dict[uuid
         return {snapshot: _united(marked[id] for id in ids) for snapshot, ids in cursor}
 
 
-def _accounts(threads: list[uuid.UUID], marked: Mapping[str, Keys]) -> dict[Place, Keys]:
+def _accounts(threads: list[uuid.UUID], marked: Mapping[str, Keys]) -> dict[RowKey, Keys]:
     """What was given in the tiers, by the block that accounts for it."""
     if not marked:
         return {}
@@ -190,7 +190,7 @@ def _sent(runs: str, places: Mapping[int, Keys]) -> Keys:
 
 
 def _turns(
-    given: Mapping[uuid.UUID, Keys], requests: Iterable[Request], hints: Hints, known: Collection[Message]
+    given: Mapping[uuid.UUID, Keys], requests: Iterable[ExposingRequest], hints: Hints, known: Collection[Message]
 ) -> dict[Message, Keys]:
     """The turns that were answered with these replies, and those that these are, where they give it away."""
     asked = {one.reply: one.message for one in requests if one.reply in given and one.message}
@@ -229,7 +229,9 @@ def _told(
     return frozenset(id for id, where, said in found if hints.told(said, of_threads[where]))
 
 
-def _blocks(hints: Hints, requests: Iterable[Request], of_threads: Mapping[uuid.UUID, Keys]) -> dict[Place, int]:
+def _blocks(
+    hints: Hints, requests: Iterable[ExposingRequest], of_threads: Mapping[uuid.UUID, Keys]
+) -> dict[RowKey, int]:
     """The texts of these requests, but those that staff wrote."""
     named = {
         (request.thread, one.sha256)
@@ -246,7 +248,7 @@ def _blocks(hints: Hints, requests: Iterable[Request], of_threads: Mapping[uuid.
     return found
 
 
-def _by_thread(requests: Iterable[Request], given: Mapping[uuid.UUID, Keys]) -> dict[uuid.UUID, Keys]:
+def _by_thread(requests: Iterable[ExposingRequest], given: Mapping[uuid.UUID, Keys]) -> dict[uuid.UUID, Keys]:
     found: dict[uuid.UUID, Keys] = {}
     for request in requests:
         if request.reply in given:

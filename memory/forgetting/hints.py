@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from memory.forgetting.lookup import Lookup
-from memory.forgetting.matcher import UUID, Fact, enough
+from memory.forgetting.matcher import UUID, TargetSentence, enough
 from memory.forgetting.normalization import folded, sentences, texts_in
 from memory.language.words import WORD, asks, stems
 
@@ -20,10 +20,10 @@ NONE: Keys = frozenset()
 class Hints:
     """The facts of memories, looked for together. What stands in ``but`` – the person's own names – gives nothing away."""
 
-    def __init__(self, facts: Mapping[str, Sequence[Fact]], *, but: str = "") -> None:
+    def __init__(self, facts: Mapping[str, Sequence[TargetSentence]], *, but: str = "") -> None:
         self.keys: Keys = frozenset(facts)
         self._single: dict[str, set[str]] = {}
-        self._heavy: dict[str, list[tuple[str, Fact]]] = {}
+        self._heavy: dict[str, list[tuple[str, TargetSentence]]] = {}
         forms: dict[str, set[str]] = {}
         usual = {*stems(but), *WORD.findall(folded(but))}
         for key, fact in ((key, fact) for key, told in facts.items() for fact in told):

@@ -13,14 +13,14 @@ class Lookup:
     """Stems by the forms that they may be met in."""
 
     def __init__(self, stems: Mapping[str, Collection[str]]) -> None:
-        self._met = _Met(stems)
+        self._met = _StemsByWord(stems)
 
     def held(self, text: str) -> set[str]:
         """The stems that stand in a text."""
         return set().union(*filter(None, map(self._met.__getitem__, {*WORD.findall(folded(text))})))
 
 
-class _Met(dict[str, frozenset[str]]):
+class _StemsByWord(dict[str, frozenset[str]]):
     """The stems by the words that were met. Most words of a long history are met again and again, so each is looked at once:
     by whatever language, as a text may be a word long."""
 

@@ -51,7 +51,7 @@ class Word:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Fact:
+class TargetSentence:
     """A sentence to be forgotten; ``wording`` is ``folded``, ``longest`` its longest word as written.
 
     Without ``words`` it is met in its own wording only.
@@ -78,11 +78,11 @@ class Fact:
 class Needles:
     """Facts, and sentences that count in their own wording alone, looked for together."""
 
-    def __init__(self, facts: Iterable[Fact]) -> None:
+    def __init__(self, facts: Iterable[TargetSentence]) -> None:
         self.facts = list(dict.fromkeys(facts))
         forms: dict[str, set[str]] = {}
-        self._heavy: dict[str, list[Fact]] = {}
-        self._by_word: dict[str, list[Fact]] = {}
+        self._heavy: dict[str, list[TargetSentence]] = {}
+        self._by_word: dict[str, list[TargetSentence]] = {}
         self._beginnings: set[str] = set()
         for fact in self.facts:
             heaviest = fact.heaviest
@@ -97,7 +97,7 @@ class Needles:
         self._lookup = Lookup(forms)
         self._lengths = {len(beginning) for beginning in self._beginnings}
 
-    def and_also(self, facts: Iterable[Fact]) -> "Needles":
+    def and_also(self, facts: Iterable[TargetSentence]) -> "Needles":
         return Needles([*self.facts, *facts])
 
     def __bool__(self) -> bool:
@@ -138,7 +138,7 @@ class Needles:
         )
 
 
-def enough(fact: Fact, held: Sequence[Word], *, is_question: bool, is_short: bool = False) -> bool:
+def enough(fact: TargetSentence, held: Sequence[Word], *, is_question: bool, is_short: bool = False) -> bool:
     """Whether these words of the fact make it out. ``is_short`` is a sentence that says hardly more than one word."""
     if any(word.is_code for word in held):
         return True
@@ -150,12 +150,12 @@ def enough(fact: Fact, held: Sequence[Word], *, is_question: bool, is_short: boo
     return together or len(held) >= ENOUGH or len(held) == len(fact.words)
 
 
-def facts_in(text: str, counts: Mapping[str, int], turns: int) -> list[Fact]:
+def facts_in(text: str, counts: Mapping[str, int], turns: int) -> list[TargetSentence]:
     """The sentences of a memory. ``counts`` tells by stem how many of the person's ``turns`` hold it."""
     return [fact_of(sentence, counts, turns) for sentence in sentences(text) if says_something(sentence)]
 
 
-def fact_of(sentence: str, counts: Mapping[str, int], turns: int) -> Fact:
+def fact_of(sentence: str, counts: Mapping[str, int], turns: int) -> TargetSentence:
     found = WORD.findall(unicodedata.normalize("NFKC", sentence))
     written = [part for word in found for part in UNSPACED.split(word) if part]
     words = []
@@ -165,10 +165,10 @@ def fact_of(sentence: str, counts: Mapping[str, int], turns: int) -> Fact:
     return replace(quote_of(sentence), words=tuple(words))
 
 
-def quote_of(sentence: str) -> Fact:
+def quote_of(sentence: str) -> TargetSentence:
     """A sentence that is met in its own wording only. It must say something."""
     longest = max(WORD.findall(sentence), key=len, default="")
-    return Fact(wording=EDGES.sub("", folded(sentence)), longest=longest)
+    return TargetSentence(wording=EDGES.sub("", folded(sentence)), longest=longest)
 
 
 def says_something(sentence: str) -> bool:
@@ -195,7 +195,7 @@ def _word(stem: str, written: Sequence[str], places: Sequence[int], count: int, 
     )
 
 
-def _rarest(fact: Fact, heaviest: Sequence[Word]) -> str:
+def _rarest(fact: TargetSentence, heaviest: Sequence[Word]) -> str:
     """A word that every text holds in which the fact stands in its wording."""
     written = WORD.findall(fact.wording)
     heavy = [word for word in written if heaviest and word in heaviest[0].forms]

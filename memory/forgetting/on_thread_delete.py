@@ -9,8 +9,8 @@ from django.db.models import Q, QuerySet
 
 from conversations.models import ContextBlock, ContextSnapshot, Message, Reply, Thread
 from memory.forgetting.matcher import Needles
-from memory.forgetting.quotations import NOWHERE, Quoting, quoting
-from memory.forgetting.recorded_texts import ITEMS_START, Gone, recorded
+from memory.forgetting.quotations import NOWHERE, Quotations, quoting
+from memory.forgetting.recorded_texts import ITEMS_START, RemovedRows, recorded
 from memory.forgetting.result import Rows
 from memory.forgetting.search import in_order, parts_with
 from memory.models import DailySummary, Memory, ThreadSummary, Topic
@@ -54,7 +54,7 @@ def cleared_from(thread: Thread) -> Rows:
 
 
 def _elsewhere(
-    thread: Thread, *, memories: frozenset[uuid.UUID], topics: frozenset[uuid.UUID], quotes: Quoting = NOWHERE
+    thread: Thread, *, memories: frozenset[uuid.UUID], topics: frozenset[uuid.UUID], quotes: Quotations = NOWHERE
 ) -> Rows:
     """These rows with what was made of them, of the thread's turns or of its summaries outside of it."""
     others = list(Thread.objects.filter(user=thread.user_id).exclude(id=thread.id).values_list("id", flat=True))
@@ -65,7 +65,7 @@ def _elsewhere(
     days = list(DailySummary.objects.filter(user=thread.user_id, parts__overlap=list(parts | retold)))
     rows = memories | topics | parts | retold | {day.id for day in days}
     found = recorded(
-        others, Gone(turns=turns, rows=rows, replies=replies, thread=thread.id), Needles([]), quotes.blocks
+        others, RemovedRows(turns=turns, rows=rows, replies=replies, thread=thread.id), Needles([]), quotes.blocks
     )
     return Rows(
         memories=memories,

@@ -7,23 +7,23 @@ from typing import Any
 from conversations.context.search_quotes import SEARCH_TOOL, quotes_in, source_of
 from conversations.models import ContextBlock, Message, Thread
 from memory.forgetting.normalization import read_json, texts_in
-from memory.forgetting.recorded_texts import Place
+from memory.forgetting.recorded_texts import RowKey
 
 CALLED = [{"type": "tool_use", "name": SEARCH_TOOL}]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Quoting:
+class Quotations:
     """The turns that hold a quote in what the tool answered, and the texts of requests that do."""
 
     turns: Sequence[Message] = ()
-    blocks: Mapping[Place, int] = field(default_factory=dict)
+    blocks: Mapping[RowKey, int] = field(default_factory=dict)
 
 
-NOWHERE = Quoting()
+NOWHERE = Quotations()
 
 
-def quoting(thread: Thread) -> Quoting:
+def quoting(thread: Thread) -> Quotations:
     """In the other threads of the same person."""
     others = Thread.objects.filter(user=thread.user_id).exclude(id=thread.id)
     turns = Message.objects.filter(thread__in=others, content__contains=CALLED).exclude(status=Message.Status.FORGOTTEN)
@@ -31,7 +31,7 @@ def quoting(thread: Thread) -> Quoting:
     if not (turns.exists() or blocks.exists()):
         return NOWHERE
     said = _said(thread)
-    return Quoting(
+    return Quotations(
         turns=[turn for turn in turns.iterator() if _quotes(turn.content, said)],
         blocks={
             (block.thread_id, bytes(block.sha256).hex()): block.pk

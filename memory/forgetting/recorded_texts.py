@@ -41,12 +41,12 @@ SELECT thread_id, message_id, reply_id, sections, additions, runs, items,
 FROM conversations_contextsnapshot WHERE thread_id = ANY(%(threads)s)
 """
 
-type Place = tuple[uuid.UUID, str]
+type RowKey = tuple[uuid.UUID, str]
 """Where a block lies: its thread, and its digest in hex."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Gone:
+class RemovedRows:
     """What goes besides: turns, the rows that tiers are made of, the replies that wrote the turns, all of a thread.
 
     With ``everything`` whatever was remembered or recalled goes, of whichever row.
@@ -60,7 +60,7 @@ class Gone:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Recorded:
+class RecordedTexts:
     """The blocks that go, the threads that they lie in, and how many requests can't be rebuilt any more."""
 
     blocks: frozenset[int] = frozenset()
@@ -69,7 +69,7 @@ class Recorded:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Request:
+class RecordedRequest:
     """A snapshot, and what it sent: turns that go, texts that go with what they were made of."""
 
     thread: uuid.UUID
@@ -79,8 +79,8 @@ class Request:
 
 
 def recorded(
-    threads: Sequence[uuid.UUID], gone: Gone, needles: Needles, also: Mapping[Place, int] = MappingProxyType({})
-) -> Recorded:
+    threads: Sequence[uuid.UUID], gone: RemovedRows, needles: Needles, also: Mapping[RowKey, int] = MappingProxyType({})
+) -> RecordedTexts:
     """What was recorded of requests in these threads, which are all of the person's. ``also`` are blocks that go too."""
     requests = list(_requests(threads, gone))
     told = {**_telling(threads, needles), **also}
@@ -89,7 +89,7 @@ def recorded(
     digests: dict[uuid.UUID, list[str]] = {}
     for thread, digest in blocks:
         digests.setdefault(thread, []).append(snapshot_codec.short(digest))
-    return Recorded(
+    return RecordedTexts(
         blocks=frozenset(blocks.values()),
         threads=frozenset(thread for thread, _ in blocks) | {one.thread for one in requests if one.sent_a_turn},
         snapshots=sum(
@@ -98,7 +98,7 @@ def recorded(
     )
 
 
-def _requests(threads: Sequence[uuid.UUID], gone: Gone) -> Iterator[Request]:
+def _requests(threads: Sequence[uuid.UUID], gone: RemovedRows) -> Iterator[RecordedRequest]:
     tiers = {} if gone.everything else _tiers(threads, gone.rows)
     positions: dict[uuid.UUID, list[int]] = {}
     for turn in gone.turns:
@@ -121,7 +121,7 @@ def _requests(threads: Sequence[uuid.UUID], gone: Gone) -> Iterator[Request]:
             names |= MADE_OF_TURNS if mine or message in turns else set()
             names |= {ROUND} if reply in gone.replies else set()
             named = snapshot_codec.unpack_texts(f"{sections};{additions}".strip(";")) if names else []
-            yield Request(
+            yield RecordedRequest(
                 thread=thread,
                 noted=f"{sections};{additions};{runs}",
                 goes=frozenset(
@@ -132,7 +132,7 @@ def _requests(threads: Sequence[uuid.UUID], gone: Gone) -> Iterator[Request]:
             )
 
 
-def _tiers(threads: Sequence[uuid.UUID], rows: Collection[uuid.UUID]) -> dict[Place, set[str]]:
+def _tiers(threads: Sequence[uuid.UUID], rows: Collection[uuid.UUID]) -> dict[RowKey, set[str]]:
     """The tiers in which one of the rows was given, by the block that accounts for them."""
     ids = {str(id) for id in rows}
     if not ids:
@@ -142,14 +142,14 @@ def _tiers(threads: Sequence[uuid.UUID], rows: Collection[uuid.UUID]) -> dict[Pl
         for id in ids:
             holding |= Q(text__contains=id)
     accounts = ContextBlock.objects.filter(holding, thread__in=threads, text__startswith=ITEMS_START)
-    found: dict[Place, set[str]] = {}
+    found: dict[RowKey, set[str]] = {}
     for thread, digest, text in accounts.values_list("thread_id", "sha256", "text").iterator():
         given = {item["kind"] for item in json.loads(text) if item["included"] and item["id"] in ids}
         found[thread, _hex(digest)] = set().union(*(TIERS[kind] for kind in given))
     return found
 
 
-def _telling(threads: Sequence[uuid.UUID], needles: Needles) -> dict[Place, int]:
+def _telling(threads: Sequence[uuid.UUID], needles: Needles) -> dict[RowKey, int]:
     """The blocks that tell one of the facts. Those that are JSON are looked at text by text."""
     if not needles:
         return {}
@@ -165,7 +165,7 @@ def _telling(threads: Sequence[uuid.UUID], needles: Needles) -> dict[Place, int]
     }
 
 
-def _blocks(places: Collection[Place]) -> dict[Place, int]:
+def _blocks(places: Collection[RowKey]) -> dict[RowKey, int]:
     digests = {bytes.fromhex(digest) for _, digest in places}
     blocks = ContextBlock.objects.filter(thread__in={thread for thread, _ in places}, sha256__in=digests)
     found = {

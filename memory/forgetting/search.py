@@ -15,9 +15,9 @@ from conversations.models import Message, Reply, ReplyEvent, Thread
 from conversations.threads import title_from
 from memory.forgetting.exposure import given_away
 from memory.forgetting.hints import NONE, Hints, Keys
-from memory.forgetting.matcher import Fact, Needles, facts_in, quote_of
+from memory.forgetting.matcher import Needles, TargetSentence, facts_in, quote_of
 from memory.forgetting.normalization import sentences
-from memory.forgetting.recorded_texts import Gone, Place, recorded
+from memory.forgetting.recorded_texts import RemovedRows, RowKey, recorded
 from memory.forgetting.result import ForgottenTurn, Rows, Why
 from memory.language.words import WORD, stems, term
 from memory.models import DailySummary, Memory, ThreadSummary, Topic, Vocabulary
@@ -36,7 +36,7 @@ FROM unnest(%(terms)s::int[]) AS wanted (term)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class ForgetTarget:
     """What is to be forgotten: memories with their turns, turns alone, or all that is remembered."""
 
     memories: Collection[uuid.UUID] = ()
@@ -44,7 +44,7 @@ class Asked:
     everything: bool = False
 
 
-def find(user: User, asked: Asked) -> Rows:
+def find(user: User, asked: ForgetTarget) -> Rows:
     """All rows of the user's that go."""
     asked = replace(asked, turns=_with_whole_answers(asked.turns))
     memories = _memories(user, asked)
@@ -78,7 +78,7 @@ def find(user: User, asked: Asked) -> Rows:
     return _with_records(user, rows, copies, given.blocks, everything=asked.everything)
 
 
-def _memories(user: User, asked: Asked) -> list[Memory]:
+def _memories(user: User, asked: ForgetTarget) -> list[Memory]:
     """Those asked for with all that they replaced or were replaced by."""
     mine = Memory.objects.filter(user=user)
     if asked.everything:
@@ -91,7 +91,7 @@ def _memories(user: User, asked: Asked) -> list[Memory]:
     return list(mine.filter(id__in=wanted))
 
 
-def _needles(user: User, memories: Sequence[Memory], facts: Mapping[uuid.UUID, Sequence[Fact]]) -> Needles:
+def _needles(user: User, memories: Sequence[Memory], facts: Mapping[uuid.UUID, Sequence[TargetSentence]]) -> Needles:
     """What the memories say, and what their sources say where that is the same in quite other words."""
     needles = Needles(fact for told in facts.values() for fact in told)
     silent = [
@@ -102,7 +102,7 @@ def _needles(user: User, memories: Sequence[Memory], facts: Mapping[uuid.UUID, S
     return needles.and_also(_quotes(user, silent))
 
 
-def _quotes(user: User, turns: Collection[uuid.UUID]) -> list[Fact]:
+def _quotes(user: User, turns: Collection[uuid.UUID]) -> list[TargetSentence]:
     """The sentences of turns, but for those so short that anybody may say them."""
     said = [sentence for _, text in _texts(user, turns) for sentence in sentences(text)]
     return [
@@ -117,7 +117,7 @@ def _texts(user: User, turns: Collection[uuid.UUID]) -> list[tuple[uuid.UUID, st
     return list(said.values_list("id", "text"))
 
 
-def _facts(user: User, memories: Sequence[Memory]) -> dict[uuid.UUID, list[Fact]]:
+def _facts(user: User, memories: Sequence[Memory]) -> dict[uuid.UUID, list[TargetSentence]]:
     counts, turns = _counts(user, {stem for one in memories for stem in stems(one.content)})
     return {one.id: facts_in(one.content, counts, turns) for one in memories}
 
@@ -172,7 +172,7 @@ def in_order(turns: Mapping[Message, Why]) -> tuple[ForgottenTurn, ...]:
     )
 
 
-def _rest(user: User, asked: Asked, turns: Sequence[ForgottenTurn], needles: Needles) -> Rows:
+def _rest(user: User, asked: ForgetTarget, turns: Sequence[ForgottenTurn], needles: Needles) -> Rows:
     """What tells of it or rests on the turns, besides them and what was recorded of requests."""
     gone = [turn.id for turn in turns]
     topics = Topic.objects.filter(user=user)
@@ -205,9 +205,9 @@ def _with_summaries(user: User, rows: Rows, needles: Needles, *, everything: boo
     )
 
 
-def _with_records(user: User, rows: Rows, needles: Needles, told: Mapping[Place, int], *, everything: bool) -> Rows:
+def _with_records(user: User, rows: Rows, needles: Needles, told: Mapping[RowKey, int], *, everything: bool) -> Rows:
     """With the blocks of snapshots that go, and the threads that all of it lies in."""
-    gone = Gone(
+    gone = RemovedRows(
         turns=rows.turns,
         rows=rows.memories | rows.topics | rows.summaries | rows.days,
         replies=_answered(rows.turns),

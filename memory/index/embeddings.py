@@ -25,7 +25,7 @@ class NoModel(Exception):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Model:
+class EmbeddingModel:
     """How texts become tokens, and a row of numbers for each token."""
 
     tokenizer: Any
@@ -41,7 +41,7 @@ class Model:
             yield json.dumps([round(number, 5) for number in (mean / length).tolist()])
 
 
-def model() -> Model:
+def model() -> EmbeddingModel:
     """Loaded once a process. Raises ``NoModel``."""
     found = _loaded()
     if isinstance(found, NoModel):
@@ -50,7 +50,7 @@ def model() -> Model:
 
 
 @cache
-def _loaded() -> Model | NoModel:
+def _loaded() -> EmbeddingModel | NoModel:
     try:
         return load(folder())
     except NoModel as error:  # kept: to try again with each message would take long
@@ -65,7 +65,7 @@ def folder() -> Path:
     return Path(spec.submodule_search_locations[0])
 
 
-def load(place: Path) -> Model:
+def load(place: Path) -> EmbeddingModel:
     """The model whose files lie there. Raises ``NoModel``."""
     try:
         tokenizer = import_module("tokenizers").Tokenizer.from_file(str(place / TOKENIZER))
@@ -76,4 +76,4 @@ def load(place: Path) -> Model:
         raise NoModel(f"The model of {PACKAGE} can't be loaded: {type(error).__name__}.") from error
     if rows.ndim != 2 or rows.shape[1] != DIMENSIONS:
         raise NoModel(f"The model of {PACKAGE} is another than expected: {rows.shape}.")
-    return Model(tokenizer=tokenizer, rows=rows)
+    return EmbeddingModel(tokenizer=tokenizer, rows=rows)

@@ -119,7 +119,7 @@ FROM memory_vocabulary WHERE user_id = %(user)s
 
 
 @dataclass(frozen=True, kw_only=True)
-class Counts:
+class WordCounts:
     """How many turns a user has, how many words that count stand in them, and of the words asked for those that are common.
 
     ``shares``: term to the share of turns that hold it, where that is known to be large. ``names`` are speakers' terms.
@@ -151,7 +151,7 @@ class Query:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Found:
+class RankedTurn:
     """A place of a thread's path by how much it bears on what was asked."""
 
     thread: uuid.UUID
@@ -176,18 +176,18 @@ def query_of(user_id: int, text: str, at: datetime) -> Query:
     )
 
 
-def counts_of(row: Sequence[Any] | None) -> tuple[Counts, datetime | None]:
+def counts_of(row: Sequence[Any] | None) -> tuple[WordCounts, datetime | None]:
     """The columns of ``VOCABULARY``, and until when all is indexed. Pure."""
     if row is None:
-        return Counts(), None
+        return WordCounts(), None
     turns, length, names, until, shares = row
     common = {int(found): share / 1_000_000 for found, share in json.loads(shares or "{}").items()}
-    return Counts(turns=turns, length=length, shares=common, names=frozenset(names)), until
+    return WordCounts(turns=turns, length=length, shares=common, names=frozenset(names)), until
 
 
 def values_of(
     query: Query,
-    counts: Counts,
+    counts: WordCounts,
     fresh: Iterable[SaidTurn],
     *,
     wanted: int,
@@ -254,7 +254,7 @@ def _chosen(terms: Sequence[int], holding: Mapping[int, float], turns: int) -> t
     return (fetched, pairs) if fetched or pairs else (list(terms[:1]), [])
 
 
-def score_of(query: Query, counts: Counts, text: str) -> float:
+def score_of(query: Query, counts: WordCounts, text: str) -> float:
     """How much a short text of its own, such as a fact, bears on what was asked, on the scale of turns. Pure."""
     terms = {term(query.user, stem) for stem in stems(text)} & {*query.terms}
     turns = max(counts.turns, 1)

@@ -12,7 +12,7 @@ from typing import Any
 
 from django.db import connection, transaction
 
-from memory.index.embeddings import DIMENSIONS, Model
+from memory.index.embeddings import DIMENSIONS, EmbeddingModel
 from memory.index.ranking import AROUND
 from memory.language.words import speaker
 
@@ -117,7 +117,7 @@ def missing() -> str:
     return "" if version >= OLDEST_EXTENSION else f"This PostgreSQL has pgvector {row[0]}; 0.8 or newer is needed."
 
 
-def store(model: Model, turns: Iterable[UnembeddedTurn]) -> None:
+def store(model: EmbeddingModel, turns: Iterable[UnembeddedTurn]) -> None:
     """Give turns their points. To do so again changes nothing."""
     for batch in batched(turns, BATCH):
         values: dict[str, Any] = {
@@ -131,7 +131,7 @@ def store(model: Model, turns: Iterable[UnembeddedTurn]) -> None:
 
 
 def values_of(
-    model: Model, user_id: int, text: str, *, wanted: int, here: uuid.UUID | None, before: int
+    model: EmbeddingModel, user_id: int, text: str, *, wanted: int, here: uuid.UUID | None, before: int
 ) -> dict[str, Any]:
     """What ``NEAR`` is asked with. Pure."""
     (point,) = model.embed([text])

@@ -14,7 +14,7 @@ from conversations.models import Thread
 from conversations.rest.base import AsyncAPIView, caller, valid
 from conversations.runtime import long_work
 from conversations.runtime.db import in_database
-from conversations.runtime.long_work import Kind
+from conversations.runtime.long_work import WorkKind
 from conversations.threads import deletion
 from memory import forgetting, services
 from memory.forgetting import Clearing, Forgetting
@@ -88,7 +88,7 @@ class ThreadClear(AsyncAPIView):
 
 async def _told(request: Request, work: Callable[[User], Forgetting]) -> Response:
     user = caller(request)
-    return Response(_object(await long_work.run(user.pk, Kind.CHANGE, lambda: work(user))))
+    return Response(_object(await long_work.run(user.pk, WorkKind.CHANGE, lambda: work(user))))
 
 
 async def _cleared(request: Request, thread_id: str, work: Callable[[Thread], Clearing]) -> Response:
@@ -96,7 +96,7 @@ async def _cleared(request: Request, thread_id: str, work: Callable[[Thread], Cl
         thread = threads.get(caller(request), thread_id)
         return {"thread": str(thread.id), **asdict(work(thread))}
 
-    return Response(await long_work.run(caller(request).pk, Kind.CHANGE, cleared))
+    return Response(await long_work.run(caller(request).pk, WorkKind.CHANGE, cleared))
 
 
 def _object(done: Forgetting) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from conversations.rest.pagination import MemoryPagination
 from conversations.rest.query_params import switched, words
 from conversations.runtime import long_work
 from conversations.runtime.db import in_database
-from conversations.runtime.long_work import Kind
+from conversations.runtime.long_work import WorkKind
 from conversations.runtime.text import clean
 from conversations.wire import moment
 from memory import forgetting, services
@@ -101,7 +101,7 @@ class MemoryDetail(AsyncAPIView):
         user = caller(request)
         await long_work.run(
             user.pk,
-            Kind.CHANGE,
+            WorkKind.CHANGE,
             lambda: forgetting.forget_memory(user, services.memory_of(user, memory_id).id),
         )
         return Response(status=204)

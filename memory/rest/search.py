@@ -14,7 +14,7 @@ from conversations.runtime.db import read_only
 from conversations.runtime.text import clean
 from conversations.wire import moment
 from memory.rest import serializers
-from memory.sources.recall import Candidate, Reminded, search
+from memory.sources.recall import Candidate, RecallQuery, search
 
 MOST = 50
 LONGEST = 4_000
@@ -32,7 +32,7 @@ class MemorySearch(APIView):
         query = clean(request.query_params.get("q", "")).strip()
         if not query or len(query) > LONGEST:
             raise InvalidMessage(f"`q` must be a text of 1 to {LONGEST:,} characters.", field="q")
-        reminded = Reminded(user_id=caller(request).pk, text=query, at=timezone.now(), everywhere=True)
+        reminded = RecallQuery(user_id=caller(request).pk, text=query, at=timezone.now(), everywhere=True)
         with read_only():
             found = search(reminded, most=MOST)
         return Response({"results": [_described(one) for one in found]})

@@ -20,11 +20,11 @@ from conversations.context.sessions import Session
 from conversations.context.source_problems import Problem, ProblemKind
 from conversations.models import Thread
 from memory.backends import get_backend
-from memory.backends.base import BackendError, BackendGarbage, BackendTimedOut
+from memory.backends.base import BackendError, BackendInvalidAnswer, BackendTimedOut
 from memory.backends.calling import started
 from memory.models import Preferences
 from memory.sources.profile import understood
-from memory.sources.sections import MEMORY, KnownFact, Standing
+from memory.sources.sections import MEMORY, KnownFact, Profile
 from memory.tags import thread_tag, user_tag
 
 MOST_RANKED = 20
@@ -126,10 +126,10 @@ async def _ask(question: Question) -> None:
 def _kind(error: BackendError) -> ProblemKind:
     if isinstance(error, BackendTimedOut):
         return ProblemKind.TIMED_OUT
-    return ProblemKind.GARBAGE if isinstance(error, BackendGarbage) else ProblemKind.ERROR
+    return ProblemKind.GARBAGE if isinstance(error, BackendInvalidAnswer) else ProblemKind.ERROR
 
 
-def ranked(standing: Standing, ranking: Ranking, *, user_id: int, thread_id: uuid.UUID | None) -> Standing:
+def ranked(standing: Profile, ranking: Ranking, *, user_id: int, thread_id: uuid.UUID | None) -> Profile:
     """The standing with its facts in this order, those behind that it does not name; without any where it failed.
 
     Must run within ``read_only``, and leaves it usable.

@@ -21,7 +21,7 @@ from memory.sources.sections import (
     TODAY,
     KnownFact,
     OpenTopic,
-    Standing,
+    Profile,
     Summary,
 )
 from memory.tags import thread_tag
@@ -80,7 +80,7 @@ STATEMENT = f"SELECT {', '.join(COLUMNS)}"
 type Row = list[Any]
 
 
-class Garbage(Exception):
+class InvalidRow(Exception):
     """A row that can't be used. The message holds no text of it."""
 
 
@@ -96,7 +96,7 @@ def asked_of(*, user_id: int, thread_id: uuid.UUID | None, session: Session) -> 
     }
 
 
-def read_standing(*, user_id: int, thread_id: uuid.UUID | None, session: Session) -> Standing:
+def read_standing(*, user_id: int, thread_id: uuid.UUID | None, session: Session) -> Profile:
     """One statement for all of it; if it fails, one for each source, and what fails then is left out with a problem.
 
     Must run within ``read_only``, and leaves it usable.
@@ -108,13 +108,13 @@ def read_standing(*, user_id: int, thread_id: uuid.UUID | None, session: Session
         return read_one_by_one(values, session, because=error)
 
 
-def read_one_by_one(values: Mapping[str, Any], session: Session, *, because: DatabaseError) -> Standing:
+def read_one_by_one(values: Mapping[str, Any], session: Session, *, because: DatabaseError) -> Profile:
     logger.warning("what is known of the person is read source by source", extra={"cause": cause_of(because)})
     return understood(*_one_by_one(values), session)
 
 
 @lru_cache(maxsize=512)  # within a session the same rows come again with every request
-def standing_of(columns: tuple[str | None, ...], session: Session) -> Standing:
+def standing_of(columns: tuple[str | None, ...], session: Session) -> Profile:
     """What the columns of ``STATEMENT`` stand for. Pure."""
     found = {source: json.loads(rows) if rows else [] for source, rows in zip(SOURCES, columns, strict=True)}
     return understood(found, [], session)
@@ -132,7 +132,7 @@ def _one_by_one(values: Mapping[str, Any]) -> tuple[dict[str, list[Row]], list[P
     return found, problems
 
 
-def understood(found: Mapping[str, list[Row]], problems: Sequence[Problem], session: Session) -> Standing:
+def understood(found: Mapping[str, list[Row]], problems: Sequence[Problem], session: Session) -> Profile:
     """The rows as what they stand for; a row that can't be used is left out with a problem. Pure.
 
     Without its preferences nothing is given: a person who wants nothing remembered must never get it because of a failure.
@@ -144,7 +144,7 @@ def understood(found: Mapping[str, list[Row]], problems: Sequence[Problem], sess
         for row in rows:
             try:
                 usable.append(meaning(row))
-            except Garbage as garbage:
+            except InvalidRow as garbage:
                 noticed.append(Problem(source=source, kind=ProblemKind.GARBAGE, message=str(garbage)))
         return tuple(usable)
 
@@ -152,7 +152,7 @@ def understood(found: Mapping[str, list[Row]], problems: Sequence[Problem], sess
     zone = next(iter(read(PREFERENCES, preferences or [], _zone)), UTC)
     days = [row for row in found.get(TODAY, []) if row[2] == session.started_at.astimezone(zone).date().isoformat()]
     last = read(LAST_CONVERSATION, found.get(LAST_CONVERSATION, []), lambda row: _conversation(row, zone))
-    return Standing(
+    return Profile(
         began_at=session.started_at,
         remembers=preferences is not None and all(remembers for remembers, _ in preferences),
         facts=read(MEMORY, found.get(MEMORY, []), _fact),
@@ -167,7 +167,7 @@ def _zone(row: Row) -> tzinfo:
     try:
         return ZoneInfo(row[1])
     except (ZoneInfoNotFoundError, ValueError, OSError) as error:  # what it raises depends on what the name looks like
-        raise Garbage("The time zone is unknown; UTC stands in for it.") from error
+        raise InvalidRow("The time zone is unknown; UTC stands in for it.") from error
 
 
 def _fact(row: Row) -> KnownFact:
@@ -178,7 +178,7 @@ def _fact(row: Row) -> KnownFact:
 def _day(row: Row) -> Summary:
     id, text, _, moments = row
     if not isinstance(moments, list) or not all(isinstance(moment, str) for moment in moments):
-        raise Garbage(f"The key moments of summary {id} are no list of texts, or too long.")
+        raise InvalidRow(f"The key moments of summary {id} are no list of texts, or too long.")
     return Summary(id=str(id), text=_text(text), moments=tuple(moments))
 
 
@@ -194,7 +194,7 @@ def _conversation(row: Row, zone: tzinfo) -> Summary:
 
 def _text(text: str | None) -> str:
     if text is None:
-        raise Garbage("A text is too long.")
+        raise InvalidRow("A text is too long.")
     return text
 
 
@@ -202,4 +202,4 @@ def _time(written: str, zone: tzinfo = UTC) -> datetime:
     try:
         return datetime.fromisoformat(written).astimezone(zone)
     except (ValueError, OverflowError) as error:  # PostgreSQL knows infinity and years that Python doesn't
-        raise Garbage("A time is out of range.") from error
+        raise InvalidRow("A time is out of range.") from error

@@ -16,7 +16,7 @@ from conversations.context.exclusion import spoilt
 from conversations.context.fallible_reads import Row, asked, asked_rows, problem_of
 from conversations.context.fitting import Section
 from conversations.context.followups import is_social
-from conversations.context.neighbours import Place, read_exclusions
+from conversations.context.neighbours import PathPlace, read_exclusions
 from conversations.context.reasons import Reason
 from conversations.context.source_problems import Problem, ProblemKind
 from conversations.context.token_estimate import estimate_tokens
@@ -29,7 +29,7 @@ from memory.index import embeddings, vectors
 from memory.index import ranking as ranking
 from memory.index.embeddings import NoModel
 from memory.index.index_turns import NEWEST_UNINDEXED, said_turn
-from memory.index.ranking import Counts, Query
+from memory.index.ranking import Query, WordCounts
 from memory.language.words import speaker
 from memory.sources.repeats import groups
 from memory.sources.sections import MEMORY, Tier, TierItem
@@ -101,7 +101,7 @@ ORDER BY ts_rank(vector, query) DESC, created_at DESC, id LIMIT %(most)s
 
 
 @dataclass(frozen=True, kw_only=True)
-class Reminded:
+class RecallQuery:
     """Who is reminded by which text. Of the thread only what comes before a depth is recalled, without what is ``gone``;
     ``filtering``: nor what made an artifact in it, as is never recalled of other threads;
     ``everywhere`` also what is remembered in other threads alone, without ``elsewhere`` nothing of other threads at all.
@@ -162,7 +162,7 @@ class RecalledTurn(RecalledItem):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Recalled:
+class RecallResult:
     """What stands beside the message, the account of all that was found, and the turns of this thread that are in it."""
 
     sections: Sequence[Section] = ()
@@ -171,13 +171,13 @@ class Recalled:
     problems: Sequence[Problem] = ()
 
 
-def recall(reminded: Reminded, *, tiers: Sequence[Tier], room: int) -> Recalled:
+def recall(reminded: RecallQuery, *, tiers: Sequence[Tier], room: int) -> RecallResult:
     """What bears on the text and is not given already, as much as fits the room.
 
     Must run within ``read_only``, and leaves it usable.
     """
     if room < USEFUL or is_social(reminded.text):
-        return Recalled()
+        return RecallResult()
     tier = next((tier for tier in tiers if tier.name == MEMORY), None)
     given = [uuid.UUID(item.id) for item in tier.items if item.included] if tier else []
     start_over(milliseconds=MILLISECONDS)
@@ -186,17 +186,17 @@ def recall(reminded: Reminded, *, tiers: Sequence[Tier], room: int) -> Recalled:
             reminded, given, facts=tier is not None and len(given) < len(tier.items), least=WORTH_TELLING
         )
     except DatabaseError as error:
-        return Recalled(problems=[problem_of(SOURCE, error)])
+        return RecallResult(problems=[problem_of(SOURCE, error)])
     return replace(fitted(found, room, here=reminded.thread_id), problems=problems)
 
 
-def search(reminded: Reminded, *, facts: bool = True, most: int = MOST_TURNS) -> list[Candidate]:
+def search(reminded: RecallQuery, *, facts: bool = True, most: int = MOST_TURNS) -> list[Candidate]:
     """The turns and facts that bear on a text, best first."""
     return [one for one in searched(reminded, facts=facts, most=most)[0] if not one.left_out]
 
 
 def searched(
-    reminded: Reminded,
+    reminded: RecallQuery,
     given: Sequence[uuid.UUID] = (),
     *,
     facts: bool = True,
@@ -223,7 +223,7 @@ def searched(
     return [*[one for one in told if not one.left_out][:most], *left_out], problems
 
 
-def _turns(reminded: Reminded, query: Query, most: int) -> tuple[Counts, list[Candidate]]:
+def _turns(reminded: RecallQuery, query: Query, most: int) -> tuple[WordCounts, list[Candidate]]:
     values = {"user": query.user, "terms": list(query.terms), "most": MOST_UNINDEXED}
     *known, fresh = asked(KNOWN, values)
     counts, _ = ranking.counts_of(known if known[0] is not None else None)
@@ -239,7 +239,7 @@ def _turns(reminded: Reminded, query: Query, most: int) -> tuple[Counts, list[Ca
     return counts, turns
 
 
-def _near(reminded: Reminded, counts: Counts, most: int) -> tuple[list[Candidate], list[Problem]]:
+def _near(reminded: RecallQuery, counts: WordCounts, most: int) -> tuple[list[Candidate], list[Problem]]:
     """The turns that mean much the same, or why they could not be asked for."""
     try:
         values = vectors.values_of(
@@ -294,10 +294,10 @@ def once(turns: Sequence[Candidate]) -> list[Candidate]:
     return sorted(found.values(), key=lambda one: (-one.score, one.at))
 
 
-def _turns_of(rows: Sequence[Row], reminded: Reminded) -> list[Candidate]:
+def _turns_of(rows: Sequence[Row], reminded: RecallQuery) -> list[Candidate]:
     """The turns that were found, each with why it may not be told: that depends on its neighbours where something was made or
     declined in its thread."""
-    near = [Place(thread=row[1], depth=row[2], at=row[6]) for row in rows if row[-1]]
+    near = [PathPlace(thread=row[1], depth=row[2], at=row[6]) for row in rows if row[-1]]
     reasons = read_exclusions(near, here=reminded.thread_id, filtering=reminded.filtering) if near else {}
     return [
         Candidate(
@@ -317,7 +317,7 @@ def _turns_of(rows: Sequence[Row], reminded: Reminded) -> list[Candidate]:
     ]
 
 
-def _facts(reminded: Reminded, query: Query, counts: Counts, given: Sequence[uuid.UUID]) -> list[Candidate]:
+def _facts(reminded: RecallQuery, query: Query, counts: WordCounts, given: Sequence[uuid.UUID]) -> list[Candidate]:
     values: dict[str, Any] = {
         "user": reminded.user_id,
         "everywhere": reminded.everywhere,
@@ -333,7 +333,7 @@ def _facts(reminded: Reminded, query: Query, counts: Counts, given: Sequence[uui
     ]
 
 
-def fitted(found: Iterable[Candidate], room: int, *, here: uuid.UUID | None) -> Recalled:
+def fitted(found: Iterable[Candidate], room: int, *, here: uuid.UUID | None) -> RecallResult:
     """As many of the candidates as fit so many tokens, best first; told by day and conversation, in the order of their time,
     as what was said then. Pure."""
     chosen: list[Candidate] = []
@@ -362,9 +362,9 @@ def fitted(found: Iterable[Candidate], room: int, *, here: uuid.UUID | None) -> 
             left_out.append(one)
     items = [_item(one, tokens.get(one.id, 0)) for one in [*chosen, *left_out]]
     if not chosen:
-        return Recalled(items=items)
+        return RecallResult(items=items)
     turns = [one for one in chosen if one.thread and one.thread == here]
-    return Recalled(
+    return RecallResult(
         sections=[Section.of("recalled", _told(chosen, here))],
         items=items,
         turns=[

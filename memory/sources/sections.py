@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from functools import lru_cache
 
-from conversations.context.excerpts import Given, bullet, count, listed, piece, quoted
+from conversations.context.excerpts import FittedLines, bullet, count, listed, piece, quoted
 from conversations.context.reasons import Reason
 from conversations.context.source_problems import Problem
 from conversations.context.token_calibration import PLAIN, Factor
@@ -62,7 +62,7 @@ class Summary:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Told:
+class SentTier:
     """A tier as it was sent before."""
 
     name: str
@@ -71,7 +71,7 @@ class Told:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Standing:
+class Profile:
     """What is known of a person as a session begins. Facts and topics come newest first, facts that are ranked best first.
 
     What was ``told`` stays as it was, as long as it fits.
@@ -85,7 +85,7 @@ class Standing:
     topics: Sequence[OpenTopic] = ()
     last_conversation: Summary | None = None
     problems: Sequence[Problem] = ()
-    told: tuple[Told, ...] = ()
+    told: tuple[SentTier, ...] = ()
 
     def __post_init__(self) -> None:
         """Hashable whatever it is given, because what is made of it is kept."""
@@ -119,10 +119,10 @@ class Tier:
     text: str
     tokens: int
     items: Sequence[TierItem]
-    standing: Standing = field(repr=False, compare=False)
+    standing: Profile = field(repr=False, compare=False)
 
 
-def build_tiers(standing: Standing, assistant: Assistant, factor: Factor = PLAIN) -> list[Tier]:
+def build_tiers(standing: Profile, assistant: Assistant, factor: Factor = PLAIN) -> list[Tier]:
     """The tiers in the order that they are sent in, each within its own budget. Where nothing is known there is no tier."""
     if not (assistant.uses_memory and standing.remembers):
         return []
@@ -147,7 +147,7 @@ def cut(tiers: Sequence[Tier], room: int, *, first: Sequence[str] = CUT_FIRST) -
 
 
 @lru_cache(maxsize=512)  # within a session the same tiers are made for every request
-def _made(name: str, standing: Standing, tokens: int) -> Tier:
+def _made(name: str, standing: Profile, tokens: int) -> Tier:
     told = next((each for each in standing.told if each.name == name), None)
     if told and count(told.text) <= tokens:
         return Tier(name=name, text=told.text, tokens=count(told.text), items=told.items, standing=standing)
@@ -155,7 +155,7 @@ def _made(name: str, standing: Standing, tokens: int) -> Tier:
     return Tier(name=name, text=text, tokens=count(text), items=items, standing=standing)
 
 
-def _memory(standing: Standing, tokens: int) -> tuple[str, list[TierItem]]:
+def _memory(standing: Profile, tokens: int) -> tuple[str, list[TierItem]]:
     known = [fact for fact in standing.facts if fact.text.strip()]
     valid = [fact for fact in known if not fact.valid_until or fact.valid_until > standing.began_at]
     lines = {fact.id: bullet(fact.text) for fact in valid}
@@ -166,7 +166,7 @@ def _memory(standing: Standing, tokens: int) -> tuple[str, list[TierItem]]:
     ]
 
 
-def _open_threads(standing: Standing, tokens: int) -> tuple[str, list[TierItem]]:
+def _open_threads(standing: Profile, tokens: int) -> tuple[str, list[TierItem]]:
     """Newest first, and so those that were opened long ago stand behind the rest (C6)."""
     known = [topic for topic in standing.topics if topic.title.strip()]
     lines = {topic.id: _topic_line(topic, standing.began_at) for topic in known[:MOST_TOPICS]}
@@ -181,7 +181,7 @@ def _topic_line(topic: OpenTopic, began_at: datetime) -> str:
     return f"{bullet(topic.title)}{since}"
 
 
-def _today(standing: Standing, tokens: int) -> tuple[str, list[TierItem]]:
+def _today(standing: Profile, tokens: int) -> tuple[str, list[TierItem]]:
     """The summary and its key moments; if they are too long, the newest moments that fit; and if none does, a piece of it."""
     summary = standing.today
     if summary is None:
@@ -217,7 +217,7 @@ def _body(said: str, moments: Sequence[str]) -> str:
     return "\n\n".join(filter(None, (said, "\n".join(moments))))
 
 
-def _last_conversation(standing: Standing, tokens: int) -> tuple[str, list[TierItem]]:
+def _last_conversation(standing: Profile, tokens: int) -> tuple[str, list[TierItem]]:
     summary = standing.last_conversation
     if summary is None:
         return "", []
@@ -234,7 +234,7 @@ def _summarised(summary: Summary, heading: str, body: str, tokens: int) -> tuple
     return text, [_summary_item(summary, text, reason)]
 
 
-def _item(kind: str, id: str, given: Given, *, instead: Reason | None) -> TierItem:
+def _item(kind: str, id: str, given: FittedLines, *, instead: Reason | None) -> TierItem:
     reason, tokens = given.get(id, (instead or Reason.OVER_BUDGET, 0))
     return TierItem(kind=kind, id=id, included=id in given, reason=reason, tokens=tokens)
 
@@ -243,7 +243,7 @@ def _summary_item(summary: Summary, text: str, reason: Reason) -> TierItem:
     return TierItem(kind="summary", id=summary.id, included=bool(text), reason=reason, tokens=count(text))
 
 
-MAKERS: dict[str, Callable[[Standing, int], tuple[str, list[TierItem]]]] = {
+MAKERS: dict[str, Callable[[Profile, int], tuple[str, list[TierItem]]]] = {
     MEMORY: _memory,
     TODAY: _today,
     OPEN_THREADS: _open_threads,

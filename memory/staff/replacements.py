@@ -23,7 +23,7 @@ EXCERPT_CHARS = 300
 
 
 @dataclass(frozen=True, kw_only=True)
-class Given:
+class RequestLink:
     """A request that was given something, in its thread."""
 
     id: UUID
@@ -42,14 +42,14 @@ class StandIn:
     state: str
     stands: bool
     excerpt: str = ""
-    given: Sequence[Given] = ()
+    given: Sequence[RequestLink] = ()
 
     @property
     def url(self) -> str:
         return reverse(f"admin:{self.model}_change", args=[self.id])
 
     @property
-    def shown(self) -> Sequence[Given]:
+    def shown(self) -> Sequence[RequestLink]:
         return self.given[:GIVEN_SHOWN]
 
 
@@ -134,7 +134,7 @@ def topic_state(topic: Topic) -> tuple[str, bool]:
     return (f"resolved {display.moment(topic.resolved_at)}", False) if topic.resolved_at else ("open", True)
 
 
-def given_to(message: Message, ids: Sequence[UUID]) -> Mapping[str, list[Given]]:
+def given_to(message: Message, ids: Sequence[UUID]) -> Mapping[str, list[RequestLink]]:
     """The newest of the person's requests since the turn was said that were given one of these, or the turn itself; by id.
 
     Looks at the threads that were written to last, and at so many of their requests.
@@ -150,13 +150,13 @@ def given_to(message: Message, ids: Sequence[UUID]) -> Mapping[str, list[Given]]
     for id in wanted:
         recalled |= Q(recalled__contains=[{"id": id, "included": True}])
     rows = ContextSnapshot.objects.filter(Q(id__in=looked_at) & (recalled | Q(items__in=list(named))))
-    given: defaultdict[str, list[Given]] = defaultdict(list)
+    given: defaultdict[str, list[RequestLink]] = defaultdict(list)
     for pk, thread, at, items, beside in rows.order_by("-created_at", "-id").values_list(
         "id", "thread", "created_at", "items", "recalled"
     ):
         told = {item["id"] for item in beside or [] if item["included"]} | named.get(bytes(items or b""), set())
         for id in told.intersection(wanted):
-            given[id].append(Given(id=pk, thread=thread, at=at))
+            given[id].append(RequestLink(id=pk, thread=thread, at=at))
     return given
 
 

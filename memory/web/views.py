@@ -49,7 +49,7 @@ DID: dict[str, str] = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Note:
+class NoteRow:
     """A memory or a topic as the page shows it, with where it came from in words and the address of that turn."""
 
     id: uuid.UUID
@@ -143,14 +143,14 @@ def origin_of(memory: Memory, source: Message | None, zone: ZoneInfo, now: datet
     return f"A program added it on {day}"
 
 
-def _notes(user: User, memories: Sequence[Memory], zone: ZoneInfo, now: datetime) -> list[Note]:
+def _notes(user: User, memories: Sequence[Memory], zone: ZoneInfo, now: datetime) -> list[NoteRow]:
     sources = services.sources_of(user, memories)
     return [_note(memory, _first(memory, sources), zone, now) for memory in memories]
 
 
-def _note(memory: Memory, source: Message | None, zone: ZoneInfo, now: datetime) -> Note:
+def _note(memory: Memory, source: Message | None, zone: ZoneInfo, now: datetime) -> NoteRow:
     thread = memory.confined_to.removeprefix("thread:")
-    return Note(
+    return NoteRow(
         id=memory.id,
         text=memory.content,
         origin=origin_of(memory, source, zone, now),
@@ -160,11 +160,11 @@ def _note(memory: Memory, source: Message | None, zone: ZoneInfo, now: datetime)
     )
 
 
-def _topics(user: User, zone: ZoneInfo, now: datetime, *, resolved: bool) -> list[Note]:
+def _topics(user: User, zone: ZoneInfo, now: datetime, *, resolved: bool) -> list[NoteRow]:
     topics = list(services.topics_of(user, resolved=resolved)[:PAGE])
     sources = services.sources_of(user, topics)
     return [
-        Note(
+        NoteRow(
             id=topic.id,
             text=topic.title,
             origin=f"Since {said_on(topic.opened_at.astimezone(zone), now)}",

@@ -38,7 +38,7 @@ Lives = Callable[[Sequence[Turn], Sequence[datetime]], Lifetime]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Request:
+class RequestCost:
     """Tokens of one request, and what they cost. ``begins`` is the position of its oldest turn."""
 
     begins: int
@@ -77,11 +77,11 @@ def main() -> None:
             )
 
 
-def simulate(choose: Choose, *, pace: str, lives: Lives | None, seed: int) -> list[Request]:
+def simulate(choose: Choose, *, pace: str, lives: Lives | None, seed: int) -> list[RequestCost]:
     """The requests of one conversation."""
     draw = random.Random(seed)
     history: list[Turn] = []
-    requests: list[Request] = []
+    requests: list[RequestCost] = []
     cached: Cached | None = None
     times = [START]
     for _ in range(QUESTIONS):
@@ -100,7 +100,7 @@ def simulate(choose: Choose, *, pace: str, lives: Lives | None, seed: int) -> li
     return requests
 
 
-def priced(sent: Sequence[Turn], cached: Cached | None, lifetime: Lifetime | None) -> Request:
+def priced(sent: Sequence[Turn], cached: Cached | None, lifetime: Lifetime | None) -> RequestCost:
     prefix = SYSTEM + sum(turn.token_count for turn in sent)
     read = 0
     if cached:
@@ -110,7 +110,7 @@ def priced(sent: Sequence[Turn], cached: Cached | None, lifetime: Lifetime | Non
     write = 1.0
     if lifetime and prefix >= SMALLEST_PREFIX:
         write = PRICES.write if lifetime.name == FIVE_MINUTES else PRICES.write_hour
-    return Request(
+    return RequestCost(
         begins=sent[0].position,
         kept=prefix - SYSTEM - sent[-1].token_count,
         total=prefix + VOLATILE,
@@ -159,7 +159,7 @@ WINDOWS: dict[str, tuple[Choose, Lives | None]] = {
 }
 
 
-def moves(requests: Sequence[Request]) -> int:
+def moves(requests: Sequence[RequestCost]) -> int:
     return sum(one.begins != other.begins for one, other in pairwise(requests))
 
 

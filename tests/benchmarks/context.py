@@ -9,14 +9,14 @@ from django.db import connection
 
 from conversations.context.budget import Budget
 from conversations.context.builder import Context, build_context
-from conversations.context.reads import Wanted, read_history
+from conversations.context.reads import HistoryQuery, read_history
 from conversations.context.sessions import Session
 from conversations.context.windowing import Turn
 from conversations.models import Assistant, Thread, text_blocks
 from conversations.providers.offline import OfflineProvider
 from conversations.runtime.db import read_only
 from memory.sources.profile import read_standing
-from memory.sources.sections import Standing
+from memory.sources.sections import Profile
 from tests.benchmarks.corpus import LENGTHS
 from tests.benchmarks.measuring import p50_p95, side_by_side, table
 from tests.conversations.factories import make_snapshot
@@ -114,10 +114,10 @@ def raw_reader(raw: psycopg.Connection, thread: Thread) -> Callable[[], object]:
 
 def read_turns(thread: Thread) -> Sequence[Turn]:
     budget = Budget.of(thread.assistant)
-    return read_history(Wanted(thread_id=thread.id, before=thread.last_position + 1, budget=budget)).turns
+    return read_history(HistoryQuery(thread_id=thread.id, before=thread.last_position + 1, budget=budget)).turns
 
 
-def read_known(thread: Thread) -> Standing:
+def read_known(thread: Thread) -> Profile:
     with read_only():
         return read_standing(user_id=thread.user_id, thread_id=thread.id, session=SESSION)
 

@@ -39,7 +39,7 @@ VACUUM ANALYZE conversations_message
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Row:
+class CorpusTurn:
     """A turn as a peer needs it."""
 
     id: uuid.UUID
@@ -68,6 +68,6 @@ def make_long_thread(user: User, turns: int) -> Thread:
     return Thread.objects.select_related("assistant").get(id=thread.id)
 
 
-def rows_of(thread: Thread) -> list[Row]:
+def rows_of(thread: Thread) -> list[CorpusTurn]:
     turns = Message.objects.filter(thread=thread).order_by("position").values_list("id", "role", "text", "created_at")
-    return [Row(id=id, role=role, text=text, created_at=created_at) for id, role, text, created_at in turns]
+    return [CorpusTurn(id=id, role=role, text=text, created_at=created_at) for id, role, text, created_at in turns]

@@ -22,7 +22,7 @@ from conversations.upkeep.hourly_figures import cost_of
 from tests import model_scripts as scripts
 from tests.benchmarks.measuring import doing
 from tests.conversations.factories import make_thread, make_user
-from tests.model_scripts import Cut, Script
+from tests.model_scripts import BrokenStream, Script
 from tests.model_server import ModelServer
 
 TURNS = [f"Turn {n}: the harbour lay quiet, and nobody had yet come down to the boats." for n in range(80)]
@@ -36,7 +36,7 @@ ENDINGS: Mapping[str, Sequence[Script]] = {
     "refused at once: bio, frontier_llm, reasoning_extraction": [scripts.refusal(category="bio")],
     "refused half-way": [scripts.refusal(HALF)],
     f"refused at once (cyber), answered by {OTHER}": [scripts.refusal(), scripts.text(ANSWER)],
-    "cut off half-way": [scripts.stream(*scripts.opened(), scripts.text_delta(HALF), Cut())],
+    "cut off half-way": [scripts.stream(*scripts.opened(), scripts.text_delta(HALF), BrokenStream())],
 }
 
 

@@ -16,7 +16,7 @@ from typing import IO
 from urllib.parse import urlsplit
 
 from tests.benchmarks.measuring import p50_p95
-from tests.clients import Client
+from tests.clients import ServerClient
 from tests.processes import ServerProcess, server
 from tests.services import fresh_database
 
@@ -53,7 +53,7 @@ def main() -> None:
         server(url, DJANGO_SUPERUSER_PASSWORD=PASSWORD) as running,
     ):
         fill(document)
-        token = Client.signed_in(running.url, password=PASSWORD).token
+        token = ServerClient.signed_in(running.url, password=PASSWORD).token
         others(running, token)
         row(running, "import", lambda: imported(running.url, token, document))
         row(running, "export", lambda: exported(running.url, token))

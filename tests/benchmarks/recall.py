@@ -13,7 +13,7 @@ from conversations.models import Message, Thread
 from conversations.runtime.db import read_only
 from memory.index import word_index
 from memory.index.word_index import SaidTurn
-from memory.sources.recall import Reminded, search
+from memory.sources.recall import RecallQuery, search
 from tests.benchmarks.measuring import doing, p50_p95, side_by_side, table
 from tests.conversations.factories import chain, make_thread, make_user
 
@@ -90,7 +90,7 @@ def said(turn: Message) -> SaidTurn:
 
 def recalled(user_id: int, text: str) -> object:
     with read_only():
-        return search(Reminded(user_id=user_id, text=text, at=NOW), facts=False)
+        return search(RecallQuery(user_id=user_id, text=text, at=NOW), facts=False)
 
 
 def ranked(statement: str, text: str) -> object:

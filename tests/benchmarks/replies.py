@@ -19,8 +19,8 @@ from conversations.models import ApiToken, Reply, Thread, text_blocks
 from conversations.providers.base import Usage
 from conversations.replies import steps, store
 from conversations.replies.events import OWNER
-from conversations.replies.store import Opened
-from conversations.replies.transcript import Said
+from conversations.replies.store import OpenedReply
+from conversations.replies.transcript import ReplyTranscript
 from tests.benchmarks.measuring import BLOCK, side_by_side, table
 from tests.conversations.factories import make_thread, make_user
 
@@ -70,7 +70,7 @@ def recording_candidates() -> dict[str, Callable[[], object]]:
     """
     user = make_user("writer")
     free = deque(make_thread(user, TURNS) for _ in range(BLOCK))
-    opened: deque[Opened] = deque()
+    opened: deque[OpenedReply] = deque()
     spare = deque(make_thread(user, TURNS[:2]) for _ in range(BLOCK * 60))
     recorded = opening(make_thread(user, TURNS)).recorded
     assert recorded is not None
@@ -94,7 +94,7 @@ def recording_candidates() -> dict[str, Callable[[], object]]:
     }
 
 
-def opening(thread: Thread, token: ApiToken | None = None) -> Opened:
+def opening(thread: Thread, token: ApiToken | None = None) -> OpenedReply:
     return store.open_turn(
         user=thread.user,
         thread_id=thread.id,
@@ -113,9 +113,9 @@ def stored(thread: Thread, context: Context) -> None:
     assert store.store_turn(place, message, store.session_after(place, message.created_at), context)
 
 
-def ending(opened: Opened) -> None:
+def ending(opened: OpenedReply) -> None:
     outcome = store.Outcome(status=Reply.Status.COMPLETED, stop_reason="end_turn", usage=USAGE)
-    store.close(reply_id=opened.reply.id, owner=OWNER, outcome=outcome, said=Said.of(ANSWER))
+    store.close(reply_id=opened.reply.id, owner=OWNER, outcome=outcome, said=ReplyTranscript.of(ANSWER))
 
 
 def sizes(floor: psycopg.Connection) -> None:

@@ -1,7 +1,7 @@
 """How much longer somebody's calls take while thirty strangers sign in at once, on a real server."""
 
 from tests.benchmarks.measuring import p50_p95
-from tests.clients import Client
+from tests.clients import ServerClient
 from tests.processes import server
 from tests.services import fresh_database
 from tests.sign_ins import STRANGERS, crowd, undisturbed
@@ -14,7 +14,7 @@ ROUNDS = 3
 def main() -> None:
     print(f"\n== GET threads/ of somebody while {STRANGERS} strangers ask for tokens at once, {ROUNDS} times")
     with fresh_database() as url, server(url, DJANGO_SUPERUSER_PASSWORD=PASSWORD) as running:
-        somebody = Client.signed_in(running.url, password=PASSWORD)
+        somebody = ServerClient.signed_in(running.url, password=PASSWORD)
         list(undisturbed(somebody, 20))
         alone: list[float] = []
         beside: list[float] = []

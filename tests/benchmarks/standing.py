@@ -13,7 +13,7 @@ from conversations.context.sessions import Session
 from conversations.models import Thread
 from conversations.runtime.db import read_only
 from memory.sources.profile import STATEMENT, read_standing
-from memory.sources.sections import Standing, Tier, build_tiers
+from memory.sources.sections import Profile, Tier, build_tiers
 from memory.tags import thread_tag
 from tests.benchmarks.measuring import side_by_side, table
 from tests.conversations.factories import make_thread, make_user
@@ -83,7 +83,7 @@ def read_raw(raw: psycopg.Connection, user: User, thread: Thread) -> None:
     raw.execute(STATEMENT, values, prepare=True, binary=True).fetchall()
 
 
-def read(user: User, thread: Thread) -> Standing:
+def read(user: User, thread: Thread) -> Profile:
     return read_standing(user_id=user.pk, thread_id=thread.id, session=BACK)
 
 

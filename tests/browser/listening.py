@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 
-class Listener:
+class NetworkListener:
     """``heard`` holds the beginnings of what arrived, ``connections`` counts what was opened, with or without a byte."""
 
     def __init__(self) -> None:
@@ -67,8 +67,8 @@ class Listener:
 
 
 @contextmanager
-def listening() -> Iterator[Listener]:
-    listener = Listener()
+def listening() -> Iterator[NetworkListener]:
+    listener = NetworkListener()
     try:
         yield listener
     finally:

@@ -89,7 +89,7 @@ def add_reader(database: str) -> str:
         assert row is not None
         data = {
             SESSION_KEY: str(row[0]),
-            BACKEND_SESSION_KEY: "conversations.accounts.session_user.Backend",
+            BACKEND_SESSION_KEY: "conversations.accounts.session_user.SessionUserBackend",
             HASH_SESSION_KEY: user.get_session_auth_hash(),
         }
         connection.execute(ADD_SESSION, (key, SessionStore().encode(data)))

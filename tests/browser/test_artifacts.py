@@ -10,8 +10,8 @@ from tests.browser.rows import add_artifact, add_version
 from tests.model_scripts import (
     Delay,
     Gate,
-    Stream,
-    Use,
+    ScriptedStream,
+    ScriptedToolUse,
     error,
     message_delta,
     message_start,
@@ -27,10 +27,10 @@ ONE = (
 TWO = ONE.replace("18:00", "20:00")
 
 
-def saving(title: str, content: str, gate: Gate | None = None) -> Stream:
+def saving(title: str, content: str, gate: Gate | None = None) -> ScriptedStream:
     """A call of save_artifact, which may wait at a gate halfway."""
     written = {"title": title, "kind": "document", "content": content}
-    steps = Use(name="save_artifact", input=written).steps(0)
+    steps = ScriptedToolUse(name="save_artifact", input=written).steps(0)
     if gate:
         half = len(steps) // 2
         # The server looks at what is being written ten times a second: there must be a piece to look at then.

@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 
 from tests.browser.conftest import Reader
-from tests.browser.listening import Listener, listening
+from tests.browser.listening import NetworkListener, listening
 from tests.browser.pages import CHROMIUM_ARGS, Chat
 from tests.browser.rows import add_artifact
 from tests.browser.test_artifacts import beside
@@ -66,7 +66,7 @@ def some(payloads: list[str]) -> list[str]:
     return Random(14).sample(payloads, min(PAYLOADS, len(payloads)))
 
 
-def aimed(payloads: list[str], listener: Listener, name: str) -> list[str]:
+def aimed(payloads: list[str], listener: NetworkListener, name: str) -> list[str]:
     return [payload.format(url=listener.url, port=listener.port, name=name) for payload in payloads]
 
 
@@ -79,7 +79,7 @@ def show(chat: Chat, database: str, contents: list[str], *, run: bool) -> None:
     chat.page.evaluate(RUN_ALL, [artifact, contents, run])
 
 
-def show_unheld(page: Page, payloads: list[str], listener: Listener) -> None:
+def show_unheld(page: Page, payloads: list[str], listener: NetworkListener) -> None:
     """The same without anything that holds it, which the listener does hear; what was to come before has come by then."""
     contents = aimed([*payloads, LOOK_UP], listener, "name.unheld.test")
     page.evaluate(UNHELD, contents)
@@ -91,7 +91,7 @@ def show_unheld(page: Page, payloads: list[str], listener: Listener) -> None:
         assert listener.news.wait_for(lambda: enough(listener.heard), 20), listener.heard
 
 
-def works(listener: Listener) -> bool:
+def works(listener: NetworkListener) -> bool:
     """Whether it hears at all."""
     before = len(listener.heard)
     urllib.request.urlopen(f"{listener.url}/works").close()  # noqa: S310

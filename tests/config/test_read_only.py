@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.clients import Client
+from tests.clients import ServerClient
 from tests.processes import ROOT, started_in
 from tests.volumes import read_only
 
@@ -32,7 +32,7 @@ def test_it_serves_with_its_data_in_a_folder_that_is_made(clone: Path, tmp_path:
     }
     with started_in(clone, "serve", "--port", "0", "--skip-checks", **environment) as running:
         running.wait_until_ready()
-        client = Client.signed_in(running.url, password=PASSWORD)
+        client = ServerClient.signed_in(running.url, password=PASSWORD)
         answer = client.call("POST", "threads/new/messages/", {"content": "Hello"})
         assert answer["reply"]["status"] == "completed"
         assert (running.terminate(), "Traceback" in running.output) == (0, False)

@@ -8,15 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.parts import LONGEST_PAUSE, MOST_CHARACTERS, MOST_TURNS, Part, Place, parts_of
+from memory.parts import LONGEST_PAUSE, MOST_CHARACTERS, MOST_TURNS, Part, TurnPlace, parts_of
 
 NOON = datetime(2026, 3, 28, 12, tzinfo=UTC)
 ZONE = ZoneInfo("Asia/Tokyo")
 
 
-def places(*minutes: float, characters: int = 10) -> list[Place]:
+def places(*minutes: float, characters: int = 10) -> list[TurnPlace]:
     return [
-        Place(position=n, at=NOON + timedelta(minutes=minute), characters=characters)
+        TurnPlace(position=n, at=NOON + timedelta(minutes=minute), characters=characters)
         for n, minute in enumerate(minutes, 1)
     ]
 
@@ -63,7 +63,7 @@ def test_parts_follow_one_another_without_a_hole(steps: list[tuple[int, int, int
     position, at, turns = first - 1, NOON, []
     for gap, minutes, characters in steps:
         position, at = position + gap, at + timedelta(minutes=minutes)
-        turns.append(Place(position=position, at=at, characters=characters))
+        turns.append(TurnPlace(position=position, at=at, characters=characters))
     parts = parts_of(turns, ZONE, first=first)
     assert [part.first for part in parts] == [first, *(part.last + 1 for part in parts[:-1])]
     assert parts[-1].last == turns[-1].position

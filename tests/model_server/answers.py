@@ -17,8 +17,8 @@ from tests.model_scripts import (
     MODEL,
     USAGE,
     Event,
+    ScriptedStream,
     Step,
-    Stream,
     block_delta,
     block_start,
     block_stop,
@@ -54,7 +54,7 @@ class Thinking:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Room:
+class TokenRoom:
     """Tokens that an answer may take, and what is said when they are used up."""
 
     tokens: float
@@ -62,17 +62,17 @@ class Room:
 
 
 @dataclass(kw_only=True)
-class Answer:
+class ServedAnswer:
     body: Mapping[str, Any]
     message_id: str
     figures: Figures
     thinking: Thinking
     sign: Sign
-    room: Room
+    room: TokenRoom
     extras: Mapping[str, Any] = field(default_factory=dict)
     """Further fields of the message, such as its diagnostics."""
 
-    def of(self, script: Stream) -> Stream:
+    def of(self, script: ScriptedStream) -> ScriptedStream:
         steps = list(script.steps)
         start = next((i for i, step in enumerate(steps) if is_event(step, "message_start")), len(steps))
         if start == len(steps):
@@ -149,7 +149,7 @@ class Answer:
         return self._thinking_block(index, text if shows_notes(self.body) else "", round(written_tokens(part)), others)
 
 
-def held(steps: Sequence[Step], room: Room) -> tuple[list[Step], float]:
+def held(steps: Sequence[Step], room: TokenRoom) -> tuple[list[Step], float]:
     """The steps as far as there is room for what they write, and the tokens of that."""
     whole = written_tokens(steps)
     if whole <= room.tokens:
@@ -167,7 +167,7 @@ def held(steps: Sequence[Step], room: Room) -> tuple[list[Step], float]:
     return [*kept, *closing, message_delta(room.stop_reason), message_stop()], room.tokens
 
 
-def cut_piece(before: Sequence[Step], step: Any, room: Room) -> Step | None:
+def cut_piece(before: Sequence[Step], step: Any, room: TokenRoom) -> Step | None:
     """As much of the piece as there is room for, if any."""
     key = next(key for key in PIECES if key in step["delta"])
     text = step["delta"][key]

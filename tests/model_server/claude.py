@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.model_scripts import Refused, Script, Stream, error, refusal, texts_of
-from tests.model_server.answers import Answer, Room, Thinking
+from tests.model_scripts import Refusal, Script, ScriptedStream, error, refusal, texts_of
+from tests.model_server.answers import ServedAnswer, Thinking, TokenRoom
 from tests.model_server.caching import PromptCache
 from tests.model_server.diagnostics import Diagnostics
 from tests.model_server.families import family_of
@@ -43,7 +43,7 @@ class Claude:
         self.cache = PromptCache(clock=lambda: time.monotonic() + self.passed_seconds)
         self._numbers = itertools.count(1)
 
-    def objection(self, body: Any, betas: str) -> Refused | None:
+    def objection(self, body: Any, betas: str) -> Refusal | None:
         """The error that the API answers instead of the model, if any."""
         if problem := complaint(body, beta=bool(betas)) or self.ledger.judge(body, betas).complaint:
             return error(400, problem)
@@ -52,7 +52,7 @@ class Claude:
             return error(400, f"prompt is too long: {tokens} tokens > {self._window(body)} maximum")
         return None
 
-    def refusal(self, body: Mapping[str, Any]) -> Stream | None:
+    def refusal(self, body: Mapping[str, Any]) -> ScriptedStream | None:
         """The model's own no, for something that a user's text holds."""
         if not family_of(body["model"]).refuses or body["model"] in self.never_refuse:
             return None
@@ -63,7 +63,7 @@ class Claude:
 
     def answer(self, body: Mapping[str, Any], betas: str, script: Script) -> Script:
         """What is sent where the script says what to say."""
-        if isinstance(script, Refused) or self.verbatim:
+        if isinstance(script, Refusal) or self.verbatim:
             return script
         verdict, message_id = self.ledger.judge(body, betas), f"msg_local_{next(self._numbers)}"
         prompt = prompt_blocks(body, verdict.tokens)
@@ -79,7 +79,7 @@ class Claude:
                 body, answer=message_id, after=verdict.last, text=text, tokens=tokens, signature=signature
             )
 
-        answer = Answer(
+        answer = ServedAnswer(
             body=body,
             message_id=message_id,
             figures=figures,
@@ -92,11 +92,11 @@ class Claude:
         self.ledger.note_calls(message_id, stream.steps)
         return stream
 
-    def _room(self, body: Mapping[str, Any], prompt_tokens: int) -> Room:
+    def _room(self, body: Mapping[str, Any], prompt_tokens: int) -> TokenRoom:
         left = self._window(body) - prompt_tokens
         if left < body["max_tokens"]:
-            return Room(tokens=left, stop_reason="model_context_window_exceeded")
-        return Room(tokens=body["max_tokens"] if self.holds_max_tokens else float("inf"))
+            return TokenRoom(tokens=left, stop_reason="model_context_window_exceeded")
+        return TokenRoom(tokens=body["max_tokens"] if self.holds_max_tokens else float("inf"))
 
     def _window(self, body: Mapping[str, Any]) -> int:
         return self.context_window or family_of(body["model"]).context_window

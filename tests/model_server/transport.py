@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any
 
-from tests.model_scripts import Cut, Delay, Gate, Raw, Refused, Script, Stall, Step, ping
+from tests.model_scripts import BrokenStream, Delay, Gate, Raw, Refusal, Script, Stall, Step, ping
 
 LARGEST_BODY = 32 * 1024 * 1024
 
@@ -75,7 +75,7 @@ async def read_request(inbox: asyncio.StreamReader, connection: int) -> Received
 
 
 async def write_answer(writer: asyncio.StreamWriter, script: Script) -> None:
-    if isinstance(script, Refused):
+    if isinstance(script, Refusal):
         headers = {"content-type": "application/json", "content-length": str(len(script.body)), **script.headers}
         writer.write(head(script.status, headers) + script.body)
         await writer.drain()
@@ -103,7 +103,7 @@ async def rendered(step: Step) -> AsyncIterator[bytes]:
             while True:
                 await asyncio.sleep(ping_seconds or 3600)
                 yield server_sent_event(ping())
-        case Cut():
+        case BrokenStream():
             raise CutOffError
         case event:
             yield server_sent_event(event)

@@ -18,7 +18,7 @@ from conversations.context.comparing import (
     Comparison,
     Page,
     Prefix,
-    Turns,
+    TurnSpan,
     compare_pages,
     page_with,
     written_anew,
@@ -28,7 +28,7 @@ from conversations.context.reasons import Reason
 from conversations.context.rendering import digest, sha256
 from conversations.context.snapshots import NotRebuildable
 from conversations.context.token_estimate import text_of
-from conversations.context.windowing import Run, Turn
+from conversations.context.windowing import Turn, TurnRun
 from conversations.models import ContextSnapshot
 from conversations.staff import display
 from conversations.staff.compare.text_diff import Piece, diffed
@@ -149,7 +149,7 @@ class ItemRow:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Figure:
+class FigureChange:
     label: str
     before: str
     after: str
@@ -159,7 +159,7 @@ class Figure:
 @dataclass(frozen=True, kw_only=True)
 class ComparePage:
     verdict: str
-    settings: Sequence[Figure]
+    settings: Sequence[FigureChange]
     tiers: Sequence[TierRow]
     total: TierRow
     groups: Sequence[TurnGroup]
@@ -167,7 +167,7 @@ class ComparePage:
     cache: str
     kept: int | None
     anew: int
-    usage: Sequence[Figure]
+    usage: Sequence[FigureChange]
     cost: str
     """Before and after, by the prices of each day; empty where they are not known."""
 
@@ -239,7 +239,7 @@ def neighbour(snapshot: ContextSnapshot, *, later: bool) -> ContextSnapshot | No
 
 def compare_page(a: Side, b: Side, summaries: Sequence[ThreadSummary]) -> ComparePage:
     """From ``a`` to ``b``. ``summaries`` are those of the thread of ``a``."""
-    parts = [Turns(thread=str(one.thread_id), first=one.first_position, last=one.last_position) for one in summaries]
+    parts = [TurnSpan(thread=str(one.thread_id), first=one.first_position, last=one.last_position) for one in summaries]
     found = compare_pages(a.page, b.page, summaries=parts)
     scale = BAR_WIDTH / max(
         [tier.before or 0 for tier in found.tiers] + [tier.after or 0 for tier in found.tiers] + [1]
@@ -249,7 +249,7 @@ def compare_page(a: Side, b: Side, summaries: Sequence[ThreadSummary]) -> Compar
     return ComparePage(
         verdict=verdict(found, total, anew),
         settings=[
-            Figure(label=SETTINGS[one.name], before=shown_value(one.before), after=shown_value(one.after))
+            FigureChange(label=SETTINGS[one.name], before=shown_value(one.before), after=shown_value(one.after))
             for one in found.settings
         ],
         tiers=[tier_row(tier, found, a, b, scale) for tier in found.tiers],
@@ -293,7 +293,7 @@ def verdict(found: Comparison, total: Change[int | None], anew: int) -> str:
     return "; ".join([", ".join(told) or "The same turns and texts", size, *cached])
 
 
-def count_of(ranges: Iterable[Turns]) -> int:
+def count_of(ranges: Iterable[TurnSpan]) -> int:
     return sum(one.last - one.first + 1 for one in ranges)
 
 
@@ -381,7 +381,7 @@ def turn_groups(found: Comparison, a: Side, b: Side, summaries: Sequence[ThreadS
             yield TurnGroup(title=title, mark=mark, count=count_of(ranges), ranges=rows, is_masked=not side.shown)
 
 
-def by_reason(turns: Turns, other: Page) -> Iterator[tuple[Turns, str]]:
+def by_reason(turns: TurnSpan, other: Page) -> Iterator[tuple[TurnSpan, str]]:
     """The turns as ranges that share what became of them in the other request."""
     if str(other.thread) != turns.thread:
         yield turns, "of another thread"
@@ -389,17 +389,17 @@ def by_reason(turns: Turns, other: Page) -> Iterator[tuple[Turns, str]]:
     fates = ((place, fate_in(other.runs, place)) for place in range(turns.first, turns.last + 1))
     for why, group in groupby(fates, key=lambda fate: fate[1]):
         places = [place for place, _ in group]
-        yield Turns(thread=turns.thread, first=places[0], last=places[-1]), why
+        yield TurnSpan(thread=turns.thread, first=places[0], last=places[-1]), why
 
 
-def fate_in(runs: Sequence[Run], place: int) -> str:
+def fate_in(runs: Sequence[TurnRun], place: int) -> str:
     run = next((run for run in runs if run.first <= place <= run.last), None)
     if run is None:
         return "not said yet" if not runs or place > runs[-1].last else "not counted"
     return Reason(run.reason).label
 
 
-def turn_range(turns: Turns, why: str, side: Side, summaries: Sequence[ThreadSummary]) -> TurnRange:
+def turn_range(turns: TurnSpan, why: str, side: Side, summaries: Sequence[ThreadSummary]) -> TurnRange:
     places = range(turns.first, turns.last + 1)
     told = [side.turns[place] for place in places if place in side.turns][:EXCERPTS]
     one = turns.first == turns.last
@@ -462,14 +462,14 @@ def named_place(place: str, page: Page) -> str:
     return f"“{label(system[index])}” ({place})" if index < len(system) else f"the end of the system text ({place})"
 
 
-def usage(a: ContextSnapshot, b: ContextSnapshot) -> list[Figure]:
+def usage(a: ContextSnapshot, b: ContextSnapshot) -> list[FigureChange]:
     """As the provider reported it; nothing for a request that was never made."""
     if not b.usage:
         return []
     told = [{**one.usage, "input": token_calibration.reported_input(one.usage)} for one in (a, b)]
     rows = [(named, told[0].get(name), told[1].get(name)) for name, named in USAGE.items()]
     return [
-        Figure(
+        FigureChange(
             label=named,
             before=display.number(before),
             after=display.number(after),

@@ -10,7 +10,15 @@ from django.conf import settings as django_settings
 
 from conversations.context import replay
 from conversations.context.builder import Context
-from conversations.context.replay import KNOWN, MemoryChoice, NotRemade, QueryChoice, Record, Remade, Settings
+from conversations.context.replay import (
+    KNOWN,
+    MemoryChoice,
+    NotReplayable,
+    QueryChoice,
+    Record,
+    ReplayedContexts,
+    Settings,
+)
 from conversations.models import Assistant, ContextSnapshot
 from conversations.providers import ProviderError, get_provider, model_of
 from conversations.runtime.db import read_only
@@ -166,7 +174,7 @@ class WhatIfPage:
 def what_if_page(snapshot: ContextSnapshot, asked: Any, *, shown: bool) -> WhatIfPage:
     try:
         record = replay.record_of(snapshot)
-    except NotRemade as error:
+    except NotReplayable as error:
         return WhatIfPage(refusal=str(error))
     form = WhatIfForm(record, asked)
     wanted = form.settings if form.is_valid() else record.settings
@@ -185,7 +193,7 @@ def what_if_page(snapshot: ContextSnapshot, asked: Any, *, shown: bool) -> WhatI
     )
 
 
-def origins(record: Record, wanted: Settings, remade: Remade) -> list[Origin]:
+def origins(record: Record, wanted: Settings, remade: ReplayedContexts) -> list[Origin]:
     """Honest about what is as it was and what is of today."""
     own, other = _texts(remade.own), _texts(remade.other)
     history = Origin(label=LABELS["history"], comes_from="the thread as it was, chosen by the settings above")

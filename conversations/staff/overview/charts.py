@@ -23,7 +23,7 @@ class Series:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Bar:
+class ChartBar:
     look: str
     title: str
     x: float
@@ -33,7 +33,7 @@ class Bar:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Line:
+class ChartLine:
     """Points joined by strokes; a value with no neighbour is a dot alone."""
 
     look: str
@@ -42,13 +42,13 @@ class Line:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Tick:
+class ChartTick:
     at: float
     label: str
 
 
 @dataclass(frozen=True, kw_only=True)
-class Row:
+class ChartRow:
     label: str
     values: Sequence[str]
 
@@ -61,11 +61,11 @@ class Chart:
     title: str
     note: str
     legend: Sequence[tuple[str, str]]
-    bars: Sequence[Bar]
-    lines: Sequence[Line]
-    ticks: Sequence[Tick]
-    marks: Sequence[Tick]
-    rows: Sequence[Row]
+    bars: Sequence[ChartBar]
+    lines: Sequence[ChartLine]
+    ticks: Sequence[ChartTick]
+    marks: Sequence[ChartTick]
+    rows: Sequence[ChartRow]
 
     @property
     def is_empty(self) -> bool:
@@ -107,11 +107,12 @@ def _chart(
         bars=list(_bars(labels, series, scale, step, show)) if are_bars and has_any else [],
         lines=[_line(one, scale, step) for one in series] if not are_bars and has_any else [],
         ticks=[
-            Tick(at=_y(value, scale), label=(tick or show)(value) if value else "0") for value in (0, scale / 2, scale)
+            ChartTick(at=_y(value, scale), label=(tick or show)(value) if value else "0")
+            for value in (0, scale / 2, scale)
         ],
         marks=list(_marks(labels, step)),
         rows=[
-            Row(label=label, values=[show(value) if value is not None else "–" for value in values])
+            ChartRow(label=label, values=[show(value) if value is not None else "–" for value in values])
             for label, *values in zip(labels, *(one.values for one in series), strict=True)
         ],
     )
@@ -127,12 +128,12 @@ def nice(top: float) -> float:
 
 def _bars(
     labels: Sequence[str], series: Sequence[Series], scale: float, step: float, show: Callable[[float], str]
-) -> Iterator[Bar]:
+) -> Iterator[ChartBar]:
     for index, label in enumerate(labels):
         below = 0.0
         for one in series:
             if value := one.values[index]:
-                yield Bar(
+                yield ChartBar(
                     look=one.look,
                     title=f"{label}: {show(value)} {one.name}",
                     x=round(LEFT + index * step + step * 0.1, 1),
@@ -143,20 +144,20 @@ def _bars(
                 below += value
 
 
-def _line(one: Series, scale: float, step: float) -> Line:
+def _line(one: Series, scale: float, step: float) -> ChartLine:
     places = [
         None if value is None else (round(LEFT + (index + 0.5) * step, 1), round(_y(value, scale), 1))
         for index, value in enumerate(one.values)
     ]
     parts = [[place for place in part if place] for known, part in groupby(places, key=bool) if known]
     path = " ".join("M" + " L".join(f"{x},{y}" for x, y in part) for part in parts if len(part) > 1)
-    return Line(look=one.look, points=path, dots=[part[0] for part in parts if len(part) == 1])
+    return ChartLine(look=one.look, points=path, dots=[part[0] for part in parts if len(part) == 1])
 
 
-def _marks(labels: Sequence[str], step: float) -> Iterator[Tick]:
+def _marks(labels: Sequence[str], step: float) -> Iterator[ChartTick]:
     every = max(1, math.ceil(len(labels) / MOST_LABELS))
     for index in range(0, len(labels), every):
-        yield Tick(at=round(LEFT + (index + 0.5) * step, 1), label=labels[index])
+        yield ChartTick(at=round(LEFT + (index + 0.5) * step, 1), label=labels[index])
 
 
 def _y(value: float, scale: float) -> float:

@@ -57,7 +57,7 @@ RANGES = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class Step:
+class UsageStep:
     """What the requests that began within a step came to. ``cost`` is of those whose price is known."""
 
     label: str
@@ -67,7 +67,7 @@ class Step:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Fact:
+class KeyFigure:
     label: str
     value: str
     note: str = ""
@@ -76,7 +76,7 @@ class Fact:
 @dataclass(frozen=True, kw_only=True)
 class Overview:
     requests: int
-    facts: Sequence[Fact]
+    facts: Sequence[KeyFigure]
     charts: Sequence[Chart]
     assistants: Sequence[int]
     models: Sequence[str]
@@ -110,7 +110,7 @@ def first_step(shown: Range, until: datetime) -> datetime:
     return newest - (shown.steps - 1) * shown.step
 
 
-def steps_of(shown: Range, start: datetime, hours: Iterable[Hour], known: prices.PriceList) -> list[Step]:
+def steps_of(shown: Range, start: datetime, hours: Iterable[Hour], known: prices.PriceList) -> list[UsageStep]:
     sums: list[Counter[str]] = [Counter() for _ in range(shown.steps)]
     costs = [Decimal(0)] * shown.steps
     unpriced = [0] * shown.steps
@@ -123,7 +123,7 @@ def steps_of(shown: Range, start: datetime, hours: Iterable[Hour], known: prices
         else:
             costs[index] += cost
     return [
-        Step(
+        UsageStep(
             label=timezone.localtime(start + index * shown.step).strftime(shown.shown),
             sums=sums[index],
             cost=costs[index],
@@ -139,12 +139,12 @@ def cost_of(hour: Hour, known: prices.PriceList) -> Decimal | None:
     return prices.cost_of(price, tokens) if price else None
 
 
-def together(steps: Sequence[Step]) -> Step:
+def together(steps: Sequence[UsageStep]) -> UsageStep:
     sums: Counter[str] = Counter()
     for step in steps:
         sums.update(step.sums)
     cost = sum((step.cost for step in steps), Decimal(0))
-    return Step(label="", sums=sums, cost=cost, unpriced=sum(step.unpriced for step in steps))
+    return UsageStep(label="", sums=sums, cost=cost, unpriced=sum(step.unpriced for step in steps))
 
 
 def requests_of(sums: Mapping[str, int]) -> int:
@@ -161,34 +161,34 @@ def cache_share(sums: Counter[str]) -> float | None:
     return sums["cache_read"] / prompt if prompt else None
 
 
-def facts(whole: Step) -> list[Fact]:
+def facts(whole: UsageStep) -> list[KeyFigure]:
     sums, requests = whole.sums, requests_of(whole.sums)
     failed = sums["status failed"]
     share = cache_share(sums)
     return [
-        Fact(label="model requests", value=f"{requests:,}"),
-        Fact(label="failed", value=f"{failed:,}", note=percent(failed / requests) if requests else ""),
-        Fact(label="tokens in, reported", value=f"{prompt_of(sums):,}"),
-        Fact(label="tokens out, reported", value=f"{sums['output']:,}"),
-        Fact(
+        KeyFigure(label="model requests", value=f"{requests:,}"),
+        KeyFigure(label="failed", value=f"{failed:,}", note=percent(failed / requests) if requests else ""),
+        KeyFigure(label="tokens in, reported", value=f"{prompt_of(sums):,}"),
+        KeyFigure(label="tokens out, reported", value=f"{sums['output']:,}"),
+        KeyFigure(
             label="cost",
             value=display.money(whole.cost if whole.unpriced < sums["reported"] else None),
             note=f"without {display.counted(whole.unpriced, 'request')} of unknown price" if whole.unpriced else "",
         ),
-        Fact(label="input from the cache", value=display.NOTHING if share is None else percent(share)),
+        KeyFigure(label="input from the cache", value=display.NOTHING if share is None else percent(share)),
         *(
-            Fact(
+            KeyFigure(
                 label=f"{what}, {name}", value=display.milliseconds(hourly_figures.percentile(sums, kind, SHARES[name]))
             )
             for kind, what in (("first_token", "first token"), ("took", "in all"))
             for name in SHARES
         ),
-        Fact(label="over budget", value=f"{sums['over_budget']:,}"),
-        Fact(label="with a source that failed", value=f"{sums['troubled']:,}"),
+        KeyFigure(label="over budget", value=f"{sums['over_budget']:,}"),
+        KeyFigure(label="with a source that failed", value=f"{sums['troubled']:,}"),
     ]
 
 
-def charts_of(steps: Sequence[Step], whole: Step) -> list[Chart]:
+def charts_of(steps: Sequence[UsageStep], whole: UsageStep) -> list[Chart]:
     labels = [step.label for step in steps]
     sums = [step.sums for step in steps]
     count = "{:,.0f}".format

@@ -11,7 +11,7 @@ from conversations.models import FATES, Assistant, ContextSnapshot, RequestHour,
 from conversations.models.indexes import ErrorCode, Exceeds, IsThere, Tells
 from conversations.providers.errors import SENTENCES
 
-Found = QuerySet[ContextSnapshot]
+Snapshots = QuerySet[ContextSnapshot]
 Admin = ModelAdmin[ContextSnapshot]
 Choices = list[tuple[str, str]]
 NEWEST = 1_000
@@ -28,7 +28,7 @@ class ReasonFilter(SimpleListFilter):
     def lookups(self, request: HttpRequest, model_admin: Admin) -> Choices:
         return [(code, code.replace("_", " ")) for code in FATES]
 
-    def queryset(self, request: HttpRequest, queryset: Found) -> Found:
+    def queryset(self, request: HttpRequest, queryset: Snapshots) -> Snapshots:
         code = self.value()
         return queryset.filter(Tells("runs", reason=code).is_set()) if code in FATES else queryset
 
@@ -40,7 +40,7 @@ class OverBudgetFilter(SimpleListFilter):
     def lookups(self, request: HttpRequest, model_admin: Admin) -> Choices:
         return [("over", "Over budget")]
 
-    def queryset(self, request: HttpRequest, queryset: Found) -> Found:
+    def queryset(self, request: HttpRequest, queryset: Snapshots) -> Snapshots:
         if self.value() != "over":
             return queryset
         return queryset.filter(Exceeds("total_tokens", "budget").is_set(), purpose__in=BUDGETED)
@@ -55,7 +55,7 @@ class ErrorFilter(SimpleListFilter):
     def lookups(self, request: HttpRequest, model_admin: Admin) -> Choices:
         return [("any", "Any"), *((code, code.replace("_", " ")) for code in SENTENCES)]
 
-    def queryset(self, request: HttpRequest, queryset: Found) -> Found:
+    def queryset(self, request: HttpRequest, queryset: Snapshots) -> Snapshots:
         match self.value():
             case None:
                 return queryset
@@ -72,7 +72,7 @@ class AssistantFilter(SimpleListFilter):
     def lookups(self, request: HttpRequest, model_admin: Admin) -> Choices:
         return [(str(pk), name) for pk, name in Assistant.objects.order_by("name").values_list("pk", "name")]
 
-    def queryset(self, request: HttpRequest, queryset: Found) -> Found:
+    def queryset(self, request: HttpRequest, queryset: Snapshots) -> Snapshots:
         pk = self.value()
         if not (pk and pk.isdecimal()):
             return queryset
@@ -91,7 +91,7 @@ class ModelFilter(SimpleListFilter):
         names = {name for (name,) in RequestHour.objects.values_list("model").union(recent)}
         return [(name, name) for name in sorted(names)]
 
-    def queryset(self, request: HttpRequest, queryset: Found) -> Found:
+    def queryset(self, request: HttpRequest, queryset: Snapshots) -> Snapshots:
         return queryset.filter(model=self.value()) if self.value() else queryset
 
 

@@ -27,7 +27,7 @@ REASONS = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Known:
+class CandidateRow:
     """``excerpt`` is the text of today, empty where it may not be shown; ``message`` and ``thread`` are where it comes from.
     ``score`` is how much it bears on the message, beside the others; what stands all session long has none."""
 
@@ -61,12 +61,12 @@ class Tally:
         return self.what if self.count == 1 else PLURALS.get(self.what, f"{self.what}s")
 
 
-def known_rows(items: Sequence[dict[str, Any]], assistant: Assistant, *, shown: bool) -> list[Known]:
+def known_rows(items: Sequence[dict[str, Any]], assistant: Assistant, *, shown: bool) -> list[CandidateRow]:
     """What each of these items is, those that were given first, and of these what bears most on the message. One query,
     whatever their number. Without ``shown`` what they say stays in the database."""
     found = _found([UUID(item["id"]) for item in items], shown=shown) if items else {}
     rows = [
-        Known(
+        CandidateRow(
             id=item["id"],
             included=item["included"],
             tokens=item["tokens"],
@@ -81,7 +81,7 @@ def known_rows(items: Sequence[dict[str, Any]], assistant: Assistant, *, shown: 
     return sorted(rows, key=lambda row: (not row.included, -(row.score or 0)))
 
 
-def tallied(rows: Sequence[Known]) -> list[Tally]:
+def tallied(rows: Sequence[CandidateRow]) -> list[Tally]:
     counts = Counter((row.what, row.included, row.code, row.reason, row.rule) for row in rows)
     return [
         Tally(what=what, included=included, code=code, reason=reason, rule=rule, count=count)

@@ -10,7 +10,7 @@ MOST_CHARS = 60_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class Shown:
+class ShownText:
     """``cut`` is how many characters are left away at the end."""
 
     text: str
@@ -21,17 +21,17 @@ class Shown:
         return len(self.text)
 
     @classmethod
-    def of(cls, text: str) -> "Shown":
+    def of(cls, text: str) -> "ShownText":
         return cls(text=text[:MOST_CHARS], cut=max(0, len(text) - MOST_CHARS))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Exact:
-    pretty: Shown
-    raw: Shown
+    pretty: ShownText
+    raw: ShownText
     bytes: int
 
 
 def exact(request: Payload) -> Exact:
     raw = canonical(request)
-    return Exact(pretty=Shown.of(display.pretty(request)), raw=Shown.of(raw.decode()), bytes=len(raw))
+    return Exact(pretty=ShownText.of(display.pretty(request)), raw=ShownText.of(raw.decode()), bytes=len(raw))

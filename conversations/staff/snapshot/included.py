@@ -8,7 +8,7 @@ from conversations.context import snapshots
 from conversations.context.fitting import INSTRUCTION, MATERIAL, ROUND
 from conversations.context.reasons import Reason
 from conversations.context.rendering import GO_ON
-from conversations.context.snapshot_codec import Named
+from conversations.context.snapshot_codec import NamedText
 from conversations.context.token_estimate import text_of
 from conversations.context.windowing import Turn
 from conversations.staff.snapshot.bar import OWN_LABELS, SECTION_LABELS, label_of
@@ -29,7 +29,7 @@ BESIDE_LABELS = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Section:
+class SectionRow:
     """A text that is no turn. It may be masked, or forgotten since, and then is empty."""
 
     name: str
@@ -52,14 +52,14 @@ class SentTurn:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Included:
+class IncludedParts:
     """``before`` and ``after`` the turns stands what is no turn. Of the turns only the newest are listed: ``hidden`` are
     those before position ``hidden_before``. ``folded`` are the older ones of the listed."""
 
-    before: Sequence[Section]
+    before: Sequence[SectionRow]
     folded: Sequence[SentTurn]
     open: Sequence[SentTurn]
-    after: Sequence[Section]
+    after: Sequence[SectionRow]
     hidden: int
     hidden_before: int
 
@@ -69,11 +69,11 @@ class Included:
         return self.open[-1].excerpt if self.open else ""
 
 
-def included(evidence: Evidence) -> Included:
+def included(evidence: Evidence) -> IncludedParts:
     items = [item for item in evidence.items if is_turn_of_thread(item) and item["included"]]
     sent = sent_turns(items[-SENT_SHOWN:], evidence.turns)
     snapshot = evidence.snapshot
-    return Included(
+    return IncludedParts(
         before=[_section(evidence, one, label_of(snapshot, one.name)) for one in snapshots.sections_of(snapshot)],
         folded=sent[:-SENT_OPEN],
         open=sent[-SENT_OPEN:],
@@ -103,15 +103,15 @@ def sent_turns(items: Sequence[Item], turns: dict[int, Turn]) -> list[SentTurn]:
     return told
 
 
-def _after(evidence: Evidence, additions: Iterable[Named]) -> Iterable[Section]:
+def _after(evidence: Evidence, additions: Iterable[NamedText]) -> Iterable[SectionRow]:
     own = OWN_LABELS.get(evidence.snapshot.purpose, {})
     labels = BESIDE_LABELS | {MATERIAL: own.get("message", MATERIAL)}
     return (_section(evidence, one, labels.get(one.name, one.name)) for one in additions)
 
 
-def _section(evidence: Evidence, named: Named, label: str) -> Section:
+def _section(evidence: Evidence, named: NamedText, label: str) -> SectionRow:
     text = evidence.text(named.sha256)
-    return Section(
+    return SectionRow(
         name=named.name,
         label=label,
         tokens=named.tokens,

@@ -32,7 +32,7 @@ MISSES = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Figure:
+class TokenFigure:
     """Two numbers for one thing, always labelled and side by side."""
 
     label: str
@@ -41,7 +41,7 @@ class Figure:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Answer:
+class AnswerTurn:
     """The turn that came of the reply. Empty where its words may not be shown."""
 
     id: UUID
@@ -60,10 +60,10 @@ class Refusal:
     explanation: str
 
 
-def answer(turn: Message | None) -> Answer | None:
+def answer(turn: Message | None) -> AnswerTurn | None:
     if turn is None:
         return None
-    return Answer(
+    return AnswerTurn(
         id=turn.id,
         position=turn.position,
         tokens=turn.token_count,
@@ -88,21 +88,23 @@ def refusal(snapshot: ContextSnapshot, *, shown: bool) -> Refusal | None:
     )
 
 
-def figures(snapshot: ContextSnapshot) -> list[Figure]:
+def figures(snapshot: ContextSnapshot) -> list[TokenFigure]:
     usage = snapshot.usage
     read, written = usage.get("cache_read_input_tokens"), usage.get("cache_creation_input_tokens")
     for_an_hour, thought = usage.get("cache_creation_1h_input_tokens"), usage.get("thinking_tokens")
     shown = [
-        Figure(label="Input tokens", estimated=snapshot.total_tokens, reported=token_calibration.reported_input(usage)),
-        Figure(
+        TokenFigure(
+            label="Input tokens", estimated=snapshot.total_tokens, reported=token_calibration.reported_input(usage)
+        ),
+        TokenFigure(
             label="of these read from the prompt cache",
             estimated=snapshots.cache_of(snapshot).expected if snapshot.cache else None,
             reported=read,
         ),
-        Figure(label="of these written to the prompt cache", estimated=None, reported=written),
-        for_an_hour and Figure(label="of these for an hour", estimated=None, reported=for_an_hour),
-        Figure(label="Output tokens", estimated=None, reported=usage.get("output_tokens")),
-        thought and Figure(label="of these thinking", estimated=None, reported=thought),
+        TokenFigure(label="of these written to the prompt cache", estimated=None, reported=written),
+        for_an_hour and TokenFigure(label="of these for an hour", estimated=None, reported=for_an_hour),
+        TokenFigure(label="Output tokens", estimated=None, reported=usage.get("output_tokens")),
+        thought and TokenFigure(label="of these thinking", estimated=None, reported=thought),
     ]
     return [figure for figure in shown if figure]
 

@@ -11,21 +11,21 @@ from conversations.models import ContextSnapshot
 from conversations.staff import display
 from conversations.staff.snapshot import response
 from conversations.staff.snapshot.bar import Segment, budget_x, segments
-from conversations.staff.snapshot.candidates import Known, Tally, known_rows, tallied
+from conversations.staff.snapshot.candidates import CandidateRow, Tally, known_rows, tallied
 from conversations.staff.snapshot.evidence import Relatives, evidence_of, is_turn_of_thread, relatives_of
 from conversations.staff.snapshot.exact import Exact, exact
-from conversations.staff.snapshot.included import Included, included
+from conversations.staff.snapshot.included import IncludedParts, included
 from conversations.staff.snapshot.missing import Cause, LeftOut, causes, left_out_rows
-from conversations.staff.snapshot.response import Answer, Figure, Refusal
-from conversations.staff.snapshot.rewritten import Rewritten, rewritten
-from conversations.staff.snapshot.timing import Step, waterfall
+from conversations.staff.snapshot.response import AnswerTurn, Refusal, TokenFigure
+from conversations.staff.snapshot.rewritten import ContextualQuery, rewritten
+from conversations.staff.snapshot.timing import TimingStep, waterfall
 from conversations.staff.snapshot.verdict import failures, source_label, verdict
 
 __all__ = ["SnapshotPage", "failures", "snapshot_page", "verdict"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Problem:
+class ProblemRow:
     """A source that failed, and was left out."""
 
     source: str
@@ -43,30 +43,30 @@ class SnapshotPage:
     digest: str
     segments: Sequence[Segment]
     budget_x: float | None
-    sent: Included
+    sent: IncludedParts
     causes: Sequence[Cause]
     left_out: Sequence[LeftOut]
-    known: Sequence[Known]
+    known: Sequence[CandidateRow]
     known_tally: Sequence[Tally]
     layers: Sequence[Layer]
-    rewritten: Rewritten
-    problems: Sequence[Problem]
+    rewritten: ContextualQuery
+    problems: Sequence[ProblemRow]
     can_be_rebuilt: bool
     exact: Exact | None
-    answer: Answer | None
+    answer: AnswerTurn | None
     thinking: str
     effort: str
     room: int
     stop_reason: str
     refusal: Refusal | None
-    figures: Sequence[Figure]
+    figures: Sequence[TokenFigure]
     cost: str
     factor: str
     cache: str
     cache_hit: str
     diagnosis: str
     diagnostics: str
-    timings: Sequence[Step]
+    timings: Sequence[TimingStep]
     error: str
     relatives: Relatives
 
@@ -91,7 +91,7 @@ def snapshot_page(snapshot: ContextSnapshot, *, shown: bool) -> SnapshotPage:
         known_tally=tallied(known),
         layers=layers(evidence),
         rewritten=rewritten(evidence, relatives),
-        problems=[Problem(**problem | {"source": source_label(problem)}) for problem in body["problems"]],
+        problems=[ProblemRow(**problem | {"source": source_label(problem)}) for problem in body["problems"]],
         can_be_rebuilt=evidence.can_be_rebuilt,
         exact=exact(evidence.request) if evidence.request else None,
         answer=response.answer(evidence.answer),

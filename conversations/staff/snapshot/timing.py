@@ -18,7 +18,7 @@ STEPS = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Step:
+class TimingStep:
     """``after`` and ``took`` in milliseconds from the beginning of the building; ``x`` and ``width`` in units of ``AXIS``."""
 
     name: str
@@ -29,7 +29,7 @@ class Step:
     width: float
 
 
-def waterfall(snapshot: ContextSnapshot) -> list[Step]:
+def waterfall(snapshot: ContextSnapshot) -> list[TimingStep]:
     """The steps of building come one after the other, each with all that it took; then the wait and the writing."""
     measured = snapshots.timings_of(snapshot)
     built = measured.pop("total", sum(measured.values()))
@@ -63,11 +63,11 @@ def answering(
     return steps
 
 
-def placed(steps: Sequence[tuple[str, str, float, float]]) -> list[Step]:
+def placed(steps: Sequence[tuple[str, str, float, float]]) -> list[TimingStep]:
     end = max((after + took for _, _, after, took in steps), default=0) or 1
     told = []
     for name, label, after, took in steps:
         width = max(SEEN, took / end * AXIS)
         x = min(after / end * AXIS, AXIS - width)
-        told.append(Step(name=name, label=label, after=after, took=took, x=round(x, 1), width=round(width, 1)))
+        told.append(TimingStep(name=name, label=label, after=after, took=took, x=round(x, 1), width=round(width, 1)))
     return told

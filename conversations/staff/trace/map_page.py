@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from conversations.context import turn_history
-from conversations.context.turn_history import Bar, Fate
+from conversations.context.turn_history import Fate, FateRange
 from conversations.models import ContextSnapshot, Thread
 from conversations.staff import display
 from conversations.staff.thread_page import position
 from conversations.staff.trace import trace_reads
-from conversations.staff.trace.trace_reads import Request, Summarised
+from conversations.staff.trace.trace_reads import SummarizedPart, TracedRequest
 
 SHOWN = 300
 """So many requests stand on one page."""
@@ -61,7 +61,7 @@ class Axis:
 class Column:
     """A request on the map. ``counts`` are its turns by fate, in the order of ``MapPage.fates``."""
 
-    request: Request
+    request: TracedRequest
     number: int
     x: float
     url: str
@@ -90,7 +90,7 @@ class Shape:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Tick:
+class MapTick:
     at: float
     label: str
     turn: int = 0
@@ -125,9 +125,9 @@ class MapPage:
     width: float
     axis: Axis
     shapes: Sequence[Shape]
-    turns: Sequence[Tick]
-    times: Sequence[Tick]
-    numbers: Sequence[Tick]
+    turns: Sequence[MapTick]
+    times: Sequence[MapTick]
+    numbers: Sequence[MapTick]
     bands: Sequence[Band]
     fates: Sequence[Fate]
     top = HEAD
@@ -163,7 +163,7 @@ def map_page(thread: Thread, *, until: str) -> MapPage:
     return drawn(shown, trace_reads.summaries(thread), total=total)
 
 
-def drawn(requests: Sequence[Request], summaries: Sequence[Summarised], *, total: int) -> MapPage:
+def drawn(requests: Sequence[TracedRequest], summaries: Sequence[SummarizedPart], *, total: int) -> MapPage:
     """The map of these requests, of so many that there are. Pure."""
     parts = [summary.part for summary in summaries if not summary.is_empty]
     bars = [turn_history.bars(request.runs, parts, request.at) for request in requests]
@@ -224,7 +224,7 @@ def told(number: int, counts: Mapping[Fate, int]) -> str:
     return f"Request {number:,}: {words}"
 
 
-def axis_of(columns: Sequence[Sequence[Bar]]) -> Axis:
+def axis_of(columns: Sequence[Sequence[FateRange]]) -> Axis:
     """Turns older than any that was sent in its place are folded, where that makes much room."""
     end = max((column[-1].last for column in columns), default=1)
     in_place = {*Fate} - {Fate.NO_ROOM, Fate.SUMMARISED, Fate.REPLACED, Fate.RECALLED}
@@ -238,7 +238,7 @@ def column_width(count: int) -> float:
     return round(min(wide, max(narrow, WIDTH / max(count, 1))), 1)
 
 
-def shapes_of(columns: Sequence[Sequence[Bar]], axis: Axis, width: float) -> list[Shape]:
+def shapes_of(columns: Sequence[Sequence[FateRange]], axis: Axis, width: float) -> list[Shape]:
     """What is drawn, from what lies below to what may not be hidden. A path a fate is light for a browser."""
     paths: defaultdict[Fate, list[str]] = defaultdict(list)
     for area in turn_history.areas(columns):
@@ -248,22 +248,22 @@ def shapes_of(columns: Sequence[Sequence[Bar]], axis: Axis, width: float) -> lis
     return [Shape(fate=fate, path="".join(paths[fate]), count=len(paths[fate])) for fate in Fate if fate in paths]
 
 
-def turn_ticks(axis: Axis) -> list[Tick]:
+def turn_ticks(axis: Axis) -> list[MapTick]:
     """Turns that are named beside the map, as many as can be read."""
     step = next((step for step in STEPS if step * axis.unit >= TICK_HEIGHT), STEPS[-1])
     places = [place for place in range(step, axis.end + 1, step) if place >= axis.begin]
     first = 1 if axis.begin == 1 or axis.folded else axis.begin
     named = [first, *(place for place in places if axis.top(place) - axis.top(first) >= TICK_HEIGHT)]
-    return [Tick(at=round(axis.top(place), 1), label=f"{place:,}", turn=place) for place in named]
+    return [MapTick(at=round(axis.top(place), 1), label=f"{place:,}", turn=place) for place in named]
 
 
-def ticks(width: float, labels: Sequence[str]) -> list[Tick]:
+def ticks(width: float, labels: Sequence[str]) -> list[MapTick]:
     """As many of the labels of columns as can be read."""
     every = max(1, round(TICK_WIDTH / width))
-    return [Tick(at=round(place * width, 1), label=labels[place]) for place in range(0, len(labels), every)]
+    return [MapTick(at=round(place * width, 1), label=labels[place]) for place in range(0, len(labels), every)]
 
 
-def band(summary: Summarised, axis: Axis) -> Band:
+def band(summary: SummarizedPart, axis: Axis) -> Band:
     first, last = summary.part.first, min(summary.part.last, axis.end)
     top, height = axis.span(first, last)
     state = "nothing to tell, or forgotten" if summary.is_empty else f"summarised {display.moment(summary.part.at)}"

@@ -8,8 +8,8 @@ from uuid import UUID
 from django.db.models import BooleanField, Case, QuerySet, Value, When
 
 from conversations.context import snapshot_codec
-from conversations.context.turn_history import Part, Seen
-from conversations.context.windowing import Run
+from conversations.context.turn_history import RequestOutcome, SummarizedRange
+from conversations.context.windowing import TurnRun
 from conversations.models import ContextSnapshot, Thread
 from memory.models import ThreadSummary
 
@@ -18,7 +18,7 @@ REPLYING = (ContextSnapshot.Purpose.REPLY, ContextSnapshot.Purpose.ARTIFACT)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Request:
+class TracedRequest:
     """A model request that replies. ``number`` counts those of its thread, from 1."""
 
     number: int
@@ -26,15 +26,15 @@ class Request:
     at: datetime
     purpose: str
     round: int
-    runs: Sequence[Run]
+    runs: Sequence[TurnRun]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Summarised:
+class SummarizedPart:
     """A part of the thread, by its summary. ``is_empty``: there was nothing to tell, or it was forgotten."""
 
     id: UUID
-    part: Part
+    part: SummarizedRange
     is_empty: bool
     is_stale: bool
 
@@ -44,30 +44,32 @@ def replying(thread: Thread) -> QuerySet[ContextSnapshot]:
     return ContextSnapshot.objects.filter(thread=thread, purpose__in=REPLYING).order_by("created_at", "id")
 
 
-def requests(thread: Thread, first: int, last: int) -> list[Request]:
+def requests(thread: Thread, first: int, last: int) -> list[TracedRequest]:
     """Those of these numbers."""
     rows = replying(thread).values_list("id", "created_at", "purpose", "round", "runs")[first - 1 : last]
     return [
-        Request(number=number, id=id, at=at, purpose=purpose, round=round, runs=snapshot_codec.unpack_runs(runs))
+        TracedRequest(number=number, id=id, at=at, purpose=purpose, round=round, runs=snapshot_codec.unpack_runs(runs))
         for number, (id, at, purpose, round, runs) in enumerate(rows, start=first)
     ]
 
 
-def seen(thread: Thread, position: int) -> list[Seen]:
+def seen(thread: Thread, position: int) -> list[RequestOutcome]:
     """What each request that replies did with the turn at this position."""
     rows = replying(thread).values_list("id", "created_at", "runs")
     return [
-        Seen(number=number, id=id, at=at, reason=snapshot_codec.reason_at(runs, position))
+        RequestOutcome(number=number, id=id, at=at, reason=snapshot_codec.reason_at(runs, position))
         for number, (id, at, runs) in enumerate(rows, start=1)
     ]
 
 
-def summaries(thread: Thread) -> list[Summarised]:
+def summaries(thread: Thread) -> list[SummarizedPart]:
     """The thread's summaries without what they say, in the order of its turns."""
     is_empty = Case(When(text="", then=Value(True)), default=Value(False), output_field=BooleanField())
     rows = ThreadSummary.objects.filter(thread=thread).annotate(is_empty=is_empty).order_by("first_position")
     return [
-        Summarised(id=id, part=Part(first=first, last=last, at=at), is_empty=is_empty, is_stale=stale is not None)
+        SummarizedPart(
+            id=id, part=SummarizedRange(first=first, last=last, at=at), is_empty=is_empty, is_stale=stale is not None
+        )
         for id, first, last, at, is_empty, stale in rows.values_list(
             "id", "first_position", "last_position", "made_at", "is_empty", "stale_since"
         )

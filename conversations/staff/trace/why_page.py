@@ -34,7 +34,7 @@ CAME_BACK = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Row:
+class StretchRow:
     """Requests, one after the other, that did the same with the turn; and the place of them in the strip."""
 
     stretch: Stretch
@@ -52,13 +52,13 @@ class WhyPage:
     notes: Sequence[str]
     rule: str
     code: str
-    rows: Sequence[Row]
+    rows: Sequence[StretchRow]
     hidden: int
     total: int
     first_without: Stretch | None
     stand_ins: Sequence[StandIn]
     quoting: Sequence[ContextSnapshot]
-    strip: Sequence[Row]
+    strip: Sequence[StretchRow]
     fates: Sequence[Fate]
     before: int
     excerpt: str
@@ -172,11 +172,11 @@ def notes(message: Message, trace: Trace) -> Iterator[str]:
         )
 
 
-def rows_of(trace: Trace) -> list[Row]:
+def rows_of(trace: Trace) -> list[StretchRow]:
     scale = STRIP_WIDTH / max(sum(stretch.count for stretch in trace.stretches), 1)
     returns = {one.stretch.first.number: one for one in trace.returns}
     return [
-        Row(
+        StretchRow(
             stretch=stretch,
             fate=FATES[stretch.reason] if stretch.reason else None,
             x=round((stretch.first.number - 1) * scale, 1),

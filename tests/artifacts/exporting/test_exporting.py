@@ -158,7 +158,7 @@ def test_as_deep_as_a_list_may_be_it_is_laid_out(settings: Any) -> None:
     depth = markdown_blocks.DEEPEST
     content = "".join("  " * n + f"- level {n}\n" for n in range(depth)) + "\n\n" + ">" * depth + " **quoted**"
     blocks = markdown_blocks.read(content, title="Deep")
-    assert [type(block).__name__ for block in blocks] == ["Heading", "Listing", "Quote"]
+    assert [type(block).__name__ for block in blocks] == ["Heading", "ListBlock", "Quote"]
     text = pdf_text(pdf.write(blocks, title="Deep", npm=settings.BASE_DIR / "node_modules"))
     assert [n for n in range(depth) if f"level {n}" not in text] == []
     assert "quoted" in text

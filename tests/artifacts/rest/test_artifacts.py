@@ -15,7 +15,7 @@ from conversations.models import Message, Thread
 from conversations.runtime.db import in_database
 from tests.artifacts.factories import make_artifact
 from tests.conversations.factories import make_reply, make_thread
-from tests.conversations.rest.client import Answer, Api
+from tests.conversations.rest.client import Api, ApiResponse
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("engine")]
 
@@ -30,7 +30,7 @@ async def artifact_of(user: User, *contents: str, **values: Any) -> Artifact:
     return await in_database(make_artifact)(await thread_of(user), *contents, **values)
 
 
-def titles(answer: Answer) -> list[str]:
+def titles(answer: ApiResponse) -> list[str]:
     return [artifact["title"] for artifact in answer.body["results"]]
 
 

@@ -14,7 +14,7 @@ from conversations.models import Assistant, ContextSnapshot, Message
 from conversations.replies import store
 from tests.artifacts.factories import make_artifact
 from tests.conversations.factories import make_reply, make_snapshot, make_thread
-from tests.conversations.staff.conftest import Reader, list_url, page_url
+from tests.conversations.staff.conftest import StaffReader, list_url, page_url
 from tests.html import as_read
 
 pytestmark = pytest.mark.django_db
@@ -27,7 +27,7 @@ def silent_request(user: User) -> ContextSnapshot:
     return ContextSnapshot.objects.get(reply=opened.reply)
 
 
-def test_a_version_leads_to_the_turn_the_reply_and_the_request_that_made_it(staff: Reader) -> None:
+def test_a_version_leads_to_the_turn_the_reply_and_the_request_that_made_it(staff: StaffReader) -> None:
     thread = make_thread(turns=["Write a BRD"])
     reply = make_reply(thread)
     values = {"role": "assistant", "text": "Done", "token_count": 5, "token_total": 10, "created_at": reply.created_at}
@@ -52,7 +52,7 @@ def test_a_version_leads_to_the_turn_the_reply_and_the_request_that_made_it(staf
     )
 
 
-def test_many_versions_come_page_by_page_and_a_long_one_whole_by_itself(staff: Reader) -> None:
+def test_many_versions_come_page_by_page_and_a_long_one_whole_by_itself(staff: StaffReader) -> None:
     artifact = make_artifact(make_thread(), *(f"{number}" for number in range(1, 41)), "x" * 99_000 + "the end")
     pages = [artifact_page(artifact, before=before, version="", shown=True) for before in ("", "22", "2")]
     assert [[each.row.number for each in page.versions] for page in pages] == [
@@ -68,7 +68,7 @@ def test_many_versions_come_page_by_page_and_a_long_one_whole_by_itself(staff: R
     assert "No versions here." in staff.get(page_url("artifact", artifact.pk) + "?version=42").text
 
 
-def test_the_page_costs_the_same_for_one_version_as_for_many(staff: Reader) -> None:
+def test_the_page_costs_the_same_for_one_version_as_for_many(staff: StaffReader) -> None:
     one, many = make_artifact(make_thread(), "x"), make_artifact(make_thread(), *map(str, range(30)))
     counts = []
     for artifact in (one, one, many):
@@ -78,7 +78,7 @@ def test_the_page_costs_the_same_for_one_version_as_for_many(staff: Reader) -> N
     assert counts[1] == counts[2]
 
 
-def test_staff_find_deleted_artifacts_and_those_of_presets(staff: Reader) -> None:
+def test_staff_find_deleted_artifacts_and_those_of_presets(staff: StaffReader) -> None:
     thread = make_thread()
     kept, preset = make_artifact(thread, title="kept"), make_artifact(thread, title="preset", preset="brd")
     gone = make_artifact(thread, title="gone", deleted_at=thread.created_at)
@@ -91,7 +91,7 @@ def test_staff_find_deleted_artifacts_and_those_of_presets(staff: Reader) -> Non
     assert found(kind__exact="document") == {kept.pk, preset.pk, gone.pk}
 
 
-def test_staff_change_a_preset_and_see_what_is_sent(staff: Reader) -> None:
+def test_staff_change_a_preset_and_see_what_is_sent(staff: StaffReader) -> None:
     preset, companion = Preset.objects.get(slug="brd"), Assistant.objects.get(slug="companion")
     values = {"name": "BRD", "slug": "brd", "prompt": "Write <it> down.", "kind": "table", "order": 9}
     response = staff.post(page_url("preset", preset.pk), values | {"assistants": [companion.pk], "is_active": "on"})
@@ -103,7 +103,7 @@ def test_staff_change_a_preset_and_see_what_is_sent(staff: Reader) -> None:
     assert "“BRD”" in instruction_text(preset)
 
 
-def test_a_silent_reply_says_which_preset_it_works_for(staff: Reader, root: User) -> None:
+def test_a_silent_reply_says_which_preset_it_works_for(staff: StaffReader, root: User) -> None:
     snapshot = silent_request(root)
     page = staff.get(page_url("reply", snapshot.reply_id)).text
     assert "none: the preset “brd” works silently" in page
@@ -111,7 +111,7 @@ def test_a_silent_reply_says_which_preset_it_works_for(staff: Reader, root: User
     assert "preset brd" in staff.get(list_url("reply")).text
 
 
-def test_the_request_of_a_silent_reply_shows_its_instruction_and_no_message(staff: Reader, root: User) -> None:
+def test_the_request_of_a_silent_reply_shows_its_instruction_and_no_message(staff: StaffReader, root: User) -> None:
     snapshot = silent_request(root)
     page = staff.read(page_url("contextsnapshot", snapshot.pk)).text
     assert "no turn, but the preset “brd”" in page

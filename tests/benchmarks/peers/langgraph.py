@@ -9,7 +9,7 @@ from langchain_core.messages import AIMessage, HumanMessage, trim_messages
 from langgraph.checkpoint.base import empty_checkpoint
 from langgraph.checkpoint.postgres import PostgresSaver
 
-from tests.benchmarks.corpus import Row
+from tests.benchmarks.corpus import CorpusTurn
 
 TOKENS = 3_000
 VERSION = "00000000000000000000000000000001.0"
@@ -23,7 +23,7 @@ def connected(url: str) -> Iterator[PostgresSaver]:
         yield saver
 
 
-def load(saver: PostgresSaver, thread: uuid.UUID, rows: list[Row]) -> None:
+def load(saver: PostgresSaver, thread: uuid.UUID, rows: list[CorpusTurn]) -> None:
     checkpoint = empty_checkpoint()
     messages = [(HumanMessage if row.role == "user" else AIMessage)(content=row.text, id=str(row.id)) for row in rows]
     checkpoint["channel_values"] = {"messages": messages}

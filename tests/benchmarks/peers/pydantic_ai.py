@@ -6,7 +6,7 @@ from collections.abc import Callable
 import psycopg
 from pydantic_ai.messages import ModelMessagesTypeAdapter, ModelRequest, ModelResponse, TextPart, UserPromptPart
 
-from tests.benchmarks.corpus import Row
+from tests.benchmarks.corpus import CorpusTurn
 
 NEWEST = 80
 TABLE = "CREATE TABLE pydantic_ai_thread (id uuid PRIMARY KEY, messages jsonb NOT NULL)"
@@ -14,7 +14,7 @@ INSERT = "INSERT INTO pydantic_ai_thread (id, messages) VALUES (%s, %s)"
 SELECT = "SELECT messages::text FROM pydantic_ai_thread WHERE id = %s"
 
 
-def load(connection: psycopg.Connection, thread: uuid.UUID, rows: list[Row]) -> None:
+def load(connection: psycopg.Connection, thread: uuid.UUID, rows: list[CorpusTurn]) -> None:
     messages = [
         ModelRequest(parts=[UserPromptPart(content=row.text, timestamp=row.created_at)])
         if row.role == "user"

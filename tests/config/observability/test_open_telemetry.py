@@ -15,7 +15,7 @@ from django.db import connection
 from django.test import Client
 from django.utils import timezone
 
-from config.observability.collector import Exporting
+from config.observability.collector import CollectorExporter
 from config.observability.logs import JsonFormatter
 from conversations.checks import telemetry_can_be_told
 from conversations.models import Assistant, ContextSnapshot, Reply
@@ -26,8 +26,8 @@ from conversations.runtime.request_ids import FOREIGN_ID, current_request_id, ma
 from conversations.staff.requests.by_request_id import replies_of
 from conversations.tasks import unattended
 from tests import model_scripts as scripts
-from tests.clients import Client as Program
-from tests.collector import Collector, Told
+from tests.clients import ServerClient as Program
+from tests.collector import CollectedSpan, Collector
 from tests.conversations.factories import make_reply, make_snapshot, make_thread
 from tests.conversations.rest.client import Api
 from tests.conversations.staff.conftest import list_url, page_url
@@ -53,7 +53,7 @@ class Listening:
 
     def __init__(self, collector: Collector) -> None:
         self._collector, self._exporting = collector, ExitStack()
-        exporting = Exporting(["traces", "metrics"])
+        exporting = CollectorExporter(["traces", "metrics"])
         self._exporting.callback(exporting.close)
         telemetry.listen(exporting.tracing)
 
@@ -68,7 +68,7 @@ def listening(monkeypatch: pytest.MonkeyPatch) -> Iterator[Listening]:
         monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url)
         heard = Listening(collector)
         yield heard
-        telemetry.listen(telemetry.Listener())
+        telemetry.listen(telemetry.TelemetryListener())
         heard.told()
 
 
@@ -201,7 +201,7 @@ async def test_a_reply_is_told_as_the_steps_that_it_took(
     }
 
 
-def steps_to(span: Told, spans: dict[str, Told]) -> tuple[str, list[str]]:
+def steps_to(span: CollectedSpan, spans: dict[str, CollectedSpan]) -> tuple[str, list[str]]:
     """Its kind, and the names from it up to whoever called from outside."""
     names = [span.name]
     above = span
@@ -265,8 +265,8 @@ async def test_nothing_of_what_is_said_is_told(user: User, api: Api, model: Mode
     await api.post("memories/", {"content": f"Was born in {NEEDLE}"})
     model.script(
         scripts.turn(
-            scripts.Use(name="save_artifact", input=BOAT, id="toolu_1"),
-            scripts.Use(name=f"sail_to_{NEEDLE}", input={"to": NEEDLE}, id="toolu_2"),
+            scripts.ScriptedToolUse(name="save_artifact", input=BOAT, id="toolu_1"),
+            scripts.ScriptedToolUse(name=f"sail_to_{NEEDLE}", input={"to": NEEDLE}, id="toolu_2"),
         ),
         scripts.text(f"Off to {NEEDLE}."),
         scripts.error(400, f"No {NEEDLE} today"),

@@ -8,7 +8,7 @@ from django.core.exceptions import ImproperlyConfigured
 from hypothesis import given
 from hypothesis import strategies as st
 
-from config.server.proxies import Client, Trust, behind, client_of, parse_address, trust
+from config.server.proxies import ClientOrigin, Trust, behind, client_of, parse_address, trust
 
 PROXY, EDGE, SPOOFED, PERSON = "10.0.0.1", "10.0.0.2", "198.51.100.66", "203.0.113.7"
 OURS = trust(["10.0.0.0/8", "2001:db8:10::/48"])
@@ -31,7 +31,7 @@ ports = st.one_of(st.just(""), st.integers(1, 65_535).map(lambda port: f":{port}
 rubbish = st.text(st.characters(min_codepoint=32, max_codepoint=255), max_size=40)
 
 
-def client(peer: str = PROXY, trusted: Trust = OURS, **lines: str | list[str]) -> Client:
+def client(peer: str = PROXY, trusted: Trust = OURS, **lines: str | list[str]) -> ClientOrigin:
     headers = [
         (NAMES[name], line.encode("latin-1"))
         for name, value in lines.items()
@@ -79,12 +79,12 @@ def test_every_address_is_read_back(ip: IPv4Address | IPv6Address, port: str) ->
 @given(peer=addresses, line=rubbish, standard=rubbish)
 def test_nobody_is_believed_by_default(peer: IPv4Address | IPv6Address, line: str, standard: str) -> None:
     found = client(str(peer), trust([]), standard=standard, proto="https", host="evil.example", chain=line)
-    assert found == Client(address=peer)
+    assert found == ClientOrigin(address=peer)
 
 
 @given(peer=strangers, line=rubbish)
 def test_who_comes_past_the_proxies_is_not_believed(peer: IPv4Address | IPv6Address, line: str) -> None:
-    assert client(str(peer), proto="https", host="evil.example", chain=line) == Client(address=peer)
+    assert client(str(peer), proto="https", host="evil.example", chain=line) == ClientOrigin(address=peer)
 
 
 @given(
@@ -109,9 +109,9 @@ def test_a_quote_left_open_swallows_nothing(
 ) -> None:
     """Whatever stands before it, the last element is the proxy's; if the whole can't be read, it counts as unknown."""
     element = f'for="{written(ip, port)}";proto={scheme};host="chat.example"'
-    assert client(standard=element) == Client(address=ip, scheme=scheme.lower(), host="chat.example")
+    assert client(standard=element) == ClientOrigin(address=ip, scheme=scheme.lower(), host="chat.example")
     found = client(standard=f"{claimed}, {element}")
-    assert found in (client(standard=element), Client(address=ip_address(PROXY)))
+    assert found in (client(standard=element), ClientOrigin(address=ip_address(PROXY)))
 
 
 @given(ip=addresses, claimed=strangers)
@@ -154,10 +154,10 @@ def test_a_number_of_proxies_is_enough_and_no_more_are_believed() -> None:
 
 def test_scheme_and_host_are_those_that_the_outermost_trusted_proxy_met() -> None:
     by_edge = client(chain=f"{PERSON}, {EDGE}", proto="https, http", host="chat.example, inner")
-    assert by_edge == Client(address=ip_address(PERSON), scheme="https", host="chat.example")
+    assert by_edge == ClientOrigin(address=ip_address(PERSON), scheme="https", host="chat.example")
     assert client(chain=f"{PERSON}, {EDGE}", proto="https", host="chat.example") == by_edge  # handed on
     claimed = client(chain=f"{SPOOFED}, {PERSON}", proto="https, http", host="evil.example, chat.example")
-    assert claimed == Client(address=ip_address(PERSON), scheme="http", host="chat.example")
+    assert claimed == ClientOrigin(address=ip_address(PERSON), scheme="http", host="chat.example")
     assert client(proto="gopher", chain=PERSON).scheme == ""
 
 

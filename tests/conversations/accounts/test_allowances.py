@@ -16,14 +16,14 @@ from django.utils import timezone
 
 from conversations import replies
 from conversations.accounts import allowances, tokens
-from conversations.accounts.allowances import Use
+from conversations.accounts.allowances import AllowanceUse
 from conversations.accounts.limits import Limits, tighter
 from conversations.errors import RateLimited
 from conversations.models import Allowance, ApiToken, Assistant, Message, Reply, Thread, UserLimits
 from conversations.providers.base import Usage
 from conversations.replies import store
 from conversations.replies.events import OWNER
-from conversations.replies.transcript import Said
+from conversations.replies.transcript import ReplyTranscript
 from conversations.runtime.db import in_database
 from conversations.threads import deletion
 from tests import model_scripts as scripts
@@ -37,7 +37,7 @@ SENDERS = 200
 ROOM = 10
 
 
-def opened(user: User, token: ApiToken | None = None, text: str = "Hello") -> store.Opened:
+def opened(user: User, token: ApiToken | None = None, text: str = "Hello") -> store.OpenedReply:
     return store.open_turn(
         user=user,
         thread_id=None,
@@ -53,12 +53,12 @@ def issued(user: User, **limits: Any) -> ApiToken:
     return ApiToken.objects.latest("id")
 
 
-def end(turn: store.Opened, status: Reply.Status = Reply.Status.COMPLETED, **usage: int) -> None:
+def end(turn: store.OpenedReply, status: Reply.Status = Reply.Status.COMPLETED, **usage: int) -> None:
     outcome = store.Outcome(status=status, usage=Usage(**usage))
-    assert store.close(reply_id=turn.reply.id, owner=OWNER, outcome=outcome, said=Said.of("Hi"))
+    assert store.close(reply_id=turn.reply.id, owner=OWNER, outcome=outcome, said=ReplyTranscript.of("Hi"))
 
 
-def use(user: User, token: ApiToken | None = None) -> Use:
+def use(user: User, token: ApiToken | None = None) -> AllowanceUse:
     return allowances.use_of(user.pk, token.pk if token else None)
 
 
@@ -87,7 +87,7 @@ async def test_of_200_at_once_as_many_reach_the_model_as_there_is_room_for(
     answers = await asyncio.gather(*sent, return_exceptions=True)
     refused = (answer.details for answer in answers if isinstance(answer, RateLimited))
     refusals = Counter((details["limit"], details["whose"]) for details in refused)
-    begun = [answer for answer in answers if isinstance(answer, store.Opened)]
+    begun = [answer for answer in answers if isinstance(answer, store.OpenedReply)]
     assert (len(begun), refusals) == (ROOM, {(limit, whose): SENDERS - ROOM})
     gate.open()
     for each in begun:
@@ -136,8 +136,8 @@ def test_processes_that_know_nothing_of_each_other_share_what_room_there_is(user
                 times, outcome = line.split(" ", 1)
                 outcomes[outcome] += int(times)
     assert outcomes == {"stored": ROOM, "token's tokens_day": 3 * ROOM}
-    assert use(user, token) == Use(running=ROOM, spent=0, reserved=ROOM * reserved)
-    assert use(user) == Use(running=ROOM + 1, spent=0, reserved=(ROOM + 1) * reserved)
+    assert use(user, token) == AllowanceUse(running=ROOM, spent=0, reserved=ROOM * reserved)
+    assert use(user) == AllowanceUse(running=ROOM + 1, spent=0, reserved=(ROOM + 1) * reserved)
 
 
 def test_what_a_token_uses_counts_for_it_and_for_its_user(user: User) -> None:
@@ -154,11 +154,15 @@ def test_what_a_token_uses_counts_for_it_and_for_its_user(user: User) -> None:
     }
     opened(user, other)
     end(first, input_tokens=100)
-    assert (use(user, token), use(user).running, use(user).spent) == (Use(running=0, spent=100, reserved=0), 1, 100)
+    assert (use(user, token), use(user).running, use(user).spent) == (
+        AllowanceUse(running=0, spent=100, reserved=0),
+        1,
+        100,
+    )
     again = opened(user, token)
     Allowance.objects.all().delete()
     end(again, input_tokens=10)
-    assert allowances.recounted(user.pk, token.pk) == Use(running=0, spent=110, reserved=0)
+    assert allowances.recounted(user.pk, token.pk) == AllowanceUse(running=0, spent=110, reserved=0)
     assert allowances.recounted(user.pk).spent == 110
 
 
@@ -169,18 +173,18 @@ def test_a_tokens_limit_is_no_more_than_a_part_of_its_users(user: User) -> None:
     with pytest.raises(RateLimited) as refused:
         opened(user, token)
     assert (refused.value.details["whose"], refused.value.details["most"]) == ("user", 1)
-    assert use(user, token) == Use(running=0, spent=0, reserved=0)
+    assert use(user, token) == AllowanceUse(running=0, spent=0, reserved=0)
 
 
 def test_a_token_without_limits_of_its_own_takes_no_row(user: User) -> None:
     end(opened(user, issued(user, requests_minute=5)), input_tokens=100)
     assert [row.token_id for row in Allowance.objects.all()] == [None]
-    assert use(user) == Use(running=0, spent=100, reserved=0)
+    assert use(user) == AllowanceUse(running=0, spent=100, reserved=0)
 
 
 def test_what_was_set_aside_gives_way_to_what_was_used(user: User) -> None:
     turn = opened(user)
-    assert use(user) == Use(running=1, spent=0, reserved=turn.reply.reserved)
+    assert use(user) == AllowanceUse(running=1, spent=0, reserved=turn.reply.reserved)
     end(
         turn,
         input_tokens=100,
@@ -190,18 +194,18 @@ def test_what_was_set_aside_gives_way_to_what_was_used(user: User) -> None:
         cache_creation_1h_input_tokens=2,
         thinking_tokens=10,
     )
-    assert use(user) == Use(running=0, spent=127, reserved=0)
+    assert use(user) == AllowanceUse(running=0, spent=127, reserved=0)
 
 
 def test_a_failed_reply_gives_back_what_was_set_aside(user: User) -> None:
     end(opened(user), Reply.Status.FAILED)
-    assert use(user) == Use(running=0, spent=0, reserved=0)
+    assert use(user) == AllowanceUse(running=0, spent=0, reserved=0)
 
 
 def test_a_stopped_reply_that_was_told_no_usage_keeps_what_was_set_aside(user: User) -> None:
     turn = opened(user)
     end(turn, Reply.Status.STOPPED)
-    assert use(user) == Use(running=0, spent=turn.reply.reserved, reserved=0)
+    assert use(user) == AllowanceUse(running=0, spent=turn.reply.reserved, reserved=0)
     assert allowances.recounted(user.pk) == use(user)
 
 
@@ -212,7 +216,7 @@ def test_a_reply_that_a_dead_process_left_behind_gives_its_share_back(user: User
         opened(user)
     Reply.objects.filter(id=dead.reply.id).update(lease_until=timezone.now() - timedelta(seconds=1))
     assert store.interrupt(dead.reply.id)
-    assert use(user) == Use(running=0, spent=0, reserved=0)
+    assert use(user) == AllowanceUse(running=0, spent=0, reserved=0)
     opened(user)
 
 
@@ -231,7 +235,7 @@ def test_a_row_that_is_lost_is_made_anew_from_the_replies(user: User, settings: 
     running = opened(user)
     Allowance.objects.all().delete()
     again = opened(user)
-    assert use(user) == Use(running=2, spent=100, reserved=running.reply.reserved + again.reply.reserved)
+    assert use(user) == AllowanceUse(running=2, spent=100, reserved=running.reply.reserved + again.reply.reserved)
     with pytest.raises(RateLimited):
         opened(user)
 
@@ -240,7 +244,7 @@ def test_deleting_a_thread_does_not_give_its_tokens_back(user: User) -> None:
     turn = opened(user)
     end(turn, input_tokens=100)
     deletion.delete_thread(turn.thread)
-    assert allowances.recounted(user.pk) == Use(running=0, spent=100, reserved=0)
+    assert allowances.recounted(user.pk) == AllowanceUse(running=0, spent=100, reserved=0)
 
 
 def test_a_new_day_begins_with_nothing_used(user: User) -> None:
@@ -248,14 +252,14 @@ def test_a_new_day_begins_with_nothing_used(user: User) -> None:
     Allowance.objects.update(day=timezone.now().date() - timedelta(days=1))
     assert use(user).spent == 0
     turn = opened(user)
-    assert use(user) == Use(running=1, spent=0, reserved=turn.reply.reserved)
+    assert use(user) == AllowanceUse(running=1, spent=0, reserved=turn.reply.reserved)
 
 
 def test_what_was_begun_yesterday_is_not_counted_today(user: User) -> None:
     turn = opened(user)
     Reply.objects.update(created_at=timezone.now() - timedelta(days=1))
     end(turn, input_tokens=100)
-    assert use(user) == Use(running=0, spent=0, reserved=0)
+    assert use(user) == AllowanceUse(running=0, spent=0, reserved=0)
 
 
 def test_a_refused_message_leaves_nothing(user: User) -> None:
@@ -264,7 +268,7 @@ def test_a_refused_message_leaves_nothing(user: User) -> None:
         opened(user)
     assert refused.value.details["limit"] == "tokens_day"
     assert (Thread.objects.count(), Message.objects.count(), Reply.objects.count()) == (0, 0, 0)
-    assert use(user) == Use(running=0, spent=0, reserved=0)
+    assert use(user) == AllowanceUse(running=0, spent=0, reserved=0)
 
 
 def test_a_retry_and_a_preset_need_room_as_well(user: User, settings: Any) -> None:
@@ -286,22 +290,26 @@ LIMITS = Limits(requests_minute=0, running_replies=2, tokens_day=1_000)
 @pytest.mark.parametrize(
     ("of", "needed", "details"),
     [
-        (Use(running=1, spent=500, reserved=100), 400, None),
-        (Use(running=2, spent=0, reserved=0), 1, {"limit": "running_replies", "most": 2, "used": 2, "retry_after": 5}),
+        (AllowanceUse(running=1, spent=500, reserved=100), 400, None),
         (
-            Use(running=1, spent=500, reserved=100),
+            AllowanceUse(running=2, spent=0, reserved=0),
+            1,
+            {"limit": "running_replies", "most": 2, "used": 2, "retry_after": 5},
+        ),
+        (
+            AllowanceUse(running=1, spent=500, reserved=100),
             401,
             {"limit": "tokens_day", "most": 1_000, "used": 600, "needed": 401, "retry_after": 5},
         ),
         (
-            Use(running=0, spent=900, reserved=0),
+            AllowanceUse(running=0, spent=900, reserved=0),
             101,
             {"limit": "tokens_day", "most": 1_000, "used": 900, "needed": 101, "retry_after": 12 * 3_600 + 1},
         ),
     ],
 )
 def test_a_refusal_says_which_limit_and_when_there_is_room_again(
-    of: Use, needed: int, details: dict[str, Any] | None, whose: str
+    of: AllowanceUse, needed: int, details: dict[str, Any] | None, whose: str
 ) -> None:
     refused = allowances.refusal(LIMITS, of, needed, NOON, whose)
     assert (refused.details if refused else None) == (details and {**details, "whose": whose})

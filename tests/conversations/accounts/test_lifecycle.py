@@ -269,7 +269,7 @@ def test_what_is_no_sign_in_ends_none(person: User, sign_in: str) -> None:
 # The end of an account
 
 
-class Life:
+class FullLife:
     """What a person leaves in every corner."""
 
     def __init__(self, person: User) -> None:
@@ -302,7 +302,7 @@ def ask() -> Callable[[Client], Any]:
 def test_an_account_says_what_goes_answers_nothing_and_can_be_kept_for_a_day(
     person: User, ask: Callable[[Client], Any]
 ) -> None:
-    life = Life(person)
+    life = FullLife(person)
     client, elsewhere = browser(), browser()
     page = client.get("/account/delete/").text
     assert [re.search(rf"<strong>{n}</strong> {words}", page) is not None for n, words in (
@@ -336,7 +336,7 @@ def test_an_account_says_what_goes_answers_nothing_and_can_be_kept_for_a_day(
 
 
 def test_after_a_day_the_worker_leaves_nothing_of_the_person(person: User, ask: Callable[[Client], Any]) -> None:
-    Life(person)
+    FullLife(person)
     other = make_thread(make_user("other"), ["I stay."])
     client = browser()
     ask(client)

@@ -14,7 +14,7 @@ from conversations.context.reasons import Reason
 from conversations.context.rendering import canonical
 from conversations.context.token_calibration import PLAIN
 from conversations.context.token_estimate import text_of
-from conversations.context.turn_history import FATES, Fate, Part, bars
+from conversations.context.turn_history import FATES, Fate, SummarizedRange, bars
 from conversations.context.windowing import NOT_SENT, without_orphans
 from conversations.models import ContextSnapshot, Message, Thread
 from conversations.staff.trace import trace_reads
@@ -185,7 +185,7 @@ def check_traces(thread: Thread, bodies: Mapping[uuid.UUID, dict[str, Any]]) -> 
     for request, column in zip(shown, page.columns, strict=True):
         drawn = {
             position: Fate.NO_ROOM if bar.fate is Fate.SUMMARISED else bar.fate
-            for bar in bars(request.runs, [Part(first=2, last=9, at=request.at)], request.at)
+            for bar in bars(request.runs, [SummarizedRange(first=2, last=9, at=request.at)], request.at)
             for position in range(bar.first, bar.last + 1)
         }
         assert drawn == {position: FATES[reason] for position, reason in told[request.id].items()}
@@ -221,7 +221,7 @@ def check_change(a: ContextSnapshot, before: Context, b: ContextSnapshot, after:
     first = {turn.position for turn in before.parts.turns}
     second = {turn.position for turn in after.parts.turns}
 
-    def positions(turns: Sequence[comparing.Turns]) -> set[int]:
+    def positions(turns: Sequence[comparing.TurnSpan]) -> set[int]:
         return {position for run in turns for position in range(run.first, run.last + 1)}
 
     assert (positions(found.added), positions(found.removed)) == (second - first, first - second)

@@ -16,8 +16,8 @@ from conversations.context.comparing import (
     Comparison,
     Page,
     Prefix,
-    Tier,
-    Turns,
+    SnapshotPart,
+    TurnSpan,
     blocks_of,
     common_prefix,
     compare,
@@ -28,7 +28,7 @@ from conversations.context.reasons import Reason
 from conversations.context.rendering import system_blocks
 from conversations.context.rewriting import marked
 from conversations.context.token_estimate import estimate_tokens, turn_tokens
-from conversations.context.windowing import Run
+from conversations.context.windowing import TurnRun
 from conversations.models import Assistant, ContextBlock, ContextSnapshot, Thread, text_blocks
 from conversations.providers.base import messages_api_payload
 from tests.conversations.factories import chain, make_reply, make_snapshot, make_thread
@@ -38,16 +38,16 @@ words = st.sampled_from(["red", "green", "blue"])
 
 
 @st.composite
-def run_lists(draw: st.DrawFn) -> list[Run]:
+def run_lists(draw: st.DrawFn) -> list[TurnRun]:
     """Every position once, in runs of random fate; the last one is the message to answer."""
-    runs: list[Run] = []
+    runs: list[TurnRun] = []
     first = 1
     for length, fate in draw(st.lists(st.tuples(st.integers(1, 4), st.integers(0, 2)), max_size=5)):
         last = first if fate == 2 else first + length - 1
         reason = [Reason.OVER_BUDGET, Reason.RECENT, Reason.SHORTENED][fate]
         tokens, digest = (draw(st.integers(1, 3)), draw(words)) if fate == 2 else (0, "")
         runs.append(
-            Run(
+            TurnRun(
                 first=first,
                 last=last,
                 count=last - first + 1,
@@ -58,7 +58,7 @@ def run_lists(draw: st.DrawFn) -> list[Run]:
             )
         )
         first = last + 1
-    return [*runs, Run(first=first, last=first, count=1, included=True, reason=Reason.NEWEST, tokens=7)]
+    return [*runs, TurnRun(first=first, last=first, count=1, included=True, reason=Reason.NEWEST, tokens=7)]
 
 
 def payload_of(model: str, system: list[str], messages: list[list[str]]) -> dict[str, Any]:
@@ -73,7 +73,7 @@ payloads = st.builds(
     payload_of, words, st.lists(words, max_size=3), st.lists(st.lists(words, min_size=1, max_size=2), max_size=4)
 )
 tiers = st.lists(
-    st.builds(Tier, name=st.sampled_from(["base", "memory", "today"]), tokens=st.integers(0, 9), digest=words),
+    st.builds(SnapshotPart, name=st.sampled_from(["base", "memory", "today"]), tokens=st.integers(0, 9), digest=words),
     max_size=3,
     unique_by=lambda tier: tier.name,
 )
@@ -134,7 +134,7 @@ def test_what_was_added_and_removed_leads_from_one_to_the_other(a: Page, b: Page
 def test_summarised_is_what_left_and_is_told_by_a_summary(
     a: Page, b: Page, parts: list[tuple[uuid.UUID, int, int]]
 ) -> None:
-    summaries = tuple(Turns(thread=str(thread), first=first, last=first + more) for thread, first, more in parts)
+    summaries = tuple(TurnSpan(thread=str(thread), first=first, last=first + more) for thread, first, more in parts)
     comparison = compare_pages(a, b, summaries=summaries)
     assert turns_in(comparison.summarised) == turns_in(comparison.removed) & turns_in(summaries)
 
@@ -151,7 +151,7 @@ def sent(page: Page) -> set[tuple[str, int]]:
     }
 
 
-def turns_in(ranges: tuple[Turns, ...]) -> set[tuple[str, int]]:
+def turns_in(ranges: tuple[TurnSpan, ...]) -> set[tuple[str, int]]:
     return {(turns.thread, position) for turns in ranges for position in range(turns.first, turns.last + 1)}
 
 
@@ -201,7 +201,7 @@ def test_cache_marks_and_tools_are_read_as_the_cache_does() -> None:
 
 
 def test_a_block_that_only_the_account_leaves_out_is_a_difference() -> None:
-    runs = [Run(first=1, last=1, count=1, included=True, reason=Reason.NEWEST)]
+    runs = [TurnRun(first=1, last=1, count=1, included=True, reason=Reason.NEWEST)]
     alone = Page(thread=THREADS[0], settings={}, tiers=[], runs=runs, payload=payload_of("red", [], [["q"]]))
     with_query = replace(alone, payload=payload_of("red", [], [["q", "more"]]))
     assert not compare_pages(alone, with_query).is_empty
@@ -239,7 +239,7 @@ def test_the_next_request_of_a_thread_keeps_the_prefix(user: User) -> None:
             Change(name="query", before=None, after=query),
         ),
         rewritten=(),
-        added=(Turns(thread=str(thread.id), first=2, last=3),),
+        added=(TurnSpan(thread=str(thread.id), first=2, last=3),),
         removed=(),
         shortened=(),
         restored=(),
@@ -263,8 +263,8 @@ def test_requests_of_different_threads_share_what_staff_wrote(user: User) -> Non
     one, other = make_thread(user, ["Hello?"]), make_thread(user, ["Something else?"])
     comparison = compare(make_snapshot(one), make_snapshot(other))
     assert not comparison.same_thread
-    assert comparison.removed == (Turns(thread=str(one.id), first=1, last=1),)
-    assert comparison.added == (Turns(thread=str(other.id), first=1, last=1),)
+    assert comparison.removed == (TurnSpan(thread=str(one.id), first=1, last=1),)
+    assert comparison.added == (TurnSpan(thread=str(other.id), first=1, last=1),)
     assert comparison.prefix == Prefix(
         blocks=2, tokens=estimate_tokens(one.assistant.system_prompt), breaks_at="message 1, block 1"
     )
@@ -277,7 +277,7 @@ def test_a_turn_that_had_to_be_shortened_is_named(user: User) -> None:
     assistants = Assistant.objects.filter(pk=thread.assistant_id)
     assistants.update(total_tokens=90_000, hard_cap_tokens=100_000, history_tokens_high=80_000)
     large = make_snapshot(Thread.objects.get(pk=thread.pk))
-    long = (Turns(thread=str(thread.id), first=2, last=2),)
+    long = (TurnSpan(thread=str(thread.id), first=2, last=2),)
     assert (compare(large, small).shortened, compare(small, large).restored) == (long, long)
     assert compare(large, small).added == compare(large, small).removed == ()
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conversations.context.exclusion import exclusions
-from conversations.context.filtering import MadeArtifact, identify_fulfilled_pairs
+from conversations.context.filtering import FilterArtifact, identify_fulfilled_pairs
 from conversations.context.reasons import Reason
 from conversations.context.turn_groups import exchanges
 from conversations.context.windowing import NOT_SENT, Turn
@@ -29,7 +29,7 @@ def talk(*kinds: str) -> list[Turn]:
     return turns
 
 
-def left_out(turns: Sequence[Turn], *artifacts: MadeArtifact, **options: Any) -> dict[int, Reason]:
+def left_out(turns: Sequence[Turn], *artifacts: FilterArtifact, **options: Any) -> dict[int, Reason]:
     """The places of the turns that are left out."""
     reasons = exclusions(turns, artifacts, **options)
     assert reasons.keys() <= {turn.id for turn in turns} and {*reasons.values()} <= NOT_SENT
@@ -82,7 +82,7 @@ def test_a_refusal_takes_its_tool_calls_along() -> None:
 
 @given(stories(), st.data())
 def test_the_rule_is_the_filter_and_how_turns_ended(
-    story: tuple[list[Turn], list[MadeArtifact]], data: st.DataObject
+    story: tuple[list[Turn], list[FilterArtifact]], data: st.DataObject
 ) -> None:
     turns, artifacts = story
     for turn in turns:

@@ -17,7 +17,7 @@ from conversations.models import Assistant, ContextSnapshot, Message, Reply, Thr
 from conversations.providers.offline import OfflineProvider
 from conversations.replies import store
 from conversations.replies.events import OWNER
-from conversations.replies.transcript import Said
+from conversations.replies.transcript import ReplyTranscript
 from conversations.runtime.db import read_only
 from tests.conversations.context import promises
 from tests.conversations.factories import make_thread
@@ -73,7 +73,7 @@ def retry(thread: Thread, answer: str = "") -> Context:
     return checked(store.open_retry(user=thread.user, reply_id=reply.id), answer)
 
 
-def checked(opened: store.Opened, answer: str) -> Context:
+def checked(opened: store.OpenedReply, answer: str) -> Context:
     assert opened.recorded
     snapshot, context = opened.recorded
     earlier = Message.objects.filter(thread=opened.thread, position__lt=opened.question.position)
@@ -83,9 +83,9 @@ def checked(opened: store.Opened, answer: str) -> Context:
     return context
 
 
-def end(opened: store.Opened, answer: str) -> None:
+def end(opened: store.OpenedReply, answer: str) -> None:
     outcome = store.Outcome(status=Reply.Status.COMPLETED)
-    assert store.close(reply_id=opened.reply.id, owner=OWNER, outcome=outcome, said=Said.of(answer))
+    assert store.close(reply_id=opened.reply.id, owner=OWNER, outcome=outcome, said=ReplyTranscript.of(answer))
 
 
 def fates(context: Context) -> list[tuple[int, int, str]]:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conversations.context.filtering import ARTIFACT_CORRELATION_WINDOW, MadeArtifact, identify_fulfilled_pairs
+from conversations.context.filtering import ARTIFACT_CORRELATION_WINDOW, FilterArtifact, identify_fulfilled_pairs
 from conversations.context.turn_groups import exchanges
 from conversations.context.windowing import Turn
 from conversations.models import text_blocks
@@ -39,11 +39,11 @@ def at(seconds: float) -> datetime:
     return BEGIN + timedelta(seconds=seconds)
 
 
-def made(seconds: float, *, by: Turn | None = None, reply: uuid.UUID | None = None) -> MadeArtifact:
-    return MadeArtifact(created_at=at(seconds), message=by.id if by else None, reply=reply)
+def made(seconds: float, *, by: Turn | None = None, reply: uuid.UUID | None = None) -> FilterArtifact:
+    return FilterArtifact(created_at=at(seconds), message=by.id if by else None, reply=reply)
 
 
-def left_out(turns: Sequence[Turn], *artifacts: MadeArtifact) -> list[int]:
+def left_out(turns: Sequence[Turn], *artifacts: FilterArtifact) -> list[int]:
     """The places of the turns that the filter leaves out."""
     ids = identify_fulfilled_pairs(turns, artifacts)
     assert ids <= {turn.id for turn in turns}
@@ -199,7 +199,7 @@ def threads(draw: st.DrawFn) -> list[Turn]:
 
 
 @st.composite
-def stories(draw: st.DrawFn) -> tuple[list[Turn], list[MadeArtifact]]:
+def stories(draw: st.DrawFn) -> tuple[list[Turn], list[FilterArtifact]]:
     turns = draw(threads())
     by = st.sampled_from([None, None, said("assistant", 0), *turns])
     artifact = st.builds(
@@ -213,7 +213,7 @@ def stories(draw: st.DrawFn) -> tuple[list[Turn], list[MadeArtifact]]:
 
 @given(stories(), st.randoms(use_true_random=False))
 def test_removing_an_artifact_never_leaves_out_more_and_their_order_does_not_matter(
-    story: tuple[list[Turn], list[MadeArtifact]], random: Any
+    story: tuple[list[Turn], list[FilterArtifact]], random: Any
 ) -> None:
     turns, artifacts = story
     ids = identify_fulfilled_pairs(turns, artifacts)
@@ -225,7 +225,7 @@ def test_removing_an_artifact_never_leaves_out_more_and_their_order_does_not_mat
 
 @given(stories())
 def test_each_artifact_leaves_out_at_most_the_one_exchange_that_made_it(
-    story: tuple[list[Turn], list[MadeArtifact]],
+    story: tuple[list[Turn], list[FilterArtifact]],
 ) -> None:
     turns, artifacts = story
     for artifact in artifacts:
@@ -243,7 +243,7 @@ def test_each_artifact_leaves_out_at_most_the_one_exchange_that_made_it(
 
 
 @given(stories())
-def test_a_turn_without_an_artifact_stays(story: tuple[list[Turn], list[MadeArtifact]]) -> None:
+def test_a_turn_without_an_artifact_stays(story: tuple[list[Turn], list[FilterArtifact]]) -> None:
     turns, artifacts = story
     ids = identify_fulfilled_pairs(turns, artifacts)
     for one in exchanges(turns):

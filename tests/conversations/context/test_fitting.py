@@ -21,7 +21,7 @@ from conversations.context.rendering import api_messages
 from conversations.context.token_estimate import estimate_tokens, turn_tokens
 from conversations.context.windowing import Turn, window
 from conversations.models import Assistant, text_blocks
-from memory.sources.sections import OpenTopic, Standing, Summary, Tier, build_tiers, cut
+from memory.sources.sections import OpenTopic, Profile, Summary, Tier, build_tiers, cut
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 BASE = Section(name="base", text="Be kind.", tokens=20)
@@ -47,7 +47,7 @@ def thread_of(sizes: Sequence[int]) -> list[Turn]:
 def tiers_of(words: int) -> list[Tier]:
     """Today, open threads and the last conversation, each with this many words to say."""
     said = "plans " * words
-    standing = Standing(
+    standing = Profile(
         began_at=NOON,
         today=Summary(id="1", text=said),
         topics=[OpenTopic(id=str(n), title=f"{n} {said[:150]}", opened_at=NOON - timedelta(days=n)) for n in range(6)],

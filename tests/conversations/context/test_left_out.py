@@ -25,7 +25,7 @@ from artifacts.models import Artifact, ArtifactVersion
 from conversations.context import snapshots
 from conversations.context.builder import Context, build_context
 from conversations.context.exclusion import exclusions
-from conversations.context.filtering import MadeArtifact
+from conversations.context.filtering import FilterArtifact
 from conversations.context.invariants import broken
 from conversations.context.reasons import Reason
 from conversations.context.sessions import Session
@@ -40,7 +40,7 @@ from memory.consolidation import invalidation
 from memory.consolidation.consolidate import consolidate
 from memory.consolidation.findings import RULES
 from memory.models import Memory, ThreadSummary
-from memory.sources.recall import Reminded, search
+from memory.sources.recall import RecallQuery, search
 from tests import model_scripts as scripts
 from tests.artifacts.factories import make_artifact
 from tests.conversations.context.promises import check_account, check_request
@@ -72,7 +72,7 @@ STEPS = st.lists(
 )
 
 
-def quoting(body: dict[str, Any]) -> scripts.Stream:
+def quoting(body: dict[str, Any]) -> scripts.ScriptedStream:
     """A small model that notes all that it is told, word for word."""
     told = json.loads(body["messages"][0]["content"][0]["text"])
     turns = [(turn["number"], turn["text"]) for turn in told["turns"]]
@@ -92,7 +92,7 @@ def quoting(body: dict[str, Any]) -> scripts.Stream:
 
 
 @dataclass
-class Story:
+class StoredStory:
     """What happens, in rows as the application stores them. Each turn holds a word of its own."""
 
     user: User
@@ -226,7 +226,8 @@ class Story:
             if thread == here:
                 versions = versions.filter(artifact__deleted_at=None)
             made = [
-                MadeArtifact(created_at=one.created_at, message=one.message_id, reply=one.reply_id) for one in versions
+                FilterArtifact(created_at=one.created_at, message=one.message_id, reply=one.reply_id)
+                for one in versions
             ]
             reasons |= exclusions([Turn.of(turn) for turn in self.path(thread)], made)
         return reasons
@@ -241,7 +242,7 @@ class Story:
         for thread in self.threads:
             self.check(thread, self.built(thread, self.newest(thread)))
         with read_only():
-            found = search(Reminded(user_id=self.user.pk, text="the boat plan", at=self.now, everywhere=True))
+            found = search(RecallQuery(user_id=self.user.pk, text="the boat plan", at=self.now, everywhere=True))
         assert_without(self.hidden(None), " ".join(one.text for one in found if one.kind == "message"))
 
     def ask(self) -> None:
@@ -327,7 +328,7 @@ def test_no_text_of_a_turn_that_is_left_out_is_in_any_request_and_each_has_its_r
 ) -> None:
     model.script(quoting)
     user = make_user()
-    story = Story(user=user, threads=[make_thread(user, created_at=BEGIN) for _ in range(3)], model=model)
+    story = StoredStory(user=user, threads=[make_thread(user, created_at=BEGIN) for _ in range(3)], model=model)
     for step, place, what in steps:
         story.do(step, place, what)
     story.look()
@@ -340,7 +341,7 @@ def test_a_story_is_noted_word_for_word_by_the_model_and_by_rules(model: ModelSe
     user = make_user()
     threads = [make_thread(user, created_at=BEGIN) for _ in range(3)]
     for provider, thread in zip(("anthropic", "offline"), threads, strict=False):
-        story = Story(user=user, threads=threads, model=model)
+        story = StoredStory(user=user, threads=threads, model=model)
         story.do("say", threads.index(thread), "said")
         story.do("consolidate", 0, provider)
         part = ThreadSummary.objects.get(thread=thread)
@@ -354,7 +355,7 @@ def test_a_story_is_noted_word_for_word_by_the_model_and_by_rules(model: ModelSe
 def test_words_of_the_offline_responder_stay_with_it(model: ModelServer, provider: str) -> None:
     """P6; and T7 is checked with it, so it keeps its thread."""
     user = make_user()
-    story = Story(user=user, threads=[make_thread(user, created_at=BEGIN)], model=model)
+    story = StoredStory(user=user, threads=[make_thread(user, created_at=BEGIN)], model=model)
     for end in ("offline", "said", "offline"):
         story.do("say", 0, end)
     thread = story.threads[0]

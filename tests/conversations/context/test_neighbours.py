@@ -13,8 +13,8 @@ from pytest_django import DjangoAssertNumQueries
 
 from artifacts.models import ArtifactVersion
 from conversations.context.exclusion import exclusions
-from conversations.context.filtering import MadeArtifact
-from conversations.context.neighbours import Place, read_exclusions
+from conversations.context.filtering import FilterArtifact
+from conversations.context.neighbours import PathPlace, read_exclusions
 from conversations.context.reasons import Reason
 from conversations.context.windowing import Turn
 from conversations.models import Message, Thread
@@ -62,7 +62,7 @@ def by_the_rule(thread: Thread, *, own: bool) -> dict[uuid.UUID, Reason]:
     versions = ArtifactVersion.objects.filter(thread=thread)
     if own:
         versions = versions.filter(artifact__deleted_at=None)
-    made = [MadeArtifact(created_at=one.created_at, message=one.message_id, reply=one.reply_id) for one in versions]
+    made = [FilterArtifact(created_at=one.created_at, message=one.message_id, reply=one.reply_id) for one in versions]
     return exclusions([Turn.of(message) for message in thread.messages.order_by("depth")], made)
 
 
@@ -78,7 +78,7 @@ def test_a_part_of_a_thread_is_judged_as_the_whole_is(
             expected |= by_the_rule(thread, own=thread == threads[0])
         turns = list(Message.objects.filter(thread__in=threads).order_by("id"))
         asked = data.draw(st.lists(st.sampled_from(turns), min_size=1, max_size=8))
-        places = [Place(thread=one.thread_id, depth=one.depth, at=one.created_at) for one in asked]
+        places = [PathPlace(thread=one.thread_id, depth=one.depth, at=one.created_at) for one in asked]
         found = read_exclusions(places, here=threads[0].id)
         depends = {turn.id: expected.get(turn.id) for turn in asked if expected.get(turn.id) not in OWN}
         assert {id: found.get(id) for id in depends} == depends
@@ -92,7 +92,7 @@ OWN = (Reason.FAILED, Reason.OFFLINE)
 def test_what_a_thread_filters_off_it_still_keeps_from_others(user: User) -> None:
     thread = make_thread(user, ["Write the plan.", "Here it is.", "Which?", "A small one."])
     make_artifact(thread, message=thread.messages.get(position=2), deleted_at=BEGIN)
-    places = [Place(thread=thread.id, depth=depth, at=thread.created_at) for depth in range(1, 5)]
+    places = [PathPlace(thread=thread.id, depth=depth, at=thread.created_at) for depth in range(1, 5)]
     made = dict.fromkeys(
         thread.messages.filter(position__lte=2).values_list("id", flat=True), Reason.FULFILLED_ARTIFACT
     )
@@ -105,6 +105,6 @@ def test_no_turns_are_read_far_from_what_was_made(
 ) -> None:
     thread = make_thread(user, ["…"] * 200)
     make_artifact(thread, message=thread.messages.get(position=100))
-    far = [Place(thread=thread.id, depth=depth, at=thread.created_at) for depth in (1, 50, 89, 111, 200)]
+    far = [PathPlace(thread=thread.id, depth=depth, at=thread.created_at) for depth in (1, 50, 89, 111, 200)]
     with django_assert_num_queries(2):
         assert read_exclusions(far) == {}

@@ -7,7 +7,7 @@ import pytest
 from django.db import connection
 
 from conversations.context.budget import Budget
-from conversations.context.reads import HISTORY, LONGEST_REPLY, Wanted, read_history
+from conversations.context.reads import HISTORY, LONGEST_REPLY, HistoryQuery, read_history
 from conversations.models import Thread
 from tests.conversations.factories import make_thread
 
@@ -51,7 +51,9 @@ def test_three_turns_are_read_whatever_they_take() -> None:
 
 
 def positions(thread: Thread, *, before: int) -> list[int]:
-    return [turn.position for turn in read_history(Wanted(thread_id=thread.id, before=before, budget=BUDGET)).turns]
+    return [
+        turn.position for turn in read_history(HistoryQuery(thread_id=thread.id, before=before, budget=BUDGET)).turns
+    ]
 
 
 def rows_touched(plan: dict[str, Any]) -> Iterator[int]:

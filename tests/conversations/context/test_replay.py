@@ -15,12 +15,12 @@ from conversations.context import replay
 from conversations.context.builder import continued, rewriting_context
 from conversations.context.fitting import round_section
 from conversations.context.reasons import Reason
-from conversations.context.replay import MemoryChoice, NotRemade, QueryChoice, Remade
+from conversations.context.replay import MemoryChoice, NotReplayable, QueryChoice, ReplayedContexts
 from conversations.models import Assistant, ContextSnapshot, Reply, Thread, text_blocks
 from conversations.providers.offline import OfflineProvider
 from conversations.replies import store
 from conversations.replies.events import OWNER
-from conversations.replies.transcript import Said
+from conversations.replies.transcript import ReplyTranscript
 from conversations.runtime.db import read_only
 from memory import forgetting
 from memory.models import Memory
@@ -34,7 +34,7 @@ pytestmark = pytest.mark.django_db
 TALK = ["Who is Ada Lovelace?", "She wrote the first program."] * 30
 
 
-def remake(snapshot: ContextSnapshot, change: Callable[[Assistant], object] = bool, **choices: Any) -> Remade:
+def remake(snapshot: ContextSnapshot, change: Callable[[Assistant], object] = bool, **choices: Any) -> ReplayedContexts:
     known = replay.record_of(ContextSnapshot.objects.get(pk=snapshot.pk))
     settings = replace(known.settings, assistant=copy(known.settings.assistant), **choices)
     change(settings.assistant)
@@ -42,7 +42,7 @@ def remake(snapshot: ContextSnapshot, change: Callable[[Assistant], object] = bo
         return replay.remake(known, settings)
 
 
-def send(user: User, thread: Thread, text: str, answer: str = "Indeed.") -> store.Opened:
+def send(user: User, thread: Thread, text: str, answer: str = "Indeed.") -> store.OpenedReply:
     """Said and answered, as the application does it."""
     opened = store.open_turn(
         user=user, thread_id=thread.id, assistant=None, blocks=text_blocks(text), client_message_id=None
@@ -51,9 +51,9 @@ def send(user: User, thread: Thread, text: str, answer: str = "Indeed.") -> stor
     return opened
 
 
-def end(opened: store.Opened, answer: str) -> None:
+def end(opened: store.OpenedReply, answer: str) -> None:
     outcome = store.Outcome(status=Reply.Status.COMPLETED)
-    assert store.close(reply_id=opened.reply.id, owner=OWNER, outcome=outcome, said=Said.of(answer))
+    assert store.close(reply_id=opened.reply.id, owner=OWNER, outcome=outcome, said=ReplyTranscript.of(answer))
 
 
 @pytest.mark.parametrize("lengths", [[20, 300, 20], [100_000], [2_000] * 4])
@@ -77,7 +77,7 @@ def test_a_preset_is_given_the_answer_that_was_there_when_it_was_clicked(user: U
     said = send(user, thread, "We rent boats.", "How many?")
     clicked = store.open_preset(user=user, thread_id=thread.id, slug="letter", click=None)
     assert clicked.recorded
-    store.close(reply_id=clicked.reply.id, owner=OWNER, outcome=store.stopped(), said=Said())
+    store.close(reply_id=clicked.reply.id, owner=OWNER, outcome=store.stopped(), said=ReplyTranscript())
     end(store.open_retry(user=user, reply_id=said.reply.id), "Where?")
     send(user, thread, "In Hamburg.")
     remade = remake(clicked.recorded[0])
@@ -110,7 +110,7 @@ def sent(user: User) -> ContextSnapshot:
     return snapshot
 
 
-def names(remade: Remade) -> list[str]:
+def names(remade: ReplayedContexts) -> list[str]:
     return [part.name for part in [*remade.other.sections, *remade.other.parts.beside]]
 
 
@@ -128,7 +128,7 @@ def test_a_switch_changes_what_it_is_about_and_nothing_else(sent: ContextSnapsho
 
 
 def test_memory_is_that_of_now_only_where_it_is_asked_for(sent: ContextSnapshot) -> None:
-    def texts(remade: Remade) -> str:
+    def texts(remade: ReplayedContexts) -> str:
         return " ".join(section.text for section in remade.other.sections)
 
     assert "Rome" not in texts(remake(sent))
@@ -170,12 +170,12 @@ def test_a_small_hard_cap_holds_for_what_never_was(sent: ContextSnapshot) -> Non
 def test_what_asks_for_something_beside_the_reply_is_refused(user: User) -> None:
     reply = make_reply(make_thread(user, ["Who is Ada?", "A countess.", "And her parents?"]))
     asked = rewriting_context(make_context(reply), assistant=reply.thread.assistant, provider=OfflineProvider())
-    with pytest.raises(NotRemade, match="small model"):
+    with pytest.raises(NotReplayable, match="small model"):
         remake(record(asked, reply))
 
 
 def test_what_was_forgotten_is_not_made_again(sent: ContextSnapshot) -> None:
     turn = sent.thread.messages.get(position=3)
     forgetting.forget_turn(sent.thread.user, turn.id)
-    with pytest.raises(NotRemade, match="forgotten"):
+    with pytest.raises(NotReplayable, match="forgotten"):
         remake(sent)

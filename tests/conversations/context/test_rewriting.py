@@ -35,7 +35,7 @@ from conversations.providers.offline import OfflineProvider
 from conversations.providers.offline_answers import answer
 from conversations.providers.thinking import ThinkingPlan
 from tests import model_scripts as scripts
-from tests.model_scripts import Cut, Gate, Raw, Stall
+from tests.model_scripts import BrokenStream, Gate, Raw, Stall
 from tests.model_server import ModelServer
 
 TRUMP = ("Who is Donald Trump?", "The 45th President of the United States.")
@@ -236,7 +236,7 @@ async def test_no_call_is_made_where_it_cannot_help(
         (scripts.text("", stop_reason="max_tokens"), "failed"),  # as thinking took all the room
         (scripts.text("Who are", stop_reason="a_reason_of_the_future"), "failed"),
         (scripts.tool_use("search", {"q": "x"}), "failed"),
-        (scripts.stream(*scripts.opened(), scripts.text_delta("Who are"), Cut()), "failed"),
+        (scripts.stream(*scripts.opened(), scripts.text_delta("Who are"), BrokenStream()), "failed"),
         (scripts.stream(*scripts.opened(), scripts.text_delta("Who are")), "failed"),
         (scripts.stream(Raw(b"garbage\n\ndata: {\n\n")), "failed"),
         (scripts.stream(Raw(b"\xff\xfe")), "failed"),

@@ -11,23 +11,23 @@ from conversations.context import snapshot_codec
 from conversations.context.prompt_cache import CachePlan, CacheState, Lifetime
 from conversations.context.reasons import Reason
 from conversations.context.rendering import sha256
-from conversations.context.snapshot_codec import Named
-from conversations.context.windowing import Run
+from conversations.context.snapshot_codec import NamedText
+from conversations.context.windowing import TurnRun
 
 BASE = sha256("base").hex()
 RUNS = [
-    Run(first=1, last=4, count=3, included=False, reason=Reason.TURN_LIMIT),
-    Run(first=5, last=84, count=80, included=True, reason=Reason.RECENT, tokens=1896),
-    Run(first=85, last=85, count=1, included=True, reason=Reason.SHORTENED, tokens=24, sha256=BASE),
+    TurnRun(first=1, last=4, count=3, included=False, reason=Reason.TURN_LIMIT),
+    TurnRun(first=5, last=84, count=80, included=True, reason=Reason.RECENT, tokens=1896),
+    TurnRun(first=85, last=85, count=1, included=True, reason=Reason.SHORTENED, tokens=24, sha256=BASE),
 ]
 digests = st.binary(min_size=32, max_size=32).map(bytes.hex)
 numbers = st.integers(0, 2**40)
 
 
 @st.composite
-def runs(draw: st.DrawFn) -> Run:
+def runs(draw: st.DrawFn) -> TurnRun:
     first, length, included = draw(numbers), draw(st.integers(0, 2**20)), draw(st.booleans())
-    return Run(
+    return TurnRun(
         first=first,
         last=first + length,
         count=draw(st.just(length + 1) | numbers),
@@ -38,7 +38,7 @@ def runs(draw: st.DrawFn) -> Run:
     )
 
 
-named = st.builds(Named, name=st.sampled_from(["base", "open_threads", "query"]), sha256=digests, tokens=numbers)
+named = st.builds(NamedText, name=st.sampled_from(["base", "open_threads", "query"]), sha256=digests, tokens=numbers)
 timings = st.dictionaries(
     st.sampled_from(["history", "total"]), st.integers(1, 2**40).map(lambda microseconds: microseconds / 1000)
 )
@@ -59,12 +59,12 @@ plans = st.builds(
 
 
 @given(st.lists(runs()))
-def test_runs_are_read_as_they_were_written(values: list[Run]) -> None:
+def test_runs_are_read_as_they_were_written(values: list[TurnRun]) -> None:
     assert snapshot_codec.unpack_runs(snapshot_codec.pack_runs(values)) == values
 
 
 @given(st.lists(named))
-def test_named_texts_are_read_as_they_were_written(values: list[Named]) -> None:
+def test_named_texts_are_read_as_they_were_written(values: list[NamedText]) -> None:
     assert snapshot_codec.unpack_texts(snapshot_codec.pack_texts(values)) == values
 
 
@@ -83,7 +83,7 @@ def test_what_is_stored_can_be_read_by_people() -> None:
     warm = CachePlan(state=CacheState.WARM, marks=("system", "message"), expected=2410, previous_message_id="msg_01")
     assert [
         snapshot_codec.pack_runs(RUNS),
-        snapshot_codec.pack_texts([Named(name="base", sha256=BASE, tokens=312)]),
+        snapshot_codec.pack_texts([NamedText(name="base", sha256=BASE, tokens=312)]),
         snapshot_codec.pack_timings({"history": 1.204, "rewrite": 0, "total": 2.5}),
         snapshot_codec.pack_cache(warm),
         snapshot_codec.pack_cache(CachePlan(state=CacheState.FIRST)),

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conversations.context.thinking import Allowance, pack, plan_for, plan_without, unpack
+from conversations.context.thinking import OutputAllowance, pack, plan_for, plan_without, unpack
 from conversations.models import Assistant, Effort, Model
 from conversations.providers.base import messages_api_payload
 from conversations.providers.thinking import NO_THINKING, ThinkingPlan, payload_fields
@@ -67,13 +67,13 @@ def companion(**values: Any) -> Assistant:
 def test_a_reply_thinks_as_its_assistant_and_its_model_say(
     row: Model, assistant: Assistant, fields: dict[str, Any], max_tokens: int
 ) -> None:
-    allowance = Allowance.of(row, assistant, answer=assistant.max_output_tokens)
+    allowance = OutputAllowance.of(row, assistant, answer=assistant.max_output_tokens)
     assert payload_fields(allowance.thinking) == fields
     assert allowance.max_tokens == max_tokens
 
 
 def test_a_program_that_asks_for_fewer_tokens_takes_none_from_thinking() -> None:
-    assert Allowance.of(ALWAYS, companion(), answer=100).max_tokens == 8_292
+    assert OutputAllowance.of(ALWAYS, companion(), answer=100).max_tokens == 8_292
 
 
 @pytest.mark.parametrize(
@@ -107,10 +107,10 @@ def test_a_plan_is_written_down_in_few_characters_and_read_again(plan: ThinkingP
 
 def test_a_helping_task_has_room_for_an_answer_whatever_its_model_thinks() -> None:
     least = ThinkingPlan(mode="adaptive", display="omitted", effort="low", room=1_024)
-    assert Allowance.of_task(ALWAYS, answer=300, room=1_024) == Allowance(max_tokens=1_324, thinking=least)
+    assert OutputAllowance.of_task(ALWAYS, answer=300, room=1_024) == OutputAllowance(max_tokens=1_324, thinking=least)
     off = ThinkingPlan(mode="disabled")
-    assert Allowance.of_task(HAIKU, answer=300, room=1_024) == Allowance(max_tokens=300, thinking=off)
-    assert Allowance.of_task(model(max_output=200), answer=300, room=1_024).max_tokens == 200
+    assert OutputAllowance.of_task(HAIKU, answer=300, room=1_024) == OutputAllowance(max_tokens=300, thinking=off)
+    assert OutputAllowance.of_task(model(max_output=200), answer=300, room=1_024).max_tokens == 200
 
 
 def test_no_thinking_is_not_written_down() -> None:

@@ -13,17 +13,17 @@ from conversations.context.reasons import Reason
 from conversations.context.turn_history import (
     FATES,
     HOLDING,
-    Bar,
     Fate,
-    Part,
-    Seen,
+    FateRange,
+    RequestOutcome,
+    SummarizedRange,
     Trace,
     areas,
     bars,
     counted,
     traced,
 )
-from conversations.context.windowing import Run
+from conversations.context.windowing import TurnRun
 
 NOW = datetime(2026, 11, 1, 12, tzinfo=UTC)
 OVER, RECENT, MADE, NEWEST, RECALLED, LIMIT = (
@@ -37,32 +37,37 @@ OVER, RECENT, MADE, NEWEST, RECALLED, LIMIT = (
 
 
 @st.composite
-def accounts(draw: st.DrawFn) -> list[Run]:
+def accounts(draw: st.DrawFn) -> list[TurnRun]:
     """Every position once, of any fate; the last one is the message to answer."""
-    runs: list[Run] = []
+    runs: list[TurnRun] = []
     for length, reason in draw(st.lists(st.tuples(st.integers(1, 5), st.sampled_from(list(FATES))), max_size=8)):
         first = runs[-1].last + 1 if runs else 1
         included = reason in HOLDING - {Reason.RECALLED}
         last = first + length - 1
-        runs.append(Run(first=first, last=last, count=length, included=included, reason=reason, tokens=included * 7))
+        runs.append(
+            TurnRun(first=first, last=last, count=length, included=included, reason=reason, tokens=included * 7)
+        )
     last = runs[-1].last + 1 if runs else 1
-    return [*runs, Run(first=last, last=last, count=1, included=True, reason=Reason.NEWEST, tokens=7)]
+    return [*runs, TurnRun(first=last, last=last, count=1, included=True, reason=Reason.NEWEST, tokens=7)]
 
 
 @st.composite
-def parts(draw: st.DrawFn) -> list[Part]:
+def parts(draw: st.DrawFn) -> list[SummarizedRange]:
     """Parts follow one another, made at any time."""
     ends = sorted(draw(st.sets(st.integers(1, 40), max_size=4)))
     made = [NOW + timedelta(minutes=draw(st.integers(-1, 1))) for _ in ends]
-    return [Part(first=first + 1, last=last, at=at) for first, last, at in zip([0, *ends], ends, made, strict=False)]
+    return [
+        SummarizedRange(first=first + 1, last=last, at=at)
+        for first, last, at in zip([0, *ends], ends, made, strict=False)
+    ]
 
 
 histories = st.lists(accounts(), max_size=6)
 
 
-def seen_at(position: int, history: list[list[Run]]) -> list[Seen]:
+def seen_at(position: int, history: list[list[TurnRun]]) -> list[RequestOutcome]:
     return [
-        Seen(
+        RequestOutcome(
             number=n,
             id=uuid.UUID(int=n),
             at=NOW,
@@ -73,17 +78,19 @@ def seen_at(position: int, history: list[list[Run]]) -> list[Seen]:
 
 
 def trace_of(*reasons: Reason | None) -> Trace:
-    return traced([Seen(number=n, id=uuid.UUID(int=n), at=NOW, reason=one) for n, one in enumerate(reasons, start=1)])
+    return traced(
+        [RequestOutcome(number=n, id=uuid.UUID(int=n), at=NOW, reason=one) for n, one in enumerate(reasons, start=1)]
+    )
 
 
 @given(accounts(), st.integers(1, 50))
-def test_the_reason_at_a_position_is_that_of_its_run(runs: list[Run], position: int) -> None:
+def test_the_reason_at_a_position_is_that_of_its_run(runs: list[TurnRun], position: int) -> None:
     whole = {place: run.reason for run in runs for place in range(run.first, run.last + 1)}
     assert snapshot_codec.reason_at(snapshot_codec.pack_runs(runs), position) is whole.get(position)
 
 
 @given(accounts(), parts())
-def test_bars_tell_of_every_position_once_what_its_run_tells(runs: list[Run], told: list[Part]) -> None:
+def test_bars_tell_of_every_position_once_what_its_run_tells(runs: list[TurnRun], told: list[SummarizedRange]) -> None:
     summarised = {place for part in told if part.at <= NOW for place in range(part.first, part.last + 1)}
     expected = {
         place: Fate.SUMMARISED if place in summarised and FATES[run.reason] is Fate.NO_ROOM else FATES[run.reason]
@@ -95,9 +102,9 @@ def test_bars_tell_of_every_position_once_what_its_run_tells(runs: list[Run], to
 
 
 @given(histories, parts())
-def test_areas_are_the_bars_of_all_requests(history: list[list[Run]], told: list[Part]) -> None:
+def test_areas_are_the_bars_of_all_requests(history: list[list[TurnRun]], told: list[SummarizedRange]) -> None:
     columns = [bars(runs, told, NOW) for runs in history]
-    drawn: list[set[Bar]] = [set() for _ in columns]
+    drawn: list[set[FateRange]] = [set() for _ in columns]
     for area in areas(columns):
         for place in range(area.begin, area.end + 1):
             assert area.bar not in drawn[place]
@@ -106,7 +113,7 @@ def test_areas_are_the_bars_of_all_requests(history: list[list[Run]], told: list
 
 
 @given(histories, st.integers(1, 50))
-def test_a_trace_tells_of_every_request_once(history: list[list[Run]], position: int) -> None:
+def test_a_trace_tells_of_every_request_once(history: list[list[TurnRun]], position: int) -> None:
     seen = seen_at(position, history)
     trace = traced(seen)
     assert [one.reason for stretch in trace.stretches for one in [stretch] * stretch.count] == [
@@ -120,7 +127,7 @@ def test_a_trace_tells_of_every_request_once(history: list[list[Run]], position:
 
 
 @given(histories)
-def test_the_counts_of_a_request_are_those_of_its_runs(history: list[list[Run]]) -> None:
+def test_the_counts_of_a_request_are_those_of_its_runs(history: list[list[TurnRun]]) -> None:
     for runs in history:
         assert counted(runs).total() == sum(run.count for run in runs)
 

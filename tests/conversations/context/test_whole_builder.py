@@ -18,7 +18,7 @@ from conversations.context import prompt_cache, replay, snapshots, token_calibra
 from conversations.context.budget import Budget
 from conversations.context.builder import Context
 from conversations.context.exclusion import exclusions
-from conversations.context.filtering import MadeArtifact
+from conversations.context.filtering import FilterArtifact
 from conversations.context.fitting import history_room, standing_room
 from conversations.context.rendering import canonical
 from conversations.context.rewriting import Rewriting, RewritingOutcome
@@ -26,7 +26,7 @@ from conversations.context.windowing import Turn, whole, window
 from conversations.models import Assistant, ContextSnapshot, Message, Reply, TokenFactor, text_blocks
 from conversations.replies import store
 from conversations.replies.events import OWNER
-from conversations.replies.transcript import Said
+from conversations.replies.transcript import ReplyTranscript
 from conversations.runtime.db import read_only
 from memory.models import DailySummary, Memory, Topic
 from memory.sources.sections import Tier, build_tiers, cut
@@ -277,14 +277,14 @@ class Story(RuleBasedStateMachine):
         Assistant.objects.filter(slug="companion").update(**values)
         self.changed = True
 
-    def end(self, opened: store.Opened, answer: str, seconds: int) -> None:
+    def end(self, opened: store.OpenedReply, answer: str, seconds: int) -> None:
         self.now += timedelta(seconds=seconds)
         status = Reply.Status.COMPLETED if answer.strip() else Reply.Status.FAILED
         outcome = store.Outcome(status=status, provider_message_id="msg_1")
-        assert store.close(reply_id=opened.reply.id, owner=OWNER, outcome=outcome, said=Said.of(answer))
+        assert store.close(reply_id=opened.reply.id, owner=OWNER, outcome=outcome, said=ReplyTranscript.of(answer))
         self.reply = opened.reply
 
-    def check(self, opened: store.Opened) -> dict[str, Any]:
+    def check(self, opened: store.OpenedReply) -> dict[str, Any]:
         earlier = Message.objects.filter(thread=self.thread, position__lt=opened.question.position)
         stored = list(earlier.order_by("position"))
         assert opened.recorded
@@ -315,7 +315,7 @@ class Story(RuleBasedStateMachine):
         assistant = Assistant.objects.get(slug="companion")
         path = [Turn.of(message) for message in stored if message.is_active]
         made = [
-            MadeArtifact(created_at=version.created_at, message=version.message_id, reply=version.reply_id)
+            FilterArtifact(created_at=version.created_at, message=version.message_id, reply=version.reply_id)
             for version in ArtifactVersion.objects.filter(thread=self.thread, artifact__deleted_at=None)
         ]
         keeps_offline = context.provider == "offline"

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
 from conversations.context.budget import Budget
-from conversations.context.filtering import MadeArtifact, identify_fulfilled_pairs
+from conversations.context.filtering import FilterArtifact, identify_fulfilled_pairs
 from conversations.context.reasons import Reason
 from conversations.context.windowing import Turn, account, needs_older, whole, window, without_orphans
 from conversations.models import text_blocks
@@ -63,7 +63,7 @@ budgets = st.builds(
 
 
 @dataclass(frozen=True, kw_only=True)
-class Request:
+class WindowedRequest:
     """What one request was given. ``path`` is a list that is replaced where the path changes other than by growing."""
 
     at: datetime
@@ -73,14 +73,14 @@ class Request:
     left_out: list[Turn]
 
 
-class Conversation(RuleBasedStateMachine):
+class LongConversation(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.path: list[Turn] = []
         self.position = 0
-        self.artifacts: list[MadeArtifact] = []
+        self.artifacts: list[FilterArtifact] = []
         self.now = datetime(2026, 3, 1, tzinfo=UTC)
-        self.before: Request | None = None
+        self.before: WindowedRequest | None = None
 
     @initialize(budget=budgets)
     def begin(self, budget: Budget) -> None:
@@ -103,7 +103,7 @@ class Conversation(RuleBasedStateMachine):
         by = data.draw(st.sampled_from(self.path))
         assert by.created_at
         self.artifacts.append(
-            MadeArtifact(
+            FilterArtifact(
                 created_at=by.created_at + timedelta(seconds=seconds),
                 message=by.id if provenance == "message" else None,
                 reply=by.reply if provenance == "reply" else None,
@@ -154,7 +154,7 @@ class Conversation(RuleBasedStateMachine):
         if self.before and warm and self.before.path is self.path and self.before.budget == budget:
             check_start(turns, kept, left_out, self.before)
         begin_at = kept[0].position if kept else self.position + 1
-        self.before = Request(at=self.now, path=self.path, budget=budget, begin_at=begin_at, left_out=left_out)
+        self.before = WindowedRequest(at=self.now, path=self.path, budget=budget, begin_at=begin_at, left_out=left_out)
 
     def append(self, part: str, size: int) -> None:
         self.position += 1
@@ -228,7 +228,7 @@ class Conversation(RuleBasedStateMachine):
         assert path == newest.depth, "each turn of the path is counted"
 
 
-def candidates(path: Sequence[Turn], artifacts: list[MadeArtifact]) -> tuple[list[Turn], list[Turn], list[Turn]]:
+def candidates(path: Sequence[Turn], artifacts: list[FilterArtifact]) -> tuple[list[Turn], list[Turn], list[Turn]]:
     """The turns that may be sent, those that are fulfilled, and halves of tool calls: as the builder finds them."""
     ids = identify_fulfilled_pairs(path, artifacts)
     turns, orphans = whole([one for one in path if one.id not in ids])
@@ -250,7 +250,7 @@ def check_tools(kept: list[Turn]) -> None:
             assert before is not None and CALL in before.content
 
 
-def check_start(turns: list[Turn], kept: list[Turn], left_out: list[Turn], before: Request) -> None:
+def check_start(turns: list[Turn], kept: list[Turn], left_out: list[Turn], before: WindowedRequest) -> None:
     """While the cache is warm the window only moves forward, and only where a mark is passed."""
     as_before = [one for one in turns if one.position >= before.begin_at]
     if len(kept) > len(as_before):
@@ -284,5 +284,5 @@ def last_whole_pair(turns: list[Turn]) -> list[Turn]:
     return []
 
 
-TestConversation = Conversation.TestCase
+TestConversation = LongConversation.TestCase
 TestConversation.settings = settings(stateful_step_count=40, max_examples=settings().max_examples * 2)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from conversations.context.budget import Budget
 from conversations.context.reasons import Reason
-from conversations.context.windowing import Run, Turn, account, needs_older, window, without_orphans
+from conversations.context.windowing import Turn, TurnRun, account, needs_older, window, without_orphans
 from tests.conversations.context.turns import COMPANION, call, result, talk, turn
 
 
@@ -185,7 +185,7 @@ def test_the_account_names_what_was_filtered_and_joins_neighbours() -> None:
 def test_the_account_of_a_long_thread_is_one_run_before_the_oldest_candidate() -> None:
     window_of = [turn(90_001, "user", 5, depth=80_001), turn(90_002, "assistant", 5, depth=80_002)]
     runs = account(window_of, turn(90_003, "user", 5, depth=80_003), Reason.TURN_LIMIT, {})
-    assert runs[0] == Run(first=1, last=90_000, count=80_000, included=False, reason=Reason.TURN_LIMIT)
+    assert runs[0] == TurnRun(first=1, last=90_000, count=80_000, included=False, reason=Reason.TURN_LIMIT)
     assert len(runs) == 3
 
 

@@ -18,7 +18,7 @@ from conversations.models import Thread
 
 
 @dataclass
-class Book:
+class ReadBook:
     """What a document holds."""
 
     threads: list[ThreadRecord] = field(default_factory=list)
@@ -34,9 +34,9 @@ def read(upload: bytes, *, user_id: int, now: datetime, new_ids: bool = False) -
         yield from records(outlines, scratch, user_id=user_id, now=now, new_ids=new_ids)
 
 
-def read_book(document: Any, *, user_id: int, now: datetime, new_ids: bool = False) -> Book:
+def read_book(document: Any, *, user_id: int, now: datetime, new_ids: bool = False) -> ReadBook:
     """``document`` is a value to be sent as JSON, or the bytes that are sent."""
-    book = Book()
+    book = ReadBook()
     upload = document if isinstance(document, bytes) else json.dumps(document).replace("Infinity", "1e999").encode()
     for record in read(upload, user_id=user_id, now=now, new_ids=new_ids):
         match record:

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from conversations.context.sessions import Session
 from conversations.errors import InvalidImport
 from conversations.import_export.disk_lists import Scratch
-from conversations.import_export.document_reader import Reader, filled, tags_here
+from conversations.import_export.document_reader import DocumentReader, filled, tags_here
 from conversations.import_export.import_sections import UNKNOWN
 from conversations.import_export.records import ArtifactRecord, MemoryRecord, ThreadRecord, TurnRecord, VersionRecord
 from conversations.import_export.rows import last_session
 from conversations.models import text_blocks
-from tests.conversations.import_export.books import Book, read_book
+from tests.conversations.import_export.books import ReadBook, read_book
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 THREAD, QUESTION, ANSWER, ARTIFACT, MEMORY = (uuid.UUID(int=number) for number in range(1, 6))
@@ -37,7 +37,7 @@ def asked(**fields: Any) -> dict[str, Any]:
     return document({"messages": [ASKED | fields]})
 
 
-def read(value: Any, **options: Any) -> Book:
+def read(value: Any, **options: Any) -> ReadBook:
     return read_book(value, user_id=7, now=NOW, **options)
 
 
@@ -80,7 +80,7 @@ FULL = document(
 
 
 def test_a_document_is_read_with_every_field() -> None:
-    assert read(FULL) == Book(
+    assert read(FULL) == ReadBook(
         threads=[
             ThreadRecord(
                 id=THREAD,
@@ -143,8 +143,8 @@ def test_new_ids_replace_the_given_ones_wherever_they_stand() -> None:
 
 
 def test_a_document_may_hold_nothing() -> None:
-    assert read({"format": "openbook/1"}) == Book(threads=[], memories=[])
-    assert read(document(memories=None, threads=None)) == Book(threads=[], memories=[])
+    assert read({"format": "openbook/1"}) == ReadBook(threads=[], memories=[])
+    assert read(document(memories=None, threads=None)) == ReadBook(threads=[], memories=[])
 
 
 def test_a_thread_without_a_title_gets_one_from_the_first_message_of_the_user() -> None:
@@ -460,7 +460,7 @@ json_values = st.recursive(
 
 @given(json_values)
 def test_whatever_a_document_holds_it_is_read_or_refused(value: Any) -> None:
-    reader = Reader(user_id=7, now=NOW, new_ids=False, scratch=Scratch())
+    reader = DocumentReader(user_id=7, now=NOW, new_ids=False, scratch=Scratch())
     for part in (reader.thread, reader.memory, reader.topic):
         for each in (
             value,

@@ -24,7 +24,7 @@ tops = st.lists(inner, max_size=4) | st.dictionaries(
 )
 
 
-class Names(dict[str, Shape]):
+class AnyName(dict[str, Shape]):
     """Every name, with a list or any other value."""
 
     def __contains__(self, name: object) -> bool:
@@ -34,7 +34,7 @@ class Names(dict[str, Shape]):
         return [None]
 
 
-class Cut(io.BytesIO):
+class ChunkedFile(io.BytesIO):
     """A file that gives no more than a few bytes at once."""
 
     size = 1
@@ -43,8 +43,8 @@ class Cut(io.BytesIO):
         return super().read(self.size)
 
 
-def cut(value: Any, size: int, **options: Any) -> Cut:
-    file = Cut(json.dumps(value, **options).encode("utf-8", "surrogatepass"))
+def cut(value: Any, size: int, **options: Any) -> ChunkedFile:
+    file = ChunkedFile(json.dumps(value, **options).encode("utf-8", "surrogatepass"))
     file.size = size
     return file
 
@@ -52,7 +52,7 @@ def cut(value: Any, size: int, **options: Any) -> Cut:
 def whole(file: IO[bytes]) -> Any:
     """What was walked through, put together again."""
     lists: dict[str | None, Any] = {}
-    for name, index, value in walk(file, Scratch(), Names()):
+    for name, index, value in walk(file, Scratch(), AnyName()):
         if index is None:
             lists[name] = value
         else:

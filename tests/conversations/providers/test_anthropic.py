@@ -28,7 +28,7 @@ from conversations.providers.base import (
 )
 from tests import model_scripts as scripts
 from tests.conversations.providers.events import said
-from tests.model_scripts import Cut, Gate, Raw, Refused, Stall, Stream
+from tests.model_scripts import BrokenStream, Gate, Raw, Refusal, ScriptedStream, Stall
 from tests.model_server import ModelServer
 
 KEY = "sk-local-never-shown"
@@ -155,12 +155,12 @@ async def test_thinking_comes_whole_and_with_its_signature(
     silent, shown = scripts.Thought(signature="c2lsZW50"), scripts.Thought(pieces=("Let me \ud83d", "\udc4b see", ""))
     redacted = {"type": "redacted_thinking", "data": "ZGF0YQ=="}
     hidden = scripts.stream(scripts.block_start(3, redacted), scripts.block_stop(3)).steps
-    steps = [*silent.steps(0), *scripts.Use(name="search", input={}).steps(1), *shown.steps(2), *hidden]
+    steps = [*silent.steps(0), *scripts.ScriptedToolUse(name="search", input={}).steps(1), *shown.steps(2), *hidden]
     model_server.script(scripts.stream(scripts.message_start(), *steps, *scripts.closed(index=4)))
     assert await events_of(provider) == [
         ThinkingStarted(),
         ThinkingDone(block=silent.block),
-        *call_events(scripts.Use(name="search", input={})),
+        *call_events(scripts.ScriptedToolUse(name="search", input={})),
         ThinkingStarted(),
         ThinkingDelta(text="Let me \ud83d"),
         ThinkingDelta(text="\udc4b see"),
@@ -175,7 +175,7 @@ CALLED = replace(END, stop_reason="tool_use")
 BRD = {"title": "Grüße 👋", "kind": "document", "content": 'a "quoted"\n\tline \\u00e9'}
 
 
-def call_events(use: scripts.Use, *, tool_id: str = "") -> list[ProviderEvent]:
+def call_events(use: scripts.ScriptedToolUse, *, tool_id: str = "") -> list[ProviderEvent]:
     """As they must come for a call that was streamed by this script."""
     call_id = tool_id or use.id
     pieces = [step["delta"]["partial_json"] for step in use.steps(0)[1:-1] if isinstance(step, dict)]
@@ -191,8 +191,8 @@ def call_events(use: scripts.Use, *, tool_id: str = "") -> list[ProviderEvent]:
 async def test_texts_and_tool_calls_come_in_the_order_of_the_model(
     provider: AnthropicProvider, model_server: ModelServer, piece_chars: int
 ) -> None:
-    save = scripts.Use(name="save_artifact", input=BRD, id="toolu_1", piece_chars=piece_chars)
-    search = scripts.Use(name="search", input={}, id="toolu_2")
+    save = scripts.ScriptedToolUse(name="save_artifact", input=BRD, id="toolu_1", piece_chars=piece_chars)
+    search = scripts.ScriptedToolUse(name="search", input={}, id="toolu_2")
     model_server.script(scripts.turn("One moment. ", save, search, "Then"))
     assert await events_of(provider) == [
         TextDelta(text="One "),
@@ -206,7 +206,7 @@ async def test_texts_and_tool_calls_come_in_the_order_of_the_model(
 
 async def test_a_call_is_seen_while_it_is_written(provider: AnthropicProvider, model_server: ModelServer) -> None:
     gate = Gate()
-    use = scripts.Use(name="save_artifact", input=BRD, halfway=(gate,))
+    use = scripts.ScriptedToolUse(name="save_artifact", input=BRD, halfway=(gate,))
     model_server.script(scripts.turn(use))
     events = said(provider.stream(payload()))
     seen = [await anext(events), await anext(events)]
@@ -218,7 +218,7 @@ async def test_a_call_is_seen_while_it_is_written(provider: AnthropicProvider, m
 async def test_an_id_that_was_used_before_is_made_another(
     provider: AnthropicProvider, model_server: ModelServer
 ) -> None:
-    use = scripts.Use(name="search", input={"q": "x"}, id="t1")
+    use = scripts.ScriptedToolUse(name="search", input={"q": "x"}, id="t1")
     history: list[dict[str, Any]] = [
         {"role": "user", "content": "Find x"},
         {"role": "assistant", "content": [{"type": "tool_use", "id": "t1", "name": "search", "input": {}}]},
@@ -236,7 +236,7 @@ CUT_OFF = ("cut_off", True, None, f"The connection to the model broke off. {SAVE
 @pytest.mark.parametrize(
     "steps",
     [
-        [Cut()],
+        [BrokenStream()],
         [],
         [scripts.message_delta("tool_use"), scripts.message_stop()],  # a block that never ended
     ],
@@ -244,7 +244,7 @@ CUT_OFF = ("cut_off", True, None, f"The connection to the model broke off. {SAVE
 async def test_a_call_that_is_cut_off_is_never_made_and_not_tried_again(
     provider: AnthropicProvider, model_server: ModelServer, steps: list[Any]
 ) -> None:
-    use = scripts.Use(name="search", input={"q": "cello"})
+    use = scripts.ScriptedToolUse(name="search", input={"q": "cello"})
     model_server.script(scripts.stream(scripts.message_start(), *use.steps(0)[:3], *steps))
     assert await failure_of(provider) == (call_events(use)[:2], CUT_OFF)
     assert len(model_server.requests) == 1
@@ -336,7 +336,7 @@ PASSING = [
     (scripts.error(504), ("timeout", True, 504, f"The model took too long to answer. {SAVED}.")),
     (scripts.error(529), ("overloaded", True, 529, f"The model is overloaded. {SAVED} in a moment.")),
     (
-        Refused(status=502, body=b"<html>Bad gateway</html>"),
+        Refusal(status=502, body=b"<html>Bad gateway</html>"),
         ("server_error", True, 502, f"The model's service had an error. {SAVED} in a moment."),
     ),
     (
@@ -348,7 +348,7 @@ PASSING = [
         ("bad_stream", True, None, f"The model's service sent something unreadable. {SAVED}."),
     ),
     (
-        scripts.stream(*scripts.opened(), Cut()),
+        scripts.stream(*scripts.opened(), BrokenStream()),
         ("cut_off", True, None, f"The connection to the model broke off. {SAVED}."),
     ),
 ]
@@ -359,7 +359,7 @@ async def test_an_error_that_passes_is_tried_three_times_before_the_first_token(
     provider: AnthropicProvider,
     model_server: ModelServer,
     monkeypatch: pytest.MonkeyPatch,
-    script: Refused | Stream,
+    script: Refusal | ScriptedStream,
     failure: tuple[str, bool, int | None, str],
 ) -> None:
     monkeypatch.setattr("conversations.providers.anthropic.BACKOFF_SECONDS", (0.01, 0.01))
@@ -430,7 +430,7 @@ MID_STREAM = [
             "The model could not take this request. Change your message or start a new thread. It says: “…: no”",
         ),
     ),
-    ([Cut()], ("cut_off", True, None, f"The connection to the model broke off. {SAVED}.")),
+    ([BrokenStream()], ("cut_off", True, None, f"The connection to the model broke off. {SAVED}.")),
     ([], ("cut_off", True, None, f"The connection to the model broke off. {SAVED}.")),
     (
         [scripts.block_stop(), scripts.message_delta()],
@@ -653,7 +653,7 @@ INPUT = Usage(input_tokens=12, output_tokens=1, cache_read_input_tokens=5, cache
     ("script", "told"),
     [
         (scripts.text("Hello"), [INPUT, USAGE]),
-        (scripts.stream(*scripts.opened(), scripts.text_delta("Half"), scripts.Cut()), [INPUT]),
+        (scripts.stream(*scripts.opened(), scripts.text_delta("Half"), scripts.BrokenStream()), [INPUT]),
         (scripts.stream(scripts.message_start(), Raw(b"data: {broken\n\n")), [INPUT] * 3),
         (scripts.error(401), []),
     ],

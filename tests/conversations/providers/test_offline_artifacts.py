@@ -22,8 +22,8 @@ from conversations.providers.offline_artifacts import (
     NOTHING_SAID,
     ORIGIN,
     TO_BE_WRITTEN,
-    Said,
-    Wanted,
+    ArtifactRequest,
+    UserSentences,
     artifact,
     artifact_asked_for,
 )
@@ -228,7 +228,9 @@ HTML = "He said &quot;#1&quot; | &lt;b&gt;x&lt;/b&gt; &amp; `y`; --&gt; end"
     ],
 )
 def test_every_kind_is_well_formed_whatever_was_said(kind: str, ending: str) -> None:
-    content = artifact(Wanted(title="T <", kind=kind), Said(statements=[ODD], questions=[]))["content"]
+    content = artifact(ArtifactRequest(title="T <", kind=kind), UserSentences(statements=[ODD], questions=[]))[
+        "content"
+    ]
     assert content[-len(ending) :] == ending
     assert ORIGIN in content
 

@@ -1,7 +1,7 @@
 """What is read of the tokens that the Messages API reports: pure."""
 
 from conversations.providers.base import Usage
-from conversations.providers.message_stream import Reading
+from conversations.providers.message_stream import MessageAccumulator
 
 WRITTEN = {"ephemeral_5m_input_tokens": 100, "ephemeral_1h_input_tokens": 300}
 STARTED = {
@@ -17,7 +17,7 @@ GONE_ON = {"output_tokens": 70, "output_tokens_details": {"thinking_tokens": 60}
 
 
 def test_later_figures_replace_earlier_ones_and_what_only_the_start_tells_stays() -> None:
-    reading = Reading()
+    reading = MessageAccumulator()
     reading.take({"type": "message_start", "message": {"id": "msg_1", "usage": STARTED}})
     reading.take({"type": "message_delta", "delta": {}, "usage": GONE_ON})
     assert Usage(**reading.usage) == Usage(
@@ -31,7 +31,7 @@ def test_later_figures_replace_earlier_ones_and_what_only_the_start_tells_stays(
 
 
 def test_what_is_no_number_is_passed_over() -> None:
-    reading = Reading()
+    reading = MessageAccumulator()
     odd: list[object] = [
         None,
         [],

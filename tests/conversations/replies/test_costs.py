@@ -10,11 +10,11 @@ from django.contrib.auth.models import User
 from conversations import replies
 from conversations.accounts import allowances
 from conversations.models import Assistant, ContextSnapshot, Message, Reply
-from conversations.replies.store import Opened
+from conversations.replies.store import OpenedReply
 from conversations.runtime.db import in_database
 from conversations.upkeep.hourly_figures import cost_of, hours
 from tests import model_scripts as scripts
-from tests.model_scripts import Cut, Script, Use
+from tests.model_scripts import BrokenStream, Script, ScriptedToolUse
 from tests.model_server import ModelServer
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("engine")]
@@ -37,7 +37,7 @@ def floor(at: datetime) -> datetime:
     return at.replace(minute=0, second=0, microsecond=0)
 
 
-async def ended(opened: Opened) -> Reply:
+async def ended(opened: OpenedReply) -> Reply:
     async for _ in replies.follow(opened.reply.id):
         pass
     return await Reply.objects.aget(id=opened.reply.id)
@@ -60,7 +60,7 @@ ENDINGS: list[tuple[str, Script, tuple[str, str], dict[str, int]]] = [
     ("empty", scripts.text(), ("failed", "end_turn"), WHOLE),
     ("nothing but thinking", scripts.text(stop_reason="max_tokens"), ("failed", "max_tokens"), WHOLE),
     ("cut short", scripts.text("Half", stop_reason="max_tokens"), ("completed", "max_tokens"), WHOLE),
-    ("cut off", scripts.stream(*scripts.opened(), scripts.text_delta("Half"), Cut()), ("failed", ""), BEGUN),
+    ("cut off", scripts.stream(*scripts.opened(), scripts.text_delta("Half"), BrokenStream()), ("failed", ""), BEGUN),
     (
         "overloaded in mid-reply",
         scripts.stream(*scripts.opened(), scripts.text_delta("x"), scripts.error_body("overloaded_error", "Busy")),
@@ -92,13 +92,13 @@ async def test_what_the_provider_told_is_stored_and_counted(
     turn = await Message.objects.filter(reply=reply).afirst()
     written = turn.token_count if turn and not reply.stop_reason else 0
     spent = sum(usage.values()) + max(written - usage.get("output_tokens", 0), 0)
-    assert await in_database(allowances.use_of)(user.pk) == allowances.Use(running=0, spent=spent, reserved=0)
+    assert await in_database(allowances.use_of)(user.pk) == allowances.AllowanceUse(running=0, spent=spent, reserved=0)
     assert (await in_database(allowances.recounted)(user.pk)).spent == spent
 
 
 async def test_the_rounds_before_an_end_that_is_not_good_count_too(user: User, model: ModelServer) -> None:
-    save = scripts.turn("I save it. ", Use(name="save_artifact", input=SAVE))
-    cut = scripts.stream(*scripts.opened(), scripts.text_delta("It is"), Cut())
+    save = scripts.turn("I save it. ", ScriptedToolUse(name="save_artifact", input=SAVE))
+    cut = scripts.stream(*scripts.opened(), scripts.text_delta("It is"), BrokenStream())
     model.script(save, cut)
     reply = await ended(await replies.start(user=user, thread_id=None, content="Save this", assistant="analyst"))
     assert (reply.status, reply.usage, await usages(reply)) == ("failed", added(WHOLE, BEGUN), [WHOLE, BEGUN])
@@ -135,13 +135,13 @@ async def test_a_query_that_fails_costs_what_it_cost(user: User, model: ModelSer
     await Assistant.objects.aupdate(rewriting="model")
     first = await replies.start(user=user, thread_id=None, content="Who is Donald Trump?")
     await ended(first)
-    cut = scripts.stream(*scripts.opened(), scripts.text_delta("Who are"), Cut())
+    cut = scripts.stream(*scripts.opened(), scripts.text_delta("Who are"), BrokenStream())
     model.script(cut, scripts.text("Five of them."))
     reply = await ended(await replies.start(user=user, thread_id=first.thread.id, content="who are his children"))
     assert (await usages(reply), reply.usage) == ([BEGUN, WHOLE], WHOLE)
 
 
-async def until_written(opened: Opened) -> None:
+async def until_written(opened: OpenedReply) -> None:
     events: Any = replies.follow(opened.reply.id)
     async for event in events:
         if event.type == "reply.delta":

@@ -13,23 +13,25 @@ from conversations.context.fitting import GO_ON_WORDS
 from conversations.errors import CannotContinue, CannotRetry
 from conversations.models import Assistant, ContextSnapshot, Message, Reply
 from conversations.replies.events import Event
-from conversations.replies.store import Opened
+from conversations.replies.store import OpenedReply
 from conversations.runtime.db import in_database, read_only
 from tests import model_scripts as scripts
-from tests.model_scripts import Cut, Script, Use
+from tests.model_scripts import BrokenStream, Script, ScriptedToolUse
 from tests.model_server import ModelServer
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("engine")]
 
 TOO_LONG = "prompt is too long: 208310 tokens > 200000 maximum"
-NOTES = Use(name="save_artifact", input={"title": "Notes", "kind": "document", "content": "# Notes"}, id="toolu_notes")
+NOTES = ScriptedToolUse(
+    name="save_artifact", input={"title": "Notes", "kind": "document", "content": "# Notes"}, id="toolu_notes"
+)
 
 
-async def events_of(opened: Opened) -> list[Event]:
+async def events_of(opened: OpenedReply) -> list[Event]:
     return [event async for event in replies.follow(opened.reply.id)]
 
 
-async def ended(opened: Opened) -> Reply:
+async def ended(opened: OpenedReply) -> Reply:
     await events_of(opened)
     return await Reply.objects.aget(id=opened.reply.id)
 
@@ -38,7 +40,7 @@ def text_of(events: list[Event]) -> str:
     return "".join(event.data["text"] for event in events if event.type == "reply.delta")
 
 
-async def path(opened: Opened) -> list[tuple[str, str]]:
+async def path(opened: OpenedReply) -> list[tuple[str, str]]:
     rows = Message.objects.filter(thread=opened.thread, is_active=True).order_by("position")
     return [(row.text, row.status) async for row in rows]
 
@@ -93,7 +95,9 @@ async def test_going_on_keeps_what_was_done_before(user: User, model: ModelServe
     model.script(
         scripts.turn("I save it. ", NOTES),
         cut_short("It is sav"),
-        scripts.turn("ed. And once more: ", Use(name="save_artifact", input={**json_of(NOTES), "title": "More"})),
+        scripts.turn(
+            "ed. And once more: ", ScriptedToolUse(name="save_artifact", input={**json_of(NOTES), "title": "More"})
+        ),
         scripts.text("Done."),
         scripts.text("As you like."),
     )
@@ -114,7 +118,7 @@ async def test_going_on_keeps_what_was_done_before(user: User, model: ModelServe
     assert "Save notes" not in body  # both were made, so that nobody makes them again
 
 
-def json_of(use: Use) -> dict[str, Any]:
+def json_of(use: ScriptedToolUse) -> dict[str, Any]:
     assert isinstance(use.input, dict)
     return use.input
 
@@ -137,7 +141,7 @@ async def test_a_stop_before_anything_new_leaves_the_answer_as_cut_short_as_it_w
 
 
 async def test_another_attempt_at_going_on_begins_where_the_first_one_did(user: User, model: ModelServer) -> None:
-    broken = scripts.stream(*scripts.opened(), scripts.text_delta(" of it, and"), Cut())
+    broken = scripts.stream(*scripts.opened(), scripts.text_delta(" of it, and"), BrokenStream())
     model.script(cut_short("Half"), broken, scripts.text(" of it."), scripts.text("Anew."))
     opened = await replies.start(user=user, thread_id=None, content="Tell me")
     await ended(opened)

@@ -12,7 +12,7 @@ from pytest_django import Settings
 from artifacts.models import Artifact, Preset
 from conversations import replies
 from conversations.models import ContextSnapshot, Message
-from conversations.replies.store import Opened
+from conversations.replies.store import OpenedReply
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("engine")]
 
@@ -25,7 +25,7 @@ def _offline(settings: Settings) -> None:
     settings.OPENBOOK_PROVIDER, settings.OPENBOOK_OFFLINE_WORD_SECONDS = "offline", 0
 
 
-async def ended(opened: Opened) -> uuid.UUID:
+async def ended(opened: OpenedReply) -> uuid.UUID:
     async for _ in replies.follow(opened.reply.id):
         pass
     return opened.thread.id

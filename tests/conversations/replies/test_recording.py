@@ -21,8 +21,8 @@ from conversations.errors import ReplyInProgress, ThreadNotFound
 from conversations.models import Assistant, ContextSnapshot, Message, Reply, Thread, text_blocks
 from conversations.replies import steps, store
 from conversations.replies.events import LEASE, OWNER
-from conversations.replies.store import Opened
-from conversations.replies.transcript import Said
+from conversations.replies.store import OpenedReply
+from conversations.replies.transcript import ReplyTranscript
 from conversations.runtime.db import in_database
 from conversations.threads import deletion
 from tests.conversations.factories import make_reply, make_thread
@@ -57,7 +57,7 @@ def while_building(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], ob
     return arrange
 
 
-def send(user: User, thread: Thread | None, text: str = "Hello", client_message_id: str | None = None) -> Opened:
+def send(user: User, thread: Thread | None, text: str = "Hello", client_message_id: str | None = None) -> OpenedReply:
     return store.open_turn(
         user=user,
         thread_id=thread.id if thread else None,
@@ -81,7 +81,7 @@ async def test_of_two_messages_at_once_one_is_stored_and_the_other_refused(
     thread = await in_database(make_thread)(user, ["Hello", "Good evening"])
     while_building(threading.Barrier(2, timeout=AT_ONCE_SECONDS).wait)
     answers = await both(lambda: send(user, thread, "Me"), lambda: send(user, thread, "Me"))
-    assert sorted(type(answer).__name__ for answer in answers) == ["Opened", "ReplyInProgress"]
+    assert sorted(type(answer).__name__ for answer in answers) == ["OpenedReply", "ReplyInProgress"]
     assert await in_database(stored)() == [
         (1, "user", "Hello"),
         (2, "assistant", "Good evening"),
@@ -110,7 +110,7 @@ async def test_a_turn_that_came_in_between_comes_before(user: User, while_buildi
 
     def others() -> None:
         opened = send(user, thread, "Faster")
-        store.close(reply_id=opened.reply.id, owner=OWNER, outcome=store.stopped(), said=Said.of("Indeed"))
+        store.close(reply_id=opened.reply.id, owner=OWNER, outcome=store.stopped(), said=ReplyTranscript.of("Indeed"))
 
     while_building(elsewhere(others))
     opened = await in_database(send)(user, thread, "Me")
@@ -186,7 +186,10 @@ async def test_a_request_that_is_recorded_while_its_reply_is_stopped_ends_with_i
 
     def stop() -> None:
         assert recording.wait(AT_ONCE_SECONDS)
-        assert store.close(reply_id=opened.reply.id, owner=OWNER, outcome=store.stopped(), said=Said.of("")) != []
+        assert (
+            store.close(reply_id=opened.reply.id, owner=OWNER, outcome=store.stopped(), said=ReplyTranscript.of(""))
+            != []
+        )
 
     recording = threading.Event()
     snapshot, stopped = await both(record_slowly, stop)
@@ -194,7 +197,7 @@ async def test_a_request_that_is_recorded_while_its_reply_is_stopped_ends_with_i
     assert (await ContextSnapshot.objects.aget(id=snapshot.id)).status == "stopped"
 
 
-def send_unbuilt(user: User) -> Opened:
+def send_unbuilt(user: User) -> OpenedReply:
     """A turn whose context could not be built when it was stored, and now can."""
     companion = Assistant.objects.filter(slug="companion")
     companion.update(provider="not known")
@@ -219,7 +222,9 @@ async def test_a_reply_ends_once_whoever_ends_it(user: User) -> None:
     opened = await in_database(send)(user, None)
 
     def stop() -> list[Any]:
-        return store.close(reply_id=opened.reply.id, owner=OWNER, outcome=store.stopped(), said=Said.of("so far"))
+        return store.close(
+            reply_id=opened.reply.id, owner=OWNER, outcome=store.stopped(), said=ReplyTranscript.of("so far")
+        )
 
     ended = await both(stop, stop)
     assert sorted(len(events) for events in ended) == [0, 1]
@@ -246,7 +251,7 @@ def test_a_turn_takes_few_statements_and_the_end_takes_one(user: User) -> None:
         opened = send(user, thread)
     outcome = store.Outcome(status=Reply.Status.COMPLETED)
     with CaptureQueriesContext(connection) as closing:
-        store.close(reply_id=opened.reply.id, owner=OWNER, outcome=outcome, said=Said.of("Hi"))
+        store.close(reply_id=opened.reply.id, owner=OWNER, outcome=outcome, said=ReplyTranscript.of("Hi"))
     written = [query["sql"] for query in opening if " INSERT " in query["sql"] or " UPDATE " in query["sql"]]
     assert (len(written), len(closing)) == (1, 1)
     reading = [query["sql"] for query in opening if query["sql"] not in ("BEGIN", "COMMIT", *written)]

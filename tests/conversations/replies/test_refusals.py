@@ -10,7 +10,7 @@ from conversations.context import replay, snapshots
 from conversations.errors import ModelNotOffered
 from conversations.models import Assistant, ContextSnapshot, Message, Reply
 from conversations.providers import refusals
-from conversations.replies.store import Opened
+from conversations.replies.store import OpenedReply
 from conversations.runtime.db import in_database, read_only
 from tests import model_scripts as scripts
 from tests.model_server import ModelServer
@@ -21,17 +21,17 @@ DETAILS = {"type": "refusal", "category": "cyber", "explanation": "It could do h
 STAYS = "Your message stays, but later answers are not given it. You can put it another way."
 
 
-async def ended(opened: Opened) -> Reply:
+async def ended(opened: OpenedReply) -> Reply:
     async for _ in replies.follow(opened.reply.id):
         pass
     return await Reply.objects.aget(id=opened.reply.id)
 
 
-async def last_event(opened: Opened) -> dict[str, Any]:
+async def last_event(opened: OpenedReply) -> dict[str, Any]:
     return [event.data async for event in replies.follow(opened.reply.id)][-1]
 
 
-async def stored(opened: Opened) -> list[tuple[str, str, str]]:
+async def stored(opened: OpenedReply) -> list[tuple[str, str, str]]:
     rows = Message.objects.filter(thread=opened.thread, is_active=True).order_by("position")
     return [(row.role, row.text, row.status) async for row in rows]
 
@@ -202,7 +202,9 @@ def own_of_no_model(body: dict[str, Any]) -> list[list[dict[str, Any]]]:
 async def test_after_a_tool_the_other_model_goes_on_with_what_was_done(
     user: User, model: ModelServer, automatic: None
 ) -> None:
-    use = scripts.Use(name="save_artifact", input={"title": "Notes", "kind": "document", "content": "# Notes"})
+    use = scripts.ScriptedToolUse(
+        name="save_artifact", input={"title": "Notes", "kind": "document", "content": "# Notes"}
+    )
     model.script(scripts.turn("I save it. ", use), scripts.refusal(), scripts.text("Done."))
     opened = await replies.start(user=user, thread_id=None, content="Save it", assistant="analyst")
     reply = await ended(opened)

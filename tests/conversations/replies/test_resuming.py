@@ -22,7 +22,7 @@ ASKED = {"content": "Make a plan", "assistant": "analyst"}
 INPUT = {"title": "A plan", "kind": "document", "content": "# A plan\n\n" + "First this, then that. " * 4}
 
 
-class Reader:
+class ResumingReader:
     """Somebody who reads replies through any door. What comes is kept as it comes: the JSON of each event."""
 
     def __init__(self, user: User) -> None:
@@ -73,20 +73,20 @@ class Reader:
 
 
 @pytest.fixture
-def reader(user: User) -> Reader:
-    return Reader(user)
+def reader(user: User) -> ResumingReader:
+    return ResumingReader(user)
 
 
 @pytest.mark.parametrize(
     "doors", [("stream",), ("header",), ("socket",), ("socket", "stream", "header")], ids=" and ".join
 )
 async def test_a_reader_who_is_cut_off_after_every_event_misses_nothing(
-    reader: Reader, model: ModelServer, doors: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+    reader: ResumingReader, model: ModelServer, doors: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A reply of two rounds with a tool between; it waits at two places until the reader has come so far."""
     monkeypatch.setattr(eventlog, "READ_AT_ONCE", 3)
     writing, saying = scripts.Gate(), scripts.Gate()
-    plan = scripts.Use(name="save_artifact", input=INPUT, halfway=(writing,))
+    plan = scripts.ScriptedToolUse(name="save_artifact", input=INPUT, halfway=(writing,))
     model.script(scripts.turn("I make it. ", plan), scripts.text("It is ", saying, "saved."))
     used = cycle(doors)
     cut = [await reader.begin(next(used))]

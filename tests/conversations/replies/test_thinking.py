@@ -12,15 +12,15 @@ from conversations.context import snapshots
 from conversations.context.token_estimate import turn_tokens
 from conversations.models import Assistant, ContextSnapshot, Message, Model, Reply, Thread, text_blocks
 from conversations.providers import model_catalog
-from conversations.replies.store import Opened
+from conversations.replies.store import OpenedReply
 from tests import model_scripts as scripts
 from tests.conversations.factories import make_thread
-from tests.model_scripts import Gate, Thought, Use
+from tests.model_scripts import Gate, ScriptedToolUse, Thought
 from tests.model_server import ModelServer
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("engine")]
 
-SEARCH = Use(name="search_messages", input={"query": "boats"}, id="toolu_1")
+SEARCH = ScriptedToolUse(name="search_messages", input={"query": "boats"}, id="toolu_1")
 
 
 @pytest.fixture
@@ -34,11 +34,11 @@ def thread(user: User) -> Thread:
     return make_thread(user, assistant=Assistant.objects.get(slug="analyst"))
 
 
-async def start(user: User, thread: Thread, content: str = "Hello") -> Opened:
+async def start(user: User, thread: Thread, content: str = "Hello") -> OpenedReply:
     return await replies.start(user=user, thread_id=thread.id, content=content)
 
 
-async def events_of(opened: Opened) -> list[tuple[str, dict[str, Any]]]:
+async def events_of(opened: OpenedReply) -> list[tuple[str, dict[str, Any]]]:
     events = [event async for event in replies.follow(opened.reply.id)]
     assert [event.seq for event in events] == list(range(1, len(events) + 1))
     return [(event.type, event.data) for event in events]
@@ -116,7 +116,7 @@ async def test_thinking_goes_back_unchanged_within_the_reply_and_nowhere_else(
     first, note = Thought(signature="Zmlyc3Q="), Thought(pieces=("Still ", "looking."), signature="bm90ZQ==")
     model.script(
         scripts.turn(first, "\n\nI look. ", note, SEARCH),
-        scripts.turn(Thought(signature="dGhpcmQ="), Use(name="search_messages", input={}, id="toolu_2")),
+        scripts.turn(Thought(signature="dGhpcmQ="), ScriptedToolUse(name="search_messages", input={}, id="toolu_2")),
         scripts.text("Nothing."),
         scripts.text("No."),
     )
@@ -152,9 +152,9 @@ async def test_what_was_thought_is_left_out_where_the_window_has_to_move_within_
     thread = await sync_to_async(make_thread)(user, ["Hm?", "Well. " * 20] * 12, assistant=thread.assistant)
     long = {"title": "Boats", "kind": "document", "content": "We rent boats. " * 250}
     model.script(
-        scripts.turn(Use(name="search_messages", input={}, id="toolu_1")),
-        scripts.turn(Use(name="save_artifact", input=long, id="toolu_2")),
-        scripts.turn(Use(name="search_messages", input={}, id="toolu_3")),
+        scripts.turn(ScriptedToolUse(name="search_messages", input={}, id="toolu_1")),
+        scripts.turn(ScriptedToolUse(name="save_artifact", input=long, id="toolu_2")),
+        scripts.turn(ScriptedToolUse(name="search_messages", input={}, id="toolu_3")),
         scripts.text("There it is."),
     )
     opened = await start(user, thread)

@@ -14,7 +14,7 @@ from conversations import replies
 from conversations.context import snapshots
 from conversations.models import Assistant, ContextSnapshot, Message, Reply, Thread
 from conversations.providers.base import ADDED, EARLIER
-from conversations.replies.store import Opened
+from conversations.replies.store import OpenedReply
 from conversations.runtime.db import in_database
 from tests import model_scripts as scripts
 from tests.conversations.factories import make_thread
@@ -30,7 +30,7 @@ def thread(user: User) -> Thread:
     return make_thread(user, assistant=Assistant.objects.get(slug="analyst"))
 
 
-async def ask(user: User, thread: Thread, content: str) -> Opened:
+async def ask(user: User, thread: Thread, content: str) -> OpenedReply:
     opened = await replies.start(user=user, thread_id=thread.id, content=content)
     async for _ in replies.follow(opened.reply.id):
         pass
@@ -51,7 +51,7 @@ async def events_of(reply: Reply) -> list[tuple[str, dict[str, Any]]]:
     return [(event.type, event.data) async for event in replies.follow(reply.id)]
 
 
-async def answer_of(opened: Opened) -> Message:
+async def answer_of(opened: OpenedReply) -> Message:
     return await Message.objects.aget(reply=opened.reply)
 
 

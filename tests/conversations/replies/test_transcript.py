@@ -8,15 +8,15 @@ from hypothesis import strategies as st
 
 from conversations.context.token_estimate import text_of
 from conversations.providers.base import ToolCalled
-from conversations.replies.partial_input import Watching
-from conversations.replies.transcript import Said, result_block
+from conversations.replies.partial_input import InputWatcher
+from conversations.replies.transcript import ReplyTranscript, result_block
 
 pieces = st.lists(st.text(alphabet="ab \n\ud83d\ude00\x00é", max_size=3), max_size=4)
 
 
 @given(rounds=st.lists(pieces, min_size=1, max_size=4))
 def test_the_shown_pieces_joined_are_the_text_of_the_blocks(rounds: list[list[str]]) -> None:
-    said, shown = Said(), ""
+    said, shown = ReplyTranscript(), ""
     for number, texts in enumerate(rounds):
         for piece in texts:
             shown += said.say(piece)
@@ -30,7 +30,7 @@ def test_the_shown_pieces_joined_are_the_text_of_the_blocks(rounds: list[list[st
 
 @given(parts=st.lists(st.tuples(st.booleans(), pieces), max_size=6))
 def test_what_is_shown_of_thinking_is_what_is_kept_beside_the_text(parts: list[tuple[bool, list[str]]]) -> None:
-    said, shown, text = Said(), "", "Well."
+    said, shown, text = ReplyTranscript(), "", "Well."
     text = said.say(text) + said.pause()
     for thinks, texts in parts:
         if thinks:
@@ -42,7 +42,7 @@ def test_what_is_shown_of_thinking_is_what_is_kept_beside_the_text(parts: list[t
 
 
 def test_calls_without_results_are_not_part_of_the_turn() -> None:
-    said = Said.of("Now.")
+    said = ReplyTranscript.of("Now.")
     said.call(ToolCalled(id="t", name="look", input=None))
     assert said.content == [{"type": "text", "text": "Now."}]
     said.answer([result_block("t", "cut off", is_error=True)])
@@ -56,7 +56,7 @@ def test_calls_without_results_are_not_part_of_the_turn() -> None:
 def test_the_content_is_shown_as_it_is_written_whatever_the_pieces(content: str, size: int) -> None:
     content = content.replace("\x00", "0")
     written = json.dumps({"title": "Boats", "kind": "svg", "content": content})
-    watching = Watching(id="t", streamed="content")
+    watching = InputWatcher(id="t", streamed="content")
     told = []
     for start in range(0, len(written), size):
         watching._looked_at = -1.0
@@ -70,5 +70,5 @@ def test_the_content_is_shown_as_it_is_written_whatever_the_pieces(content: str,
 
 @pytest.mark.parametrize("written", ["", "[1, 2", '{"content": 4', '{"content": ["a"]}', "nonsense", '{"title": "x"'])
 def test_what_is_no_text_is_not_shown(written: str) -> None:
-    watching = Watching(id="t", streamed="content")
+    watching = InputWatcher(id="t", streamed="content")
     assert (watching.feed(written), watching.end(None)) == (None, None)

@@ -11,7 +11,7 @@ from conversations import replies
 from conversations.errors import CannotRetry, InvalidMessage, MessageTooLong, ReplyInProgress, ThreadNotFound
 from conversations.models import ContextSnapshot, Message, Reply, Thread
 from conversations.providers.base import CONTEXTUALISED
-from conversations.replies.store import Opened
+from conversations.replies.store import OpenedReply
 from conversations.runtime.db import in_database
 from tests import model_scripts as scripts
 from tests.conversations.factories import make_thread
@@ -25,14 +25,14 @@ def error_of(reply: Reply) -> dict[str, Any]:
     return dict(reply.error)
 
 
-async def ended(opened: Opened) -> Reply:
+async def ended(opened: OpenedReply) -> Reply:
     """The reply once its last event is stored."""
     async for _ in replies.follow(opened.reply.id):
         pass
     return await Reply.objects.aget(id=opened.reply.id)
 
 
-async def ask(user: User, thread_id: uuid.UUID | None, content: str) -> Opened:
+async def ask(user: User, thread_id: uuid.UUID | None, content: str) -> OpenedReply:
     opened = await replies.start(user=user, thread_id=thread_id, content=content)
     await ended(opened)
     return opened
@@ -112,7 +112,9 @@ async def test_a_model_server_that_is_down_is_said_in_words(user: User, model: M
 
 async def test_a_cut_in_the_middle_keeps_the_text_and_a_retry_replaces_it(user: User, model: ModelServer) -> None:
     model.script(
-        scripts.stream(*scripts.opened(), scripts.text_delta("half an "), scripts.text_delta("answer"), scripts.Cut()),
+        scripts.stream(
+            *scripts.opened(), scripts.text_delta("half an "), scripts.text_delta("answer"), scripts.BrokenStream()
+        ),
         scripts.text("a whole answer"),
     )
     opened = await replies.start(user=user, thread_id=None, content="Tell me")
@@ -177,7 +179,7 @@ async def test_concurrent_writers_cannot_interleave(user: User, model: ModelServ
     attempts = await asyncio.gather(
         *(replies.start(user=user, thread_id=thread.id, content=f"Me {n}") for n in range(8)), return_exceptions=True
     )
-    opened = [attempt for attempt in attempts if isinstance(attempt, Opened)]
+    opened = [attempt for attempt in attempts if isinstance(attempt, OpenedReply)]
     assert len(opened) == 1
     assert [type(attempt) for attempt in attempts if attempt is not opened[0]] == [ReplyInProgress] * 7
     gate.open()

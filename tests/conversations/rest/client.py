@@ -14,7 +14,7 @@ Event = dict[str, Any]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Answer:
+class ApiResponse:
     status: int
     body: Any
     headers: dict[str, str]
@@ -40,22 +40,22 @@ class Api:
         self.headers = {"Authorization": f"Token {tokens.issue(user=user, name='tests')}"} if user else {}
         self.headers |= headers
 
-    async def get(self, path: str, **headers: str) -> Answer:
+    async def get(self, path: str, **headers: str) -> ApiResponse:
         return await self.call("GET", path, **headers)
 
-    async def post(self, path: str, body: Any = None, **headers: str) -> Answer:
+    async def post(self, path: str, body: Any = None, **headers: str) -> ApiResponse:
         return await self.call("POST", path, body, **headers)
 
-    async def call(self, method: str, path: str, body: Any = None, **headers: str) -> Answer:
+    async def call(self, method: str, path: str, body: Any = None, **headers: str) -> ApiResponse:
         return await self.send(method, path, b"" if body is None else json.dumps(body).encode(), **headers)
 
     async def send(
         self, method: str, path: str, data: bytes, content_type: str = "application/json", **headers: str
-    ) -> Answer:
+    ) -> ApiResponse:
         response = await self._response(method, path, data, content_type, headers)
         content = b"".join([part async for part in response]) if response.streaming else response.content
         is_json = content and response.headers.get("Content-Type") == "application/json"
-        return Answer(
+        return ApiResponse(
             status=response.status_code,
             body=json.loads(content) if is_json else content.decode(errors="replace"),
             headers={name.lower(): value for name, value in response.headers.items()},

@@ -17,7 +17,7 @@ from conversations.runtime.db import in_database
 from memory.index.index_turns import catch_up
 from memory.models import Memory
 from tests.conversations.factories import make_thread
-from tests.conversations.rest.client import Answer, Api
+from tests.conversations.rest.client import Api, ApiResponse
 from tests.memory.factories import make_memory
 from tests.memory.forgetting.test_forgetting import dump, found
 from tests.waiting import until
@@ -34,7 +34,7 @@ CHANGES = {
     "a thread": ("DELETE", "threads/{thread}/", None),
 }
 
-Ending = Callable[["asyncio.Task[Answer]", psycopg.Connection[Any]], Awaitable[None]]
+Ending = Callable[["asyncio.Task[ApiResponse]", psycopg.Connection[Any]], Awaitable[None]]
 
 
 @pytest.fixture(autouse=True)
@@ -59,13 +59,13 @@ def blocked(other: psycopg.Connection[Any]) -> list[int]:
     return [pid for (pid,) in other.execute(BLOCKED).fetchall()]
 
 
-async def leave(task: "asyncio.Task[Answer]", other: psycopg.Connection[Any]) -> None:
+async def leave(task: "asyncio.Task[ApiResponse]", other: psycopg.Connection[Any]) -> None:
     task.cancel()
     await asyncio.wait([task])
     assert task.cancelled()
 
 
-async def stop_the_server(task: "asyncio.Task[Answer]", other: psycopg.Connection[Any]) -> None:
+async def stop_the_server(task: "asyncio.Task[ApiResponse]", other: psycopg.Connection[Any]) -> None:
     await long_work.drain()
     answer = await task
     assert answer.code == (503, "unavailable", "ending")
@@ -73,7 +73,7 @@ async def stop_the_server(task: "asyncio.Task[Answer]", other: psycopg.Connectio
     long_work._places.ending = False
 
 
-async def kill_the_connection(task: "asyncio.Task[Answer]", other: psycopg.Connection[Any]) -> None:
+async def kill_the_connection(task: "asyncio.Task[ApiResponse]", other: psycopg.Connection[Any]) -> None:
     """As PostgreSQL sees a process that was killed."""
     for pid in blocked(other):
         other.execute("SELECT pg_terminate_backend(%s)", [pid])

@@ -18,7 +18,7 @@ from conversations.accounts import tokens
 from conversations.rest import messages_api
 from conversations.runtime import rate_counters
 from tests.conversations.factories import make_reply, make_thread
-from tests.conversations.rest.client import Answer, Api
+from tests.conversations.rest.client import Api, ApiResponse
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("engine")]
 
@@ -190,14 +190,14 @@ def tokens_of(user: User) -> dict[str, str]:
 @pytest.fixture
 def failing(
     user: User, tokens_of: dict[str, str], monkeypatch: pytest.MonkeyPatch, settings: Any
-) -> Callable[[Case], Awaitable[Answer]]:
+) -> Callable[[Case], Awaitable[ApiResponse]]:
     """Makes the call of a case, where a reply runs in the only thread."""
     settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 250_000
     thread = make_thread(user, ["Hello?"], id=THREAD_ID)
     make_reply(thread, status="running", lease_until=timezone.now() + timedelta(seconds=50))
 
-    async def call(case: Case) -> Answer:
-        monkeypatch.setattr(rate_counters, "HERE", rate_counters.Counts())
+    async def call(case: Case) -> ApiResponse:
+        monkeypatch.setattr(rate_counters, "HERE", rate_counters.RateCounts())
         if case.status == 413:
             settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 2_000
             monkeypatch.setattr(messages_api, "LARGEST_BODY", 2_000)
@@ -216,7 +216,7 @@ def failing(
 
 
 @pytest.mark.parametrize("name", CASES)
-async def test_every_failure_has_the_one_shape(name: str, failing: Callable[[Case], Awaitable[Answer]]) -> None:
+async def test_every_failure_has_the_one_shape(name: str, failing: Callable[[Case], Awaitable[ApiResponse]]) -> None:
     case = CASES[name]
     answer = await failing(case)
     status, error = answer.refusal
@@ -227,7 +227,7 @@ async def test_every_failure_has_the_one_shape(name: str, failing: Callable[[Cas
 
 @pytest.mark.parametrize("name", THEIR_CASES)
 async def test_every_failure_has_the_shape_of_the_messages_api(
-    name: str, failing: Callable[[Case], Awaitable[Answer]]
+    name: str, failing: Callable[[Case], Awaitable[ApiResponse]]
 ) -> None:
     case = THEIR_CASES[name]
     answer = await failing(case)
@@ -240,7 +240,7 @@ async def test_every_failure_has_the_shape_of_the_messages_api(
     assert {name: answer.headers.get(name) for name in case.told} == case.told
 
 
-async def test_a_refusal_says_what_to_do(failing: Callable[[Case], Awaitable[Answer]]) -> None:
+async def test_a_refusal_says_what_to_do(failing: Callable[[Case], Awaitable[ApiResponse]]) -> None:
     said = {name: (await failing(CASES[name])).refusal[1] for name in ("unknown call", "too large", "our failure")}
     assert {name: (error["message"], error["details"]) for name, error in said.items()} == {
         "unknown call": (

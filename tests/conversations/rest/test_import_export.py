@@ -23,7 +23,7 @@ from artifacts.models import Artifact, ArtifactVersion
 from conversations.context.token_estimate import turn_tokens
 from conversations.import_export import store
 from conversations.import_export.disk_lists import Scratch
-from conversations.import_export.document_reader import Reader
+from conversations.import_export.document_reader import DocumentReader
 from conversations.import_export.document_writer import PAGE, export
 from conversations.import_export.import_sections import UNKNOWN
 from conversations.import_export.records import Record
@@ -33,7 +33,7 @@ from conversations.runtime.db import in_database
 from memory.models import DailySummary, IndexedTurn, Memory, ThreadSummary, Topic
 from tests.artifacts.factories import make_artifact
 from tests.conversations.factories import make_reply, make_thread
-from tests.conversations.rest.client import Answer, Api
+from tests.conversations.rest.client import Api, ApiResponse
 from tests.model_server import ModelServer
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("engine")]
@@ -597,7 +597,7 @@ async def test_artifacts_too_long_to_be_in_memory_come_version_by_version(user: 
 
 
 async def test_an_import_of_many_turns_leaves_the_planner_informed(user: User, api: Api) -> None:
-    answer: Answer = await api.post("import/", document(talk(3_000)))
+    answer: ApiResponse = await api.post("import/", document(talk(3_000)))
     thread = await Thread.objects.aget(id=answer.body["threads"][0]["id"])
     turns = Message.objects.filter(thread=thread, is_active=True, position__gt=10).order_by("position")[:PAGE]
     assert "Sort" not in await in_database(turns.explain)()
@@ -671,7 +671,7 @@ async def test_who_leaves_before_the_end_imports_nothing(user: User, api: Api, m
     def kept(**options: Any) -> Any:
         told = options["told"]
 
-        def waits(stored: store.Stored) -> None:
+        def waits(stored: store.ImportCounts) -> None:
             assert left.wait(30)
             told(stored)
 
@@ -697,7 +697,7 @@ async def test_who_leaves_before_the_end_imports_nothing(user: User, api: Api, m
 
 def test_no_more_is_read_than_is_stored_at_once() -> None:
     """However long a document is: a batch is stored before what comes after it is read."""
-    reader = Reader(user_id=7, now=NINE, new_ids=False, scratch=Scratch())
+    reader = DocumentReader(user_id=7, now=NINE, new_ids=False, scratch=Scratch())
     read = []
 
     def records() -> Iterator[Record]:

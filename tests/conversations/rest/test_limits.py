@@ -11,7 +11,7 @@ from conversations.models import ApiToken, Reply, Thread, UserLimits
 from conversations.runtime import rate_counters
 from conversations.runtime.db import in_database
 from tests.conversations.factories import make_user
-from tests.conversations.rest.client import Answer, Api
+from tests.conversations.rest.client import Api, ApiResponse
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("engine")]
 
@@ -22,10 +22,10 @@ AT = 1_795_262_400.0 + 15
 @pytest.fixture(autouse=True)
 def _nothing_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     """The clock stands still, so that what is counted belongs to one minute."""
-    monkeypatch.setattr(rate_counters, "HERE", rate_counters.Counts())
+    monkeypatch.setattr(rate_counters, "HERE", rate_counters.RateCounts())
 
 
-def told(answer: Answer) -> tuple[str | None, str | None, str | None]:
+def told(answer: ApiResponse) -> tuple[str | None, str | None, str | None]:
     return tuple(answer.headers.get(name) for name in ("ratelimit-policy", "ratelimit", "retry-after"))  # type: ignore[return-value]
 
 
@@ -143,7 +143,7 @@ async def test_processes_count_together_in_redis_and_alone_without_it(redis_url:
     settings.REDIS_URL = redis_url
     key = "test.of.counting"
     first = [(await in_database(rate_counters.count)(key, seconds=3_600))[0] for _ in range(2)]
-    rate_counters.HERE = rate_counters.Counts()  # as in another process
+    rate_counters.HERE = rate_counters.RateCounts()  # as in another process
     assert (first, rate_counters.count(key, seconds=3_600)[0]) == ([1, 2], 3)
     rate_counters.take_back(key, seconds=3_600)
     assert rate_counters.count(key, seconds=3_600)[0] == 3

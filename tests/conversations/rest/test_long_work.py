@@ -18,7 +18,7 @@ from conversations.models import Thread
 from conversations.rest import import_export as exchange_view
 from conversations.runtime import long_work
 from conversations.runtime.db import in_database
-from conversations.runtime.long_work import Cancelled, Ending, Kind, NoPlace, OwnWorkRuns
+from conversations.runtime.long_work import Cancelled, Ending, NoPlace, OwnWorkRuns, WorkKind
 from memory import forgetting
 from memory.forgetting import search
 from tests.artifacts.factories import make_artifact
@@ -47,7 +47,7 @@ def places(monkeypatch: pytest.MonkeyPatch) -> Iterator[long_work._Places]:
     until(lambda: (own.running, own._locks, own.waiting) == ({}, None, []))
 
 
-class Gate:
+class WorkGate:
     """Holds whatever comes by until it is opened."""
 
     def __init__(self) -> None:
@@ -68,11 +68,11 @@ class Gate:
 
 
 @pytest.fixture
-def gate(monkeypatch: pytest.MonkeyPatch) -> Iterator[Gate]:
+def gate(monkeypatch: pytest.MonkeyPatch) -> Iterator[WorkGate]:
     """In the middle of each import."""
-    gate = Gate()
+    gate = WorkGate()
 
-    def store(**options: Any) -> import_export_store.Stored:
+    def store(**options: Any) -> import_export_store.ImportCounts:
         gate.hold()
         return import_export_store.store(**options)
 
@@ -90,7 +90,7 @@ def begin(api: Api, path: str = "import/") -> asyncio.Task[Any]:
 
 
 @pytest.mark.usefixtures("places")
-async def test_imports_run_elsewhere_than_every_database_step(gate: Gate) -> None:
+async def test_imports_run_elsewhere_than_every_database_step(gate: WorkGate) -> None:
     people = [await in_database(make_api)(name) for name in ("ann", "ben")]
     imports = [begin(api) for api in people]
     for _ in imports:
@@ -102,7 +102,7 @@ async def test_imports_run_elsewhere_than_every_database_step(gate: Gate) -> Non
 
 
 @pytest.mark.usefixtures("places")
-async def test_a_second_import_of_a_person_is_told_to_wait(user: User, api: Api, gate: Gate) -> None:
+async def test_a_second_import_of_a_person_is_told_to_wait(user: User, api: Api, gate: WorkGate) -> None:
     first = begin(api)
     await gate.until_reached()
     refused = await api.post("import/", BOOK)
@@ -117,8 +117,8 @@ async def test_a_second_import_of_a_person_is_told_to_wait(user: User, api: Api,
 
 
 @pytest.mark.usefixtures("places")
-async def test_more_imports_than_an_installation_runs_at_once_are_told_to_wait(gate: Gate) -> None:
-    people = [await in_database(make_api)(f"person{number}") for number in range(len(Kind.IMPORT.places) + 1)]
+async def test_more_imports_than_an_installation_runs_at_once_are_told_to_wait(gate: WorkGate) -> None:
+    people = [await in_database(make_api)(f"person{number}") for number in range(len(WorkKind.IMPORT.places) + 1)]
     running = [begin(api) for api in people[:-1]]
     for _ in running:
         await gate.until_reached()
@@ -130,7 +130,7 @@ async def test_more_imports_than_an_installation_runs_at_once_are_told_to_wait(g
 
 
 @pytest.mark.usefixtures("places")
-async def test_an_import_that_tells_of_its_progress_waits_and_says_so(user: User, api: Api, gate: Gate) -> None:
+async def test_an_import_that_tells_of_its_progress_waits_and_says_so(user: User, api: Api, gate: WorkGate) -> None:
     first = begin(api)
     await gate.until_reached()
     response = await api._response("POST", "import/?progress=true", json.dumps(BOOK).encode(), "application/json", {})
@@ -146,14 +146,14 @@ async def test_an_import_that_tells_of_its_progress_waits_and_says_so(user: User
 
 async def test_two_processes_run_one_work_of_a_person_between_them(user: User) -> None:
     one, other = long_work._Places(), long_work._Places()
-    work = await in_database(one.take)(user.pk, Kind.IMPORT)
+    work = await in_database(one.take)(user.pk, WorkKind.IMPORT)
     assert isinstance(work, long_work.Work)
-    assert isinstance(await in_database(other.take)(user.pk, Kind.DOWNLOAD), OwnWorkRuns)
-    stranger = await in_database(other.take)(user.pk + 1, Kind.IMPORT)
+    assert isinstance(await in_database(other.take)(user.pk, WorkKind.DOWNLOAD), OwnWorkRuns)
+    stranger = await in_database(other.take)(user.pk + 1, WorkKind.IMPORT)
     assert isinstance(stranger, long_work.Work)
-    assert isinstance(await in_database(one.take)(user.pk + 2, Kind.IMPORT), NoPlace)
+    assert isinstance(await in_database(one.take)(user.pk + 2, WorkKind.IMPORT), NoPlace)
     await in_database(one.give_back)(work)
-    again = await in_database(other.take)(user.pk, Kind.IMPORT)
+    again = await in_database(other.take)(user.pk, WorkKind.IMPORT)
     assert isinstance(again, long_work.Work)
     for each in (stranger, again):
         await in_database(other.give_back)(each)
@@ -171,7 +171,7 @@ async def test_who_leaves_cancels_what_the_database_is_at(user: User, places: lo
             finally:
                 ended.set()
 
-    task = asyncio.ensure_future(long_work.run(user.pk, Kind.CHANGE, asleep))
+    task = asyncio.ensure_future(long_work.run(user.pk, WorkKind.CHANGE, asleep))
     assert await asyncio.to_thread(begun.wait, 30)
     work = places.running[user.pk]
     task.cancel()
@@ -185,7 +185,7 @@ async def test_who_leaves_cancels_what_the_database_is_at(user: User, places: lo
 
 
 @pytest.mark.usefixtures("places")
-async def test_who_leaves_an_import_imports_nothing(user: User, api: Api, gate: Gate) -> None:
+async def test_who_leaves_an_import_imports_nothing(user: User, api: Api, gate: WorkGate) -> None:
     """Also where no progress is asked for."""
     task = begin(api)
     await gate.until_reached()
@@ -200,7 +200,7 @@ async def test_who_leaves_an_import_imports_nothing(user: User, api: Api, gate: 
 
 
 async def test_the_end_of_the_process_ends_all_of_it(
-    user: User, api: Api, others_api: Api, gate: Gate, places: long_work._Places
+    user: User, api: Api, others_api: Api, gate: WorkGate, places: long_work._Places
 ) -> None:
     plain = begin(api)
     await gate.until_reached()
@@ -213,7 +213,7 @@ async def test_the_end_of_the_process_ends_all_of_it(
     assert (await api.post("import/", BOOK)).code == (503, "unavailable", "ending")
     assert await Thread.objects.acount() == 0
     with pytest.raises(Ending):
-        await long_work.taken(user.pk, Kind.CHANGE)
+        await long_work.taken(user.pk, WorkKind.CHANGE)
 
 
 async def test_a_download_that_nobody_reads_gives_its_place_back(
@@ -246,7 +246,7 @@ async def test_a_conversion_is_ended_with_its_process(user: User, api: Api, monk
             title="T", kind=ArtifactKind.DOCUMENT, language="", content=content, as_="pdf", ended_by=started
         )
 
-    task = asyncio.ensure_future(long_work.run(user.pk, Kind.CONVERSION, making))
+    task = asyncio.ensure_future(long_work.run(user.pk, WorkKind.CONVERSION, making))
     assert await asyncio.to_thread(begun.wait, 30)
     started_at = time.monotonic()
     await long_work.drain()

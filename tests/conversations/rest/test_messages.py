@@ -13,7 +13,7 @@ from conversations.runtime.db import in_database
 from conversations.wire import messages_with_replies
 from tests import model_scripts as scripts
 from tests.conversations.factories import make_snapshot, make_thread
-from tests.conversations.rest.client import Answer, Api
+from tests.conversations.rest.client import Api, ApiResponse
 from tests.model_server import ModelServer
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("engine")]
@@ -221,7 +221,9 @@ async def test_a_failed_reply_answers_502_and_the_turn_is_stored(user: User, api
 
 
 async def test_a_failed_reply_can_be_retried(user: User, api: Api, model: ModelServer) -> None:
-    model.script(scripts.stream(*scripts.opened(), scripts.text_delta("half"), scripts.Cut()), scripts.text("whole"))
+    model.script(
+        scripts.stream(*scripts.opened(), scripts.text_delta("half"), scripts.BrokenStream()), scripts.text("whole")
+    )
     failed = (await api.post("threads/new/messages/", {"content": "Hello"})).refusal[1]["details"]
     retried = await api.post(f"replies/{failed['reply']}/retry/")
     assert (retried.status, retried.body) == (
@@ -293,7 +295,7 @@ async def numbered(user: User, count: int) -> str:
     return str((await in_database(make_thread)(user, [f"turn {number}" for number in range(1, count + 1)])).id)
 
 
-def positions(answer: Answer) -> list[int]:
+def positions(answer: ApiResponse) -> list[int]:
     return [message["position"] for message in answer.body["results"]]
 
 

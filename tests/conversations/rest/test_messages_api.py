@@ -15,7 +15,7 @@ from django.core.asgi import get_asgi_application
 
 from conversations.accounts import tokens
 from conversations.context import snapshots
-from conversations.context.replay import Remade, record_of, remake
+from conversations.context.replay import ReplayedContexts, record_of, remake
 from conversations.models import ApiToken, Assistant, ContextSnapshot, Message, Reply, Thread, UserLimits
 from conversations.rest import base
 from conversations.runtime.db import in_database, read_only
@@ -52,7 +52,7 @@ def said_by(message: anthropic.types.Message) -> str:
     return "".join(block.text for block in message.content if block.type == "text")
 
 
-def made_again(snapshot: ContextSnapshot) -> Remade:
+def made_again(snapshot: ContextSnapshot) -> ReplayedContexts:
     record = record_of(snapshot)
     with read_only():
         return remake(record, record.settings)
@@ -252,11 +252,11 @@ async def test_a_key_of_its_own_makes_a_message_count_once(client: AsyncAnthropi
     assert (answers[0].id, await Message.objects.acount(), len(model.requests)) == (answers[1].id, 2, 1)
 
 
-def waiting(gate: scripts.Gate) -> scripts.Stream:
+def waiting(gate: scripts.Gate) -> scripts.ScriptedStream:
     return scripts.stream(*scripts.opened(), gate, scripts.text_delta("at last"), *scripts.closed())
 
 
-def thinking(gate: scripts.Gate) -> scripts.Stream:
+def thinking(gate: scripts.Gate) -> scripts.ScriptedStream:
     return scripts.turn(scripts.Thought(pieces=("Hm. ", "So."), halfway=(gate,)), "at last")
 
 
@@ -265,7 +265,7 @@ async def test_a_silent_model_is_waited_for_with_pings(
     client: AsyncAnthropic,
     model: ModelServer,
     monkeypatch: pytest.MonkeyPatch,
-    silent: Callable[[scripts.Gate], scripts.Stream],
+    silent: Callable[[scripts.Gate], scripts.ScriptedStream],
 ) -> None:
     monkeypatch.setattr(base, "KEEP_ALIVE_SECONDS", 0.05)
     gate = scripts.Gate()

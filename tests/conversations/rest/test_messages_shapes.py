@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from conversations.context.caller_options import Terms
+from conversations.context.caller_options import CallerOptions
 from conversations.errors import InvalidMessage
 from conversations.replies.events import Event
-from conversations.rest.messages_shapes import Stream, answer, error_body, failure, frame, read_call
-from conversations.rest.thread_matching import Asked, Sent, Step, goes_on, step_for
+from conversations.rest.messages_shapes import MessagesStream, answer, error_body, failure, frame, read_call
+from conversations.rest.thread_matching import IncomingMessage, LastQuestion, MessageAction, goes_on, step_for
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 COUNTED = {"input_tokens": 3, "output_tokens": 5, "cache_read_input_tokens": 0, "cache_creation_input_tokens": 8}
@@ -73,7 +73,7 @@ def test_the_newest_message_is_the_turn_and_what_is_no_text_before_it_is_left_ou
         text("Which ", "one?"),
     )
     assert (call.terms, call.stream, call.thread) == (
-        Terms(instructions="Be brief.\n\nBe kind.", max_tokens=9),
+        CallerOptions(instructions="Be brief.\n\nBe kind.", max_tokens=9),
         False,
         "some-id",
     )
@@ -112,7 +112,7 @@ def test_what_cannot_be_honoured_is_refused_with_what_to_do(wrong: Any, what: st
 
 
 def test_a_stream_of_several_rounds_is_one_message_with_one_text() -> None:
-    stream = Stream(id="msg_1", model="companion")
+    stream = MessagesStream(id="msg_1", model="companion")
     events = [
         event("message.saved"),
         event("context.built", total_tokens=7),
@@ -167,7 +167,9 @@ def test_a_stream_of_several_rounds_is_one_message_with_one_text() -> None:
 def test_how_a_reply_ended_is_told_in_the_words_of_the_api(last: Event, content: list[str], stop_reason: str) -> None:
     told = answer(last, id="msg_1", model="companion")
     assert (told["content"], told["stop_reason"], failure(last)) == (text(*content), stop_reason, None)
-    assert next(part for part in Stream(id="", model="").of(last) if part["type"] == "message_delta")["delta"] == {
+    assert next(part for part in MessagesStream(id="", model="").of(last) if part["type"] == "message_delta")[
+        "delta"
+    ] == {
         "stop_reason": stop_reason,
         "stop_sequence": None,
     }
@@ -193,7 +195,7 @@ def test_how_a_reply_failed_is_told_in_the_words_of_the_api(code: str, status: i
         "request_id": "r",
     }
     assert error_body(*found) == told
-    assert list(Stream(id="", model="").of(ending("reply.failed", error=error(code)))) == [told]
+    assert list(MessagesStream(id="", model="").of(ending("reply.failed", error=error(code)))) == [told]
 
 
 PATH = [("user", "Hi"), ("assistant", "Hello! \n"), ("user", "Tea?"), ("assistant", "Yes.")]
@@ -230,29 +232,29 @@ def test_a_thread_goes_on_where_it_ends_with_what_went_before(path: Any, earlier
     assert goes_on(path, earlier) is expected
 
 
-def asked(status: str, ended: int | None = None, key: str | None = None) -> Asked:
+def asked(status: str, ended: int | None = None, key: str | None = None) -> LastQuestion:
     at = None if ended is None else NOW - timedelta(seconds=ended)
-    return Asked(position=1, text="yes\n", key=key, reply=uuid.UUID(int=1), status=status, ended_at=at)
+    return LastQuestion(position=1, text="yes\n", key=key, reply=uuid.UUID(int=1), status=status, ended_at=at)
 
 
 @pytest.mark.parametrize(
     ("sent", "before", "expected"),
     [
-        (Sent(text="yes"), None, Step.SAY),
-        (Sent(text="yes"), asked("completed", 1), Step.SAY),
-        (Sent(text="yes"), asked("running"), Step.SAY),
-        (Sent(text="yes", retried=True), asked("running"), Step.FOLLOW),
-        (Sent(text="yes", retried=True), asked("completed", 119), Step.FOLLOW),
-        (Sent(text="yes", retried=True), asked("completed", 121), Step.SAY),
-        (Sent(text="no", retried=True), asked("running"), Step.SAY),
-        (Sent(text="yes"), asked("failed", 9_999), Step.RETRY),
-        (Sent(text="yes", retried=True), asked("interrupted", 1), Step.RETRY),
-        (Sent(text="yes", key="a"), asked("completed", 9_999, "a"), Step.FOLLOW),
-        (Sent(text="yes", key="b", retried=True), asked("completed", 1, "a"), Step.SAY),
-        (Sent(text="yes", key="a"), asked("failed", 1, "a"), Step.RETRY),
+        (IncomingMessage(text="yes"), None, MessageAction.SAY),
+        (IncomingMessage(text="yes"), asked("completed", 1), MessageAction.SAY),
+        (IncomingMessage(text="yes"), asked("running"), MessageAction.SAY),
+        (IncomingMessage(text="yes", retried=True), asked("running"), MessageAction.FOLLOW),
+        (IncomingMessage(text="yes", retried=True), asked("completed", 119), MessageAction.FOLLOW),
+        (IncomingMessage(text="yes", retried=True), asked("completed", 121), MessageAction.SAY),
+        (IncomingMessage(text="no", retried=True), asked("running"), MessageAction.SAY),
+        (IncomingMessage(text="yes"), asked("failed", 9_999), MessageAction.RETRY),
+        (IncomingMessage(text="yes", retried=True), asked("interrupted", 1), MessageAction.RETRY),
+        (IncomingMessage(text="yes", key="a"), asked("completed", 9_999, "a"), MessageAction.FOLLOW),
+        (IncomingMessage(text="yes", key="b", retried=True), asked("completed", 1, "a"), MessageAction.SAY),
+        (IncomingMessage(text="yes", key="a"), asked("failed", 1, "a"), MessageAction.RETRY),
     ],
 )
 def test_the_same_words_again_are_a_turn_unless_they_are_a_retry(
-    sent: Sent, before: Asked | None, expected: Step
+    sent: IncomingMessage, before: LastQuestion | None, expected: MessageAction
 ) -> None:
     assert step_for(sent, before, NOW) is expected

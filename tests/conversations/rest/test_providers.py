@@ -11,7 +11,7 @@ from conversations.models import ContextSnapshot
 from conversations.runtime.db import in_database, read_only
 from tests import model_scripts as scripts
 from tests.conversations.rest.client import Api
-from tests.model_scripts import Stream, texts_of
+from tests.model_scripts import ScriptedStream, texts_of
 from tests.model_server import ModelServer
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("engine")]
@@ -23,7 +23,7 @@ ASKED = (
 )
 
 
-def recalling(body: dict[str, Any]) -> Stream:
+def recalling(body: dict[str, Any]) -> ScriptedStream:
     """Knows what stands in the request and nothing else."""
     told = "\n".join(text for message in body["messages"] for text in texts_of(message))
     framework = re.search(r"building a (\w+) app", told)

@@ -90,7 +90,7 @@ NEEDS = {
 }
 
 
-def described() -> list[docs.Call]:
+def described() -> list[docs.EndpointDoc]:
     return list(docs.calls(generated()))
 
 

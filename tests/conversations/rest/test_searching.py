@@ -15,7 +15,7 @@ from conversations.threads import search
 from memory import forgetting
 from memory.index.index_turns import catch_up
 from tests.conversations.factories import chain, make_snapshot, make_thread
-from tests.conversations.rest.client import Answer, Api
+from tests.conversations.rest.client import Api, ApiResponse
 from tests.memory.factories import make_memory
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("engine")]
@@ -30,7 +30,7 @@ async def make(user: User, *turns: str, indexed: bool = True, **values: Any) -> 
     return thread
 
 
-def titles(answer: Answer) -> list[str]:
+def titles(answer: ApiResponse) -> list[str]:
     return [thread["title"] for thread in answer.body["results"]]
 
 

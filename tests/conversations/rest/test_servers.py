@@ -18,7 +18,7 @@ from websockets.frames import Close
 
 from tests import generated
 from tests import model_scripts as scripts
-from tests.clients import ApiError, Client
+from tests.clients import ApiError, ServerClient
 from tests.model_server import ModelServer
 from tests.processes import ServerProcess, server
 from tests.services import free_port, fresh_database
@@ -67,8 +67,8 @@ def running(database: str, environment: dict[str, str]) -> Iterator[ServerProces
 
 
 @pytest.fixture(scope="module")
-def client(running: ServerProcess) -> Client:
-    return Client.signed_in(running.url, password=PASSWORD)
+def client(running: ServerProcess) -> ServerClient:
+    return ServerClient.signed_in(running.url, password=PASSWORD)
 
 
 def ask(url: str, path: str, method: str = "GET", **options: Any) -> tuple[int, Any]:
@@ -81,7 +81,7 @@ def ask(url: str, path: str, method: str = "GET", **options: Any) -> tuple[int, 
         return response.status, json.loads(body) if is_json else body
 
 
-def test_open_streams_hold_no_database_connection(client: Client, model: ModelServer) -> None:
+def test_open_streams_hold_no_database_connection(client: ServerClient, model: ModelServer) -> None:
     gate = scripts.Gate()
     model.script(*(scripts.text("before ", gate, "after") for _ in range(4)))
     with ExitStack() as stack:
@@ -107,7 +107,7 @@ def narrow(url: str) -> socket.socket:
 
 
 def test_a_reader_who_does_not_read_is_let_go_and_resumes(
-    running: ServerProcess, client: Client, model: ModelServer
+    running: ServerProcess, client: ServerClient, model: ModelServer
 ) -> None:
     """A reply of 4 MB, told twice at its end: more than a connection holds. An event stream and a socket leave it unread."""
     model.claude.holds_max_tokens = False
@@ -137,7 +137,7 @@ def test_a_reader_who_does_not_read_is_let_go_and_resumes(
         assert seen + list(client.frames(f"{path}?after={len(seen)}")) == whole
 
 
-def test_a_body_in_chunks_is_read(running: ServerProcess, client: Client) -> None:
+def test_a_body_in_chunks_is_read(running: ServerProcess, client: ServerClient) -> None:
     headers = {"Authorization": f"Token {client.token}", "Content-Type": "application/json"}
 
     def sent(body: bytes) -> tuple[int, Any]:
@@ -187,7 +187,7 @@ def test_what_the_server_itself_cannot_read_is_told_in_the_one_shape(running: Se
 
 
 def test_a_database_that_goes_away_is_named_by_every_door_and_so_is_its_return(
-    running: ServerProcess, client: Client, database: str
+    running: ServerProcess, client: ServerClient, database: str
 ) -> None:
     assert ask(running.url, "/health/")[0] == 200
     name = urlsplit(database).path[1:]
@@ -236,7 +236,7 @@ def test_without_the_redis_that_is_configured_everything_still_works(
                 },
             },
         )
-        client = Client.signed_in(running.url, password=PASSWORD)
+        client = ServerClient.signed_in(running.url, password=PASSWORD)
         events = list(client.events("threads/new/messages/stream/", {"content": "Hello"}))
         assert [event["seq"] for event in events] == list(range(1, len(events) + 1))
         assert events[-1]["type"] == "reply.completed", running.output
@@ -250,7 +250,7 @@ def test_without_the_redis_that_is_configured_everything_still_works(
 
 
 def test_whatever_a_socket_is_sent_is_refused_in_words_and_the_socket_stays(
-    running: ServerProcess, client: Client
+    running: ServerProcess, client: ServerClient
 ) -> None:
     chance, before = Random(8), len(running.output)
     known = {"invalid_frame", "invalid_message", "message_too_long", "reply_not_found", "nothing_to_work_from"}
@@ -279,7 +279,7 @@ def test_whatever_a_socket_is_sent_is_refused_in_words_and_the_socket_stays(
     ],
 )
 def test_what_is_no_frame_closes_the_socket_with_a_code(
-    running: ServerProcess, client: Client, data: bytes, code: int
+    running: ServerProcess, client: ServerClient, data: bytes, code: int
 ) -> None:
     with client.socket(compression=None) as tab:
         tab.socket.sendall(data)
@@ -288,7 +288,7 @@ def test_what_is_no_frame_closes_the_socket_with_a_code(
     assert (closed.value.rcvd and closed.value.rcvd.code) == code
 
 
-def test_whatever_a_handshake_holds_it_is_answered(running: ServerProcess, client: Client) -> None:
+def test_whatever_a_handshake_holds_it_is_answered(running: ServerProcess, client: ServerClient) -> None:
     """With a refusal, or with a socket that is closed with a code."""
     chance, address, before = Random(8), urlsplit(running.url), len(running.output)
     for _ in range(GENERATED // 4):
@@ -305,12 +305,12 @@ def test_whatever_a_handshake_holds_it_is_answered(running: ServerProcess, clien
     assert ("made-up" in log, "Traceback" in log) == (False, False)
 
 
-def test_a_download_breaks_off_when_its_token_is_revoked(running: ServerProcess, client: Client) -> None:
+def test_a_download_breaks_off_when_its_token_is_revoked(running: ServerProcess, client: ServerClient) -> None:
     """Whoever reads it can tell that it is not whole."""
     said = {"role": "user", "content": "A long talk. " * 4_000, "created_at": "2026-01-01T00:00:00Z"}
     thread = {"title": "Long", "created_at": "2026-01-01T00:00:00Z", "messages": [said] * 500}
     client.call("POST", "import/", {"format": "openbook/1", "threads": [thread], "memories": []})
-    other = Client.signed_in(running.url, password=PASSWORD)
+    other = ServerClient.signed_in(running.url, password=PASSWORD)
     newest = client.call("GET", "tokens/")["results"][0]
     with closing(http.client.HTTPConnection(urlsplit(running.url).netloc)) as connection:
         connection.sock = narrow(running.url)

@@ -20,7 +20,7 @@ from conversations.models import (
 from conversations.runtime.db import in_database
 from tests import model_scripts as scripts
 from tests.conversations.factories import make_thread
-from tests.conversations.rest.client import Answer, Api
+from tests.conversations.rest.client import Api, ApiResponse
 from tests.model_server import ModelServer
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("engine")]
@@ -32,7 +32,7 @@ async def make(user: User, *turns: str, **values: Any) -> Thread:
     return await in_database(make_thread)(user, turns, **values)
 
 
-def titles(answer: Answer) -> list[str]:
+def titles(answer: ApiResponse) -> list[str]:
     return [thread["title"] for thread in answer.body["results"]]
 
 

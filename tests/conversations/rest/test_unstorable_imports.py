@@ -9,7 +9,7 @@ from conversations.models import Message, Thread
 from memory.models import Memory, ThreadSummary, Topic
 from tests.conversations.import_export.test_unstorable import BOOKS, renamed, uploads
 from tests.conversations.import_export.test_uploads import packed
-from tests.conversations.rest.client import Answer, Api
+from tests.conversations.rest.client import Api, ApiResponse
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("engine")]
 
@@ -18,7 +18,7 @@ async def counts() -> list[int]:
     return [await table._default_manager.acount() for table in (Thread, Message, Memory, Topic, ThreadSummary)]
 
 
-async def ends_well(answer: Answer, before: list[int]) -> bool:
+async def ends_well(answer: ApiResponse, before: list[int]) -> bool:
     """Whether it was imported. What was refused left nothing."""
     if answer.status == 201:
         return True

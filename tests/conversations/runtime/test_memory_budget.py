@@ -3,11 +3,11 @@
 import asyncio
 import random
 
-from conversations.runtime.memory_budget import Room
+from conversations.runtime.memory_budget import MemoryRoom
 
 
 async def test_there_is_never_more_in_it_than_its_size_and_all_come_to_their_turn() -> None:
-    room, chance, inside, done = Room(10), random.Random(5), 0, 0
+    room, chance, inside, done = MemoryRoom(10), random.Random(5), 0, 0
 
     async def visit(size: int) -> None:
         nonlocal inside, done
@@ -35,7 +35,7 @@ async def test_there_is_never_more_in_it_than_its_size_and_all_come_to_their_tur
 
 
 async def test_what_is_small_does_not_pass_what_waits() -> None:
-    room, order = Room(2), []
+    room, order = MemoryRoom(2), []
 
     async def visit(name: str, size: int) -> None:
         async with room.for_size(size):

@@ -21,7 +21,7 @@ def root(db: None) -> User:
     return User.objects.create_superuser("root")
 
 
-class Reader(Client):
+class StaffReader(Client):
     """A browser of somebody who has stated a reason to read."""
 
     def opened(self) -> Self:
@@ -44,9 +44,9 @@ def opened(client: Client | AsyncClient) -> None:
 
 
 @pytest.fixture
-def staff(root: User) -> Reader:
+def staff(root: User) -> StaffReader:
     """A browser with a superuser signed in."""
-    client = Reader()
+    client = StaffReader()
     client.force_login(root)
     return client
 

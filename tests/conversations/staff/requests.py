@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 from conversations.context import snapshot_codec
 from conversations.context.reasons import Reason
-from conversations.context.windowing import Run
+from conversations.context.windowing import TurnRun
 from conversations.models import Assistant, ContextSnapshot, Thread
 from conversations.runtime.ids import lowest_uuid7
 from tests.conversations.factories import make_thread, make_user
@@ -69,8 +69,8 @@ def make_request(draw: random.Random, thread: Thread, at: datetime) -> ContextSn
     )
 
 
-def random_runs(draw: random.Random) -> Sequence[Run]:
-    runs: list[Run] = []
+def random_runs(draw: random.Random) -> Sequence[TurnRun]:
+    runs: list[TurnRun] = []
     first = 1
     for reason in draw.sample(REASONS, draw.randrange(4)):
         last = first + draw.choice([0, 0, 3, 40])
@@ -78,7 +78,7 @@ def random_runs(draw: random.Random) -> Sequence[Run]:
         count = last - first + 1 if sent or draw.random() < 0.5 else draw.randint(1, last - first + 1)
         digest = "ab" * 32 if reason is Reason.SHORTENED else ""
         runs.append(
-            Run(first=first, last=last, count=count, included=sent, reason=reason, tokens=7 * sent, sha256=digest)
+            TurnRun(first=first, last=last, count=count, included=sent, reason=reason, tokens=7 * sent, sha256=digest)
         )
         first = last + 1
-    return [*runs, Run(first=first, last=first, count=1, included=True, reason=Reason.NEWEST, tokens=3)]
+    return [*runs, TurnRun(first=first, last=first, count=1, included=True, reason=Reason.NEWEST, tokens=3)]

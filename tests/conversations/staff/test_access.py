@@ -24,7 +24,7 @@ from conversations.staff import access
 from conversations.threads import deletion
 from tests.belongings import NEEDLE, Row, belongings, looked
 from tests.conversations.factories import make_thread, make_user
-from tests.conversations.staff.conftest import REASON, Reader, list_url, page_url
+from tests.conversations.staff.conftest import REASON, StaffReader, list_url, page_url
 
 pytestmark = pytest.mark.django_db
 
@@ -46,10 +46,10 @@ class Role:
     is_superuser: bool = False
     gave_a_reason: bool = False
 
-    def browser(self) -> Reader:
+    def browser(self) -> StaffReader:
         who = make_user(is_staff=self.is_staff, is_superuser=self.is_superuser)
         who.groups.set(Group.objects.filter(name__in=[name for name in GROUPS if GROUPS[name] == self.permissions]))
-        client = Reader()
+        client = StaffReader()
         client.force_login(who)
         return client.opened() if self.gave_a_reason else client
 
@@ -190,7 +190,7 @@ def test_no_column_of_content_is_forgotten_by_these_tests(rows: Row) -> None:
     }
 
 
-def test_masked_texts_can_not_be_guessed_by_filtering_searching_or_sorting(rows: Row, staff: Reader) -> None:
+def test_masked_texts_can_not_be_guessed_by_filtering_searching_or_sorting(rows: Row, staff: StaffReader) -> None:
     written = [column for column, has_needle in columns(rows).items() if has_needle]
     asked = [(model, f"{name}__startswith") for model, name in written]
     asked += [("artifact", "newest__content__startswith"), ("reply", "thread__title__startswith"), ("thread", "title")]
@@ -203,7 +203,7 @@ def test_masked_texts_can_not_be_guessed_by_filtering_searching_or_sorting(rows:
 
 
 @pytest.fixture
-def lead() -> Reader:
+def lead() -> StaffReader:
     return ROLES["lead"].browser()
 
 
@@ -212,7 +212,7 @@ def open_content(client: Client, user: User, **asked: str) -> Any:
     return client.post(reverse("admin:conversations_contentaccess_open"), given)
 
 
-def test_a_reason_opens_one_person_for_half_an_hour(lead: Reader, person: User) -> None:
+def test_a_reason_opens_one_person_for_half_an_hour(lead: StaffReader, person: User) -> None:
     mine, others = make_thread(person, [NEEDLE]), make_thread(turns=[NEEDLE])
 
     def shown() -> list[bool]:
@@ -248,14 +248,14 @@ def test_a_reason_ends_with_what_it_rests_on(ended_by: str, person: User) -> Non
 
 
 @pytest.mark.parametrize("reason", ["", "  \n "])
-def test_who_gives_no_reason_is_told_to_and_shown_nothing(reason: str, lead: Reader, person: User) -> None:
+def test_who_gives_no_reason_is_told_to_and_shown_nothing(reason: str, lead: StaffReader, person: User) -> None:
     thread = make_thread(person, [NEEDLE])
     open_content(lead, person, reason=reason)
     page = lead.get(page_url("thread", thread.pk)).text
     assert ("Say why you need to read it." in page, NEEDLE in page) == (True, False)
 
 
-def test_the_way_back_leads_to_no_other_site(lead: Reader, person: User) -> None:
+def test_the_way_back_leads_to_no_other_site(lead: StaffReader, person: User) -> None:
     ways = ["https://evil.example/", "//evil.example/", "javascript:alert(1)", ""]
     assert [open_content(lead, person, next=way).url for way in ways] == ["/admin/"] * 4
 
@@ -278,7 +278,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("statements", BROKEN.values(), ids=BROKEN)
-def test_without_a_record_there_is_no_view(statements: list[str], rows: Row, staff: Reader) -> None:
+def test_without_a_record_there_is_no_view(statements: list[str], rows: Row, staff: StaffReader) -> None:
     with connection.cursor() as cursor:
         for statement in statements:
             cursor.execute(statement)
@@ -302,7 +302,7 @@ def test_who_looked_stays_on_record_whatever_opens_the_other_guards(statement: s
     assert ContentAccess.objects.get().reason == "Ticket 7"
 
 
-def test_a_record_outlives_the_person_and_the_staff(person: User, staff: Reader) -> None:
+def test_a_record_outlives_the_person_and_the_staff(person: User, staff: StaffReader) -> None:
     looked(person)
     gone = person.pk
     deletion.delete_user(person)
@@ -337,7 +337,7 @@ def test_migrate_makes_missing_groups_and_leaves_changed_ones_alone() -> None:
     assert [*Group.objects.get(name="Support").permissions.all()] == [kept]
 
 
-def test_no_title_gets_into_the_log_of_what_staff_did(rows: Row, staff: Reader) -> None:
+def test_no_title_gets_into_the_log_of_what_staff_did(rows: Row, staff: StaffReader) -> None:
     staff.post(page_url("thread", rows["conversations_thread"], "delete"), {"post": "yes"})
     staff.post(f"/admin/auth/user/{rows['auth_user']}/delete/", {"post": "yes"})
     assert LogEntry.objects.count() == 2

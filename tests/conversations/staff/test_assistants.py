@@ -8,7 +8,7 @@ from django.test import Client
 
 from conversations.models import Assistant
 from tests.conversations.factories import make_thread
-from tests.conversations.staff.conftest import Reader, list_url, page_url
+from tests.conversations.staff.conftest import StaffReader, list_url, page_url
 
 pytestmark = pytest.mark.django_db
 
@@ -30,57 +30,57 @@ def defaults() -> list[str]:
     return [assistant.slug for assistant in Assistant.objects.filter(is_default=True)]
 
 
-def test_staff_change_what_an_assistant_is_told(staff: Reader) -> None:
+def test_staff_change_what_an_assistant_is_told(staff: StaffReader) -> None:
     assert submit(staff, named("companion"), system_prompt="Be brief.", model="some-model", provider="offline") == {}
     changed = named("companion")
     assert (changed.system_prompt, changed.model, changed.provider) == ("Be brief.", "some-model", "offline")
 
 
-def test_a_new_default_takes_the_mark_from_the_old_one(staff: Reader) -> None:
+def test_a_new_default_takes_the_mark_from_the_old_one(staff: StaffReader) -> None:
     assert submit(staff, named("analyst"), is_default=True) == {}
     assert defaults() == ["analyst"]
 
 
-def test_an_added_assistant_can_be_the_default_at_once(staff: Reader) -> None:
+def test_an_added_assistant_can_be_the_default_at_once(staff: StaffReader) -> None:
     assert submit(staff, None, slug="new", name="New", is_default=True) == {}
     assert defaults() == ["new"]
 
 
-def test_the_last_default_keeps_its_mark(staff: Reader) -> None:
+def test_the_last_default_keeps_its_mark(staff: StaffReader) -> None:
     errors = submit(staff, named("companion"), is_default=False)
     assert errors == {"is_default": ["One assistant must be the default: mark another one instead."]}
     assert defaults() == ["companion"]
 
 
-def test_the_default_stays_active(staff: Reader) -> None:
+def test_the_default_stays_active(staff: StaffReader) -> None:
     errors = submit(staff, named("companion"), is_active=False)
     words = "The default assistant can't be inactive: make another one the default first."
     assert errors == {"is_active": [words]}
 
 
-def test_another_assistant_can_be_deactivated(staff: Reader) -> None:
+def test_another_assistant_can_be_deactivated(staff: StaffReader) -> None:
     assert submit(staff, named("analyst"), is_active=False) == {}
     assert named("analyst").is_active is False
 
 
-def test_budgets_out_of_order_are_explained(staff: Reader) -> None:
+def test_budgets_out_of_order_are_explained(staff: StaffReader) -> None:
     errors = submit(staff, named("companion"), total_tokens=100)
     assert errors == {"__all__": ["Keep low mark ≤ high mark ≤ total ≤ hard cap."]}
 
 
-def test_staff_choose_the_tools_of_an_assistant(staff: Reader) -> None:
+def test_staff_choose_the_tools_of_an_assistant(staff: StaffReader) -> None:
     assert submit(staff, named("companion"), tools=["read_artifact", "search_messages"]) == {}
     assert named("companion").tools == ["read_artifact", "search_messages"]
     errors = submit(staff, named("companion"), tools=["launch_missiles"])
     assert errors == {"tools": ["Select a valid choice. launch_missiles is not one of the available choices."]}
 
 
-def test_an_unknown_provider_is_refused(staff: Reader) -> None:
+def test_an_unknown_provider_is_refused(staff: StaffReader) -> None:
     errors = submit(staff, named("companion"), provider="nobody")
     assert errors == {"provider": ["Select a valid choice. nobody is not one of the available choices."]}
 
 
-def test_an_assistant_goes_only_while_no_thread_needs_it(staff: Reader) -> None:
+def test_an_assistant_goes_only_while_no_thread_needs_it(staff: StaffReader) -> None:
     def delete(slug: str) -> int:
         return staff.post(page_url("assistant", named(slug).pk, "delete"), {"post": "yes"}).status_code
 
@@ -90,7 +90,7 @@ def test_an_assistant_goes_only_while_no_thread_needs_it(staff: Reader) -> None:
     assert sorted(Assistant.objects.values_list("slug", flat=True)) == ["analyst", "companion"]
 
 
-def test_no_action_deletes_several_at_once(staff: Reader) -> None:
+def test_no_action_deletes_several_at_once(staff: StaffReader) -> None:
     pks = [str(assistant.pk) for assistant in Assistant.objects.all()]
     staff.post(list_url("assistant"), {"action": "delete_selected", "_selected_action": pks, "post": "yes"})
     assert Assistant.objects.count() == 2

@@ -19,7 +19,7 @@ from memory.models import Consolidation
 from tests.artifacts.factories import make_artifact
 from tests.browser.accessibility import violations
 from tests.conversations.factories import make_snapshot, make_thread, make_user
-from tests.conversations.staff.conftest import Reader, list_url, page_url
+from tests.conversations.staff.conftest import StaffReader, list_url, page_url
 from tests.conversations.staff.test_traces import NEEDLE, holding, long_thread, told
 from tests.memory.factories import make_memory, make_thread_summary
 
@@ -59,7 +59,7 @@ class Staff:
 
 
 @contextmanager
-def signed_in_at(chromium_path: str, server: LiveServer, client: Reader) -> Iterator[Staff]:
+def signed_in_at(chromium_path: str, server: LiveServer, client: StaffReader) -> Iterator[Staff]:
     """Within, the database can't be asked: Playwright runs an event loop. The browser must have nothing to complain about."""
     session = client.cookies[settings.SESSION_COOKIE_NAME].value
     with sync_playwright() as playwright:
@@ -120,7 +120,7 @@ def inspecting(user: User) -> list[str]:
 
 
 def test_no_page_breaks_the_policy_or_grows_sideways(
-    chromium_path: str, staff: Reader, root: User, live_server: LiveServer
+    chromium_path: str, staff: StaffReader, root: User, live_server: LiveServer
 ) -> None:
     urls, found = paths(root), {}
     with signed_in_at(chromium_path, live_server, staff.opened()) as at:
@@ -131,7 +131,7 @@ def test_no_page_breaks_the_policy_or_grows_sideways(
 
 
 def test_everybody_can_use_the_pages_that_inspect(
-    chromium_path: str, staff: Reader, root: User, live_server: LiveServer
+    chromium_path: str, staff: StaffReader, root: User, live_server: LiveServer
 ) -> None:
     urls, found = inspecting(root), {}
     with signed_in_at(chromium_path, live_server, staff.opened()) as at:
@@ -142,7 +142,9 @@ def test_everybody_can_use_the_pages_that_inspect(
     assert found == {url: ([0, 0], []) for url in urls}
 
 
-def test_keys_lead_through_the_requests_of_a_thread(chromium_path: str, staff: Reader, live_server: LiveServer) -> None:
+def test_keys_lead_through_the_requests_of_a_thread(
+    chromium_path: str, staff: StaffReader, live_server: LiveServer
+) -> None:
     thread = make_thread(turns=["Hello?"])
     requests = [make_snapshot(thread).pk for _ in range(2)]
     first, second = (page_url("contextsnapshot", pk) for pk in requests)
@@ -167,7 +169,7 @@ def test_keys_lead_through_the_requests_of_a_thread(chromium_path: str, staff: R
 
 
 def test_the_exact_request_can_be_copied_and_downloaded(
-    chromium_path: str, staff: Reader, live_server: LiveServer
+    chromium_path: str, staff: StaffReader, live_server: LiveServer
 ) -> None:
     snapshot = make_snapshot(make_thread(turns=["<b>Hello?</b>"]))
     exact = snapshots.rebuild(snapshot)
@@ -191,7 +193,7 @@ def test_from_a_complaint_to_its_reason_in_five_clicks(chromium_path: str, live_
     without = made[made.index(held[-1]) + 1]
     lead, reason = make_user("lea", is_staff=True), "Ticket 7: it forgot her dog"
     lead.groups.add(Group.objects.get(name="Support lead"))
-    client = Reader()
+    client = StaffReader()
     client.force_login(lead)
     with signed_in_at(chromium_path, live_server, client) as at:
         page = at.page

@@ -18,7 +18,7 @@ from conversations.models import Assistant, ContentAccess, ContextSnapshot, Mess
 from conversations.staff.compare.text_diff import diffed
 from memory import forgetting
 from tests.conversations.factories import chain, make_context, make_reply, make_snapshot, make_thread
-from tests.conversations.staff.conftest import Reader, SignIn, list_url, page_url
+from tests.conversations.staff.conftest import SignIn, StaffReader, list_url, page_url
 from tests.html import as_read
 from tests.memory.factories import make_memory, make_thread_summary
 
@@ -58,7 +58,7 @@ def two_requests(user: User | None = None, *, more: int = 1) -> tuple[ContextSna
 
 
 @pytest.mark.django_db
-def test_a_request_is_compared_with_the_one_before_it(staff: Reader) -> None:
+def test_a_request_is_compared_with_the_one_before_it(staff: StaffReader) -> None:
     first, second = two_requests()
     text = as_read(staff.read(page_url("contextsnapshot", second.pk, "compare")).text)
     [verdict] = re.findall(r'<p class="ob-verdict">(.*?)</p>', text)
@@ -75,7 +75,7 @@ def test_a_request_is_compared_with_the_one_before_it(staff: Reader) -> None:
 
 
 @pytest.mark.django_db
-def test_what_people_wrote_is_masked_until_a_reason_is_stated(staff: Reader) -> None:
+def test_what_people_wrote_is_masked_until_a_reason_is_stated(staff: StaffReader) -> None:
     _, second = two_requests()
     urls = {
         "comparison": page_url("contextsnapshot", second.pk, "compare"),
@@ -91,7 +91,7 @@ def test_what_people_wrote_is_masked_until_a_reason_is_stated(staff: Reader) -> 
 
 
 @pytest.mark.django_db
-def test_of_two_people_each_one_is_read_for_a_reason_of_its_own(staff: Reader) -> None:
+def test_of_two_people_each_one_is_read_for_a_reason_of_its_own(staff: StaffReader) -> None:
     theirs = make_snapshot(make_thread(turns=["The hurdy-gurdy is mine."]))
     staff.opened()  # for whom there is so far
     mine = make_snapshot(make_thread(turns=[f"The {NEEDLE} is mine."]))
@@ -103,7 +103,7 @@ def test_of_two_people_each_one_is_read_for_a_reason_of_its_own(staff: Reader) -
 
 
 @pytest.mark.django_db
-def test_the_first_request_and_an_unknown_one_say_what_to_do(staff: Reader) -> None:
+def test_the_first_request_and_an_unknown_one_say_what_to_do(staff: StaffReader) -> None:
     snapshot = make_snapshot(make_thread(turns=["Hello?"]))
     url = page_url("contextsnapshot", snapshot.pk, "compare")
     assert "It is the first request of its thread" in staff.read(url).text
@@ -112,7 +112,7 @@ def test_the_first_request_and_an_unknown_one_say_what_to_do(staff: Reader) -> N
 
 
 @pytest.mark.django_db
-def test_two_requests_are_chosen_in_the_list(staff: Reader) -> None:
+def test_two_requests_are_chosen_in_the_list(staff: StaffReader) -> None:
     first, second = two_requests()
 
     def choose(*chosen: ContextSnapshot) -> Any:
@@ -138,7 +138,7 @@ def test_who_may_see_requests_may_compare_them_without_their_content(page: str, 
 
 @pytest.mark.django_db
 @pytest.mark.parametrize(("page", "asked"), [("compare", ""), ("what_if", "?history_turns_max=9&history_turns_min=3")])
-def test_the_number_of_queries_does_not_grow(staff: Reader, page: str, asked: str) -> None:
+def test_the_number_of_queries_does_not_grow(staff: StaffReader, page: str, asked: str) -> None:
     counts = []
     for more in (1, 3):
         _, second = two_requests(more=more)
@@ -150,7 +150,7 @@ def test_the_number_of_queries_does_not_grow(staff: Reader, page: str, asked: st
 
 
 @pytest.mark.django_db
-def test_to_ask_what_would_have_been_writes_nothing_but_that_somebody_looked(staff: Reader) -> None:
+def test_to_ask_what_would_have_been_writes_nothing_but_that_somebody_looked(staff: StaffReader) -> None:
     _, second = two_requests()
     make_memory(second.thread.user, "They moved to Rome.")
     staff.opened()
@@ -168,7 +168,7 @@ def rows() -> dict[str, int]:
 
 
 @pytest.mark.django_db
-def test_with_the_settings_that_it_had_a_request_is_what_it_was(staff: Reader) -> None:
+def test_with_the_settings_that_it_had_a_request_is_what_it_was(staff: StaffReader) -> None:
     _, second = two_requests()
     url = page_url("contextsnapshot", second.pk, "what_if")
     text = staff.read(f"{url}?total_tokens={second.budget}").text
@@ -178,7 +178,7 @@ def test_with_the_settings_that_it_had_a_request_is_what_it_was(staff: Reader) -
 
 
 @pytest.mark.django_db
-def test_another_assistant_brings_its_prompt_of_today(staff: Reader) -> None:
+def test_another_assistant_brings_its_prompt_of_today(staff: StaffReader) -> None:
     _, second = two_requests()
     analyst = Assistant.objects.get(slug="analyst")
     text = staff.read(page_url("contextsnapshot", second.pk, "what_if") + f"?assistant={analyst.pk}").text
@@ -186,7 +186,7 @@ def test_another_assistant_brings_its_prompt_of_today(staff: Reader) -> None:
 
 
 @pytest.mark.django_db
-def test_a_proof_is_the_digest_of_what_anybody_can_download(staff: Reader) -> None:
+def test_a_proof_is_the_digest_of_what_anybody_can_download(staff: StaffReader) -> None:
     reply = make_reply(make_thread(turns=[f"The {NEEDLE} is mine."]))
     snapshot = make_snapshot(reply=reply)
     content = staff.read(page_url("contextsnapshot", snapshot.pk, "request")).content
@@ -201,7 +201,7 @@ def test_a_proof_is_the_digest_of_what_anybody_can_download(staff: Reader) -> No
 
 
 @pytest.mark.django_db
-def test_what_was_forgotten_can_neither_be_proven_nor_made_again(staff: Reader) -> None:
+def test_what_was_forgotten_can_neither_be_proven_nor_made_again(staff: StaffReader) -> None:
     snapshot = make_snapshot(reply=make_reply(make_thread(turns=["I live in Rome.", "Noted.", "And now?"])))
     forgetting.forget_turn(snapshot.thread.user, snapshot.thread.messages.get(position=1).id)
     assert "has been forgotten since" in staff.read(page_url("contextsnapshot", snapshot.pk, "prove")).text

@@ -14,7 +14,7 @@ from conversations.staff.threads import ThreadAdmin
 from conversations.threads import deletion
 from tests.artifacts.factories import make_artifact
 from tests.conversations.factories import make_reply, make_snapshot, make_thread, make_user
-from tests.conversations.staff.conftest import Reader, SignIn, list_url, page_url
+from tests.conversations.staff.conftest import SignIn, StaffReader, list_url, page_url
 
 pytestmark = pytest.mark.django_db
 
@@ -34,7 +34,7 @@ def user_url(user: User, page: str) -> str:
     return f"/admin/auth/user/{user.pk}/{page}/"
 
 
-def test_deleting_a_thread_takes_all_of_it_and_nothing_else(staff: Reader) -> None:
+def test_deleting_a_thread_takes_all_of_it_and_nothing_else(staff: StaffReader) -> None:
     thread, other = make_thread(turns=["Hello?"]), make_thread(turns=["Mine"])
     make_snapshot(thread)
     make_snapshot(other)
@@ -44,7 +44,7 @@ def test_deleting_a_thread_takes_all_of_it_and_nothing_else(staff: Reader) -> No
     assert not ContextBlock.objects.filter(thread=thread.pk).exists()
 
 
-def test_the_question_counts_what_goes_and_loads_none_of_it(staff: Reader) -> None:
+def test_the_question_counts_what_goes_and_loads_none_of_it(staff: StaffReader) -> None:
     thread = make_thread(turns=["text"] * 301)
     make_snapshot(thread)
     make_artifact(thread)
@@ -55,7 +55,7 @@ def test_the_question_counts_what_goes_and_loads_none_of_it(staff: Reader) -> No
     assert loaded == []
 
 
-def test_several_threads_are_deleted_together(staff: Reader) -> None:
+def test_several_threads_are_deleted_together(staff: StaffReader) -> None:
     threads = [make_thread(turns=["Hello?"]) for _ in range(3)]
     action = {"action": "delete_selected", "_selected_action": [str(thread.pk) for thread in threads[:2]]}
     assert summary(staff.post(list_url("thread"), action).text) == [
@@ -78,7 +78,7 @@ def test_staff_who_may_only_view_delete_nothing(signed_in: SignIn) -> None:
     assert rows()[:2] == [1, 1]
 
 
-def test_a_thread_whose_reply_is_running_can_not_be_deleted(staff: Reader) -> None:
+def test_a_thread_whose_reply_is_running_can_not_be_deleted(staff: StaffReader) -> None:
     thread = make_thread(turns=["Hello?"])
     make_reply(thread, status="running")
     page = staff.read(page_url("thread", thread.pk, "delete")).text
@@ -88,7 +88,7 @@ def test_a_thread_whose_reply_is_running_can_not_be_deleted(staff: Reader) -> No
 
 
 def test_a_reply_that_starts_after_the_question_stops_the_delete(
-    staff: Reader, monkeypatch: pytest.MonkeyPatch
+    staff: StaffReader, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     thread = make_thread(turns=["Hello?"])
     make_reply(thread, status="running")
@@ -102,14 +102,14 @@ def test_a_reply_that_starts_after_the_question_stops_the_delete(
     assert (rows()[:3], LogEntry.objects.count()) == ([1, 1, 1], 0)
 
 
-def test_the_log_names_a_deleted_thread_by_its_id_and_not_by_its_title(staff: Reader, root: User) -> None:
+def test_the_log_names_a_deleted_thread_by_its_id_and_not_by_its_title(staff: StaffReader, root: User) -> None:
     thread = make_thread(turns=["Hello?"], title="My illness")
     staff.post(page_url("thread", thread.pk, "delete"), CONFIRMED)
     entry = LogEntry.objects.get()
     assert (entry.user, entry.object_repr, entry.object_id) == (root, f"thread {thread.pk}", str(thread.pk))
 
 
-def test_deleting_a_user_takes_their_threads_and_tokens(staff: Reader) -> None:
+def test_deleting_a_user_takes_their_threads_and_tokens(staff: StaffReader) -> None:
     user = make_user()
     issue(user=user, name="script")
     make_snapshot(make_thread(user, ["Hello?"]))
@@ -129,7 +129,7 @@ def test_deleting_a_user_takes_their_threads_and_tokens(staff: Reader) -> None:
     assert rows() == [1, 1, 1, 1]
 
 
-def test_several_users_are_deleted_together(staff: Reader, root: User) -> None:
+def test_several_users_are_deleted_together(staff: StaffReader, root: User) -> None:
     users = [make_thread(turns=["Hello?"]).user for _ in range(2)]
     action = {"action": "delete_selected", "_selected_action": [str(user.pk) for user in users], **CONFIRMED}
     staff.post("/admin/auth/user/", action)
@@ -146,7 +146,7 @@ def test_who_may_not_delete_threads_may_not_delete_a_user_who_has_some(signed_in
     assert User.objects.filter(pk__in=[writer.pk, silent.pk]).get() == writer
 
 
-def test_the_door_is_shut_again_after_a_delete(staff: Reader) -> None:
+def test_the_door_is_shut_again_after_a_delete(staff: StaffReader) -> None:
     kept = make_thread(turns=["Hello?"])
     deletion.delete_thread(make_thread(turns=["Gone"]))
     with pytest.raises(Exception, match="stay as they are"):

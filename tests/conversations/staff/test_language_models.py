@@ -10,7 +10,7 @@ from django.test import Client, override_settings
 from conversations.models import Assistant, Model
 from conversations.providers import model_catalog
 from conversations.staff.model_choice import misfits
-from tests.conversations.staff.conftest import Reader, SignIn, list_url, page_url
+from tests.conversations.staff.conftest import SignIn, StaffReader, list_url, page_url
 
 pytestmark = pytest.mark.django_db
 
@@ -37,7 +37,7 @@ def cell(page: str, name: str, field: str) -> str:
     return re.sub(r"<[^>]+>", " ", found).strip()
 
 
-def test_the_list_tells_what_a_model_takes_and_costs(staff: Reader) -> None:
+def test_the_list_tells_what_a_model_takes_and_costs(staff: StaffReader) -> None:
     page = staff.read(list_url("model")).text
     told = [cell(page, "claude-haiku-5-5", field) for field in ("sizes", "thinks", "effort", "price", "factor")]
     assert told == [
@@ -52,7 +52,7 @@ def test_the_list_tells_what_a_model_takes_and_costs(staff: Reader) -> None:
     assert (cell(page, "offline", "price"), cell(page, "offline", "thinks")) == ("–", "–")
 
 
-def test_an_operators_price_is_shown_as_such(staff: Reader) -> None:
+def test_an_operators_price_is_shown_as_such(staff: StaffReader) -> None:
     own = '{"claude-opus-5-5": {"input": 3, "output": 9, "cache_write": 1, "cache_read": 1}}'
     with override_settings(OPENBOOK_PRICES=own):
         assert (
@@ -60,7 +60,7 @@ def test_an_operators_price_is_shown_as_such(staff: Reader) -> None:
         )
 
 
-def test_a_changed_model_counts_at_once(staff: Reader, django_capture_on_commit_callbacks: Any) -> None:
+def test_a_changed_model_counts_at_once(staff: StaffReader, django_capture_on_commit_callbacks: Any) -> None:
     price = {"since": "2026-11-01", "above": 0, "input": 1, "output": 2, "cache_write": 1, "cache_write_hour": 2}
     with django_capture_on_commit_callbacks(execute=True):
         assert submit(staff, row("claude-opus-5-5"), price | {"cache_read": "0.1"}, max_output=9_000) == {}
@@ -71,7 +71,7 @@ def test_a_changed_model_counts_at_once(staff: Reader, django_capture_on_commit_
     assert model_catalog.find("anthropic", "claude-opus-5-5") is None
 
 
-def test_a_row_that_contradicts_itself_is_refused(staff: Reader) -> None:
+def test_a_row_that_contradicts_itself_is_refused(staff: StaffReader) -> None:
     assert submit(staff, row("claude-opus-4-6"), default_effort="xhigh") == {
         "default_effort": ["Tick it among the efforts, or choose another one."]
     }
@@ -89,7 +89,7 @@ def test_who_may_only_look_changes_nothing(signed_in: SignIn) -> None:
     assert signed_in().get(list_url("model")).status_code == 403
 
 
-def test_an_assistants_form_offers_the_models(staff: Reader) -> None:
+def test_an_assistants_form_offers_the_models(staff: StaffReader) -> None:
     page = staff.read(page_url("assistant", Assistant.objects.get(slug="companion").pk)).text
     assert [
         page.count(f'<datalist id="{name}_offered">') for name in ("model", "rewriting_model", "fallback_model")
@@ -113,7 +113,7 @@ def assistant_form(client: Client, **changes: Any) -> Any:
     return client.post(page_url("assistant", assistant.pk), data, follow=True)
 
 
-def test_a_model_without_a_row_is_flagged_with_what_is_assumed(staff: Reader) -> None:
+def test_a_model_without_a_row_is_flagged_with_what_is_assumed(staff: StaffReader) -> None:
     saved = assistant_form(staff, model="claude-local", fallback_model="claude-opus-5", thinking_tokens=0)
     [warning] = [str(message) for message in saved.context["messages"] if message.level_tag == "warning"]
     assert warning.startswith(
@@ -145,7 +145,7 @@ def cell_of(page: str, words: str) -> str:
     ],
 )
 def test_what_its_model_cannot_do_is_told_where_it_is_set(
-    staff: Reader, model: str, changes: dict[str, Any], field: str, words: str
+    staff: StaffReader, model: str, changes: dict[str, Any], field: str, words: str
 ) -> None:
     errors = assistant_form(staff, model=model, **changes).context["adminform"].form.errors
     assert list(errors) == [field]

@@ -13,7 +13,7 @@ from conversations.models import Assistant, Model, ModelPrice, Thread
 from memory.models import Consolidation, ThreadSummary, Topic
 from tests.artifacts.factories import make_artifact
 from tests.conversations.factories import make_snapshot, make_thread, make_user
-from tests.conversations.staff.conftest import MEMORY, Reader, list_url, page_url
+from tests.conversations.staff.conftest import MEMORY, StaffReader, list_url, page_url
 from tests.memory.factories import make_daily_summary, make_memory, make_thread_summary, make_topic
 
 pytestmark = pytest.mark.django_db
@@ -62,7 +62,7 @@ def queries(client: Client, url: str) -> int:
 
 
 @pytest.mark.parametrize("model", [*LISTS, "user"])
-def test_a_list_of_three_costs_as_many_queries_as_a_list_of_one(model: str, staff: Reader) -> None:
+def test_a_list_of_three_costs_as_many_queries_as_a_list_of_one(model: str, staff: StaffReader) -> None:
     url = "/admin/auth/user/" if model == "user" else list_url(model)
     make_rows()
     queries(staff, url)  # content types are read once a process
@@ -94,7 +94,7 @@ def test_a_list_of_three_costs_as_many_queries_as_a_list_of_one(model: str, staf
         ("assistant", "No assistants. Add one: without it nobody can open a thread."),
     ],
 )
-def test_an_empty_list_says_how_it_fills(model: str, words: str, staff: Reader) -> None:
+def test_an_empty_list_says_how_it_fills(model: str, words: str, staff: StaffReader) -> None:
     Assistant.objects.all().delete()
     Preset.objects.all().delete()
     Model.objects.all().delete()
@@ -107,7 +107,7 @@ def found(client: Client, model: str, query: str) -> int:
 
 
 @pytest.mark.parametrize("model", ["thread", "reply", "contextsnapshot", "artifact", "topic", "threadsummary"])
-def test_staff_find_rows_by_id_by_thread_and_by_user(model: str, staff: Reader) -> None:
+def test_staff_find_rows_by_id_by_thread_and_by_user(model: str, staff: StaffReader) -> None:
     make_rows()
     snapshot = make_snapshot(make_thread(make_user("ada"), ["Hello?"]))
     artifact = make_artifact(snapshot.thread)
@@ -124,18 +124,18 @@ def test_staff_find_rows_by_id_by_thread_and_by_user(model: str, staff: Reader) 
     assert [found(staff, model, query) for query in searches] == [1, 1, 1, 0, 0]
 
 
-def test_a_search_without_a_hit_offers_the_whole_list(staff: Reader) -> None:
+def test_a_search_without_a_hit_offers_the_whole_list(staff: StaffReader) -> None:
     make_rows()
     assert 'Nothing matches. <a href="?">Show all</a>.' in staff.get(list_url("thread", q="nobody")).text
 
 
-def test_times_are_shown_with_their_zone(staff: Reader) -> None:
+def test_times_are_shown_with_their_zone(staff: StaffReader) -> None:
     thread = make_thread(created_at=AT, updated_at=AT)
     page = staff.get(list_url("thread", q=str(thread.pk))).text
     assert 'datetime="2026-11-20T23:59:01+00:00"><span>2026-11-20</span> <span>23:59:01 UTC</span></time>' in page
 
 
-def test_a_title_stands_on_the_page_and_in_no_list(staff: Reader) -> None:
+def test_a_title_stands_on_the_page_and_in_no_list(staff: StaffReader) -> None:
     thread = make_thread(title="word " * 39 + "end")
     assert "word" not in staff.opened().get(list_url("thread")).text.replace("password", "")
     assert "word end</dd>" in staff.read(page_url("thread", thread.pk)).text

@@ -8,7 +8,7 @@ from django.urls import reverse
 
 from conversations.context.reasons import RULES, Reason
 from tests.conversations.factories import make_snapshot, make_thread
-from tests.conversations.staff.conftest import Reader, page_url
+from tests.conversations.staff.conftest import StaffReader, page_url
 
 SECTIONS = re.split(
     r"^### ", (settings.BASE_DIR / "docs" / "reasons.md").read_text(encoding="utf-8"), flags=re.MULTILINE
@@ -22,7 +22,7 @@ def test_each_reason_has_a_section_with_an_example_and_a_way_on() -> None:
 
 
 @pytest.mark.django_db
-def test_a_request_leads_to_what_its_reasons_mean(staff: Reader) -> None:
+def test_a_request_leads_to_what_its_reasons_mean(staff: StaffReader) -> None:
     thread = make_thread(turns=[f"Turn {number} of the talk." for number in range(301)])
     page = staff.get(page_url("contextsnapshot", make_snapshot(thread).pk)).content.decode()
     address = f"{reverse('reasons')}#turn_limit"

@@ -26,7 +26,7 @@ FEW = settings(STORIES, max_examples=max(1, STORIES.max_examples // 6), stateful
 class Inspected(Story):
     """Each request is also looked at by staff."""
 
-    def check(self, opened: store.Opened) -> dict[str, Any]:
+    def check(self, opened: store.OpenedReply) -> dict[str, Any]:
         body = super().check(opened)
         assert self.last
         snapshot = ContextSnapshot.objects.get(id=self.last[0].id)

@@ -18,12 +18,12 @@ from conversations.providers.offline import OfflineProvider
 from conversations.staff.snapshot import snapshot_page
 from conversations.staff.snapshot.candidates import Tally
 from conversations.staff.snapshot.missing import LeftOut
-from conversations.staff.snapshot.response import Figure
+from conversations.staff.snapshot.response import TokenFigure
 from conversations.threads.deletion import door
 from memory.models import Topic
 from tests.artifacts.factories import make_artifact
 from tests.conversations.factories import make_context, make_reply, make_snapshot, make_thread, record
-from tests.conversations.staff.conftest import Reader, SignIn, list_url, opened, page_url
+from tests.conversations.staff.conftest import SignIn, StaffReader, list_url, opened, page_url
 from tests.html import as_read
 from tests.memory.factories import make_memory, make_topic
 
@@ -53,7 +53,7 @@ def make_rewrite(reply: Reply) -> ContextSnapshot:
     return record(asked, reply)
 
 
-def test_the_verdict_comes_first(staff: Reader) -> None:
+def test_the_verdict_comes_first(staff: StaffReader) -> None:
     page = staff.read(page_url("contextsnapshot", make_snapshot(make_thread(turns=TRUMP)).pk)).text
     [verdict] = re.findall(r'<p class="ob-verdict">(.*?)</p>', page)
     tokens = ContextSnapshot.objects.get().total_tokens
@@ -103,7 +103,7 @@ def test_every_turn_that_was_left_out_has_its_reason_in_words() -> None:
     )
 
 
-def test_the_bar_and_the_table_show_the_same_numbers(staff: Reader) -> None:
+def test_the_bar_and_the_table_show_the_same_numbers(staff: StaffReader) -> None:
     snapshot = make_snapshot(make_thread(turns=TRUMP))
     text = as_read(staff.read(page_url("contextsnapshot", snapshot.pk)).text)
     drawn = dict(re.findall(r"<title>([^<:]+): ([\d,]+)</title>", text))
@@ -121,7 +121,7 @@ def test_the_segments_follow_one_another_within_the_bar() -> None:
     assert ends[-1] <= 1000
 
 
-def test_the_download_is_what_the_digest_is_taken_of(staff: Reader) -> None:
+def test_the_download_is_what_the_digest_is_taken_of(staff: StaffReader) -> None:
     snapshot = make_snapshot(make_thread(turns=TRUMP))
     response = staff.read(page_url("contextsnapshot", snapshot.pk, "request"))
     assert hashlib.sha256(response.content).digest() == bytes(snapshot.digest)
@@ -131,14 +131,14 @@ def test_the_download_is_what_the_digest_is_taken_of(staff: Reader) -> None:
     assert page_url("contextsnapshot", snapshot.pk, "request").endswith(f"contextsnapshot/{snapshot.pk}/request.json")
 
 
-def test_a_request_that_can_be_rebuilt_is_proven(staff: Reader) -> None:
+def test_a_request_that_can_be_rebuilt_is_proven(staff: StaffReader) -> None:
     page = staff.read(page_url("contextsnapshot", make_snapshot(make_thread(turns=TRUMP)).pk)).text
     assert "proven ✓" in page
     assert "not proven" not in page
     assert "who are his children" in page
 
 
-def test_a_request_whose_text_is_gone_says_so(staff: Reader) -> None:
+def test_a_request_whose_text_is_gone_says_so(staff: StaffReader) -> None:
     snapshot = make_snapshot(make_thread(turns=TRUMP))
     with door():
         ContextBlock.objects.all().delete()
@@ -149,7 +149,7 @@ def test_a_request_whose_text_is_gone_says_so(staff: Reader) -> None:
     assert (raw.status_code, raw.text) == (410, "A text of this request has been deleted since.\n")
 
 
-def test_a_huge_request_is_shown_as_far_as_a_browser_likes_it(staff: Reader) -> None:
+def test_a_huge_request_is_shown_as_far_as_a_browser_likes_it(staff: StaffReader) -> None:
     turns = ["word " * 4_000] * 31
     snapshot = make_snapshot(make_thread(turns=turns, assistant=Assistant.objects.get(slug="analyst")))
     page = staff.read(page_url("contextsnapshot", snapshot.pk)).text
@@ -163,10 +163,10 @@ def test_estimated_and_reported_tokens_stand_side_by_side() -> None:
     usage = {"input_tokens": 100, "cache_read_input_tokens": 30, "cache_creation_input_tokens": 20, "output_tokens": 7}
     snapshot = make_snapshot(make_thread(turns=TRUMP), usage=usage)
     assert page_of(snapshot).figures == [
-        Figure(label="Input tokens", estimated=snapshot.total_tokens, reported=150),
-        Figure(label="of these read from the prompt cache", estimated=None, reported=30),
-        Figure(label="of these written to the prompt cache", estimated=None, reported=20),
-        Figure(label="Output tokens", estimated=None, reported=7),
+        TokenFigure(label="Input tokens", estimated=snapshot.total_tokens, reported=150),
+        TokenFigure(label="of these read from the prompt cache", estimated=None, reported=30),
+        TokenFigure(label="of these written to the prompt cache", estimated=None, reported=20),
+        TokenFigure(label="Output tokens", estimated=None, reported=7),
     ]
 
 
@@ -189,7 +189,7 @@ def test_what_is_part_of_another_number_stands_below_it() -> None:
     ]
 
 
-def test_the_factor_between_estimated_and_reported_tokens_is_shown(staff: Reader) -> None:
+def test_the_factor_between_estimated_and_reported_tokens_is_shown(staff: StaffReader) -> None:
     first = make_snapshot(make_thread(turns=TRUMP))
     page = staff.read(page_url("contextsnapshot", first.pk)).text
     assert f"Fitted with 1.00 tokens of {first.model} for each estimated one." in page
@@ -202,7 +202,7 @@ def test_the_factor_between_estimated_and_reported_tokens_is_shown(staff: Reader
     token_calibration.forget()
 
 
-def test_a_failed_request_shows_its_error(staff: Reader) -> None:
+def test_a_failed_request_shows_its_error(staff: StaffReader) -> None:
     error = {"type": "model", "code": "overloaded", "message": "<b>Busy</b>", "details": {}, "request_id": ""}
     snapshot = make_snapshot(make_thread(turns=TRUMP), status="failed", error=error)
     page = staff.read(page_url("contextsnapshot", snapshot.pk)).text
@@ -210,7 +210,7 @@ def test_a_failed_request_shows_its_error(staff: Reader) -> None:
     assert '<span class="ob-error">overloaded</span>' in page
 
 
-def test_a_system_prompt_is_never_markup(staff: Reader) -> None:
+def test_a_system_prompt_is_never_markup(staff: StaffReader) -> None:
     assistant = small_assistant()
     Assistant.objects.filter(pk=assistant.pk).update(system_prompt="</pre></div><script>alert(1)</script>")
     assistant.refresh_from_db()
@@ -219,7 +219,7 @@ def test_a_system_prompt_is_never_markup(staff: Reader) -> None:
     assert "&lt;script&gt;alert(1)" in page
 
 
-def test_the_requests_of_a_thread_lead_to_one_another(staff: Reader) -> None:
+def test_the_requests_of_a_thread_lead_to_one_another(staff: StaffReader) -> None:
     thread = make_thread(turns=TRUMP)
     make_snapshot(make_thread(turns=TRUMP))
     first, second, third = (make_snapshot(thread) for _ in range(3))
@@ -239,7 +239,7 @@ def test_requests_of_the_same_instant_keep_their_order() -> None:
     assert (page_of(first).relatives.next, page_of(second).relatives.previous) == (second, first)
 
 
-def test_a_request_leads_to_its_thread_turn_reply_user_and_assistant(staff: Reader) -> None:
+def test_a_request_leads_to_its_thread_turn_reply_user_and_assistant(staff: StaffReader) -> None:
     snapshot = make_snapshot(make_thread(turns=TRUMP))
     page = staff.read(page_url("contextsnapshot", snapshot.pk)).text
     targets = [
@@ -254,14 +254,14 @@ def test_a_request_leads_to_its_thread_turn_reply_user_and_assistant(staff: Read
     assert [page_url("contextsnapshot", snapshot.pk) in text for text in back] == [True] * 3
 
 
-def test_the_page_has_no_inline_script_or_style(staff: Reader) -> None:
+def test_the_page_has_no_inline_script_or_style(staff: StaffReader) -> None:
     snapshot = make_snapshot(make_thread(turns=TRUMP), ended_at=None)
     page = staff.read(page_url("contextsnapshot", snapshot.pk)).text
     assert re.findall(r"<style|\sstyle=|\son\w+=", page) == []
     assert re.findall(r"<script(?![^>]*\ssrc=)", page) == []
 
 
-def test_a_source_that_failed_is_named_in_the_verdict_and_in_the_list(staff: Reader) -> None:
+def test_a_source_that_failed_is_named_in_the_verdict_and_in_the_list(staff: StaffReader) -> None:
     thread = make_thread(turns=["What is still open?"])
     with connection.cursor() as cursor:
         cursor.execute("ALTER TABLE memory_topic RENAME TO elsewhere")
@@ -303,7 +303,7 @@ def test_the_contextualised_query_stands_beside_the_message_as_written() -> None
     )
 
 
-def test_a_request_for_a_query_reads_as_what_it_is(staff: Reader) -> None:
+def test_a_request_for_a_query_reads_as_what_it_is(staff: StaffReader) -> None:
     reply = make_reply(make_thread(turns=TRUMP))
     asked = make_rewrite(reply)
     used = make_snapshot(reply=reply)
@@ -323,7 +323,7 @@ def test_a_request_for_a_query_reads_as_what_it_is(staff: Reader) -> None:
     )
 
 
-def test_requests_for_a_query_are_told_apart_in_lists_and_in_the_thread(staff: Reader) -> None:
+def test_requests_for_a_query_are_told_apart_in_lists_and_in_the_thread(staff: StaffReader) -> None:
     reply = make_reply(make_thread(turns=TRUMP))
     asked, used = make_rewrite(reply), make_snapshot(reply=reply)
     only = staff.get(list_url("contextsnapshot", purpose__exact="rewrite")).context["cl"].queryset
@@ -345,7 +345,7 @@ def test_a_query_that_failed_is_named_in_the_verdict() -> None:
     assert snapshot_page.failures(snapshot) == ["contextualised query timed out"]
 
 
-def test_what_was_recalled_stands_with_its_score_best_first(staff: Reader) -> None:
+def test_what_was_recalled_stands_with_its_score_best_first(staff: StaffReader) -> None:
     turns = ["My dog is called Biscuit.", "Good dog.", "My dog barks.", "I see."]
     turns += ["So it is, all in all, and more of it."] * 20 + ["What is my dog Biscuit called?"]
     assistant = small_assistant(total_tokens=900, hard_cap_tokens=1_000, recall_tokens=500)
@@ -380,7 +380,7 @@ def test_the_page_of_eighty_turns_takes_at_most_twelve_statements(signed_in: Sig
     assert len(statements) <= 12, statements
 
 
-def test_the_page_costs_the_same_whatever_is_known(staff: Reader) -> None:
+def test_the_page_costs_the_same_whatever_is_known(staff: StaffReader) -> None:
     few, many = make_thread(turns=TRUMP), make_thread(turns=TRUMP)
     make_memory(few.user)
     for number in range(30):

@@ -10,7 +10,7 @@ from conversations.models import Message, Thread
 from conversations.staff.thread_page import thread_page
 from tests.artifacts.factories import make_artifact
 from tests.conversations.factories import make_reply, make_snapshot, make_thread
-from tests.conversations.staff.conftest import Reader, list_url, page_url
+from tests.conversations.staff.conftest import StaffReader, list_url, page_url
 from tests.html import as_read
 
 pytestmark = pytest.mark.django_db
@@ -38,14 +38,14 @@ def test_a_place_that_makes_no_sense_shows_the_newest_turns(before: str) -> None
     assert positions(make_thread(turns=["one", "two"]), before) == [1, 2]
 
 
-def test_before_the_first_turn_there_is_nothing(staff: Reader) -> None:
+def test_before_the_first_turn_there_is_nothing(staff: StaffReader) -> None:
     thread = make_thread(turns=["one", "two"])
     page = staff.read(page_url("thread", thread.pk) + "?before=1").text
     assert "No turns before this one." in page
     assert '<a href="?">Newest turns</a>' in page
 
 
-def test_a_long_turn_is_cut_and_leads_to_its_whole_text(staff: Reader) -> None:
+def test_a_long_turn_is_cut_and_leads_to_its_whole_text(staff: StaffReader) -> None:
     thread = make_thread(turns=["x" * 99_000 + "the end"])
     page = staff.read(page_url("thread", thread.pk)).text
     turn = thread.messages.get()
@@ -54,7 +54,7 @@ def test_a_long_turn_is_cut_and_leads_to_its_whole_text(staff: Reader) -> None:
     assert "the end" in staff.read(page_url("message", turn.pk)).text
 
 
-def test_a_turn_shows_its_replies_with_their_model_requests(staff: Reader) -> None:
+def test_a_turn_shows_its_replies_with_their_model_requests(staff: StaffReader) -> None:
     thread = make_thread(turns=["Hello?"])
     error = {"type": "model", "code": "overloaded", "message": "", "details": {}, "request_id": ""}
     failed = make_snapshot(reply=make_reply(thread, status="failed", error=error), status="failed")
@@ -67,13 +67,13 @@ def test_a_turn_shows_its_replies_with_their_model_requests(staff: Reader) -> No
     assert '<span class="ob-error">overloaded</span>' in page
 
 
-def test_a_replaced_attempt_is_shown_and_said_to_be_replaced(staff: Reader) -> None:
+def test_a_replaced_attempt_is_shown_and_said_to_be_replaced(staff: StaffReader) -> None:
     thread = make_thread(turns=["Hello?", "First answer."])
     Message.objects.filter(thread=thread, position=2).update(is_active=False)
     assert "replaced, not on the active path" in staff.read(page_url("thread", thread.pk)).text
 
 
-def test_the_page_costs_the_same_for_one_turn_as_for_many(staff: Reader) -> None:
+def test_the_page_costs_the_same_for_one_turn_as_for_many(staff: StaffReader) -> None:
     short, long = make_thread(turns=["Hello?"]), make_thread(turns=["turn"] * 45)
     make_snapshot(short)
     make_snapshot(long)
@@ -85,7 +85,7 @@ def test_the_page_costs_the_same_for_one_turn_as_for_many(staff: Reader) -> None
     assert counts[1] == counts[2]
 
 
-def test_what_people_wrote_is_never_markup(staff: Reader) -> None:
+def test_what_people_wrote_is_never_markup(staff: StaffReader) -> None:
     evil = "<script>alert(1)</script><img src=x onerror=alert(2)>"
     thread = make_thread(turns=[evil, evil * 40, evil], title=evil)
     snapshot = make_snapshot(thread)

@@ -13,7 +13,7 @@ from conversations.accounts.limits import Limits, limits_of, limits_of_token
 from conversations.accounts.tokens import issue, user_of
 from conversations.models import Allowance, ApiToken
 from tests.conversations.factories import make_user
-from tests.conversations.staff.conftest import Reader, SignIn, list_url, page_url
+from tests.conversations.staff.conftest import SignIn, StaffReader, list_url, page_url
 
 pytestmark = pytest.mark.django_db
 
@@ -24,21 +24,21 @@ def revoke(client: Client, *tokens: ApiToken, url: str = "") -> None:
     client.post(url or list_url("apitoken"), {field: "revoke", "_selected_action": [token.pk for token in tokens]})
 
 
-def test_a_revoked_token_stops_working_at_once(staff: Reader) -> None:
+def test_a_revoked_token_stops_working_at_once(staff: StaffReader) -> None:
     user = make_user()
     token, other = issue(user=user, name="lost"), issue(user=user, name="kept")
     revoke(staff, ApiToken.objects.get(name="lost"))
     assert [user_of(token), user_of(other)] == [None, user]
 
 
-def test_a_token_can_be_revoked_on_its_own_page(staff: Reader) -> None:
+def test_a_token_can_be_revoked_on_its_own_page(staff: StaffReader) -> None:
     token = issue(user=make_user(), name="lost")
     stored = ApiToken.objects.get()
     revoke(staff, stored, url=page_url("apitoken", stored.pk))
     assert user_of(token) is None
 
 
-def test_revoking_twice_keeps_the_first_time_and_is_logged_once(staff: Reader) -> None:
+def test_revoking_twice_keeps_the_first_time_and_is_logged_once(staff: StaffReader) -> None:
     issue(user=make_user(), name="lost")
     revoke(staff, ApiToken.objects.get())
     first = ApiToken.objects.get().revoked_at
@@ -55,7 +55,7 @@ def test_who_may_only_view_tokens_revokes_none(signed_in: SignIn) -> None:
     assert user_of(token) is not None
 
 
-def test_neither_token_nor_digest_is_shown(staff: Reader) -> None:
+def test_neither_token_nor_digest_is_shown(staff: StaffReader) -> None:
     token = issue(user=make_user(), name="script")
     stored = ApiToken.objects.get()
     text = staff.get(list_url("apitoken")).text + staff.get(page_url("apitoken", stored.pk)).text
@@ -63,7 +63,7 @@ def test_neither_token_nor_digest_is_shown(staff: Reader) -> None:
     assert [secret in text for secret in secrets] == [False, False, False]
 
 
-def test_staff_make_a_token_for_a_user_and_see_it_once(staff: Reader) -> None:
+def test_staff_make_a_token_for_a_user_and_see_it_once(staff: StaffReader) -> None:
     user = make_user()
     limits = {"requests_minute": 30, "running_replies": 1, "tokens_day": 50_000}
     form = {"user": user.pk, "name": "Nightly", "scopes": ["read"], "days": 3, **limits}
@@ -85,7 +85,7 @@ def test_who_may_not_add_tokens_makes_none(signed_in: SignIn) -> None:
     assert ApiToken.objects.count() == 0
 
 
-def test_staff_see_what_a_user_uses_and_set_other_limits(staff: Reader) -> None:
+def test_staff_see_what_a_user_uses_and_set_other_limits(staff: StaffReader) -> None:
     user = make_user(password="correct horse battery")
     Allowance.objects.create(user=user, day=timezone.now().date(), running=1, spent=1_200, reserved=3_000)
     url = reverse("admin:auth_user_change", args=[user.pk])

@@ -25,7 +25,7 @@ from conversations.staff.trace.why_page import why_page
 from memory.models import Preferences
 from tests.artifacts.factories import make_artifact
 from tests.conversations.factories import make_context, make_reply, make_snapshot, make_thread, record
-from tests.conversations.staff.conftest import Reader, SignIn
+from tests.conversations.staff.conftest import SignIn, StaffReader
 from tests.html import as_read
 from tests.memory.factories import make_memory, make_preferences, make_thread_summary, make_topic
 
@@ -96,7 +96,7 @@ def test_a_turn_that_left_the_window_says_until_when_it_was_sent_and_why_it_is_n
     )
 
 
-def test_the_first_request_without_a_turn_is_named_and_linked(staff: Reader) -> None:
+def test_the_first_request_without_a_turn_is_named_and_linked(staff: StaffReader) -> None:
     thread = long_thread()
     made = told(thread, 7)
     without = made[made.index(holding(made, 3)[-1]) + 1]
@@ -113,7 +113,7 @@ def test_a_turn_that_every_request_held_says_so() -> None:
     assert answer_of(thread, 2).startswith("Turn 2 was given to every request since it was said, 2 so far. ")
 
 
-def test_before_any_request_there_is_nothing_to_tell(staff: Reader) -> None:
+def test_before_any_request_there_is_nothing_to_tell(staff: StaffReader) -> None:
     thread = make_thread(turns=["one"])
     assert answer_of(thread, 1).startswith("Turn 1 has not been in question yet: no request has been made since")
     assert "No request has been made in this thread." in staff.get(why_url(turn(thread, 1))).text
@@ -192,7 +192,9 @@ def test_requests_that_quote_turns_are_named_apart() -> None:
     assert map_page.map_page(thread, until="").total == 0
 
 
-def test_a_map_has_its_newest_requests_and_leads_to_older_ones(staff: Reader, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_map_has_its_newest_requests_and_leads_to_older_ones(
+    staff: StaffReader, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(map_page, "SHOWN", 3)
     thread = long_thread()
     made = told(thread, 7)
@@ -219,7 +221,7 @@ def test_a_map_tells_apart_what_was_summarised_by_then() -> None:
     ]
 
 
-def test_the_number_of_a_turn_leads_to_why_it_was_forgotten(staff: Reader) -> None:
+def test_the_number_of_a_turn_leads_to_why_it_was_forgotten(staff: StaffReader) -> None:
     thread = make_thread(turns=["one", "two"])
     url = reverse("admin:conversations_thread_why", args=[thread.pk])
     assert staff.get(url, {"turn": "2"}).headers["Location"] == why_url(turn(thread, 2))
@@ -235,7 +237,7 @@ def test_old_turns_that_nothing_sent_share_a_strip() -> None:
 
 
 @pytest.mark.parametrize("page", ["map", "why"])
-def test_a_page_of_three_requests_costs_as_many_queries_as_a_page_of_one(page: str, staff: Reader) -> None:
+def test_a_page_of_three_requests_costs_as_many_queries_as_a_page_of_one(page: str, staff: StaffReader) -> None:
     def queries(requests: int) -> int:
         thread = long_thread()
         make_thread_summary(thread, timezone.now(), last_position=5)
@@ -261,7 +263,7 @@ def test_a_trace_is_for_staff_who_may_view_the_row(page: str, permission: str, s
     assert clients[-1].get(unknown).status_code == 404
 
 
-def test_no_content_stands_on_a_trace_before_a_reason_and_no_map_needs_one(staff: Reader) -> None:
+def test_no_content_stands_on_a_trace_before_a_reason_and_no_map_needs_one(staff: StaffReader) -> None:
     thread = long_thread(title=NEEDLE)
     forgotten = turn(thread, 3)
     told(thread, 7)
@@ -275,7 +277,7 @@ def test_no_content_stands_on_a_trace_before_a_reason_and_no_map_needs_one(staff
     assert (access.what, access.object_id, access.user_id) == ("why of a turn", str(forgotten.pk), thread.user_id)
 
 
-def test_from_the_index_a_complaint_is_five_clicks_from_its_reason(staff: Reader) -> None:
+def test_from_the_index_a_complaint_is_five_clicks_from_its_reason(staff: StaffReader) -> None:
     thread = long_thread(4)
     told(thread, 4)
     page = reverse("admin:index")
@@ -291,7 +293,7 @@ def test_from_the_index_a_complaint_is_five_clicks_from_its_reason(staff: Reader
     assert "Turn 1 was sent with" in staff.get(page, follow=True).text
 
 
-def test_many_requests_are_drawn_as_few_shapes(staff: Reader) -> None:
+def test_many_requests_are_drawn_as_few_shapes(staff: StaffReader) -> None:
     thread = make_thread(turns=["one", "two", "three"])
     [made] = asked(thread, 3)
     copies = []

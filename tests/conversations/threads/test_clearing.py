@@ -26,7 +26,7 @@ from memory.models import Consolidation, DailySummary, IndexedTurn, Memory, Thre
 from memory.tags import thread_tag
 from tests.artifacts.factories import make_artifact
 from tests.conversations.factories import make_context, make_reply, make_snapshot, make_thread, make_user, record
-from tests.conversations.staff.conftest import Reader
+from tests.conversations.staff.conftest import StaffReader
 from tests.memory.factories import make_daily_summary, make_memory, make_thread_summary, make_topic
 from tests.memory.forgetting.test_forgetting import bytes_of, dump, found, gone
 
@@ -268,7 +268,7 @@ def test_what_is_said_afterwards_is_a_part_of_its_own(harbour: Harbour) -> None:
 )  # fmt: skip
 def test_staff_are_told_and_no_page_breaks(harbour: Harbour, page: str) -> None:
     deletion.clear_thread(harbour.boat)
-    client = Reader()
+    client = StaffReader()
     client.force_login(User.objects.create_superuser("root"))
     ids = {"boat": harbour.boat.id, "own": harbour.own.id, "reply": harbour.own.reply_id}
     answer = client.opened().get(f"/admin/{page.format(**ids, elsewhere=harbour.elsewhere[0].id)}", follow=True)

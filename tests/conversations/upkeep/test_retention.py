@@ -12,7 +12,7 @@ from pytest_django import Settings
 
 from conversations.context import snapshots
 from conversations.context.rendering import sha256
-from conversations.context.snapshot_codec import Named, pack_texts
+from conversations.context.snapshot_codec import NamedText, pack_texts
 from conversations.models import ContextBlock, ContextSnapshot, Reply, ReplyEvent, Thread
 from conversations.runtime.ids import lowest_uuid7, uuid7
 from conversations.threads.deletion import door
@@ -30,7 +30,7 @@ def make_request(thread: Thread, age: timedelta, *texts: str, **values: Any) -> 
     at = timezone.now() - age
     blocks = [ContextBlock(thread=thread, sha256=sha256(text), text=text) for text in texts]
     ContextBlock.objects.bulk_create(blocks, ignore_conflicts=True)
-    named = [Named(name="recalled", sha256=sha256(text).hex(), tokens=1) for text in texts]
+    named = [NamedText(name="recalled", sha256=sha256(text).hex(), tokens=1) for text in texts]
     snapshot = make_snapshot(reply=make_reply(thread))
     with door():
         values |= {"id": uuid_at(at), "created_at": at, "additions": pack_texts(named)}

@@ -31,7 +31,7 @@ def constants(*sources: str) -> Iterator[Any]:
                 yield node.value
 
 
-def types(kinds: tuple[socket_docs.Kind, ...]) -> list[str]:
+def types(kinds: tuple[socket_docs.FrameDoc, ...]) -> list[str]:
     return [kind.type for kind in kinds]
 
 
@@ -79,7 +79,7 @@ async def test_events_have_the_fields_that_the_page_tells_of(
 ) -> None:
     monkeypatch.setattr(consumers, "CHECK_ACCESS_SECONDS", 0.05)
     making = scripts.turn(
-        scripts.Thought(pieces=("Hm.",)), "I make it. ", scripts.Use(name="save_artifact", input=PLAN)
+        scripts.Thought(pieces=("Hm.",)), "I make it. ", scripts.ScriptedToolUse(name="save_artifact", input=PLAN)
     )
     model.script(making, scripts.text("It is saved."), scripts.error(401), scripts.text("# Requirements"))
     async with connected(session=session) as socket:

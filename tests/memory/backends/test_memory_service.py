@@ -21,7 +21,7 @@ from tests.conversations.factories import make_thread
 from tests.conversations.rest.client import Api
 from tests.memory.factories import make_memory, make_preferences, make_topic
 from tests.memory_server import MemoryServer, answer, results
-from tests.model_scripts import Gate, Raw, Script, Stall, Stream
+from tests.model_scripts import Gate, Raw, Script, ScriptedStream, Stall
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("engine")]
 
@@ -102,7 +102,7 @@ async def test_a_fact_goes_the_moment_it_is_forgotten_whatever_the_service_says(
 @pytest.mark.parametrize(
     ("script", "kind", "message"),
     [
-        (Stream(steps=(Stall(0.02),)), ProblemKind.TIMED_OUT, "Supermemory did not answer within 0.3 s."),
+        (ScriptedStream(steps=(Stall(0.02),)), ProblemKind.TIMED_OUT, "Supermemory did not answer within 0.3 s."),
         (answer([1, 2]), ProblemKind.GARBAGE, "What Supermemory answered can't be used."),
         (answer("oh", status=500), ProblemKind.ERROR, "Supermemory answered with status 500."),
     ],
@@ -136,7 +136,7 @@ async def test_the_turn_is_stored_before_the_service_is_asked(
     thread, gate = await in_database(made_of_little)(user), Gate()
     memory = await Memory.objects.aget()
     found = answer(results({"memory": str(memory.pk)}))
-    memory_service.script(Stream(steps=(gate, Raw(found.body)), headers={"content-type": "application/json"}))
+    memory_service.script(ScriptedStream(steps=(gate, Raw(found.body)), headers={"content-type": "application/json"}))
     sending = asyncio.create_task(sent(api, thread))
     await asyncio.to_thread(gate.wait_until_reached)
     assert [row.text async for row in Message.objects.filter(thread_id=thread)] == [QUESTION]

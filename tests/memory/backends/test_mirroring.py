@@ -14,11 +14,11 @@ from memory.models import Memory, MirroredMemory
 from memory.tags import thread_tag
 from tests.memory.factories import make_memory, make_preferences
 from tests.memory_server import MemoryServer, answer
-from tests.model_scripts import Cut, Gate, Raw, Stream
+from tests.model_scripts import BrokenStream, Gate, Raw, ScriptedStream
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-BROKEN_OFF = Stream(steps=(Raw(b"{"), Cut()))
+BROKEN_OFF = ScriptedStream(steps=(Raw(b"{"), BrokenStream()))
 
 
 def texts(service: MemoryServer) -> dict[str, str]:
@@ -126,7 +126,7 @@ def test_what_may_have_arrived_is_deleted_when_it_is_forgotten(user: User, memor
     ],
 )
 def test_forgetting_is_tried_again_until_it_is_certain(
-    user: User, memory_service: MemoryServer, failure: Stream
+    user: User, memory_service: MemoryServer, failure: ScriptedStream
 ) -> None:
     memory = make_memory(user)
     mirror(user.pk)
@@ -166,7 +166,7 @@ def test_a_fact_that_it_will_not_take_holds_up_no_other(user: User, memory_servi
 
 def test_two_at_once_do_not_send_again_what_was_just_deleted(user: User, memory_service: MemoryServer) -> None:
     memory, gate = make_memory(user), Gate()
-    memory_service.script(Stream(steps=(gate, Raw(b'{"id": "doc", "status": "queued"}'))))
+    memory_service.script(ScriptedStream(steps=(gate, Raw(b'{"id": "doc", "status": "queued"}'))))
     with ThreadPoolExecutor(1) as elsewhere:
         sending = elsewhere.submit(in_a_connection_of_its_own, user.pk)
         gate.wait_until_reached()

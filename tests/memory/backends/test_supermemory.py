@@ -8,13 +8,13 @@ from django.test import override_settings
 from pytest_django import Settings
 
 from memory.backends import get_backend
-from memory.backends.base import BackendError, BackendGarbage, BackendTimedOut
+from memory.backends.base import BackendError, BackendInvalidAnswer, BackendTimedOut
 from memory.backends.calling import started
 from tests.memory_server import MemoryServer, answer, results
-from tests.model_scripts import Cut, Gate, Raw, Script, Stall, Stream
+from tests.model_scripts import BrokenStream, Gate, Raw, Script, ScriptedStream, Stall
 
 LATE = BackendTimedOut("Supermemory did not answer within 0.2 s.")
-UNUSABLE = BackendGarbage("What Supermemory answered can't be used.")
+UNUSABLE = BackendInvalidAnswer("What Supermemory answered can't be used.")
 UNREACHED = BackendError("Supermemory could not be asked: APIConnectionError.")
 
 
@@ -34,9 +34,9 @@ def body(data: bytes) -> Script:
 @pytest.mark.parametrize(
     ("script", "error"),
     [
-        pytest.param(Stream(steps=(Gate(),)), LATE, id="hangs"),
-        pytest.param(Stream(steps=(Stall(0.02),)), LATE, id="trickles"),
-        pytest.param(Stream(steps=(Raw(b'{"results": ['), Cut())), UNREACHED, id="breaks off"),
+        pytest.param(ScriptedStream(steps=(Gate(),)), LATE, id="hangs"),
+        pytest.param(ScriptedStream(steps=(Stall(0.02),)), LATE, id="trickles"),
+        pytest.param(ScriptedStream(steps=(Raw(b'{"results": ['), BrokenStream())), UNREACHED, id="breaks off"),
         pytest.param(body(b"<html>"), UNUSABLE, id="no JSON"),
         pytest.param(body(b'{"results": "\xff"}'), UNUSABLE, id="no UTF-8"),
         pytest.param(body(b"[" * 100_000), UNUSABLE, id="too deep"),
@@ -44,7 +44,9 @@ def body(data: bytes) -> Script:
         pytest.param(answer({"results": None}), UNUSABLE, id="no results"),
         pytest.param(answer({"results": [7, "x"]}), UNUSABLE, id="results of another kind"),
         pytest.param(answer(results({"memory": 7})), UNUSABLE, id="ids of another kind"),
-        pytest.param(answer(results({})), BackendGarbage("What Supermemory found names no memory."), id="no memory"),
+        pytest.param(
+            answer(results({})), BackendInvalidAnswer("What Supermemory found names no memory."), id="no memory"
+        ),
         pytest.param(answer({}, status=401), BackendError("Supermemory answered with status 401."), id="no access"),
         pytest.param(
             replace(answer({}, status=429), headers={"retry-after": "120"}),

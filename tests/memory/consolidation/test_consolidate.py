@@ -383,7 +383,7 @@ def test_one_process_at_a_time_consolidates_a_user() -> None:
     assert meanwhile == [0, 0]
 
 
-def answer(**parts: Any) -> scripts.Stream:
+def answer(**parts: Any) -> scripts.ScriptedStream:
     return scripts.text(json.dumps({"summary": "Ada told where she lives."} | parts))
 
 

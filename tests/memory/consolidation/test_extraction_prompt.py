@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.consolidation.extraction_prompt import Garbage, material, read
-from memory.consolidation.findings import Fact, Findings, Opened, OpenTopic, Resolved
+from memory.consolidation.extraction_prompt import InvalidAnswer, material, read
+from memory.consolidation.findings import EarlierTopic, ExtractedFact, Findings, NewTopic, ResolvedTopic
 from tests.memory.turns import MONDAY, conversation, id_of
 
 TURNS = conversation("I moved to Berlin.", "You have a dog.", "I sold the boat. I must find a flat.")
 KNOWN = [(uuid.UUID(int=101), "I live in Hamburg."), (uuid.UUID(int=102), "I own a boat.")]
-TOPICS = [OpenTopic(id=uuid.UUID(int=201), title="Sell the boat", opened_at=MONDAY - timedelta(days=3))]
+TOPICS = [EarlierTopic(id=uuid.UUID(int=201), title="Sell the boat", opened_at=MONDAY - timedelta(days=3))]
 
 
 def answered(**parts: Any) -> str:
@@ -50,7 +50,7 @@ def test_a_good_answer_is_read_with_its_sources() -> None:
         summary="The person moved.",
         moments=["Moved to Berlin"],
         facts=[
-            Fact(
+            ExtractedFact(
                 text="The person lives in Berlin.",
                 sources=(id_of(1),),
                 at=TURNS[0].at,
@@ -58,8 +58,8 @@ def test_a_good_answer_is_read_with_its_sources() -> None:
                 replaces=(KNOWN[0][0],),
             )
         ],
-        opened=[Opened(title="Find a flat", sources=(id_of(3),), at=TURNS[2].at)],
-        resolved=[Resolved(topic=TOPICS[0].id, at=TURNS[2].at)],
+        opened=[NewTopic(title="Find a flat", sources=(id_of(3),), at=TURNS[2].at)],
+        resolved=[ResolvedTopic(topic=TOPICS[0].id, at=TURNS[2].at)],
         made_by="small",
     )
 
@@ -90,7 +90,7 @@ def test_an_end_that_is_none_is_left_away(until: Any) -> None:
     "answer", ["", "I can't.", "{", "[]", "{}", '{"summary": 7}', '{"summary": " "}', "[" * 9_000, "{" * 9_000 + "}"]
 )
 def test_an_answer_without_a_summary_is_garbage(answer: str) -> None:
-    with pytest.raises(Garbage):
+    with pytest.raises(InvalidAnswer):
         found(answer)
 
 

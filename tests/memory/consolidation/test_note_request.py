@@ -25,7 +25,7 @@ from memory.consolidation.note_request import runs_of_part
 from memory.models import Memory
 from tests import model_scripts as scripts
 from tests.conversations.factories import make_thread, make_user
-from tests.conversations.staff.conftest import Reader, list_url, page_url
+from tests.conversations.staff.conftest import StaffReader, list_url, page_url
 from tests.html import as_read
 from tests.memory.consolidation.test_consolidate import ADA, FOUND, GARBAGE, MORNING, NOW, answer, said, say
 from tests.memory.factories import make_memory, make_topic
@@ -265,7 +265,7 @@ def noted(user: User, model: ModelServer) -> Thread:
 
 
 def test_staff_read_it_as_what_it_is(noted: Thread) -> None:
-    client = Reader()
+    client = StaffReader()
     client.force_login(User.objects.create_superuser("root"))
     first, failed, second = asked()
     page = client.read(page_url("contextsnapshot", failed.pk))

@@ -15,11 +15,11 @@ from memory.consolidation.findings import (
     MOST_FACTS,
     MOST_MOMENTS,
     MOST_OPENED,
-    Fact,
+    EarlierTopic,
+    ExtractedFact,
     Findings,
-    Opened,
-    OpenTopic,
-    Resolved,
+    NewTopic,
+    ResolvedTopic,
 )
 from memory.consolidation.rule_extraction import extract
 from memory.consolidation.salience import SENTENCES
@@ -147,10 +147,10 @@ def test_a_question_whose_answer_was_forgotten_is_not_open() -> None:
 
 
 def test_a_topic_is_resolved_only_by_what_was_said_later_and_by_the_person() -> None:
-    topic = OpenTopic(id=uuid.uuid4(), title="I need to renew my passport.", opened_at=MONDAY)
-    later = OpenTopic(id=uuid.uuid4(), title="I need to renew my passport.", opened_at=MONDAY + timedelta(days=1))
+    topic = EarlierTopic(id=uuid.uuid4(), title="I need to renew my passport.", opened_at=MONDAY)
+    later = EarlierTopic(id=uuid.uuid4(), title="I need to renew my passport.", opened_at=MONDAY + timedelta(days=1))
     turns = conversation("Hello!", "You renewed your passport. I renewed my passport.", "I renewed my passport.")
-    assert extract(turns, [topic, later]).resolved == [Resolved(topic=topic.id, at=turns[2].at)]
+    assert extract(turns, [topic, later]).resolved == [ResolvedTopic(topic=topic.id, at=turns[2].at)]
 
 
 def test_findings_name_their_turns_and_the_summary_tells_who_said_what() -> None:
@@ -166,14 +166,14 @@ def test_findings_name_their_turns_and_the_summary_tells_who_said_what() -> None
         moments=[],
         facts=[],
         opened=[
-            Opened(title="I'm planning a trip to Lisbon with my wife Elena.", sources=(id_of(1),), at=turns[0].at),
-            Opened(title="I have to book the hotel near the tram.", sources=(id_of(3),), at=turns[2].at),
+            NewTopic(title="I'm planning a trip to Lisbon with my wife Elena.", sources=(id_of(1),), at=turns[0].at),
+            NewTopic(title="I have to book the hotel near the tram.", sources=(id_of(3),), at=turns[2].at),
         ],
         resolved=[],
         made_by="rules",
     )
     assert extract(conversation("I live in Hamburg.")).facts == [
-        Fact(text="I live in Hamburg.", sources=(id_of(1),), at=MONDAY)
+        ExtractedFact(text="I live in Hamburg.", sources=(id_of(1),), at=MONDAY)
     ]
     assert extract([]) == Findings()
 

@@ -5,15 +5,15 @@ from datetime import timedelta
 
 import pytest
 
-from memory.consolidation.findings import Fact
+from memory.consolidation.findings import ExtractedFact
 from memory.consolidation.supersession import Facts, known, new_facts
 from tests.memory.turns import MONDAY, id_of
 
 OLD = uuid.UUID(int=900)
 
 
-def fact(text: str, *, source: int = 1, days: int = 0) -> Fact:
-    return Fact(text=text, sources=(id_of(source),), at=MONDAY + timedelta(days=days))
+def fact(text: str, *, source: int = 1, days: int = 0) -> ExtractedFact:
+    return ExtractedFact(text=text, sources=(id_of(source),), at=MONDAY + timedelta(days=days))
 
 
 def facts(text: str, *, ended: bool = False, source: int = 50) -> Facts:

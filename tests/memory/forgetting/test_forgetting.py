@@ -26,10 +26,10 @@ from conversations.threads import deletion
 from memory import forgetting
 from memory.index.index_turns import catch_up
 from memory.models import Consolidation, DailySummary, IndexedTurn, Memory, ThreadSummary, Topic
-from memory.sources.recall import Reminded, search
+from memory.sources.recall import RecallQuery, search
 from tests.artifacts.factories import make_artifact
 from tests.conversations.factories import make_context, make_reply, make_snapshot, make_thread, make_user, record
-from tests.conversations.staff.conftest import Reader
+from tests.conversations.staff.conftest import StaffReader
 from tests.memory.factories import make_daily_summary, make_memory, make_thread_summary, make_topic
 
 pytestmark = [pytest.mark.django_db]
@@ -179,7 +179,7 @@ def test_a_needle_leaves_no_trace_in_the_database(month: Month) -> None:
     assert found(*TELLING_WORDS, "MT-5520") == []
     catch_up(month.user.pk)
     with read_only():
-        left = search(Reminded(user_id=month.user.pk, text=f"{QUESTION} {FACT}", at=timezone.now()))
+        left = search(RecallQuery(user_id=month.user.pk, text=f"{QUESTION} {FACT}", at=timezone.now()))
     assert {one.text for one in left} == {
         "Who cuts a spare key for a cabin?",
         "A locksmith.",
@@ -394,7 +394,7 @@ def test_everything_goes_but_the_conversations(month: Month) -> None:
     assert {*chain(*IndexedTurn.objects.values_list("terms", flat=True))} == set()
     catch_up(month.user.pk)
     with read_only():
-        assert search(Reminded(user_id=month.user.pk, text=QUESTION, at=timezone.now())) == []
+        assert search(RecallQuery(user_id=month.user.pk, text=QUESTION, at=timezone.now())) == []
     assert [one.text for one in month.elsewhere.messages.order_by("position")] == [
         "Who cuts a spare key for a cabin?", "A locksmith.",
     ]  # fmt: skip
@@ -414,7 +414,7 @@ def test_a_deleted_thread_takes_along_what_is_remembered_of_it_alone(month: Mont
 
 def test_the_page_of_a_request_says_that_something_was_forgotten(month: Month) -> None:
     forgetting.forget_memory(month.user, month.memory.id)
-    client = Reader()
+    client = StaffReader()
     client.force_login(User.objects.create_superuser("root"))
     page = client.read(f"/admin/conversations/contextsnapshot/{month.of_before[0].id}/change/")
     raw = client.read(f"/admin/conversations/contextsnapshot/{month.of_before[0].id}/request.json")

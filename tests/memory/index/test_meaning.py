@@ -22,7 +22,7 @@ from conversations.threads.deletion import delete_thread
 from memory.index import embed_turns, embeddings, index_turns, vectors
 from memory.index.embeddings import NoModel
 from memory.models import IndexedTurn
-from memory.sources.recall import NEAR_BY_GRAPH, NEAR_ONE_BY_ONE, RANKED, Candidate, Reminded, fused, searched
+from memory.sources.recall import NEAR_BY_GRAPH, NEAR_ONE_BY_ONE, RANKED, Candidate, RecallQuery, fused, searched
 from tests.conversations.factories import make_thread
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -51,7 +51,7 @@ def told(user: User, *texts: str) -> Thread:
 def recalled(user: User, text: str = QUESTION) -> tuple[list[str], list[str]]:
     """The texts that were found, and what went wrong."""
     with read_only():
-        found, problems = searched(Reminded(user_id=user.pk, text=text, at=NOW))
+        found, problems = searched(RecallQuery(user_id=user.pk, text=text, at=NOW))
     return [one.text for one in found], [problem.message for problem in problems]
 
 

@@ -13,7 +13,7 @@ from conversations.runtime.db import in_database
 from tests import model_scripts as scripts
 from tests.artifacts.factories import make_artifact
 from tests.conversations.factories import make_thread
-from tests.conversations.rest.client import Answer, Api
+from tests.conversations.rest.client import Api, ApiResponse
 from tests.memory.factories import make_memory
 from tests.memory.forgetting.test_forgetting import found
 from tests.model_server import ModelServer
@@ -139,10 +139,10 @@ async def test_senders_and_clearers_at_once_leave_no_half(user: User, api: Api, 
     """Each message is answered whole or refused whole, and after each clearing the thread begins with a question."""
     thread = await in_database(make_thread)(user, ["Hello", "Hi"])
 
-    async def send(number: int) -> Answer:
+    async def send(number: int) -> ApiResponse:
         return await api.post(f"threads/{thread.id}/messages/", {"content": f"Number {number}"})
 
-    async def clear() -> Answer:
+    async def clear() -> ApiResponse:
         return await api.post(f"threads/{thread.id}/clear/")
 
     statuses: Counter[tuple[str, int]] = Counter()

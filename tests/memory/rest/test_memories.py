@@ -14,7 +14,7 @@ from conversations.wire import moment
 from memory.models import Consolidation, Memory, Preferences, Topic
 from memory.tags import thread_tag, user_tag
 from tests.conversations.factories import make_reply, make_thread
-from tests.conversations.rest.client import Answer, Api
+from tests.conversations.rest.client import Api, ApiResponse
 from tests.memory.factories import make_daily_summary, make_memory, make_thread_summary, make_topic
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("engine")]
@@ -31,7 +31,7 @@ async def remembered(user: User, content: str, **values: Any) -> Memory:
     return await in_database(make_memory)(user, content, **values)
 
 
-def contents(answer: Answer) -> list[str]:
+def contents(answer: ApiResponse) -> list[str]:
     assert answer.status == 200, answer.body
     return [memory["content"] for memory in answer.body["results"]]
 

@@ -35,7 +35,7 @@ class Person:
     api: Api
     last: datetime | None = None
 
-    async def says(self, at: datetime, text: str, thread: str = "new") -> "Told":
+    async def says(self, at: datetime, text: str, thread: str = "new") -> "RequestTexts":
         if self.last and at - self.last > IDLE:
             with time_machine.travel(self.last + IDLE):
                 await in_database(work_through)()
@@ -43,7 +43,7 @@ class Person:
         with time_machine.travel(at):
             answer = (await self.api.post(f"threads/{thread}/messages/", {"content": text})).body
             request = (await self.api.get(f"requests/{answer['request']}/")).body
-        return Told(request, answer["thread"])
+        return RequestTexts(request, answer["thread"])
 
     async def prefers(self, **values: Any) -> None:
         await Preferences.objects.aupdate_or_create(user=self.user, defaults=values)
@@ -59,7 +59,7 @@ def work_through() -> None:
         found = worker.found
 
 
-class Told:
+class RequestTexts:
     """What the request of a message was given."""
 
     def __init__(self, request: dict[str, Any], thread: str) -> None:

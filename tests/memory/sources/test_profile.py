@@ -21,7 +21,7 @@ from conversations.models import Assistant, Thread
 from conversations.runtime.db import read_only
 from memory.models import DailySummary, Memory, Preferences, ThreadSummary, Topic
 from memory.sources.profile import read_standing
-from memory.sources.sections import KnownFact, OpenTopic, Standing, Summary, build_tiers
+from memory.sources.sections import KnownFact, OpenTopic, Profile, Summary, build_tiers
 from memory.tags import thread_tag, user_tag
 from tests.conversations.factories import make_thread
 from tests.memory.factories import (
@@ -48,20 +48,20 @@ TABLES = {
 
 def read(
     user: User, thread: Thread | None = None, *, began: datetime = BEGAN, away: timedelta | None = None
-) -> Standing:
+) -> Profile:
     session = Session(started_at=began, away_since=None if away is None else began - away)
     with read_only():
         return read_standing(user_id=user.pk, thread_id=thread.id if thread else None, session=session)
 
 
-def known(user: User) -> Standing:
+def known(user: User) -> Profile:
     """One row in every source, and what is then known after two days away."""
     make_preferences(user, time_zone="Asia/Shanghai")
     memory = make_memory(user, "她住在汉堡 🏡", created_at=BEGAN - DAY)
     today = make_daily_summary(user, "2026-03-28", "今天很忙 🐌", key_moments=["🎉 新工作", "Пошла домой"])
     topic = make_topic(user, "🛶 里斯本之行", opened_at=BEGAN - DAY)
     last = make_thread_summary(make_thread(user), BEGAN - 2 * DAY, "聊了书 📚")
-    return Standing(
+    return Profile(
         began_at=BEGAN,
         facts=(KnownFact(id=str(memory.pk), text="她住在汉堡 🏡"),),
         today=Summary(id=str(today.pk), text="今天很忙 🐌", moments=("🎉 新工作", "Пошла домой")),
@@ -70,7 +70,7 @@ def known(user: User) -> Standing:
     )
 
 
-def without(standing: Standing, source: str, kind: ProblemKind, message: str) -> Standing:
+def without(standing: Profile, source: str, kind: ProblemKind, message: str) -> Profile:
     lost: dict[str, dict[str, Any]] = {
         "preferences": {"remembers": False},
         "memory": {"facts": ()},
@@ -79,7 +79,7 @@ def without(standing: Standing, source: str, kind: ProblemKind, message: str) ->
         "last_conversation": {"last_conversation": None},
     }
     problem = Problem(source=source, kind=kind, message=message)
-    return Standing(**vars(standing) | lost[source] | {"problems": (problem,)})
+    return Profile(**vars(standing) | lost[source] | {"problems": (problem,)})
 
 
 def facts(user: User, thread: Thread | None = None) -> list[str]:
@@ -87,7 +87,7 @@ def facts(user: User, thread: Thread | None = None) -> list[str]:
 
 
 def test_nothing_is_known_of_a_new_person(user: User) -> None:
-    assert read(user) == Standing(began_at=BEGAN)
+    assert read(user) == Profile(began_at=BEGAN)
 
 
 def test_every_source_is_read_in_any_script(user: User) -> None:
@@ -96,7 +96,7 @@ def test_every_source_is_read_in_any_script(user: User) -> None:
 
 def test_another_users_rows_are_never_read(user: User, other_user: User) -> None:
     known(other_user)
-    assert read(user, away=2 * DAY) == Standing(began_at=BEGAN)
+    assert read(user, away=2 * DAY) == Profile(began_at=BEGAN)
 
 
 def test_the_newest_memories_come_first_and_no_more_than_can_matter(user: User) -> None:

@@ -23,8 +23,8 @@ from conversations.runtime.db import read_only
 from conversations.threads.deletion import delete_thread, door
 from memory.index.index_turns import catch_up
 from memory.models import IndexedTurn
-from memory.sources.recall import Candidate, Recalled, Reminded, fitted, recall, search
-from memory.sources.sections import Standing, Tier, TierItem
+from memory.sources.recall import Candidate, RecallQuery, RecallResult, fitted, recall, search
+from memory.sources.sections import Profile, Tier, TierItem
 from tests.artifacts.factories import make_artifact
 from tests.conversations.factories import make_thread
 from tests.memory.factories import make_memory
@@ -46,7 +46,7 @@ def told(user: User, *texts: str, at: datetime = NOW - timedelta(days=90), index
 
 def found(user: User, text: str) -> list[str]:
     with read_only():
-        return [one.text for one in search(Reminded(user_id=user.pk, text=text, at=NOW))]
+        return [one.text for one in search(RecallQuery(user_id=user.pk, text=text, at=NOW))]
 
 
 def candidate(n: int, text: str, here: uuid.UUID) -> Candidate:
@@ -160,7 +160,7 @@ class TestWhoseAndWhat:
         thread = told(user, "Write the boat plan.", "Here is the boat plan.", "Which boat?", "A small boat.")
         make_artifact(thread, message=thread.messages.get(position=2), deleted_at=NOW)
         assert set(found(user, "the boat plan")) == {"Which boat?", "A small boat."}
-        here = Reminded(user_id=user.pk, text="the boat plan", at=NOW, thread_id=thread.id, before=9)
+        here = RecallQuery(user_id=user.pk, text="the boat plan", at=NOW, thread_id=thread.id, before=9)
         with read_only():
             assert len(search(here)) == 4
 
@@ -258,11 +258,11 @@ class TestQuoted:
         assert reasons == dict(zip(map(str, turns), [made, made, recalled, recalled], strict=True))
 
 
-def reminded(user: User, here: Thread, text: str, given: Sequence[TierItem] = (NO_PLACE,)) -> Recalled:
-    tier = Tier(name="memory", text="…", tokens=1, items=given, standing=Standing(began_at=NOW))
+def reminded(user: User, here: Thread, text: str, given: Sequence[TierItem] = (NO_PLACE,)) -> RecallResult:
+    tier = Tier(name="memory", text="…", tokens=1, items=given, standing=Profile(began_at=NOW))
     with read_only():
         return recall(
-            Reminded(user_id=user.pk, thread_id=here.id, text=text, at=timezone.now(), before=10**6),
+            RecallQuery(user_id=user.pk, thread_id=here.id, text=text, at=timezone.now(), before=10**6),
             tiers=[tier],
             room=200,
         )

@@ -10,7 +10,7 @@ from conversations.context.excerpts import count
 from conversations.context.reasons import Reason
 from conversations.context.token_estimate import estimate_tokens
 from conversations.models import Assistant
-from memory.sources.sections import DROPPED, KnownFact, OpenTopic, Standing, Summary, Tier, TierItem, build_tiers, cut
+from memory.sources.sections import DROPPED, KnownFact, OpenTopic, Profile, Summary, Tier, TierItem, build_tiers, cut
 
 BEGAN = datetime(2026, 3, 28, 10, tzinfo=UTC)
 WEEK = timedelta(days=7)
@@ -20,8 +20,8 @@ HEADINGS = ["## What You Know About the Person", "## Today", "## Open Threads", 
 LONG = "Sie erzählte vom Hafen. 她很高兴 🐌. " * 100
 
 
-def standing(**values: object) -> Standing:
-    return Standing(**{"began_at": BEGAN, **values})  # type: ignore[arg-type]
+def standing(**values: object) -> Profile:
+    return Profile(**{"began_at": BEGAN, **values})  # type: ignore[arg-type]
 
 
 def of(*texts: str) -> list[KnownFact]:
@@ -32,7 +32,7 @@ def topic(id: str, title: str, age: timedelta = timedelta()) -> OpenTopic:
     return OpenTopic(id=id, title=title, opened_at=BEGAN - age)
 
 
-def only(known: Standing, **budgets: int) -> Tier:
+def only(known: Profile, **budgets: int) -> Tier:
     (tier,) = build_tiers(known, Assistant(**budgets))
     return tier
 
@@ -97,13 +97,13 @@ def test_what_is_given_is_accounted_for_row_by_row() -> None:
         ),
     ],
 )
-def test_where_nothing_is_known_there_is_no_tier(known: Standing) -> None:
+def test_where_nothing_is_known_there_is_no_tier(known: Profile) -> None:
     assert build_tiers(known, Assistant()) == []
 
 
 def test_memory_that_is_switched_off_gives_no_tier() -> None:
     assert build_tiers(FULL, Assistant(uses_memory=False)) == []
-    assert build_tiers(Standing(**vars(FULL) | {"remembers": False}), Assistant()) == []
+    assert build_tiers(Profile(**vars(FULL) | {"remembers": False}), Assistant()) == []
 
 
 def test_the_memory_snippet_takes_at_most_two_thousand_characters() -> None:
@@ -180,7 +180,7 @@ def test_a_summary_that_is_too_long_is_shortened_visibly(summary: Summary) -> No
 @pytest.mark.parametrize(
     "known", [standing(today=Summary(id="1", text=LONG)), standing(facts=[KnownFact(id="1", text=LONG)])]
 )
-def test_a_tier_of_which_no_useful_piece_fits_is_left_out_and_accounted_for(known: Standing) -> None:
+def test_a_tier_of_which_no_useful_piece_fits_is_left_out_and_accounted_for(known: Profile) -> None:
     tier = only(known, today_tokens=42, memory_tokens=55)
     assert (tier.text, tier.tokens, outcomes([tier])) == ("", 0, {"1": (False, Reason.OVER_BUDGET)})
 
@@ -265,7 +265,7 @@ summaries = st.none() | st.builds(
     Summary, id=st.just("s"), text=texts, moments=moments_of, ended_on=st.none() | st.dates()
 )
 standings = st.builds(
-    lambda facts, today, topics, last: Standing(
+    lambda facts, today, topics, last: Profile(
         began_at=BEGAN,
         facts=[KnownFact(id=f"m{n}", text=text, valid_until=until) for n, (text, until) in enumerate(facts)],
         today=today,
@@ -291,7 +291,7 @@ def headings(tiers: list[Tier]) -> list[str]:
     return [line for tier in tiers for line in tier.text.splitlines() if line.strip("\u200b\ufeff ").startswith("#")]
 
 
-def check_account(known: Standing, tiers: list[Tier]) -> None:
+def check_account(known: Profile, tiers: list[Tier]) -> None:
     items = [(item.kind, item.id) for tier in tiers for item in tier.items if item.kind != "summary"]
     assert items == [("memory", fact.id) for fact in known.facts if fact.text.strip()] + [
         ("topic", topic.id) for topic in known.topics if topic.title.strip()
@@ -305,7 +305,7 @@ def check_account(known: Standing, tiers: list[Tier]) -> None:
 
 
 @given(standings, assistants)
-def test_every_tier_keeps_its_budget_and_accounts_for_every_row(known: Standing, assistant: Assistant) -> None:
+def test_every_tier_keeps_its_budget_and_accounts_for_every_row(known: Profile, assistant: Assistant) -> None:
     tiers = build_tiers(known, assistant)
     assert [tier.name for tier in tiers] == [name for name in ORDER if name in {tier.name for tier in tiers}]
     for tier in tiers:
@@ -318,7 +318,7 @@ def test_every_tier_keeps_its_budget_and_accounts_for_every_row(known: Standing,
 
 @given(standings, assistants, st.integers(-50, 3_000))
 def test_cutting_reaches_the_room_in_order_and_keeps_the_account(
-    known: Standing, assistant: Assistant, room: int
+    known: Profile, assistant: Assistant, room: int
 ) -> None:
     tiers = build_tiers(known, assistant)
     left = cut(tiers, room)

@@ -11,7 +11,7 @@ from django_tasks_db.models import DBTaskResult
 from memory.models import Consolidation
 from memory.staff.consolidation import state_of
 from tests.conversations.factories import make_thread
-from tests.conversations.staff.conftest import Reader, SignIn, list_url, page_url
+from tests.conversations.staff.conftest import SignIn, StaffReader, list_url, page_url
 from tests.memory.factories import make_daily_summary, make_memory, make_thread_summary, make_topic
 
 pytestmark = pytest.mark.django_db
@@ -40,7 +40,7 @@ def test_a_state_in_words(row: dict[str, Any], newest: datetime, state: tuple[st
     assert state_of(Consolidation(**row), newest=newest, is_off=True, now=NOW) == ("switched off", "by the user")
 
 
-def test_staff_have_a_user_consolidated_now(staff: Reader, signed_in: SignIn, user: User) -> None:
+def test_staff_have_a_user_consolidated_now(staff: StaffReader, signed_in: SignIn, user: User) -> None:
     Consolidation.objects.create(user=user, failures=3, not_before=LATER + timedelta(days=9), error="TimeoutError")
     asked = {"action": "consolidate_now", "_selected_action": [user.pk]}
     signed_in("view_consolidation").post(list_url("consolidation"), asked)
@@ -50,7 +50,7 @@ def test_staff_have_a_user_consolidated_now(staff: Reader, signed_in: SignIn, us
     assert Consolidation.objects.get().not_before is None
 
 
-def test_what_is_remembered_links_to_where_it_comes_from(staff: Reader, user: User) -> None:
+def test_what_is_remembered_links_to_where_it_comes_from(staff: StaffReader, user: User) -> None:
     thread = make_thread(user, ["I moved to Porto.", "How nice."], title="Moving")
     (turn,) = thread.messages.filter(position=1)
     part = make_thread_summary(thread, NOW, sources=[turn.pk])
