@@ -127,7 +127,7 @@ def restore(artifact: Artifact) -> None:
     Artifact.objects.filter(id=artifact.id).update(deleted_at=None)
 
 
-def named(artifacts: QuerySet[Artifact], title: str) -> Artifact | None:
+def find_by_title(artifacts: QuerySet[Artifact], title: str) -> Artifact | None:
     """The newest of these with this title, whatever its case, that is not deleted."""
     return artifacts.filter(deleted_at=None, title__iexact=title).order_by("-updated_at").first()
 

@@ -133,7 +133,7 @@ def _put_back(now: datetime) -> None:
     for status, path, argument in found:
         log.warning("a worker ended in the middle of a task", extra={"task": path, "status": status})
         if status == TaskResultStatus.FAILED and path == consolidate_user.module_path:
-            consolidation_state.failed(int(argument), f"{MOST_WORKERS} workers ended in the middle of it")
+            consolidation_state.record_failure(int(argument), f"{MOST_WORKERS} workers ended in the middle of it")
 
 
 def _due(now: datetime, since: datetime) -> list[int]:

@@ -135,5 +135,5 @@ def change(memory: Memory, *, at: datetime, **changes: Any) -> Memory:
 
 def prefer(user: User, **choices: Any) -> Preferences:
     """What was said while memory was off, and days of another time zone, are looked at again."""
-    consolidation_state.wanted(user.pk)
+    consolidation_state.request(user.pk)
     return Preferences.objects.update_or_create(user=user, defaults=choices)[0]

@@ -21,7 +21,7 @@ SLICE_SECONDS = 60.0
 @unattended
 def consolidate_user(user_id: int) -> None:
     until = time.monotonic() + SLICE_SECONDS
-    consolidate(user_id, alive=lambda: not interruption.asked() and time.monotonic() < until)
+    consolidate(user_id, alive=lambda: not interruption.is_requested() and time.monotonic() < until)
 
 
 @task()
@@ -29,7 +29,7 @@ def consolidate_user(user_id: int) -> None:
 def mirror() -> None:
     """Bring another memory service up to date. Where it is down, the next task tries again."""
     for user_id in mirroring.mirror_due():
-        if interruption.asked():
+        if interruption.is_requested():
             return
         try:
             mirroring.mirror(user_id)

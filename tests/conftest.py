@@ -164,7 +164,7 @@ def _known_models(monkeypatch: pytest.MonkeyPatch) -> None:
     changes one."""
     rows = SHIPPED.get(LanguageModel, [])
     known = model_catalog.Catalog.of(rows, until=math.inf if rows else 0)
-    monkeypatch.setattr(model_catalog, "_known", known)
+    monkeypatch.setattr(model_catalog, "_catalog", known)
     monkeypatch.setattr(token_calibration, "_kept", token_calibration._CachedFactors(until=math.inf))
 
 

@@ -58,7 +58,7 @@ def _parser() -> MarkdownIt:
 PARSER = _parser()
 
 
-def read(markdown: str, *, title: str, note: str = "") -> Blocks:
+def parse_markdown(markdown: str, *, title: str, note: str = "") -> Blocks:
     """The blocks, under a heading with the title unless they begin with one of their own."""
     try:
         blocks: Blocks = tuple(_Reader(PARSER.parse(_without_controls(markdown))).blocks())

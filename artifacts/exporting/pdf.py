@@ -48,7 +48,7 @@ def write(blocks: Blocks, *, title: str, npm: Path) -> bytes:
     missing = fonts.missing(text, places)
     shown = str.maketrans(dict.fromkeys(missing, fonts.MISSING))
     if missing:
-        blocks = NoteBlock(_told(missing)), *blocks
+        blocks = NoteBlock(_missing_fonts_note(missing)), *blocks
     body = _PdfWriter(lambda text: text.translate(shown)).document(blocks)
     families = ", ".join(map(_quoted, fonts.families(text)))
     named = _quoted(title.translate(shown))
@@ -62,7 +62,7 @@ def write(blocks: Blocks, *, title: str, npm: Path) -> bytes:
     return made
 
 
-def _told(missing: set[str]) -> str:
+def _missing_fonts_note(missing: set[str]) -> str:
     names = fonts.scripts(missing)
     listed = ", ".join(names[:6]) + (" and others" if len(names) > 6 else "")
     return (

@@ -18,7 +18,7 @@ def main() -> None:
 
 def convert(job: dict[str, Any]) -> bytes:
     title = job["title"]
-    blocks = markdown_blocks.read(job["markdown"], title=title, note=job["note"])
+    blocks = markdown_blocks.parse_markdown(job["markdown"], title=title, note=job["note"])
     match job["as"]:
         case "html":
             return page.write(blocks, title=title)

@@ -56,7 +56,7 @@ class ArtifactList(APIView):
             saved = services.create(
                 **values,
                 thread_id=thread.id,
-                made=_made(ArtifactVersion.Origin.PROGRAM),
+                made=_provenance(ArtifactVersion.Origin.PROGRAM),
                 after_position=thread.last_position,
             )
             invalidation.artifact_changed(saved.artifact)
@@ -67,7 +67,7 @@ class ArtifactDetail(APIView):
     @extend_schema(responses=serializers.ArtifactAnswer, parameters=[DELETED])
     def get(self, request: Request, artifact_id: str) -> Response:
         """One artifact as its newest version has it."""
-        artifact = _asked(request, artifact_id)
+        artifact = _artifact(request, artifact_id)
         tag = conditional.of_artifact(artifact.id)
         if conditional.is_known(request, tag):
             return conditional.not_modified(tag)
@@ -81,7 +81,10 @@ class ArtifactDetail(APIView):
         with transaction.atomic():
             conditional.demand_match(request, conditional.of_artifact(artifact.id, locked=True))
             services.change(
-                artifact, made=_made(ArtifactVersion.Origin.HAND), based_on=changes.pop("version", None), **changes
+                artifact,
+                made=_provenance(ArtifactVersion.Origin.HAND),
+                based_on=changes.pop("version", None),
+                **changes,
             )
         return conditional.tagged(Response(_whole(artifact)), conditional.of_artifact(artifact.id))
 
@@ -115,7 +118,7 @@ class VersionList(APIView):
     @extend_schema(responses=serializers.VersionAnswer(many=True), parameters=[CONTENT, DELETED])
     def get(self, request: Request, artifact_id: str) -> Response:
         """The versions of an artifact, newest first."""
-        artifact = _asked(request, artifact_id)
+        artifact = _artifact(request, artifact_id)
         whole = switched(request, "content", default=True)
         paginator = self.pagination_class()
         page = paginator.paginate_queryset(wire.version_rows(artifact.versions.all(), whole=whole), request)
@@ -126,14 +129,14 @@ class VersionDetail(APIView):
     @extend_schema(responses=serializers.VersionAnswer, parameters=[DELETED])
     def get(self, request: Request, artifact_id: str, number: str) -> Response:
         """One version of an artifact, with its content."""
-        versions = _asked(request, artifact_id).versions.filter(number=version_number(number))
+        versions = _artifact(request, artifact_id).versions.filter(number=version_number(number))
         version = wire.version_rows(versions, whole=True).first()
         if version is None:
             raise VersionNotFound
         return Response(wire.version_object(version, whole=True))
 
 
-def _asked(request: Request, artifact_id: str) -> Artifact:
+def _artifact(request: Request, artifact_id: str) -> Artifact:
     return threads.artifact_of(caller(request), artifact_id, deleted=switched(request, "deleted"))
 
 
@@ -145,7 +148,7 @@ def _whole(artifact: Artifact) -> dict[str, Any]:
     return wire.artifact_object(row, whole=True)
 
 
-def _made(origin: ArtifactVersion.Origin) -> services.Provenance:
+def _provenance(origin: ArtifactVersion.Origin) -> services.Provenance:
     return services.Provenance(origin=origin, at=timezone.now())
 
 

@@ -82,7 +82,7 @@ class ThreadExport(AsyncAPIView):
     async def get(self, request: Request, thread_id: str) -> HttpResponseBase:
         """A thread as a ZIP file: the conversation as Markdown and as a document that `POST import/` takes, its artifacts."""
         thread = await in_database(threads.get)(caller(request), thread_id)
-        work = await long_work.taken(caller(request).pk, WorkKind.DOWNLOAD)
+        work = await long_work.acquire(caller(request).pk, WorkKind.DOWNLOAD)
         response = StreamedAnswer(long_work.download(work, zipped(thread)), content_type="application/zip")
         return _attached(response, f"{folder_name(thread)}.zip")
 

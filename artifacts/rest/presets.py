@@ -40,7 +40,7 @@ class PresetRun(AsyncAPIView):
         opened = await _start(request, thread_id, slug)
         async for _ in replies.follow(opened.reply.id):
             pass
-        return Response(await in_database(_made)(caller(request), opened), status=201)
+        return Response(await in_database(_made_artifact)(caller(request), opened), status=201)
 
 
 class PresetStream(AsyncAPIView):
@@ -62,7 +62,7 @@ async def _start(request: Request, thread_id: str, slug: str) -> OpenedReply:
     )
 
 
-def _made(user: User, opened: OpenedReply) -> dict[str, Any]:
+def _made_artifact(user: User, opened: OpenedReply) -> dict[str, Any]:
     """What a silent reply that has ended made. Raises ``ReplyFailed`` where it failed, ``ReplyNotFound`` where its thread was
     deleted right after."""
     reply = threads.reply_of(user, opened.reply.id)

@@ -41,12 +41,12 @@ def artifact_page(artifact: Artifact, *, before: str, version: str, shown: bool)
     number, end = position(version), position(before)
     if number is not None:
         one = found.filter(number=number).annotate(text=F("content") if shown else Value(""))
-        return ArtifactPage(versions=[_shown(row) for row in one], older=None, is_newest=False)
+        return ArtifactPage(versions=[_version_row(row) for row in one], older=None, is_newest=False)
     if end is not None:
         found = found.filter(number__lt=end)
     cut = found.annotate(text=Left("content", EXCERPT_CHARS) if shown else Value(""))
     rows = list(cut.order_by("-number")[: VERSIONS_SHOWN + 1])
-    versions = [_shown(row) for row in rows[:VERSIONS_SHOWN]]
+    versions = [_version_row(row) for row in rows[:VERSIONS_SHOWN]]
     older = versions[-1].row.number if len(rows) > VERSIONS_SHOWN else None
     return ArtifactPage(versions=versions, older=older, is_newest=end is None)
 
@@ -58,5 +58,5 @@ def request_of(reply: str, saved_at: str) -> Subquery:
     return Subquery(asked.order_by("-created_at").values("id")[:1])
 
 
-def _shown(row: Any) -> VersionRow:
+def _version_row(row: Any) -> VersionRow:
     return VersionRow(row=row, text=row.text)

@@ -40,7 +40,7 @@ def layers(evidence: Evidence) -> list[Layer]:
     turns = duplicates["filtered_turns"]
     listed = "They stand in the system text" if duplicates["rules"] else "The assistant has no tool for artifacts"
     offered = "It was offered with its wording" if duplicates["tool_wording"] else "The tool was not offered"
-    filtered = f"{display.counted(turns, 'turn')} left out" if turns else "No fulfilled request in reach"
+    filtered = f"{display.with_noun(turns, 'turn')} left out" if turns else "No fulfilled request in reach"
     silent = (
         "This request is one: no turn of the thread asked for it" if duplicates["silent"] else "No: it answers a turn"
     )

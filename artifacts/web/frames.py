@@ -88,7 +88,7 @@ async def frame(request: HttpRequest, artifact_id: uuid.UUID, number: int) -> Ht
     if version is None or version.artifact.kind not in ({Kind.HTML} if runs else SHOWN):
         return _refused(request, 404, "There is nothing here, or it isn’t yours. It may have been deleted.")
     if runs:
-        return _secured(HttpResponse(guarded(version.content)), policy(RUNNING))
+        return _secured(HttpResponse(with_guard(version.content)), policy(RUNNING))
     return await _still(request, user, version)
 
 
@@ -107,7 +107,7 @@ def policy(parts: Policy, nonce: str = "") -> str:
     return "; ".join(f"{name} {value}".strip() for name, value in (NOTHING | parts).items()).format(nonce=nonce)
 
 
-def guarded(content: str) -> str:
+def with_guard(content: str) -> str:
     """A whole HTML page behind the guard, which runs first. A second doctype, or a second head, is passed over by browsers.
 
     What would open a page within it stands there under another name, and so does what loads or leads away by itself:

@@ -146,15 +146,15 @@ class UnstableMarkup(Exception):
 
 def page(content: str) -> str:
     """An HTML page of its own. Raises ``UnstableMarkup``."""
-    return PAGE.format(html=_root(content, "html"), body=_root(content, "body"), content=rewritten(content))
+    return PAGE.format(html=_root(content, "html"), body=_root(content, "body"), content=sanitize(content))
 
 
 def picture(content: str) -> str:
     """An SVG picture as a page of its own. Raises ``UnstableMarkup``."""
-    return PICTURE + rewritten(content) + "</body></html>\n"
+    return PICTURE + sanitize(content) + "</body></html>\n"
 
 
-def rewritten(content: str) -> str:
+def sanitize(content: str) -> str:
     """What is left of the markup, read again until reading it changes nothing: what is kept is what a browser will see."""
     content = OPENING_LINES.sub(r"\1", content)
     for _ in range(ROUNDS):
@@ -174,7 +174,7 @@ def _root(content: str, tag: str) -> str:
     return shown[1] if shown else ""
 
 
-def _kept(tag: str, name: str, value: str) -> str | None:
+def _filter_attribute(tag: str, name: str, value: str) -> str | None:
     if name not in ADDRESSES:
         loads = name in SVG_ATTRIBUTES and LOADS.search(value)
         return None if loads else value
@@ -187,7 +187,7 @@ CLEANER = nh3.Cleaner(
     clean_content_tags=GONE_WITH_THEIR_CONTENT,
     attributes={"*": HTML_ATTRIBUTES | SVG_ATTRIBUTES},
     generic_attribute_prefixes={"data-", "aria-"},
-    attribute_filter=_kept,
+    attribute_filter=_filter_attribute,
     url_schemes={"data"},
     url_relative="pass_through",
     link_rel=None,

@@ -90,7 +90,7 @@ class SpanStep(TelemetryStep):
 
 
 class BuildSpan(SpanStep):
-    def built(self, context: Context) -> None:
+    def record_context(self, context: Context) -> None:
         self._span.set_attributes(
             {
                 "openbook.context.turns_loaded": context.turns_loaded,
@@ -130,7 +130,7 @@ class ReplySpan(SpanStep, ReplyStep):
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         detach(self._before)
 
-    def opened(self, thread: Thread, reply: Reply) -> None:
+    def record_opened(self, thread: Thread, reply: Reply) -> None:
         assistant = thread.assistant
         provider = assistant.provider or settings.OPENBOOK_PROVIDER
         self._labels = {
@@ -147,7 +147,7 @@ class ReplySpan(SpanStep, ReplyStep):
             }
         )
 
-    def closed(self, status: str, error_code: str | None, usage: Usage) -> None:
+    def record_closed(self, status: str, error_code: str | None, usage: Usage) -> None:
         self._span.set_attributes({"openbook.status": status, **usage_values(usage)})
         if error_code:
             self.failed(error_code)
@@ -183,14 +183,14 @@ class SpanListener(TelemetryListener):
         return CarriedStep(PROPAGATOR.extract(named)) if named else TelemetryStep()
 
     def task(self, name: str) -> TelemetryStep:
-        return SpanStep(self._begun(name, SpanKind.CONSUMER, {}))
+        return SpanStep(self._start_span(name, SpanKind.CONSUMER, {}))
 
     def reply(self) -> ReplyStep:
-        begun = self._begun("invoke_agent", SpanKind.INTERNAL, {"gen_ai.operation.name": "invoke_agent"})
+        begun = self._start_span("invoke_agent", SpanKind.INTERNAL, {"gen_ai.operation.name": "invoke_agent"})
         return ReplySpan(begun, self.reply_seconds)
 
     def context(self) -> TelemetryStep:
-        return BuildSpan(self._begun("build_context", SpanKind.INTERNAL, {}), self.build_seconds)
+        return BuildSpan(self._start_span("build_context", SpanKind.INTERNAL, {}), self.build_seconds)
 
     def model_request(self, snapshot: ContextSnapshot, call: ModelCall) -> TelemetryStep:
         missing = snapshots.left_out(snapshot)
@@ -213,13 +213,13 @@ class SpanListener(TelemetryListener):
             "openbook.context.turns_left_out": missing.total(),
             **ids(thread=snapshot.thread_id, reply=snapshot.reply_id),
         }
-        return ModelRequest(self._begun(f"chat {snapshot.model}", SpanKind.CLIENT, values), self, labels, call)
+        return ModelRequest(self._start_span(f"chat {snapshot.model}", SpanKind.CLIENT, values), self, labels, call)
 
     def tool(self, name: str, call_id: str) -> TelemetryStep:
         known = name if name in registered() else "unknown"  # what it is called is the model's own word
         values = {"gen_ai.tool.name": known, "gen_ai.tool.type": "function"}
         told = {**values, "gen_ai.operation.name": "execute_tool", "gen_ai.tool.call.id": call_id}
-        return SpanStep(self._begun(f"execute_tool {known}", SpanKind.INTERNAL, told), self.tool_seconds, values)
+        return SpanStep(self._start_span(f"execute_tool {known}", SpanKind.INTERNAL, told), self.tool_seconds, values)
 
     def here(self) -> Mapping[str, str]:
         found = get_current_span().get_span_context()
@@ -227,7 +227,7 @@ class SpanListener(TelemetryListener):
             return {}
         return {"trace_id": format(found.trace_id, "032x"), "span_id": format(found.span_id, "016x")}
 
-    def _begun(self, name: str, kind: SpanKind, values: Values) -> StartedSpan:
+    def _start_span(self, name: str, kind: SpanKind, values: Values) -> StartedSpan:
         now, request_id = time.time_ns(), current_request_id.get()
         known = {"openbook.request_id": request_id} if request_id else {}
         return StartedSpan(

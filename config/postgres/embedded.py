@@ -110,7 +110,7 @@ def running(
         finally:
             with _lock(folder, ".start.lock") as stopping:
                 fcntl.flock(stopping, fcntl.LOCK_EX)
-                if _taken(users):
+                if _try_lock(users):
                     _stop(folder)
 
 
@@ -416,7 +416,7 @@ def _lock(folder: Path, suffix: str) -> Iterator[int]:
         os.close(descriptor)
 
 
-def _taken(descriptor: int) -> bool:
+def _try_lock(descriptor: int) -> bool:
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -426,7 +426,7 @@ def _taken(descriptor: int) -> bool:
 
 def _lives(folder: Path) -> bool:
     with _lock(folder, ".server.lock") as server:
-        return not _taken(server)
+        return not _try_lock(server)
 
 
 def _postmaster(folder: Path) -> int | None:

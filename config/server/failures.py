@@ -14,22 +14,22 @@ TELL = {"/api/": json_error, "/v1/": messages_api.failed}
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     message = "The request can't be read. Check its address, host and headers."
-    return _told(request, 400, "bad_request", message) or defaults.bad_request(request, exception)
+    return _error_response(request, 400, "bad_request", message) or defaults.bad_request(request, exception)
 
 
 def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
-    told = _told(request, 403, "permission_denied", "You may not do this.")
+    told = _error_response(request, 403, "permission_denied", "You may not do this.")
     return told or defaults.permission_denied(request, exception)
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     message = "There is no such thing here. The list of calls is at /api/v1/docs/."
-    return _told(request, 404, "not_found", message) or defaults.page_not_found(request, exception)
+    return _error_response(request, 404, "not_found", message) or defaults.page_not_found(request, exception)
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
     message = "Something went wrong on the server. It is in the log under this request_id."
-    return _told(request, 500, "internal", message) or defaults.server_error(request)
+    return _error_response(request, 500, "internal", message) or defaults.server_error(request)
 
 
 def rate_limited(request: HttpRequest, exception: Exception) -> HttpResponse | None:
@@ -41,6 +41,6 @@ def rate_limited(request: HttpRequest, exception: Exception) -> HttpResponse | N
     return response
 
 
-def _told(request: HttpRequest, status: int, code: str, message: str) -> HttpResponse | None:
+def _error_response(request: HttpRequest, status: int, code: str, message: str) -> HttpResponse | None:
     tell = next((tell for beginning, tell in TELL.items() if request.path.startswith(beginning)), None)
     return tell(status, code, message) if tell else None

@@ -44,7 +44,7 @@ def streams_end_with_access(get_response: GetResponse) -> GetResponse:
     async def middleware(request: HttpRequest) -> HttpResponseBase:
         response = await get_response(request)
         if isinstance(response, StreamingHttpResponse) and response.is_async:
-            await sync_to_async(streams.guarded)(request, response)
+            await sync_to_async(streams.guard_stream)(request, response)
         return response
 
     return middleware

@@ -36,7 +36,7 @@ def patient(application: Application) -> Application:
     async def served(scope: Message, receive: Receive, send: Send) -> None:
         is_stream, written = False, b""
 
-        async def sent(message: Message) -> None:
+        async def send_paced(message: Message) -> None:
             nonlocal is_stream, written
             if message["type"] == "http.response.start":
                 kinds = [value for name, value in message["headers"] if name.lower() == b"content-type"]
@@ -50,7 +50,7 @@ def patient(application: Application) -> Application:
                 raise ConnectionTooSlow from None
 
         try:
-            await application(scope, receive, sent)
+            await application(scope, receive, send_paced)
         except ConnectionTooSlow:
             log.info("slow reader let go")
             await send({"type": "http.response.body", "body": farewell(written)})

@@ -43,7 +43,7 @@ class Child:
 
     def _keep(self) -> None:
         pause = SHORTEST_PAUSE
-        while process := self._begun():
+        while process := self._begin():
             began_at = time.monotonic()
             code = process.wait()
             if self._told.is_set():
@@ -54,7 +54,7 @@ class Child:
             self._told.wait(pause)
             pause = min(pause * 2, LONGEST_PAUSE)
 
-    def _begun(self) -> subprocess.Popen[bytes] | None:
+    def _begin(self) -> subprocess.Popen[bytes] | None:
         with self._starting:
             if self._told.is_set():
                 return None

@@ -98,10 +98,10 @@ def life() -> Iterator[WorkerLife]:
 def work() -> None:
     """Until a signal asks it to end. Outlives the database."""
     with _signals_wake() as wait:
-        while not interruption.asked():
+        while not interruption.is_requested():
             try:
                 with life() as alive:
-                    while not interruption.asked():
+                    while not interruption.is_requested():
                         if not alive.step():
                             wait(LOOK_SECONDS)
             except (django.db.Error, psycopg.Error) as error:
@@ -120,7 +120,7 @@ def end_with_standard_input() -> None:
             pass
         # A killed process loses its pipes before its locks, and whoever holds the last lock ends the embedded PostgreSQL.
         until = time.monotonic() + PARENT_SECONDS
-        while os.getppid() == parent and not interruption.asked() and time.monotonic() < until:
+        while os.getppid() == parent and not interruption.is_requested() and time.monotonic() < until:
             time.sleep(0.01)
         os.kill(os.getpid(), signal.SIGTERM)
 
@@ -128,7 +128,7 @@ def end_with_standard_input() -> None:
 
 
 def _ask(number: int, frame: FrameType | None) -> None:
-    if not interruption.asked():
+    if not interruption.is_requested():
         interruption.ask()
         signal.setitimer(signal.ITIMER_REAL, GRACE_SECONDS, GRACE_SECONDS)
 

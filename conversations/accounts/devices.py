@@ -29,7 +29,7 @@ class Device:
         return _digest(username) in self.people
 
 
-def read(request: HttpRequest) -> Device | None:
+def read_device(request: HttpRequest) -> Device | None:
     """The device that a request comes from; ``None`` where it brings no cookie that was signed here."""
     cookie = request.COOKIES.get(COOKIE)
     if not cookie:
@@ -43,7 +43,7 @@ def read(request: HttpRequest) -> Device | None:
 
 def remember(request: HttpRequest, response: HttpResponseBase, username: str) -> None:
     """Somebody has signed in here: know this browser as theirs from now on."""
-    device = read(request) or Device(id=secrets.token_urlsafe(12), people=())
+    device = read_device(request) or Device(id=secrets.token_urlsafe(12), people=())
     others = [person for person in device.people if person != _digest(username)]
     response.set_cookie(
         COOKIE,

@@ -89,12 +89,12 @@ def tighter(one: Limits, other: Limits) -> Limits:
 def count_request(user: User, token: ApiToken | None) -> Quota:
     """Count a request of the user's, and of the token that it came with. Raises ``RateLimited``."""
     # The token first: what is refused to one program takes nothing from the others.
-    own = _counted(f"requests.{user.pk}.{token.pk}", token.requests_minute or 0, TOKEN) if token else NO_QUOTA
-    all_of_them = _counted(f"requests.{user.pk}", limits_of(user).requests_minute, USER)
+    own = _count(f"requests.{user.pk}.{token.pk}", token.requests_minute or 0, TOKEN) if token else NO_QUOTA
+    all_of_them = _count(f"requests.{user.pk}", limits_of(user).requests_minute, USER)
     return min((quota for quota in (own, all_of_them) if quota.most), key=lambda quota: quota.left, default=NO_QUOTA)
 
 
-def _counted(key: str, most: int, whose: str) -> Quota:
+def _count(key: str, most: int, whose: str) -> Quota:
     if not most:
         return NO_QUOTA
     used, seconds = rate_counters.count(key, seconds=MINUTE)

@@ -46,7 +46,7 @@ class SignInAttempt:
 @contextmanager
 def attempt(request: HttpRequest, username: str) -> Iterator[SignInAttempt]:
     """An attempt, for as long as its password is looked at. Raises ``RateLimited`` before that, from memory alone."""
-    device, network = devices.read(request), network_of(address_of(request))
+    device, network = devices.read_device(request), network_of(address_of(request))
     is_known = device is not None and device.knows(username)
     if device and is_known:
         made = SignInAttempt(name=_key("device", device.id, username.casefold()))

@@ -56,15 +56,15 @@ def shorten(text: str, tokens: int) -> str:
     """The beginning and the end of a text, with a visible mark between them, in at most so many tokens (W6)."""
     if estimate_tokens(text) <= tokens:
         return text
-    mark = SHORTENED_MARK if estimate_tokens(_cut(text, 0, SHORTENED_MARK)) <= tokens else SMALLEST_MARK
+    mark = SHORTENED_MARK if estimate_tokens(_without_middle(text, 0, SHORTENED_MARK)) <= tokens else SMALLEST_MARK
     low, high = 0, len(text)
     while low < high:
         kept = (low + high + 1) // 2
-        low, high = (kept, high) if estimate_tokens(_cut(text, kept, mark)) <= tokens else (low, kept - 1)
-    return _cut(text, low, mark)
+        low, high = (kept, high) if estimate_tokens(_without_middle(text, kept, mark)) <= tokens else (low, kept - 1)
+    return _without_middle(text, low, mark)
 
 
-def _cut(text: str, kept: int, mark: str) -> str:
+def _without_middle(text: str, kept: int, mark: str) -> str:
     head = kept * 2 // 3
     tail = kept - head
     return text[:head] + mark.format(count=f"{len(text) - kept:,}") + (text[-tail:] if tail else "")

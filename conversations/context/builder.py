@@ -41,7 +41,7 @@ from conversations.providers.base import OFFLINE, Payload, Provider
 from conversations.providers.thinking import NO_THINKING, ThinkingPlan
 from memory.sources.backend_ranking import Ranking, ranked
 from memory.sources.recall import RecallQuery, RecallResult, recall
-from memory.sources.sections import MEMORY, Profile, Tier, TierItem, build_tiers, cut
+from memory.sources.sections import MEMORY, Profile, Tier, TierItem, build_tiers, cut_tiers
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,7 +69,7 @@ class Context:
     cache: CachePlan = field(default_factory=CachePlan)
     payload: Payload
     timings_ms: Mapping[str, float] = field(default_factory=dict)
-    ground: "BuildInputs | None" = None
+    inputs: "BuildInputs | None" = None
 
     @property
     def sections(self) -> list[Section]:
@@ -141,7 +141,7 @@ class BuildInputs:
     problems: Sequence[Problem]
     rewriting: Rewriting
     fallback_for: str = ""
-    asked: "RecallRequest | None" = None
+    recall_request: "RecallRequest | None" = None
     begins_after: int = 0
 
 
@@ -149,7 +149,7 @@ class BuildInputs:
 class RecallRequest:
     """What recall was asked for, and the room that it had."""
 
-    reminded: RecallQuery
+    query: RecallQuery
     room: int
 
 
@@ -163,7 +163,7 @@ class RecordedInputs:
     a record of it, what was known and listed then. ``None`` is as it is now."""
 
     as_of: AsOf
-    standing: Profile | None
+    profile: Profile | None
     listing: ArtifactListing | None
     recall: Recall
     allowance: OutputAllowance | None
@@ -185,7 +185,7 @@ class Stopwatch:
         self._laps[name] = round(self._laps.get(name, 0) + (now - self._lap) * 1000, 3)
         self._lap = now
 
-    def read(self) -> dict[str, float]:
+    def laps(self) -> dict[str, float]:
         return self._laps | {"total": round((time.perf_counter() - self._started) * 1000, 3)}
 
 
@@ -203,8 +203,8 @@ def build_context(
     tools: ToolTexts = NO_TOOLS,
     silent: bool = False,
     remembers: bool = True,
-    terms: CallerOptions = NO_OPTIONS,
-    past: RecordedInputs | None = None,
+    options: CallerOptions = NO_OPTIONS,
+    recorded: RecordedInputs | None = None,
     for_another_model: bool = False,
     begins_after: int = 0,
 ) -> Context:
@@ -220,65 +220,67 @@ def build_context(
     """
     watch = Stopwatch()
     memory = assistant.uses_memory and remembers
-    model = terms.model or model_of(assistant, provider)
+    model = options.model or model_of(assistant, provider)
     parts = Parts(
-        program=past.program if past and past.program else program_section(provider.program()),
+        program=recorded.program if recorded and recorded.program else program_section(provider.program()),
         tools=tools_section(tools.definitions) if tools.definitions else None,
         base=Section.of("base", assistant.system_prompt),
         rules=Section.of("rules", tools.rules) if tools.rules else None,
-        instructions=Section.of(INSTRUCTIONS, terms.instructions) if terms.instructions else None,
+        instructions=Section.of(INSTRUCTIONS, options.instructions) if options.instructions else None,
         newest=newest,
         silent=silent,
-        rounds=terms.rounds,
+        rounds=options.rounds,
     )
     row = model_catalog.get(provider.name, model)
-    allowance = (past and past.allowance) or terms.raised(
-        OutputAllowance.of(row, assistant, answer=terms.at_most(assistant.max_output_tokens)), row
+    allowance = (recorded and recorded.allowance) or options.raised(
+        OutputAllowance.of(row, assistant, answer=options.at_most(assistant.max_output_tokens)), row
     )
-    factor = (past.factor if past else None) or token_calibration.of_model(provider.name, model)
-    whole = terms.lowered(Budget.of(assistant)).within(row.context_window - allowance.max_tokens)
+    factor = (recorded.factor if recorded else None) or token_calibration.of_model(provider.name, model)
+    whole = options.lowered(Budget.of(assistant)).within(row.context_window - allowance.max_tokens)
     budget = whole.estimated(factor)
-    wanted = HistoryQuery(
+    history_query = HistoryQuery(
         thread_id=thread_id,
         before=newest.position,
         budget=budget,
         filtering=assistant.filters_artifacts,
         keeps_offline=provider.name == OFFLINE and not for_another_model,
         listing=bool(tools.definitions),
-        as_of=past.as_of if past else None,
+        as_of=recorded.as_of if recorded else None,
     )
-    if past and past.standing and memory:
-        history, standing = read_history(wanted), past.standing
+    if recorded and recorded.profile and memory:
+        history, profile = read_history(history_query), recorded.profile
     else:
-        history, standing = read_all(wanted, user_id=user_id, session=session, memory=memory)
+        history, profile = read_all(history_query, user_id=user_id, session=session, memory=memory)
     watch.lap("history")
     if ranking:
-        standing = ranked(standing, ranking, user_id=user_id, thread_id=thread_id)
-    tiers = cut(build_tiers(standing, assistant, factor) if memory else [], standing_room(parts.fixed_tokens, budget))
-    parts = replace(parts, tiers=cut(tiers, memory_room(parts.fixed_tokens, budget), first=[MEMORY]))
+        profile = ranked(profile, ranking, user_id=user_id, thread_id=thread_id)
+    tiers = cut_tiers(
+        build_tiers(profile, assistant, factor) if memory else [], standing_room(parts.fixed_tokens, budget)
+    )
+    parts = replace(parts, tiers=cut_tiers(tiers, memory_room(parts.fixed_tokens, budget), first=[MEMORY]))
     watch.lap("memory")
 
     budget = history_room(parts.standing_tokens, budget)
-    before = prompt_cache.state_before(
+    cache_state = prompt_cache.state_before(
         history.previous,
         at=at,
         provider=provider.name,
         model=model,
         sections=_digests(parts),
     )
-    begin_at = history.previous.began_at if history.previous and before is CacheState.WARM else None
-    candidates = candidates_of(history, replace(wanted, budget=budget), begin_at=begin_at)
+    begin_at = history.previous.began_at if history.previous and cache_state is CacheState.WARM else None
+    candidates = candidates_of(history, replace(history_query, budget=budget), begin_at=begin_at)
     kept, left_out = window(candidates.turns, budget, begin_at=begin_at)
-    lifetime = (past and past.lifetime) or _lifetime(row, kept, newest.created_at or at, parts.standing_tokens)
+    lifetime = (recorded and recorded.lifetime) or _lifetime(row, kept, newest.created_at or at, parts.standing_tokens)
     watch.lap("history")
 
     query = query or (rewriting.OFF if silent else rewriting.decide(assistant, provider, text_of(newest.content), kept))
     watch.lap("rewrite")
-    listed = past.listing if past and past.listing else list_artifacts(history.artifacts)
+    listed = recorded.listing if recorded and recorded.listing else list_artifacts(history.artifacts)
     parts = replace(parts, history=kept, additions=[*_query_sections(query), *listed.sections])
-    recalled, asked = RecallResult(), None
-    if memory and standing.remembers and not silent:
-        reminded = RecallQuery(
+    recalled, recall_request = RecallResult(), None
+    if memory and profile.remembers and not silent:
+        recall_query = RecallQuery(
             user_id=user_id,
             thread_id=thread_id,
             before=kept[0].depth if kept else newest.depth,
@@ -286,14 +288,14 @@ def build_context(
             at=at,
             gone=frozenset(turn.id for turn, _ in candidates.excluded),
             filtering=assistant.filters_artifacts,
-            is_past=past is not None,
+            is_past=recorded is not None,
         )
         room = min(factor.to_estimate(assistant.recall_tokens), budget.total_tokens - parts.total_tokens)
-        asked = RecallRequest(reminded=reminded, room=room)
-        recalled = (past.recall if past else recall)(reminded, tiers=parts.tiers, room=asked.room)
+        recall_request = RecallRequest(query=recall_query, room=room)
+        recalled = (recorded.recall if recorded else recall)(recall_query, tiers=parts.tiers, room=recall_request.room)
     watch.lap("memory")
     parts = replace(parts, additions=[*parts.additions, *recalled.sections])
-    ground = BuildInputs(
+    inputs = BuildInputs(
         provider=provider,
         model=model,
         allowance=allowance,
@@ -304,22 +306,22 @@ def build_context(
         lifetime=lifetime,
         candidates=candidates,
         left_out=left_out,
-        before=before,
+        before=cache_state,
         previous=history.previous,
         items=recalled.items,
         recalled=recalled.turns,
         listed=listed.items,
-        problems=[*standing.problems, *recalled.problems, *terms.problems],
+        problems=[*profile.problems, *recalled.problems, *options.problems],
         rewriting=query,
-        fallback_for=terms.fallback_for,
-        asked=asked,
+        fallback_for=options.fallback_for,
+        recall_request=recall_request,
         begins_after=begins_after,
     )
     # What the reply thought before is bound to another request than this one.
-    return _assembled(ground, _without_bound_thinking(parts, allowance.thinking), watch, ground.fitting)
+    return _assembled(inputs, _without_bound_thinking(parts, allowance.thinking), watch, inputs.fitting)
 
 
-def continued(context: Context, done: Sequence[Section], *, at: datetime, may_stay: bool = True) -> Context:
+def continue_context(context: Context, done: Sequence[Section], *, at: datetime, may_stay: bool = True) -> Context:
     """The next request of the same reply, after this was said and done: mostly a round of tool calls and results.
 
     All that stood before is the same to the byte, as long as the hard cap allows it, so that it comes from the provider's
@@ -327,7 +329,7 @@ def continued(context: Context, done: Sequence[Section], *, at: datetime, may_st
     is fitted anew, and the reply's thinking so far is left out. Only models that think within a budget don't bind it; they
     want it back whatever else has changed.
     """
-    assert context.ground
+    assert context.inputs
     previous = Previous(
         at=at,
         provider=context.provider,
@@ -338,7 +340,7 @@ def continued(context: Context, done: Sequence[Section], *, at: datetime, may_st
         lifetime=context.cache.lifetime.name,
         provider_message_id="",
     )
-    ground = replace(context.ground, before=CacheState.WARM, previous=previous)
+    ground = replace(context.inputs, before=CacheState.WARM, previous=previous)
     parts = replace(context.parts, rounds=[*context.parts.rounds, *done])
     if may_stay and parts.total_tokens <= ground.fitting.hard_cap:
         return _assembled(ground, parts, Stopwatch(), replace(ground.fitting, total_tokens=ground.fitting.hard_cap))
@@ -399,23 +401,23 @@ def _assembled(ground: BuildInputs, whole: Parts, watch: Stopwatch, budget: Budg
         turns_loaded=ground.candidates.loaded,
         budget=ground.budget,
         factor=ground.factor,
-        items=[item.counted(ground.factor) for tier in parts.tiers for item in tier.items],
-        recalled=[item.counted(ground.factor) if parts.additions else item.left_out() for item in beside],
+        items=[item.in_model_tokens(ground.factor) for tier in parts.tiers for item in tier.items],
+        recalled=[item.in_model_tokens(ground.factor) if parts.additions else item.left_out() for item in beside],
         problems=ground.problems,
         fallback_for=ground.fallback_for,
         rewriting=ground.rewriting,
         cache=cache,
         payload=payload,
-        timings_ms=watch.read(),
-        ground=ground,
+        timings_ms=watch.laps(),
+        inputs=ground,
     )
 
 
 def rewriting_context(context: Context, *, assistant: Assistant, provider: Provider) -> Context:
     """The request that asks a small model for the contextualised query of this context's message (Q1)."""
-    assert context.ground
+    assert context.inputs
     watch = Stopwatch()
-    told = rewriting.told_turns(context.history)
+    told = rewriting.newest_turns(context.history)
     snippet = next((tier.text for tier in context.parts.tiers if tier.name == "memory"), "")
     material = Section.of(MATERIAL, rewriting.material(told, snippet, text_of(context.newest.content)))
     parts = Parts(
@@ -436,7 +438,7 @@ def rewriting_context(context: Context, *, assistant: Assistant, provider: Provi
         max_tokens=allowance.max_tokens,
         thinking=allowance.thinking,
         parts=parts,
-        runs=account(told, context.newest, Reason.TURN_LIMIT, {}, begins_after=context.ground.begins_after),
+        runs=account(told, context.newest, Reason.TURN_LIMIT, {}, begins_after=context.inputs.begins_after),
         turns_loaded=context.turns_loaded,
         budget=context.budget,
         payload=render_material(
@@ -448,7 +450,7 @@ def rewriting_context(context: Context, *, assistant: Assistant, provider: Provi
             thinking=allowance.thinking,
             program=parts.program.text if parts.program else "",
         ),
-        timings_ms=watch.read(),
+        timings_ms=watch.laps(),
     )
 
 

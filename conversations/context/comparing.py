@@ -152,7 +152,7 @@ def page_with(snapshot: ContextSnapshot, payload: Payload | None) -> Page:
         },
         tiers=[
             *map(_tier, sections_of(snapshot)),
-            *_spoken(snapshot),
+            *_turn_parts(snapshot),
             *map(_tier, _numbered(additions_of(snapshot))),
         ],
         runs=runs_of(snapshot),
@@ -164,7 +164,7 @@ def _tier(part: NamedText) -> SnapshotPart:
     return SnapshotPart(name=part.name, tokens=part.tokens, digest=part.sha256)
 
 
-def _spoken(snapshot: ContextSnapshot) -> list[SnapshotPart]:
+def _turn_parts(snapshot: ContextSnapshot) -> list[SnapshotPart]:
     """Of turns. Where they are quoted they stand within the material, and a preset's instruction beside them."""
     if snapshot.quotes_turns:
         return []
@@ -184,7 +184,7 @@ def _numbered(additions: Sequence[NamedText]) -> Iterator[NamedText]:
 
 def compare_pages(a: Page, b: Page, *, summaries: Sequence[TurnSpan] = ()) -> Comparison:
     """``summaries`` are the parts of the first request's thread that are summarised by now."""
-    before, after = _sent(a), _sent(b)
+    before, after = _sent_sizes(a), _sent_sizes(b)
     both, removed = before.keys() & after.keys(), before.keys() - after.keys()
     tiers = list(_matched({tier.name: tier for tier in a.tiers}, {tier.name: tier for tier in b.tiers}))
     return Comparison(
@@ -249,7 +249,7 @@ def _key(block: Block) -> tuple[tuple[int, ...], str]:
     return block.place, block.content
 
 
-def _sent(page: Page) -> dict[tuple[str, int], tuple[bool, int, str]]:
+def _sent_sizes(page: Page) -> dict[tuple[str, int], tuple[bool, int, str]]:
     """Each turn that was sent with a size that orders its forms: any shortened one before the whole."""
     return {
         (str(page.thread), position): (False, run.tokens, run.sha256)

@@ -31,7 +31,7 @@ def quoted(text: str) -> str:
     return "\n".join(HEADING_MARK.sub(r"\1\\#", line) for line in clean(text).strip().splitlines())
 
 
-def listed(
+def fit_list(
     heading: str, lines: dict[str, str], tokens: int, *, characters: int = sys.maxsize
 ) -> tuple[str, FittedLines]:
     """The lines that fit whole, in order; if none does, a piece of the first. Tells which."""
@@ -78,9 +78,9 @@ def piece(heading: str, body: str, tokens: int, *, characters: int = sys.maxsize
 
 def count(text: str) -> int:
     # What is known of a person is the same in all requests of a session. Long texts would make the cache too large.
-    return _counted(text) if len(text) <= LONGEST_COUNTED else estimate_tokens(text)
+    return _cached_count(text) if len(text) <= LONGEST_COUNTED else estimate_tokens(text)
 
 
 @lru_cache(maxsize=2_048)
-def _counted(text: str) -> int:
+def _cached_count(text: str) -> int:
     return estimate_tokens(text)

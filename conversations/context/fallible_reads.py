@@ -13,14 +13,14 @@ from conversations.runtime.db import start_over
 Row = Sequence[Any]
 
 
-def asked(statement: str, values: Mapping[str, Any], *, milliseconds: int | None = None) -> Row:
+def fetch_row(statement: str, values: Mapping[str, Any], *, milliseconds: int | None = None) -> Row:
     """The one row of a statement, with a time-out of its own where one is named. What fails leaves the transaction usable."""
     if milliseconds is not None:
         start_over(milliseconds=milliseconds)
-    return asked_rows(statement, values)[0]
+    return fetch_rows(statement, values)[0]
 
 
-def asked_rows(statement: str, values: Mapping[str, Any], *, binary: bool = False) -> list[Row]:
+def fetch_rows(statement: str, values: Mapping[str, Any], *, binary: bool = False) -> list[Row]:
     """All rows, within the time that statements have by now. ``binary``: ids and times are not spelled out and read again."""
     try:
         with connection.cursor() as cursor:
@@ -33,7 +33,7 @@ def asked_rows(statement: str, values: Mapping[str, Any], *, binary: bool = Fals
         raise
 
 
-def needed(read: Callable[[], list[Row]]) -> list[Row]:
+def fetch_required(read: Callable[[], list[Row]]) -> list[Row]:
     """The rows of a read that nothing can stand in for: where it takes long, it is waited for."""
     try:
         return read()

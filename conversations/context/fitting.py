@@ -12,7 +12,7 @@ from conversations.context.token_estimate import TURN_OVERHEAD, estimate_tokens,
 from conversations.context.turn_groups import Block, without_thinking
 from conversations.context.windowing import Turn, least_kept, whole
 from conversations.models import text_blocks
-from memory.sources.sections import Tier, cut
+from memory.sources.sections import Tier, cut_tiers
 
 SMALLEST_SHARE = 32
 """Estimated tokens that even a shortened turn keeps."""
@@ -164,7 +164,7 @@ def fit(parts: Parts, budget: Budget) -> Parts:
     over = parts.total_tokens - budget.total_tokens
     if over > 0:
         cuttable = sum(tier.tokens for tier in parts.tiers)
-        parts = replace(parts, tiers=cut(parts.tiers, max(0, cuttable - over)))
+        parts = replace(parts, tiers=cut_tiers(parts.tiers, max(0, cuttable - over)))
     parts = replace(parts, history=_newest_that_fit(parts, budget))
     if parts.total_tokens > budget.hard_cap and parts.rounds:
         parts = replace(
@@ -217,7 +217,7 @@ def _newest_that_fit(parts: Parts, budget: Budget) -> Sequence[Turn]:
 
 def _shortened_to(parts: Parts, cap: int) -> Parts:
     room = max(cap - parts.standing_tokens - parts.rounds_tokens, SMALLEST_SHARE)
-    spoken = _spoken(parts.history)
+    spoken = _shortened_texts(parts.history)
     history = spoken[max(0, len(spoken) + 1 - room // SMALLEST_SHARE) :]
     parts = replace(parts, history=history)
     if parts.newest.token_count + parts.history_tokens <= room:
@@ -229,7 +229,7 @@ def _shortened_to(parts: Parts, cap: int) -> Parts:
     return replace(parts, history=history, newest=newest)
 
 
-def _spoken(turns: Sequence[Turn]) -> list[Turn]:
+def _shortened_texts(turns: Sequence[Turn]) -> list[Turn]:
     """What can be shortened: the texts. Tool calls go whole, and so with their results."""
     texts = [(turn, text_of(turn.content)) for turn in turns]
     return [shortened(turn, turn_tokens(text_blocks(text))) for turn, text in texts if text]

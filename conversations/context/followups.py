@@ -85,7 +85,7 @@ def language_of(words: Sequence[str], previous: Sequence[str]) -> Language:
 
 
 def _small_words(words: Sequence[str], language: Language) -> int:
-    return sum(word in language.known for word in words)
+    return sum(word in language.all_words for word in words)
 
 
 def _pointing_at(text: str, language: Language) -> int | None:

@@ -10,7 +10,7 @@ from itertools import groupby
 from typing import Any
 
 from conversations.context.exclusion import exclusions
-from conversations.context.fallible_reads import asked_rows
+from conversations.context.fallible_reads import fetch_rows
 from conversations.context.filtering import FilterArtifact
 from conversations.context.reasons import Reason
 from conversations.models import text_blocks
@@ -111,7 +111,7 @@ def read_exclusions(
     """Of the turns at these places those that the thread ``here`` is not given. Reads on only near what was made or refused."""
     threads = list({place.thread for place in places})
     made = read_made(threads)
-    refused = {(thread, depth) for thread, depth in asked_rows(REFUSED, {"threads": threads}, binary=True)}
+    refused = {(thread, depth) for thread, depth in fetch_rows(REFUSED, {"threads": threads}, binary=True)}
     near = [place for place in places if _is_near(place, made.get(place.thread, ()), refused)]
     return read_neighbourhood(near, made).exclusions(here=here, filtering=filtering) if near else {}
 
@@ -119,7 +119,7 @@ def read_exclusions(
 def read_made(threads: Sequence[uuid.UUID]) -> Mapping[uuid.UUID, Sequence[NeighbourVersion]]:
     """What was made in these threads, deleted or not."""
     made: defaultdict[uuid.UUID, list[NeighbourVersion]] = defaultdict(list)
-    for thread, artifact, created_at, message, reply, is_deleted, depth in asked_rows(
+    for thread, artifact, created_at, message, reply, is_deleted, depth in fetch_rows(
         MADE, {"threads": threads}, binary=True
     ):
         version = NeighbourVersion(
@@ -139,7 +139,7 @@ def read_neighbourhood(
         "firsts": [first for _, first, _ in stretches],
         "lasts": [last for _, _, last in stretches],
     }
-    turns = [_neighbour(*row) for row in asked_rows(TURNS, values, binary=True)]
+    turns = [_neighbour(*row) for row in fetch_rows(TURNS, values, binary=True)]
     numbered = groupby(enumerate(turns), key=lambda each: (each[1].thread, each[1].depth - each[0]))
     return Neighbourhood(stretches=[[turn for _, turn in run] for _, run in numbered], made=made)
 

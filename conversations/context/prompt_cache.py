@@ -130,7 +130,7 @@ class CachePlan:
         """How long the entry lives that is marked there; empty where no mark stands."""
         return self.lifetime.name if place in self.marks else ""
 
-    def told(self) -> dict[str, Any] | None:
+    def as_dict(self) -> dict[str, Any] | None:
         """For people; ``None`` where there is nothing to tell."""
         if self == CachePlan():
             return None

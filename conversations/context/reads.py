@@ -14,7 +14,7 @@ from psycopg.pq import Format
 from artifacts.sources.artifact_list import MOST_LISTED, ListedArtifact
 from conversations.context.budget import Budget
 from conversations.context.exclusion import exclusions
-from conversations.context.fallible_reads import Row, needed
+from conversations.context.fallible_reads import Row, fetch_required
 from conversations.context.filtering import FilterArtifact
 from conversations.context.prompt_cache import Previous
 from conversations.context.reasons import Reason
@@ -138,7 +138,7 @@ class History:
     made: Sequence[FilterArtifact] = ()
     previous: Previous | None = None
     artifacts: Sequence[ListedArtifact] = ()
-    standing: tuple[str | None, ...] = ()
+    profile_columns: tuple[str | None, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -160,13 +160,13 @@ def read_all(wanted: HistoryQuery, *, user_id: int, session: Session, memory: bo
         return read_history(wanted), standing
     values = asked_of(user_id=user_id, thread_id=wanted.thread_id, session=session)
     try:
-        history = read_history(wanted, standing=values)
+        history = read_history(wanted, profile_values=values)
     except DatabaseError as error:
         start_over()
         standing = read_one_by_one(values, session, because=error)
         return read_history(wanted), standing
     if history.turns:
-        return history, standing_of(history.standing, session)
+        return history, standing_of(history.profile_columns, session)
     return history, read_standing(user_id=user_id, thread_id=wanted.thread_id, session=session)
 
 
@@ -185,7 +185,7 @@ def candidates_of(history: History, wanted: HistoryQuery, *, begin_at: int | Non
         history = read_history(wanted, reach=reach)
 
 
-def read_history(wanted: HistoryQuery, *, reach: int = 1, standing: Mapping[str, Any] | None = None) -> History:
+def read_history(wanted: HistoryQuery, *, reach: int = 1, profile_values: Mapping[str, Any] | None = None) -> History:
     """The turns that may fit and one more where there is one; ``reach`` times as many to look further back.
 
     ``standing`` are the values to ask with for what is known of the person, which then comes along.
@@ -204,13 +204,15 @@ def read_history(wanted: HistoryQuery, *, reach: int = 1, standing: Mapping[str,
     }
     if wanted.as_of:
         then = {"at": wanted.as_of.at, "on": list(wanted.as_of.on)}
-        rows = needed(partial(_rows, HISTORY_THEN, values | then))
+        rows = fetch_required(partial(_rows, HISTORY_THEN, values | then))
     else:
         rows = (
-            _rows(HISTORY_AND_STANDING, values | {**standing}) if standing else needed(partial(_rows, HISTORY, values))
+            _rows(HISTORY_AND_STANDING, values | {**profile_values})
+            if profile_values
+            else fetch_required(partial(_rows, HISTORY, values))
         )
     if not rows:  # the thread may have been cleared, and its artifacts are there
-        return History(artifacts=_listed(_rows(LISTED_ALONE, values)[0][0])) if wanted.listing else History()
+        return History(artifacts=_parse_artifacts(_rows(LISTED_ALONE, values)[0][0])) if wanted.listing else History()
     made, previous, artifacts, *known = rows[0][TURN_COLUMNS:]
     return History(
         turns=[
@@ -230,12 +232,12 @@ def read_history(wanted: HistoryQuery, *, reach: int = 1, standing: Mapping[str,
         ],
         made=[made_artifact(*row) for row in json.loads(made)] if made else (),
         previous=previous_request(*json.loads(previous)) if previous else None,
-        artifacts=_listed(artifacts),
-        standing=tuple(known),
+        artifacts=_parse_artifacts(artifacts),
+        profile_columns=tuple(known),
     )
 
 
-def _listed(artifacts: str | None) -> Sequence[ListedArtifact]:
+def _parse_artifacts(artifacts: str | None) -> Sequence[ListedArtifact]:
     return [listed_artifact(*row) for row in json.loads(artifacts)] if artifacts else ()
 
 

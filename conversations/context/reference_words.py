@@ -22,7 +22,7 @@ class Language:
     writes_nouns_large: bool
 
     @cached_property
-    def known(self) -> frozenset[str]:
+    def all_words(self) -> frozenset[str]:
         return self.common | self.pointing | self.questions
 
 

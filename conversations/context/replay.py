@@ -15,7 +15,7 @@ from django.db import models
 
 from artifacts.sources.artifact_list import ArtifactListing
 from conversations.context import rewriting, snapshots
-from conversations.context.builder import Context, RecallRequest, RecordedInputs, build_context, continued
+from conversations.context.builder import Context, RecallRequest, RecordedInputs, build_context, continue_context
 from conversations.context.caller_options import NO_OPTIONS, CallerOptions
 from conversations.context.fitting import INSTRUCTION, INSTRUCTIONS, PROGRAM, SAID, TOOLS, Section, said_section
 from conversations.context.prompt_cache import Lifetime
@@ -110,7 +110,7 @@ class Recollection:
     def _holds(self, asked: RecallRequest, reminded: RecallQuery, room: int) -> bool:
         assert self.recalled is not None
         taken = sum(section.tokens for section in self.recalled.sections)
-        return reminded == asked.reminded and taken <= room <= asked.room
+        return reminded == asked.query and taken <= room <= asked.room
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -158,7 +158,7 @@ def remake(record: Record, settings: Settings) -> ReplayedContexts:
     """Must run within ``read_only``."""
     own = build(record, record.settings, record.recollection)
     is_exact = digest(own.payload) == bytes(record.snapshot.digest)
-    asked = own.ground.asked if own.ground else None
+    asked = own.inputs.recall_request if own.inputs else None
     other = build(record, settings, replace(record.recollection, asked=asked))
     return ReplayedContexts(own=own, other=other, is_exact=is_exact)
 
@@ -178,13 +178,13 @@ def build(record: Record, settings: Settings, recollection: Recollection) -> Con
         at=record.as_of.at,
         query=_query(record, settings),
         tools=settings.tools,
-        terms=record.settings.terms,
+        options=record.settings.terms,
         silent=record.silent,
         remembers=settings.memory is not MemoryChoice.OFF and (record.thread.remembers or not is_now),
         begins_after=record.thread.cleared_through,
-        past=RecordedInputs(
+        recorded=RecordedInputs(
             as_of=record.as_of,
-            standing=None if is_now else record.standing,
+            profile=None if is_now else record.standing,
             listing=listing if settings.tools.definitions else ArtifactListing(),
             recall=replace(recollection, recalled=None) if is_now else recollection,
             allowance=record.allowance if _writes_as_recorded(assistant, record) else None,
@@ -194,7 +194,7 @@ def build(record: Record, settings: Settings, recollection: Recollection) -> Con
         ),
     )
     for one in record.rounds:
-        context = continued(context, one.done, at=record.snapshot.created_at, may_stay=one.stayed)
+        context = continue_context(context, one.done, at=record.snapshot.created_at, may_stay=one.stayed)
     return context
 
 
@@ -247,14 +247,14 @@ def record_of(snapshot: ContextSnapshot) -> Record:
         thread=thread,
         newest=_newest(first, texts),
         rounds=_rounds(requests),
-        settings=_settings(first, known, started, thread.assistant, is_known=bool(standing.told or recalled)),
+        settings=_settings(first, known, started, thread.assistant, is_known=bool(standing.sent or recalled)),
         allowance=OutputAllowance(max_tokens=first.max_tokens, thinking=snapshots.thinking_of(first)),
         program=program_section(json.loads(known[PROGRAM])) if PROGRAM in known else None,
         query=None if gave_way else _recorded_query(first, texts),
         standing=standing,
         listing=None if gave_way else _listing(beside, texts, recalled, factor),
         recollection=Recollection(
-            recalled=None if gave_way else _recalled(beside, texts, recalled, thread, factor),
+            recalled=None if gave_way else _recall_result(beside, texts, recalled, thread, factor),
             may_search=thread.remembers
             and not Preferences.objects.filter(user=thread.user_id, remembers=False).exists(),
         ),
@@ -276,12 +276,12 @@ def _requests_of_reply(snapshot: ContextSnapshot) -> list[ContextSnapshot]:
 def _since_built_anew(requests: list[ContextSnapshot]) -> list[ContextSnapshot]:
     """Those that rest on one another: one that tells of no more than the one before was built anew, for another model or
     smaller."""
-    counts = [len(_said(one)) for one in requests]
+    counts = [len(_said_sections(one)) for one in requests]
     anew = [index for index in range(1, len(requests)) if counts[index] <= counts[index - 1]]
     return requests[anew[-1] if anew else 0 :]
 
 
-def _said(request: ContextSnapshot) -> list[NamedText]:
+def _said_sections(request: ContextSnapshot) -> list[NamedText]:
     return [part for part in snapshots.additions_of(request) if part.name in SAID]
 
 
@@ -313,7 +313,7 @@ def _settings(
         terms=CallerOptions(
             instructions=known.get(INSTRUCTIONS, ""),
             fallback_for=first.fallback_for,
-            rounds=[said_section(part.name, started.texts[part.sha256]) for part in _said(first)],
+            rounds=[said_section(part.name, started.texts[part.sha256]) for part in _said_sections(first)],
         ),
     )
 
@@ -328,7 +328,10 @@ def _newest(first: ContextSnapshot, texts: Mapping[str, str]) -> Turn:
 
 def _rounds(requests: Sequence[ContextSnapshot]) -> list[RecordedRound]:
     """What the reply said and did before the last of these requests. The first that tells of a round had most room for it."""
-    steps = [(_said(after)[len(_said(before)) :], _stayed(before, after)) for before, after in pairwise(requests)]
+    steps = [
+        (_said_sections(after)[len(_said_sections(before)) :], _stayed(before, after))
+        for before, after in pairwise(requests)
+    ]
     texts, _ = snapshots.texts_named(requests[0].thread_id, [part.sha256 for new, _ in steps for part in new])
     return [
         RecordedRound(done=[said_section(part.name, texts[part.sha256]) for part in new], stayed=stayed)
@@ -358,7 +361,7 @@ def _listing(
     return ArtifactListing(sections=_sections(LISTED, beside, texts), items=items)
 
 
-def _recalled(
+def _recall_result(
     beside: Mapping[str, NamedText],
     texts: Mapping[str, str],
     recalled: Sequence[Mapping[str, Any]],
@@ -432,7 +435,7 @@ def standing_of_record(texts: Mapping[str, str], items: Sequence[Mapping[str, An
         )
         if LAST_CONVERSATION in bodies
         else None,
-        told=tuple(
+        sent=tuple(
             SentTier(name=name, text=texts[name], items=tuple(owners[name]))
             for name in KNOWN
             if name in texts and owners[name]

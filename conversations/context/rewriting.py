@@ -128,7 +128,7 @@ async def ask_model(
     Raises nothing; being cancelled ends the call at once.
     """
     started = time.perf_counter()
-    asked = await _asked(provider, payload, text, call, deadline_seconds)
+    asked = await _ask(provider, payload, text, call, deadline_seconds)
     rewriting = asked.rewriting
     if rewriting.outcome in FAILURES and (query := resolve(text, turns)):
         rewriting = Rewriting(query=query, outcome=RewritingOutcome.BY_RULES)
@@ -142,15 +142,15 @@ def marked(query: str) -> str:
 
 def material(turns: Sequence[Turn], snippet: str, text: str) -> str:
     """What the model is told (Q1). As JSON, because no text of a turn can pass for the end of it."""
-    told = [{"role": turn.role, "text": excerpt(text_of(turn.content), LONGEST_TURN)} for turn in told_turns(turns)]
+    told = [{"role": turn.role, "text": excerpt(text_of(turn.content), LONGEST_TURN)} for turn in newest_turns(turns)]
     return json.dumps({"memory": excerpt(snippet, LONGEST_SNIPPET), "turns": told, "message": text}, ensure_ascii=False)
 
 
-def told_turns(turns: Sequence[Turn]) -> Sequence[Turn]:
+def newest_turns(turns: Sequence[Turn]) -> Sequence[Turn]:
     return turns[-MOST_TURNS:]
 
 
-def judged(answer: str, text: str) -> tuple[str, RewritingOutcome]:
+def judge(answer: str, text: str) -> tuple[str, RewritingOutcome]:
     """The query in a model's whole answer, and what to call it. Pure."""
     query = QUOTES.sub("", clean(answer).strip()).strip()
     if not query:
@@ -174,7 +174,7 @@ def excerpt(text: str, longest: int) -> str:
     return text if len(text) <= longest else f"{text[:half]} […] {text[-half:]}"
 
 
-async def _asked(
+async def _ask(
     provider: Provider, payload: Payload, text: str, call: ModelCall, deadline_seconds: float
 ) -> ModelResponse:
     try:
@@ -192,7 +192,7 @@ async def _asked(
         return _failed(RewritingOutcome.FAILED, ProviderError("too_long", "No query is that long.", retryable=False))
     if call.finished and call.finished.stop_reason not in WHOLE:
         return ModelResponse(rewriting=Rewriting(outcome=RewritingOutcome.FAILED))
-    query, outcome = judged(answer, text)
+    query, outcome = judge(answer, text)
     return ModelResponse(rewriting=Rewriting(query=query, outcome=outcome))
 
 

@@ -84,7 +84,7 @@ def account(snapshot: ContextSnapshot, material: Material, near: Iterable[Messag
         "rewriting": {"outcome": snapshot.rewriting, "query": query_of(snapshot, material)},
         "against_duplicates": _against_duplicates(snapshot),
         "problems": snapshot.problems or [],
-        "cache": snapshots.cache_of(snapshot).told(),
+        "cache": snapshots.cache_of(snapshot).as_dict(),
         "diagnostics": snapshot.diagnostics,
         "request": None,
         "forgotten_at": material.forgotten_at,
@@ -120,8 +120,10 @@ def _sections(snapshot: ContextSnapshot, material: Material) -> Iterator[dict[st
     history = [turn for turn in material.turns if turn.position != newest]
     message = [turn for turn in material.turns if turn.position == newest]
     places = [part for part in material.forgotten if isinstance(part, int) and part != newest]
-    yield section("history", "\n\n".join(_said(history)), counted(sum(turn.token_count for turn in history)), *places)
-    said = _said(message)
+    yield section(
+        "history", "\n\n".join(_turn_lines(history)), counted(sum(turn.token_count for turn in history)), *places
+    )
+    said = _turn_lines(message)
     yield section(
         "message",
         "\n\n".join([*said, beside] if beside else said),
@@ -147,7 +149,7 @@ def _against_duplicates(snapshot: ContextSnapshot) -> dict[str, Any]:
     }
 
 
-def _said(turns: Sequence[Turn]) -> list[str]:
+def _turn_lines(turns: Sequence[Turn]) -> list[str]:
     return [f"{turn.role}: {text_of(turn.content)}" for turn in turns]
 
 

@@ -94,9 +94,9 @@ def draft(context: Context) -> ContextSnapshot:
         today_summary_present="today" in present,
         open_threads_count=sum(item.kind == "topic" and item.included for item in context.items),
         last_conversation_present="last_conversation" in present,
-        sections=snapshot_codec.pack_texts(named(part, context.factor) for part in context.sections),
+        sections=snapshot_codec.pack_texts(named_text(part, context.factor) for part in context.sections),
         additions=snapshot_codec.pack_texts(
-            named(part, context.factor) for part in (*context.parts.beside, *context.parts.rounds)
+            named_text(part, context.factor) for part in (*context.parts.beside, *context.parts.rounds)
         ),
         runs=snapshot_codec.pack_runs(context.runs),
         items=sha256(packed_items(context.items)) if context.items else None,
@@ -264,7 +264,7 @@ def packed_items(items: Sequence[TierItem]) -> str:
     return json.dumps([asdict(item) for item in items], separators=(",", ":"))
 
 
-def named(section: Section, factor: Factor = PLAIN) -> NamedText:
+def named_text(section: Section, factor: Factor = PLAIN) -> NamedText:
     """How a snapshot names the text of a section, which takes so many tokens of the model."""
     return NamedText(name=section.name, sha256=sha256(section.text).hex(), tokens=factor.of_estimate(section.tokens))
 

@@ -214,7 +214,7 @@ def areas(columns: Sequence[Sequence[FateRange]]) -> list[Area]:
     return found
 
 
-def counted(runs: Sequence[TurnRun]) -> Counter[Fate]:
+def count_fates(runs: Sequence[TurnRun]) -> Counter[Fate]:
     """How many turns had each fate; what was summarised counts as left out."""
     counts: Counter[Fate] = Counter()
     for run in runs:

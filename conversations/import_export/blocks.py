@@ -37,12 +37,12 @@ def _block(value: Any, place: str) -> Block:
     if block["type"] == "text" or "text" in block:
         text(block.get("text"), f"{place}.text")
     if block["type"] == "tool_use":
-        _named(block, "id", place)
-        _named(block, "name", place)
+        _require_text(block, "id", place)
+        _require_text(block, "name", place)
         if not isinstance(block.get("input"), dict):
             refuse(f"{place}.input", "must be an object.")
     if block["type"] == "tool_result":
-        _named(block, "tool_use_id", place)
+        _require_text(block, "tool_use_id", place)
         if isinstance(block.get("content"), list):
             inner = enumerate(block["content"])
             block["content"] = [_block(each, f"{place}.content[{index}]") for index, each in inner]
@@ -51,7 +51,7 @@ def _block(value: Any, place: str) -> Block:
     return block
 
 
-def _named(block: Block, name: str, place: str) -> None:
+def _require_text(block: Block, name: str, place: str) -> None:
     if not text(block.get(name), f"{place}.{name}"):
         refuse(f"{place}.{name}", "is empty.")
 

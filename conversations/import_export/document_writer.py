@@ -128,7 +128,7 @@ async def _group(threads: list[Any]) -> AsyncIterator[str]:
 
 def _summed_up(summaries: list[dict[str, Any]] | None) -> str:
     """The end of the list of artifacts, and the summaries of the thread where there are any."""
-    return "]" + (f', "summaries": [{_listed(summaries)}]' if summaries else "")
+    return "]" + (f', "summaries": [{_json_lines(summaries)}]' if summaries else "")
 
 
 async def _long_artifacts(thread: Thread) -> AsyncIterator[str]:
@@ -139,7 +139,7 @@ async def _long_artifacts(thread: Thread) -> AsyncIterator[str]:
         for first in range(1, artifact.version + 1, STEP):
             if found := await step(_some_versions)(artifact, first):
                 opening = between + _json(_labels(artifact))[:-1] + ', "versions": [' if newest is None else ",\n"
-                yield opening + _listed(map(_version_object, found))
+                yield opening + _json_lines(map(_version_object, found))
                 newest, between = found[-1], ",\n"
         if newest:
             yield "], " + _json(_of_newest(newest))[1:]
@@ -164,13 +164,13 @@ def _measured(threads: QuerySet[Thread]) -> QuerySet[Any]:
 def _memories(user: User, after: Any) -> tuple[str, Any] | None:
     """A page, and the last one of it."""
     rows = _with_sources(list(_next(Memory.objects.filter(user=user), after)), user)
-    return (_listed(map(_memory_object, rows)), rows[-1]) if rows else None
+    return (_json_lines(map(_memory_object, rows)), rows[-1]) if rows else None
 
 
 def _topics(user: User, after: Any) -> tuple[str, Any] | None:
     """As memories are."""
     rows = _with_sources(list(_next(Topic.objects.filter(user=user), after, time="opened_at")), user)
-    return (_listed(map(_topic_object, rows)), rows[-1]) if rows else None
+    return (_json_lines(map(_topic_object, rows)), rows[-1]) if rows else None
 
 
 def _with_sources(rows: list[Any], user: User) -> list[Any]:
@@ -214,7 +214,7 @@ def _turns(threads: list[Thread]) -> dict[uuid.UUID, str] | None:
     if (turns.aggregate(size=Sum(SIZE))["size"] or 0) > AT_ONCE:
         return None
     rows = groupby(turns.only(*TURN_FIELDS), key=lambda turn: turn.thread_id)
-    return {thread: _listed(map(_turn_object, some)) for thread, some in rows}
+    return {thread: _json_lines(map(_turn_object, some)) for thread, some in rows}
 
 
 def turns_behind(thread: Thread, position: int) -> list[Message]:
@@ -232,7 +232,7 @@ def turns_behind(thread: Thread, position: int) -> list[Message]:
 def _page(thread: Thread, position: int) -> tuple[str, int] | None:
     """The turns that follow, and the position of the last."""
     turns = turns_behind(thread, position)
-    return (_listed(map(_turn_object, turns)), turns[-1].position) if turns else None
+    return (_json_lines(map(_turn_object, turns)), turns[-1].position) if turns else None
 
 
 def _artifacts(threads: list[Thread]) -> list[Any]:
@@ -254,7 +254,7 @@ def _whole_artifacts(threads: list[Thread]) -> dict[uuid.UUID, str]:
     for artifact in artifacts:
         if artifact.id in versions:  # or else it was deleted just now
             objects.setdefault(artifact.thread_id, []).append(_artifact_object(artifact, versions[artifact.id]))
-    return {thread: _listed(some) for thread, some in objects.items()}
+    return {thread: _json_lines(some) for thread, some in objects.items()}
 
 
 def _some_versions(artifact: Artifact, first: int) -> list[Any]:
@@ -356,7 +356,7 @@ def _summary_object(part: Any) -> dict[str, Any]:
     } | stale
 
 
-def _listed(values: Iterable[dict[str, Any]]) -> str:
+def _json_lines(values: Iterable[dict[str, Any]]) -> str:
     return ",\n".join(map(_json, values))
 
 

@@ -128,7 +128,7 @@ class Text:
 
     def names(self) -> Iterator[str]:
         """The names of an object, each at the place of its value, which is to be read before the next is asked for."""
-        for _ in self._listed(b"{}"):
+        for _ in self._elements(b"{}"):
             name = self.value()
             if not isinstance(name, str):
                 self.refuse("a name must be a text")
@@ -137,7 +137,7 @@ class Text:
 
     def elements(self) -> Iterator[int]:
         """The numbers of a list's elements, each at the place of the element, which is to be read before the next."""
-        for index, _ in enumerate(self._listed(b"[]")):
+        for index, _ in enumerate(self._elements(b"[]")):
             if index == self._most_elements:
                 self.refuse(
                     f"a list has more than {self._most_elements:,} elements; send them as several documents", json=False
@@ -256,7 +256,7 @@ class Text:
         if size * (2 + 2 * width) > MOST_BYTES:
             self.refuse("a part of it is too long", json=False)
 
-    def _listed(self, brackets: bytes) -> Iterator[None]:
+    def _elements(self, brackets: bytes) -> Iterator[None]:
         opening, closing = brackets[:1], brackets[1:]
         self._take(opening)
         if self.next() == closing:

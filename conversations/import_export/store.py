@@ -87,7 +87,7 @@ def store(
                 told(stored)
             _complete(user, stored)
     except IntegrityError as error:
-        if taken := _taken(error):
+        if taken := _existing_id(error):
             raise taken from None
         raise
     turns = sum(count for _, count in stored.threads)
@@ -169,7 +169,7 @@ def _complete(user: User, stored: ImportCounts) -> None:
     if stored.days:
         remake_days(user.pk, stored.days, zone_of(preferences_of(user)), timezone.now())
     catch_up(user.pk)
-    consolidation_state.wanted(user.pk)
+    consolidation_state.request(user.pk)
 
 
 def _insert[M: Model](model: type[M], rows: Iterable[M], *, weight: Callable[[M], int] = lambda row: 1) -> None:
@@ -214,7 +214,7 @@ def _assistant(slug: str | None, place: str) -> Assistant:
         refuse(f"{place}.assistant", f"can't be kept. {error.message}")
 
 
-def _taken(error: IntegrityError) -> AlreadyExists | None:
+def _existing_id(error: IntegrityError) -> AlreadyExists | None:
     """Which id was there before. Asking first would not be enough: two imports may come at once."""
     cause = error.__cause__
     if not isinstance(cause, UniqueViolation) or not (cause.diag.constraint_name or "").endswith("_pkey"):

@@ -68,12 +68,12 @@ async def _conversation(thread: Thread) -> AsyncIterator[bytes]:
     """Who said what and when, as Markdown."""
     yield f"# {thread}\n\nBegun {thread.created_at:%Y-%m-%d %H:%M} UTC with {thread.assistant.name}.\n".encode()
     position = 0
-    while position < thread.last_position and (page := await step(_spoken)(thread, position)):
+    while position < thread.last_position and (page := await step(_turns_markdown)(thread, position)):
         text, position = page
         yield text
 
 
-def spoken(turn: Message, assistant: str) -> str:
+def turn_markdown(turn: Message, assistant: str) -> str:
     """One turn: its text, and a short note for each use of a tool."""
     who = "You" if turn.role == Message.Role.USER else assistant
     ended = "" if turn.status == Message.Status.COMPLETE else f" · {turn.get_status_display()}"
@@ -110,18 +110,20 @@ def _short(text: str) -> str:
     return line if len(line) <= NOTE_CHARS else line[:NOTE_CHARS].rstrip() + "…"
 
 
-def _spoken(thread: Thread, position: int) -> tuple[bytes, int] | None:
+def _turns_markdown(thread: Thread, position: int) -> tuple[bytes, int] | None:
     """The turns that follow, and the position of the last."""
     turns = turns_behind(thread, position)
     return (
-        ("".join(spoken(turn, thread.assistant.name) for turn in turns).encode(), turns[-1].position) if turns else None
+        ("".join(turn_markdown(turn, thread.assistant.name) for turn in turns).encode(), turns[-1].position)
+        if turns
+        else None
     )
 
 
 async def _versions(thread: Thread) -> AsyncIterator[ArtifactVersion]:
     """Artifacts oldest first, each with the newest version before the older ones."""
     for ids in pages(await step(_sizes)(thread)):
-        for version in await step(_read)(thread, ids):
+        for version in await step(_read_versions)(thread, ids):
             yield version
 
 
@@ -143,7 +145,7 @@ def _sizes(thread: Thread) -> list[tuple[int, int]]:
     return list(_ordered(thread).values_list("id", "size"))
 
 
-def _read(thread: Thread, ids: list[int]) -> list[ArtifactVersion]:
+def _read_versions(thread: Thread, ids: list[int]) -> list[ArtifactVersion]:
     return list(_ordered(thread).filter(id__in=ids).select_related("artifact"))
 
 

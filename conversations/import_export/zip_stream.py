@@ -22,7 +22,7 @@ class OutputBuffer:
     def flush(self) -> None:
         pass
 
-    def taken(self) -> bytes:
+    def take(self) -> bytes:
         pieces, self.pieces = self.pieces, []
         return b"".join(pieces)
 
@@ -44,17 +44,17 @@ class Zip:
         with opened as file:
             async for piece in pieces:
                 yield await self._pressed(file, piece)
-        yield self.out.taken()
+        yield self.out.take()
 
     def end(self) -> bytes:
         self.archive.close()
-        return self.out.taken()
+        return self.out.take()
 
     async def _pressed(self, file: IO[bytes], piece: bytes) -> bytes:
         """In a thread, as it takes 25 ms a megabyte."""
 
         def press() -> bytes:
             file.write(piece)
-            return self.out.taken()
+            return self.out.take()
 
         return await asyncio.to_thread(press)

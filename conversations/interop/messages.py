@@ -24,7 +24,7 @@ def turns_of(messages: Iterable[Json]) -> list[tuple[str, list[Block]]]:
 
     Instructions and system prompts belong to the agent, thinking to its model: neither is kept.
     """
-    said = [(role, block) for message in messages for role, block in _said(message)]
+    said = [(role, block) for message in messages for role, block in _blocks(message)]
     return [(role, [block for _, block in run]) for role, run in groupby(said, key=lambda each: each[0])]
 
 
@@ -69,7 +69,7 @@ def _binary(source: Json) -> Json:
     return {"kind": "binary", "data": source["data"], "media_type": source["media_type"]}
 
 
-def _said(message: Json) -> Iterator[tuple[str, Block]]:
+def _blocks(message: Json) -> Iterator[tuple[str, Block]]:
     for part in message["parts"]:
         match part["part_kind"]:
             case "user-prompt":

@@ -7,7 +7,7 @@ from django.db import connection, transaction
 
 
 @contextmanager
-def door() -> Iterator[None]:
+def allow_deletion() -> Iterator[None]:
     """Open the guards of the database until the end of this transaction."""
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("SELECT set_config('openbook.door', 'open', true)")

@@ -258,7 +258,7 @@ def ended(code: int, files: Files) -> StreamError:
 
 def slow(output: Output, deadline: Deadline) -> ProviderError:
     """Where the CLI told why it is trying again and again, that is the better answer."""
-    return described(output.trouble) if output.trouble and not output.said else deadline.error()
+    return described(output.trouble) if output.trouble and not output.has_text else deadline.error()
 
 
 def understood(failure: Exception) -> StreamError:

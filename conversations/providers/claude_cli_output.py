@@ -34,7 +34,7 @@ class Output:
     """What it has written so far. ``began`` is what it said of itself first, ``trouble`` why it is trying again, if it is."""
 
     reading: MessageAccumulator = field(default_factory=MessageAccumulator)
-    said: bool = False
+    has_text: bool = False
     request_id: str = ""
     began: Mapping[str, Any] | None = None
     trouble: StreamError | None = None
@@ -70,8 +70,8 @@ class Output:
             self.start_again()
         taken = self.reading.take(event)
         heard = [one if isinstance(one, TextDelta | ThinkingEvent | UsageSoFar) else Progress() for one in taken]
-        self.said |= any(isinstance(one, TextDelta) for one in heard)
-        if event.get("type") == "message_delta" and not (self.said and self.reading.stop_reason in WHOLE):
+        self.has_text |= any(isinstance(one, TextDelta) for one in heard)
+        if event.get("type") == "message_delta" and not (self.has_text and self.reading.stop_reason in WHOLE):
             # Of an answer that is cut short or empty the CLI asks for more by itself, which nobody has recorded.
             self.reading.complete = self.cut = True
         if self.reading.complete and not self.reading.stop_reason:
@@ -79,7 +79,7 @@ class Output:
         return heard
 
     def start_again(self) -> None:
-        if self.said:
+        if self.has_text:
             raise StreamError("cut_off")
         self.reading = MessageAccumulator()
 

@@ -17,7 +17,7 @@ NUMBERS = re.compile(r"(\d+)\.(\d+)\.(\d+)")
 def version_of(path: str, environment: Mapping[str, str]) -> str:
     """What it says, such as ``2.1.330 (Claude Code)``; empty where it says nothing in time. Raises ``OSError``."""
     found = Path(path).stat()
-    return _told(path, found.st_mtime_ns, found.st_size, tuple(environment.items()))
+    return _run_version(path, found.st_mtime_ns, found.st_size, tuple(environment.items()))
 
 
 def is_supported(version: str) -> bool:
@@ -30,7 +30,7 @@ def _numbers(version: str) -> tuple[int, ...] | None:
 
 
 @lru_cache(maxsize=16)
-def _told(path: str, modified: int, size: int, environment: tuple[tuple[str, str], ...]) -> str:
+def _run_version(path: str, modified: int, size: int, environment: tuple[tuple[str, str], ...]) -> str:
     with tempfile.TemporaryDirectory(prefix="openbook-", ignore_cleanup_errors=True) as home:
         try:
             told = subprocess.run(  # noqa: S603 – the program that staff named, and nothing of a request

@@ -37,7 +37,7 @@ class Catalog:
         )
 
 
-_known = Catalog.of((), until=0)
+_catalog = Catalog.of((), until=0)
 
 
 def find(provider: str, name: str) -> Model | None:
@@ -69,7 +69,7 @@ def small_model(provider: str, name: str) -> str:
 
 def prices() -> PriceList:
     """Of all rows that have some."""
-    return _read().prices
+    return _read_catalog().prices
 
 
 def prices_of(row: Model) -> PriceList:
@@ -78,20 +78,20 @@ def prices_of(row: Model) -> PriceList:
 
 def reread() -> None:
     """The next question reads the rows again: staff have changed one."""
-    global _known
-    _known = Catalog.of((), until=0)
+    global _catalog
+    _catalog = Catalog.of((), until=0)
 
 
 def _rows() -> Mapping[tuple[str, str], Model]:
-    return _read().rows
+    return _read_catalog().rows
 
 
-def _read() -> Catalog:
-    global _known
-    known = _known
+def _read_catalog() -> Catalog:
+    global _catalog
+    known = _catalog
     if time.monotonic() >= known.until:
         rows = list(Model.objects.prefetch_related("prices"))
-        _known = known = Catalog.of(rows, until=time.monotonic() + KEEP_SECONDS)
+        _catalog = known = Catalog.of(rows, until=time.monotonic() + KEEP_SECONDS)
     return known
 
 

@@ -54,24 +54,24 @@ def answer(payload: Payload) -> str:
 
 def answer_alone(payload: Payload, exchange: Exchange) -> str:
     if not exchange.message and blocks_of(exchange.content, "tool_result"):
-        return saved(payload["messages"])
+        return saved_text(payload["messages"])
     previous = next((text.strip() for text in reversed(exchange.texts_by("user")) if text.strip()), "")
     question = " ".join(sentence for sentence in sentences_of(exchange.message) if is_question(sentence))
     if not question:
         return acknowledged(exchange.message, previous)
     if ABOUT_THE_REQUEST.search(question):
         return account(payload, exchange)
-    context = list(known(payload, exchange))
-    if match := found(question, context, LEAST_COVERAGE):
+    context = list(context_sentences(payload, exchange))
+    if match := find_match(question, context, LEAST_COVERAGE):
         return quoted(match)
     if told := told_before(question, context):
         return f"{TOLD}{'” “'.join(told)}”"
-    if match := found(added(exchange.content, CONTEXTUALISED), context, LEAST_COVERAGE_OF_QUERY):
+    if match := find_match(added(exchange.content, CONTEXTUALISED), context, LEAST_COVERAGE_OF_QUERY):
         return quoted(match)
     return NOTHING if has_content(question) or not previous else f"{reminder(previous)} {NOTHING}"
 
 
-def found(question: str, context: Sequence[ContextSentence], least: float) -> Match | None:
+def find_match(question: str, context: Sequence[ContextSentence], least: float) -> Match | None:
     match = best_match(question, context)
     return match if match and match.coverage >= least else None
 
@@ -104,7 +104,7 @@ def reminder(previous: str) -> str:
     return f"{LAST_ASKED if is_question(previous) else LAST_SAID}{shortened(previous)}”"
 
 
-def saved(messages: Sequence[Mapping[str, Any]]) -> str:
+def saved_text(messages: Sequence[Mapping[str, Any]]) -> str:
     """What came of the calls that the newest message holds the results of."""
     failed = any(block.get("is_error") for block in blocks_of(messages[-1]["content"], "tool_result"))
     calls = [block for message in messages[-2:-1] for block in blocks_of(message["content"], "tool_use")]
@@ -121,38 +121,38 @@ def account(payload: Payload, exchange: Exchange) -> str:
     headings = [f"“{name}”" for block in payload["system"][1:] for name in HEADING.findall(block["text"])[:1]]
     beside = {
         "a contextualised query": CONTEXTUALISED,
-        f"{counted(added(content, RECALLED).count(BULLET), 'note')} recalled for it": RECALLED,
-        f"a list of {counted(added(content, ARTIFACTS).count(BULLET), 'artifact')}": ARTIFACTS,
+        f"{with_noun(added(content, RECALLED).count(BULLET), 'note')} recalled for it": RECALLED,
+        f"a list of {with_noun(added(content, ARTIFACTS).count(BULLET), 'artifact')}": ARTIFACTS,
     }
     parts = [
-        f"{counted(len(turns), 'earlier turn')}{oldest}",
+        f"{with_noun(len(turns), 'earlier turn')}{oldest}",
         "your message",
         *(part for part, mark in beside.items() if added(content, mark)),
         "my instructions",
         *headings,
-        *([counted(len(payload["tools"]), "tool")] if payload.get("tools") else []),
+        *([with_noun(len(payload["tools"]), "tool")] if payload.get("tools") else []),
     ]
     return f"{GIVEN}{', '.join(parts)}. The book of this reply shows all of it."
 
 
-def counted(number: int, noun: str) -> str:
+def with_noun(number: int, noun: str) -> str:
     return f"{number or 'no'} {noun}{'' if number == 1 else 's'}"
 
 
-def known(payload: Payload, exchange: Exchange) -> Iterator[ContextSentence]:
+def context_sentences(payload: Payload, exchange: Exchange) -> Iterator[ContextSentence]:
     """What the context holds, oldest first. The base prompt, which comes first, and rules about tools tell of no user."""
     tools = [tool["name"] for tool in payload.get("tools", ())]
     for block in payload["system"][1:]:
         if not any(name in block["text"] for name in tools):
-            yield from spoken("notes", sentences_of(block["text"]))
-    yield from spoken("notes", sentences_of("\n".join(quoted_texts(added(exchange.content, RECALLED)))))
+            yield from as_sentences("notes", sentences_of(block["text"]))
+    yield from as_sentences("notes", sentences_of("\n".join(quoted_texts(added(exchange.content, RECALLED)))))
     for role, text in exchange.turns:
         if not (role == "assistant" and is_own_answer(text)):
-            yield from spoken(role, sentences_of(text))
-    yield from spoken("user", [text for text in sentences_of(exchange.message) if not is_question(text)])
+            yield from as_sentences(role, sentences_of(text))
+    yield from as_sentences("user", [text for text in sentences_of(exchange.message) if not is_question(text)])
 
 
-def spoken(speaker: str, sentences: Sequence[str]) -> list[ContextSentence]:
+def as_sentences(speaker: str, sentences: Sequence[str]) -> list[ContextSentence]:
     return [
         ContextSentence(
             text=text, speaker=speaker, trust=TRUST[speaker] * (QUESTION_TRUST if asked else 1), is_question=asked

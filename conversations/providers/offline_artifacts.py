@@ -75,7 +75,7 @@ def artifact_asked_for(payload: Payload) -> dict[str, str] | None:
     if payload.get("tool_choice") == {"type": "none"} or all(tool["name"] != SAVE for tool in payload.get("tools", [])):
         return None
     exchange = exchange_of(payload["messages"])
-    want = wanted(exchange.message, added(exchange.content, ARTIFACTS))
+    want = artifact_request(exchange.message, added(exchange.content, ARTIFACTS))
     if want is None:
         return None
     texts = [*exchange.texts_by("user"), *([] if want.by_preset else [exchange.message])]
@@ -85,7 +85,7 @@ def artifact_asked_for(payload: Payload) -> dict[str, str] | None:
     return artifact(want, UserSentences(statements=statements, questions=questions))
 
 
-def wanted(message: str, listing: str) -> ArtifactRequest | None:
+def artifact_request(message: str, listing: str) -> ArtifactRequest | None:
     """The artifact that a message asks for: a preset by its last lines, a person by a few common wordings.
 
     One that is listed gets another version, where the person asks for a change.

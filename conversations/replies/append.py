@@ -33,12 +33,12 @@ def append(
     if not said:
         raise InvalidMessage("There is nothing to store: these messages hold no prompt and no answer.")
     with transaction.atomic():
-        thread = _stored(user, thread_id, assistant, text_of(said[0][1]), said)
+        thread = _store(user, thread_id, assistant, text_of(said[0][1]), said)
     catch_up_if_possible(user.pk)
     return thread.id
 
 
-def _stored(
+def _store(
     user: User,
     thread_id: uuid.UUID | str | None,
     assistant: str | None,

@@ -88,7 +88,7 @@ def beat(*, replies: list[uuid.UUID], events: list[Event]) -> dict[uuid.UUID, bo
         return dict(cursor.fetchall())
 
 
-def read(reply_id: uuid.UUID, after: int) -> list[Event]:
+def read_after(reply_id: uuid.UUID, after: int) -> list[Event]:
     """The next events after ``after`` that there are. Once they are purged, the whole text as one delta and the ending."""
     rows = list(ReplyEvent.objects.filter(reply_id=reply_id, seq__gt=after).order_by("seq")[:READ_AT_ONCE])
     events = [Event(reply=row.reply_id, seq=row.seq, type=row.type, data=row.data, at=row.at) for row in rows]
@@ -113,7 +113,7 @@ def text_of(reply_id: uuid.UUID) -> str:
 def opening(reply: Reply) -> Event:
     """The first event of a reply. It isn't stored: the turn that it answers says it, or the reply itself."""
     if reply.user_message:
-        return saved(reply, reply.user_message, reply.thread)
+        return saved_event(reply, reply.user_message, reply.thread)
     return requested(reply)
 
 
@@ -123,7 +123,7 @@ def requested(reply: Reply) -> Event:
     return Event(reply=reply.id, seq=1, type="artifact.requested", data=data, at=reply.created_at)
 
 
-def saved(reply: Reply, message: Message, thread: Thread) -> Event:
+def saved_event(reply: Reply, message: Message, thread: Thread) -> Event:
     """The first event of a reply to a user turn."""
     fresh = wire.reply_object(Reply(id=reply.id, model=reply.model, continues_id=reply.continues_id))
     data = {"thread": str(thread.id), "title": thread.title, "message": wire.message_object(message, fresh)}

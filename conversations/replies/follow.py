@@ -49,7 +49,7 @@ async def _from_database(reply_id: uuid.UUID, after: int, bell: asyncio.Event) -
     while True:
         bell.clear()
         ended = await in_database(store.has_ended)(reply_id)  # asked first: what is read next holds the end then
-        found = await in_database(events.read)(reply_id, after)
+        found = await in_database(events.read_after)(reply_id, after)
         for event in found:
             after = event.seq
             yield event

@@ -125,16 +125,16 @@ async def _begin(open_it: Callable[..., OpenedReply], **values: Any) -> OpenedRe
     """Store what a reply begins with, and let it run."""
     book = _open_journal()
     with telemetry.listener.reply() as told:
-        opened = await in_database(_opened)(open_it, told, **values)
+        opened = await in_database(_open)(open_it, told, **values)
         if not opened.repeated:
             _set_going(book, opened, told)
     return opened
 
 
-def _opened(open_it: Callable[..., OpenedReply], told: ReplyStep, **values: Any) -> OpenedReply:
+def _open(open_it: Callable[..., OpenedReply], told: ReplyStep, **values: Any) -> OpenedReply:
     opened = open_it(**values)
     if not opened.repeated:
-        told.opened(opened.thread, opened.reply)
+        told.record_opened(opened.thread, opened.reply)
     return opened
 
 
@@ -145,17 +145,19 @@ def _open_journal() -> Journal:
     return book
 
 
-def _set_going(book: Journal, opened: OpenedReply, told: ReplyStep) -> None:
+def _set_going(book: Journal, opened: OpenedReply, step: ReplyStep) -> None:
     assert opened.saved is not None  # a repeated message has no new reply
     assistant, before = opened.thread.assistant, opened.continues.blocks if opened.continues else ()
     live = LiveReply(
         id=opened.reply.id,
         thread_id=opened.thread.id,
         events=[opened.saved],
-        said=ReplyTranscript.going_on(before, shows_thinking=assistant.show_thinking == Assistant.ShowThinking.SUMMARY),
+        transcript=ReplyTranscript.going_on(
+            before, shows_thinking=assistant.show_thinking == Assistant.ShowThinking.SUMMARY
+        ),
         ends_at=time.monotonic() + assistant.reply_minutes * 60,
         silent=opened.preset is not None,
-        told=told,
+        telemetry=step,
     )
     if opened.continues and opened.continues.text:
         live.pending.append(("reply.delta", {"text": opened.continues.text, "earlier": True}))
@@ -196,7 +198,7 @@ async def _run(book: Journal, live: LiveReply, opened: OpenedReply) -> None:
     outcome = outcome.after(live.call)
     await book.close(live, _without_turn(outcome) if live.silent else outcome)
     error_code = outcome.error["code"] if outcome.error else None
-    live.told.closed(outcome.status.value, error_code, outcome.usage + live.spent)
+    live.telemetry.record_closed(outcome.status.value, error_code, outcome.usage + live.spent)
     log.info(
         "reply ended",
         extra={
@@ -209,8 +211,8 @@ async def _run(book: Journal, live: LiveReply, opened: OpenedReply) -> None:
     )
     # Nobody waits for it: the end is told already.
     await in_database(catch_up_if_possible)(opened.thread.user_id)
-    if live.asked:
-        await in_database(token_calibration.learn)(*live.asked)
+    if live.model_used:
+        await in_database(token_calibration.learn)(*live.model_used)
 
 
 async def _answer(book: Journal, live: LiveReply, opened: OpenedReply) -> Outcome:
@@ -223,7 +225,7 @@ async def _answer(book: Journal, live: LiveReply, opened: OpenedReply) -> Outcom
         answered = await _ask(book, live, snapshot, context, terms)
         if anew := _anew(answered, live, opened.thread.assistant, context, terms):
             declined, terms = anew
-            live.said.drop_round()
+            live.transcript.drop_round()
             ended = declined.after(live.end_call())
             snapshot, context = await in_database(store.build_anew)(snapshot, ended, opened, context, terms)
             continue
@@ -231,11 +233,11 @@ async def _answer(book: Journal, live: LiveReply, opened: OpenedReply) -> Outcom
             raise answered
         if answered.stop_reason == refusals.STOP_REASON:
             return _refused(answered, live)
-        if answered.stop_reason == PAUSED and live.said.current and pauses < MOST_PAUSES:
+        if answered.stop_reason == PAUSED and live.transcript.current and pauses < MOST_PAUSES:
             pauses += 1
-            live.said.drop_calls()
-            done = resumed(live.said.current)
-            live.said.go_on()
+            live.transcript.drop_calls()
+            done = resumed(live.transcript.current)
+            live.transcript.go_on()
         elif not (done := await _round(book, live, opened, context, answered)):
             return _outcome(answered, live)
         ended = Outcome(status=Reply.Status.COMPLETED).after(live.end_call())
@@ -247,8 +249,8 @@ def _tell_of_request(
 ) -> None:
     _log_request(opened, snapshot, context)
     book.append(live, "context.built", _context_built(snapshot, context))
-    if live.asked != (context.provider, context.model):
-        live.asked = (context.provider, context.model)
+    if live.model_used != (context.provider, context.model):
+        live.model_used = (context.provider, context.model)
         started = {"provider": context.provider, "model": context.model, "fallback_for": context.fallback_for or None}
         book.append(live, "reply.started", started)
 
@@ -283,7 +285,7 @@ def _anew(
     """How the request ended, and the terms on which the same reply asks once more: of another model where this one declined
     and the assistant says so, within fewer tokens where it could not take so many. What readers have been shown can't be
     taken back, so then neither."""
-    if live.said.shows_text:
+    if live.transcript.shows_text:
         return None
     terms = replace(terms, rounds=tuple(context.parts.rounds))
     if isinstance(answered, Finished) and answered.stop_reason == refusals.STOP_REASON:
@@ -306,15 +308,15 @@ async def _round(
     """Run the tools that the model called. Returns what was said and done, where the reply goes on."""
     offered = {tool["name"] for tool in context.payload.get("tools", ())}
     calls = _calls_to_run(live, finished)
-    if opened.preset and not calls and not live.said.rounds:
+    if opened.preset and not calls and not live.transcript.rounds:
         written = _as_artifact(opened.preset, live, finished)
         await run_tools(book, live, [written], call=_call(opened), offered={SAVE})
     await run_tools(book, live, calls, call=_call(opened), offered=offered)
-    if opened.preset and not calls and not live.said.artifacts:
+    if opened.preset and not calls and not live.transcript.artifacts:
         raise provider_error("no_artifact")
-    if not calls or (opened.preset and live.said.artifacts):
+    if not calls or (opened.preset and live.transcript.artifacts):
         return ()
-    return [round_section(round_text(live.said.rounds[-1]))]
+    return [round_section(round_text(live.transcript.rounds[-1]))]
 
 
 async def _first_request(live: LiveReply, opened: OpenedReply) -> store.Recorded:
@@ -335,9 +337,9 @@ async def _build(opened: OpenedReply, *, query: Rewriting | None = None) -> stor
 
 def _calls_to_run(live: LiveReply, finished: Finished) -> list[ToolCalled]:
     """None after the last round, nor where the model stopped for a reason that makes its calls doubtful."""
-    if finished.stop_reason in CALLING and len(live.said.rounds) < MOST_ROUNDS - 1:
-        return list(live.said.calls)
-    live.said.drop_calls()
+    if finished.stop_reason in CALLING and len(live.transcript.rounds) < MOST_ROUNDS - 1:
+        return list(live.transcript.calls)
+    live.transcript.drop_calls()
     return []
 
 
@@ -353,7 +355,7 @@ def _call(opened: OpenedReply) -> ToolContext:
 
 def _as_artifact(preset: Preset, live: LiveReply, finished: Finished) -> ToolCalled:
     """What the model wrote in words where it was to save it: the words are the artifact then."""
-    text = text_of(live.said.content)
+    text = text_of(live.transcript.content)
     if not text.strip():
         raise _nothing_said(finished)
     values = {"title": preset.name, "kind": str(preset.kind), "content": text}
@@ -375,7 +377,7 @@ async def _ask_for_query(live: LiveReply, snapshot: ContextSnapshot, context: Co
 
 def _outcome(finished: Finished, live: LiveReply) -> Outcome:
     whole = finished.stop_reason in WHOLE
-    if not live.said.is_new and not (whole and live.said.before):
+    if not live.transcript.is_new and not (whole and live.transcript.before):
         raise _nothing_said(finished)
     status = Message.Status.COMPLETE if whole else Message.Status.INCOMPLETE
     return Outcome(status=Reply.Status.COMPLETED, message_status=status)
@@ -387,8 +389,8 @@ def _nothing_said(finished: Finished) -> ProviderError:
 
 def _refused(finished: Finished, live: LiveReply) -> Outcome:
     """What the model wrote before it declined has been shown, and stays as a refused turn."""
-    live.said.drop_calls()
-    begun = live.said.is_new and not live.silent
+    live.transcript.drop_calls()
+    begun = live.transcript.is_new and not live.silent
     error = _refusal(finished, begun=begun, silent=live.silent)
     if begun:
         return Outcome(status=Reply.Status.COMPLETED, message_status=Message.Status.REFUSED, request_error=error)

@@ -46,14 +46,14 @@ class LiveReply:
     events: list[Event]
     unwritten: list[Event] = field(default_factory=list)
     pending: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
-    said: ReplyTranscript = field(default_factory=ReplyTranscript)
+    transcript: ReplyTranscript = field(default_factory=ReplyTranscript)
     call: ModelCall = field(default_factory=ModelCall)
     spent: Usage = field(default_factory=Usage)
     thought_seconds: float = 0.0
     ends_at: float = math.inf
     silent: bool = False
-    asked: tuple[str, str] | None = None
-    told: ReplyStep = UNTOLD
+    model_used: tuple[str, str] | None = None
+    telemetry: ReplyStep = UNTOLD
     task: asyncio.Task[None] | None = None
     end_with: store.Outcome | None = None
     lost: bool = False
@@ -159,7 +159,12 @@ class Journal:
         for pause in CLOSE_PAUSES:
             try:
                 return await in_database(store.close)(
-                    reply_id=live.id, owner=OWNER, outcome=outcome, said=live.said, spent=live.spent, events=events
+                    reply_id=live.id,
+                    owner=OWNER,
+                    outcome=outcome,
+                    said=live.transcript,
+                    spent=live.spent,
+                    events=events,
                 )
             except DatabaseError as error:
                 log.warning("can't store the end of a reply yet", extra={"reply": str(live.id), "cause": str(error)})

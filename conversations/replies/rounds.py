@@ -44,18 +44,18 @@ async def ask(book: Journal, live: LiveReply, context: Context) -> Finished:
                 live.call.note(event)
                 match event:
                     case TextDelta():
-                        tell(book, live, live.said.say(event.text))
+                        tell(book, live, live.transcript.say(event.text))
                     case ThinkingStarted() | ThinkingDelta() | ThinkingDone():
                         think(book, live, event, thinking)
                     case ToolStarted():
-                        tell(book, live, live.said.pause())
+                        tell(book, live, live.transcript.pause())
                         watched[event.id] = begin(book, live, event)
                     case ToolDelta():
                         show(book, live, watched[event.id].feed(event.json))
                     case ToolCalled():
                         show(book, live, watched[event.id].end(event.input))
-                        live.said.call(event)
-    tell(book, live, live.said.pause())
+                        live.transcript.call(event)
+    tell(book, live, live.transcript.pause())
     if live.call.finished is None:
         raise ProviderError("cut_off", "The model's answer was cut off. Try again.", retryable=True)
     return live.call.finished
@@ -64,14 +64,14 @@ async def ask(book: Journal, live: LiveReply, context: Context) -> Finished:
 def think(book: Journal, live: LiveReply, event: ThinkingEvent, clock: ThinkingClock) -> None:
     match event:
         case ThinkingStarted():
-            tell(book, live, live.said.pause())
+            tell(book, live, live.transcript.pause())
             clock.start()
         case ThinkingDelta():
-            if summary := live.said.think(event.text):
+            if summary := live.transcript.think(event.text):
                 book.think(live, summary)
         case ThinkingDone():
             clock.stop()
-            book.think(live, live.said.thought(event.block))
+            book.think(live, live.transcript.thought(event.block))
 
 
 def begin(book: Journal, live: LiveReply, started: ToolStarted) -> InputWatcher:
@@ -109,7 +109,7 @@ async def run_tools(
                 told.failed("tool_error")
         result = done.result
         if result.artifact:
-            live.said.artifacts.append(result.artifact)
+            live.transcript.artifacts.append(result.artifact)
         data = {
             "id": called.id,
             "name": called.name,
@@ -123,4 +123,4 @@ async def run_tools(
             extra={"reply": str(live.id), "tool": called.name, "is_error": done.is_error},
         )
         results.append(result_block(called.id, running.shortened(result.text), is_error=done.is_error))
-    live.said.answer(results)
+    live.transcript.answer(results)

@@ -39,7 +39,7 @@ class ThreadCursor:
     thread: Thread
     is_new: bool = False
     running: uuid.UUID | None = None
-    known: uuid.UUID | None = None
+    duplicate: uuid.UUID | None = None
     before: uuid.UUID | None = None
     question: uuid.UUID | None = None
     token_total: int = 0
@@ -82,7 +82,7 @@ def look(*, user_id: int, thread_id: uuid.UUID, client_message_id: str | None = 
     return ThreadCursor(
         thread=thread,
         running=running,
-        known=known,
+        duplicate=known,
         before=before,
         question=question,
         token_total=token_total or 0,

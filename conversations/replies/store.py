@@ -25,7 +25,7 @@ from conversations import threads
 from conversations.accounts import allowances
 from conversations.accounts.limits import by_default
 from conversations.context import snapshot_api, snapshots
-from conversations.context.builder import Context, build_context, continued, rewriting_context
+from conversations.context.builder import Context, build_context, continue_context, rewriting_context
 from conversations.context.caller_options import NO_OPTIONS, CallerOptions
 from conversations.context.fitting import Section
 from conversations.context.rewriting import NOT_ASKED, Rewriting
@@ -139,7 +139,7 @@ class Outcome:
         """How the request ended and what the provider told beside the answer, by column of the snapshot."""
         return {
             "stop_reason": self.stop_reason,
-            "usage": _told(self.usage),
+            "usage": _nonzero(self.usage),
             "error": self.request_error or self.error,
             "provider_request_id": self.provider_request_id,
             "provider_message_id": self.provider_message_id,
@@ -167,8 +167,8 @@ def open_turn(
     """
     for _ in range(LOOKS):
         place = place_of(user, thread_id, assistant, text_of(blocks), client_message_id)
-        if place.known:
-            return _repeated(place, place.known)
+        if place.duplicate:
+            return _repeated(place, place.duplicate)
         if place.running:
             _end_left_behind(place.running)
         elif opened := _open(place, next_turn(place, blocks, client_message_id), terms, token):
@@ -295,7 +295,7 @@ def next_round(before: ContextSnapshot, ended: Outcome, context: Context, done: 
     Raises ``Reply.DoesNotExist`` where the reply has ended.
     """
     end_request(before, ended)
-    further = continued(context, done, at=timezone.now())
+    further = continue_context(context, done, at=timezone.now())
     reply = Reply(id=before.reply_id, thread_id=before.thread_id, user_message_id=before.message_id)
     return _record(snapshots.of_reply(further, reply, round=before.round + 1), further)
 
@@ -333,7 +333,7 @@ def upcoming(
     if question and backend_ranking.may_be_asked(question):
         backend_ranking.ask_and_wait(question)
     return PreparedContext(
-        context=_built(
+        context=_build(
             place,
             replace(Turn.of(message), id=None),
             session=session,
@@ -384,7 +384,7 @@ def close(
         id=reply_id,
         status=outcome.status.value,
         stop_reason=outcome.stop_reason,
-        usage=_told(outcome.usage + spent if spent else outcome.usage),
+        usage=_nonzero(outcome.usage + spent if spent else outcome.usage),
         error=outcome.error,
         ended_at=now,
     )
@@ -607,7 +607,7 @@ def store_turn(
         thread.session_started_at, thread.away_since = session.started_at, session.away_since
     reply = _new_reply(thread, token=token, user_message=message, **asked_for)
     stored = _store_opening(place, reply, context, turn=None if is_stored else message, last_position=last_position)
-    return stored and replace(stored, message=message, saved=eventlog.saved(reply, message, thread))
+    return stored and replace(stored, message=message, saved=eventlog.saved_event(reply, message, thread))
 
 
 def _first_title(message: Message) -> str:
@@ -706,14 +706,14 @@ def _next_request(
     terms: CallerOptions = NO_OPTIONS,
 ) -> Context:
     with telemetry.listener.context() as told:
-        context = _built(place, newest, session=session, query=query, silent=silent, terms=terms)
-        told.built(context)
+        context = _build(place, newest, session=session, query=query, silent=silent, terms=terms)
+        told.record_context(context)
     if context.rewriting != NOT_ASKED:
         return context
     return rewriting_context(context, assistant=place.thread.assistant, provider=_provider_of(place))
 
 
-def _built(
+def _build(
     place: ThreadCursor,
     newest: Turn,
     *,
@@ -740,7 +740,7 @@ def _built(
             tools=tools,
             silent=silent,
             remembers=thread.remembers,
-            terms=terms,
+            options=terms,
             for_another_model=for_another_model,
             begins_after=thread.cleared_through,
         )
@@ -755,7 +755,7 @@ def _provider_of(place: ThreadCursor) -> Provider:
     return get_provider(place.thread.assistant.provider or settings.OPENBOOK_PROVIDER)
 
 
-def _told(usage: Usage) -> dict[str, int]:
+def _nonzero(usage: Usage) -> dict[str, int]:
     """What is not there takes no room."""
     return {name: tokens for name, tokens in asdict(usage).items() if tokens}
 

@@ -53,7 +53,7 @@ def message_too_long() -> errors.MessageTooLong:
 
 def exception_handler(exception: Exception, context: dict[str, Any]) -> Response | None:
     """DRF's hook. ``None`` lets an unknown exception become a 500, which is logged with its trace."""
-    match _known(exception):
+    match _translated(exception):
         case errors.OpenbookError() as error:
             headers = throttling.headers_of(error)
             return Response({"error": errors.describe(error)}, status=error.status, headers=headers)
@@ -62,7 +62,7 @@ def exception_handler(exception: Exception, context: dict[str, Any]) -> Response
     return None
 
 
-def _known(exception: Exception) -> Exception:
+def _translated(exception: Exception) -> Exception:
     """Django's own exceptions as errors that the caller can be told; others as they are."""
     match exception:
         case OperationalError() | InterfaceError():

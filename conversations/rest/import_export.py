@@ -146,15 +146,15 @@ async def _lines(
     """That it waits, what the work tells as it tells it, and how it ended. Whoever stops listening ends it."""
     lines, loop = asyncio.Queue[dict[str, Any]](), asyncio.get_running_loop()
 
-    def told(progress: dict[str, Any]) -> None:
+    def report(progress: dict[str, Any]) -> None:
         loop.call_soon_threadsafe(lines.put_nowait, progress)
 
     async def worked() -> None:
         try:
-            last = {"type": "done"} | await long_work.run_work(await _waited(looks, told), partial(work, told))
+            last = {"type": "done"} | await long_work.run_work(await _waited(looks, report), partial(work, report))
         except Exception as error:  # the border of the stream: its status has been sent, so its last line has to tell
             last = {"type": "error", **_refusal(error)}
-        told(last)
+        report(last)
 
     task = asyncio.create_task(worked(), context=context)
     try:
@@ -207,7 +207,7 @@ class Export(AsyncAPIView):
     @extend_schema(responses=serializers.Book)
     async def get(self, request: Request) -> HttpResponseBase:
         """Everything of the caller in the format that `POST import/` takes: threads oldest first, what is remembered."""
-        work = await long_work.taken(caller(request).pk, WorkKind.DOWNLOAD)
+        work = await long_work.acquire(caller(request).pk, WorkKind.DOWNLOAD)
         response = StreamedAnswer(long_work.download(work, export(caller(request))), content_type="application/json")
         response["Content-Disposition"] = f'attachment; filename="openbook-{timezone.now():%Y-%m-%d}.json"'
         return response

@@ -121,7 +121,7 @@ def _messages(text: Text) -> Iterator[Any]:
     held = 0
     for _ in text.elements():
         message = text.read(MESSAGE)
-        held += _held(message)
+        held += _memory_of(message)
         if held > MOST_TEXT:
             raise MessageTooLong(
                 f"The messages hold more than {MOST_TEXT // 2**20} MiB of text. No model reads so much: leave the oldest out, "
@@ -131,15 +131,15 @@ def _messages(text: Text) -> Iterator[Any]:
         yield message
 
 
-def _held(value: Any) -> int:
+def _memory_of(value: Any) -> int:
     """Bytes that its texts take in memory."""
     match value:
         case str():
             return sys.getsizeof(value)
         case dict():
-            return sum(map(_held, value.values()))
+            return sum(map(_memory_of, value.values()))
         case list():
-            return sum(map(_held, value))
+            return sum(map(_memory_of, value))
     return 0
 
 
@@ -192,7 +192,7 @@ class MatchedCall:
     call: MessagesCall
     blocks: list[dict[str, Any]]
     key: str | None
-    found: ThreadMatch
+    match: ThreadMatch
     assistant: Assistant
 
 
@@ -202,10 +202,10 @@ class ReadyCall:
 
     blocks: list[dict[str, Any]]
     key: str | None
-    found: ThreadMatch
+    match: ThreadMatch
     thread: uuid.UUID | None
     assistant: str
-    terms: CallerOptions
+    options: CallerOptions
     stream: bool
 
 
@@ -243,10 +243,10 @@ class CountTokens(InTheirShape, AsyncAPIView):
     async def post(self, request: Request) -> Response:
         """What the model would be given, in estimated tokens. Calls no model and writes nothing."""
 
-        def counted() -> int:
-            return _estimated(caller(request), _asked(request, counting=True))[0]
+        def count() -> int:
+            return _estimated(caller(request), _match_call(request, counting=True))[0]
 
-        return Response({"input_tokens": await _apart(request, counted)})
+        return Response({"input_tokens": await _apart(request, count)})
 
 
 @extend_schema(exclude=True)
@@ -299,7 +299,7 @@ async def _apart[R](request: Request, function: Callable[[], R]) -> R:
     return await long_work.run(caller(request).pk, WorkKind.HISTORY, carried_out)
 
 
-def _asked(request: Request, *, counting: bool = False) -> MatchedCall:
+def _match_call(request: Request, *, counting: bool = False) -> MatchedCall:
     """Raises an ``OpenbookError`` where a call can't be answered; nothing is stored yet."""
     call = read_call(request.data, counting=counting)
     user, blocks = caller(request), user_blocks(call.newest)
@@ -314,8 +314,8 @@ def _asked(request: Request, *, counting: bool = False) -> MatchedCall:
     named = request.headers.get("X-Openbook-Thread") or call.thread
     found = place_of(user, sent, named=named, assistant=chosen)
     assistant = found.thread.assistant if found.thread else chosen or threads.assistant_named(None)
-    check_room(assistant, call.terms)
-    return MatchedCall(call=call, blocks=blocks, key=key, found=found, assistant=assistant)
+    check_room(assistant, call.options)
+    return MatchedCall(call=call, blocks=blocks, key=key, match=found, assistant=assistant)
 
 
 def check_room(assistant: Assistant, terms: CallerOptions) -> None:
@@ -333,9 +333,9 @@ def check_room(assistant: Assistant, terms: CallerOptions) -> None:
 
 def _ready(request: Request) -> ReadyCall:
     """The call, once the history that came with it is stored where that is new."""
-    user, asked = caller(request), _asked(request)
-    thread = asked.found.thread.id if asked.found.thread else None
-    if not asked.found.reply and _is_to_import(asked):
+    user, asked = caller(request), _match_call(request)
+    thread = asked.match.thread.id if asked.match.thread else None
+    if not asked.match.reply and _is_to_import(asked):
         _demand_room(user, asked, token_of(request))  # a call that is refused is to leave nothing
         # A program that is cut off here finds the thread again by what it ends with.
         turns = [(role, text_blocks(text)) for role, text in asked.call.earlier]
@@ -343,20 +343,20 @@ def _ready(request: Request) -> ReadyCall:
     return ReadyCall(
         blocks=asked.blocks,
         key=asked.key,
-        found=asked.found,
+        match=asked.match,
         thread=thread,
         assistant=asked.assistant.slug,
-        terms=asked.call.terms,
+        options=asked.call.options,
         stream=asked.call.stream,
     )
 
 
 async def _begin(user: User, ready: ReadyCall, token: ApiToken | None) -> StartedReply:
-    found = ready.found
+    found = ready.match
     if found.thread and found.reply and found.step is MessageAction.FOLLOW:
         return StartedReply(thread=found.thread.id, reply=found.reply, model=ready.assistant)
     if found.reply:
-        opened = await replies.retry(user=user, reply_id=found.reply, terms=ready.terms, token=token)
+        opened = await replies.retry(user=user, reply_id=found.reply, terms=ready.options, token=token)
     else:
         opened = await replies.start(
             user=user,
@@ -364,7 +364,7 @@ async def _begin(user: User, ready: ReadyCall, token: ApiToken | None) -> Starte
             content=ready.blocks,
             client_message_id=ready.key,
             assistant=ready.assistant,
-            terms=ready.terms,
+            terms=ready.options,
             token=token,
         )
     return StartedReply(thread=opened.thread.id, reply=opened.reply.id, model=ready.assistant)
@@ -378,13 +378,13 @@ def _demand_room(user: User, asked: MatchedCall, token: ApiToken | None) -> None
 
 def _estimated(user: User, asked: MatchedCall) -> tuple[int, int]:
     """What the model would be given, and what it might write and think, in tokens."""
-    thread, call = asked.found.thread, asked.call
+    thread, call = asked.match.thread, asked.call
     coming = store.upcoming(
         user=user,
         thread_id=thread.id if thread else None,
         assistant=asked.assistant.slug,
         blocks=asked.blocks,
-        terms=call.terms,
+        terms=call.options,
     )
     earlier = sum(turn_tokens(text_blocks(text)) for _, text in call.earlier) if _is_to_import(asked) else 0
     room = max(0, Budget.of(asked.assistant).history_tokens - coming.context.history_tokens)
@@ -393,7 +393,7 @@ def _estimated(user: User, asked: MatchedCall) -> tuple[int, int]:
 
 def _is_to_import(asked: MatchedCall) -> bool:
     """A thread's own history wins; only one that has none is given what the program says went before."""
-    thread = asked.found.thread
+    thread = asked.match.thread
     return bool(asked.call.earlier) and (thread is None or thread.message_count == 0)
 
 

@@ -59,7 +59,7 @@ class MessagesCall:
     """What a body asks for. ``newest`` is the turn to answer, ``earlier`` is what the program says went before it."""
 
     model: str
-    terms: CallerOptions
+    options: CallerOptions
     stream: bool
     thread: str | None
     earlier: list[Said]
@@ -89,7 +89,7 @@ def read_call(body: Any, *, counting: bool = False) -> MessagesCall:
     ]
     return MessagesCall(
         model=_model(body.get("model")),
-        terms=CallerOptions(
+        options=CallerOptions(
             instructions="\n\n".join(filter(None, told)),
             max_tokens=None if counting else _max_tokens(body.get("max_tokens")),
         ),

@@ -71,7 +71,7 @@ async def while_allowed[T](items: AsyncGenerator[T], check: Check) -> AsyncGener
             yield item
 
 
-def guarded(request: HttpRequest, response: StreamingHttpResponse) -> None:
+def guard_stream(request: HttpRequest, response: StreamingHttpResponse) -> None:
     """Let an answer of somebody end with their access: an event stream by an error, anything else by breaking off."""
     user, token = request.user, getattr(request, "auth", None)
     if isinstance(response, SelfChecked) or not isinstance(user, User):

@@ -101,7 +101,7 @@ def place_of(user: User, sent: IncomingMessage, *, named: str | None, assistant:
     if named is not None:
         thread = threads.get(user, named)
         asked = _asked_in(thread)
-        return _found(thread, asked, step_for(sent, asked, timezone.now()))
+        return _match(thread, asked, step_for(sent, asked, timezone.now()))
     return next(_fitting(user, sent, assistant), ThreadMatch())
 
 
@@ -115,7 +115,7 @@ def _fitting(user: User, sent: IncomingMessage, assistant: Assistant | None) -> 
             if step is MessageAction.SAY and sent.earlier and sent.key is None and same(asked.text, sent.text):
                 step = MessageAction.RETRY  # another answer is wanted to what was said last
             if step is not MessageAction.SAY:
-                yield _found(thread, asked, step)
+                yield _match(thread, asked, step)
 
 
 def _candidates(user: User, sent: IncomingMessage, assistant: Assistant | None) -> QuerySet[Thread]:
@@ -164,5 +164,5 @@ def _asked_in(thread: Thread) -> LastQuestion | None:
     )
 
 
-def _found(thread: Thread, asked: LastQuestion | None, step: MessageAction) -> ThreadMatch:
+def _match(thread: Thread, asked: LastQuestion | None, step: MessageAction) -> ThreadMatch:
     return ThreadMatch(thread=thread, step=step, reply=asked.reply if asked and step is not MessageAction.SAY else None)

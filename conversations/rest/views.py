@@ -112,7 +112,7 @@ class ThreadDetail(AsyncAPIView):
             if asked:
                 threads.of(caller(request)).filter(id=thread.id).update(**asked)
         if asked.get("remembers"):
-            consolidation_state.wanted(thread.user_id)
+            consolidation_state.request(thread.user_id)
         changed = threads.get(caller(request), thread_id)
         return conditional.tagged(Response(_thread_objects([changed])[0]), conditional.of_thread(changed.id))
 

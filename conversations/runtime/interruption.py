@@ -23,7 +23,7 @@ def ask() -> None:
     _state.asked = True
 
 
-def asked() -> bool:
+def is_requested() -> bool:
     return _state.asked
 
 

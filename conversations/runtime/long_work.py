@@ -245,7 +245,7 @@ async def run[R](user_id: int, kind: WorkKind, function: Callable[[], R]) -> R:
 
     Raises ``OwnWorkRuns`` and ``NoPlace`` where it did not begin, ``Ending`` where the process ends before it does.
     """
-    return await run_work(await taken(user_id, kind), function)
+    return await run_work(await acquire(user_id, kind), function)
 
 
 async def run_work[R](work: Work, function: Callable[[], R]) -> R:
@@ -267,7 +267,7 @@ async def run_work[R](work: Work, function: Callable[[], R]) -> R:
         raise
 
 
-async def taken(user_id: int, kind: WorkKind) -> Work:
+async def acquire(user_id: int, kind: WorkKind) -> Work:
     """A work with a place of its own, which must be given back. Waits a little; raises as ``run`` does."""
     until = time.monotonic() + WAIT_SECONDS
     async with aclosing(places(user_id, kind)) as looks:
@@ -329,7 +329,7 @@ def step[**P, R](function: Callable[P, R]) -> Callable[P, Coroutine[Any, Any, R]
 def download(work: Work, pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
     """The pieces, for as long as they are read. The work's place is given back at the end."""
     unread = Unread(work)  # from now on: a reader may leave before the first piece
-    return _read(work, pieces, unread)
+    return _forward(work, pieces, unread)
 
 
 class Unread:
@@ -351,7 +351,7 @@ class Unread:
         self._loop.run_in_executor(None, _places.give_back, self._work)
 
 
-async def _read(work: Work, pieces: AsyncIterator[bytes], unread: Unread) -> AsyncIterator[bytes]:
+async def _forward(work: Work, pieces: AsyncIterator[bytes], unread: Unread) -> AsyncIterator[bytes]:
     try:
         while True:
             unread.stop()

@@ -28,17 +28,17 @@ class TelemetryStep:
     def failed(self, code: str) -> None:
         pass
 
-    def built(self, context: "Context") -> None:
+    def record_context(self, context: "Context") -> None:
         """What building the context came to."""
 
 
 class ReplyStep(TelemetryStep):
     """Outlasts its block, in which the reply begins: it ends with ``closed``, and is never told of where that doesn't come."""
 
-    def opened(self, thread: "Thread", reply: "Reply") -> None:
+    def record_opened(self, thread: "Thread", reply: "Reply") -> None:
         pass
 
-    def closed(self, status: str, error_code: str | None, usage: "Usage") -> None:
+    def record_closed(self, status: str, error_code: str | None, usage: "Usage") -> None:
         pass
 
 

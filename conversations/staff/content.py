@@ -103,7 +103,7 @@ class ContentAccessAdmin(InspectionAdmin[ContentAccess]):
         return [*own, *super().get_urls()]
 
     def open_view(self, request: HttpRequest) -> HttpResponse:
-        user = self._asked(request)
+        user = self._requested_user(request)
         reason = " ".join(request.POST.get("reason", "").split())
         if reason:
             access.open_content(request, user=user.pk, reason=reason)
@@ -114,10 +114,10 @@ class ContentAccessAdmin(InspectionAdmin[ContentAccess]):
         return self._back(request)
 
     def mask_view(self, request: HttpRequest) -> HttpResponse:
-        access.close_content(request, user=self._asked(request).pk)
+        access.close_content(request, user=self._requested_user(request).pk)
         return self._back(request)
 
-    def _asked(self, request: HttpRequest) -> User:
+    def _requested_user(self, request: HttpRequest) -> User:
         if not request.user.has_perm(access.READ):
             raise PermissionDenied
         given = request.POST.get("user", "")

@@ -78,7 +78,7 @@ def number(value: int | None) -> str:
 
 def masked(chars: int | None = None) -> SafeString:
     """In the place of content that is not shown."""
-    size = "" if chars is None else f", {counted(chars, 'character')}"
+    size = "" if chars is None else f", {with_noun(chars, 'character')}"
     return format_html('<span class="ob-masked">masked{}</span>', size)
 
 
@@ -110,7 +110,7 @@ def with_note(main: object, note: object) -> SafeString:
     return format_html('{}<span class="ob-second">{}</span>', main, note)
 
 
-def counted(count: int, noun: str) -> str:
+def with_noun(count: int, noun: str) -> str:
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 

@@ -37,7 +37,7 @@ CONTENT = {"reply.delta": "text", "tool.delta": "text", "reply.thinking": "summa
 OVER = "You may not watch any more: signed out, not permitted, or the stated reason has ended. Reload the page."
 
 
-def told(event: Event, *, shown: bool) -> dict[str, Any]:
+def staff_event(event: Event, *, shown: bool) -> dict[str, Any]:
     """The event as staff see it: its words are ours, and its ``text`` is content, here only where that may be shown. Pure."""
     written = event.data.get(CONTENT.get(event.type, ""), "")
     names = {
@@ -97,7 +97,9 @@ async def frames(
                     yield b": still here\n\n"
                 else:
                     yield _frame(
-                        "told", await with_verdict(told(event, shown=shown), event), id=f"{event.reply}/{event.seq}"
+                        "told",
+                        await with_verdict(staff_event(event, shown=shown), event),
+                        id=f"{event.reply}/{event.seq}",
                     )
     except streams.AccessEnded:
         yield _frame("over", {"words": OVER})
@@ -109,7 +111,7 @@ def stream(request: HttpRequest, thread: Thread, sight: Sight) -> StreamingHttpR
     """What happens in the thread, for who looks on. Raises ``Http404`` for a reply that is none of the thread's.
 
     Holds no database connection while it is open."""
-    reply_id, after = asked(request)
+    reply_id, after = resume_point(request)
     if reply_id and not Reply.objects.filter(pk=reply_id, thread=thread).exists():
         raise Http404
     key, user, shown = request.session.session_key, sight.user, sight.shown
@@ -120,7 +122,7 @@ def stream(request: HttpRequest, thread: Thread, sight: Sight) -> StreamingHttpR
     return response
 
 
-def asked(request: HttpRequest) -> tuple[UUID | None, int]:
+def resume_point(request: HttpRequest) -> tuple[UUID | None, int]:
     """The reply and the place to go on from: a browser that lost the stream says what it has, a page what it is about."""
     reply, _, after = request.headers.get("Last-Event-ID", request.GET.get("reply", "")).partition("/")
     try:

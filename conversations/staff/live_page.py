@@ -37,10 +37,10 @@ def live_page(thread: Thread) -> LivePage:
     if reply is None:
         return LivePage(reply=None, given=None)
     request = ContextSnapshot.objects.filter(reply=reply).order_by("-id").first()
-    return LivePage(reply=reply, given=given(request) if request else None)
+    return LivePage(reply=reply, given=summarize_request(request) if request else None)
 
 
-def given(request: ContextSnapshot) -> RequestSummary:
+def summarize_request(request: ContextSnapshot) -> RequestSummary:
     sections = evidence_of(request, shown=False).body["sections"]
     return RequestSummary(
         request=request,

@@ -89,7 +89,7 @@ class ThreadAdmin(MaskedAdmin[Thread]):
 
     def live_view(self, request: HttpRequest, id: UUID) -> HttpResponse:
         """Watch a reply of the thread as it is written. The page holds no content: the stream that it opens does."""
-        thread = self._seen(request, id)
+        thread = self._allowed_thread(request, id)
         sight = access.outlook(request, user=thread.user_id)
         context = {
             **self.admin_site.each_context(request),
@@ -103,14 +103,14 @@ class ThreadAdmin(MaskedAdmin[Thread]):
         return TemplateResponse(request, "admin/conversations/thread/live.html", context)
 
     def live_events_view(self, request: HttpRequest, id: UUID) -> HttpResponseBase:
-        thread = self._seen(request, id)
+        thread = self._allowed_thread(request, id)
         watch = ContentAccess.Action.WATCH
         sight = access.look(
             request, user=thread.user_id, what="reply as it is written", object_id=id, thread=id, action=watch
         )
         return live.stream(request, thread, sight)
 
-    def _seen(self, request: HttpRequest, id: UUID) -> Thread:
+    def _allowed_thread(self, request: HttpRequest, id: UUID) -> Thread:
         return self.allowed(request, self.get_object(request, str(id)))
 
     def get_deleted_objects(

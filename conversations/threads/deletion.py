@@ -16,13 +16,13 @@ from artifacts.models import Artifact
 from conversations import threads
 from conversations.errors import ReplyInProgress
 from conversations.models import ApiToken, Message, Reply, Thread
-from conversations.models.deletion_guard import door
+from conversations.models.deletion_guard import allow_deletion
 from memory import forgetting
 from memory.forgetting import Clearing
 from memory.index.word_index import forget_counts
 from memory.models import IndexedTurn, ThreadSummary
 
-__all__ = ["clear_thread", "delete_thread", "delete_user", "door", "what_clearing"]
+__all__ = ["allow_deletion", "clear_thread", "delete_thread", "delete_user", "what_clearing"]
 
 log = logging.getLogger("openbook.threads")
 
@@ -32,7 +32,7 @@ def delete_thread(thread: Thread) -> None:
 
     Raises ``ReplyInProgress`` while a reply is running in it.
     """
-    with door():
+    with allow_deletion():
         Thread.objects.select_for_update().filter(id=thread.id).first()
         if Reply.objects.filter(thread=thread, status=Reply.Status.RUNNING).exists():
             raise ReplyInProgress("A reply is still running in this thread. Stop it first, then delete.")
@@ -53,7 +53,7 @@ def clear_thread(thread: Thread) -> Clearing:
 
     Raises ``ReplyInProgress`` while a reply is running in it or where any of it was given, and ``ThreadNotFound``.
     """
-    with door():
+    with allow_deletion():
         # All of the person's: no request may come that is given any of it while the others are looked through.
         list(Thread.objects.select_for_update().filter(user=thread.user_id).order_by("id").values_list("id"))
         thread = threads.get(thread.user, thread.id)
@@ -75,7 +75,7 @@ def clear_thread(thread: Thread) -> Clearing:
 
 def delete_user(user: User) -> None:
     """With all of the user's threads. Raises ``ReplyInProgress`` while a reply is running in one."""
-    with door():
+    with allow_deletion():
         found = Thread.objects.select_for_update().filter(user=user)
         if Reply.objects.filter(thread__in=list(found), status=Reply.Status.RUNNING).exists():
             raise ReplyInProgress("A reply is still running for this user. Wait for it to end, then delete.")

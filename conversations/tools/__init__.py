@@ -21,7 +21,7 @@ def registered() -> dict[str, Tool]:
 
 def tool_texts(names: Iterable[str]) -> ToolTexts:
     """What these tools add to a request."""
-    tools = named(names)
+    tools = tools_named(names)
     return ToolTexts(
         definitions=[tool.definition() for tool in tools],
         rules="\n\n".join(tool.rules for tool in tools if tool.rules),
@@ -34,7 +34,7 @@ def tools_for(assistant: Assistant, provider: Provider) -> ToolTexts:
     return tool_texts(assistant.tools) if takes else NO_TOOLS
 
 
-def named(names: Iterable[str]) -> list[Tool]:
+def tools_named(names: Iterable[str]) -> list[Tool]:
     """Those of these tools that there are, in the registry's order: the same set gives the same request."""
     wanted = set(names)
     return [tool for name, tool in registered().items() if name in wanted]

@@ -26,7 +26,7 @@ def artifact_named(call: ToolContext, named: str) -> Artifact:
     try:
         found = mine.filter(id=uuid.UUID(named)).first()
     except ValueError:
-        found = services.named(mine, clean(one_line(named)))
+        found = services.find_by_title(mine, clean(one_line(named)))
     if found is None:
         titles = list(mine.order_by("-created_at").values_list("title", flat=True)[:20])
         there = f"There are: {', '.join(f'“{title}”' for title in titles)}." if titles else "There are none yet."

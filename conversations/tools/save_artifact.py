@@ -77,7 +77,7 @@ def known_artifact(call: ToolContext, title: str) -> Artifact | None:
     mine = Artifact.objects.filter(thread_id=call.thread_id, deleted_at=None)
     if call.preset:
         return mine.filter(preset=call.preset).order_by("-updated_at").first()
-    return services.named(mine, title)
+    return services.find_by_title(mine, title)
 
 
 TOOL = Tool(

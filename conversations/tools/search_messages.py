@@ -23,7 +23,7 @@ WORD = re.compile(r"\w+")
 
 def run(call: ToolContext, input: Mapping[str, Any]) -> ToolResult:
     query = clean(input["query"])
-    found = said(call, query)
+    found = search_turns(call, query)
     if not found:
         return ToolResult(
             text="Nothing was found. Try other words.", summary="Searched the conversations: nothing found"
@@ -32,7 +32,7 @@ def run(call: ToolContext, input: Mapping[str, Any]) -> ToolResult:
     return ToolResult(text=joined(told), summary=f"Searched the conversations: {len(found)} found")
 
 
-def said(call: ToolContext, query: str) -> list[Candidate]:
+def search_turns(call: ToolContext, query: str) -> list[Candidate]:
     """The turns before the newest message that bear on the query, best first."""
     newest = Message.objects.filter(thread_id=call.thread_id, position=call.last_position).values_list("depth").first()
     reminded = RecallQuery(

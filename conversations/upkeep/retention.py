@@ -15,7 +15,7 @@ from conversations.models import ContextBlock, ContextSnapshot, Reply, Thread
 from conversations.replies import events
 from conversations.runtime import interruption
 from conversations.runtime.ids import lowest_uuid7
-from conversations.threads.deletion import door
+from conversations.threads.deletion import allow_deletion
 
 AT_ONCE = 500
 TASKS_KEPT = timedelta(days=7)
@@ -45,7 +45,7 @@ def delete_snapshots(before: datetime) -> None:
 
 
 def _delete_snapshots_of(thread_id: uuid.UUID, before: datetime) -> int:
-    with door():
+    with allow_deletion():
         # A request is recorded by a running reply, or together with the reply by whoever can write to the thread;
         # one for notes of it under this lock.
         if Thread.objects.select_for_update(no_key=True).filter(id=thread_id).first() is None:
@@ -54,7 +54,9 @@ def _delete_snapshots_of(thread_id: uuid.UUID, before: datetime) -> int:
             return 0
         old = list(_digests_only(_old(before).filter(thread=thread_id).order_by("id"))[:AT_ONCE])
         ContextSnapshot.objects.filter(id__in=[snapshot.id for snapshot in old]).delete()
-        unnamed = set(_named(old)) - set(_named(_digests_only(ContextSnapshot.objects.filter(thread=thread_id))))
+        unnamed = set(_block_digests(old)) - set(
+            _block_digests(_digests_only(ContextSnapshot.objects.filter(thread=thread_id)))
+        )
         ContextBlock.objects.filter(thread=thread_id, sha256__in=unnamed).delete()
     return len(old)
 
@@ -71,10 +73,10 @@ def _digests_only(found: QuerySet[ContextSnapshot]) -> QuerySet[ContextSnapshot]
     return found.only("sections", "additions", "runs", "items")
 
 
-def _named(found: Iterable[ContextSnapshot]) -> Iterator[bytes]:
+def _block_digests(found: Iterable[ContextSnapshot]) -> Iterator[bytes]:
     return (bytes.fromhex(digest) for snapshot in found for digest in snapshots.digests_of(snapshot))
 
 
 def _until_done(step: Callable[[], int]) -> None:
-    while not interruption.asked() and step():
+    while not interruption.is_requested() and step():
         pass

@@ -16,11 +16,11 @@ BACKENDS = {
 
 def get_backend() -> Backend:
     """The one that the settings name; it may be used from any event loop."""
-    return _named(settings.OPENBOOK_MEMORY_BACKEND)
+    return _load_backend(settings.OPENBOOK_MEMORY_BACKEND)
 
 
 @cache
-def _named(name: str) -> Backend:
+def _load_backend(name: str) -> Backend:
     backend: Backend = import_string(BACKENDS[name])()
     return backend
 

@@ -124,7 +124,7 @@ def memory_ids(response: SearchResponse) -> list[uuid.UUID]:
     """The memories that the results name, best first, each once. The SDK checks no types. Raises ``BackendInvalidAnswer``."""
     try:
         results = list(response.results)
-        found = [id for result in results for id in _named(result)]
+        found = [id for result in results for id in _memory_ids(result)]
     except (AttributeError, TypeError) as error:
         raise BackendInvalidAnswer(UNUSABLE) from error
     if results and not found:
@@ -132,7 +132,7 @@ def memory_ids(response: SearchResponse) -> list[uuid.UUID]:
     return list(dict.fromkeys(found))
 
 
-def _named(result: Any) -> Iterator[uuid.UUID]:
+def _memory_ids(result: Any) -> Iterator[uuid.UUID]:
     document = result.included and result.included.document
     for metadata in (result.metadata, document and document.metadata):
         try:

@@ -88,11 +88,11 @@ def consolidate(
                 _settle_days(user_id, zone, at)
         except Exception as error:
             if connection.is_usable():
-                consolidation_state.failed(user_id, consolidation_state.described(error))
+                consolidation_state.record_failure(user_id, consolidation_state.described(error))
             raise
         _ended(user_id)
         if whole:
-            _done(user_id, at, wanted_at)
+            _mark_done(user_id, at, wanted_at)
     log.info("consolidated", extra={"user_id": user_id, "parts_done": done, "parts_to_do": len(due)})
     return done
 
@@ -189,7 +189,7 @@ def _ended(user_id: int) -> None:
     mine.update(ended_at=timezone.now(), failures=0, error="", not_before=None)
 
 
-def _done(user_id: int, at: datetime, wanted_at: datetime | None) -> None:
+def _mark_done(user_id: int, at: datetime, wanted_at: datetime | None) -> None:
     """All until then is consolidated, but for what was said in threads where a reply still runs."""
     mine = Consolidation.objects.filter(user=user_id)
     running = Reply.objects.filter(thread__user=user_id, status=Reply.Status.RUNNING)

@@ -26,12 +26,12 @@ SET wanted_at = coalesce(state.wanted_at, excluded.wanted_at), failures = state.
 """
 
 
-def wanted(user_id: int) -> None:
+def request(user_id: int) -> None:
     """There is more to do for the user than the times of the turns tell, once nothing else comes for a while."""
     Consolidation.objects.update_or_create(user_id=user_id, defaults={"wanted_at": timezone.now()})
 
 
-def failed(user_id: int, error: str) -> None:
+def record_failure(user_id: int, error: str) -> None:
     """Count a failure and put the next attempt off. ``error`` must not hold a text of the user's."""
     values: dict[str, Any] = {
         "user": user_id,

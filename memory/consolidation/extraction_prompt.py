@@ -83,7 +83,7 @@ def material(
     )
 
 
-def read(
+def parse_answer(
     answer: str,
     turns: Sequence[SourceTurn],
     known: Sequence[tuple[uuid.UUID, str]],
@@ -97,7 +97,7 @@ def read(
     if not summary:
         raise InvalidAnswer("There is no summary in the answer.")
     facts = [fact for one in _objects(said, "facts") if (fact := _fact(one, turns, known[:MOST_KNOWN]))]
-    opened = [topic for one in _objects(said, "topics_opened") if (topic := _opened(one, turns))]
+    opened = [topic for one in _objects(said, "topics_opened") if (topic := _new_topic(one, turns))]
     resolved = [done for one in _objects(said, "topics_resolved") if (done := _resolved(one, turns, topics))]
     moments = said.get("key_moments")
     return Findings(
@@ -126,7 +126,7 @@ def _fact(
     )
 
 
-def _opened(said: Mapping[str, Any], turns: Sequence[SourceTurn]) -> NewTopic | None:
+def _new_topic(said: Mapping[str, Any], turns: Sequence[SourceTurn]) -> NewTopic | None:
     title, cited = _text(said.get("title"), LONGEST_TITLE), _cited(said, turns)
     return NewTopic(title=title, sources=tuple(turn.id for turn in cited), at=cited[0].at) if title and cited else None
 

@@ -14,7 +14,7 @@ from conversations.context.fitting import MATERIAL, Section
 from conversations.context.reasons import Reason
 from conversations.context.rendering import digest, render_material, sha256
 from conversations.context.rewriting import RewritingOutcome
-from conversations.context.snapshots import named, packed_items
+from conversations.context.snapshots import named_text, packed_items
 from conversations.context.thinking import OutputAllowance, pack
 from conversations.context.token_estimate import estimate_tokens
 from conversations.context.tool_sections import program_section
@@ -85,8 +85,8 @@ def noting(
         message_history_count=len(turns),
         message_history_tokens=sum(turn.token_count for turn in turns),
         open_threads_count=len(topics),
-        sections=snapshot_codec.pack_texts(map(named, standing)),
-        additions=snapshot_codec.pack_texts([named(told)]),
+        sections=snapshot_codec.pack_texts(map(named_text, standing)),
+        additions=snapshot_codec.pack_texts([named_text(told)]),
         runs=snapshot_codec.pack_runs(runs_of_part(turns, thread, excluded)),
         items=sha256(items) if items else None,
         rewriting=RewritingOutcome.OFF,

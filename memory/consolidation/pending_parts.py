@@ -123,7 +123,7 @@ def readable(one: PendingPart) -> PartContent:
         thread=one.thread, is_active=True, position__range=(one.part.first - BESIDE, one.part.last + BESIDE)
     )
     turns = [Turn.of(turn) for turn in around.exclude(status=Message.Status.FORGOTTEN).order_by("position")]
-    made = _made(one.thread)
+    made = _versions(one.thread)
     there = [version for version in made if not version.is_deleted]
     reasons, here = exclusions(turns, made), exclusions(turns, there)
     inside = list(active(one))
@@ -145,7 +145,7 @@ class _Version(FilterArtifact):
     is_deleted: bool
 
 
-def _made(thread_id: uuid.UUID) -> list[_Version]:
+def _versions(thread_id: uuid.UUID) -> list[_Version]:
     """The versions of a thread's artifacts that were not written by hand, oldest first."""
     versions = ArtifactVersion.objects.filter(thread=thread_id).exclude(origin=ArtifactVersion.Origin.HAND)
     columns = ("created_at", "message_id", "reply_id", "artifact__title", "artifact__deleted_at")

@@ -24,17 +24,17 @@ from memory.consolidation.sentences import SpokenSentence, sentences_of
 from memory.consolidation.statements import (
     LEAST_WORDS,
     WORD,
-    begun,
     capitalised,
     finishes,
     leans,
-    named,
-    remembered,
+    remember_requests,
     says_done,
     shortened,
     stated,
     statements,
     undertakings,
+    with_speaker,
+    without_opener,
 )
 from memory.language import cue_phrases
 from memory.language.words import asks
@@ -48,12 +48,12 @@ def extract(turns: Sequence[SourceTurn], open_topics: Iterable[EarlierTopic] = (
     sentences = [sentence for turn in turns for sentence in sentences_of(turn)]
     if not sentences:
         return Findings()
-    told = [sentence for sentence in sentences if sentence.told]
-    opened = list(_opened(told, turns if turns[-1].position >= last else ()))
+    told = [sentence for sentence in sentences if sentence.is_own_word]
+    opened = list(_new_topics(told, turns if turns[-1].position >= last else ()))
     chosen, moments = weighed(sentences)
     return Findings(
         summary="\n".join(map(line, chosen)),
-        moments=[shortened(named(one.speaker, stated(one.text)), LONGEST_MOMENT) for one in moments],
+        moments=[shortened(with_speaker(one.speaker, stated(one.text)), LONGEST_MOMENT) for one in moments],
         facts=list(_facts(told))[:MOST_FACTS],
         opened=opened[:MOST_OPENED],
         resolved=list(_resolved(told, open_topics)),
@@ -65,32 +65,32 @@ def _facts(sentences: Iterable[SpokenSentence]) -> Iterator[ExtractedFact]:
     found: Counter[object] = Counter()
     known: set[str] = set()
     for sentence in sentences:
-        for text in remembered(sentence.text) or statements(sentence.text):
+        for text in remember_requests(sentence.text) or statements(sentence.text):
             if found[sentence.turn.id] < MOST_A_TURN and text.casefold() not in known:
                 found[sentence.turn.id] += 1
                 known.add(text.casefold())
-                yield ExtractedFact(text=_told(sentence, text), sources=(sentence.turn.id,), at=sentence.turn.at)
+                yield ExtractedFact(text=_note_text(sentence, text), sources=(sentence.turn.id,), at=sentence.turn.at)
 
 
-def _told(sentence: SpokenSentence, text: str) -> str:
+def _note_text(sentence: SpokenSentence, text: str) -> str:
     """With who said it, where the turn names him, and with the day where it says "yesterday"."""
     day = f" ({sentence.turn.at.date().isoformat()})" if cue_phrases.RELATIVE.search(text) else ""
-    return f"{named(sentence.speaker, text)}{day}"
+    return f"{with_speaker(sentence.speaker, text)}{day}"
 
 
-def _opened(sentences: Sequence[SpokenSentence], turns: Sequence[SourceTurn]) -> Iterator[NewTopic]:
+def _new_topics(sentences: Sequence[SpokenSentence], turns: Sequence[SourceTurn]) -> Iterator[NewTopic]:
     titles: set[str] = set()
     for sentence in sentences:
         for title in undertakings(sentence.text):
             if title.casefold() not in titles and not _is_done(title, sentence, sentences):
                 titles.add(title.casefold())
-                shown = shortened(_told(sentence, title), LONGEST_TITLE)
+                shown = shortened(_note_text(sentence, title), LONGEST_TITLE)
                 yield NewTopic(title=shown, sources=(sentence.turn.id,), at=sentence.turn.at)
     # A question that nobody answered.
     if sentences and turns and sentences[-1].turn is turns[-1] and asks(sentences[-1].text):
-        asked = begun(sentences[-1].text)
+        asked = without_opener(sentences[-1].text)
         if len(WORD.findall(asked)) > LEAST_WORDS and not leans(asked.replace("you", "")):
-            title = shortened(named(sentences[-1].speaker, capitalised(asked)), LONGEST_TITLE)
+            title = shortened(with_speaker(sentences[-1].speaker, capitalised(asked)), LONGEST_TITLE)
             yield NewTopic(title=title, sources=(turns[-1].id,), at=turns[-1].at)
 
 

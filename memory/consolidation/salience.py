@@ -8,7 +8,15 @@ from itertools import chain
 
 from memory.consolidation.findings import MOST_MOMENTS
 from memory.consolidation.sentences import SpokenSentence
-from memory.consolidation.statements import LEAST_WORDS, begun, capitalised, leans, shortened, statements, undertakings
+from memory.consolidation.statements import (
+    LEAST_WORDS,
+    capitalised,
+    leans,
+    shortened,
+    statements,
+    undertakings,
+    without_opener,
+)
 from memory.language import cue_phrases
 from memory.language.words import asks, stems
 
@@ -34,7 +42,9 @@ def weighed(sentences: Sequence[SpokenSentence]) -> tuple[list[SpokenSentence], 
         if all(_overlap(words[n], words[m]) < 0.5 for m in chosen):
             chosen.append(n)
     moments = [
-        n for n in ranked if n not in chosen and sentences[n].told and _is_moment(sentences[n].text) and weights[n] > 0
+        n
+        for n in ranked
+        if n not in chosen and sentences[n].is_own_word and _is_moment(sentences[n].text) and weights[n] > 0
     ]
     return [sentences[n] for n in sorted(chosen)], [sentences[n] for n in sorted(moments[:MOST_MOMENTS])]
 
@@ -44,8 +54,8 @@ def _weight(one: SpokenSentence, words: Sequence[str], counts: Counter[str], sen
     rare = sum(math.log(1 + sentences / counts[word]) * (1 + math.log(counts[word])) for word in {*words})
     names = len(re.findall(r"(?<=[a-zß-ÿ,] )[A-Z]\w+|\d+", one.text))
     weight = (rare + names) * 2.2 / (1.2 + len(words) / mean)
-    weight *= 1.4 if one.told else 1.0
-    weight *= 1.5 if one.told and (statements(one.text) or undertakings(one.text)) else 1.0
+    weight *= 1.4 if one.is_own_word else 1.0
+    weight *= 1.5 if one.is_own_word and (statements(one.text) or undertakings(one.text)) else 1.0
     weight *= 0.6 if asks(one.text) and one.speaker else 1.0
     weight *= 0.5 if leans(one.text) else 1.0
     return weight * (0.4 if cue_phrases.REACTION.match(one.text) or len(words) < LEAST_WORDS else 1.0)
@@ -61,4 +71,4 @@ def _is_moment(text: str) -> bool:
 
 def line(one: SpokenSentence) -> str:
     who = one.speaker or ("User" if one.turn.is_persons else "Assistant")
-    return f"{who}: {shortened(capitalised(begun(one.text)), LONGEST_QUOTE)}"
+    return f"{who}: {shortened(capitalised(without_opener(one.text)), LONGEST_QUOTE)}"

@@ -59,12 +59,12 @@ class SpokenSentence:
     speaker: str
     text: str
     place: int
-    told: bool
+    is_own_word: bool
     """Whether it may tell something of the person."""
     last: bool
 
 
-def spoken(text: str) -> SpokenTurn:
+def parse_turn(text: str) -> SpokenTurn:
     """The sentences of a turn in order. Whether it brings somebody else's text, which tells nothing of who brings it."""
     named = SPEAKER.match(text)
     name = named[1] if named and named[1][0].isupper() and named[1].casefold() not in NO_NAME else ""
@@ -73,12 +73,12 @@ def spoken(text: str) -> SpokenTurn:
 
 
 def sentences_of(turn: SourceTurn) -> Iterator[SpokenSentence]:
-    said = spoken(turn.text)
+    said = parse_turn(turn.text)
     told = turn.is_persons and not said.is_material
     for place, text in enumerate(said.sentences):
         if not UNREADABLE.search(text):
             last = place == len(said.sentences) - 1
-            yield SpokenSentence(turn=turn, speaker=said.speaker, text=text, place=place, told=told, last=last)
+            yield SpokenSentence(turn=turn, speaker=said.speaker, text=text, place=place, is_own_word=told, last=last)
 
 
 def is_material(text: str) -> bool:

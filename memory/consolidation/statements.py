@@ -16,9 +16,9 @@ WORD = re.compile(r"\w+")
 
 
 @lru_cache(maxsize=4_096)
-def remembered(sentence: str) -> tuple[str, ...]:
+def remember_requests(sentence: str) -> tuple[str, ...]:
     """What is asked to be remembered in so many words."""
-    found = cue_phrases.REMEMBER.match(begun(sentence))
+    found = cue_phrases.REMEMBER.match(without_opener(sentence))
     if not found or asks(sentence) or len(WORD.findall(found["told"])) < LEAST_WORDS or not _fits(found["told"]):
         return ()
     return (stated(found["told"]),)
@@ -27,7 +27,7 @@ def remembered(sentence: str) -> tuple[str, ...]:
 @lru_cache(maxsize=4_096)
 def statements(sentence: str) -> tuple[str, ...]:
     """The parts of a sentence that state something of the person, each as it reads on its own."""
-    text = cue_phrases.COMMENT.sub("", begun(sentence))
+    text = cue_phrases.COMMENT.sub("", without_opener(sentence))
     if asks(sentence) or len(text) > 2 * LONGEST_FACT or not cue_phrases.FIRST_PERSON.search(text):
         return ()
     found = (next((part for part in _parts(clause) if _states(part)), "") for clause in _clauses(text))
@@ -102,7 +102,7 @@ def _named_before(word: str, before: str) -> bool:
 @lru_cache(maxsize=4_096)
 def undertakings(sentence: str) -> tuple[str, ...]:
     """The parts of a sentence by which the person begins something and doesn't finish it."""
-    text = begun(sentence)
+    text = without_opener(sentence)
     if wish := cue_phrases.REMIND.match(text):
         text = text[wish.start("told") :].rstrip("?")
     if asks(text) or not cue_phrases.FIRST_PERSON.search(text):
@@ -155,7 +155,7 @@ def _content(text: str) -> list[str]:
     return list(dict.fromkeys(stem for stem in found if stem not in cue_phrases.OPENED_WORDS))
 
 
-def begun(sentence: str) -> str:
+def without_opener(sentence: str) -> str:
     """Without "Oh well, and"."""
     rest = cue_phrases.OPENERS.sub("", sentence.replace("’", "'"))
     return rest if len(WORD.findall(rest)) >= LEAST_WORDS else sentence
@@ -172,7 +172,7 @@ def capitalised(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def named(speaker: str, text: str) -> str:
+def with_speaker(speaker: str, text: str) -> str:
     return f"{speaker}: {text}" if speaker else text
 
 

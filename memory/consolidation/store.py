@@ -8,7 +8,7 @@ from datetime import date, datetime, time, timedelta, tzinfo
 from django.db.models import Q, QuerySet
 
 from memory.consolidation.findings import LONGEST_SUMMARY, EarlierTopic, Findings
-from memory.consolidation.supersession import Facts, New, facts_alone, key_of, known, new_facts, retold
+from memory.consolidation.supersession import Facts, New, facts_alone, key_of, new_facts, retold, stored_fact
 from memory.models import DailySummary, Memory, ThreadSummary, Topic
 from memory.parts import Part
 from memory.tags import thread_tag, user_tag
@@ -42,7 +42,9 @@ def facts_of(user_id: int) -> Facts:
     columns = ("id", "content", "sources", "valid_from", "created_at", "ended_at")
     rows = Memory.objects.filter(user=user_id).order_by("created_at", "id").values_list(*columns)
     for id, content, sources, valid_from, created_at, ended_at in rows.iterator():
-        facts.add(known(id=id, text=content, sources=sources, at=valid_from or created_at, ended=ended_at is not None))
+        facts.add(
+            stored_fact(id=id, text=content, sources=sources, at=valid_from or created_at, ended=ended_at is not None)
+        )
     return facts
 
 
@@ -59,7 +61,7 @@ def keep(where: FindingsTarget, findings: Findings, facts: Facts) -> ThreadSumma
     """Store the findings of a part. To do so again with the same changes nothing but the time."""
     gone = [id for id in where.excluded if id not in where.confined]
     facts.remove(_drop(where.user_id, gone, confined=where.confined))
-    facts.end(_drop_unfounded(where, _gone(where)))
+    facts.end(_drop_unfounded(where, _removed_turns(where)))
     summary, _ = ThreadSummary.objects.update_or_create(
         thread_id=where.thread_id,
         first_position=where.part.first,
@@ -84,7 +86,7 @@ def keep(where: FindingsTarget, findings: Findings, facts: Facts) -> ThreadSumma
     return summary
 
 
-def _gone(where: FindingsTarget) -> list[uuid.UUID]:
+def _removed_turns(where: FindingsTarget) -> list[uuid.UUID]:
     """Turns that the part was made of before and is no longer: replaced, or forgotten."""
     before = ThreadSummary.objects.filter(thread=where.thread_id, first_position=where.part.first)
     sources = before.values_list("sources", flat=True).first() or []

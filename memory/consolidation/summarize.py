@@ -82,7 +82,7 @@ def digest(
             log.warning("the model can't be asked about a part", extra={"cause": error.code})
             return None
         try:
-            findings = _read(answer, call, asked, turns)
+            findings = _parse(answer, call, asked, turns)
         except extraction_prompt.InvalidAnswer as garbage:
             again = attempt < ATTEMPTS and _is_whole(call)
             told = str(garbage) if again else f"{garbage} {BY_RULES}"
@@ -112,7 +112,7 @@ def record(
     """
     with transaction.atomic():
         thread, read = hold(user_id, one, [turn.id for turn in turns])
-        known = _known(turns, facts)
+        known = _bearing_facts(turns, facts)
         topics = open_topics_of(user_id, turns[-1].at)[: extraction_prompt.MOST_TOPICS]
         request = noting(
             provider,
@@ -141,7 +141,7 @@ def end_left_behind(user_id: int, since: datetime) -> None:
     left.update(status=ContextSnapshot.Status.INTERRUPTED, error=error, ended_at=timezone.now())
 
 
-def _known(turns: Sequence[SourceTurn], facts: Facts) -> list[tuple[uuid.UUID, str]]:
+def _bearing_facts(turns: Sequence[SourceTurn], facts: Facts) -> list[tuple[uuid.UUID, str]]:
     """What bears on the turns and is still remembered: the facts were read when the run began."""
     said = "\n".join(turn.text for turn in turns)
     bearing = facts.bearing_on(said, extraction_prompt.MOST_KNOWN)
@@ -158,13 +158,13 @@ def _place(turn: Message) -> windowing.Turn:
     return replace(windowing.Turn.of(turn), content=[])
 
 
-def _read(answer: str | None, call: ModelCall, asked: SummaryRequest, turns: Sequence[SourceTurn]) -> Findings:
+def _parse(answer: str | None, call: ModelCall, asked: SummaryRequest, turns: Sequence[SourceTurn]) -> Findings:
     """Raises ``Garbage`` also where the answer was cut short or has no end."""
     if answer is None or call.finished is None:
         raise extraction_prompt.InvalidAnswer("The answer has no end.")
     if not _is_whole(call):
         raise extraction_prompt.InvalidAnswer(f"The model stopped: {call.finished.stop_reason[:40]}.")
-    return extraction_prompt.read(answer, turns, asked.known, asked.topics, made_by=asked.snapshot.model)
+    return extraction_prompt.parse_answer(answer, turns, asked.known, asked.topics, made_by=asked.snapshot.model)
 
 
 def _is_whole(call: ModelCall) -> bool:

@@ -106,7 +106,9 @@ class Facts:
         return [one for one in self.by_id.values() if not one.ended and not one.key[1] and _within(one.key[0], words)]
 
 
-def known(*, id: uuid.UUID, text: str, sources: Iterable[uuid.UUID], at: datetime, ended: bool = False) -> StoredFact:
+def stored_fact(
+    *, id: uuid.UUID, text: str, sources: Iterable[uuid.UUID], at: datetime, ended: bool = False
+) -> StoredFact:
     return StoredFact(
         id=id, text=text, sources=frozenset(sources), at=at, ended=ended, key=key_of(text), slot=slot_of(text)
     )
@@ -141,7 +143,9 @@ def facts_alone(found: Sequence[ExtractedFact], facts: Facts) -> list[New]:
 
 def _note(facts: Facts, new: New) -> None:
     fact = new.fact
-    facts.add(known(id=new.id, text=fact.text, sources=fact.sources, at=fact.at, ended=new.replaced_by is not None))
+    facts.add(
+        stored_fact(id=new.id, text=fact.text, sources=fact.sources, at=fact.at, ended=new.replaced_by is not None)
+    )
     facts.end(new.replaces)
 
 

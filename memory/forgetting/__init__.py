@@ -11,7 +11,7 @@ from django.contrib.auth.models import User
 from conversations import threads
 from conversations.errors import MemoryNotFound, ReplyInProgress
 from conversations.models import Reply, Thread
-from conversations.models.deletion_guard import door
+from conversations.models.deletion_guard import allow_deletion
 from memory.forgetting.blanking import FORGOTTEN, blank, blank_all
 from memory.forgetting.on_thread_delete import cleared_from, left_by
 from memory.forgetting.result import Clearing, Forgetting, ForgottenTurn, Rows
@@ -43,7 +43,7 @@ EVERYTHING = ForgetTarget(everything=True)
 
 def what_memory(user: User, memory_id: uuid.UUID) -> Forgetting:
     """What ``forget_memory`` would do. Reads only."""
-    return find(user, _memory(user, memory_id)).told()
+    return find(user, _memory(user, memory_id)).summary()
 
 
 def forget_memory(user: User, memory_id: uuid.UUID) -> Forgetting:
@@ -56,7 +56,7 @@ def forget_memory(user: User, memory_id: uuid.UUID) -> Forgetting:
 
 def what_turn(user: User, message_id: uuid.UUID) -> Forgetting:
     """What ``forget_turn`` would do. Reads only."""
-    return find(user, _turn(user, message_id)).told()
+    return find(user, _turn(user, message_id)).summary()
 
 
 def forget_turn(user: User, message_id: uuid.UUID) -> Forgetting:
@@ -69,7 +69,7 @@ def forget_turn(user: User, message_id: uuid.UUID) -> Forgetting:
 
 def what_all(user: User) -> Forgetting:
     """What ``forget_all`` would do. Reads only."""
-    return find(user, EVERYTHING).told()
+    return find(user, EVERYTHING).summary()
 
 
 def forget_all(user: User) -> Forgetting:
@@ -85,7 +85,7 @@ def leave(thread: Thread) -> None:
 
 def _forget(user: User, asked: ForgetTarget) -> Forgetting:
     catch_up_if_possible(user.pk)  # so that no turn of before is indexed afterwards
-    with door():
+    with allow_deletion():
         # All of them: no turn may come that tells it while the others are looked through.
         list(Thread.objects.select_for_update().filter(user=user).order_by("id").values_list("id"))
         rows = find(user, asked)
@@ -98,7 +98,7 @@ def _forget(user: User, asked: ForgetTarget) -> Forgetting:
         blank(user, rows)
         if asked.everything:
             blank_all(user)
-    done = rows.told()
+    done = rows.summary()
     log.info("forgotten", extra={"user_id": user.pk, "memories": len(done.memories), "turns": len(done.turns)})
     return done
 

@@ -87,7 +87,7 @@ def given_away(user: User, hints: Hints, rows: Mapping[uuid.UUID, Keys], turns: 
     while marks:
         fresh = {
             reply: keys
-            for reply, keys in _given(threads, requests, marks).items()
+            for reply, keys in _exposed_replies(threads, requests, marks).items()
             if not keys <= given.get(reply, NONE)
         }
         given |= {reply: keys | given.get(reply, NONE) for reply, keys in fresh.items()}
@@ -98,9 +98,11 @@ def given_away(user: User, hints: Hints, rows: Mapping[uuid.UUID, Keys], turns: 
     return Exposure(
         turns=list(found),
         memories=_memories(user, hints, found),
-        threads=_told(Thread.objects.filter(id__in=of_threads), "id", "title", hints, of_threads),
-        artifacts=_told(Artifact.objects.filter(thread__in=of_threads), "thread_id", "title", hints, of_threads),
-        versions=_told(
+        threads=_rows_with_hints(Thread.objects.filter(id__in=of_threads), "id", "title", hints, of_threads),
+        artifacts=_rows_with_hints(
+            Artifact.objects.filter(thread__in=of_threads), "thread_id", "title", hints, of_threads
+        ),
+        versions=_rows_with_hints(
             ArtifactVersion.objects.filter(thread__in=of_threads), "thread_id", "content", hints, of_threads
         ),
         replies=given,
@@ -150,20 +152,22 @@ def _resting[T: (ThreadSummary, Topic, DailySummary)](
     return {id: keys for id, keys in found.items() if keys}
 
 
-def _given(threads: list[uuid.UUID], requests: Sequence[ExposingRequest], marks: FactMarks) -> dict[uuid.UUID, Keys]:
+def _exposed_replies(
+    threads: list[uuid.UUID], requests: Sequence[ExposingRequest], marks: FactMarks
+) -> dict[uuid.UUID, Keys]:
     """The replies whose requests were given one of the marks, with what that told them."""
-    recalled = _recalled(threads, {**marks.rows, **marks.turns})
+    recalled = _recalled_keys(threads, {**marks.rows, **marks.turns})
     accounts = _accounts(threads, marks.rows)
     found: dict[uuid.UUID, Keys] = {}
     for request in requests:
         keys = recalled.get(request.id, NONE) | accounts.get((request.thread, request.items), NONE)
-        keys |= _sent(request.runs, marks.places.get(request.thread, {}))
+        keys |= _sent_keys(request.runs, marks.places.get(request.thread, {}))
         if keys:
             found[request.reply] = found.get(request.reply, NONE) | keys
     return found
 
 
-def _recalled(threads: list[uuid.UUID], marked: Mapping[str, Keys]) -> dict[uuid.UUID, Keys]:
+def _recalled_keys(threads: list[uuid.UUID], marked: Mapping[str, Keys]) -> dict[uuid.UUID, Keys]:
     with connection.cursor() as cursor:
         cursor.execute(RECALLED, {"threads": threads, "ids": list(marked)})
         return {snapshot: _united(marked[id] for id in ids) for snapshot, ids in cursor}
@@ -182,7 +186,7 @@ def _accounts(threads: list[uuid.UUID], marked: Mapping[str, Keys]) -> dict[RowK
     }
 
 
-def _sent(runs: str, places: Mapping[int, Keys]) -> Keys:
+def _sent_keys(runs: str, places: Mapping[int, Keys]) -> Keys:
     if not places:
         return NONE
     sent = [run for run in snapshot_codec.unpack_runs(runs) if run.included]
@@ -205,7 +209,7 @@ def _turns(
     found = {}
     for turn in said:
         keys = keys_of_turn.get(turn.id, NONE) | (given.get(turn.reply_id, NONE) if turn.reply_id else NONE)
-        told = hints.told([turn.text, turn.content], keys)
+        told = hints.matching_keys([turn.text, turn.content], keys)
         if turn.reply_id in asked:
             told |= hints.answered(questions.get(asked[turn.reply_id], ""), turn.text, keys)
         if told and turn not in known:
@@ -218,15 +222,15 @@ def _memories(user: User, hints: Hints, turns: Mapping[Message, Keys]) -> frozen
     by_id = {turn.id: keys for turn, keys in turns.items()}
     rows = Memory.objects.filter(user=user).exclude(sources=[]).values_list("id", "sources", "content")
     return frozenset(
-        id for id, sources, text in rows if hints.told(text, _united(by_id.get(one, NONE) for one in sources))
+        id for id, sources, text in rows if hints.matching_keys(text, _united(by_id.get(one, NONE) for one in sources))
     )
 
 
-def _told(
+def _rows_with_hints(
     rows: QuerySet[Any], thread: str, text: str, hints: Hints, of_threads: Mapping[uuid.UUID, Keys]
 ) -> frozenset[Any]:
     found = rows.values_list("id", thread, text).iterator()
-    return frozenset(id for id, where, said in found if hints.told(said, of_threads[where]))
+    return frozenset(id for id, where, said in found if hints.matching_keys(said, of_threads[where]))
 
 
 def _blocks(
@@ -243,7 +247,7 @@ def _blocks(
     found = {}
     for id, thread, digest, text in blocks.values_list("id", "thread_id", "sha256", "text").iterator():
         place = thread, bytes(digest).hex()
-        if place in named and hints.told(text, of_threads[thread]):
+        if place in named and hints.matching_keys(text, of_threads[thread]):
             found[place] = id
     return found
 

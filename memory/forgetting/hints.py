@@ -39,22 +39,22 @@ class Hints:
     def __bool__(self) -> bool:
         return bool(self._heavy)
 
-    def told(self, value: Any, keys: Keys) -> Keys:
+    def matching_keys(self, value: Any, keys: Keys) -> Keys:
         """Those of the memories that a text, or one of the texts in a JSON value, gives away with a single word."""
         if not keys:
             return NONE
-        held = {stem for text in texts_in(value) for stem in self._lookup.held(UUID.sub(" ", text))}
+        held = {stem for text in texts_in(value) for stem in self._lookup.stems_in(UUID.sub(" ", text))}
         return keys.intersection(key for stem in held for key in self._single.get(stem, ()))
 
     def answered(self, question: str, answer: str, keys: Keys) -> Keys:
         """Those of the memories that an answer gives away by what its question didn't say yet."""
-        asked = self._lookup.held(question)
+        asked = self._lookup.stems_in(question)
         if not asked:
             return NONE
         return frozenset(key for sentence in sentences(answer) for key in self._completed(asked, sentence, keys))
 
     def _completed(self, asked: Collection[str], sentence: str, keys: Keys) -> Iterable[str]:
-        new = self._lookup.held(sentence).difference(asked)
+        new = self._lookup.stems_in(sentence).difference(asked)
         if not new:
             return
         both = new.union(asked)

@@ -15,7 +15,7 @@ class Lookup:
     def __init__(self, stems: Mapping[str, Collection[str]]) -> None:
         self._met = _StemsByWord(stems)
 
-    def held(self, text: str) -> set[str]:
+    def stems_in(self, text: str) -> set[str]:
         """The stems that stand in a text."""
         return set().union(*filter(None, map(self._met.__getitem__, {*WORD.findall(folded(text))})))
 

@@ -126,7 +126,7 @@ class Needles:
         return any(map(self._tells_in_words, sentences(UUID.sub(" ", text))))  # parts of an id are no codes
 
     def _tells_in_words(self, sentence: str) -> bool:
-        held = self._lookup.held(sentence)
+        held = self._lookup.stems_in(sentence)
         likely = {id(fact): fact for stem in held for fact in self._heavy.get(stem, ())}
         if not likely:
             return False

@@ -10,7 +10,7 @@ from django.db.models import Q, QuerySet
 from conversations.models import ContextBlock, ContextSnapshot, Message, Reply, Thread
 from memory.forgetting.matcher import Needles
 from memory.forgetting.quotations import NOWHERE, Quotations, quoting
-from memory.forgetting.recorded_texts import ITEMS_START, RemovedRows, recorded
+from memory.forgetting.recorded_texts import ITEMS_START, RemovedRows, find_recorded
 from memory.forgetting.result import Rows
 from memory.forgetting.search import in_order, parts_with
 from memory.models import DailySummary, Memory, ThreadSummary, Topic
@@ -64,7 +64,7 @@ def _elsewhere(
     parts = frozenset(ThreadSummary.objects.filter(thread=thread).values_list("id", flat=True))
     days = list(DailySummary.objects.filter(user=thread.user_id, parts__overlap=list(parts | retold)))
     rows = memories | topics | parts | retold | {day.id for day in days}
-    found = recorded(
+    found = find_recorded(
         others, RemovedRows(turns=turns, rows=rows, replies=replies, thread=thread.id), Needles([]), quotes.blocks
     )
     return Rows(

@@ -30,7 +30,7 @@ def quoting(thread: Thread) -> Quotations:
     blocks = ContextBlock.objects.filter(thread__in=others, forgotten_at=None, text__contains=f'"{SEARCH_TOOL}"')
     if not (turns.exists() or blocks.exists()):
         return NOWHERE
-    said = _said(thread)
+    said = _texts_by_source(thread)
     return Quotations(
         turns=[turn for turn in turns.iterator() if _quotes(turn.content, said)],
         blocks={
@@ -41,7 +41,7 @@ def quoting(thread: Thread) -> Quotations:
     )
 
 
-def _said(thread: Thread) -> dict[str, list[str]]:
+def _texts_by_source(thread: Thread) -> dict[str, list[str]]:
     """The texts of all turns, by what a quote of them begins with."""
     said: dict[str, list[str]] = {}
     turns = Message.objects.filter(thread=thread).exclude(status=Message.Status.FORGOTTEN)

@@ -78,7 +78,7 @@ class RecordedRequest:
     sent_a_turn: bool = False
 
 
-def recorded(
+def find_recorded(
     threads: Sequence[uuid.UUID], gone: RemovedRows, needles: Needles, also: Mapping[RowKey, int] = MappingProxyType({})
 ) -> RecordedTexts:
     """What was recorded of requests in these threads, which are all of the person's. ``also`` are blocks that go too."""

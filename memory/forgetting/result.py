@@ -71,7 +71,7 @@ class Rows:
     snapshots: int = 0
     touched: frozenset[uuid.UUID] = frozenset()
 
-    def told(self) -> Forgetting:
+    def summary(self) -> Forgetting:
         return Forgetting(
             memories=tuple(sorted(self.memories)),
             turns=self.turns,

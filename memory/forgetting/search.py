@@ -17,7 +17,7 @@ from memory.forgetting.exposure import given_away
 from memory.forgetting.hints import NONE, Hints, Keys
 from memory.forgetting.matcher import Needles, TargetSentence, facts_in, quote_of
 from memory.forgetting.normalization import sentences
-from memory.forgetting.recorded_texts import RemovedRows, RowKey, recorded
+from memory.forgetting.recorded_texts import RemovedRows, RowKey, find_recorded
 from memory.forgetting.result import ForgottenTurn, Rows, Why
 from memory.language.words import WORD, stems, term
 from memory.models import DailySummary, Memory, ThreadSummary, Topic, Vocabulary
@@ -153,7 +153,9 @@ def _told_by(turns: Iterable[Message], memories: Sequence[Memory], hints: Hints)
         for source in memory.sources:
             resting.setdefault(source, set()).update({str(memory.id)} & hints.keys or hints.keys)
     return {
-        turn: frozenset(resting[turn.id]) if turn.id in resting else hints.told(turn.text, hints.keys) or hints.keys
+        turn: frozenset(resting[turn.id])
+        if turn.id in resting
+        else hints.matching_keys(turn.text, hints.keys) or hints.keys
         for turn in turns
     }
 
@@ -213,7 +215,7 @@ def _with_records(user: User, rows: Rows, needles: Needles, told: Mapping[RowKey
         replies=_answered(rows.turns),
         everything=everything,
     )
-    found = recorded(list(Thread.objects.filter(user=user).values_list("id", flat=True)), gone, needles, told)
+    found = find_recorded(list(Thread.objects.filter(user=user).values_list("id", flat=True)), gone, needles, told)
     versions = ArtifactVersion.objects.filter(id__in=rows.versions).values_list("thread_id", flat=True)
     artifacts = Artifact.objects.filter(id__in=rows.artifacts).values_list("thread_id", flat=True)
     touched = {turn.thread for turn in rows.turns} | rows.threads | found.threads | {*versions} | {*artifacts}
@@ -286,7 +288,9 @@ def _replies(
             else:
                 texts["others"].append(data)
         found |= {
-            reply for reply, texts in said.items() if needles.tell(texts) or hints.told(texts, given.get(reply, NONE))
+            reply
+            for reply, texts in said.items()
+            if needles.tell(texts) or hints.matching_keys(texts, given.get(reply, NONE))
         }
     return frozenset(found)
 

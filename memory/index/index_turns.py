@@ -81,14 +81,14 @@ def said_turn(row: Mapping[str, Any]) -> SaidTurn:
 
 def newest_unindexed(user_id: int, most: int) -> list[SaidTurn]:
     """What a search has to look at itself, newest threads first."""
-    return _asked(NEWEST_UNINDEXED, user_id, most)
+    return _fetch_turns(NEWEST_UNINDEXED, user_id, most)
 
 
 def _unindexed(user_id: int) -> list[SaidTurn]:
-    return _asked(OLDEST_UNINDEXED, user_id, BATCH)
+    return _fetch_turns(OLDEST_UNINDEXED, user_id, BATCH)
 
 
-def _asked(statement: str, user_id: int, most: int) -> list[SaidTurn]:
+def _fetch_turns(statement: str, user_id: int, most: int) -> list[SaidTurn]:
     with connection.cursor() as cursor:
         cursor.execute(statement, {"user": user_id, "most": most})
         names = [column.name for column in cursor.description]

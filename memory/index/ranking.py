@@ -142,7 +142,7 @@ class Query:
     user: int
     terms: Sequence[int]
     spans: Sequence[Span] = ()
-    himself: bool = False
+    mentions_self: bool = False
     other: bool = False
 
     @property
@@ -171,7 +171,7 @@ def query_of(user_id: int, text: str, at: datetime) -> Query:
         user=user_id,
         terms=tuple(dict.fromkeys(term(user_id, stem) for stem in stems(left)[:200])),
         spans=tuple(named),
-        himself=not other and bool(SELF.search(folded)),
+        mentions_self=not other and bool(SELF.search(folded)),
         other=other,
     )
 
@@ -203,8 +203,8 @@ def values_of(
     terms = sorted(terms, key=lambda found: holding[found])[:MOST_WORDS]
     fetched, pairs = _chosen(terms, holding, counts.turns)
     known = [-1.0 if found in fetched else holding[found] for found in terms]
-    days = [day_term(query.user, day) for span in query.spans if span.narrow for day in _told(span).days]
-    if query.himself:
+    days = [day_term(query.user, day) for span in query.spans if span.narrow for day in _with_afterwards(span).days]
+    if query.mentions_self:
         speakers.append(term(query.user, role("user")))
     if query.other:
         speakers.append(term(query.user, role("assistant")))
@@ -216,7 +216,7 @@ def values_of(
         "turns": counts.turns,
         "mean": counts.mean_length,
         "fresh": Jsonb([indexed(query.user, turn) for turn in fresh]),
-        "spans": [f"[{span.first},{_told(span).last}]" for span in query.spans],
+        "spans": [f"[{span.first},{_with_afterwards(span).last}]" for span in query.spans],
         "speakers": speakers,
         "away": [away for away, _ in AROUND],
         "share": [share for _, share in AROUND],
@@ -234,7 +234,7 @@ def values_of(
     }
 
 
-def _told(span: Span) -> Span:
+def _with_afterwards(span: Span) -> Span:
     return Span(first=span.first, last=span.last + AFTERWARDS)
 
 

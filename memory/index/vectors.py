@@ -124,7 +124,7 @@ def store(model: EmbeddingModel, turns: Iterable[UnembeddedTurn]) -> None:
             "threads": [turn.thread for turn in batch],
             "depths": [turn.depth for turn in batch],
             "positions": [turn.position for turn in batch],
-            "points": list(model.embed([said(turn.text) for turn in batch])),
+            "points": list(model.embed([without_speaker(turn.text) for turn in batch])),
         }
         with transaction.atomic(), connection.cursor() as cursor:
             cursor.execute(STORE, values)
@@ -147,6 +147,6 @@ def values_of(
     }
 
 
-def said(text: str) -> str:
+def without_speaker(text: str) -> str:
     """Without the name that it begins with: who said it is not what it means."""
     return speaker(text)[1]

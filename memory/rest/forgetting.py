@@ -25,21 +25,25 @@ class MemoryForgetting(AsyncAPIView):
     @extend_schema(responses=shapes.ForgettingAnswer)
     async def get(self, request: Request, memory_id: str) -> Response:
         """What forgetting this memory would do. Changes nothing."""
-        return await _told(request, lambda user: forgetting.what_memory(user, services.memory_of(user, memory_id).id))
+        return await _respond(
+            request, lambda user: forgetting.what_memory(user, services.memory_of(user, memory_id).id)
+        )
 
 
 class MemoryForget(AsyncAPIView):
     @extend_schema(request=None, responses=shapes.ForgettingAnswer)
     async def post(self, request: Request, memory_id: str) -> Response:
         """Forget a memory for good, with all that tells of it: turns, summaries, what was recorded of requests."""
-        return await _told(request, lambda user: forgetting.forget_memory(user, services.memory_of(user, memory_id).id))
+        return await _respond(
+            request, lambda user: forgetting.forget_memory(user, services.memory_of(user, memory_id).id)
+        )
 
 
 class EverythingForgetting(AsyncAPIView):
     @extend_schema(operation_id="memories_forgetting_all", responses=shapes.ForgettingAnswer)
     async def get(self, request: Request) -> Response:
         """What forgetting everything would do. Changes nothing."""
-        return await _told(request, forgetting.what_all)
+        return await _respond(request, forgetting.what_all)
 
 
 class EverythingForget(AsyncAPIView):
@@ -47,14 +51,14 @@ class EverythingForget(AsyncAPIView):
     async def post(self, request: Request) -> Response:
         """Forget all that is remembered of the caller, for good. What was said otherwise stays."""
         await in_database(valid)(shapes.Everything, request)
-        return await _told(request, forgetting.forget_all)
+        return await _respond(request, forgetting.forget_all)
 
 
 class MessageDetail(AsyncAPIView):
     @extend_schema(responses={204: None})
     async def delete(self, request: Request, message_id: str) -> Response:
         """Forget a turn for good, as `messages/{id}/forget/` does."""
-        await _told(request, lambda user: forgetting.forget_turn(user, threads.message_of(user, message_id).id))
+        await _respond(request, lambda user: forgetting.forget_turn(user, threads.message_of(user, message_id).id))
         return Response(status=204)
 
 
@@ -62,36 +66,38 @@ class MessageForgetting(AsyncAPIView):
     @extend_schema(responses=shapes.ForgettingAnswer)
     async def get(self, request: Request, message_id: str) -> Response:
         """What forgetting this turn would do. Changes nothing."""
-        return await _told(request, lambda user: forgetting.what_turn(user, threads.message_of(user, message_id).id))
+        return await _respond(request, lambda user: forgetting.what_turn(user, threads.message_of(user, message_id).id))
 
 
 class MessageForget(AsyncAPIView):
     @extend_schema(request=None, responses=shapes.ForgettingAnswer)
     async def post(self, request: Request, message_id: str) -> Response:
         """Forget a turn for good: its place stays, its text goes, also from what was recorded of requests."""
-        return await _told(request, lambda user: forgetting.forget_turn(user, threads.message_of(user, message_id).id))
+        return await _respond(
+            request, lambda user: forgetting.forget_turn(user, threads.message_of(user, message_id).id)
+        )
 
 
 class ThreadClearing(AsyncAPIView):
     @extend_schema(responses=shapes.ClearingAnswer)
     async def get(self, request: Request, thread_id: str) -> Response:
         """What clearing this thread would do. Changes nothing."""
-        return await _cleared(request, thread_id, deletion.what_clearing)
+        return await _respond_cleared(request, thread_id, deletion.what_clearing)
 
 
 class ThreadClear(AsyncAPIView):
     @extend_schema(request=None, responses=shapes.ClearingAnswer)
     async def post(self, request: Request, thread_id: str) -> Response:
         """Forget all turns of a thread for good, with what rests on them. The thread and its artifacts stay."""
-        return await _cleared(request, thread_id, deletion.clear_thread)
+        return await _respond_cleared(request, thread_id, deletion.clear_thread)
 
 
-async def _told(request: Request, work: Callable[[User], Forgetting]) -> Response:
+async def _respond(request: Request, work: Callable[[User], Forgetting]) -> Response:
     user = caller(request)
     return Response(_object(await long_work.run(user.pk, WorkKind.CHANGE, lambda: work(user))))
 
 
-async def _cleared(request: Request, thread_id: str, work: Callable[[Thread], Clearing]) -> Response:
+async def _respond_cleared(request: Request, thread_id: str, work: Callable[[Thread], Clearing]) -> Response:
     def cleared() -> dict[str, Any]:
         thread = threads.get(caller(request), thread_id)
         return {"thread": str(thread.id), **asdict(work(thread))}

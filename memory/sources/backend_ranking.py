@@ -15,7 +15,7 @@ from threading import Lock
 
 from django.db import DatabaseError
 
-from conversations.context.fallible_reads import asked, problem_of
+from conversations.context.fallible_reads import fetch_row, problem_of
 from conversations.context.sessions import Session
 from conversations.context.source_problems import Problem, ProblemKind
 from conversations.models import Thread
@@ -23,7 +23,7 @@ from memory.backends import get_backend
 from memory.backends.base import BackendError, BackendInvalidAnswer, BackendTimedOut
 from memory.backends.calling import started
 from memory.models import Preferences
-from memory.sources.profile import understood
+from memory.sources.profile import parse_profile
 from memory.sources.sections import MEMORY, KnownFact, Profile
 from memory.tags import thread_tag, user_tag
 
@@ -102,14 +102,14 @@ def may_be_asked(question: Question) -> bool:
 
 async def ask(question: Question) -> None:
     """Ask, and keep what came of it, for whoever builds a context next."""
-    await asyncio.wrap_future(_asked(question))
+    await asyncio.wrap_future(_start(question))
 
 
 def ask_and_wait(question: Question) -> None:
-    _asked(question).result()
+    _start(question).result()
 
 
-def _asked(question: Question) -> Future[None]:
+def _start(question: Question) -> Future[None]:
     return started(_ask(question))
 
 
@@ -144,10 +144,10 @@ def ranked(standing: Profile, ranking: Ranking, *, user_id: int, thread_id: uuid
         "places": ["", *([thread_tag(thread_id)] if thread_id else [])],
     }
     try:
-        (rows,) = asked(NAMED, values)
+        (rows,) = fetch_row(NAMED, values)
     except DatabaseError as error:
         return replace(standing, problems=(*standing.problems, problem_of(MEMORY, error)))
-    named = understood({MEMORY: rows or []}, [], Session(started_at=standing.began_at))
+    named = parse_profile({MEMORY: rows or []}, [], Session(started_at=standing.began_at))
     facts = in_order(ranking.ids, named.facts, standing.facts)
     return replace(standing, facts=facts, is_ranked=bool(named.facts), problems=(*standing.problems, *named.problems))
 

@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from django.db import DatabaseError
 
-from conversations.context.fallible_reads import asked, cause_of, problem_of
+from conversations.context.fallible_reads import cause_of, fetch_row, problem_of
 from conversations.context.sessions import Session
 from conversations.context.source_problems import Problem, ProblemKind
 from memory.sources.sections import (
@@ -103,21 +103,21 @@ def read_standing(*, user_id: int, thread_id: uuid.UUID | None, session: Session
     """
     values = asked_of(user_id=user_id, thread_id=thread_id, session=session)
     try:
-        return standing_of(tuple(asked(STATEMENT, values)), session)
+        return standing_of(tuple(fetch_row(STATEMENT, values)), session)
     except DatabaseError as error:
         return read_one_by_one(values, session, because=error)
 
 
 def read_one_by_one(values: Mapping[str, Any], session: Session, *, because: DatabaseError) -> Profile:
     logger.warning("what is known of the person is read source by source", extra={"cause": cause_of(because)})
-    return understood(*_one_by_one(values), session)
+    return parse_profile(*_one_by_one(values), session)
 
 
 @lru_cache(maxsize=512)  # within a session the same rows come again with every request
 def standing_of(columns: tuple[str | None, ...], session: Session) -> Profile:
     """What the columns of ``STATEMENT`` stand for. Pure."""
     found = {source: json.loads(rows) if rows else [] for source, rows in zip(SOURCES, columns, strict=True)}
-    return understood(found, [], session)
+    return parse_profile(found, [], session)
 
 
 def _one_by_one(values: Mapping[str, Any]) -> tuple[dict[str, list[Row]], list[Problem]]:
@@ -125,14 +125,14 @@ def _one_by_one(values: Mapping[str, Any]) -> tuple[dict[str, list[Row]], list[P
     problems: list[Problem] = []
     for source, statement in SOURCES.items():
         try:
-            (rows,) = asked(statement, values, milliseconds=EACH_MILLISECONDS)
+            (rows,) = fetch_row(statement, values, milliseconds=EACH_MILLISECONDS)
             found[source] = rows or []
         except DatabaseError as error:
             problems.append(problem_of(source, error))
     return found, problems
 
 
-def understood(found: Mapping[str, list[Row]], problems: Sequence[Problem], session: Session) -> Profile:
+def parse_profile(found: Mapping[str, list[Row]], problems: Sequence[Problem], session: Session) -> Profile:
     """The rows as what they stand for; a row that can't be used is left out with a problem. Pure.
 
     Without its preferences nothing is given: a person who wants nothing remembered must never get it because of a failure.

@@ -13,7 +13,7 @@ from django.db import DatabaseError
 
 from conversations.context.excerpts import bullet
 from conversations.context.exclusion import spoilt
-from conversations.context.fallible_reads import Row, asked, asked_rows, problem_of
+from conversations.context.fallible_reads import Row, fetch_row, fetch_rows, problem_of
 from conversations.context.fitting import Section
 from conversations.context.followups import is_social
 from conversations.context.neighbours import PathPlace, read_exclusions
@@ -218,21 +218,21 @@ def searched(
         found = [one for one in found if one.at < reminded.at]
     best = next((one.score for one in found if not one.left_out), 0.0)
     found = [one for one in found if one.score >= least * best]
-    told = once([one for one in found if not one.left_out])
+    told = without_repeats([one for one in found if not one.left_out])
     left_out = [one for one in (*told, *found) if one.left_out]
     return [*[one for one in told if not one.left_out][:most], *left_out], problems
 
 
 def _turns(reminded: RecallQuery, query: Query, most: int) -> tuple[WordCounts, list[Candidate]]:
     values = {"user": query.user, "terms": list(query.terms), "most": MOST_UNINDEXED}
-    *known, fresh = asked(KNOWN, values)
+    *known, fresh = fetch_row(KNOWN, values)
     counts, _ = ranking.counts_of(known if known[0] is not None else None)
     unindexed = [said_turn(row) for row in json.loads(fresh or "[]")]
     for wanted in (most, most * READ_ON):
         values = ranking.values_of(
             query, counts, unindexed, wanted=wanted, here=reminded.thread_id, before=reminded.before
         )
-        rows = asked_rows(RANKED, values | {"elsewhere": reminded.elsewhere}, binary=True)
+        rows = fetch_rows(RANKED, values | {"elsewhere": reminded.elsewhere}, binary=True)
         turns = _turns_of(rows, reminded)
         if len(rows) < wanted or sum(not turn.left_out for turn in turns) >= most / 2:
             break
@@ -254,7 +254,7 @@ def _near(reminded: RecallQuery, counts: WordCounts, most: int) -> tuple[list[Ca
         start_over(milliseconds=MILLISECONDS)  # its own
         if not few:
             execute(vectors.GRAPH)
-        rows = asked_rows(
+        rows = fetch_rows(
             NEAR_ONE_BY_ONE if few else NEAR_BY_GRAPH,
             values | {"elsewhere": reminded.elsewhere},
             binary=True,
@@ -280,7 +280,7 @@ def fused(turns: Sequence[Candidate], near: Sequence[Candidate]) -> list[Candida
     return [replace(one, score=scores[one.id]) for one in found.values()]
 
 
-def once(turns: Sequence[Candidate]) -> list[Candidate]:
+def without_repeats(turns: Sequence[Candidate]) -> list[Candidate]:
     """What was said several times in much the same words as one, as it was said last; the others are left out. Pure."""
     said = groups((one, one.role, one.text) for one in turns if one.kind != "memory")
     repeated = [group for group in said if len(group) > 1]
@@ -329,7 +329,7 @@ def _facts(reminded: RecallQuery, query: Query, counts: WordCounts, given: Seque
     }
     return [
         Candidate(kind="memory", id=id, text=text, at=at, score=ranking.score_of(query, counts, text))
-        for id, text, at in asked_rows(FACTS, values)
+        for id, text, at in fetch_rows(FACTS, values)
     ]
 
 
@@ -348,7 +348,7 @@ def fitted(found: Iterable[Candidate], room: int, *, here: uuid.UUID | None) -> 
                 left_out.append(one)
             continue
         if left < LEAST and chosen:  # the lines together take less than one by one
-            left = room - estimate_tokens(_told(chosen, here))
+            left = room - estimate_tokens(_render(chosen, here))
         if left < LEAST:
             continue
         cost = estimate_tokens(one.line) + 1
@@ -365,7 +365,7 @@ def fitted(found: Iterable[Candidate], room: int, *, here: uuid.UUID | None) -> 
         return RecallResult(items=items)
     turns = [one for one in chosen if one.thread and one.thread == here]
     return RecallResult(
-        sections=[Section.of("recalled", _told(chosen, here))],
+        sections=[Section.of("recalled", _render(chosen, here))],
         items=items,
         turns=[
             Turn(id=one.id, position=one.position, depth=one.depth, role=one.role, content=[], token_count=0)
@@ -374,7 +374,7 @@ def fitted(found: Iterable[Candidate], room: int, *, here: uuid.UUID | None) -> 
     )
 
 
-def _told(chosen: Sequence[Candidate], here: uuid.UUID | None) -> str:
+def _render(chosen: Sequence[Candidate], here: uuid.UUID | None) -> str:
     in_time = sorted(chosen, key=lambda one: (*_place(one), one.at, one.depth, str(one.id)))
     lines = [RECALLED]
     for _, group in groupby(in_time, key=_place):

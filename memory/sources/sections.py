@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from functools import lru_cache
 
-from conversations.context.excerpts import FittedLines, bullet, count, listed, piece, quoted
+from conversations.context.excerpts import FittedLines, bullet, count, fit_list, piece, quoted
 from conversations.context.reasons import Reason
 from conversations.context.source_problems import Problem
 from conversations.context.token_calibration import PLAIN, Factor
@@ -85,7 +85,7 @@ class Profile:
     topics: Sequence[OpenTopic] = ()
     last_conversation: Summary | None = None
     problems: Sequence[Problem] = ()
-    told: tuple[SentTier, ...] = ()
+    sent: tuple[SentTier, ...] = ()
 
     def __post_init__(self) -> None:
         """Hashable whatever it is given, because what is made of it is kept."""
@@ -103,7 +103,7 @@ class TierItem:
     reason: Reason
     tokens: int
 
-    def counted(self, factor: Factor) -> "TierItem":
+    def in_model_tokens(self, factor: Factor) -> "TierItem":
         """Its estimated tokens as the model's."""
         return replace(self, tokens=factor.of_estimate(self.tokens))
 
@@ -119,7 +119,7 @@ class Tier:
     text: str
     tokens: int
     items: Sequence[TierItem]
-    standing: Profile = field(repr=False, compare=False)
+    profile: Profile = field(repr=False, compare=False)
 
 
 def build_tiers(standing: Profile, assistant: Assistant, factor: Factor = PLAIN) -> list[Tier]:
@@ -132,27 +132,27 @@ def build_tiers(standing: Profile, assistant: Assistant, factor: Factor = PLAIN)
         OPEN_THREADS: assistant.open_threads_tokens,
         LAST_CONVERSATION: assistant.last_conversation_tokens,
     }
-    tiers = [_made(name, standing, factor.to_estimate(tokens)) for name, tokens in budgets.items()]
+    tiers = [_build_tier(name, standing, factor.to_estimate(tokens)) for name, tokens in budgets.items()]
     return [tier for tier in tiers if tier.items]
 
 
-def cut(tiers: Sequence[Tier], room: int, *, first: Sequence[str] = CUT_FIRST) -> list[Tier]:
+def cut_tiers(tiers: Sequence[Tier], room: int, *, first: Sequence[str] = CUT_FIRST) -> list[Tier]:
     """The tiers within ``room`` tokens as far as cutting these helps (W5). The memory is kept unless it is named."""
     kept = list(tiers)
     for name in first:
         over = sum(tier.tokens for tier in kept) - room
         if over > 0:
-            kept = [_made(name, tier.standing, tier.tokens - over) if tier.name == name else tier for tier in kept]
+            kept = [_build_tier(name, tier.profile, tier.tokens - over) if tier.name == name else tier for tier in kept]
     return kept
 
 
 @lru_cache(maxsize=512)  # within a session the same tiers are made for every request
-def _made(name: str, standing: Profile, tokens: int) -> Tier:
-    told = next((each for each in standing.told if each.name == name), None)
+def _build_tier(name: str, standing: Profile, tokens: int) -> Tier:
+    told = next((each for each in standing.sent if each.name == name), None)
     if told and count(told.text) <= tokens:
-        return Tier(name=name, text=told.text, tokens=count(told.text), items=told.items, standing=standing)
+        return Tier(name=name, text=told.text, tokens=count(told.text), items=told.items, profile=standing)
     text, items = MAKERS[name](standing, tokens)
-    return Tier(name=name, text=text, tokens=count(text), items=items, standing=standing)
+    return Tier(name=name, text=text, tokens=count(text), items=items, profile=standing)
 
 
 def _memory(standing: Profile, tokens: int) -> tuple[str, list[TierItem]]:
@@ -160,7 +160,7 @@ def _memory(standing: Profile, tokens: int) -> tuple[str, list[TierItem]]:
     valid = [fact for fact in known if not fact.valid_until or fact.valid_until > standing.began_at]
     lines = {fact.id: bullet(fact.text) for fact in valid}
     heading = RANKED_HEADING if standing.is_ranked else MEMORY_HEADING
-    text, given = listed(heading, lines, tokens, characters=LONGEST_MEMORY)
+    text, given = fit_list(heading, lines, tokens, characters=LONGEST_MEMORY)
     return text, [
         _item("memory", fact.id, given, instead=None if fact.id in lines else Reason.EXPIRED) for fact in known
     ]
@@ -170,7 +170,7 @@ def _open_threads(standing: Profile, tokens: int) -> tuple[str, list[TierItem]]:
     """Newest first, and so those that were opened long ago stand behind the rest (C6)."""
     known = [topic for topic in standing.topics if topic.title.strip()]
     lines = {topic.id: _topic_line(topic, standing.began_at) for topic in known[:MOST_TOPICS]}
-    text, given = listed(OPEN_THREADS_HEADING, lines, tokens)
+    text, given = fit_list(OPEN_THREADS_HEADING, lines, tokens)
     return text, [
         _item("topic", topic.id, given, instead=None if topic.id in lines else Reason.LIMIT) for topic in known
     ]
@@ -193,7 +193,7 @@ def _today(standing: Profile, tokens: int) -> tuple[str, list[TierItem]]:
         if kept or (said and count(_day(said, [DROPPED])) <= tokens):
             text = _day(said, [DROPPED, *kept])
             return text, [_summary_item(summary, text, Reason.SHORTENED)]
-    return _summarised(summary, TODAY_HEADING, _body(said, moments), tokens)
+    return _summary_section(summary, TODAY_HEADING, _body(said, moments), tokens)
 
 
 def _newest(said: str, moments: Sequence[str], tokens: int) -> list[str]:
@@ -222,10 +222,10 @@ def _last_conversation(standing: Profile, tokens: int) -> tuple[str, list[TierIt
     if summary is None:
         return "", []
     ended = f"\n\nOn {summary.ended_on.isoformat()}:" if summary.ended_on else ""
-    return _summarised(summary, LAST_CONVERSATION_HEADING + ended, quoted(summary.text), tokens)
+    return _summary_section(summary, LAST_CONVERSATION_HEADING + ended, quoted(summary.text), tokens)
 
 
-def _summarised(summary: Summary, heading: str, body: str, tokens: int) -> tuple[str, list[TierItem]]:
+def _summary_section(summary: Summary, heading: str, body: str, tokens: int) -> tuple[str, list[TierItem]]:
     if not body:
         return "", []
     text = piece(heading, body, tokens)

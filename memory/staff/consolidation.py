@@ -65,7 +65,7 @@ class ConsolidationAdmin(InspectionAdmin[Consolidation]):
     )
     def consolidate_now(self, request: HttpRequest, queryset: QuerySet[Consolidation]) -> None:
         enqueued = schedule.consolidate_now(queryset.values_list("user_id", flat=True))
-        self.message_user(request, f"Handed to the workers: {display.counted(enqueued, 'user')}.", messages.SUCCESS)
+        self.message_user(request, f"Handed to the workers: {display.with_noun(enqueued, 'user')}.", messages.SUCCESS)
 
     @admin.display(description="user", ordering="user__username")
     def owner(self, row: Consolidation) -> SafeString:
@@ -125,7 +125,7 @@ def state_of(row: Consolidation, *, newest: datetime | None, is_off: bool, now: 
     if row.started_at and (row.ended_at is None or row.started_at > row.ended_at):
         return "running", f"{row.parts_done:,} of {row.parts_to_do:,} parts"
     if row.failures:
-        return "failed", f"{display.counted(row.failures, 'time')}: {row.error}; again {_at(row.not_before, now)}"
+        return "failed", f"{display.with_noun(row.failures, 'time')}: {row.error}; again {_at(row.not_before, now)}"
     asked = row.wanted_at or (newest if newest and (row.through is None or newest > row.through) else None)
     return ("waiting", f"until {_at(asked + schedule.IDLE, now)}") if asked else ("up to date", "")
 

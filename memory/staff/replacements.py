@@ -58,7 +58,7 @@ def covered(stand_ins: Sequence[StandIn]) -> str:
     kinds = [one.kind for one in stand_ins if one.stands]
     found = [words for kind, words in (("summary", "A summary covers it"),) if kind in kinds]
     resting = [
-        display.counted(kinds.count(kind), kind) if kind == "topic" else _memories(kinds.count(kind))
+        display.with_noun(kinds.count(kind), kind) if kind == "topic" else _memories(kinds.count(kind))
         for kind in ("memory", "topic")
         if kind in kinds
     ]

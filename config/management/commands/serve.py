@@ -43,7 +43,7 @@ class Command(BaseCommand):
         check_port(host, port)
         if warning := check_database():
             self.stderr.write(warning)
-        with counted(settings.LOCAL_DIR / "serve.lock") as alone:
+        with count_servers(settings.LOCAL_DIR / "serve.lock") as alone:
             if not alone and not settings.REDIS_URL:
                 self.stderr.write(
                     "Another server of this folder runs: set REDIS_URL for all, or they don't hear of each other."
@@ -121,7 +121,7 @@ def check_database() -> str:
 
 
 @contextmanager
-def counted(path: Path) -> Iterator[bool]:
+def count_servers(path: Path) -> Iterator[bool]:
     """Be known to the other servers of this folder while the block runs; tells whether this is the first."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w") as file:

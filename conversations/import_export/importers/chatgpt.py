@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from conversations.import_export.importers.parts import (
+    as_list,
     attached,
     derived_id,
     fenced,
-    listed,
     moment_of,
     paragraphs,
     stored_id,
@@ -105,7 +105,7 @@ def _text(message: Message) -> str:
     if asks_tool:
         texts = [f"[used {recipient}]", *texts]
     metadata = message.get("metadata")
-    files = listed(metadata.get("attachments")) if isinstance(metadata, dict) else []
+    files = as_list(metadata.get("attachments")) if isinstance(metadata, dict) else []
     named = [attached(file.get("name")) for file in files if isinstance(file, dict)]
     return CITATION.sub("", paragraphs([*texts, *named])).strip()
 
@@ -120,7 +120,7 @@ def _parts(content: dict[str, Any]) -> Iterator[str]:
             return
     if isinstance(text, str):
         yield text
-    for part in listed(content.get("parts")):
+    for part in as_list(content.get("parts")):
         yield from _part(part)
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from conversations.import_export.importers.parts import attached, listed, moment_of, paragraphs, stored_id, titled
+from conversations.import_export.importers.parts import as_list, attached, moment_of, paragraphs, stored_id, titled
 
 ROLES = {"human": "user", "user": "user", "assistant": "assistant"}
 
@@ -49,7 +49,7 @@ def _path(messages: list[Message], leaf: Any) -> list[Message]:
 
 
 def _text(message: Message) -> str:
-    said = list(_blocks(listed(message.get("content"))))
+    said = list(_blocks(as_list(message.get("content"))))
     if not paragraphs(said) and isinstance(message.get("text"), str):
         said = [message["text"]]
     return paragraphs([*said, *_files(message)])
@@ -69,9 +69,9 @@ def _blocks(blocks: list[Any]) -> Iterator[str]:
 
 
 def _files(message: Message) -> Iterator[str]:
-    for file in listed(message.get("attachments")):
+    for file in as_list(message.get("attachments")):
         if isinstance(file, dict):
             yield attached(file.get("file_name"), file.get("extracted_content"))
-    for file in [*listed(message.get("files")), *listed(message.get("files_v2"))]:
+    for file in [*as_list(message.get("files")), *as_list(message.get("files_v2"))]:
         if isinstance(file, dict):
             yield attached(file.get("file_name"))

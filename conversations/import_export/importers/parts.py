@@ -63,5 +63,5 @@ def fenced(code: str, language: str = "") -> str:
     return f"{fence}{language}\n{code.rstrip()}\n{fence}"
 
 
-def listed(values: Any) -> list[Any]:
+def as_list(values: Any) -> list[Any]:
     return values if isinstance(values, list) else []

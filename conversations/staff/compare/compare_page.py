@@ -279,7 +279,7 @@ def verdict(found: Comparison, total: Change[int | None], anew: int) -> str:
         (count_of(found.shortened), "became shorter"),
         (count_of(found.restored), "became whole again"),
     ]
-    told = [f"{display.counted(count, 'turn')} {what}" for count, what in counts if count]
+    told = [f"{display.with_noun(count, 'turn')} {what}" for count, what in counts if count]
     if found.summarised:
         told.append(f"{count_of(found.summarised):,} of these summarised by now")
     told += [f"{label(name)} was rewritten" for name in found.rewritten]

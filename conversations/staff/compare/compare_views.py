@@ -49,7 +49,7 @@ class CompareViews(InspectionAdmin[ContextSnapshot]):
         return HttpResponseRedirect(compare_url(second, first))
 
     def compare_view(self, request: HttpRequest, id: UUID) -> HttpResponse:
-        snapshot = self._found(request, id)
+        snapshot = self._snapshot(request, id)
         asked = request.GET.get("with", "").strip()
         previous = neighbour(snapshot, later=False)
         before = self.get_object(request, asked) if asked else previous
@@ -71,7 +71,7 @@ class CompareViews(InspectionAdmin[ContextSnapshot]):
         return self._page(request, snapshot, "compare", context)
 
     def what_if_view(self, request: HttpRequest, id: UUID) -> HttpResponse:
-        snapshot = self._found(request, id)
+        snapshot = self._snapshot(request, id)
         # Without a question the page is a form.
         sight = self._look(request, snapshot, "what if") if any(request.GET.values()) else None
         page = what_if_page(snapshot, request.GET, shown=sight is not None and sight.shown)
@@ -80,7 +80,7 @@ class CompareViews(InspectionAdmin[ContextSnapshot]):
 
     def prove_view(self, request: HttpRequest, id: UUID) -> HttpResponse:
         """It shows digests and no content."""
-        snapshot = self._found(request, id)
+        snapshot = self._snapshot(request, id)
         context: dict[str, Any] = {"title": "Proof", "recorded": bytes(snapshot.digest).hex()}
         try:
             content = canonical(snapshots.rebuild(snapshot))
@@ -91,7 +91,7 @@ class CompareViews(InspectionAdmin[ContextSnapshot]):
             context["is_proven"] = context["rebuilt"] == context["recorded"]
         return self._page(request, snapshot, "prove", context)
 
-    def _found(self, request: HttpRequest, id: UUID) -> ContextSnapshot:
+    def _snapshot(self, request: HttpRequest, id: UUID) -> ContextSnapshot:
         return self.allowed(request, self.get_object(request, str(id)))
 
     def _look(self, request: HttpRequest, snapshot: ContextSnapshot, what: str) -> Sight:

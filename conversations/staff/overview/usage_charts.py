@@ -173,7 +173,7 @@ def facts(whole: UsageStep) -> list[KeyFigure]:
         KeyFigure(
             label="cost",
             value=display.money(whole.cost if whole.unpriced < sums["reported"] else None),
-            note=f"without {display.counted(whole.unpriced, 'request')} of unknown price" if whole.unpriced else "",
+            note=f"without {display.with_noun(whole.unpriced, 'request')} of unknown price" if whole.unpriced else "",
         ),
         KeyFigure(label="input from the cache", value=display.NOTHING if share is None else percent(share)),
         *(

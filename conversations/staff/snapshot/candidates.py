@@ -64,7 +64,7 @@ class Tally:
 def known_rows(items: Sequence[dict[str, Any]], assistant: Assistant, *, shown: bool) -> list[CandidateRow]:
     """What each of these items is, those that were given first, and of these what bears most on the message. One query,
     whatever their number. Without ``shown`` what they say stays in the database."""
-    found = _found([UUID(item["id"]) for item in items], shown=shown) if items else {}
+    found = _candidate_rows([UUID(item["id"]) for item in items], shown=shown) if items else {}
     rows = [
         CandidateRow(
             id=item["id"],
@@ -108,7 +108,7 @@ def rule(item: Mapping[str, Any], assistant: Assistant) -> str:
     return "What stands beside a message goes where the message needs the room itself."
 
 
-def _found(ids: Sequence[UUID], *, shown: bool) -> dict[str, dict[str, Any]]:
+def _candidate_rows(ids: Sequence[UUID], *, shown: bool) -> dict[str, dict[str, Any]]:
     sources: list[tuple[type[Model], str, str, str | Value, str | Value]] = [
         (Memory, "memory", "content", "sources__0", NOWHERE),
         (Topic, "topic", "title", NOWHERE, "thread"),

@@ -113,7 +113,7 @@ def factor(snapshot: ContextSnapshot) -> str:
     """What the request was fitted with, and what is known by now of the model's count beside the estimate."""
     now = token_calibration.of_model(snapshot.provider, snapshot.model)
     known = (
-        f"learnt from its newest {display.counted(now.samples, 'request')}"
+        f"learnt from its newest {display.with_noun(now.samples, 'request')}"
         if now.samples
         else f"as shipped, until {token_calibration.FEWEST} requests have told"
     )

@@ -18,21 +18,21 @@ class ContextualQuery:
     query: str = ""
 
 
-def rewritten(evidence: Evidence, relatives: Relatives) -> ContextualQuery:
+def contextual_query(evidence: Evidence, relatives: Relatives) -> ContextualQuery:
     """Of a request that asked for a query: as it was used."""
     snapshot = evidence.snapshot
     if snapshot.purpose in SPEECHLESS:
         return ContextualQuery()
     if snapshot.purpose != ContextSnapshot.Purpose.REWRITE:
-        return _told(snapshot.rewriting, evidence.body["rewriting"]["query"])
+        return _query(snapshot.rewriting, evidence.body["rewriting"]["query"])
     of_same_round = (each for each in relatives.others if each.round == snapshot.round)
     used = next((each for each in of_same_round if each.purpose != snapshot.purpose), None)
     if used is None:
         return ContextualQuery(outcome="No request was made with it")
     query = snapshot_api.query_of(used, snapshots.material_from(used, [])) if evidence.shown else ""
-    return _told(used.rewriting, query)
+    return _query(used.rewriting, query)
 
 
-def _told(outcome: str, query: str | None) -> ContextualQuery:
+def _query(outcome: str, query: str | None) -> ContextualQuery:
     label = RewritingOutcome(outcome).label if outcome else ""
     return ContextualQuery(outcome=label, query=(query or "").removeprefix(CONTEXTUALISED).strip())

@@ -17,7 +17,7 @@ from conversations.staff.snapshot.exact import Exact, exact
 from conversations.staff.snapshot.included import IncludedParts, included
 from conversations.staff.snapshot.missing import Cause, LeftOut, causes, left_out_rows
 from conversations.staff.snapshot.response import AnswerTurn, Refusal, TokenFigure
-from conversations.staff.snapshot.rewritten import ContextualQuery, rewritten
+from conversations.staff.snapshot.rewritten import ContextualQuery, contextual_query
 from conversations.staff.snapshot.timing import TimingStep, waterfall
 from conversations.staff.snapshot.verdict import failures, source_label, verdict
 
@@ -90,7 +90,7 @@ def snapshot_page(snapshot: ContextSnapshot, *, shown: bool) -> SnapshotPage:
         known=known,
         known_tally=tallied(known),
         layers=layers(evidence),
-        rewritten=rewritten(evidence, relatives),
+        rewritten=contextual_query(evidence, relatives),
         problems=[ProblemRow(**problem | {"source": source_label(problem)}) for problem in body["problems"]],
         can_be_rebuilt=evidence.can_be_rebuilt,
         exact=exact(evidence.request) if evidence.request else None,

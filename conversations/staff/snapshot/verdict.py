@@ -23,14 +23,14 @@ FAILED_QUERIES: dict[str, str] = {
 
 def verdict(snapshot: ContextSnapshot) -> str:
     is_notes = snapshot.purpose == ContextSnapshot.Purpose.CONSOLIDATION
-    turns = display.counted(snapshot.message_history_count, "turn" if is_notes else "earlier turn")
+    turns = display.with_noun(snapshot.message_history_count, "turn" if is_notes else "earlier turn")
     counts = left_out(snapshot)
     why = ", ".join(f"{count:,} {reason.replace('_', ' ')}" for reason, count in counts.most_common())
     missing = f"{counts.total():,} left out: {why}" if counts else "none left out"
     if snapshot.quotes_turns:
         what = "what to note of a conversation" if is_notes else "a contextualised query"
         asked = f"{snapshot.model} asked for {what}, given {turns}, {missing}"
-        return "; ".join([asked, display.counted(snapshot.total_tokens, "token"), *failures(snapshot)])
+        return "; ".join([asked, display.with_noun(snapshot.total_tokens, "token"), *failures(snapshot)])
     size = f"{snapshot.total_tokens:,} of {snapshot.budget:,} tokens"
     if snapshot.token_factor != 1:
         size += f" as the model counts ({snapshot.token_factor:.2f} × the estimate)"

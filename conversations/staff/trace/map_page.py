@@ -169,7 +169,7 @@ def drawn(requests: Sequence[TracedRequest], summaries: Sequence[SummarizedPart]
     bars = [turn_history.bars(request.runs, parts, request.at) for request in requests]
     axis, width = axis_of(bars), column_width(len(requests))
     shapes = shapes_of(bars, axis, width)
-    counts = [turn_history.counted(request.runs) for request in requests]
+    counts = [turn_history.count_fates(request.runs) for request in requests]
     fates = [fate for fate in Fate if any(count[fate] for count in counts)]
     first, last = (requests[0].number, requests[-1].number) if requests else (0, 0)
     columns = [
@@ -180,7 +180,7 @@ def drawn(requests: Sequence[TracedRequest], summaries: Sequence[SummarizedPart]
             url=display.change_url(ContextSnapshot, request.id),
             made_for=display.purpose(request.purpose, request.round),
             at=display.moment(request.at),
-            told=told(request.number, count),
+            told=describe_counts(request.number, count),
             counts=[count[fate] for fate in fates],
         )
         for index, (request, count) in enumerate(zip(requests, counts, strict=True))
@@ -214,13 +214,13 @@ def verdict(columns: Sequence[Column], total: int) -> str:
     return f"{shown}. {columns[-1].told}"
 
 
-def told(number: int, counts: Mapping[Fate, int]) -> str:
+def describe_counts(number: int, counts: Mapping[Fate, int]) -> str:
     """What became of the turns in a request, in words and numbers."""
     sent = counts[Fate.SENT] + counts[Fate.SHORTENED] + counts[Fate.ASKED]
     beside = [f"{counts[fate]:,} {fate.label}" for fate in (Fate.SHORTENED, Fate.RECALLED) if counts[fate]]
     without = [f"{counts[fate]:,} {fate.label.removeprefix('left out: ')}" for fate in LEFT_OUT if counts[fate]]
     left_out = [f"{sum(counts[fate] for fate in LEFT_OUT):,} left out ({', '.join(without)})"] if without else []
-    words = ", ".join([f"{display.counted(sent, 'turn')} sent", *beside, *left_out])
+    words = ", ".join([f"{display.with_noun(sent, 'turn')} sent", *beside, *left_out])
     return f"Request {number:,}: {words}"
 
 

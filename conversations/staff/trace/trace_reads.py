@@ -53,7 +53,7 @@ def requests(thread: Thread, first: int, last: int) -> list[TracedRequest]:
     ]
 
 
-def seen(thread: Thread, position: int) -> list[RequestOutcome]:
+def outcomes(thread: Thread, position: int) -> list[RequestOutcome]:
     """What each request that replies did with the turn at this position."""
     rows = replying(thread).values_list("id", "created_at", "runs")
     return [

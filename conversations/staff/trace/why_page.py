@@ -68,7 +68,7 @@ class WhyPage:
 def why_page(message: Message, *, shown: bool) -> WhyPage:
     """Without ``shown``, what memories and summaries say stays in the database."""
     thread = message.thread
-    seen = trace_reads.seen(thread, message.position)
+    seen = trace_reads.outcomes(thread, message.position)
     trace = turn_history.traced(seen)
     rows = rows_of(trace)
     stand_ins = stand_ins_of(message, shown=shown)
@@ -147,7 +147,7 @@ def because(stretch: Stretch) -> str:
 
 
 def _requests(count: int) -> str:
-    return display.counted(count, "request")
+    return display.with_noun(count, "request")
 
 
 def notes(message: Message, trace: Trace) -> Iterator[str]:

@@ -89,7 +89,7 @@ def test_everything_that_a_document_says_is_in_its_export(as_: str) -> None:
 
 def test_a_page_is_what_the_markdown_means() -> None:
     made = page.write(
-        markdown_blocks.read("- [x] a\n  1. **b** [c](https://x.example)", title="T"), title="T<"
+        markdown_blocks.parse_markdown("- [x] a\n  1. **b** [c](https://x.example)", title="T"), title="T<"
     ).decode()
     assert "<title>T&lt;</title>" in made
     assert made.partition("<body>\n")[2] == (
@@ -149,15 +149,15 @@ def test_letters_without_a_font_are_told_of_in_the_pdf() -> None:
 
 @pytest.mark.parametrize("content", [">" * 1_000 + " deep", "".join("  " * n + f"- deep {n}\n" for n in range(1_000))])
 def test_what_is_too_deep_to_lay_out_is_shown_as_it_is_written(content: str) -> None:
-    blocks = markdown_blocks.read(content, title="Deep")
-    assert [type(block).__name__ for block in blocks] == ["Heading", "Note", "Code"]
+    blocks = markdown_blocks.parse_markdown(content, title="Deep")
+    assert [type(block).__name__ for block in blocks] == ["Heading", "NoteBlock", "Code"]
     assert content in word_text(word.write(blocks, title="Deep"))
 
 
 def test_as_deep_as_a_list_may_be_it_is_laid_out(settings: Any) -> None:
     depth = markdown_blocks.DEEPEST
     content = "".join("  " * n + f"- level {n}\n" for n in range(depth)) + "\n\n" + ">" * depth + " **quoted**"
-    blocks = markdown_blocks.read(content, title="Deep")
+    blocks = markdown_blocks.parse_markdown(content, title="Deep")
     assert [type(block).__name__ for block in blocks] == ["Heading", "ListBlock", "Quote"]
     text = pdf_text(pdf.write(blocks, title="Deep", npm=settings.BASE_DIR / "node_modules"))
     assert [n for n in range(depth) if f"level {n}" not in text] == []

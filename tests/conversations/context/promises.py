@@ -193,7 +193,7 @@ def check_traces(thread: Thread, bodies: Mapping[uuid.UUID, dict[str, Any]]) -> 
         sent = sum(counts.get(fate, 0) for fate in (Fate.ASKED, Fate.SENT, Fate.SHORTENED))
         assert sent == bodies[request.id]["message_history_count"] + 1
     for position in {1, page.axis.end // 2 or 1, page.axis.end}:
-        seen = trace_reads.seen(thread, position)
+        seen = trace_reads.outcomes(thread, position)
         assert [(one.id, one.reason) for one in seen] == [
             (request.id, told[request.id].get(position)) for request in shown
         ]

@@ -21,7 +21,7 @@ from conversations.context.rendering import api_messages
 from conversations.context.token_estimate import estimate_tokens, turn_tokens
 from conversations.context.windowing import Turn, window
 from conversations.models import Assistant, text_blocks
-from memory.sources.sections import OpenTopic, Profile, Summary, Tier, build_tiers, cut
+from memory.sources.sections import OpenTopic, Profile, Summary, Tier, build_tiers, cut_tiers
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 BASE = Section(name="base", text="Be kind.", tokens=20)
@@ -66,7 +66,7 @@ words = st.integers(0, 900)
 
 def fitted(thread: list[Turn], tiers: Sequence[Tier], budget: Budget = COMPANION_BUDGET) -> Parts:
     """As the builder does it."""
-    kept = cut(tiers, standing_room(BASE.tokens, budget))
+    kept = cut_tiers(tiers, standing_room(BASE.tokens, budget))
     parts = Parts(base=BASE, tiers=kept, newest=thread[-1])
     history, _ = window(thread[:-1], history_room(parts.standing_tokens, budget), begin_at=None)
     return fit(replace(parts, history=history, additions=[Section.of("query", "[query] what?")]), budget)
@@ -96,7 +96,7 @@ def test_nothing_is_shortened_below_the_cap_and_the_last_pair_stays(thread: list
 @given(threads, words)
 def test_over_budget_the_last_conversation_goes_first_and_history_last(thread: list[Turn], said: int) -> None:
     """W5: what is cut harder comes earlier in the order; history loses turns only once the tiers are gone."""
-    tiers = cut(tiers_of(said), standing_room(BASE.tokens, COMPANION_BUDGET))
+    tiers = cut_tiers(tiers_of(said), standing_room(BASE.tokens, COMPANION_BUDGET))
     parts = fitted(thread, tiers_of(said))
     history, _ = window(
         thread[:-1], history_room(BASE.tokens + sum(tier.tokens for tier in tiers), COMPANION_BUDGET), begin_at=None

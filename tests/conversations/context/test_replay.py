@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from artifacts.models import Preset
 from conversations.context import replay
-from conversations.context.builder import continued, rewriting_context
+from conversations.context.builder import continue_context, rewriting_context
 from conversations.context.fitting import round_section
 from conversations.context.reasons import Reason
 from conversations.context.replay import MemoryChoice, NotReplayable, QueryChoice, ReplayedContexts
@@ -64,7 +64,7 @@ def test_every_round_of_a_reply_comes_out_as_it_was_sent(user: User, lengths: li
     requests = [record(context, reply)]
     rounds = [with_thinking(round_of(*each)) for each in enumerate(lengths)]
     for number in range(1, len(rounds) + 1):
-        context = continued(context, [round_section(rounds[number - 1])], at=timezone.now())
+        context = continue_context(context, [round_section(rounds[number - 1])], at=timezone.now())
         requests.append(record(context, reply, round=number + 1))
     send(user, thread, "Something else")
     assert [remake(request).is_exact for request in requests] == [True] * len(requests)

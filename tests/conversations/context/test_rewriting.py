@@ -22,7 +22,7 @@ from conversations.context.rewriting import (
     RewritingOutcome,
     ask_model,
     decide,
-    judged,
+    judge,
     longest_query,
     marked,
     material,
@@ -324,7 +324,7 @@ async def test_even_a_faulty_provider_costs_only_the_query() -> None:
 
 @given(st.text(max_size=60), st.text(max_size=400))
 def test_a_query_is_one_line_of_bounded_length_or_none(text: str, said: str) -> None:
-    query, outcome = judged(said, text)
+    query, outcome = judge(said, text)
     assert bool(query) == (outcome is RewritingOutcome.REWRITTEN)
     assert len(query.splitlines()) <= 1
     assert len(query) <= longest_query(text)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
-from conversations.context.builder import Context, continued
+from conversations.context.builder import Context, continue_context
 from conversations.context.fitting import round_section
 from conversations.context.invariants import check
 from conversations.context.prompt_cache import CacheState
@@ -56,7 +56,7 @@ def sound(context: Context) -> None:
 
 def test_a_round_that_fits_comes_after_all_that_was_sent_before(user: User) -> None:
     first = first_request(user)
-    second = continued(first, [round_section(round_of(1, 20))], at=AT)
+    second = continue_context(first, [round_section(round_of(1, 20))], at=AT)
     messages = second.payload["messages"]
     assert messages[: len(first.payload["messages"])] == first.payload["messages"]
     assert [message["role"] for message in messages[-3:]] == ["user", "assistant", "user"]
@@ -72,7 +72,7 @@ def test_rounds_never_pass_the_cap_and_calls_keep_their_results(user: User, cap:
     first = first_request(user)
     context = first
     for number, length in enumerate(lengths):
-        context = continued(context, [round_section(round_of(number, length))], at=AT)
+        context = continue_context(context, [round_section(round_of(number, length))], at=AT)
     sound(context)
     rounds = [json.loads(part.text) for part in context.parts.rounds]
     assert [[block["type"] for block in blocks] for blocks in rounds] == [["text", "tool_use", "tool_result"]] * len(
@@ -83,7 +83,7 @@ def test_rounds_never_pass_the_cap_and_calls_keep_their_results(user: User, cap:
 
 def test_nothing_moves_within_a_reply_as_long_as_the_cap_allows_it(user: User) -> None:
     first = first_request(user)
-    context = continued(first, [round_section(round_of(1, 1_200))], at=AT)
+    context = continue_context(first, [round_section(round_of(1, 1_200))], at=AT)
     assert first.budget.total_tokens < context.total_tokens <= first.budget.hard_cap
     assert context.payload["messages"][: len(first.payload["messages"])] == first.payload["messages"]
     sound(context)
@@ -91,7 +91,7 @@ def test_nothing_moves_within_a_reply_as_long_as_the_cap_allows_it(user: User) -
 
 def test_history_gives_way_before_what_the_reply_did(user: User) -> None:
     first = first_request(user)
-    context = continued(first, [round_section(round_of(1, 2_500))], at=AT)
+    context = continue_context(first, [round_section(round_of(1, 2_500))], at=AT)
     assert "word word" in str(context.payload["messages"][-2])
     assert len(context.history) < len(first.history)
     assert context.runs[0].reason == "over_budget"
@@ -102,9 +102,10 @@ def test_history_gives_way_before_what_the_reply_did(user: User) -> None:
 def test_thinking_goes_back_unchanged_and_takes_no_room_of_the_context(user: User) -> None:
     first = first_request(user)
     plain, second = (
-        continued(first, [round_section(text)], at=AT) for text in (round_of(1, 20), with_thinking(round_of(1, 20)))
+        continue_context(first, [round_section(text)], at=AT)
+        for text in (round_of(1, 20), with_thinking(round_of(1, 20)))
     )
-    third = continued(second, [round_section(with_thinking(round_of(2, 20)))], at=AT)
+    third = continue_context(second, [round_section(with_thinking(round_of(2, 20)))], at=AT)
     assert second.total_tokens == plain.total_tokens
     assert second.payload["messages"][-2]["content"] == json.loads(with_thinking(round_of(1, 20)))[:3]
     assert third.payload["messages"][: len(second.payload["messages"])] == second.payload["messages"]
@@ -122,7 +123,7 @@ def test_thinking_is_left_out_once_what_stood_before_it_gives_way(
     context, seen = replace(first_request(user), thinking=ThinkingPlan(mode=mode)), []
     for number, length in enumerate([20, 2_500, 20]):
         context = replace(
-            continued(context, [round_section(with_thinking(round_of(number, length)))], at=AT),
+            continue_context(context, [round_section(with_thinking(round_of(number, length)))], at=AT),
             thinking=ThinkingPlan(mode=mode),
         )
         seen.append(thoughts(context))

@@ -20,7 +20,7 @@ from conversations.context.turn_history import (
     Trace,
     areas,
     bars,
-    counted,
+    count_fates,
     traced,
 )
 from conversations.context.windowing import TurnRun
@@ -129,7 +129,7 @@ def test_a_trace_tells_of_every_request_once(history: list[list[TurnRun]], posit
 @given(histories)
 def test_the_counts_of_a_request_are_those_of_its_runs(history: list[list[TurnRun]]) -> None:
     for runs in history:
-        assert counted(runs).total() == sum(run.count for run in runs)
+        assert count_fates(runs).total() == sum(run.count for run in runs)
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ from conversations.replies.events import OWNER
 from conversations.replies.transcript import ReplyTranscript
 from conversations.runtime.db import read_only
 from memory.models import DailySummary, Memory, Topic
-from memory.sources.sections import Tier, build_tiers, cut
+from memory.sources.sections import Tier, build_tiers, cut_tiers
 from tests.artifacts.factories import make_artifact
 from tests.conversations.context import promises
 from tests.conversations.factories import make_thread, make_user
@@ -339,11 +339,13 @@ class Story(RuleBasedStateMachine):
 def given(context: Context, assistant: Assistant) -> Sequence[Tier]:
     """The tiers before a message or a pair that is too long makes them give way."""
     room = standing_room(context.parts.fixed_tokens, Budget.of(assistant).estimated(context.factor))
-    return next((cut(build_tiers(tier.standing, assistant, context.factor), room) for tier in context.parts.tiers), [])
+    return next(
+        (cut_tiers(build_tiers(tier.profile, assistant, context.factor), room) for tier in context.parts.tiers), []
+    )
 
 
 def session_of(context: Context) -> datetime | None:
-    return next((tier.standing.began_at for tier in context.parts.tiers), None)
+    return next((tier.profile.began_at for tier in context.parts.tiers), None)
 
 
 @contextmanager

@@ -129,7 +129,7 @@ def test_a_table_of_what_was_said_can_not_be_truncated(thread: Thread, table: st
 
 
 def test_the_door_is_open_to_truncate_too(thread: Thread) -> None:
-    with deletion.door():
+    with deletion.allow_deletion():
         truncate("conversations_message, artifacts_artifactversion")
     assert not Message.objects.exists()
 

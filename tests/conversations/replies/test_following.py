@@ -16,7 +16,7 @@ from conversations.models import Message, Reply, ReplyEvent
 from conversations.replies import events, leases, store
 from conversations.replies.journal import journal
 from conversations.runtime.db import in_database
-from conversations.threads.deletion import door
+from conversations.threads.deletion import allow_deletion
 from tests import model_scripts as scripts
 from tests.conversations.factories import make_reply, make_thread
 from tests.model_server import ModelServer
@@ -84,7 +84,7 @@ async def test_once_purged_the_whole_text_comes_as_one_delta(user: User, model: 
     assert await in_database(events.purge)() == 0
 
     def two_hours_later() -> int:
-        with door():
+        with allow_deletion():
             ReplyEvent.objects.update(at=timezone.now() - timedelta(hours=2))
         return events.purge()
 

@@ -213,7 +213,7 @@ async def test_the_end_of_the_process_ends_all_of_it(
     assert (await api.post("import/", BOOK)).code == (503, "unavailable", "ending")
     assert await Thread.objects.acount() == 0
     with pytest.raises(Ending):
-        await long_work.taken(user.pk, WorkKind.CHANGE)
+        await long_work.acquire(user.pk, WorkKind.CHANGE)
 
 
 async def test_a_download_that_nobody_reads_gives_its_place_back(

@@ -72,7 +72,7 @@ def test_the_newest_message_is_the_turn_and_what_is_no_text_before_it_is_left_ou
         [("user", "What is\n\nin it?"), ("assistant", "A cat.")],
         text("Which ", "one?"),
     )
-    assert (call.terms, call.stream, call.thread) == (
+    assert (call.options, call.stream, call.thread) == (
         CallerOptions(instructions="Be brief.\n\nBe kind.", max_tokens=9),
         False,
         "some-id",

@@ -11,7 +11,7 @@ from artifacts.models import Artifact, ArtifactVersion
 from conversations.accounts import tokens
 from conversations.models import Assistant, ContextSnapshot, Message, Reply, Thread
 from conversations.runtime.db import in_database
-from conversations.threads.deletion import door
+from conversations.threads.deletion import allow_deletion
 from memory.models import Memory, Topic
 from tests.artifacts.factories import make_artifact
 from tests.conversations.factories import make_snapshot, make_thread
@@ -75,7 +75,7 @@ def belongings(user: User) -> dict[str, Any]:
     snapshot = make_snapshot(thread)
     turn = thread.messages.get(position=1)
     assert snapshot.reply_id
-    with door():  # an answer that can be gone on with
+    with allow_deletion():  # an answer that can be gone on with
         thread.messages.filter(position=2).update(status="incomplete", reply=snapshot.reply_id)
     return {
         "thread": thread.id,

@@ -14,7 +14,7 @@ from conversations.providers.base import Usage
 from conversations.replies import events as eventlog
 from conversations.rest import base
 from conversations.runtime.db import in_database
-from conversations.threads.deletion import door
+from conversations.threads.deletion import allow_deletion
 from tests import model_scripts as scripts
 from tests.conversations.factories import make_reply, make_thread
 from tests.conversations.rest.client import Api, Event, parsed
@@ -39,7 +39,7 @@ NO_REQUEST_YET: dict[str, Any] = {
 
 
 def end_earlier() -> None:
-    with door():  # what has ended can't be changed otherwise
+    with allow_deletion():  # what has ended can't be changed otherwise
         ReplyEvent.objects.update(at=timezone.now() - timedelta(hours=2))
 
 

@@ -19,7 +19,7 @@ from conversations.staff.snapshot import snapshot_page
 from conversations.staff.snapshot.candidates import Tally
 from conversations.staff.snapshot.missing import LeftOut
 from conversations.staff.snapshot.response import TokenFigure
-from conversations.threads.deletion import door
+from conversations.threads.deletion import allow_deletion
 from memory.models import Topic
 from tests.artifacts.factories import make_artifact
 from tests.conversations.factories import make_context, make_reply, make_snapshot, make_thread, record
@@ -140,7 +140,7 @@ def test_a_request_that_can_be_rebuilt_is_proven(staff: StaffReader) -> None:
 
 def test_a_request_whose_text_is_gone_says_so(staff: StaffReader) -> None:
     snapshot = make_snapshot(make_thread(turns=TRUMP))
-    with door():
+    with allow_deletion():
         ContextBlock.objects.all().delete()
     page = staff.read(page_url("contextsnapshot", snapshot.pk)).text
     raw = staff.read(page_url("contextsnapshot", snapshot.pk, "request"))
@@ -233,7 +233,7 @@ def test_the_requests_of_a_thread_lead_to_one_another(staff: StaffReader) -> Non
 def test_requests_of_the_same_instant_keep_their_order() -> None:
     thread = make_thread(turns=TRUMP)
     first, second = make_snapshot(thread), make_snapshot(thread)
-    with door():
+    with allow_deletion():
         ContextSnapshot.objects.filter(pk=second.pk).update(created_at=first.created_at)
     second.refresh_from_db()
     assert (page_of(first).relatives.next, page_of(second).relatives.previous) == (second, first)

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from artifacts.models import Artifact
 from conversations.context import search_quotes
-from conversations.context.builder import continued
+from conversations.context.builder import continue_context
 from conversations.context.fitting import round_section
 from conversations.context.rendering import round_text
 from conversations.context.snapshots import proof, runs_of
@@ -85,7 +85,7 @@ class Harbour:
             "tool_use_id": "t1",
             "content": search_quotes.joined([search_quotes.quote(timezone.now(), "user", "Who?"), quoted]),
         }
-        second = continued(first, [round_section(round_text([call, result]))], at=timezone.now())
+        second = continue_context(first, [round_section(round_text([call, result]))], at=timezone.now())
         Message.objects.create(
             thread=self.told, position=2, depth=2, role="assistant", content=[call, result, *text_blocks("Your boat.")],
             text="Your boat.", token_count=50, token_total=80, created_at=timezone.now(), reply=reply,

@@ -15,7 +15,7 @@ from conversations.context.rendering import sha256
 from conversations.context.snapshot_codec import NamedText, pack_texts
 from conversations.models import ContextBlock, ContextSnapshot, Reply, ReplyEvent, Thread
 from conversations.runtime.ids import lowest_uuid7, uuid7
-from conversations.threads.deletion import door
+from conversations.threads.deletion import allow_deletion
 from conversations.upkeep import retention
 from memory.tasks import consolidate_user
 from tests.conversations.factories import make_reply, make_snapshot, make_thread
@@ -32,7 +32,7 @@ def make_request(thread: Thread, age: timedelta, *texts: str, **values: Any) -> 
     ContextBlock.objects.bulk_create(blocks, ignore_conflicts=True)
     named = [NamedText(name="recalled", sha256=sha256(text).hex(), tokens=1) for text in texts]
     snapshot = make_snapshot(reply=make_reply(thread))
-    with door():
+    with allow_deletion():
         values |= {"id": uuid_at(at), "created_at": at, "additions": pack_texts(named)}
         ContextSnapshot.objects.filter(pk=snapshot.pk).update(**values)
     return ContextSnapshot.objects.get(pk=values["id"])

@@ -13,7 +13,7 @@ from artifacts.models import Artifact
 from conversations.context.reasons import Reason
 from conversations.context.snapshots import runs_of
 from conversations.models import ContextSnapshot, Message, Thread
-from conversations.models.deletion_guard import door
+from conversations.models.deletion_guard import allow_deletion
 from memory.consolidation.consolidate import consolidate
 from memory.consolidation.invalidation import answered_anew, artifact_changed
 from memory.consolidation.pending_parts import due_parts
@@ -48,7 +48,7 @@ def thread(user: User) -> Thread:
 
 def change(thread: Thread, position: int, **values: Any) -> None:
     """As if the row had been stored so."""
-    with door():
+    with allow_deletion():
         Message.objects.filter(thread=thread, position=position).update(**values)
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.consolidation.extraction_prompt import InvalidAnswer, material, read
+from memory.consolidation.extraction_prompt import InvalidAnswer, material, parse_answer
 from memory.consolidation.findings import EarlierTopic, ExtractedFact, Findings, NewTopic, ResolvedTopic
 from tests.memory.turns import MONDAY, conversation, id_of
 
@@ -23,7 +23,7 @@ def answered(**parts: Any) -> str:
 
 
 def found(answer: str) -> Findings:
-    return read(answer, TURNS, KNOWN, TOPICS, made_by="small")
+    return parse_answer(answer, TURNS, KNOWN, TOPICS, made_by="small")
 
 
 def test_the_model_is_given_the_turns_with_numbers_and_what_is_known() -> None:

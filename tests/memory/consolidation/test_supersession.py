@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from memory.consolidation.findings import ExtractedFact
-from memory.consolidation.supersession import Facts, known, new_facts
+from memory.consolidation.supersession import Facts, new_facts, stored_fact
 from tests.memory.turns import MONDAY, id_of
 
 OLD = uuid.UUID(int=900)
@@ -18,7 +18,7 @@ def fact(text: str, *, source: int = 1, days: int = 0) -> ExtractedFact:
 
 def facts(text: str, *, ended: bool = False, source: int = 50) -> Facts:
     kept = Facts()
-    kept.add(known(id=OLD, text=text, sources=[id_of(source)], at=MONDAY, ended=ended))
+    kept.add(stored_fact(id=OLD, text=text, sources=[id_of(source)], at=MONDAY, ended=ended))
     return kept
 
 

@@ -13,13 +13,13 @@ from django.utils import timezone
 
 from artifacts.models import Artifact, ArtifactVersion
 from conversations.context import snapshot_api, snapshots
-from conversations.context.builder import continued, rewriting_context
+from conversations.context.builder import continue_context, rewriting_context
 from conversations.context.fitting import round_section
 from conversations.context.rendering import canonical, round_text
 from conversations.context.snapshots import NotRebuildable
 from conversations.errors import MemoryNotFound, MessageNotFound, ReplyInProgress
 from conversations.models import ContextSnapshot, Message, Reply, ReplyEvent, Thread, text_blocks
-from conversations.models.deletion_guard import door
+from conversations.models.deletion_guard import allow_deletion
 from conversations.providers.offline import OfflineProvider
 from conversations.runtime.db import read_only
 from conversations.threads import deletion
@@ -63,12 +63,12 @@ def turn(thread: Thread, position: int) -> Message:
 
 
 def add_blocks(thread: Thread, position: int, content: list[dict[str, Any]]) -> None:
-    with door():
+    with allow_deletion():
         Message.objects.filter(thread=thread, position=position).update(content=content)
 
 
 def add_reply(thread: Thread, position: int, reply: Reply) -> None:
-    with door():
+    with allow_deletion():
         Message.objects.filter(thread=thread, position=position).update(reply=reply)
 
 
@@ -113,7 +113,7 @@ class Month:
         call = {"type": "tool_use", "id": "t1", "name": "search_messages", "input": {"query": "stone birch cabin key"}}
         result = {"type": "tool_result", "tool_use_id": "t1", "content": f"2026-01-01 08:00 UTC, user: {SAID}"}
         thought = {"type": "thinking", "thinking": "The stone is QX-7731, I think.", "signature": "c2ln"}
-        second = continued(first, [round_section(round_text([thought, call, result]))], at=now)
+        second = continue_context(first, [round_section(round_text([thought, call, result]))], at=now)
         rewrite = rewriting_context(first, assistant=self.asked.assistant, provider=OfflineProvider())
         self.of_before = [record(first, reply), record(second, reply, round=2), record(rewrite, reply)]
         for seq, piece in enumerate(["You keep it under stone QX", "-7731."], 2):

@@ -120,8 +120,8 @@ def hints(fact: str, counts: dict[str, int] | None = None, turns: int = 0, *, bu
     ],
 )
 def test_one_word_gives_a_fact_away_to_who_was_told_it(fact: str, text: str) -> None:
-    assert hints(fact).told(text, KEYS) == KEYS
-    assert not hints(fact).told(text, frozenset()), "not to who was not"
+    assert hints(fact).matching_keys(text, KEYS) == KEYS
+    assert not hints(fact).matching_keys(text, frozenset()), "not to who was not"
 
 
 @pytest.mark.parametrize(
@@ -138,17 +138,20 @@ def test_one_word_gives_a_fact_away_to_who_was_told_it(fact: str, text: str) -> 
     ],
 )
 def test_what_anybody_says_gives_nothing_away(fact: str, text: str) -> None:
-    assert not hints(fact).told(text, KEYS)
+    assert not hints(fact).matching_keys(text, KEYS)
 
 
 def test_a_name_that_is_all_over_or_the_persons_own_gives_nothing_away() -> None:
-    assert not hints(BOAT, {"quillhaven": 300}, 20_000).told("Quillhaven.", KEYS)
-    assert not hints("The user Ada has a boat.", but="ada_l Ada").told("Hello Ada!", KEYS)
+    assert not hints(BOAT, {"quillhaven": 300}, 20_000).matching_keys("Quillhaven.", KEYS)
+    assert not hints("The user Ada has a boat.", but="ada_l Ada").matching_keys("Hello Ada!", KEYS)
 
 
 def test_a_rare_word_gives_away_only_what_is_said_of_something() -> None:
     rare = hints("my parrot is a kea", {"kea": 3, "parrot": 3}, 20_000)
-    assert (rare.told("A kea, I think.", KEYS), rare.told("A parrot, I think.", KEYS)) == (KEYS, frozenset())
+    assert (rare.matching_keys("A kea, I think.", KEYS), rare.matching_keys("A parrot, I think.", KEYS)) == (
+        KEYS,
+        frozenset(),
+    )
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from conversations.models import Message, Thread
 from conversations.providers.base import RECALLED
 from conversations.providers.quoting import quoted_texts
 from conversations.runtime.db import read_only
-from conversations.threads.deletion import delete_thread, door
+from conversations.threads.deletion import allow_deletion, delete_thread
 from memory.index.index_turns import catch_up
 from memory.models import IndexedTurn
 from memory.sources.recall import Candidate, RecallQuery, RecallResult, fitted, recall, search
@@ -150,7 +150,7 @@ class TestWhoseAndWhat:
         """F3, which a copy of the rule in SQL did not know."""
         thread = told(user, "Draw the boat.", "A boat.", "Write the boat plan.", "Here is the boat plan.")
         at = thread.created_at + timedelta(seconds=4)
-        with door():
+        with allow_deletion():
             Message.objects.filter(thread=thread, position__gt=2).update(created_at=at - timedelta(seconds=1))
         make_artifact(thread, created_at=at)
         assert set(found(user, "the boat plan")) == {"Draw the boat.", "A boat."}
@@ -174,7 +174,7 @@ class TestWhoseAndWhat:
             5: {"status": "refused"},
             6: {"status": "refused"},
         }
-        with door():
+        with allow_deletion():
             for position, values in ends.items():
                 turns.filter(position=position).update(**values)
         assert found(user, "the boat") == ["The boat is blue."]
@@ -259,7 +259,7 @@ class TestQuoted:
 
 
 def reminded(user: User, here: Thread, text: str, given: Sequence[TierItem] = (NO_PLACE,)) -> RecallResult:
-    tier = Tier(name="memory", text="…", tokens=1, items=given, standing=Profile(began_at=NOW))
+    tier = Tier(name="memory", text="…", tokens=1, items=given, profile=Profile(began_at=NOW))
     with read_only():
         return recall(
             RecallQuery(user_id=user.pk, thread_id=here.id, text=text, at=timezone.now(), before=10**6),

@@ -10,7 +10,17 @@ from conversations.context.excerpts import count
 from conversations.context.reasons import Reason
 from conversations.context.token_estimate import estimate_tokens
 from conversations.models import Assistant
-from memory.sources.sections import DROPPED, KnownFact, OpenTopic, Profile, Summary, Tier, TierItem, build_tiers, cut
+from memory.sources.sections import (
+    DROPPED,
+    KnownFact,
+    OpenTopic,
+    Profile,
+    Summary,
+    Tier,
+    TierItem,
+    build_tiers,
+    cut_tiers,
+)
 
 BEGAN = datetime(2026, 3, 28, 10, tzinfo=UTC)
 WEEK = timedelta(days=7)
@@ -235,7 +245,7 @@ def test_cutting_takes_the_last_conversation_first_then_open_threads_then_today(
     )
     tiers = build_tiers(known, Assistant())
     total = sum(tier.tokens for tier in tiers)
-    sizes = {room: [tier.tokens for tier in cut(tiers, room)] for room in range(-100, total + 100)}
+    sizes = {room: [tier.tokens for tier in cut_tiers(tiers, room)] for room in range(-100, total + 100)}
     memory, today, topics, _ = (tier.tokens for tier in tiers)
     for room, (cut_memory, cut_today, cut_topics, cut_last) in sizes.items():
         assert cut_memory == memory
@@ -247,7 +257,7 @@ def test_cutting_takes_the_last_conversation_first_then_open_threads_then_today(
 
 def test_tiers_that_fit_are_left_alone() -> None:
     tiers = build_tiers(FULL, Assistant())
-    assert cut(tiers, sum(tier.tokens for tier in tiers)) == tiers
+    assert cut_tiers(tiers, sum(tier.tokens for tier in tiers)) == tiers
 
 
 # Whatever the rows hold
@@ -321,7 +331,7 @@ def test_cutting_reaches_the_room_in_order_and_keeps_the_account(
     known: Profile, assistant: Assistant, room: int
 ) -> None:
     tiers = build_tiers(known, assistant)
-    left = cut(tiers, room)
+    left = cut_tiers(tiers, room)
     sizes = {tier.name: tier.tokens for tier in left}
     assert sum(sizes.values()) <= max(room, sizes.get("memory", 0))
     changed = {tier.name for tier, before in zip(left, tiers, strict=True) if tier != before}
@@ -331,7 +341,7 @@ def test_cutting_reaches_the_room_in_order_and_keeps_the_account(
     if "today" in changed:
         assert sizes.get("open_threads", 0) == sizes.get("last_conversation", 0) == 0
     check_account(known, left)
-    assert cut(tiers, room) == left
+    assert cut_tiers(tiers, room) == left
     assert headings(left) == [HEADINGS[ORDER.index(tier.name)] for tier in left if tier.text]
 
 
