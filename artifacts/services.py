@@ -134,8 +134,8 @@ def find_by_title(artifacts: QuerySet[Artifact], title: str) -> Artifact | None:
 
 def made_by(reply_id: uuid.UUID, thread_id: uuid.UUID) -> Sequence[ArtifactVersion]:
     """The versions that a reply has made so far, oldest first."""
-    made = ArtifactVersion.objects.filter(thread_id=thread_id, reply_id=reply_id)
-    return list(made.select_related("artifact").order_by("id"))
+    versions = ArtifactVersion.objects.filter(thread_id=thread_id, reply_id=reply_id)
+    return list(versions.select_related("artifact").order_by("id"))
 
 
 def check_title(title: str) -> None:

@@ -23,36 +23,36 @@ MOST_WORDS = 20
 
 def memories_of(user: User, *, ended: bool = False, words: str = "", thread: Thread | None = None) -> QuerySet[Memory]:
     """What holds, with ``ended`` also what held once: with all of these words, and of one thread where that is asked for."""
-    found = Memory.objects.filter(user=user)
+    memories = Memory.objects.filter(user=user)
     if not ended:
-        found = found.filter(ended_at=None)
+        memories = memories.filter(ended_at=None)
     if thread:
         turns = Message.objects.filter(thread=thread).values("id")
-        found = found.filter(Q(tags__contains=[thread_tag(thread.id)]) | Q(sources__overlap=turns))
+        memories = memories.filter(Q(tags__contains=[thread_tag(thread.id)]) | Q(sources__overlap=turns))
     for word in words.split()[:MOST_WORDS]:
-        found = found.filter(content__icontains=word)
-    return found.order_by("-created_at", "-id")
+        memories = memories.filter(content__icontains=word)
+    return memories.order_by("-created_at", "-id")
 
 
 def memory_of(user: User, memory_id: str | uuid.UUID) -> Memory:
-    found = Memory.objects.filter(user=user, id=identifier(memory_id, MemoryNotFound)).first()
-    if found is None:
+    memory = Memory.objects.filter(user=user, id=identifier(memory_id, MemoryNotFound)).first()
+    if memory is None:
         raise MemoryNotFound
-    return found
+    return memory
 
 
 def topics_of(user: User, *, resolved: bool = False) -> QuerySet[Topic]:
     """The open ones, or those that are resolved instead, newest first."""
-    found = Topic.objects.filter(user=user, resolved_at__isnull=not resolved)
-    return found.select_related("thread").order_by("-opened_at", "-id")
+    topics = Topic.objects.filter(user=user, resolved_at__isnull=not resolved)
+    return topics.select_related("thread").order_by("-opened_at", "-id")
 
 
 def topic_of(user: User, topic_id: str | uuid.UUID) -> Topic:
     of_the_user = Topic.objects.select_related("thread").filter(user=user)
-    found = of_the_user.filter(id=identifier(topic_id, TopicNotFound)).first()
-    if found is None:
+    topic = of_the_user.filter(id=identifier(topic_id, TopicNotFound)).first()
+    if topic is None:
         raise TopicNotFound
-    return found
+    return topic
 
 
 def days_of(user: User) -> QuerySet[DailySummary]:
@@ -79,9 +79,9 @@ def sources_of(user: User, rows: Iterable[Memory | Topic]) -> dict[uuid.UUID, Me
     """Those turns that rows name as their sources which are still there to be read, without their texts."""
     ids = {source for row in rows for source in row.sources}
     readable = Message.objects.filter(thread__user=user, is_active=True).exclude(status=Message.Status.FORGOTTEN)
-    named = readable.filter(id__in=ids).select_related("thread")
+    messages = readable.filter(id__in=ids).select_related("thread")
     wanted = ("id", "thread_id", "position", "role", "created_at", "thread__title")
-    return {turn.id: turn for turn in named.only(*wanted)}
+    return {turn.id: turn for turn in messages.only(*wanted)}
 
 
 def threads_of_days(days: Sequence[DailySummary]) -> dict[uuid.UUID, Thread]:

@@ -37,7 +37,7 @@ def families(text: str) -> list[str]:
 def missing(text: str, places: Sequence[Path]) -> set[str]:
     """The letters of a text that no font has. Fonts are only opened while some are left."""
     left = {letter for letter in set(text) if letter > "\x7f" and not _invisible(letter)}
-    for font in (font for place in places for font in sorted(place.glob("*.tt[fc]"))):
+    for font in (font for path in places for font in sorted(path.glob("*.tt[fc]"))):
         if not left:
             break
         firsts, lasts = _covered(font.read_bytes())

@@ -111,9 +111,9 @@ class _Reader:
         self.depth += 1
         if self.depth > DEEPEST:
             raise TooDeep
-        found = list(self.blocks(until))
+        blocks = list(self.blocks(until))
         self.depth -= 1
-        return found
+        return blocks
 
     def _items(self, until: str) -> Iterator[Item]:
         while self._next().type != until:
@@ -147,10 +147,10 @@ def _item(blocks: Blocks) -> Item:
     if not (blocks and isinstance(blocks[0], Paragraph)):
         return Item(blocks)
     first, *more = blocks[0].runs
-    if not (found := TASK.match(first.text + (" " if more else ""))) or first.code:
+    if not (match := TASK.match(first.text + (" " if more else ""))) or first.code:
         return Item(blocks)
-    rest = Paragraph((replace(first, text=first.text[found.end() :]), *more))
-    return Item((rest, *blocks[1:]), done=found[1] != " ")
+    rest = Paragraph((replace(first, text=first.text[match.end() :]), *more))
+    return Item((rest, *blocks[1:]), done=match[1] != " ")
 
 
 @dataclass

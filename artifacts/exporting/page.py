@@ -69,7 +69,7 @@ def _block(block: Block) -> str:
 def _item(item: Item) -> str:
     """An item of one paragraph stands without space around it."""
     match item.blocks:
-        case [Paragraph(runs), *rest] if all(isinstance(each, ListBlock) for each in rest):
+        case [Paragraph(runs), *rest] if all(isinstance(block, ListBlock) for block in rest):
             inner = "\n".join([_runs(runs), *map(_block, rest)])
         case blocks:
             inner = _blocks(blocks)

@@ -39,11 +39,11 @@ class ArtifactList(APIView):
         """The artifacts of a thread, the one that was changed last first."""
         thread = threads.get(caller(request), thread_id)
         whole = switched(request, "content", default=True)
-        found = Artifact.objects.filter(thread=thread, deleted_at__isnull=not switched(request, "deleted"))
+        artifacts = Artifact.objects.filter(thread=thread, deleted_at__isnull=not switched(request, "deleted"))
         if kind := chosen(request, "kind", Kind.values):
-            found = found.filter(kind=kind)
+            artifacts = artifacts.filter(kind=kind)
         paginator = self.pagination_class()
-        page = paginator.paginate_queryset(wire.artifact_rows(found, whole=whole), request)
+        page = paginator.paginate_queryset(wire.artifact_rows(artifacts, whole=whole), request)
         return paginator.get_paginated_response([wire.artifact_object(each, whole=whole) for each in page])
 
     @extend_schema(request=serializers.NewArtifact, responses={201: serializers.ArtifactAnswer})

@@ -72,8 +72,8 @@ def _made_artifact(user: User, opened: OpenedReply) -> dict[str, Any]:
     versions = services.made_by(reply.id, reply.thread_id)
     artifact = None
     if versions:
-        made = Artifact.objects.filter(id=versions[-1].artifact_id)
-        artifact = wire.artifact_object(wire.artifact_rows(made, whole=True).get(), whole=True)
+        artifacts = Artifact.objects.filter(id=versions[-1].artifact_id)
+        artifact = wire.artifact_object(wire.artifact_rows(artifacts, whole=True).get(), whole=True)
     return {
         "thread": str(reply.thread_id),
         "reply": described,

@@ -53,9 +53,9 @@ def artifact_page(artifact: Artifact, *, before: str, version: str, shown: bool)
 
 def request_of(reply: str, saved_at: str) -> Subquery:
     """The model request that made a version: the newest one of its reply when it was saved."""
-    asked = ContextSnapshot.objects.filter(reply=OuterRef(reply), created_at__lte=OuterRef(saved_at))
-    asked = asked.exclude(purpose=ContextSnapshot.Purpose.REWRITE)
-    return Subquery(asked.order_by("-created_at").values("id")[:1])
+    snapshots = ContextSnapshot.objects.filter(reply=OuterRef(reply), created_at__lte=OuterRef(saved_at))
+    snapshots = snapshots.exclude(purpose=ContextSnapshot.Purpose.REWRITE)
+    return Subquery(snapshots.order_by("-created_at").values("id")[:1])
 
 
 def _version_row(row: Any) -> VersionRow:

@@ -63,7 +63,7 @@ def fulfilling(evidence: Evidence) -> list[VersionLink]:
         return []
     replies = Message.objects.filter(id__in=filtered, reply__isnull=False).values("reply")
     made = Q(message__in=filtered) | Q(reply__in=replies)
-    found = ArtifactVersion.objects.filter(made, thread=evidence.snapshot.thread_id, artifact__deleted_at=None)
+    versions = ArtifactVersion.objects.filter(made, thread=evidence.snapshot.thread_id, artifact__deleted_at=None)
     title = F("artifact__title") if evidence.shown else Value("")
-    rows = found.order_by("id").values_list("artifact", "number", title)
+    rows = versions.order_by("id").values_list("artifact", "number", title)
     return [VersionLink(artifact=artifact, number=number, title=title) for artifact, number, title in rows]

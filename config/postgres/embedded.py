@@ -166,13 +166,13 @@ def _start(folder: Path, binaries: Path, options: Mapping[str, str], initdb: Seq
         if not (folder / "PG_VERSION").exists():
             _initialise(folder, binaries, initdb, server)
         sockets = _claim_socket_directory(folder, owner)
-        place = _place(folder, owner)
+        path = _place(folder, owner)
         arguments = {
             **options,
-            "unix_socket_directories": str(place if sockets == folder else sockets),
+            "unix_socket_directories": str(path if sockets == folder else sockets),
             "port": str(PORT),
         }
-        command = [*_as_user(owner), str(binaries / "postgres"), "-D", str(place)]
+        command = [*_as_user(owner), str(binaries / "postgres"), "-D", str(path)]
         command += [word for name, value in arguments.items() for word in ("-c", f"{name}={value}")]
         _forget_dead_server(folder)
         # The shell ends at once: the server is nobody's child, so that it is the same to all its holders.

@@ -18,8 +18,8 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 
 def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
-    told = _error_response(request, 403, "permission_denied", "You may not do this.")
-    return told or defaults.permission_denied(request, exception)
+    response = _error_response(request, 403, "permission_denied", "You may not do this.")
+    return response or defaults.permission_denied(request, exception)
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:

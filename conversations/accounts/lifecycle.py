@@ -105,10 +105,12 @@ def ask_deletion(user: User, session_key: str | None) -> AccountDeletion:
     """Delete the account in a day. Until then nothing is answered, and this session can only take it back."""
     now = timezone.now()
     with transaction.atomic():
-        asked, _ = AccountDeletion.objects.get_or_create(user=user, defaults={"asked_at": now, "due_at": now + DELAY})
+        deletion, _ = AccountDeletion.objects.get_or_create(
+            user=user, defaults={"asked_at": now, "due_at": now + DELAY}
+        )
         sign_out_elsewhere(user, session_key)
     log.info("account to be deleted", extra={"user_id": user.pk})
-    return asked
+    return deletion
 
 
 def keep(user: User) -> None:

@@ -30,8 +30,8 @@ def is_leaving(user: User) -> bool:
 
 def leaving_user(request: HttpRequest) -> User | None:
     """Whose session this is, where the account is to be deleted: who may still keep it."""
-    found = User.objects.filter(pk=request.session.get(SESSION_KEY, 0), is_active=True, deletion__isnull=False)
-    user, proof = found.first(), request.session.get(HASH_SESSION_KEY, "")
+    users = User.objects.filter(pk=request.session.get(SESSION_KEY, 0), is_active=True, deletion__isnull=False)
+    user, proof = users.first(), request.session.get(HASH_SESSION_KEY, "")
     return user if user and constant_time_compare(proof, user.get_session_auth_hash()) else None
 
 

@@ -64,18 +64,18 @@ def valid(token: str) -> ApiToken | None:
 def valid_digest(digest: bytes) -> ApiToken | None:
     """As ``valid``, by what is stored of a token."""
     now = timezone.now()
-    found = (
+    token = (
         ApiToken.objects.select_related("user__limits")
         .filter(digest=digest, expires_at__gt=now, revoked_at__isnull=True, user__is_active=True)
         .filter(user__deletion__isnull=True)
         .first()
     )
-    if found is None:
+    if token is None:
         return None
     # Once a minute is often enough to know, and spares a write a request.
     stale = Q(last_used_at__isnull=True) | Q(last_used_at__lt=now - USED_RESOLUTION)
-    ApiToken.objects.filter(stale, id=found.id).update(last_used_at=now)
-    return found
+    ApiToken.objects.filter(stale, id=token.id).update(last_used_at=now)
+    return token
 
 
 def user_of(token: str) -> User | None:

@@ -154,7 +154,7 @@ class RecallRequest:
 
 
 class Recall(Protocol):
-    def __call__(self, reminded: RecallQuery, *, tiers: Sequence[Tier], room: int) -> RecallResult: ...
+    def __call__(self, query: RecallQuery, *, tiers: Sequence[Tier], room: int) -> RecallResult: ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -214,7 +214,7 @@ def build_context(
     the message. Without it the assistant's rules decide; where a model has to be asked first, ``rewriting`` says so.
     ``ranking`` is what another memory service said, where there is one. ``silent``: ``newest`` is the instruction of a
     preset, and no turn of the thread (F9). Without ``remembers``, or where the person or the assistant has memory switched
-    off, nothing is known or recalled. ``terms`` are those of this one reply. ``past``: the request was made before,
+    off, nothing is known or recalled. ``options`` are those of this one reply. ``recorded``: the request was made before,
     at ``at``. ``for_another_model``: the history is not for the provider alone. ``begins_after``: the last position that was
     cleared away, if the thread ever was.
     """
@@ -270,20 +270,22 @@ def build_context(
     )
     begin_at = history.previous.began_at if history.previous and cache_state is CacheState.WARM else None
     candidates = candidates_of(history, replace(history_query, budget=budget), begin_at=begin_at)
-    kept, left_out = window(candidates.turns, budget, begin_at=begin_at)
-    lifetime = (recorded and recorded.lifetime) or _lifetime(row, kept, newest.created_at or at, parts.standing_tokens)
+    turns, left_out = window(candidates.turns, budget, begin_at=begin_at)
+    lifetime = (recorded and recorded.lifetime) or _lifetime(row, turns, newest.created_at or at, parts.standing_tokens)
     watch.lap("history")
 
-    query = query or (rewriting.OFF if silent else rewriting.decide(assistant, provider, text_of(newest.content), kept))
+    query = query or (
+        rewriting.OFF if silent else rewriting.decide(assistant, provider, text_of(newest.content), turns)
+    )
     watch.lap("rewrite")
     listed = recorded.listing if recorded and recorded.listing else list_artifacts(history.artifacts)
-    parts = replace(parts, history=kept, additions=[*_query_sections(query), *listed.sections])
+    parts = replace(parts, history=turns, additions=[*_query_sections(query), *listed.sections])
     recalled, recall_request = RecallResult(), None
     if memory and profile.remembers and not silent:
         recall_query = RecallQuery(
             user_id=user_id,
             thread_id=thread_id,
-            before=kept[0].depth if kept else newest.depth,
+            before=turns[0].depth if turns else newest.depth,
             text=query.query or text_of(newest.content),
             at=at,
             gone=frozenset(turn.id for turn, _ in candidates.excluded),
@@ -321,7 +323,7 @@ def build_context(
     return _assembled(inputs, _without_bound_thinking(parts, allowance.thinking), watch, inputs.fitting)
 
 
-def continue_context(context: Context, done: Sequence[Section], *, at: datetime, may_stay: bool = True) -> Context:
+def continue_context(context: Context, sections: Sequence[Section], *, at: datetime, may_stay: bool = True) -> Context:
     """The next request of the same reply, after this was said and done: mostly a round of tool calls and results.
 
     All that stood before is the same to the byte, as long as the hard cap allows it, so that it comes from the provider's
@@ -340,11 +342,11 @@ def continue_context(context: Context, done: Sequence[Section], *, at: datetime,
         lifetime=context.cache.lifetime.name,
         provider_message_id="",
     )
-    ground = replace(context.inputs, before=CacheState.WARM, previous=previous)
-    parts = replace(context.parts, rounds=[*context.parts.rounds, *done])
-    if may_stay and parts.total_tokens <= ground.fitting.hard_cap:
-        return _assembled(ground, parts, Stopwatch(), replace(ground.fitting, total_tokens=ground.fitting.hard_cap))
-    return _assembled(ground, _without_bound_thinking(parts, context.thinking), Stopwatch(), ground.fitting)
+    inputs = replace(context.inputs, before=CacheState.WARM, previous=previous)
+    parts = replace(context.parts, rounds=[*context.parts.rounds, *sections])
+    if may_stay and parts.total_tokens <= inputs.fitting.hard_cap:
+        return _assembled(inputs, parts, Stopwatch(), replace(inputs.fitting, total_tokens=inputs.fitting.hard_cap))
+    return _assembled(inputs, _without_bound_thinking(parts, context.thinking), Stopwatch(), inputs.fitting)
 
 
 def _without_bound_thinking(parts: Parts, thinking: ThinkingPlan) -> Parts:
@@ -352,64 +354,64 @@ def _without_bound_thinking(parts: Parts, thinking: ThinkingPlan) -> Parts:
     return replace(parts, rounds=[without_thoughts(part) for part in parts.rounds]) if is_bound else parts
 
 
-def _assembled(ground: BuildInputs, whole: Parts, watch: Stopwatch, budget: Budget) -> Context:
+def _assembled(inputs: BuildInputs, whole: Parts, watch: Stopwatch, budget: Budget) -> Context:
     """Fit, plan the cache, render, account. Pure."""
     parts = fit(whole, budget)
     cache = prompt_cache.plan(
-        ground.before if parts.standing == whole.standing else ground.before.without_system(),
-        ground.previous,
-        cacheable_from=ground.cacheable_from,
-        system_tokens=ground.factor.of_estimate(parts.standing_tokens),
+        inputs.before if parts.standing == whole.standing else inputs.before.without_system(),
+        inputs.previous,
+        cacheable_from=inputs.cacheable_from,
+        system_tokens=inputs.factor.of_estimate(parts.standing_tokens),
         turns=[
-            (position, ground.factor.of_estimate(turn.token_count))
+            (position, inputs.factor.of_estimate(turn.token_count))
             for position, turn in zip(_positions(parts), parts.turns, strict=True)
         ],
-        lifetime=ground.lifetime,
+        lifetime=inputs.lifetime,
     )
     payload = render(
-        ground.provider,
-        model=ground.model,
-        max_tokens=ground.allowance.max_tokens,
+        inputs.provider,
+        model=inputs.model,
+        max_tokens=inputs.allowance.max_tokens,
         system=[section.text for section in parts.standing if section.name not in BESIDE_SYSTEM],
         turns=parts.turns,
         additions=[section.text for section in parts.beside],
         tools=parts.tools.text if parts.tools else "",
         rounds=[(section.name, section.text) for section in parts.rounds],
         cache=cache,
-        thinking=ground.allowance.thinking,
+        thinking=inputs.allowance.thinking,
         program=parts.program.text if parts.program else "",
     )
     runs = account(
         parts.history,
         None if parts.silent else parts.newest,
-        ground.left_out if len(parts.history) == len(whole.history) else Reason.OVER_BUDGET,
+        inputs.left_out if len(parts.history) == len(whole.history) else Reason.OVER_BUDGET,
         _stand_ins(parts.turns),
-        excluded=ground.candidates.excluded,
-        recalled=ground.recalled if parts.additions else (),
-        begins_after=ground.begins_after,
+        excluded=inputs.candidates.excluded,
+        recalled=inputs.recalled if parts.additions else (),
+        begins_after=inputs.begins_after,
     )
     watch.lap("tokens")
-    beside = [*ground.listed, *ground.items]
+    beside = [*inputs.listed, *inputs.items]
     return Context(
         purpose=ContextSnapshot.Purpose.ARTIFACT if parts.silent else ContextSnapshot.Purpose.REPLY,
-        provider=ground.provider.name,
-        model=ground.model,
-        max_tokens=ground.allowance.max_tokens,
-        thinking=ground.allowance.thinking,
+        provider=inputs.provider.name,
+        model=inputs.model,
+        max_tokens=inputs.allowance.max_tokens,
+        thinking=inputs.allowance.thinking,
         parts=parts,
-        runs=[replace(run, tokens=ground.factor.of_estimate(run.tokens)) for run in runs],
-        turns_loaded=ground.candidates.loaded,
-        budget=ground.budget,
-        factor=ground.factor,
-        items=[item.in_model_tokens(ground.factor) for tier in parts.tiers for item in tier.items],
-        recalled=[item.in_model_tokens(ground.factor) if parts.additions else item.left_out() for item in beside],
-        problems=ground.problems,
-        fallback_for=ground.fallback_for,
-        rewriting=ground.rewriting,
+        runs=[replace(run, tokens=inputs.factor.of_estimate(run.tokens)) for run in runs],
+        turns_loaded=inputs.candidates.loaded,
+        budget=inputs.budget,
+        factor=inputs.factor,
+        items=[item.in_model_tokens(inputs.factor) for tier in parts.tiers for item in tier.items],
+        recalled=[item.in_model_tokens(inputs.factor) if parts.additions else item.left_out() for item in beside],
+        problems=inputs.problems,
+        fallback_for=inputs.fallback_for,
+        rewriting=inputs.rewriting,
         cache=cache,
         payload=payload,
         timings_ms=watch.laps(),
-        inputs=ground,
+        inputs=inputs,
     )
 
 
@@ -417,13 +419,13 @@ def rewriting_context(context: Context, *, assistant: Assistant, provider: Provi
     """The request that asks a small model for the contextualised query of this context's message (Q1)."""
     assert context.inputs
     watch = Stopwatch()
-    told = rewriting.newest_turns(context.history)
+    turns = rewriting.newest_turns(context.history)
     snippet = next((tier.text for tier in context.parts.tiers if tier.name == "memory"), "")
-    material = Section.of(MATERIAL, rewriting.material(told, snippet, text_of(context.newest.content)))
+    material = Section.of(MATERIAL, rewriting.material(turns, snippet, text_of(context.newest.content)))
     parts = Parts(
         program=program_section(provider.program()),
         base=Section.of("base", rewriting.INSTRUCTIONS),
-        history=told,
+        history=turns,
         newest=context.newest,
         additions=[material],
     )
@@ -438,7 +440,7 @@ def rewriting_context(context: Context, *, assistant: Assistant, provider: Provi
         max_tokens=allowance.max_tokens,
         thinking=allowance.thinking,
         parts=parts,
-        runs=account(told, context.newest, Reason.TURN_LIMIT, {}, begins_after=context.inputs.begins_after),
+        runs=account(turns, context.newest, Reason.TURN_LIMIT, {}, begins_after=context.inputs.begins_after),
         turns_loaded=context.turns_loaded,
         budget=context.budget,
         payload=render_material(

@@ -27,14 +27,14 @@ class ExcludableTurn(filtering.PathTurn, Protocol):
 
 
 def exclusions(
-    turns: Sequence[ExcludableTurn], made: Collection[ArtifactProvenance] = (), *, keeps_offline: bool = False
+    turns: Sequence[ExcludableTurn], artifacts: Collection[ArtifactProvenance] = (), *, keeps_offline: bool = False
 ) -> dict[uuid.UUID, Reason]:
     """The ids of the turns to leave out, each with its reason; the first that holds counts.
 
-    ``turns`` are neighbours on the path, oldest first, ``made`` the artifacts of their thread. ``keeps_offline``: what is read
+    ``turns`` are neighbours on the path, oldest first, ``artifacts`` those of their thread. ``keeps_offline``: what is read
     goes to the offline responder, which keeps its own words.
     """
-    reasons = dict.fromkeys(identify_fulfilled_pairs(turns, made), Reason.FULFILLED_ARTIFACT)
+    reasons = dict.fromkeys(identify_fulfilled_pairs(turns, artifacts), Reason.FULFILLED_ARTIFACT)
     if any(turn.offline or turn.status in (REFUSED, FAILED) for turn in turns):
         for index in _refused(turns):
             _note(reasons, turns[index], Reason.REFUSED)

@@ -62,11 +62,11 @@ def _makers(messages: Sequence[PathTurn], artifacts: Collection[ArtifactProvenan
     by_reply: dict[uuid.UUID | None, int] = {message.reply: index for index, message in spoken if message.reply}
     clock = sorted((message.created_at, index) for index, message in spoken if message.created_at)
     times = [time for time, _ in clock]
-    for made in artifacts:
-        if made.message or made.reply:
-            if (index := by_message.get(made.message, by_reply.get(made.reply))) is not None:
+    for artifact in artifacts:
+        if artifact.message or artifact.reply:
+            if (index := by_message.get(artifact.message, by_reply.get(artifact.reply))) is not None:
                 yield index
-        elif nearest := bisect_right(times, made.created_at):
+        elif nearest := bisect_right(times, artifact.created_at):
             time, index = clock[nearest - 1]
-            if made.created_at - time <= ARTIFACT_CORRELATION_WINDOW:
+            if artifact.created_at - time <= ARTIFACT_CORRELATION_WINDOW:
                 yield index

@@ -91,8 +91,8 @@ class Parts:
     @property
     def standing(self) -> list[Section]:
         """What comes before the turns, in order: what the provider's program adds, the tools, the system text (C1)."""
-        known = [Section(name=tier.name, text=tier.text, tokens=tier.tokens) for tier in self.tiers if tier.text]
-        return [*self.fixed, *known]
+        sections = [Section(name=tier.name, text=tier.text, tokens=tier.tokens) for tier in self.tiers if tier.text]
+        return [*self.fixed, *sections]
 
     @property
     def turns(self) -> list[Turn]:
@@ -178,15 +178,17 @@ def fit(parts: Parts, budget: Budget) -> Parts:
 def _shorter(rounds: Sequence[Section], room: int) -> Sequence[Section]:
     """The rounds with their long texts – contents that were written, results that were read – shortened until all fit the
     room, those of the earliest rounds first."""
-    kept = list(rounds)
+    sections = list(rounds)
     for tokens in SHORTER:
-        for index, part in enumerate(kept):
-            if sum(part.tokens for part in kept) <= room:
-                return kept
+        for index, part in enumerate(sections):
+            if sum(part.tokens for part in sections) <= room:
+                return sections
             if part.name == GO_ON:
                 continue
-            kept[index] = round_section(round_text([_shorter_block(block, tokens) for block in json.loads(part.text)]))
-    return kept
+            sections[index] = round_section(
+                round_text([_shorter_block(block, tokens) for block in json.loads(part.text)])
+            )
+    return sections
 
 
 def _shorter_block(block: Block, tokens: int) -> Block:
@@ -217,8 +219,8 @@ def _newest_that_fit(parts: Parts, budget: Budget) -> Sequence[Turn]:
 
 def _shortened_to(parts: Parts, cap: int) -> Parts:
     room = max(cap - parts.standing_tokens - parts.rounds_tokens, SMALLEST_SHARE)
-    spoken = _shortened_texts(parts.history)
-    history = spoken[max(0, len(spoken) + 1 - room // SMALLEST_SHARE) :]
+    turns = _shortened_texts(parts.history)
+    history = turns[max(0, len(turns) + 1 - room // SMALLEST_SHARE) :]
     parts = replace(parts, history=history)
     if parts.newest.token_count + parts.history_tokens <= room:
         return parts

@@ -67,8 +67,8 @@ def _thing(exchanges: Sequence[tuple[str, str]]) -> str:
 
 def quoted(text: str) -> str:
     """The first quoted term."""
-    found = QUOTED.search(text)
-    return ENDS.sub("", next(term for term in found.groups() if term)) if found else ""
+    match = QUOTED.search(text)
+    return ENDS.sub("", next(term for term in match.groups() if term)) if match else ""
 
 
 def name(text: str, *, least_words: int = 1) -> str:

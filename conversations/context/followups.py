@@ -90,11 +90,11 @@ def _small_words(words: Sequence[str], language: Language) -> int:
 
 def _pointing_at(text: str, language: Language) -> int | None:
     """Where the first word that points back begins."""
-    text = language.empty.sub(lambda found: " " * len(found.group()), text)
+    text = language.empty.sub(lambda match: " " * len(match.group()), text)
     words = list(WORD.finditer(text))
-    places = [found.start() for found in words if found.group().casefold() in language.pointing]
-    places += [found.start() for found in words[-1:] if found.group().casefold() in language.final]
-    places += [found.start() for found in language.special.finditer(text)]
+    places = [match.start() for match in words if match.group().casefold() in language.pointing]
+    places += [match.start() for match in words[-1:] if match.group().casefold() in language.final]
+    places += [match.start() for match in language.special.finditer(text)]
     return min(places, default=None)
 
 

@@ -98,10 +98,10 @@ class Neighbourhood:
         """
         reasons: dict[uuid.UUID, Reason] = {}
         for turns in self.stretches:
-            made = self.made.get(turns[0].thread, ())
+            versions = self.made.get(turns[0].thread, ())
             if turns[0].thread == here:
-                made = [version for version in made if filtering and not version.is_deleted]
-            reasons |= exclusions(turns, made)
+                versions = [version for version in versions if filtering and not version.is_deleted]
+            reasons |= exclusions(turns, versions)
         return reasons
 
 
@@ -144,8 +144,8 @@ def read_neighbourhood(
     return Neighbourhood(stretches=[[turn for _, turn in run] for _, run in numbered], made=made)
 
 
-def _is_near(place: PathPlace, made: Iterable[NeighbourVersion], refused: Container[tuple[uuid.UUID, int]]) -> bool:
-    for version in made:
+def _is_near(place: PathPlace, versions: Iterable[NeighbourVersion], refused: Container[tuple[uuid.UUID, int]]) -> bool:
+    for version in versions:
         if version.depth is None:
             if not version.is_proven and abs(version.created_at - place.at) <= FURTHEST:
                 return True

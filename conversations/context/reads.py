@@ -150,60 +150,60 @@ class Candidates:
     loaded: int = 0
 
 
-def read_all(wanted: HistoryQuery, *, user_id: int, session: Session, memory: bool) -> tuple[History, Profile]:
+def read_all(query: HistoryQuery, *, user_id: int, session: Session, memory: bool) -> tuple[History, Profile]:
     """The thread and what is known of the person, in one statement. If that fails they are read apart: what is known may be
     missing then, with a problem (C9), the thread may not. Without ``memory`` nothing is known."""
     if not memory:
-        return read_history(wanted), Profile(began_at=session.started_at)
-    if wanted.as_of:  # there is no more than one knowledge of the person: that of now
-        standing = read_standing(user_id=user_id, thread_id=wanted.thread_id, session=session)
-        return read_history(wanted), standing
-    values = asked_of(user_id=user_id, thread_id=wanted.thread_id, session=session)
+        return read_history(query), Profile(began_at=session.started_at)
+    if query.as_of:  # there is no more than one knowledge of the person: that of now
+        profile = read_standing(user_id=user_id, thread_id=query.thread_id, session=session)
+        return read_history(query), profile
+    values = asked_of(user_id=user_id, thread_id=query.thread_id, session=session)
     try:
-        history = read_history(wanted, profile_values=values)
+        history = read_history(query, profile_values=values)
     except DatabaseError as error:
         start_over()
-        standing = read_one_by_one(values, session, because=error)
-        return read_history(wanted), standing
+        profile = read_one_by_one(values, session, because=error)
+        return read_history(query), profile
     if history.turns:
         return history, standing_of(history.profile_columns, session)
-    return history, read_standing(user_id=user_id, thread_id=wanted.thread_id, session=session)
+    return history, read_standing(user_id=user_id, thread_id=query.thread_id, session=session)
 
 
-def candidates_of(history: History, wanted: HistoryQuery, *, begin_at: int | None) -> Candidates:
+def candidates_of(history: History, query: HistoryQuery, *, begin_at: int | None) -> Candidates:
     """Filter first, window second: reads on until the window can be filled with turns that are not filtered (F6)."""
     reach = 1
     while True:
         turns = history.turns
-        gone = exclusions(turns, history.made, keeps_offline=wanted.keeps_offline)
+        gone = exclusions(turns, history.made, keeps_offline=query.keeps_offline)
         usable, orphans = whole([turn for turn in turns if turn.id not in gone] if gone else turns)
-        if not turns or turns[0].depth == 1 or not needs_older(usable, wanted.budget, begin_at=begin_at):
+        if not turns or turns[0].depth == 1 or not needs_older(usable, query.budget, begin_at=begin_at):
             excluded = [(turn, gone[turn.id]) for turn in turns if turn.id in gone] if gone else []
             excluded += [(turn, Reason.ORPHAN_TOOL) for turn in orphans]
             return Candidates(turns=usable, excluded=excluded, loaded=len(turns))
         reach *= READ_ON
-        history = read_history(wanted, reach=reach)
+        history = read_history(query, reach=reach)
 
 
-def read_history(wanted: HistoryQuery, *, reach: int = 1, profile_values: Mapping[str, Any] | None = None) -> History:
+def read_history(query: HistoryQuery, *, reach: int = 1, profile_values: Mapping[str, Any] | None = None) -> History:
     """The turns that may fit and one more where there is one; ``reach`` times as many to look further back.
 
     ``standing`` are the values to ask with for what is known of the person, which then comes along.
     """
-    if wanted.thread_id is None:
+    if query.thread_id is None:
         return History()
     values: dict[str, Any] = {
-        "thread": wanted.thread_id,
-        "before": wanted.before,
-        "tokens": (wanted.budget.history_tokens + 1) * reach,  # it may be zero, and must grow with the reach
-        "turns": (wanted.budget.history_turns + 1) * reach,
-        "filtering": wanted.filtering,
-        "listing": wanted.listing,
+        "thread": query.thread_id,
+        "before": query.before,
+        "tokens": (query.budget.history_tokens + 1) * reach,  # it may be zero, and must grow with the reach
+        "turns": (query.budget.history_turns + 1) * reach,
+        "filtering": query.filtering,
+        "listing": query.listing,
         "most_listed": MOST_LISTED,
         "longest_reply": LONGEST_REPLY,
     }
-    if wanted.as_of:
-        then = {"at": wanted.as_of.at, "on": list(wanted.as_of.on)}
+    if query.as_of:
+        then = {"at": query.as_of.at, "on": list(query.as_of.on)}
         rows = fetch_required(partial(_rows, HISTORY_THEN, values | then))
     else:
         rows = (
@@ -212,7 +212,7 @@ def read_history(wanted: HistoryQuery, *, reach: int = 1, profile_values: Mappin
             else fetch_required(partial(_rows, HISTORY, values))
         )
     if not rows:  # the thread may have been cleared, and its artifacts are there
-        return History(artifacts=_parse_artifacts(_rows(LISTED_ALONE, values)[0][0])) if wanted.listing else History()
+        return History(artifacts=_parse_artifacts(_rows(LISTED_ALONE, values)[0][0])) if query.listing else History()
     made, previous, artifacts, *known = rows[0][TURN_COLUMNS:]
     return History(
         turns=[

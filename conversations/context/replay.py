@@ -102,15 +102,15 @@ class Recollection:
     asked: RecallRequest | None = None
     may_search: bool = True
 
-    def __call__(self, reminded: RecallQuery, *, tiers: Sequence[Tier], room: int) -> RecallResult:
-        if self.recalled is not None and (self.asked is None or self._holds(self.asked, reminded, room)):
+    def __call__(self, query: RecallQuery, *, tiers: Sequence[Tier], room: int) -> RecallResult:
+        if self.recalled is not None and (self.asked is None or self._holds(self.asked, query, room)):
             return self.recalled
-        return recall(reminded, tiers=tiers, room=room) if self.may_search else RecallResult()
+        return recall(query, tiers=tiers, room=room) if self.may_search else RecallResult()
 
-    def _holds(self, asked: RecallRequest, reminded: RecallQuery, room: int) -> bool:
+    def _holds(self, request: RecallRequest, query: RecallQuery, room: int) -> bool:
         assert self.recalled is not None
         taken = sum(section.tokens for section in self.recalled.sections)
-        return reminded == asked.query and taken <= room <= asked.room
+        return query == request.query and taken <= room <= request.room
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -158,8 +158,8 @@ def remake(record: Record, settings: Settings) -> ReplayedContexts:
     """Must run within ``read_only``."""
     own = build(record, record.settings, record.recollection)
     is_exact = digest(own.payload) == bytes(record.snapshot.digest)
-    asked = own.inputs.recall_request if own.inputs else None
-    other = build(record, settings, replace(record.recollection, asked=asked))
+    request = own.inputs.recall_request if own.inputs else None
+    other = build(record, settings, replace(record.recollection, asked=request))
     return ReplayedContexts(own=own, other=other, is_exact=is_exact)
 
 
@@ -193,8 +193,8 @@ def build(record: Record, settings: Settings, recollection: Recollection) -> Con
             lifetime=record.lifetime if _is_same_model(record, assistant) else None,
         ),
     )
-    for one in record.rounds:
-        context = continue_context(context, one.done, at=record.snapshot.created_at, may_stay=one.stayed)
+    for round_ in record.rounds:
+        context = continue_context(context, round_.done, at=record.snapshot.created_at, may_stay=round_.stayed)
     return context
 
 
@@ -241,17 +241,17 @@ def record_of(snapshot: ContextSnapshot) -> Record:
     recalled, factor = first.recalled or [], snapshots.factor_of(first)
     # Where all that stood beside the message had to give way, no text of it was recorded.
     gave_way = set(beside) <= {INSTRUCTION} and (bool(recalled) or first.rewriting in rewriting.ADDED)
-    thread, standing = snapshot.thread, standing_of_record(known, items, first)
+    thread, profile = snapshot.thread, standing_of_record(known, items, first)
     return Record(
         snapshot=snapshot,
         thread=thread,
         newest=_newest(first, texts),
         rounds=_rounds(requests),
-        settings=_settings(first, known, started, thread.assistant, is_known=bool(standing.sent or recalled)),
+        settings=_settings(first, known, started, thread.assistant, is_known=bool(profile.sent or recalled)),
         allowance=OutputAllowance(max_tokens=first.max_tokens, thinking=snapshots.thinking_of(first)),
         program=program_section(json.loads(known[PROGRAM])) if PROGRAM in known else None,
         query=None if gave_way else _recorded_query(first, texts),
-        standing=standing,
+        standing=profile,
         listing=None if gave_way else _listing(beside, texts, recalled, factor),
         recollection=Recollection(
             recalled=None if gave_way else _recall_result(beside, texts, recalled, thread, factor),
@@ -276,7 +276,7 @@ def _requests_of_reply(snapshot: ContextSnapshot) -> list[ContextSnapshot]:
 def _since_built_anew(requests: list[ContextSnapshot]) -> list[ContextSnapshot]:
     """Those that rest on one another: one that tells of no more than the one before was built anew, for another model or
     smaller."""
-    counts = [len(_said_sections(one)) for one in requests]
+    counts = [len(_said_sections(snapshot)) for snapshot in requests]
     anew = [index for index in range(1, len(requests)) if counts[index] <= counts[index - 1]]
     return requests[anew[-1] if anew else 0 :]
 
@@ -340,10 +340,10 @@ def _rounds(requests: Sequence[ContextSnapshot]) -> list[RecordedRound]:
 
 
 def _stayed(before: ContextSnapshot, after: ContextSnapshot) -> bool:
-    sent, again = ([run for run in snapshots.runs_of(one) if run.included] for one in (before, after))
+    runs, again = ([run for run in snapshots.runs_of(snapshot) if run.included] for snapshot in (before, after))
     beside = snapshots.additions_of(before)
     return (
-        sent == again
+        runs == again
         and snapshots.sections_of(before) == snapshots.sections_of(after)
         and snapshots.additions_of(after)[: len(beside)] == beside
     )
@@ -396,9 +396,9 @@ def _replaced_since(first: ContextSnapshot) -> tuple[int, ...]:
         return ()
     runs = [run for run in snapshots.runs_of(first) if run.reason is not Reason.SUPERSEDED]
     end = runs[-1].last if runs else 0
-    gone = Message.objects.filter(thread=first.thread_id, is_active=False, position__lte=end)
+    messages = Message.objects.filter(thread=first.thread_id, is_active=False, position__lte=end)
     whole = [run for run in runs if run.count == run.last - run.first + 1]
-    positions = gone.values_list("position", flat=True)
+    positions = messages.values_list("position", flat=True)
     return tuple(place for place in positions if any(run.first <= place <= run.last for run in whole))
 
 
@@ -470,6 +470,6 @@ def _day(body: str, id: str) -> Summary:
 
 
 def _conversation(body: str, id: str) -> Summary:
-    if found := ENDED_ON.match(body):
-        return Summary(id=id, text=body[found.end() :], ended_on=date.fromisoformat(found[1]))
+    if match := ENDED_ON.match(body):
+        return Summary(id=id, text=body[match.end() :], ended_on=date.fromisoformat(match[1]))
     return Summary(id=id, text=body)

@@ -128,11 +128,11 @@ async def ask_model(
     Raises nothing; being cancelled ends the call at once.
     """
     started = time.perf_counter()
-    asked = await _ask(provider, payload, text, call, deadline_seconds)
-    rewriting = asked.rewriting
+    response = await _ask(provider, payload, text, call, deadline_seconds)
+    rewriting = response.rewriting
     if rewriting.outcome in FAILURES and (query := resolve(text, turns)):
         rewriting = Rewriting(query=query, outcome=RewritingOutcome.BY_RULES)
-    return replace(asked, rewriting=replace(rewriting, milliseconds=_milliseconds_since(started)))
+    return replace(response, rewriting=replace(rewriting, milliseconds=_milliseconds_since(started)))
 
 
 def marked(query: str) -> str:

@@ -103,8 +103,8 @@ def _sections(snapshot: ContextSnapshot, material: Material) -> Iterator[dict[st
     counted = snapshots.factor_of(snapshot).of_estimate
 
     def section(name: str, text: str | None, tokens: int, *made_of: str | int) -> dict[str, Any]:
-        gone = [at for part in made_of if (at := material.forgotten.get(part))]
-        return {"name": name, "tokens": tokens, "text": text, "forgotten_at": max(gone, default=None)}
+        times = [at for part in made_of if (at := material.forgotten.get(part))]
+        return {"name": name, "tokens": tokens, "text": text, "forgotten_at": max(times, default=None)}
 
     for one in snapshots.sections_of(snapshot):
         yield section(one.name, material.texts.get(one.sha256), one.tokens, one.sha256)
@@ -155,8 +155,8 @@ def _turn_lines(turns: Sequence[Turn]) -> list[str]:
 
 def query_of(snapshot: ContextSnapshot, material: Material) -> str | None:
     """The contextualised query with the mark before it, as it stood beside the message."""
-    named = (addition for addition in snapshots.additions_of(snapshot) if addition.name == "query")
-    return next((material.texts.get(addition.sha256) for addition in named), None)
+    parts = (addition for addition in snapshots.additions_of(snapshot) if addition.name == "query")
+    return next((material.texts.get(addition.sha256) for addition in parts), None)
 
 
 def _turn_items(snapshot: ContextSnapshot, material: Material, near: Sequence[Message]) -> Iterator[dict[str, Any]]:
@@ -173,10 +173,10 @@ def _turn_items(snapshot: ContextSnapshot, material: Material, near: Sequence[Me
                 if turn := sent.get(position):
                     yield _item(turn.id, position, run, counted(turn.token_count))
             continue
-        listed = [message for message in near if run.first <= message.position <= run.last]
-        first_listed = listed[0].position if listed else run.last + 1
+        messages = [message for message in near if run.first <= message.position <= run.last]
+        first_listed = messages[0].position if messages else run.last + 1
         if run.first < first_listed:
-            count = run.count - sum(message.is_active or run.reason == Reason.SUPERSEDED for message in listed)
+            count = run.count - sum(message.is_active or run.reason == Reason.SUPERSEDED for message in messages)
             yield {
                 "kind": "range",
                 "first": run.first,
@@ -185,7 +185,7 @@ def _turn_items(snapshot: ContextSnapshot, material: Material, near: Sequence[Me
                 "included": False,
                 "reason": run.reason.value,
             }
-        for message in listed:
+        for message in messages:
             yield _item(message.id, message.position, run, counted(message.token_count))
 
 

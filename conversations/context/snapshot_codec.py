@@ -49,9 +49,9 @@ def reason_at(text: str, position: int) -> Reason | None:
     return None
 
 
-def pack_texts(named: Iterable[NamedText]) -> str:
+def pack_texts(parts: Iterable[NamedText]) -> str:
     """For example ``base 312 47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU``."""
-    return BETWEEN.join(f"{one.name} {one.tokens} {short(one.sha256)}" for one in named)
+    return BETWEEN.join(f"{part.name} {part.tokens} {short(part.sha256)}" for part in parts)
 
 
 def unpack_texts(text: str) -> list[NamedText]:
@@ -122,10 +122,10 @@ def _each(pattern: re.Pattern[str], text: str) -> list[tuple[Any, ...]]:
 
 
 def _groups(pattern: re.Pattern[str], part: str) -> tuple[Any, ...]:
-    found = pattern.fullmatch(part)
-    if found is None:
+    match = pattern.fullmatch(part)
+    if match is None:
         raise ValueError(f"not in the notation of snapshots: {part!r}")
-    return found.groups()
+    return match.groups()
 
 
 def short(digest: str) -> str:

@@ -238,8 +238,8 @@ def standing_items_of(snapshot: ContextSnapshot, material: Material) -> list[dic
 
 
 def material_of(snapshot: ContextSnapshot) -> Material:
-    found = Message.objects.filter(sent_places(snapshot), thread_id=snapshot.thread_id)
-    return material_from(snapshot, found.order_by("position"))
+    messages = Message.objects.filter(sent_places(snapshot), thread_id=snapshot.thread_id)
+    return material_from(snapshot, messages.order_by("position"))
 
 
 def material_from(snapshot: ContextSnapshot, messages: Iterable[Message]) -> Material:

@@ -122,7 +122,7 @@ def _id(block: Block) -> str:
 
 def _whole(content: Sequence[Block], *, calls: frozenset[str], results: frozenset[str]) -> list[Block]:
     missing = {"tool_use": set(calls), "tool_result": set(results)}
-    kept: list[Block] = []
+    blocks: list[Block] = []
     for block in content:
         if block["type"] in IDS:
             # Each id counts once: the API takes neither two calls nor two results of one id.
@@ -130,5 +130,5 @@ def _whole(content: Sequence[Block], *, calls: frozenset[str], results: frozense
                 continue
             missing[block["type"]].remove(_id(block))
         if block["type"] in SENDABLE:
-            kept.append(block)
-    return sorted(kept, key=lambda block: block["type"] != "tool_result")
+            blocks.append(block)
+    return sorted(blocks, key=lambda block: block["type"] != "tool_result")

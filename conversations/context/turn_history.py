@@ -100,15 +100,17 @@ class Trace:
 
     @property
     def sent(self) -> int:
-        return sum(one.count for one in self.stretches if one.is_held and one.reason is not Reason.RECALLED)
+        return sum(
+            stretch.count for stretch in self.stretches if stretch.is_held and stretch.reason is not Reason.RECALLED
+        )
 
     @property
     def recalled(self) -> int:
-        return sum(one.count for one in self.stretches if one.reason is Reason.RECALLED)
+        return sum(stretch.count for stretch in self.stretches if stretch.reason is Reason.RECALLED)
 
     @property
     def left_out(self) -> int:
-        return sum(one.count for one in self.concerned if not one.is_held)
+        return sum(stretch.count for stretch in self.concerned if not stretch.is_held)
 
     @property
     def first_without(self) -> Stretch | None:
@@ -123,26 +125,28 @@ class Trace:
     @property
     def last_sent(self) -> Stretch | None:
         """Where it stood in its place last."""
-        sent = (one for one in self.concerned[::-1] if one.is_held and one.reason is not Reason.RECALLED)
-        return next(sent, None)
+        stretchs = (
+            stretch for stretch in self.concerned[::-1] if stretch.is_held and stretch.reason is not Reason.RECALLED
+        )
+        return next(stretchs, None)
 
     @property
     def returns(self) -> list[Return]:
-        found: list[Return] = []
+        return_s: list[Return] = []
         gone: Reason | None = None
         was_held = False
         for stretch in self.concerned:
             if stretch.is_held:
                 if gone and was_held:
-                    found.append(Return(stretch=stretch, gone=gone))
+                    return_s.append(Return(stretch=stretch, gone=gone))
                 gone, was_held = None, True
             else:
                 gone = stretch.reason
-        return found
+        return return_s
 
 
 def traced(seen: Iterable[RequestOutcome]) -> Trace:
-    return Trace(stretches=[_stretch(list(same)) for _, same in groupby(seen, key=lambda one: one.reason)])
+    return Trace(stretches=[_stretch(list(same)) for _, same in groupby(seen, key=lambda outcome: outcome.reason)])
 
 
 def _stretch(same: Sequence[RequestOutcome]) -> Stretch:
@@ -204,14 +208,14 @@ def _pieces(run: TurnRun, parts: Sequence[SummarizedRange]) -> Iterator[FateRang
 
 def areas(columns: Sequence[Sequence[FateRange]]) -> list[Area]:
     """The bars of requests side by side, those that are the same drawn as one."""
-    found: list[Area] = []
+    areas: list[Area] = []
     begun: dict[FateRange, int] = {}
     for place, column in enumerate([*columns, []]):
         for bar in begun.keys() - set(column):
-            found.append(Area(begin=begun.pop(bar), end=place - 1, bar=bar))
+            areas.append(Area(begin=begun.pop(bar), end=place - 1, bar=bar))
         for bar in column:
             begun.setdefault(bar, place)
-    return found
+    return areas
 
 
 def count_fates(runs: Sequence[TurnRun]) -> Counter[Fate]:

@@ -228,11 +228,11 @@ class DocumentReader:
 
     def _sources(self, values: dict[str, Any], place: str, *more: uuid.UUID | None) -> list[uuid.UUID]:
         """The turns that something rests on, as far as they came along."""
-        given = [
+        ids = [
             identifier(each, f"{place}.sources[{index}]")
             for index, each in enumerate(elements(values, "sources", place))
         ]
-        return [self._turns[str(each)] for each in dict.fromkeys([*given, *more]) if each and str(each) in self._turns]
+        return [self._turns[str(id)] for id in dict.fromkeys([*ids, *more]) if id and str(id) in self._turns]
 
     def _read_summaries(self, values: Sequence[Any], place: str, turns: Sequence[TurnRecord]) -> list[SummaryRecord]:
         summaries: list[SummaryRecord] = []
@@ -366,16 +366,16 @@ class DocumentReader:
 
     def _id(self, ids: Ids | ManyIds, values: dict[str, Any], place: str) -> uuid.UUID:
         """The id that is stored; one that is given stands only once in a document."""
-        given = identifier(values.get("id"), at(place, "id"))
-        if given is None:
+        id = identifier(values.get("id"), at(place, "id"))
+        if id is None:
             return uuid7()
-        if str(given) in ids:
-            refuse(at(place, "id"), f"stands twice in the document: {given}.")
+        if str(id) in ids:
+            refuse(at(place, "id"), f"stands twice in the document: {id}.")
         if isinstance(ids, ManyIds):
-            ids.add(str(given))
+            ids.add(str(id))
         else:
-            ids[str(given)] = uuid7() if self._new_ids else given
-        return ids[str(given)]
+            ids[str(id)] = uuid7() if self._new_ids else id
+        return ids[str(id)]
 
 
 def filled(given: Callable[[], Iterable[datetime | None]], start: datetime) -> Iterator[datetime]:

@@ -69,9 +69,9 @@ class Outline:
         name = None if self.is_foreign else section
         shape: dict[str, Shape] = {**dict.fromkeys(BOOK, PASSED), section: BOOK[section]}
         with self.document.opened() as file:
-            for found in walk(file, self.scratch, shape):
-                if found.name == name and found.number is not None:
-                    yield self.place(section, found.number), found.value
+            for value in walk(file, self.scratch, shape):
+                if value.name == name and value.number is not None:
+                    yield self.place(section, value.number), value.value
 
 
 def outline(document: Document, scratch: Scratch) -> Outline:

@@ -220,8 +220,8 @@ def _existing_id(error: IntegrityError) -> AlreadyExists | None:
     if not isinstance(cause, UniqueViolation) or not (cause.diag.constraint_name or "").endswith("_pkey"):
         return None
     kind = (cause.diag.table_name or "").rpartition("_")[2]
-    found = UUID.search(cause.diag.message_detail or "")
-    id = found.group() if found else ""
+    match = UUID.search(cause.diag.message_detail or "")
+    id = match.group() if match else ""
     return AlreadyExists(
         f"Nothing was imported: the {kind} {id} exists here already. To import copies with new ids, add `?ids=new`.",
         kind=kind,

@@ -91,12 +91,12 @@ def moment(value: Any, place: str) -> datetime | None:
     except (TypeError, ValueError):
         refuse(place, "must be an ISO 8601 time, for example 2026-03-01T12:00:00Z.")
     try:
-        moved = parsed.astimezone(UTC) if parsed.tzinfo else parsed.replace(tzinfo=UTC)
+        time = parsed.astimezone(UTC) if parsed.tzinfo else parsed.replace(tzinfo=UTC)
     except OverflowError:  # the first or the last day that Python knows, moved out of its calendar
-        moved = None
-    if moved is None or not EARLIEST <= moved < LATEST:
+        time = None
+    if time is None or not EARLIEST <= time < LATEST:
         refuse(place, f"must be a time from {EARLIEST.year} on and before {LATEST.year}.")
-    return moved
+    return time
 
 
 def identifier(value: Any, place: str) -> uuid.UUID | None:

@@ -89,8 +89,8 @@ def told_before(question: str, context: Sequence[ContextSentence]) -> list[str]:
     if not (mentioned or OF_US.search(question)):
         return []
     named = [s for s in reversed(context) if not s.is_question and NAME.search(s.text)]
-    told = [s for s in named if mentioned or OF_US.search(s.text)]
-    said = [s.text for s in told if s.speaker == "user"] or [s.text for s in told if s.speaker == "notes"]
+    sentences = [s for s in named if mentioned or OF_US.search(s.text)]
+    said = [s.text for s in sentences if s.speaker == "user"] or [s.text for s in sentences if s.speaker == "notes"]
     return list(dict.fromkeys(said))[:MOST_TOLD]
 
 

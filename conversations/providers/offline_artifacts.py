@@ -109,7 +109,7 @@ def artifact_request(message: str, listing: str) -> ArtifactRequest | None:
 
 def changed(request: str, listing: str) -> ArtifactRequest | None:
     """The newest artifact of the kind that is named, or the newest of all."""
-    known = [(found["title"], found["kind"]) for found in LISTED.finditer(listing)]
+    known = [(match["title"], match["kind"]) for match in LISTED.finditer(listing)]
     kind = named_kind(request)
     same = next(((title, of) for title, of in known if of == kind), None) or next(iter(known), None)
     return new(*same) if same else None
@@ -129,10 +129,10 @@ def word(pattern: str) -> re.Pattern[str]:
     return re.compile(rf"(?<!-)\b(?:{pattern})\b", re.IGNORECASE)
 
 
-def artifact(want: ArtifactRequest, said: UserSentences) -> dict[str, str]:
+def artifact(want: ArtifactRequest, sentences: UserSentences) -> dict[str, str]:
     """The input of ``save_artifact``: always the same for the same words."""
     language = {"language": want.language} if want.language else {}
-    return {"title": want.title, "kind": want.kind, **language, "content": WRITERS[want.kind](want, said)}
+    return {"title": want.title, "kind": want.kind, **language, "content": WRITERS[want.kind](want, sentences)}
 
 
 def document(want: ArtifactRequest, said: UserSentences) -> str:
@@ -152,8 +152,8 @@ def table(want: ArtifactRequest, said: UserSentences) -> str:
     return "\n".join([f"| {want.title.replace('|', '/')} | {ORIGIN} |", "| --- | --- |", *rows]) + "\n"
 
 
-def flowchart(want: ArtifactRequest, said: UserSentences) -> str:
-    steps = [want.title, *newest(said.statements)]
+def flowchart(want: ArtifactRequest, sentences: UserSentences) -> str:
+    steps = [want.title, *newest(sentences.statements)]
     nodes = [f'    s{i}["{label(step)}"]' for i, step in enumerate(steps)]
     arrows = [f"    s{i} --> s{i + 1}" for i in range(len(steps) - 1)]
     return "\n".join([f"%% {ORIGIN}", "flowchart TD", *nodes, *arrows]) + "\n"
@@ -164,10 +164,10 @@ def label(text: str) -> str:
     return re.sub(r"[^\w\s.,:!?-]", lambda match: f"#{ord(match[0])};", text)
 
 
-def code(want: ArtifactRequest, said: UserSentences) -> str:
+def code(want: ArtifactRequest, sentences: UserSentences) -> str:
     """Comments and nothing that would do a thing."""
     mark = COMMENT.get(want.language.lower(), "#")
-    return "".join(f"{mark} {line}".rstrip() + "\n" for line in document(want, said).splitlines())
+    return "".join(f"{mark} {line}".rstrip() + "\n" for line in document(want, sentences).splitlines())
 
 
 def page(want: ArtifactRequest, said: UserSentences) -> str:
@@ -177,8 +177,8 @@ def page(want: ArtifactRequest, said: UserSentences) -> str:
     return f"{head}<h1>{escape(want.title)}</h1>\n<p>{ORIGIN}</p>\n{quotes}"
 
 
-def picture(want: ArtifactRequest, said: UserSentences) -> str:
-    lines = [want.title, ORIGIN, *newest(said.statements)]
+def picture(want: ArtifactRequest, sentences: UserSentences) -> str:
+    lines = [want.title, ORIGIN, *newest(sentences.statements)]
     texts = "".join(f'<text x="10" y="{20 * i + 25}">{escape(line)}</text>\n' for i, line in enumerate(lines))
     size = f'viewBox="0 0 900 {20 * len(lines) + 25}"'
     return f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="sans-serif" font-size="14">\n{texts}</svg>\n'
@@ -194,9 +194,9 @@ WRITERS: Mapping[str, Callable[[ArtifactRequest, UserSentences], str]] = {
 }
 
 
-def sections(said: UserSentences) -> dict[str, Sequence[str]]:
-    asked = {"Questions that were asked": newest(said.questions)} if said.questions else {}
-    return {"What was said": newest(said.statements), **asked}
+def sections(sentences: UserSentences) -> dict[str, Sequence[str]]:
+    asked = {"Questions that were asked": newest(sentences.questions)} if sentences.questions else {}
+    return {"What was said": newest(sentences.statements), **asked}
 
 
 def newest(sentences: Sequence[str]) -> Sequence[str]:

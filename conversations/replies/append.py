@@ -45,10 +45,10 @@ def _store(
     text: str,
     said: Sequence[tuple[Message.Role, list[dict[str, Any]]]],
 ) -> Thread:
-    place = _locked(store.place_of(user, thread_id, assistant, text), user, thread_id)
-    thread, now = place.thread, timezone.now()
-    session = store.session_after(place, now)
-    before, total = place.before, place.token_total
+    cursor = _locked(store.place_of(user, thread_id, assistant, text), user, thread_id)
+    thread, now = cursor.thread, timezone.now()
+    session = store.session_after(cursor, now)
+    before, total = cursor.before, cursor.token_total
     rows: list[Message] = []
     for role, blocks in said:
         long_work.check()
@@ -60,17 +60,17 @@ def _store(
         before = row.id
         rows.append(row)
     thread.updated_at, thread.session_started_at, thread.away_since = now, session.started_at, session.away_since
-    thread.save(force_insert=place.is_new)
+    thread.save(force_insert=cursor.is_new)
     Message.objects.bulk_create(rows, batch_size=AT_ONCE)
     return thread
 
 
-def _locked(place: ThreadCursor, user: User, thread_id: uuid.UUID | str | None) -> ThreadCursor:
+def _locked(cursor: ThreadCursor, user: User, thread_id: uuid.UUID | str | None) -> ThreadCursor:
     """The same place, looked at again once nobody else can write to the thread."""
-    if place.is_new:
-        return place
-    Thread.objects.select_for_update(no_key=True).get(id=place.thread.id)
-    place = store.place_of(user, thread_id, None, "")
-    if place.running:
-        raise ReplyInProgress(reply=str(place.running))
-    return place
+    if cursor.is_new:
+        return cursor
+    Thread.objects.select_for_update(no_key=True).get(id=cursor.thread.id)
+    cursor = store.place_of(user, thread_id, None, "")
+    if cursor.running:
+        raise ReplyInProgress(reply=str(cursor.running))
+    return cursor

@@ -152,8 +152,8 @@ def ending(
         "request": described["request"],
     }
     if reply.user_message_id is None:
-        made = services.made_by(reply.id, reply.thread_id)
-        data["artifact"] = wire.artifact_note(made[-1].artifact) if made else None
+        versions = services.made_by(reply.id, reply.thread_id)
+        data["artifact"] = wire.artifact_note(versions[-1].artifact) if versions else None
     if reply.error:
         data["error"] = reply.error
     return Event(

@@ -35,13 +35,13 @@ async def _from_memory(live: LiveReply, after: int, bell: asyncio.Event) -> Asyn
     """To the end, or to the point where it turns out that the end is written elsewhere."""
     while True:
         bell.clear()
-        found = live.events[after:]
-        for event in found:
+        events = live.events[after:]
+        for event in events:
             after = event.seq
             yield event
-        if live.lost or (not found and live.events[-1].is_last):
+        if live.lost or (not events and live.events[-1].is_last):
             return
-        if not found:
+        if not events:
             await bell.wait()
 
 

@@ -60,7 +60,7 @@ async def start(
     content: Any,
     client_message_id: Any = None,
     assistant: str | None = None,
-    terms: CallerOptions = NO_OPTIONS,
+    options: CallerOptions = NO_OPTIONS,
     token: ApiToken | None = None,
 ) -> OpenedReply:
     """Store a user turn and let the model answer it. The only way in, for socket, REST and commands.
@@ -71,7 +71,7 @@ async def start(
     """
     blocks, message_id = user_blocks(content), client_id(client_message_id)
     values = {"thread_id": thread_id, "assistant": assistant, "blocks": blocks, "client_message_id": message_id}
-    return await _begin(store.open_turn, user=user, terms=terms, token=token, **values)
+    return await _begin(store.open_turn, user=user, terms=options, token=token, **values)
 
 
 async def start_preset(
@@ -96,18 +96,18 @@ async def retry(
     user: User,
     reply_id: uuid.UUID | str,
     model: str = "",
-    terms: CallerOptions = NO_OPTIONS,
+    options: CallerOptions = NO_OPTIONS,
     token: ApiToken | None = None,
 ) -> OpenedReply:
     """Another reply for the same user turn, or another run of the same preset. ``model`` may be the assistant's fallback."""
-    return await _begin(store.open_retry, user=user, reply_id=reply_id, model=model, terms=terms, token=token)
+    return await _begin(store.open_retry, user=user, reply_id=reply_id, model=model, terms=options, token=token)
 
 
 async def go_on(
-    *, user: User, reply_id: uuid.UUID | str, terms: CallerOptions = NO_OPTIONS, token: ApiToken | None = None
+    *, user: User, reply_id: uuid.UUID | str, options: CallerOptions = NO_OPTIONS, token: ApiToken | None = None
 ) -> OpenedReply:
     """A reply that goes on where this one was cut short: its text begins with all that there is."""
-    return await _begin(store.open_continuation, user=user, reply_id=reply_id, terms=terms, token=token)
+    return await _begin(store.open_continuation, user=user, reply_id=reply_id, terms=options, token=token)
 
 
 async def stop(*, user: User, reply_id: uuid.UUID | str) -> Reply:
@@ -124,17 +124,17 @@ async def stop(*, user: User, reply_id: uuid.UUID | str) -> Reply:
 async def _begin(open_it: Callable[..., OpenedReply], **values: Any) -> OpenedReply:
     """Store what a reply begins with, and let it run."""
     book = _open_journal()
-    with telemetry.listener.reply() as told:
-        opened = await in_database(_open)(open_it, told, **values)
+    with telemetry.listener.reply() as step:
+        opened = await in_database(_open)(open_it, step, **values)
         if not opened.repeated:
-            _set_going(book, opened, told)
+            _set_going(book, opened, step)
     return opened
 
 
-def _open(open_it: Callable[..., OpenedReply], told: ReplyStep, **values: Any) -> OpenedReply:
+def _open(open_it: Callable[..., OpenedReply], step: ReplyStep, **values: Any) -> OpenedReply:
     opened = open_it(**values)
     if not opened.repeated:
-        told.record_opened(opened.thread, opened.reply)
+        step.record_opened(opened.thread, opened.reply)
     return opened
 
 
@@ -218,16 +218,16 @@ async def _run(book: Journal, live: LiveReply, opened: OpenedReply) -> None:
 async def _answer(book: Journal, live: LiveReply, opened: OpenedReply) -> Outcome:
     """Ask the model and run the tools that it calls, again and again, until it is done."""
     snapshot, context = await _first_request(live, opened)
-    terms, pauses = opened.terms, 0
-    done: Sequence[Section]
+    options, pauses = opened.terms, 0
+    sections: Sequence[Section]
     while True:
         _tell_of_request(book, live, opened, snapshot, context)
-        answered = await _ask(book, live, snapshot, context, terms)
-        if anew := _anew(answered, live, opened.thread.assistant, context, terms):
-            declined, terms = anew
+        answered = await _ask(book, live, snapshot, context, options)
+        if anew := _anew(answered, live, opened.thread.assistant, context, options):
+            declined, options = anew
             live.transcript.drop_round()
             ended = declined.after(live.end_call())
-            snapshot, context = await in_database(store.build_anew)(snapshot, ended, opened, context, terms)
+            snapshot, context = await in_database(store.build_anew)(snapshot, ended, opened, context, options)
             continue
         if isinstance(answered, ProviderError):
             raise answered
@@ -236,12 +236,12 @@ async def _answer(book: Journal, live: LiveReply, opened: OpenedReply) -> Outcom
         if answered.stop_reason == PAUSED and live.transcript.current and pauses < MOST_PAUSES:
             pauses += 1
             live.transcript.drop_calls()
-            done = resumed(live.transcript.current)
+            sections = resumed(live.transcript.current)
             live.transcript.go_on()
-        elif not (done := await _round(book, live, opened, context, answered)):
+        elif not (sections := await _round(book, live, opened, context, answered)):
             return _outcome(answered, live)
         ended = Outcome(status=Reply.Status.COMPLETED).after(live.end_call())
-        snapshot, context = await in_database(store.next_round)(snapshot, ended, context, done)
+        snapshot, context = await in_database(store.next_round)(snapshot, ended, context, sections)
 
 
 def _tell_of_request(
@@ -256,7 +256,7 @@ def _tell_of_request(
 
 
 async def _ask(
-    book: Journal, live: LiveReply, snapshot: ContextSnapshot, context: Context, terms: CallerOptions
+    book: Journal, live: LiveReply, snapshot: ContextSnapshot, context: Context, options: CallerOptions
 ) -> Finished | ProviderError:
     """How the call ended, also where the request was too large for the model. Raises every other ``ProviderError``."""
     try:
@@ -270,7 +270,7 @@ async def _ask(
         with telemetry.listener.model_request(snapshot, live.begin_call()):
             return await ask(book, live, context)
     except BrokenInvariant:
-        if terms.most_input is None:
+        if options.most_input is None:
             raise
         return provider_error(retries.TOO_LARGE)  # what can't be left out takes more than the model does
     except ProviderError as error:
@@ -280,26 +280,26 @@ async def _ask(
 
 
 def _anew(
-    answered: Finished | ProviderError, live: LiveReply, assistant: Assistant, context: Context, terms: CallerOptions
+    answered: Finished | ProviderError, live: LiveReply, assistant: Assistant, context: Context, options: CallerOptions
 ) -> tuple[Outcome, CallerOptions] | None:
     """How the request ended, and the terms on which the same reply asks once more: of another model where this one declined
     and the assistant says so, within fewer tokens where it could not take so many. What readers have been shown can't be
     taken back, so then neither."""
     if live.transcript.shows_text:
         return None
-    terms = replace(terms, rounds=tuple(context.parts.rounds))
+    options = replace(options, rounds=tuple(context.parts.rounds))
     if isinstance(answered, Finished) and answered.stop_reason == refusals.STOP_REASON:
         other = assistant.fallback_model if assistant.fallback_automatic else ""
-        if other in ("", context.model) or terms.fallback_for:
+        if other in ("", context.model) or options.fallback_for:
             return None
-        return _failed(_refusal(answered)), replace(terms, model=other, fallback_for=context.model)
+        return _failed(_refusal(answered)), replace(options, model=other, fallback_for=context.model)
     if isinstance(answered, Finished):
         if answered.stop_reason != retries.WINDOW_EXCEEDED:
             return None
         answered = provider_error(retries.TOO_LARGE)
-    if terms.most_input is not None:
+    if options.most_input is not None:
         return None
-    return _failed(_model_error(answered)), replace(terms, most_input=retries.less_than(context.model_tokens))
+    return _failed(_model_error(answered)), replace(options, most_input=retries.less_than(context.model_tokens))
 
 
 async def _round(
@@ -365,14 +365,16 @@ def _as_artifact(preset: Preset, live: LiveReply, finished: Finished) -> ToolCal
 async def _ask_for_query(live: LiveReply, snapshot: ContextSnapshot, context: Context) -> Rewriting:
     """What a small model makes of the message. Whatever goes wrong, the rules try it at once, and staff can see why."""
     provider, text, call = get_provider(context.provider), text_of(context.newest.content), live.begin_call()
-    with telemetry.listener.model_request(snapshot, call) as told:
-        asked = await ask_model(provider=provider, payload=context.payload, text=text, turns=context.history, call=call)
-        if asked.error:
-            told.failed(asked.error.code)
+    with telemetry.listener.model_request(snapshot, call) as step:
+        response = await ask_model(
+            provider=provider, payload=context.payload, text=text, turns=context.history, call=call
+        )
+        if response.error:
+            step.failed(response.error.code)
     live.call = ModelCall()  # a help costs the reply nothing
-    outcome = _failed(_model_error(asked.error)) if asked.error else Outcome(status=Reply.Status.COMPLETED)
+    outcome = _failed(_model_error(response.error)) if response.error else Outcome(status=Reply.Status.COMPLETED)
     await in_database(store.end_request)(snapshot, outcome.after(call))
-    return asked.rewriting
+    return response.rewriting
 
 
 def _outcome(finished: Finished, live: LiveReply) -> Outcome:

@@ -38,7 +38,8 @@ class LiveReply:
     ``events`` are stored and may be shown. ``unwritten`` ones are numbered; whether they are stored is not known yet, so
     they are written again as they are. ``pending`` is what comes after them. ``call`` is that of the model which is running or
     ran last; it must have ended by ``ends_at``. ``spent`` is what those before it used, ``thought_seconds`` how long they
-    thought. ``asked`` are provider and model of its newest request. ``told`` is the reply as whoever listens to it knows it.
+    thought. ``model_used`` are provider and model of its newest request. ``telemetry`` is the step that
+    its listeners see.
     """
 
     id: uuid.UUID
@@ -162,7 +163,7 @@ class Journal:
                     reply_id=live.id,
                     owner=OWNER,
                     outcome=outcome,
-                    said=live.transcript,
+                    transcript=live.transcript,
                     spent=live.spent,
                     events=events,
                 )

@@ -21,7 +21,7 @@ TOO_LARGE, OUT_OF_ROOM = "request_too_large", "out_of_room"
 WINDOW_EXCEEDED = "model_context_window_exceeded"
 
 
-def after(before: Reply, terms: CallerOptions, model: str = "") -> CallerOptions:
+def after(before: Reply, options: CallerOptions, model: str = "") -> CallerOptions:
     """The terms of the next attempt. Where no model is named it is asked of the one that answered before. Raises
     ``ModelNotOffered``."""
     assistant = before.thread.assistant
@@ -36,13 +36,13 @@ def after(before: Reply, terms: CallerOptions, model: str = "") -> CallerOptions
     declined = last.model if last and last.stop_reason == refusals.STOP_REASON else ""
     answered = last.model if last and not declined else before.model
     asked = model or (answered if answered in offered else own)
-    terms = replace(terms, model=asked if asked != own else "")
+    options = replace(options, model=asked if asked != own else "")
     if last is None:
-        return terms
+        return options
     if declined:
-        return replace(terms, fallback_for=declined if declined != asked == fallback else "")
+        return replace(options, fallback_for=declined if declined != asked == fallback else "")
     return replace(
-        terms,
+        options,
         fallback_for=last.fallback_for if last.model == asked else "",
         least_output=MORE * last.max_tokens if code_of(before) == OUT_OF_ROOM else 0,
         most_input=less_than(last.total_tokens) if last.stop_reason == WINDOW_EXCEEDED else None,

@@ -34,7 +34,7 @@ TEXT = "text"
 
 
 async def ask(book: Journal, live: LiveReply, context: Context) -> Finished:
-    """Call the model once; what it says and calls is told to readers and kept in ``live.said``, how far the call has come in
+    """Call the model once; what it says and calls is told to readers and kept in ``live.transcript``, how far the call has come in
     ``live.call``. Raises ``ProviderError``."""
     watched: dict[str, InputWatcher] = {}
     stream = get_provider(context.provider).stream(context.payload, seconds=live.ends_at - time.monotonic())
@@ -103,10 +103,10 @@ async def run_tools(
         return
     results = []
     for called in calls:
-        with telemetry.listener.tool(called.name, called.id) as told:
+        with telemetry.listener.tool(called.name, called.id) as step:
             done = await in_database(running.run)(called.name, called.input, call, offered=offered)
             if done.is_error:
-                told.failed("tool_error")
+                step.failed("tool_error")
         result = done.result
         if result.artifact:
             live.transcript.artifacts.append(result.artifact)

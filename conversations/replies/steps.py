@@ -93,7 +93,7 @@ def look(*, user_id: int, thread_id: uuid.UUID, client_message_id: str | None = 
 
 def open_reply(
     *,
-    place: ThreadCursor,
+    cursor: ThreadCursor,
     last_position: int,
     message: Message | None,
     reply: Reply,
@@ -106,22 +106,22 @@ def open_reply(
     what it may take.
 
     ``last_position`` is where the thread ended when it was looked at. ``None``, and nothing stored, where others were faster.
-    Raises ``NoRoom``.
+    Raises ``NoAllowance``.
     """
     values = {
-        "thread": _json(_row(place.thread)),
+        "thread": _json(_row(cursor.thread)),
         "last_position": last_position,
         "messages": _json([_row(message)] if message else []),
         "reply": _json(_row(reply)),
         "lease": lease,
-        "user": place.thread.user_id,
+        "user": cursor.thread.user_id,
         "token": reply.token_id,
         "reserved": reply.reserved,
         "most_running": limits.running_replies,
         "most_tokens": limits.tokens_day,
     }
     try:
-        found = _step(TURN_IN_NEW_THREAD if place.is_new else TURN_IN_THREAD, values | _request(snapshot, blocks))
+        found = _step(TURN_IN_NEW_THREAD if cursor.is_new else TURN_IN_THREAD, values | _request(snapshot, blocks))
     except IntegrityError as error:
         if _constraint(error) in LIMITS:
             raise NoAllowance from error

@@ -157,7 +157,7 @@ def open_turn(
     assistant: str | None,
     blocks: list[dict[str, Any]],
     client_message_id: str | None,
-    terms: CallerOptions = NO_OPTIONS,
+    options: CallerOptions = NO_OPTIONS,
     token: ApiToken | None = None,
 ) -> OpenedReply:
     """Store the user turn, its reply and its first request (T4, S1). ``None`` creates a thread; no other id ever does (T5).
@@ -166,12 +166,12 @@ def open_turn(
     page; its own limits count too. Raises ``ThreadNotFound``, ``ReplyInProgress``, ``RateLimited``.
     """
     for _ in range(LOOKS):
-        place = place_of(user, thread_id, assistant, text_of(blocks), client_message_id)
-        if place.duplicate:
-            return _repeated(place, place.duplicate)
-        if place.running:
-            _end_left_behind(place.running)
-        elif opened := _open(place, next_turn(place, blocks, client_message_id), terms, token):
+        cursor = place_of(user, thread_id, assistant, text_of(blocks), client_message_id)
+        if cursor.duplicate:
+            return _repeated(cursor, cursor.duplicate)
+        if cursor.running:
+            _end_left_behind(cursor.running)
+        elif opened := _open(cursor, next_turn(cursor, blocks, client_message_id), options, token):
             return opened
     raise ReplyInProgress
 
@@ -181,45 +181,45 @@ def open_retry(
     user: User,
     reply_id: uuid.UUID | str,
     model: str = "",
-    terms: CallerOptions = NO_OPTIONS,
+    options: CallerOptions = NO_OPTIONS,
     token: ApiToken | None = None,
 ) -> OpenedReply:
     """Another reply for the same user turn, or another attempt to go on with one. ``model`` is asked in place of the
     assistant's. Raises ``ReplyNotFound``, ``ReplyInProgress``, ``CannotRetry``, ``ModelNotOffered``."""
     before = threads.reply_of(user, reply_id)
-    terms = retries.after(before, terms, model)
+    options = retries.after(before, options, model)
     if before.user_message_id is None:
         return open_preset(
-            user=user, thread_id=before.thread_id, slug=before.preset, click=None, terms=terms, token=token
+            user=user, thread_id=before.thread_id, slug=before.preset, click=None, options=options, token=token
         )
     turn = retries.turn_to_go_on_with(before)
     for _ in range(LOOKS):
-        place = _place_in(user, before.thread_id)
-        if place.running:
-            _end_left_behind(place.running)
-        elif place.question != before.user_message_id:
+        cursor = _place_in(user, before.thread_id)
+        if cursor.running:
+            _end_left_behind(cursor.running)
+        elif cursor.question != before.user_message_id:
             raise CannotRetry
-        elif opened := _open_again(place, before.user_message_id, terms, token, continues=turn):
+        elif opened := _open_again(cursor, before.user_message_id, options, token, continues=turn):
             return opened
     raise ReplyInProgress
 
 
 def open_continuation(
-    *, user: User, reply_id: uuid.UUID | str, terms: CallerOptions = NO_OPTIONS, token: ApiToken | None = None
+    *, user: User, reply_id: uuid.UUID | str, options: CallerOptions = NO_OPTIONS, token: ApiToken | None = None
 ) -> OpenedReply:
     """A reply that goes on where this one was cut short. Raises ``ReplyNotFound``, ``ReplyInProgress``, ``CannotContinue``."""
     before = threads.reply_of(user, reply_id)
     turn = Message.objects.filter(reply=before, is_active=True, status=Message.Status.INCOMPLETE).first()
     if turn is None or before.user_message_id is None:
         raise CannotContinue
-    terms = retries.after(before, terms)
+    options = retries.after(before, options)
     for _ in range(LOOKS):
-        place = _place_in(user, before.thread_id)
-        if place.running:
-            _end_left_behind(place.running)
-        elif place.before != turn.id:
+        cursor = _place_in(user, before.thread_id)
+        if cursor.running:
+            _end_left_behind(cursor.running)
+        elif cursor.before != turn.id:
             raise CannotContinue
-        elif opened := _open_again(place, before.user_message_id, terms, token, continues=turn):
+        elif opened := _open_again(cursor, before.user_message_id, options, token, continues=turn):
             return opened
     raise ReplyInProgress
 
@@ -230,25 +230,25 @@ def open_preset(
     thread_id: uuid.UUID | str,
     slug: str,
     click: str | None,
-    terms: CallerOptions = NO_OPTIONS,
+    options: CallerOptions = NO_OPTIONS,
     token: ApiToken | None = None,
 ) -> OpenedReply:
     """A reply that makes the preset's artifact of the thread. Raises ``ThreadNotFound``, ``PresetNotFound``,
     ``NothingToWorkFrom``, ``ReplyInProgress``."""
     thread_id = threads.identifier(thread_id, ThreadNotFound)
     for _ in range(LOOKS):
-        place = _place_in(user, thread_id)
-        if click and (known := Reply.objects.filter(thread=place.thread, client_id=click).first()):
-            return OpenedReply(thread=place.thread, message=None, reply=known, saved=None, repeated=True)
-        preset = threads.preset_of(place.thread, slug)
-        if not place.before:
+        cursor = _place_in(user, thread_id)
+        if click and (reply := Reply.objects.filter(thread=cursor.thread, client_id=click).first()):
+            return OpenedReply(thread=cursor.thread, message=None, reply=reply, saved=None, repeated=True)
+        preset = threads.preset_of(cursor.thread, slug)
+        if not cursor.before:
             raise NothingToWorkFrom
-        if place.running:
-            running = Reply.objects.get(id=place.running)
+        if cursor.running:
+            running = Reply.objects.get(id=cursor.running)
             if running.preset == slug:  # the same button once more
-                return OpenedReply(thread=place.thread, message=None, reply=running, saved=None, repeated=True)
-            _end_left_behind(place.running)
-        elif opened := _open_preset(place, preset, click, terms, token):
+                return OpenedReply(thread=cursor.thread, message=None, reply=running, saved=None, repeated=True)
+            _end_left_behind(cursor.running)
+        elif opened := _open_preset(cursor, preset, click, options, token):
             return opened
     raise ReplyInProgress
 
@@ -260,14 +260,14 @@ def question_of(opened: OpenedReply) -> backend_ranking.Question | None:
 
 
 def build_anew(
-    before: ContextSnapshot, ended: Outcome, opened: OpenedReply, context: Context, terms: CallerOptions
+    before: ContextSnapshot, ended: Outcome, opened: OpenedReply, context: Context, options: CallerOptions
 ) -> Recorded:
     """Store how a request ended whose reply asks anew, on other terms, and record the request that it asks with.
 
     Raises ``Reply.DoesNotExist`` where the reply has ended.
     """
     end_request(before, ended)
-    return build_and_record(replace(opened, terms=terms), query=context.rewriting, round=before.round + 1)
+    return build_and_record(replace(opened, terms=options), query=context.rewriting, round=before.round + 1)
 
 
 def build_and_record(opened: OpenedReply, *, query: Rewriting | None = None, round: int = 1) -> Recorded:
@@ -284,18 +284,18 @@ def build_and_record(opened: OpenedReply, *, query: Rewriting | None = None, rou
         session=_session_of(thread),
         query=query,
         silent=opened.message is None,
-        terms=opened.terms,
+        options=opened.terms,
     )
     return _record(snapshots.of_reply(context, opened.reply, round=round), context)
 
 
-def next_round(before: ContextSnapshot, ended: Outcome, context: Context, done: Sequence[Section]) -> Recorded:
+def next_round(before: ContextSnapshot, ended: Outcome, context: Context, sections: Sequence[Section]) -> Recorded:
     """Store how a request ended whose reply goes on, and record the next one, after this was said and done.
 
     Raises ``Reply.DoesNotExist`` where the reply has ended.
     """
     end_request(before, ended)
-    further = continue_context(context, done, at=timezone.now())
+    further = continue_context(context, sections, at=timezone.now())
     reply = Reply(id=before.reply_id, thread_id=before.thread_id, user_message_id=before.message_id)
     return _record(snapshots.of_reply(further, reply, round=before.round + 1), further)
 
@@ -322,25 +322,25 @@ def upcoming(
     thread_id: uuid.UUID | str | None,
     assistant: str | None,
     blocks: list[dict[str, Any]],
-    terms: CallerOptions = NO_OPTIONS,
+    options: CallerOptions = NO_OPTIONS,
     for_another_model: bool = False,
 ) -> PreparedContext:
     """What a message would be answered from. Calls no model and writes nothing."""
-    place = place_of(user, thread_id, assistant, text_of(blocks))
-    message = next_turn(place, blocks, None)
-    session = session_after(place, message.created_at)
-    question = _still_to_ask(place.thread, session, message.text)
+    cursor = place_of(user, thread_id, assistant, text_of(blocks))
+    message = next_turn(cursor, blocks, None)
+    session = session_after(cursor, message.created_at)
+    question = _still_to_ask(cursor.thread, session, message.text)
     if question and backend_ranking.may_be_asked(question):
         backend_ranking.ask_and_wait(question)
     return PreparedContext(
         context=_build(
-            place,
+            cursor,
             replace(Turn.of(message), id=None),
             session=session,
-            terms=terms,
+            options=options,
             for_another_model=for_another_model,
         ),
-        thread_id=None if place.is_new else place.thread.id,
+        thread_id=None if cursor.is_new else cursor.thread.id,
         begins_session=session.started_at == message.created_at,
     )
 
@@ -367,7 +367,7 @@ def close(
     reply_id: uuid.UUID,
     owner: str | None,
     outcome: Outcome,
-    said: ReplyTranscript | None = None,
+    transcript: ReplyTranscript | None = None,
     spent: Usage | None = None,
     events: list[Event] = [],  # noqa: B006
 ) -> list[Event]:
@@ -378,7 +378,7 @@ def close(
     last; none when the reply had ended already or belongs to somebody else.
     """
     now = timezone.now()
-    blocks, going_on = _blocks_of(reply_id, said, outcome)
+    blocks, going_on = _blocks_of(reply_id, transcript, outcome)
     answer = turn_of(Message.Role.ASSISTANT, blocks, now) if blocks else None
     reply = Reply(
         id=reply_id,
@@ -436,31 +436,31 @@ def _amend(thread_id: uuid.UUID, question_id: uuid.UUID) -> None:
 
 
 def _blocks_of(
-    reply_id: uuid.UUID, said: ReplyTranscript | None, outcome: Outcome
+    reply_id: uuid.UUID, transcript: ReplyTranscript | None, outcome: Outcome
 ) -> tuple[list[dict[str, Any]], Message.Status | None]:
     """The content of the assistant turn that a reply leaves, nothing where it said and did nothing, or was silent. With its
     status, where it adds nothing to what it was to go on with: then that is as cut short as it was.
 
     What it saved is told by the turn whatever happened in between: else it would be asked for and made again (F4).
     """
-    if said is not None and outcome.status is Reply.Status.COMPLETED and not said.artifacts:
-        return said.content, None
+    if transcript is not None and outcome.status is Reply.Status.COMPLETED and not transcript.artifacts:
+        return transcript.content, None
     reply = Reply.objects.get(id=reply_id)
     if reply.preset:
         return [], None
-    if said is None:
+    if transcript is None:
         before = Message.objects.filter(reply=reply.continues_id).first() if reply.continues_id else None
         text = eventlog.text_of(reply_id)
-        said = (
+        transcript = (
             ReplyTranscript.of(text.removeprefix(before.text), before=before.blocks)
             if before
             else ReplyTranscript.of(text)
         )
-    told = {(artifact["id"], artifact["version"]) for artifact in said.artifacts}
-    made = services.made_by(reply_id, reply.thread_id)
-    lost = (version for version in made if (str(version.artifact_id), version.number) not in told)
-    blocks = [*said.content, *saved_blocks(lost)]
-    adds_nothing = reply.continues_id is not None and not said.is_new and blocks == said.before
+    told = {(artifact["id"], artifact["version"]) for artifact in transcript.artifacts}
+    versions = services.made_by(reply_id, reply.thread_id)
+    lost = (version for version in versions if (str(version.artifact_id), version.number) not in told)
+    blocks = [*transcript.content, *saved_blocks(lost)]
+    adds_nothing = reply.continues_id is not None and not transcript.is_new and blocks == transcript.before
     return blocks, Message.Status.INCOMPLETE if adds_nothing else None
 
 
@@ -536,17 +536,17 @@ def place_of(
 
 
 def _place_in(user: User, thread_id: uuid.UUID, client_message_id: str | None = None) -> ThreadCursor:
-    place = steps.look(user_id=user.id, thread_id=thread_id, client_message_id=client_message_id)
-    if place is None:
+    cursor = steps.look(user_id=user.id, thread_id=thread_id, client_message_id=client_message_id)
+    if cursor is None:
         raise ThreadNotFound
-    return place
+    return cursor
 
 
-def _repeated(place: ThreadCursor, message_id: uuid.UUID) -> OpenedReply:
+def _repeated(cursor: ThreadCursor, message_id: uuid.UUID) -> OpenedReply:
     """What the same message made when it came first."""
     message = Message.objects.get(id=message_id)
-    reply = Reply.objects.filter(thread=place.thread, user_message=message).latest("created_at")
-    return OpenedReply(thread=place.thread, message=message, reply=reply, saved=None, repeated=True)
+    reply = Reply.objects.filter(thread=cursor.thread, user_message=message).latest("created_at")
+    return OpenedReply(thread=cursor.thread, message=message, reply=reply, saved=None, repeated=True)
 
 
 def _end_left_behind(reply_id: uuid.UUID) -> None:
@@ -555,41 +555,46 @@ def _end_left_behind(reply_id: uuid.UUID) -> None:
         raise ReplyInProgress(reply=str(reply_id))
 
 
-def _open(place: ThreadCursor, message: Message, terms: CallerOptions, token: ApiToken | None) -> OpenedReply | None:
+def _open(cursor: ThreadCursor, message: Message, options: CallerOptions, token: ApiToken | None) -> OpenedReply | None:
     """The turn with a reply and, where it can be built at once, the first request; ``None`` where others were faster."""
-    session = session_after(place, message.created_at)
-    context = _built_if_possible(place, message, session, terms)
-    opened = store_turn(place, message, session, context, token)
-    return opened and replace(opened, terms=terms)
+    session = session_after(cursor, message.created_at)
+    context = _built_if_possible(cursor, message, session, options)
+    opened = store_turn(cursor, message, session, context, token)
+    return opened and replace(opened, terms=options)
 
 
 def _open_again(
-    place: ThreadCursor, question: uuid.UUID, terms: CallerOptions, token: ApiToken | None, *, continues: Message | None
+    cursor: ThreadCursor,
+    question: uuid.UUID,
+    options: CallerOptions,
+    token: ApiToken | None,
+    *,
+    continues: Message | None,
 ) -> OpenedReply | None:
     """The same for a turn that is stored."""
-    message, session = Message.objects.get(id=question), _session_of(place.thread)
+    message, session = Message.objects.get(id=question), _session_of(cursor.thread)
     if continues:
-        terms = replace(terms, rounds=retries.so_far(continues))
-    context = _built_if_possible(place, message, session, terms)
-    asked_for = {"model": terms.model, "continues_id": continues.reply_id if continues else None}
-    opened = store_turn(place, message, session, context, token, is_stored=True, **asked_for)
-    return opened and replace(opened, terms=terms, continues=continues)
+        options = replace(options, rounds=retries.so_far(continues))
+    context = _built_if_possible(cursor, message, session, options)
+    asked_for = {"model": options.model, "continues_id": continues.reply_id if continues else None}
+    opened = store_turn(cursor, message, session, context, token, is_stored=True, **asked_for)
+    return opened and replace(opened, terms=options, continues=continues)
 
 
 def _open_preset(
-    place: ThreadCursor, preset: Preset, click: str | None, terms: CallerOptions, token: ApiToken | None
+    cursor: ThreadCursor, preset: Preset, click: str | None, options: CallerOptions, token: ApiToken | None
 ) -> OpenedReply | None:
-    thread, session = place.thread, _session_of(place.thread)
-    reply = _new_reply(thread, token=token, preset=preset.slug, client_id=click, model=terms.model)
+    thread, session = cursor.thread, _session_of(cursor.thread)
+    reply = _new_reply(thread, token=token, preset=preset.slug, client_id=click, model=options.model)
     context = None
     if not _still_to_ask(thread, session):
-        context = _next_request(place, instruction(thread, preset), session=session, silent=True, terms=terms)
-    stored = _store_opening(place, reply, context, turn=None, last_position=thread.last_position)
-    return stored and replace(stored, preset=preset, terms=terms, saved=eventlog.requested(reply))
+        context = _next_request(cursor, instruction(thread, preset), session=session, silent=True, options=options)
+    stored = _store_opening(cursor, reply, context, turn=None, last_position=thread.last_position)
+    return stored and replace(stored, preset=preset, terms=options, saved=eventlog.requested(reply))
 
 
 def store_turn(
-    place: ThreadCursor,
+    cursor: ThreadCursor,
     message: Message,
     session: Session,
     context: Context | None,
@@ -600,13 +605,13 @@ def store_turn(
 ) -> OpenedReply | None:
     """One statement for the turn, its reply and its first request; ``None`` where others were faster. ``asked_for`` are
     columns of the reply."""
-    thread, last_position = place.thread, place.thread.last_position
+    thread, last_position = cursor.thread, cursor.thread.last_position
     if not is_stored:
         thread.last_position, thread.message_count = message.position, message.depth
         thread.updated_at, thread.title = message.created_at, thread.title or _first_title(message)
         thread.session_started_at, thread.away_since = session.started_at, session.away_since
     reply = _new_reply(thread, token=token, user_message=message, **asked_for)
-    stored = _store_opening(place, reply, context, turn=None if is_stored else message, last_position=last_position)
+    stored = _store_opening(cursor, reply, context, turn=None if is_stored else message, last_position=last_position)
     return stored and replace(stored, message=message, saved=eventlog.saved_event(reply, message, thread))
 
 
@@ -621,35 +626,35 @@ def _new_reply(thread: Thread, **values: Any) -> Reply:
 
 
 def _store_opening(
-    place: ThreadCursor, reply: Reply, context: Context | None, *, turn: Message | None, last_position: int
+    cursor: ThreadCursor, reply: Reply, context: Context | None, *, turn: Message | None, last_position: int
 ) -> OpenedReply | None:
     snapshot = snapshots.of_reply(context, reply) if context else None
-    reply.reserved = _to_reserve(place.thread, context)
+    reply.reserved = _to_reserve(cursor.thread, context)
     try:
         stored = steps.open_reply(
-            place=place,
+            cursor=cursor,
             last_position=last_position,
             message=turn,
             reply=reply,
             lease=LEASE,
             snapshot=snapshot,
-            blocks=snapshots.blocks(context, place.thread.id) if context else [],
+            blocks=snapshots.blocks(context, cursor.thread.id) if context else [],
             limits=by_default(),
         )
     except steps.NoAllowance:
-        allowances.refuse_unless_room(place.thread.user_id, reply.token_id, reply.reserved)
+        allowances.refuse_unless_room(cursor.thread.user_id, reply.token_id, reply.reserved)
         return None
     if not stored:
         return None
     for token_id in stored.new_allowances:
-        allowances.recounted(place.thread.user_id, token_id)
+        allowances.recounted(cursor.thread.user_id, token_id)
     return OpenedReply(
-        thread=place.thread,
+        thread=cursor.thread,
         message=turn,
         reply=reply,
         saved=None,
         recorded=(snapshot, context) if snapshot and context else None,
-        created_thread=place.is_new,
+        created_thread=cursor.is_new,
     )
 
 
@@ -661,12 +666,12 @@ def _to_reserve(thread: Thread, context: Context | None) -> int:
     return assistant.total_tokens + assistant.max_output_tokens + assistant.thinking_tokens
 
 
-def next_turn(place: ThreadCursor, blocks: list[dict[str, Any]], client_message_id: str | None) -> Message:
+def next_turn(cursor: ThreadCursor, blocks: list[dict[str, Any]], client_message_id: str | None) -> Message:
     """The user turn at the end of the thread, not stored yet."""
     message = turn_of(Message.Role.USER, blocks, timezone.now())
-    message.thread, message.parent_id, message.client_message_id = place.thread, place.before, client_message_id
-    message.position, message.depth = place.thread.last_position + 1, place.thread.message_count + 1
-    message.token_total = place.token_total + message.token_count
+    message.thread, message.parent_id, message.client_message_id = cursor.thread, cursor.before, client_message_id
+    message.position, message.depth = cursor.thread.last_position + 1, cursor.thread.message_count + 1
+    message.token_total = cursor.token_total + message.token_count
     return message
 
 
@@ -682,48 +687,50 @@ def turn_of(role: Message.Role, blocks: list[dict[str, Any]], at: datetime) -> M
     )
 
 
-def _built_if_possible(place: ThreadCursor, message: Message, session: Session, terms: CallerOptions) -> Context | None:
+def _built_if_possible(
+    cursor: ThreadCursor, message: Message, session: Session, options: CallerOptions
+) -> Context | None:
     """Whatever is wrong with its context, the user turn is stored. ``build_and_record`` tries again, and tells of it.
 
     Nor is a memory service asked before the turn is stored.
     """
-    if _still_to_ask(place.thread, session, message.text):
+    if _still_to_ask(cursor.thread, session, message.text):
         return None
     try:
-        return _next_request(place, Turn.of(message), session=session, terms=terms)
+        return _next_request(cursor, Turn.of(message), session=session, options=options)
     except Exception:
-        log.exception("can't build the context yet", extra={"thread_id": str(place.thread.id)})
+        log.exception("can't build the context yet", extra={"thread_id": str(cursor.thread.id)})
         return None
 
 
 def _next_request(
-    place: ThreadCursor,
+    cursor: ThreadCursor,
     newest: Turn,
     *,
     session: Session,
     query: Rewriting | None = None,
     silent: bool = False,
-    terms: CallerOptions = NO_OPTIONS,
+    options: CallerOptions = NO_OPTIONS,
 ) -> Context:
-    with telemetry.listener.context() as told:
-        context = _build(place, newest, session=session, query=query, silent=silent, terms=terms)
-        told.record_context(context)
+    with telemetry.listener.context() as step:
+        context = _build(cursor, newest, session=session, query=query, silent=silent, options=options)
+        step.record_context(context)
     if context.rewriting != NOT_ASKED:
         return context
-    return rewriting_context(context, assistant=place.thread.assistant, provider=_provider_of(place))
+    return rewriting_context(context, assistant=cursor.thread.assistant, provider=_provider_of(cursor))
 
 
 def _build(
-    place: ThreadCursor,
+    cursor: ThreadCursor,
     newest: Turn,
     *,
     session: Session,
     query: Rewriting | None = None,
     silent: bool = False,
-    terms: CallerOptions = NO_OPTIONS,
+    options: CallerOptions = NO_OPTIONS,
     for_another_model: bool = False,
 ) -> Context:
-    thread, provider = place.thread, _provider_of(place)
+    thread, provider = cursor.thread, _provider_of(cursor)
     tools = tools_for(thread.assistant, provider)
     question = backend_ranking.question_of(thread, session, "")
     with read_only():
@@ -731,7 +738,7 @@ def _build(
             assistant=thread.assistant,
             provider=provider,
             user_id=thread.user_id,
-            thread_id=None if place.is_new else thread.id,
+            thread_id=None if cursor.is_new else thread.id,
             newest=newest,
             session=session,
             at=timezone.now(),
@@ -740,7 +747,7 @@ def _build(
             tools=tools,
             silent=silent,
             remembers=thread.remembers,
-            options=terms,
+            options=options,
             for_another_model=for_another_model,
             begins_after=thread.cleared_through,
         )
@@ -751,8 +758,8 @@ def _still_to_ask(thread: Thread, session: Session, about: str = "") -> backend_
     return question if question and backend_ranking.KNOWN.get(question) is None else None
 
 
-def _provider_of(place: ThreadCursor) -> Provider:
-    return get_provider(place.thread.assistant.provider or settings.OPENBOOK_PROVIDER)
+def _provider_of(cursor: ThreadCursor) -> Provider:
+    return get_provider(cursor.thread.assistant.provider or settings.OPENBOOK_PROVIDER)
 
 
 def _nonzero(usage: Usage) -> dict[str, int]:
@@ -765,6 +772,6 @@ def _session_of(thread: Thread) -> Session:
     return Session(started_at=thread.session_started_at or thread.updated_at, away_since=thread.away_since)
 
 
-def session_after(place: ThreadCursor, now: datetime) -> Session:
+def session_after(cursor: ThreadCursor, now: datetime) -> Session:
     """The session that a turn of the user at ``now`` belongs to."""
-    return session_at(now, last_active=place.last_active, last_session=place.last_session)
+    return session_at(now, last_active=cursor.last_active, last_session=cursor.last_session)

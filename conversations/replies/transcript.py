@@ -65,10 +65,10 @@ class ReplyTranscript:
     @classmethod
     def of(cls, text: str, *, before: Sequence[Block] = ()) -> "ReplyTranscript":
         """What a reply said of which only the text is known."""
-        said = cls.going_on(before)
-        said.say(text)
-        said.pause()
-        return said
+        transcript = cls.going_on(before)
+        transcript.say(text)
+        transcript.pause()
+        return transcript
 
     @classmethod
     def going_on(cls, before: Sequence[Block], *, shows_thinking: bool = True) -> "ReplyTranscript":
@@ -162,8 +162,8 @@ class ReplyTranscript:
         return any(block["type"] == "text" for block in self.current)
 
     def _next_text(self) -> StreamedText:
-        spoken = without_thinking(self.before)
-        if spoken and spoken[-1]["type"] == "text" and not self._is_apart:
+        blocks = without_thinking(self.before)
+        if blocks and blocks[-1]["type"] == "text" and not self._is_apart:
             return StreamedText(begun=True)
         return StreamedText(before=BETWEEN if self.has_text else "")
 

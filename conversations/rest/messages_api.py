@@ -305,22 +305,22 @@ def _match_call(request: Request, *, counting: bool = False) -> MatchedCall:
     user, blocks = caller(request), user_blocks(call.newest)
     key = client_id(request.headers.get("Idempotency-Key"))
     chosen = threads.offered_assistants().filter(slug=call.model).first()
-    sent = IncomingMessage(
+    incoming = IncomingMessage(
         text=text_of(blocks),
         earlier=call.earlier,
         retried=request.headers.get("X-Stainless-Retry-Count", "0") != "0",
         key=key,
     )
     named = request.headers.get("X-Openbook-Thread") or call.thread
-    found = place_of(user, sent, named=named, assistant=chosen)
-    assistant = found.thread.assistant if found.thread else chosen or threads.assistant_named(None)
+    match = place_of(user, incoming, named=named, assistant=chosen)
+    assistant = match.thread.assistant if match.thread else chosen or threads.assistant_named(None)
     check_room(assistant, call.options)
-    return MatchedCall(call=call, blocks=blocks, key=key, match=found, assistant=assistant)
+    return MatchedCall(call=call, blocks=blocks, key=key, match=match, assistant=assistant)
 
 
-def check_room(assistant: Assistant, terms: CallerOptions) -> None:
+def check_room(assistant: Assistant, options: CallerOptions) -> None:
     """Raises ``InvalidMessage`` where instructions would leave too little of the context for anything else."""
-    tokens, most = estimate_tokens(terms.instructions), assistant.total_tokens // SHARE_OF_INSTRUCTIONS
+    tokens, most = estimate_tokens(options.instructions), assistant.total_tokens // SHARE_OF_INSTRUCTIONS
     if tokens > most:
         roomy = threads.offered_assistants().filter(total_tokens__gte=tokens * SHARE_OF_INSTRUCTIONS)
         names = ", ".join(roomy.values_list("slug", flat=True)) or "none is offered here"
@@ -333,30 +333,30 @@ def check_room(assistant: Assistant, terms: CallerOptions) -> None:
 
 def _ready(request: Request) -> ReadyCall:
     """The call, once the history that came with it is stored where that is new."""
-    user, asked = caller(request), _match_call(request)
-    thread = asked.match.thread.id if asked.match.thread else None
-    if not asked.match.reply and _is_to_import(asked):
-        _demand_room(user, asked, token_of(request))  # a call that is refused is to leave nothing
+    user, matched = caller(request), _match_call(request)
+    thread = matched.match.thread.id if matched.match.thread else None
+    if not matched.match.reply and _is_to_import(matched):
+        _demand_room(user, matched, token_of(request))  # a call that is refused is to leave nothing
         # A program that is cut off here finds the thread again by what it ends with.
-        turns = [(role, text_blocks(text)) for role, text in asked.call.earlier]
-        thread = append(user=user, thread_id=thread, turns=turns, assistant=asked.assistant.slug)
+        turns = [(role, text_blocks(text)) for role, text in matched.call.earlier]
+        thread = append(user=user, thread_id=thread, turns=turns, assistant=matched.assistant.slug)
     return ReadyCall(
-        blocks=asked.blocks,
-        key=asked.key,
-        match=asked.match,
+        blocks=matched.blocks,
+        key=matched.key,
+        match=matched.match,
         thread=thread,
-        assistant=asked.assistant.slug,
-        options=asked.call.options,
-        stream=asked.call.stream,
+        assistant=matched.assistant.slug,
+        options=matched.call.options,
+        stream=matched.call.stream,
     )
 
 
 async def _begin(user: User, ready: ReadyCall, token: ApiToken | None) -> StartedReply:
-    found = ready.match
-    if found.thread and found.reply and found.step is MessageAction.FOLLOW:
-        return StartedReply(thread=found.thread.id, reply=found.reply, model=ready.assistant)
-    if found.reply:
-        opened = await replies.retry(user=user, reply_id=found.reply, terms=ready.options, token=token)
+    match = ready.match
+    if match.thread and match.reply and match.step is MessageAction.FOLLOW:
+        return StartedReply(thread=match.thread.id, reply=match.reply, model=ready.assistant)
+    if match.reply:
+        opened = await replies.retry(user=user, reply_id=match.reply, options=ready.options, token=token)
     else:
         opened = await replies.start(
             user=user,
@@ -364,37 +364,37 @@ async def _begin(user: User, ready: ReadyCall, token: ApiToken | None) -> Starte
             content=ready.blocks,
             client_message_id=ready.key,
             assistant=ready.assistant,
-            terms=ready.options,
+            options=ready.options,
             token=token,
         )
     return StartedReply(thread=opened.thread.id, reply=opened.reply.id, model=ready.assistant)
 
 
-def _demand_room(user: User, asked: MatchedCall, token: ApiToken | None) -> None:
+def _demand_room(user: User, matched: MatchedCall, token: ApiToken | None) -> None:
     """Raises ``RateLimited`` where the reply would find no room."""
-    read, written = _estimated(user, asked)
+    read, written = _estimated(user, matched)
     allowances.refuse_unless_room(user.pk, token.pk if token else None, read + written)
 
 
-def _estimated(user: User, asked: MatchedCall) -> tuple[int, int]:
+def _estimated(user: User, matched: MatchedCall) -> tuple[int, int]:
     """What the model would be given, and what it might write and think, in tokens."""
-    thread, call = asked.match.thread, asked.call
+    thread, call = matched.match.thread, matched.call
     coming = store.upcoming(
         user=user,
         thread_id=thread.id if thread else None,
-        assistant=asked.assistant.slug,
-        blocks=asked.blocks,
-        terms=call.options,
+        assistant=matched.assistant.slug,
+        blocks=matched.blocks,
+        options=call.options,
     )
-    earlier = sum(turn_tokens(text_blocks(text)) for _, text in call.earlier) if _is_to_import(asked) else 0
-    room = max(0, Budget.of(asked.assistant).history_tokens - coming.context.history_tokens)
+    earlier = sum(turn_tokens(text_blocks(text)) for _, text in call.earlier) if _is_to_import(matched) else 0
+    room = max(0, Budget.of(matched.assistant).history_tokens - coming.context.history_tokens)
     return coming.context.model_tokens + min(earlier, room), coming.context.max_tokens
 
 
-def _is_to_import(asked: MatchedCall) -> bool:
+def _is_to_import(matched: MatchedCall) -> bool:
     """A thread's own history wins; only one that has none is given what the program says went before."""
-    thread = asked.match.thread
-    return bool(asked.call.earlier) and (thread is None or thread.message_count == 0)
+    thread = matched.match.thread
+    return bool(matched.call.earlier) and (thread is None or thread.message_count == 0)
 
 
 async def _last(events: AsyncGenerator[Event | None]) -> Event:

@@ -76,9 +76,9 @@ def moment(request: Request, name: str) -> datetime | None:
         return None
     try:
         at = parse_datetime(given.replace(" ", "+"))  # a plus sign in an address means a space
-        found = at and (at if at.tzinfo else at.replace(tzinfo=UTC)).astimezone(UTC)
+        time = at and (at if at.tzinfo else at.replace(tzinfo=UTC)).astimezone(UTC)
     except (ValueError, OverflowError):
-        found = None
-    if not found:
+        time = None
+    if not time:
         raise InvalidMessage(f"`{name}` must be a time such as 2026-03-01T12:00:00Z.", field=name)
-    return found
+    return time

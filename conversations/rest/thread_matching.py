@@ -66,16 +66,16 @@ class ThreadMatch:
     reply: uuid.UUID | None = None
 
 
-def step_for(sent: IncomingMessage, asked: LastQuestion | None, now: datetime) -> MessageAction:
-    """In a thread whose newest question is ``asked``. Pure."""
-    if asked is None or not same(asked.text, sent.text):
+def step_for(incoming: IncomingMessage, question: LastQuestion | None, now: datetime) -> MessageAction:
+    """In a thread whose newest question is ``question``. Pure."""
+    if question is None or not same(question.text, incoming.text):
         return MessageAction.SAY
-    if asked.status in (Reply.Status.FAILED, Reply.Status.INTERRUPTED):
+    if question.status in (Reply.Status.FAILED, Reply.Status.INTERRUPTED):
         return MessageAction.RETRY
-    if sent.key is not None:
-        return MessageAction.FOLLOW if sent.key == asked.key else MessageAction.SAY
-    is_lost = asked.ended_at is None or now - asked.ended_at < LOST
-    return MessageAction.FOLLOW if sent.retried and is_lost else MessageAction.SAY
+    if incoming.key is not None:
+        return MessageAction.FOLLOW if incoming.key == question.key else MessageAction.SAY
+    is_lost = question.ended_at is None or now - question.ended_at < LOST
+    return MessageAction.FOLLOW if incoming.retried and is_lost else MessageAction.SAY
 
 
 def goes_on(path: Sequence[Said], earlier: Sequence[Said]) -> bool:
@@ -91,7 +91,7 @@ def same(one: str, other: str) -> bool:
     return one.strip(WHITESPACE) == other.strip(WHITESPACE)
 
 
-def place_of(user: User, sent: IncomingMessage, *, named: str | None, assistant: Assistant | None) -> ThreadMatch:
+def place_of(user: User, incoming: IncomingMessage, *, named: str | None, assistant: Assistant | None) -> ThreadMatch:
     """Where a message goes and what is to be done with it. Raises ``ThreadNotFound``.
 
     ``assistant``: only threads of this one are gone on with, unless one is ``named``.
@@ -100,34 +100,39 @@ def place_of(user: User, sent: IncomingMessage, *, named: str | None, assistant:
         return ThreadMatch()
     if named is not None:
         thread = threads.get(user, named)
-        asked = _asked_in(thread)
-        return _match(thread, asked, step_for(sent, asked, timezone.now()))
-    return next(_fitting(user, sent, assistant), ThreadMatch())
+        question = _asked_in(thread)
+        return _match(thread, question, step_for(incoming, question, timezone.now()))
+    return next(_fitting(user, incoming, assistant), ThreadMatch())
 
 
-def _fitting(user: User, sent: IncomingMessage, assistant: Assistant | None) -> Iterator[ThreadMatch]:
-    for thread in _candidates(user, sent, assistant):
-        if sent.earlier and goes_on(_path(thread, len(sent.earlier)), sent.earlier):
+def _fitting(user: User, incoming: IncomingMessage, assistant: Assistant | None) -> Iterator[ThreadMatch]:
+    for thread in _candidates(user, incoming, assistant):
+        if incoming.earlier and goes_on(_path(thread, len(incoming.earlier)), incoming.earlier):
             yield ThreadMatch(thread=thread)
-        asked = _asked_in(thread)
-        if asked and goes_on(_path(thread, len(sent.earlier), before=asked.position), sent.earlier):
-            step = step_for(sent, asked, timezone.now())
-            if step is MessageAction.SAY and sent.earlier and sent.key is None and same(asked.text, sent.text):
+        question = _asked_in(thread)
+        if question and goes_on(_path(thread, len(incoming.earlier), before=question.position), incoming.earlier):
+            step = step_for(incoming, question, timezone.now())
+            if (
+                step is MessageAction.SAY
+                and incoming.earlier
+                and incoming.key is None
+                and same(question.text, incoming.text)
+            ):
                 step = MessageAction.RETRY  # another answer is wanted to what was said last
             if step is not MessageAction.SAY:
-                yield _match(thread, asked, step)
+                yield _match(thread, question, step)
 
 
-def _candidates(user: User, sent: IncomingMessage, assistant: Assistant | None) -> QuerySet[Thread]:
+def _candidates(user: User, incoming: IncomingMessage, assistant: Assistant | None) -> QuerySet[Thread]:
     """Threads that end with the last of what went before, or whose newest question is the same."""
-    recent = threads.of(user).filter(message_count__gte=len(sent.earlier))
+    recent = threads.of(user).filter(message_count__gte=len(incoming.earlier))
     if assistant:
         recent = recent.filter(assistant=assistant)
     ids = list(recent.order_by("-updated_at", "-id").values_list("id", flat=True)[:LOOKED_AT])
     turns = Message.objects.filter(thread=OuterRef("id"), is_active=True).order_by("-position")
-    fits = Q(question=sent.text.strip(WHITESPACE))
-    if sent.earlier:
-        fits |= Q(tip=sent.earlier[-1][1].strip(WHITESPACE))
+    fits = Q(question=incoming.text.strip(WHITESPACE))
+    if incoming.earlier:
+        fits |= Q(tip=incoming.earlier[-1][1].strip(WHITESPACE))
     return (
         Thread.objects.filter(id__in=ids)
         .annotate(tip=_trimmed(turns), question=_trimmed(turns.filter(role=Message.Role.USER)))
@@ -164,5 +169,7 @@ def _asked_in(thread: Thread) -> LastQuestion | None:
     )
 
 
-def _match(thread: Thread, asked: LastQuestion | None, step: MessageAction) -> ThreadMatch:
-    return ThreadMatch(thread=thread, step=step, reply=asked.reply if asked and step is not MessageAction.SAY else None)
+def _match(thread: Thread, question: LastQuestion | None, step: MessageAction) -> ThreadMatch:
+    return ThreadMatch(
+        thread=thread, step=step, reply=question.reply if question and step is not MessageAction.SAY else None
+    )

@@ -316,16 +316,16 @@ def _thread_objects(page: list[Thread]) -> list[dict[str, Any]]:
     return [wire.thread_object(thread, running.get(thread.id)) for thread in page]
 
 
-def _match(place: threads_search.SearchMatch | None) -> dict[str, Any] | None:
-    if place is None:
+def _match(hit: threads_search.SearchMatch | None) -> dict[str, Any] | None:
+    if hit is None:
         return None
     return {
-        "message": str(place.turn.id),
-        "position": place.turn.position,
-        "role": str(place.turn.role),
-        "created_at": wire.moment(place.turn.created_at),
-        "excerpt": place.excerpt,
-        "words": list(place.words),
+        "message": str(hit.turn.id),
+        "position": hit.turn.position,
+        "role": str(hit.turn.role),
+        "created_at": wire.moment(hit.turn.created_at),
+        "excerpt": hit.excerpt,
+        "words": list(hit.words),
     }
 
 

@@ -121,10 +121,10 @@ class ContentAccessAdmin(InspectionAdmin[ContentAccess]):
         if not request.user.has_perm(access.READ):
             raise PermissionDenied
         given = request.POST.get("user", "")
-        found = User.objects.filter(pk=int(given)).first() if given.isascii() and given.isdecimal() else None
-        if found is None:
+        user = User.objects.filter(pk=int(given)).first() if given.isascii() and given.isdecimal() else None
+        if user is None:
             raise PermissionDenied
-        return found
+        return user
 
     def _back(self, request: HttpRequest) -> HttpResponse:
         url = request.POST.get("next", "")

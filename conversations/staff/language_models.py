@@ -117,11 +117,11 @@ class LanguageModelAdmin(PageAdmin[Model]):
         """Of a million tokens in and out, of a short request."""
         own = hourly_figures.own_prices()
         known = model_catalog.prices_of(row)
-        found = price_of({**known, **own}, provider=row.provider, model=row.name, at=timezone.now(), prompt=0)
-        if found is None:
+        price = price_of({**known, **own}, provider=row.provider, model=row.name, at=timezone.now(), prompt=0)
+        if price is None:
             return display.NOTHING
-        is_own = found != price_of(known, provider=row.provider, model=row.name, at=timezone.now(), prompt=0)
-        return display.with_note(in_and_out(found), BY_OWN_PRICES if is_own else longer(row))
+        is_own = price != price_of(known, provider=row.provider, model=row.name, at=timezone.now(), prompt=0)
+        return display.with_note(in_and_out(price), BY_OWN_PRICES if is_own else longer(row))
 
     @admin.display(description="token factor", ordering="token_factor")
     def factor(self, row: Model) -> str:

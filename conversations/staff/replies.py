@@ -118,9 +118,10 @@ class ReplyAdmin(MaskedInspectionAdmin[Reply]):
 
     @admin.display(description="artifacts")
     def artifacts(self, reply: Reply) -> SafeString | str:
-        made = made_by(reply.id, reply.thread_id)
+        versions = made_by(reply.id, reply.thread_id)
         return display.links(
-            display.link(Artifact, each.artifact_id, f"{each.artifact}, version {each.number}") for each in made
+            display.link(Artifact, version.artifact_id, f"{version.artifact}, version {version.number}")
+            for version in versions
         )
 
     @admin.display(description="for", ordering="preset")
@@ -204,17 +205,17 @@ class MessageAdmin(MaskedInspectionAdmin[Message]):
 
     @admin.display(description="replies to it")
     def replies_to_it(self, message: Message) -> SafeString | str:
-        found = (
+        replies = (
             Reply.objects.filter(thread=message.thread_id, user_message=message)
             .order_by("id")
             .values_list("id", "status")
         )
-        return display.links(display.link(Reply, pk, status) for pk, status in found)
+        return display.links(display.link(Reply, pk, status) for pk, status in replies)
 
     @admin.display
     def model_requests(self, message: Message) -> SafeString | str:
-        found = ContextSnapshot.objects.filter(reply__thread=message.thread_id, reply__user_message=message)
-        return request_links(found)
+        snapshots = ContextSnapshot.objects.filter(reply__thread=message.thread_id, reply__user_message=message)
+        return request_links(snapshots)
 
     @admin.display(description="text")
     def text_block(self, message: Message) -> SafeString | str:

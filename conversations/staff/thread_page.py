@@ -75,10 +75,10 @@ def position(text: str) -> int | None:
 
 def newest(thread: Thread, before: int | None, *, shown: bool) -> list[TurnRow]:
     """One more than is shown, so that the page knows whether there are older ones."""
-    found = Message.objects.filter(thread=thread)
+    messages = Message.objects.filter(thread=thread)
     if before is not None:
-        found = found.filter(position__lt=before)
-    cut = found.defer("content", "text").annotate(
+        messages = messages.filter(position__lt=before)
+    cut = messages.defer("content", "text").annotate(
         excerpt=Left("text", EXCERPT_CHARS) if shown else Value(""), length=Length("text")
     )
     newest_first = cut.order_by("-position")[: TURNS_SHOWN + 1]

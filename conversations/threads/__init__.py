@@ -30,10 +30,10 @@ def of(user: User) -> QuerySet[Thread]:
 
 def get(user: User, thread_id: str | uuid.UUID) -> Thread:
     """Raises ``ThreadNotFound`` where the id is malformed, unknown or another user's."""
-    found = of(user).select_related("assistant").filter(id=identifier(thread_id, ThreadNotFound)).first()
-    if found is None:
+    thread = of(user).select_related("assistant").filter(id=identifier(thread_id, ThreadNotFound)).first()
+    if thread is None:
         raise ThreadNotFound
-    return found
+    return thread
 
 
 def messages_of(thread: Thread) -> QuerySet[Message]:
@@ -42,25 +42,25 @@ def messages_of(thread: Thread) -> QuerySet[Message]:
 
 
 def message_of(user: User, message_id: str | uuid.UUID) -> Message:
-    found = Message.objects.filter(thread__user=user, id=identifier(message_id, MessageNotFound)).first()
-    if found is None:
+    message = Message.objects.filter(thread__user=user, id=identifier(message_id, MessageNotFound)).first()
+    if message is None:
         raise MessageNotFound
-    return found
+    return message
 
 
 def reply_of(user: User, reply_id: str | uuid.UUID) -> Reply:
-    found = Reply.objects.filter(thread__user=user, id=identifier(reply_id, ReplyNotFound)).first()
-    if found is None:
+    reply = Reply.objects.filter(thread__user=user, id=identifier(reply_id, ReplyNotFound)).first()
+    if reply is None:
         raise ReplyNotFound
-    return found
+    return reply
 
 
 def preset_of(thread: Thread, slug: str) -> Preset:
     """A preset that the thread's assistant offers. Raises ``PresetNotFound``."""
-    found = presets_of(thread).filter(slug=slug).first()
-    if found is None:
+    preset = presets_of(thread).filter(slug=slug).first()
+    if preset is None:
         raise PresetNotFound
-    return found
+    return preset
 
 
 def requests_of(user: User) -> QuerySet[ContextSnapshot]:
@@ -69,19 +69,19 @@ def requests_of(user: User) -> QuerySet[ContextSnapshot]:
 
 def artifact_of(user: User, artifact_id: str | uuid.UUID, *, deleted: bool = False) -> Artifact:
     """Raises ``ArtifactNotFound``, also for one that is deleted unless that is asked for."""
-    found = Artifact.objects.filter(thread__user=user, id=identifier(artifact_id, ArtifactNotFound)).first()
-    if found is None or (found.deleted_at and not deleted):
+    artifact = Artifact.objects.filter(thread__user=user, id=identifier(artifact_id, ArtifactNotFound)).first()
+    if artifact is None or (artifact.deleted_at and not deleted):
         raise ArtifactNotFound
-    return found
+    return artifact
 
 
 def presets_of(thread: Thread) -> QuerySet[Preset]:
     """The buttons that the thread's assistant offers, each with its newest ``artifact`` of the thread."""
-    made = Artifact.objects.filter(thread=thread, preset=OuterRef("slug"), deleted_at=None).order_by(
+    artifacts = Artifact.objects.filter(thread=thread, preset=OuterRef("slug"), deleted_at=None).order_by(
         "-updated_at", "-id"
     )
     offered = Preset.objects.filter(assistants=thread.assistant_id, is_active=True)
-    return offered.annotate(artifact=Subquery(made.values("id")[:1]))
+    return offered.annotate(artifact=Subquery(artifacts.values("id")[:1]))
 
 
 def offered_assistants() -> QuerySet[Assistant]:
@@ -91,20 +91,20 @@ def offered_assistants() -> QuerySet[Assistant]:
 def assistant_named(slug: str | None) -> Assistant:
     """The active assistant of that name, or the default one for ``None``."""
     offered = offered_assistants()
-    found = offered.filter(slug=slug).first() if slug else offered.order_by("-is_default", "order").first()
-    if found is None:
+    assistant = offered.filter(slug=slug).first() if slug else offered.order_by("-is_default", "order").first()
+    if assistant is None:
         names = ", ".join(offered.values_list("slug", flat=True)) or "none; staff can activate one in the admin"
         raise InvalidMessage(f"There is no such assistant. Offered are: {names}.", field="assistant")
-    return found
+    return assistant
 
 
 def assistant_known(slug: str) -> Assistant:
     """Also one that is offered no longer: threads may have it."""
-    found = Assistant.objects.filter(slug=clean(slug)).first()
-    if found is None:
+    assistant = Assistant.objects.filter(slug=clean(slug)).first()
+    if assistant is None:
         names = ", ".join(Assistant.objects.order_by("order", "name").values_list("slug", flat=True))
         raise InvalidMessage(f"There is no such assistant. There are: {names}.", field="assistant")
-    return found
+    return assistant
 
 
 def create(*, user: User, assistant: Assistant, title: str = "") -> Thread:

@@ -76,10 +76,10 @@ def clear_thread(thread: Thread) -> Clearing:
 def delete_user(user: User) -> None:
     """With all of the user's threads. Raises ``ReplyInProgress`` while a reply is running in one."""
     with allow_deletion():
-        found = Thread.objects.select_for_update().filter(user=user)
-        if Reply.objects.filter(thread__in=list(found), status=Reply.Status.RUNNING).exists():
+        threads = Thread.objects.select_for_update().filter(user=user)
+        if Reply.objects.filter(thread__in=list(threads), status=Reply.Status.RUNNING).exists():
             raise ReplyInProgress("A reply is still running for this user. Wait for it to end, then delete.")
-        found.delete()
+        threads.delete()
         _forget_name(user)
         user.delete()
 

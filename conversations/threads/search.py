@@ -54,11 +54,11 @@ def threads_with(search: Search) -> QuerySet[Thread]:
     return threads.of(search.user).filter(titled | said | fresh)
 
 
-def places(search: Search, found: Iterable[Thread]) -> dict[uuid.UUID, SearchMatch]:
+def places(search: Search, threads: Iterable[Thread]) -> dict[uuid.UUID, SearchMatch]:
     """Where the words stand in these threads; one whose title alone holds them has no place."""
     if not search.sought:
         return {}
-    ids = {thread.id for thread in found}
+    ids = {thread.id for thread in threads}
     indexed = _indexed(search).filter(thread__in=ids).order_by("thread_id", "-position").distinct("thread_id")
     newest = dict(indexed.values_list("thread_id", "position"))
     for turn in search.fresh:
@@ -75,10 +75,10 @@ def _place(turn: Message, wanted: Sequence[Sought]) -> SearchMatch:
 
 def _indexed(search: Search) -> QuerySet[IndexedTurn]:
     here = _readable().filter(thread=OuterRef("thread"), position=OuterRef("position"))
-    found = IndexedTurn.objects.filter(Exists(here), user=search.user)
+    turns = IndexedTurn.objects.filter(Exists(here), user=search.user)
     for word in search.sought:
-        found = found.filter(terms__overlap=[term(search.user.pk, stem) for stem in word])
-    return found
+        turns = turns.filter(terms__overlap=[term(search.user.pk, stem) for stem in word])
+    return turns
 
 
 def _readable() -> QuerySet[Message]:

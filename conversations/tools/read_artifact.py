@@ -24,14 +24,14 @@ def artifact_named(call: ToolContext, named: str) -> Artifact:
     """By its id, else by its title. Raises ``ToolError``."""
     mine = Artifact.objects.filter(thread_id=call.thread_id, deleted_at=None)
     try:
-        found = mine.filter(id=uuid.UUID(named)).first()
+        artifact = mine.filter(id=uuid.UUID(named)).first()
     except ValueError:
-        found = services.find_by_title(mine, clean(one_line(named)))
-    if found is None:
+        artifact = services.find_by_title(mine, clean(one_line(named)))
+    if artifact is None:
         titles = list(mine.order_by("-created_at").values_list("title", flat=True)[:20])
         there = f"There are: {', '.join(f'“{title}”' for title in titles)}." if titles else "There are none yet."
         raise ToolError(f"There is no such artifact in this thread. {there}")
-    return found
+    return artifact
 
 
 TOOL = Tool(

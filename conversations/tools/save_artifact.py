@@ -57,9 +57,9 @@ def _save(call: ToolContext, input: Mapping[str, Any]) -> SavedVersion:
         at=timezone.now(),
         reply_id=call.reply_id,
     )
-    known = known_artifact(call, title)
-    if known:
-        return services.add_version(known, content=content, made=made)
+    artifact = known_artifact(call, title)
+    if artifact:
+        return services.add_version(artifact, content=content, made=made)
     return services.create(
         thread_id=call.thread_id,
         title=title,

@@ -23,19 +23,19 @@ WORD = re.compile(r"\w+")
 
 def run(call: ToolContext, input: Mapping[str, Any]) -> ToolResult:
     query = clean(input["query"])
-    found = search_turns(call, query)
-    if not found:
+    candidates = search_turns(call, query)
+    if not candidates:
         return ToolResult(
             text="Nothing was found. Try other words.", summary="Searched the conversations: nothing found"
         )
-    told = (quote(one.at, one.role, excerpt(one.text, query)) for one in found)
-    return ToolResult(text=joined(told), summary=f"Searched the conversations: {len(found)} found")
+    told = (quote(candidate.at, candidate.role, excerpt(candidate.text, query)) for candidate in candidates)
+    return ToolResult(text=joined(told), summary=f"Searched the conversations: {len(candidates)} found")
 
 
 def search_turns(call: ToolContext, query: str) -> list[Candidate]:
     """The turns before the newest message that bear on the query, best first."""
     newest = Message.objects.filter(thread_id=call.thread_id, position=call.last_position).values_list("depth").first()
-    reminded = RecallQuery(
+    recall_query = RecallQuery(
         user_id=call.user_id,
         text=query,
         at=timezone.now(),
@@ -44,7 +44,7 @@ def search_turns(call: ToolContext, query: str) -> list[Candidate]:
         elsewhere=remembers(call),
     )
     with read_only():
-        return search(reminded, facts=False, most=MOST)
+        return search(recall_query, facts=False, most=MOST)
 
 
 def remembers(call: ToolContext) -> bool:

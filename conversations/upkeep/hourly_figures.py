@@ -204,8 +204,8 @@ def _values(since: datetime, until: datetime) -> dict[str, Any]:
 
 
 def _first() -> datetime | None:
-    found: datetime | None = ContextSnapshot.objects.order_by("id").values_list("created_at", flat=True).first()
-    return found and _whole(found)
+    time: datetime | None = ContextSnapshot.objects.order_by("id").values_list("created_at", flat=True).first()
+    return time and _whole(time)
 
 
 def _pending(now: datetime) -> Sequence[datetime]:

@@ -69,8 +69,8 @@ def _old(before: datetime) -> QuerySet[ContextSnapshot]:
     return ContextSnapshot.objects.filter(Exists(newer), id__lt=lowest_uuid7(before), created_at__lt=before)
 
 
-def _digests_only(found: QuerySet[ContextSnapshot]) -> QuerySet[ContextSnapshot]:
-    return found.only("sections", "additions", "runs", "items")
+def _digests_only(snapshots: QuerySet[ContextSnapshot]) -> QuerySet[ContextSnapshot]:
+    return snapshots.only("sections", "additions", "runs", "items")
 
 
 def _block_digests(found: Iterable[ContextSnapshot]) -> Iterator[bytes]:

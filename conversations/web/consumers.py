@@ -85,7 +85,7 @@ class ThreadConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
                 await self._answer(InternalError(), frame)
 
     async def send(self, text_data: str | None = None, bytes_data: bytes | None = None, close: Any = False) -> None:
-        """Raises ``TooSlow`` where the other end has read nothing for long."""
+        """Raises ``SocketTooSlow`` where the other end has read nothing for long."""
         try:
             async with asyncio.timeout(settings.OPENBOOK_SLOW_READER_SECONDS):
                 await super().send(text_data, bytes_data, close)

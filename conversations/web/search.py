@@ -30,21 +30,21 @@ class Hit:
 def hits(user: User, text: str) -> list[Hit]:
     """The newest threads with all of the words in the title, or all in one turn."""
     search = threads_search.search_of(user, text)
-    found = list(threads_search.threads_with(search).order_by("-updated_at", "-id")[:MOST])
-    places = threads_search.places(search, found)
+    threads = list(threads_search.threads_with(search).order_by("-updated_at", "-id")[:MOST])
+    places = threads_search.places(search, threads)
     zone = services.zone_of(services.preferences_of(user))
-    return [_hit(thread, places.get(thread.id), zone) for thread in found]
+    return [_hit(thread, places.get(thread.id), zone) for thread in threads]
 
 
-def _hit(thread: Thread, place: threads_search.SearchMatch | None, zone: ZoneInfo) -> Hit:
+def _hit(thread: Thread, hit: threads_search.SearchMatch | None, zone: ZoneInfo) -> Hit:
     address = f"/threads/{thread.id}/"
-    if place is None:
+    if hit is None:
         return Hit(title=thread.title, address=address)
     return Hit(
         title=thread.title,
-        address=f"{address}#turn-{place.turn.position}",
-        place=place_of(place.turn, zone),
-        parts=marked(place.excerpt, place.words),
+        address=f"{address}#turn-{hit.turn.position}",
+        place=place_of(hit.turn, zone),
+        parts=marked(hit.excerpt, hit.words),
     )
 
 

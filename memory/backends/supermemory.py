@@ -124,12 +124,12 @@ def memory_ids(response: SearchResponse) -> list[uuid.UUID]:
     """The memories that the results name, best first, each once. The SDK checks no types. Raises ``BackendInvalidAnswer``."""
     try:
         results = list(response.results)
-        found = [id for result in results for id in _memory_ids(result)]
+        ids = [id for result in results for id in _memory_ids(result)]
     except (AttributeError, TypeError) as error:
         raise BackendInvalidAnswer(UNUSABLE) from error
-    if results and not found:
+    if results and not ids:
         raise BackendInvalidAnswer("What Supermemory found names no memory.")
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(ids))
 
 
 def _memory_ids(result: Any) -> Iterator[uuid.UUID]:

@@ -80,10 +80,10 @@ def consolidate(
         wanted_at, began_before = before or (None, None)
         if began_before:
             end_left_behind(user_id, began_before)
-        due = due_parts(user_id, zone) if remembers else []
-        _progress(user_id, started_at=at, ended_at=None, parts_done=0, parts_to_do=len(due))
+        pending_parts = due_parts(user_id, zone) if remembers else []
+        _progress(user_id, started_at=at, ended_at=None, parts_done=0, parts_to_do=len(pending_parts))
         try:
-            done, whole = _do(user_id, due, zone, at, alive)
+            done, whole = _do(user_id, pending_parts, zone, at, alive)
             if remembers:
                 _settle_days(user_id, zone, at)
         except Exception as error:
@@ -93,28 +93,28 @@ def consolidate(
         _ended(user_id)
         if whole:
             _mark_done(user_id, at, wanted_at)
-    log.info("consolidated", extra={"user_id": user_id, "parts_done": done, "parts_to_do": len(due)})
+    log.info("consolidated", extra={"user_id": user_id, "parts_done": done, "parts_to_do": len(pending_parts)})
     return done
 
 
 def _do(
-    user_id: int, due: Sequence[PendingPart], zone: tzinfo, at: datetime, alive: Callable[[], bool] | None
+    user_id: int, pending_parts: Sequence[PendingPart], zone: tzinfo, at: datetime, alive: Callable[[], bool] | None
 ) -> tuple[int, bool]:
     """How many parts were done, and whether that was all of them."""
     done = moved = 0
-    facts = store.facts_of(user_id) if due else Facts()
-    provider = writer() if any(_is_recent(one, at) for one in due) else None
+    facts = store.facts_of(user_id) if pending_parts else Facts()
+    provider = writer() if any(_is_recent(pending, at) for pending in pending_parts) else None
     with asyncio.Runner() if provider else nullcontext() as runner:
-        for one in due:
+        for pending in pending_parts:
             if alive and not alive():
                 return done, False
-            read = readable(one)
-            turns = _turns(read.turns, zone)
-            asked = provider if _is_recent(one, at) else None
+            content = readable(pending)
+            turns = _turns(content.turns, zone)
+            asked = provider if _is_recent(pending, at) else None
             try:
-                findings = with_made(_findings(user_id, one, turns, facts, asked, runner), read.made)
-                findings = replace(findings, confined=extract(_turns(read.confined, zone)).facts)
-                _keep(user_id, one, read, findings, facts, zone, at)
+                findings = with_made(_findings(user_id, pending, turns, facts, asked, runner), content.made)
+                findings = replace(findings, confined=extract(_turns(content.confined, zone)).facts)
+                _keep(user_id, pending, content, findings, facts, zone, at)
                 done += 1
             except PartChanged:
                 moved += 1
@@ -123,7 +123,7 @@ def _do(
 
 def _findings(
     user_id: int,
-    one: PendingPart,
+    pending: PendingPart,
     turns: Sequence[SourceTurn],
     facts: Facts,
     provider: Provider | None,
@@ -132,14 +132,14 @@ def _findings(
     if not turns:
         return Findings()
     if provider and runner:
-        found = digest(runner, provider, user_id, one, turns, facts)
-        if found:
-            return found
-    return extract(turns, store.open_topics_of(user_id, turns[-1].at), last=one.part.last)
+        findings = digest(runner, provider, user_id, pending, turns, facts)
+        if findings:
+            return findings
+    return extract(turns, store.open_topics_of(user_id, turns[-1].at), last=pending.part.last)
 
 
-def _is_recent(one: PendingPart, at: datetime) -> bool:
-    return at - one.part.ended_at <= BY_A_MODEL
+def _is_recent(pending: PendingPart, at: datetime) -> bool:
+    return at - pending.part.ended_at <= BY_A_MODEL
 
 
 def _turns(turns: Sequence[Message], zone: tzinfo) -> list[SourceTurn]:
@@ -152,20 +152,26 @@ def _turns(turns: Sequence[Message], zone: tzinfo) -> list[SourceTurn]:
 
 
 def _keep(
-    user_id: int, one: PendingPart, read: PartContent, findings: Findings, facts: Facts, zone: tzinfo, at: datetime
+    user_id: int,
+    pending: PendingPart,
+    content: PartContent,
+    findings: Findings,
+    facts: Facts,
+    zone: tzinfo,
+    at: datetime,
 ) -> None:
-    """All of a part in one transaction, unless what it was made of is no longer what is said. Raises ``Moved``."""
-    told, confined, _ = read.identity
+    """All of a part in one transaction, unless what it was made of is no longer what is said. Raises ``PartChanged``."""
+    ids, confined, _ = content.identity
     with transaction.atomic():
-        _, now = hold(user_id, one, told)
-        if now.identity != read.identity:
+        _, now = hold(user_id, pending, ids)
+        if now.identity != content.identity:
             raise PartChanged
         where = FindingsTarget(
             user_id=user_id,
-            thread_id=one.thread,
-            part=one.part,
-            turns=told,
-            excluded=[turn.id for turn, _ in read.excluded],
+            thread_id=pending.thread,
+            part=pending.part,
+            turns=ids,
+            excluded=[turn.id for turn, _ in content.excluded],
             confined=confined,
             zone=zone,
             at=at,

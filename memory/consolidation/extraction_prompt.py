@@ -91,7 +91,7 @@ def parse_answer(
     *,
     made_by: str,
 ) -> Findings:
-    """What can be used of an answer to ``material`` of the same. Raises ``Garbage`` where it holds no summary."""
+    """What can be used of an answer to ``material`` of the same. Raises ``InvalidAnswer`` where it holds no summary."""
     said = _object(answer)
     summary = _text(said.get("summary"), LONGEST_SUMMARY)
     if not summary:

@@ -51,9 +51,9 @@ def noting(
     turns among them that no model is given."""
     base = Section.of("base", extraction_prompt.INSTRUCTIONS)
     told = Section(name=MATERIAL, text=material, tokens=estimate_tokens(material))
-    standing = [section for section in (program_section(provider.program()), base) if section]
+    sections = [section for section in (program_section(provider.program()), base) if section]
     model = model_catalog.small_model(provider.name, provider.default_model())
-    tokens = sum(section.tokens for section in (*standing, told))
+    tokens = sum(section.tokens for section in (*sections, told))
     allowance = OutputAllowance.of_task(
         model_catalog.get(provider.name, model),
         answer=extraction_prompt.MAX_TOKENS,
@@ -66,7 +66,7 @@ def noting(
         instructions=base.text,
         material=told.text,
         thinking=allowance.thinking,
-        program="".join(section.text for section in standing if section is not base),
+        program="".join(section.text for section in sections if section is not base),
     )
     items = packed_items(list(_items(known, topics))) if known or topics else ""
     snapshot = ContextSnapshot(
@@ -85,14 +85,14 @@ def noting(
         message_history_count=len(turns),
         message_history_tokens=sum(turn.token_count for turn in turns),
         open_threads_count=len(topics),
-        sections=snapshot_codec.pack_texts(map(named_text, standing)),
+        sections=snapshot_codec.pack_texts(map(named_text, sections)),
         additions=snapshot_codec.pack_texts([named_text(told)]),
         runs=snapshot_codec.pack_runs(runs_of_part(turns, thread, excluded)),
         items=sha256(items) if items else None,
         rewriting=RewritingOutcome.OFF,
     )
     of_thread = [ContextBlock(thread=thread, sha256=sha256(text), text=text) for text in (material, items) if text]
-    of_staff = [ContextBlock(sha256=sha256(section.text), text=section.text) for section in standing]
+    of_staff = [ContextBlock(sha256=sha256(section.text), text=section.text) for section in sections]
     return NoteRequest(snapshot=snapshot, blocks=[*of_staff, *of_thread], payload=payload)
 
 

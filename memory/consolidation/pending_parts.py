@@ -107,26 +107,28 @@ def due_parts(user_id: int, zone: tzinfo) -> list[PendingPart]:
         PendingPart(thread=thread, part=Part(first=first, last=last, started_at=started_at, ended_at=ended_at))
         for thread, first, last, started_at, ended_at in rows(STALE, user=user_id, late=LATE)
     ]
-    due = {(one.thread, one.part.first): one for one in [*stale, *_unread(user_id, zone)]}
-    return sorted(due.values(), key=lambda one: (one.part.started_at, one.thread, one.part.first))
+    due = {(pending.thread, pending.part.first): pending for pending in [*stale, *_unread(user_id, zone)]}
+    return sorted(due.values(), key=lambda pending: (pending.part.started_at, pending.thread, pending.part.first))
 
 
-def active(one: PendingPart) -> QuerySet[Message]:
+def active(pending: PendingPart) -> QuerySet[Message]:
     """The turns that a part is made of, in order."""
-    turns = Message.objects.filter(thread=one.thread, is_active=True, position__range=(one.part.first, one.part.last))
+    turns = Message.objects.filter(
+        thread=pending.thread, is_active=True, position__range=(pending.part.first, pending.part.last)
+    )
     return turns.exclude(status=Message.Status.FORGOTTEN).order_by("position")
 
 
-def readable(one: PendingPart) -> PartContent:
+def readable(pending: PendingPart) -> PartContent:
     """What a part is made of: by the rule that says which turns no model is given (F10, P6), asked with the turns around."""
     around = Message.objects.filter(
-        thread=one.thread, is_active=True, position__range=(one.part.first - BESIDE, one.part.last + BESIDE)
+        thread=pending.thread, is_active=True, position__range=(pending.part.first - BESIDE, pending.part.last + BESIDE)
     )
     turns = [Turn.of(turn) for turn in around.exclude(status=Message.Status.FORGOTTEN).order_by("position")]
-    made = _versions(one.thread)
+    made = _versions(pending.thread)
     there = [version for version in made if not version.is_deleted]
     reasons, here = exclusions(turns, made), exclusions(turns, there)
-    inside = list(active(one))
+    inside = list(active(pending))
     excluded = [(turn, reasons[turn.id]) for turn in inside if turn.id in reasons]
     gone = {turn.id for turn, _ in excluded}
     makers = {turn.id for turn, _ in excluded if turn.role == Message.Role.ASSISTANT}
@@ -155,18 +157,18 @@ def _versions(thread_id: uuid.UUID) -> list[_Version]:
     ]
 
 
-def hold(user_id: int, one: PendingPart, turns: Sequence[uuid.UUID]) -> tuple[Thread, PartContent]:
-    """Lock a part's thread until the transaction ends. Raises ``Moved`` where the part is no longer made of these turns."""
+def hold(user_id: int, pending: PendingPart, turns: Sequence[uuid.UUID]) -> tuple[Thread, PartContent]:
+    """Lock a part's thread until the transaction ends. Raises ``PartChanged`` where the part is no longer made of these turns."""
     # As every other writer does: whoever forgets or replaces a turn waits, or is seen here.
-    thread = Thread.objects.select_for_update(no_key=True).filter(id=one.thread, remembers=True).first()
-    running = Reply.objects.filter(thread=one.thread, status=Reply.Status.RUNNING)
+    thread = Thread.objects.select_for_update(no_key=True).filter(id=pending.thread, remembers=True).first()
+    running = Reply.objects.filter(thread=pending.thread, status=Reply.Status.RUNNING)
     unwanted = Preferences.objects.filter(user=user_id, remembers=False)
     if thread is None or running.exists() or unwanted.exists():
         raise PartChanged
-    read = readable(one)
-    if [turn.id for turn in read.turns] != list(turns):
+    content = readable(pending)
+    if [turn.id for turn in content.turns] != list(turns):
         raise PartChanged
-    return thread, read
+    return thread, content
 
 
 def _unread(user_id: int, zone: tzinfo) -> Iterator[PendingPart]:

@@ -95,13 +95,24 @@ def _new_topics(sentences: Sequence[SpokenSentence], turns: Sequence[SourceTurn]
 
 
 def _is_done(title: str, opened: SpokenSentence, sentences: Sequence[SpokenSentence]) -> bool:
-    later = (one for one in sentences if (one.turn.position, one.place) > (opened.turn.position, opened.place))
-    return any(finishes(one.text, title) for one in later)
+    later = (
+        sentence
+        for sentence in sentences
+        if (sentence.turn.position, sentence.place) > (opened.turn.position, opened.place)
+    )
+    return any(finishes(sentence.text, title) for sentence in later)
 
 
 def _resolved(sentences: Sequence[SpokenSentence], topics: Iterable[EarlierTopic]) -> Iterator[ResolvedTopic]:
-    done = [one for one in sentences if says_done(one.text)]
+    done = [sentence for sentence in sentences if says_done(sentence.text)]
     for topic in topics:
-        said = next((one for one in done if one.turn.at > topic.opened_at and finishes(one.text, topic.title)), None)
+        said = next(
+            (
+                sentence
+                for sentence in done
+                if sentence.turn.at > topic.opened_at and finishes(sentence.text, topic.title)
+            ),
+            None,
+        )
         if said:
             yield ResolvedTopic(topic=topic.id, at=said.turn.at)

@@ -27,10 +27,12 @@ LONGEST_QUOTE = 180
 
 def weighed(sentences: Sequence[SpokenSentence]) -> tuple[list[SpokenSentence], list[SpokenSentence]]:
     """The sentences that carry most, for the summary, and of the others those that tell what happened to the person."""
-    words = [[stem for stem in stems(one.text) if stem not in cue_phrases.FILLERS] for one in sentences]
+    words = [[stem for stem in stems(sentence.text) if stem not in cue_phrases.FILLERS] for sentence in sentences]
     counts = Counter(chain.from_iterable(map(set, words)))
     mean = max(1.0, sum(map(len, words)) / len(words))
-    weights = [_weight(one, its, counts, len(sentences), mean) for one, its in zip(sentences, words, strict=True)]
+    weights = [
+        _weight(sentence, its, counts, len(sentences), mean) for sentence, its in zip(sentences, words, strict=True)
+    ]
     ranked = sorted(range(len(sentences)), key=lambda n: (-weights[n], n))
     chosen: list[int] = []
     for n in ranked:
@@ -49,16 +51,16 @@ def weighed(sentences: Sequence[SpokenSentence]) -> tuple[list[SpokenSentence], 
     return [sentences[n] for n in sorted(chosen)], [sentences[n] for n in sorted(moments[:MOST_MOMENTS])]
 
 
-def _weight(one: SpokenSentence, words: Sequence[str], counts: Counter[str], sentences: int, mean: float) -> float:
+def _weight(sentence: SpokenSentence, words: Sequence[str], counts: Counter[str], sentences: int, mean: float) -> float:
     """Words that come back tell what it is about, rare ones and names tell it apart; length counts little, as in BM25."""
     rare = sum(math.log(1 + sentences / counts[word]) * (1 + math.log(counts[word])) for word in {*words})
-    names = len(re.findall(r"(?<=[a-zß-ÿ,] )[A-Z]\w+|\d+", one.text))
+    names = len(re.findall(r"(?<=[a-zß-ÿ,] )[A-Z]\w+|\d+", sentence.text))
     weight = (rare + names) * 2.2 / (1.2 + len(words) / mean)
-    weight *= 1.4 if one.is_own_word else 1.0
-    weight *= 1.5 if one.is_own_word and (statements(one.text) or undertakings(one.text)) else 1.0
-    weight *= 0.6 if asks(one.text) and one.speaker else 1.0
-    weight *= 0.5 if leans(one.text) else 1.0
-    return weight * (0.4 if cue_phrases.REACTION.match(one.text) or len(words) < LEAST_WORDS else 1.0)
+    weight *= 1.4 if sentence.is_own_word else 1.0
+    weight *= 1.5 if sentence.is_own_word and (statements(sentence.text) or undertakings(sentence.text)) else 1.0
+    weight *= 0.6 if asks(sentence.text) and sentence.speaker else 1.0
+    weight *= 0.5 if leans(sentence.text) else 1.0
+    return weight * (0.4 if cue_phrases.REACTION.match(sentence.text) or len(words) < LEAST_WORDS else 1.0)
 
 
 def _overlap(some: Sequence[str], others: Sequence[str]) -> float:
@@ -69,6 +71,6 @@ def _is_moment(text: str) -> bool:
     return bool(statements(text) or undertakings(text))
 
 
-def line(one: SpokenSentence) -> str:
-    who = one.speaker or ("User" if one.turn.is_persons else "Assistant")
-    return f"{who}: {shortened(capitalised(without_opener(one.text)), LONGEST_QUOTE)}"
+def line(sentence: SpokenSentence) -> str:
+    who = sentence.speaker or ("User" if sentence.turn.is_persons else "Assistant")
+    return f"{who}: {shortened(capitalised(without_opener(sentence.text)), LONGEST_QUOTE)}"

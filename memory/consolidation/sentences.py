@@ -66,33 +66,35 @@ class SpokenSentence:
 
 def parse_turn(text: str) -> SpokenTurn:
     """The sentences of a turn in order. Whether it brings somebody else's text, which tells nothing of who brings it."""
-    named = SPEAKER.match(text)
-    name = named[1] if named and named[1][0].isupper() and named[1].casefold() not in NO_NAME else ""
-    said = text[named.end() :] if named and name else text
+    match = SPEAKER.match(text)
+    name = match[1] if match and match[1][0].isupper() and match[1].casefold() not in NO_NAME else ""
+    said = text[match.end() :] if match and name else text
     return SpokenTurn(speaker=name, sentences=tuple(_sentences(said[:LONGEST_READ])), is_material=is_material(text))
 
 
 def sentences_of(turn: SourceTurn) -> Iterator[SpokenSentence]:
-    said = parse_turn(turn.text)
-    told = turn.is_persons and not said.is_material
-    for place, text in enumerate(said.sentences):
+    spoken_turn = parse_turn(turn.text)
+    told = turn.is_persons and not spoken_turn.is_material
+    for place, text in enumerate(spoken_turn.sentences):
         if not UNREADABLE.search(text):
-            last = place == len(said.sentences) - 1
-            yield SpokenSentence(turn=turn, speaker=said.speaker, text=text, place=place, is_own_word=told, last=last)
+            last = place == len(spoken_turn.sentences) - 1
+            yield SpokenSentence(
+                turn=turn, speaker=spoken_turn.speaker, text=text, place=place, is_own_word=told, last=last
+            )
 
 
 def is_material(text: str) -> bool:
     """Whether the turn is, or brings, a text that others wrote: to be translated, played, or a conversation of several."""
     return (
         len(text) > LONGEST_READ
-        or len({found[1] for found in NAMED_LINE.finditer(text)}) > 1
+        or len({match[1] for match in NAMED_LINE.finditer(text)}) > 1
         or bool(MATERIAL.search(text[:LONGEST_READ]))
     )
 
 
 def without_quotations(sentence: str) -> str:
     """The sentence with what is quoted in it blanked: others said that."""
-    return QUOTATION.sub(lambda found: " " * len(found[0]), sentence)
+    return QUOTATION.sub(lambda match: " " * len(match[0]), sentence)
 
 
 def _sentences(text: str) -> Iterator[str]:

@@ -18,10 +18,10 @@ WORD = re.compile(r"\w+")
 @lru_cache(maxsize=4_096)
 def remember_requests(sentence: str) -> tuple[str, ...]:
     """What is asked to be remembered in so many words."""
-    found = cue_phrases.REMEMBER.match(without_opener(sentence))
-    if not found or asks(sentence) or len(WORD.findall(found["told"])) < LEAST_WORDS or not _fits(found["told"]):
+    match = cue_phrases.REMEMBER.match(without_opener(sentence))
+    if not match or asks(sentence) or len(WORD.findall(match["told"])) < LEAST_WORDS or not _fits(match["told"]):
         return ()
-    return (stated(found["told"]),)
+    return (stated(match["told"]),)
 
 
 @lru_cache(maxsize=4_096)
@@ -50,7 +50,7 @@ def _clauses(text: str) -> list[str]:
 
 def _parts(text: str) -> Iterator[str]:
     """The sentence, then as ever shorter beginnings of it, then what follows a break."""
-    cuts = [found.start() for found in cue_phrases.TAIL.finditer(text)]
+    cuts = [match.start() for match in cue_phrases.TAIL.finditer(text)]
     yield text
     if cue_phrases.CONDITION.match(text):
         return
@@ -71,12 +71,12 @@ def _states(text: str) -> bool:
         or leans(bare)
     ):
         return False
-    return any(_stands(bare, found) for pattern in cue_phrases.FACTS for found in pattern.finditer(bare))
+    return any(_stands(bare, match) for pattern in cue_phrases.FACTS for match in pattern.finditer(bare))
 
 
-def _stands(text: str, found: re.Match[str]) -> bool:
+def _stands(text: str, match: re.Match[str]) -> bool:
     """Whether what was found is a statement of its own, not a part of another one."""
-    before = text[: found.start()]
+    before = text[: match.start()]
     return (
         len(before) <= LONGEST_PREFIX
         and bool(cue_phrases.BEFORE.search(before))
@@ -90,7 +90,7 @@ def _fits(text: str) -> bool:
 
 def leans(text: str) -> bool:
     """Whether a word points at what the text itself doesn't name before."""
-    return any(not _named_before(found[0], text[: found.start()]) for found in cue_phrases.POINTING.finditer(text))
+    return any(not _named_before(match[0], text[: match.start()]) for match in cue_phrases.POINTING.finditer(text))
 
 
 def _named_before(word: str, before: str) -> bool:
@@ -120,7 +120,7 @@ def _undertakes(text: str) -> bool:
         or re.search(r"\b(?:if|wenn|si)\b", bare, re.IGNORECASE)
     ):
         return False
-    return any(_stands(bare, found) for pattern in cue_phrases.OPENED for found in pattern.finditer(bare))
+    return any(_stands(bare, match) for pattern in cue_phrases.OPENED for match in pattern.finditer(bare))
 
 
 def finishes(sentence: str, title: str) -> bool:
@@ -131,7 +131,7 @@ def finishes(sentence: str, title: str) -> bool:
     shared = {*wanted} & {*said}
     if cue_phrases.DONE.search(sentence):
         return len(shared) >= 2 or bool(shared - {*wanted[:1]}) or len(wanted) == len(shared) == 1
-    acted = [word for found in cue_phrases.HAPPENED.finditer(sentence) for word in WORD.findall(found[0].casefold())]
+    acted = [word for match in cue_phrases.HAPPENED.finditer(sentence) for word in WORD.findall(match[0].casefold())]
     happened = {cue_phrases.IRREGULAR.get(word, stem) for word in acted for stem in shared if _is_of(word, stem)}
     same = bool(happened & shared) or bool(cue_phrases.AT_LAST.search(sentence))
     return same and len(shared) >= min(2, len(wanted))
@@ -144,8 +144,8 @@ def _is_of(word: str, stem: str) -> bool:
 
 def says_done(sentence: str) -> bool:
     bare = without_quotations(sentence).replace("’", "'")
-    said = cue_phrases.DONE.search(bare) or cue_phrases.HAPPENED.search(bare)
-    return bool(said) and not (asks(bare) or cue_phrases.NOT_DONE.search(bare) or cue_phrases.DOUBTFUL.search(bare))
+    match = cue_phrases.DONE.search(bare) or cue_phrases.HAPPENED.search(bare)
+    return bool(match) and not (asks(bare) or cue_phrases.NOT_DONE.search(bare) or cue_phrases.DOUBTFUL.search(bare))
 
 
 def _content(text: str) -> list[str]:

@@ -59,8 +59,8 @@ def open_topics_of(user_id: int, until: datetime) -> list[EarlierTopic]:
 
 def keep(where: FindingsTarget, findings: Findings, facts: Facts) -> ThreadSummary:
     """Store the findings of a part. To do so again with the same changes nothing but the time."""
-    gone = [id for id in where.excluded if id not in where.confined]
-    facts.remove(_drop(where.user_id, gone, confined=where.confined))
+    ids = [id for id in where.excluded if id not in where.confined]
+    facts.remove(_drop(where.user_id, ids, confined=where.confined))
     facts.end(_drop_unfounded(where, _removed_turns(where)))
     summary, _ = ThreadSummary.objects.update_or_create(
         thread_id=where.thread_id,
@@ -93,11 +93,11 @@ def _removed_turns(where: FindingsTarget) -> list[uuid.UUID]:
     return sorted({*sources} - {*where.turns, *where.excluded})
 
 
-def _drop_unfounded(where: FindingsTarget, gone: Sequence[uuid.UUID]) -> list[uuid.UUID]:
+def _drop_unfounded(where: FindingsTarget, ids: Sequence[uuid.UUID]) -> list[uuid.UUID]:
     """End what rests on nothing but turns that are gone: as the person sees it, that was never said. Tells which facts."""
-    if not gone:
+    if not ids:
         return []
-    unfounded = Q(user=where.user_id, sources__overlap=gone, sources__contained_by=gone)
+    unfounded = Q(user=where.user_id, sources__overlap=ids, sources__contained_by=ids)
     Topic.objects.filter(unfounded).delete()
     facts = Memory.objects.filter(unfounded, origin=Memory.Origin.CONVERSATION, ended_at=None)
     ended = list(facts.values_list("id", flat=True))
@@ -129,16 +129,16 @@ def parts_at(thread_id: uuid.UUID, positions: Sequence[int]) -> QuerySet[ThreadS
     return ThreadSummary.objects.filter(holding, thread=thread_id)
 
 
-def _drop(user_id: int, gone: Sequence[uuid.UUID], *, confined: Sequence[uuid.UUID] = ()) -> list[uuid.UUID]:
+def _drop(user_id: int, ids: Sequence[uuid.UUID], *, confined: Sequence[uuid.UUID] = ()) -> list[uuid.UUID]:
     """What was found in any of these turns; in those that are ``confined``, only what is known beyond their thread.
 
     Not ended, so that what comes to count again is found again. Tells which facts.
     """
-    if not (gone or confined):
+    if not (ids or confined):
         return []
-    Topic.objects.filter(user=user_id, resolved_at=None, sources__overlap=[*gone, *confined]).delete()
+    Topic.objects.filter(user=user_id, resolved_at=None, sources__overlap=[*ids, *confined]).delete()
     beyond = Q(sources__overlap=list(confined), tags__contains=[user_tag(user_id)])
-    resting = Q(sources__overlap=list(gone)) | beyond
+    resting = Q(sources__overlap=list(ids)) | beyond
     facts = Memory.objects.filter(resting, user=user_id, origin=Memory.Origin.CONVERSATION, ended_at=None)
     dropped = list(facts.values_list("id", flat=True))
     Memory.objects.filter(id__in=dropped).delete()
@@ -146,27 +146,29 @@ def _drop(user_id: int, gone: Sequence[uuid.UUID], *, confined: Sequence[uuid.UU
 
 
 def _keep_facts(where: FindingsTarget, new: Iterable[New], tags: Sequence[str]) -> None:
-    for one in new:
-        later = one.replaced_by
+    for new_fact in new:
+        later = new_fact.replaced_by
         Memory.objects.create(
-            id=one.id,
+            id=new_fact.id,
             user_id=where.user_id,
-            content=one.fact.text,
+            content=new_fact.fact.text,
             tags=list(tags),
             origin=Memory.Origin.CONVERSATION,
-            sources=list(one.fact.sources),
-            created_at=one.fact.at,
-            valid_from=one.fact.at,
-            valid_until=one.fact.valid_until,
+            sources=list(new_fact.fact.sources),
+            created_at=new_fact.fact.at,
+            valid_from=new_fact.fact.at,
+            valid_until=new_fact.fact.valid_until,
             ended_at=later.at if later else None,
             superseded_by_id=later.id if later else None,
         )
-        Memory.objects.filter(id__in=one.replaces, ended_at=None).update(ended_at=one.fact.at, superseded_by=one.id)
+        Memory.objects.filter(id__in=new_fact.replaces, ended_at=None).update(
+            ended_at=new_fact.fact.at, superseded_by=new_fact.id
+        )
 
 
 def _keep_topics(where: FindingsTarget, findings: Findings) -> None:
-    for one in findings.resolved:
-        Topic.objects.filter(id=one.topic, user=where.user_id, resolved_at=None).update(resolved_at=one.at)
+    for topic in findings.resolved:
+        Topic.objects.filter(id=topic.topic, user=where.user_id, resolved_at=None).update(resolved_at=topic.at)
     Topic.objects.bulk_create(_unknown_topics(where, findings))
 
 
@@ -175,17 +177,17 @@ def _unknown_topics(where: FindingsTarget, findings: Findings) -> Iterator[Topic
     of_turns = Q(resolved_at=None) | Q(sources__overlap=list(where.turns))
     rows = Topic.objects.filter(of_turns, user=where.user_id).order_by("-opened_at").values_list("title", "sources")
     known = [(key_of(title), frozenset(sources)) for title, sources in rows[: 2 * MOST_OPEN_TOPICS]]
-    for one in findings.opened:
-        key = key_of(one.title)
-        if any(key == other or (sources & {*one.sources} and retold(key, other)) for other, sources in known):
+    for topic in findings.opened:
+        key = key_of(topic.title)
+        if any(key == other or (sources & {*topic.sources} and retold(key, other)) for other, sources in known):
             continue
-        known.append((key, frozenset(one.sources)))
+        known.append((key, frozenset(topic.sources)))
         yield Topic(
             user_id=where.user_id,
             thread_id=where.thread_id,
-            title=one.title,
-            sources=list(one.sources),
-            opened_at=one.at,
+            title=topic.title,
+            sources=list(topic.sources),
+            opened_at=topic.at,
         )
 
 
@@ -210,15 +212,15 @@ def _parts_of_day(user_id: int, day: date, zone: tzinfo) -> list[ThreadSummary]:
 
 
 def _remake(user_id: int, day: date, parts: Sequence[ThreadSummary], at: datetime) -> None:
-    told = [part for part in parts if part.text]
-    if not told:
+    summaries = [part for part in parts if part.text]
+    if not summaries:
         DailySummary.objects.filter(user=user_id, day=day).delete()
         return
-    text, moments = day_of([(part.text, part.key_moments) for part in told])
+    text, moments = day_of([(part.text, part.key_moments) for part in summaries])
     DailySummary.objects.update_or_create(
         user_id=user_id,
         day=day,
-        defaults={"text": text, "key_moments": moments, "parts": [part.id for part in told], "updated_at": at},
+        defaults={"text": text, "key_moments": moments, "parts": [part.id for part in summaries], "updated_at": at},
     )
 
 

@@ -57,7 +57,7 @@ def digest(
     runner: asyncio.Runner,
     provider: Provider,
     user_id: int,
-    one: PendingPart,
+    pending: PendingPart,
     turns: Sequence[SourceTurn],
     facts: Facts,
     *,
@@ -66,32 +66,32 @@ def digest(
     """What the model finds; ``None`` where it can't say it, or won't: then the rules have to. It is asked again where its
     answer was whole and of no use, but not where it declined, or had no room for an answer beside its thinking.
 
-    Raises ``ProviderError`` where trying later can help, ``Moved`` where the part is no longer what was read of it.
+    Raises ``ProviderError`` where trying later can help, ``PartChanged`` where the part is no longer what was read of it.
     """
     for attempt in range(1, ATTEMPTS + 1):
-        asked = record(provider, user_id, one, turns, facts, attempt=attempt)
+        request = record(provider, user_id, pending, turns, facts, attempt=attempt)
         call = ModelCall()
         try:
-            with telemetry.listener.model_request(asked.snapshot, call):
-                answer = runner.run(_answer(provider, asked.payload, call, deadline_seconds))
+            with telemetry.listener.model_request(request.snapshot, call):
+                answer = runner.run(_answer(provider, request.payload, call, deadline_seconds))
         except ProviderError as error:
             told = error.message if error.retryable else f"{error.message} {BY_RULES}"
-            end_request(asked.snapshot, _failed(error.code, told, call, retryable=error.retryable))
+            end_request(request.snapshot, _failed(error.code, told, call, retryable=error.retryable))
             if error.retryable:
                 raise
             log.warning("the model can't be asked about a part", extra={"cause": error.code})
             return None
         try:
-            findings = _parse(answer, call, asked, turns)
+            findings = _parse(answer, call, request, turns)
         except extraction_prompt.InvalidAnswer as garbage:
             again = attempt < ATTEMPTS and _is_whole(call)
             told = str(garbage) if again else f"{garbage} {BY_RULES}"
-            end_request(asked.snapshot, _failed("unusable_answer", told, call, retryable=again))
+            end_request(request.snapshot, _failed("unusable_answer", told, call, retryable=again))
             log.warning("the model's findings are no use", extra={"cause": str(garbage)})
             if not again:
                 break
         else:
-            end_request(asked.snapshot, Outcome(status=Reply.Status.COMPLETED).after(call))
+            end_request(request.snapshot, Outcome(status=Reply.Status.COMPLETED).after(call))
             return findings
     return None
 
@@ -99,26 +99,26 @@ def digest(
 def record(
     provider: Provider,
     user_id: int,
-    one: PendingPart,
+    pending: PendingPart,
     turns: Sequence[SourceTurn],
     facts: Facts,
     *,
     attempt: int,
 ) -> SummaryRequest:
-    """Store the request about a part, whatever becomes of it. Raises ``Moved``.
+    """Store the request about a part, whatever becomes of it. Raises ``PartChanged``.
 
     Under the lock of the thread, which whoever forgets takes too: what was forgotten since it was read is told to no model,
     and stored in no block.
     """
     with transaction.atomic():
-        thread, read = hold(user_id, one, [turn.id for turn in turns])
+        thread, content = hold(user_id, pending, [turn.id for turn in turns])
         known = _bearing_facts(turns, facts)
         topics = open_topics_of(user_id, turns[-1].at)[: extraction_prompt.MOST_TOPICS]
         request = noting(
             provider,
             thread,
-            _as_sent(read),
-            excluded=[(_place(turn), reason) for turn, reason in read.excluded],
+            _as_sent(content),
+            excluded=[(_place(turn), reason) for turn, reason in content.excluded],
             material=extraction_prompt.material(turns, known, topics),
             known=known,
             topics=topics,
@@ -149,22 +149,22 @@ def _bearing_facts(turns: Sequence[SourceTurn], facts: Facts) -> list[tuple[uuid
     return [(fact.id, fact.text) for fact in bearing if fact.id in there]
 
 
-def _as_sent(read: PartContent) -> list[windowing.Turn]:
+def _as_sent(content: PartContent) -> list[windowing.Turn]:
     """The turns of the part with what the account of a request says of them, which is not their text."""
-    return [_place(turn) for turn in read.turns]
+    return [_place(turn) for turn in content.turns]
 
 
 def _place(turn: Message) -> windowing.Turn:
     return replace(windowing.Turn.of(turn), content=[])
 
 
-def _parse(answer: str | None, call: ModelCall, asked: SummaryRequest, turns: Sequence[SourceTurn]) -> Findings:
-    """Raises ``Garbage`` also where the answer was cut short or has no end."""
+def _parse(answer: str | None, call: ModelCall, request: SummaryRequest, turns: Sequence[SourceTurn]) -> Findings:
+    """Raises ``InvalidAnswer`` also where the answer was cut short or has no end."""
     if answer is None or call.finished is None:
         raise extraction_prompt.InvalidAnswer("The answer has no end.")
     if not _is_whole(call):
         raise extraction_prompt.InvalidAnswer(f"The model stopped: {call.finished.stop_reason[:40]}.")
-    return extraction_prompt.parse_answer(answer, turns, asked.known, asked.topics, made_by=asked.snapshot.model)
+    return extraction_prompt.parse_answer(answer, turns, request.known, request.topics, made_by=request.snapshot.model)
 
 
 def _is_whole(call: ModelCall) -> bool:

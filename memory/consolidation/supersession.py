@@ -53,12 +53,12 @@ class Facts:
     by_slot: dict[str, list[StoredFact]] = field(default_factory=lambda: defaultdict(list))
     by_source: dict[uuid.UUID, list[StoredFact]] = field(default_factory=lambda: defaultdict(list))
 
-    def add(self, known: StoredFact) -> None:
-        self.by_id[known.id] = known
-        self.by_key[known.key].append(known)
-        self.by_slot[known.slot].append(known)
-        for source in known.sources:
-            self.by_source[source].append(known)
+    def add(self, fact: StoredFact) -> None:
+        self.by_id[fact.id] = fact
+        self.by_key[fact.key].append(fact)
+        self.by_slot[fact.slot].append(fact)
+        for source in fact.sources:
+            self.by_source[source].append(fact)
 
     def end(self, ids: Iterable[uuid.UUID]) -> None:
         for id in ids:
@@ -68,22 +68,22 @@ class Facts:
     def bearing_on(self, text: str, most: int) -> list[StoredFact]:
         """Those that hold, the ones first that share the most words with a text, else the newest."""
         words = frozenset(stems(text))
-        current = (one for one in self.by_id.values() if not one.ended)
-        return heapq.nlargest(most, current, key=lambda one: (len(one.key[0] & words), one.at))
+        current = (fact for fact in self.by_id.values() if not fact.ended)
+        return heapq.nlargest(most, current, key=lambda fact: (len(fact.key[0] & words), fact.at))
 
     def remove(self, ids: Iterable[uuid.UUID]) -> None:
         """As if they had never been known."""
         for id in ids:
             if gone := self.by_id.pop(id, None):
-                for known in (
+                for facts in (
                     self.by_key[gone.key],
                     self.by_slot[gone.slot],
                     *map(self.by_source.__getitem__, gone.sources),
                 ):
-                    known[:] = [one for one in known if one.id != id]
+                    facts[:] = [fact for fact in facts if fact.id != id]
 
-    def is_current(self, known: StoredFact) -> bool:
-        return not self.by_id[known.id].ended
+    def is_current(self, fact: StoredFact) -> bool:
+        return not self.by_id[fact.id].ended
 
     def holds(self, fact: ExtractedFact) -> bool:
         """Whether the fact is there already, or was there, found in the same turn, and has ended since."""
@@ -93,10 +93,10 @@ class Facts:
         return any(map(self.is_current, same)) or any(retold(key, one.key) for one in near)
 
     def current(self, ids: Iterable[uuid.UUID]) -> Iterator[StoredFact]:
-        return (one for id in ids if (one := self.by_id.get(id)) and not one.ended)
+        return (fact for id in ids if (fact := self.by_id.get(id)) and not fact.ended)
 
     def in_slot(self, slot: str) -> list[StoredFact]:
-        return [one for one in self.by_slot.get(slot, []) if self.is_current(one)] if slot else []
+        return [fact for fact in self.by_slot.get(slot, []) if self.is_current(fact)] if slot else []
 
     def denied_by(self, fact: ExtractedFact) -> list[StoredFact]:
         """What held until the fact says that it does no longer."""
@@ -159,8 +159,8 @@ def slot_of(text: str) -> str:
     name, said = speaker(text)
     said = said.replace("’", "'")
     for slot, pattern in cue_phrases.SLOTS.items():
-        if found := pattern.search(said):
-            told = next((part for part in found.groupdict().values() if part), "")
+        if match := pattern.search(said):
+            told = next((part for part in match.groupdict().values() if part), "")
             return " ".join(filter(None, (name, slot, told.casefold())))
     return ""
 

@@ -83,12 +83,12 @@ def leave(thread: Thread) -> None:
     blank(thread.user, left_by(thread))
 
 
-def _forget(user: User, asked: ForgetTarget) -> Forgetting:
+def _forget(user: User, target: ForgetTarget) -> Forgetting:
     catch_up_if_possible(user.pk)  # so that no turn of before is indexed afterwards
     with allow_deletion():
         # All of them: no turn may come that tells it while the others are looked through.
         list(Thread.objects.select_for_update().filter(user=user).order_by("id").values_list("id"))
-        rows = find(user, asked)
+        rows = find(user, target)
         running = Reply.objects.filter(thread__in=rows.touched, status=Reply.Status.RUNNING).first()
         if running:
             raise ReplyInProgress(
@@ -96,7 +96,7 @@ def _forget(user: User, asked: ForgetTarget) -> Forgetting:
                 thread=str(running.thread_id),
             )
         blank(user, rows)
-        if asked.everything:
+        if target.everything:
             blank_all(user)
     done = rows.summary()
     log.info("forgotten", extra={"user_id": user.pk, "memories": len(done.memories), "turns": len(done.turns)})

@@ -106,7 +106,7 @@ def given_away(user: User, hints: Hints, rows: Mapping[uuid.UUID, Keys], turns: 
             ArtifactVersion.objects.filter(thread__in=of_threads), "thread_id", "content", hints, of_threads
         ),
         replies=given,
-        blocks=_blocks(hints, [one for one in requests if one.reply in given], of_threads),
+        blocks=_blocks(hints, [request for request in requests if request.reply in given], of_threads),
     )
 
 
@@ -197,17 +197,17 @@ def _turns(
     given: Mapping[uuid.UUID, Keys], requests: Iterable[ExposingRequest], hints: Hints, known: Collection[Message]
 ) -> dict[Message, Keys]:
     """The turns that were answered with these replies, and those that these are, where they give it away."""
-    asked = {one.reply: one.message for one in requests if one.reply in given and one.message}
+    asked = {request.reply: request.message for request in requests if request.reply in given and request.message}
     keys_of_turn: dict[uuid.UUID, Keys] = {}
     for reply, message in asked.items():
         keys_of_turn[message] = keys_of_turn.get(message, NONE) | given[reply]
-    threads = {one.thread for one in requests if one.reply in given}
+    threads = {request.thread for request in requests if request.reply in given}
     turns = Message.objects.filter(thread__in=threads).exclude(status=Message.Status.FORGOTTEN).order_by("id")
     turns = turns.only("id", "thread_id", "position", "role", "text", "content", "created_at", "reply_id")
-    said = [turn for turn in turns.iterator() if turn.id in keys_of_turn or turn.reply_id in given]
-    questions = {turn.id: turn.text for turn in said if turn.id in keys_of_turn}
+    messages = [turn for turn in turns.iterator() if turn.id in keys_of_turn or turn.reply_id in given]
+    questions = {turn.id: turn.text for turn in messages if turn.id in keys_of_turn}
     found = {}
-    for turn in said:
+    for turn in messages:
         keys = keys_of_turn.get(turn.id, NONE) | (given.get(turn.reply_id, NONE) if turn.reply_id else NONE)
         told = hints.matching_keys([turn.text, turn.content], keys)
         if turn.reply_id in asked:
@@ -238,10 +238,10 @@ def _blocks(
 ) -> dict[RowKey, int]:
     """The texts of these requests, but those that staff wrote."""
     named = {
-        (request.thread, one.sha256)
+        (request.thread, part.sha256)
         for request in requests
-        for one in snapshot_codec.unpack_texts(request.texts)
-        if one.name not in STAFF_WRITTEN
+        for part in snapshot_codec.unpack_texts(request.texts)
+        if part.name not in STAFF_WRITTEN
     }
     blocks = ContextBlock.objects.filter(thread__in={thread for thread, _ in named}, forgotten_at=None)
     found = {}

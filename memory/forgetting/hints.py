@@ -26,7 +26,7 @@ class Hints:
         self._heavy: dict[str, list[tuple[str, TargetSentence]]] = {}
         forms: dict[str, set[str]] = {}
         usual = {*stems(but), *WORD.findall(folded(but))}
-        for key, fact in ((key, fact) for key, told in facts.items() for fact in told):
+        for key, fact in ((key, fact) for key, targets in facts.items() for fact in targets):
             for word in fact.heaviest:
                 self._heavy.setdefault(word.stem, []).append((key, fact))
             for word in fact.words:
@@ -61,7 +61,7 @@ class Hints:
         likely = {id(fact): (key, fact) for stem in both for key, fact in self._heavy.get(stem, ()) if key in keys}
         is_question = bool(likely) and asks(sentence)
         for key, fact in likely.values():
-            held = [word for word in fact.words if word.stem in both]
-            is_exchange = any(word.stem in asked for word in held) and any(word.stem in new for word in held)
-            if is_exchange and enough(fact, held, is_question=is_question):
+            words = [word for word in fact.words if word.stem in both]
+            is_exchange = any(word.stem in asked for word in words) and any(word.stem in new for word in words)
+            if is_exchange and enough(fact, words, is_question=is_question):
                 yield key

@@ -138,16 +138,16 @@ class Needles:
         )
 
 
-def enough(fact: TargetSentence, held: Sequence[Word], *, is_question: bool, is_short: bool = False) -> bool:
+def enough(fact: TargetSentence, words: Sequence[Word], *, is_question: bool, is_short: bool = False) -> bool:
     """Whether these words of the fact make it out. ``is_short`` is a sentence that says hardly more than one word."""
-    if any(word.is_code for word in held):
+    if any(word.is_code for word in words):
         return True
     if len(fact.words) == 1:
-        return held[0].is_telling or (is_short and not is_question)
-    if sum(word.weight for word in held) < fact.weight * (SHARE_OF_QUESTION if is_question else SHARE) - ROUNDING:
+        return words[0].is_telling or (is_short and not is_question)
+    if sum(word.weight for word in words) < fact.weight * (SHARE_OF_QUESTION if is_question else SHARE) - ROUNDING:
         return False
-    together = len(held) >= NEEDED_TOGETHER and any(word.is_telling for word in held)
-    return together or len(held) >= ENOUGH or len(held) == len(fact.words)
+    together = len(words) >= NEEDED_TOGETHER and any(word.is_telling for word in words)
+    return together or len(words) >= ENOUGH or len(words) == len(fact.words)
 
 
 def facts_in(text: str, counts: Mapping[str, int], turns: int) -> list[TargetSentence]:

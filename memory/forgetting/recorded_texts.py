@@ -79,10 +79,13 @@ class RecordedRequest:
 
 
 def find_recorded(
-    threads: Sequence[uuid.UUID], gone: RemovedRows, needles: Needles, also: Mapping[RowKey, int] = MappingProxyType({})
+    threads: Sequence[uuid.UUID],
+    removed: RemovedRows,
+    needles: Needles,
+    also: Mapping[RowKey, int] = MappingProxyType({}),
 ) -> RecordedTexts:
     """What was recorded of requests in these threads, which are all of the person's. ``also`` are blocks that go too."""
-    requests = list(_requests(threads, gone))
+    requests = list(_requests(threads, removed))
     told = {**_telling(threads, needles), **also}
     places = {(request.thread, digest) for request in requests for digest in request.goes} | told.keys()
     blocks = told | _blocks(places - told.keys())
@@ -98,17 +101,17 @@ def find_recorded(
     )
 
 
-def _requests(threads: Sequence[uuid.UUID], gone: RemovedRows) -> Iterator[RecordedRequest]:
-    tiers = {} if gone.everything else _tiers(threads, gone.rows)
+def _requests(threads: Sequence[uuid.UUID], removed: RemovedRows) -> Iterator[RecordedRequest]:
+    tiers = {} if removed.everything else _tiers(threads, removed.rows)
     positions: dict[uuid.UUID, list[int]] = {}
-    for turn in gone.turns:
+    for turn in removed.turns:
         positions.setdefault(turn.thread, []).append(turn.position)
-    turns = {turn.id for turn in gone.turns}
+    turns = {turn.id for turn in removed.turns}
     values: dict[str, Any] = {
         "threads": list(threads),
-        "ids": [str(id) for id in {*turns, *gone.rows}],
-        "thread": str(gone.thread) if gone.thread else None,
-        "everything": gone.everything,
+        "ids": [str(id) for id in {*turns, *removed.rows}],
+        "thread": str(removed.thread) if removed.thread else None,
+        "everything": removed.everything,
     }
     with connection.cursor() as cursor:
         cursor.execute(SNAPSHOTS, values)
@@ -116,16 +119,16 @@ def _requests(threads: Sequence[uuid.UUID], gone: RemovedRows) -> Iterator[Recor
             places = positions.get(thread, ())
             sent = [run for run in snapshot_codec.unpack_runs(runs) if run.included] if places else []
             mine = [at for at in places if any(run.first <= at <= run.last for run in sent)]
-            names = set(EVERY_TIER) if gone.everything else set(tiers.get((thread, _hex(items)), ()))
+            names = set(EVERY_TIER) if removed.everything else set(tiers.get((thread, _hex(items)), ()))
             names |= {RECALLED} if recalled else set()
             names |= MADE_OF_TURNS if mine or message in turns else set()
-            names |= {ROUND} if reply in gone.replies else set()
-            named = snapshot_codec.unpack_texts(f"{sections};{additions}".strip(";")) if names else []
+            names |= {ROUND} if reply in removed.replies else set()
+            parts = snapshot_codec.unpack_texts(f"{sections};{additions}".strip(";")) if names else []
             yield RecordedRequest(
                 thread=thread,
                 noted=f"{sections};{additions};{runs}",
                 goes=frozenset(
-                    [one.sha256 for one in named if one.name in names]
+                    [part.sha256 for part in parts if part.name in names]
                     + [run.sha256 for run in sent if run.sha256 and run.first in mine]
                 ),
                 sent_a_turn=bool(mine),

@@ -44,59 +44,62 @@ class ForgetTarget:
     everything: bool = False
 
 
-def find(user: User, asked: ForgetTarget) -> Rows:
+def find(user: User, target: ForgetTarget) -> Rows:
     """All rows of the user's that go."""
-    asked = replace(asked, turns=_with_whole_answers(asked.turns))
-    memories = _memories(user, asked)
+    target = replace(target, turns=_with_whole_answers(target.turns))
+    memories = _memories(user, target)
     facts = _facts(user, memories)
     needles = _needles(user, memories, facts)
     hints = Hints(
-        {str(id): told for id, told in facts.items()}, but=f"{user.username} {user.first_name} {user.last_name}"
+        {str(id): targets for id, targets in facts.items()}, but=f"{user.username} {user.first_name} {user.last_name}"
     )
     telling = _telling(
-        Memory.objects.filter(user=user).exclude(id__in=[one.id for one in memories]), needles, "content"
+        Memory.objects.filter(user=user).exclude(id__in=[memory.id for memory in memories]), needles, "content"
     )
-    copies = needles.and_also(_quotes(user, asked.turns)) if asked.turns else needles
-    sources = {*asked.turns, *(source for one in [*memories, *telling] for source in one.sources)}
+    copies = needles.and_also(_quotes(user, target.turns)) if target.turns else needles
+    sources = {*target.turns, *(source for memory in [*memories, *telling] for source in memory.sources)}
     turns = _turns(user, sources, needles, copies)
     given = given_away(
         user,
         hints,
-        {one.id: frozenset({str(one.id)}) for one in memories} | {one.id: hints.keys for one in telling},
+        {memory.id: frozenset({str(memory.id)}) for memory in memories} | {memory.id: hints.keys for memory in telling},
         _told_by(turns, [*memories, *telling], hints),
     )
     found = in_order(turns | dict.fromkeys(given.turns, "mention"))
-    rows = _rest(user, asked, found, needles)
+    rows = _rest(user, target, found, needles)
     rows = replace(
         rows,
-        memories=rows.memories | given.memories | {one.id for one in [*memories, *telling]},
+        memories=rows.memories | given.memories | {memory.id for memory in [*memories, *telling]},
         threads=rows.threads | given.threads,
         artifacts=rows.artifacts | given.artifacts,
         versions=rows.versions | given.versions,
         replies=_replies(user, found, copies, hints, given.replies),
     )
-    return _with_records(user, rows, copies, given.blocks, everything=asked.everything)
+    return _with_records(user, rows, copies, given.blocks, everything=target.everything)
 
 
-def _memories(user: User, asked: ForgetTarget) -> list[Memory]:
+def _memories(user: User, target: ForgetTarget) -> list[Memory]:
     """Those asked for with all that they replaced or were replaced by."""
     mine = Memory.objects.filter(user=user)
-    if asked.everything:
+    if target.everything:
         return list(mine)
-    wanted, before = set(asked.memories), -1
-    links = [(one.id, one.superseded_by_id) for one in mine.filter(superseded_by__isnull=False).only("superseded_by")]
-    while len(wanted) > before:
-        before = len(wanted)
-        wanted |= {id for link in links if not wanted.isdisjoint(link) for id in link if id}
-    return list(mine.filter(id__in=wanted))
+    ids, before = set(target.memories), -1
+    links = [
+        (memory.id, memory.superseded_by_id)
+        for memory in mine.filter(superseded_by__isnull=False).only("superseded_by")
+    ]
+    while len(ids) > before:
+        before = len(ids)
+        ids |= {id for link in links if not ids.isdisjoint(link) for id in link if id}
+    return list(mine.filter(id__in=ids))
 
 
 def _needles(user: User, memories: Sequence[Memory], facts: Mapping[uuid.UUID, Sequence[TargetSentence]]) -> Needles:
     """What the memories say, and what their sources say where that is the same in quite other words."""
-    needles = Needles(fact for told in facts.values() for fact in told)
+    needles = Needles(fact for targets in facts.values() for fact in targets)
     silent = [
         id
-        for id, text in _texts(user, {source for one in memories for source in one.sources})
+        for id, text in _texts(user, {source for memory in memories for source in memory.sources})
         if not needles.tell(text)
     ]
     return needles.and_also(_quotes(user, silent))
@@ -113,13 +116,13 @@ def _quotes(user: User, turns: Collection[uuid.UUID]) -> list[TargetSentence]:
 
 
 def _texts(user: User, turns: Collection[uuid.UUID]) -> list[tuple[uuid.UUID, str]]:
-    said = Message.objects.filter(id__in=turns, thread__user=user).exclude(status=Message.Status.FORGOTTEN)
-    return list(said.values_list("id", "text"))
+    messages = Message.objects.filter(id__in=turns, thread__user=user).exclude(status=Message.Status.FORGOTTEN)
+    return list(messages.values_list("id", "text"))
 
 
 def _facts(user: User, memories: Sequence[Memory]) -> dict[uuid.UUID, list[TargetSentence]]:
-    counts, turns = _counts(user, {stem for one in memories for stem in stems(one.content)})
-    return {one.id: facts_in(one.content, counts, turns) for one in memories}
+    counts, turns = _counts(user, {stem for memory in memories for stem in stems(memory.content)})
+    return {memory.id: facts_in(memory.content, counts, turns) for memory in memories}
 
 
 def _counts(user: User, words: Collection[str]) -> tuple[dict[str, int], int]:
@@ -174,22 +177,22 @@ def in_order(turns: Mapping[Message, Why]) -> tuple[ForgottenTurn, ...]:
     )
 
 
-def _rest(user: User, asked: ForgetTarget, turns: Sequence[ForgottenTurn], needles: Needles) -> Rows:
+def _rest(user: User, target: ForgetTarget, turns: Sequence[ForgottenTurn], needles: Needles) -> Rows:
     """What tells of it or rests on the turns, besides them and what was recorded of requests."""
-    gone = [turn.id for turn in turns]
+    ids = [turn.id for turn in turns]
     topics = Topic.objects.filter(user=user)
-    told_topics = topics if asked.everything else _telling(topics, needles, "title")
-    memories = Memory.objects.filter(user=user, sources__overlap=list(asked.turns))
+    told_topics = topics if target.everything else _telling(topics, needles, "title")
+    memories = Memory.objects.filter(user=user, sources__overlap=list(target.turns))
     artifacts = Artifact.objects.filter(thread__user=user)
     rows = Rows(
-        memories=_resting_on(memories, gone),
+        memories=_resting_on(memories, ids),
         turns=tuple(turns),
-        topics=_ids(told_topics) | _resting_on(topics.filter(sources__overlap=gone), gone),
+        topics=_ids(told_topics) | _resting_on(topics.filter(sources__overlap=ids), ids),
         threads=_titled(user, turns, needles),
         artifacts=_ids(_telling(artifacts, needles, "title")),
         versions=_ids(_telling(ArtifactVersion.objects.filter(thread__user=user), needles, "content")),
     )
-    return _with_summaries(user, rows, needles, everything=asked.everything)
+    return _with_summaries(user, rows, needles, everything=target.everything)
 
 
 def _with_summaries(user: User, rows: Rows, needles: Needles, *, everything: bool) -> Rows:
@@ -209,13 +212,13 @@ def _with_summaries(user: User, rows: Rows, needles: Needles, *, everything: boo
 
 def _with_records(user: User, rows: Rows, needles: Needles, told: Mapping[RowKey, int], *, everything: bool) -> Rows:
     """With the blocks of snapshots that go, and the threads that all of it lies in."""
-    gone = RemovedRows(
+    removed = RemovedRows(
         turns=rows.turns,
         rows=rows.memories | rows.topics | rows.summaries | rows.days,
         replies=_answered(rows.turns),
         everything=everything,
     )
-    found = find_recorded(list(Thread.objects.filter(user=user).values_list("id", flat=True)), gone, needles, told)
+    found = find_recorded(list(Thread.objects.filter(user=user).values_list("id", flat=True)), removed, needles, told)
     versions = ArtifactVersion.objects.filter(id__in=rows.versions).values_list("thread_id", flat=True)
     artifacts = Artifact.objects.filter(id__in=rows.artifacts).values_list("thread_id", flat=True)
     touched = {turn.thread for turn in rows.turns} | rows.threads | found.threads | {*versions} | {*artifacts}
@@ -226,8 +229,8 @@ def _titled(user: User, turns: Sequence[ForgottenTurn], needles: Needles) -> fro
     """The threads whose title tells it, or is the first words of one of the turns."""
     mine = Thread.objects.filter(user=user)
     titles = {(turn.thread, title_from(turn.text)) for turn in turns}
-    named = mine.filter(id__in={turn.thread for turn in turns}).exclude(title="").values_list("id", "title")
-    return _ids(_telling(mine, needles, "title")) | {id for id, title in named if (id, title) in titles}
+    threads = mine.filter(id__in={turn.thread for turn in turns}).exclude(title="").values_list("id", "title")
+    return _ids(_telling(mine, needles, "title")) | {id for id, title in threads if (id, title) in titles}
 
 
 def parts_with(parts: QuerySet[ThreadSummary], turns: Sequence[ForgottenTurn]) -> list[ThreadSummary]:
@@ -243,10 +246,10 @@ def parts_with(parts: QuerySet[ThreadSummary], turns: Sequence[ForgottenTurn]) -
     ]
 
 
-def _resting_on(rows: QuerySet[Any], gone: Collection[uuid.UUID]) -> frozenset[uuid.UUID]:
+def _resting_on(rows: QuerySet[Any], ids: Collection[uuid.UUID]) -> frozenset[uuid.UUID]:
     """Those of the rows that no other turn is a source of, as far as there still is one."""
     found = list(rows)
-    others = {source for row in found for source in row.sources} - {*gone}
+    others = {source for row in found for source in row.sources} - {*ids}
     left = Message.objects.filter(id__in=others).exclude(status=Message.Status.FORGOTTEN).values_list("id", flat=True)
     return frozenset(row.id for row in found if {*left}.isdisjoint(row.sources))
 
@@ -274,10 +277,10 @@ def _replies(
     user: User, turns: Sequence[ForgottenTurn], needles: Needles, hints: Hints, given: Mapping[uuid.UUID, Keys]
 ) -> frozenset[uuid.UUID]:
     """Those that wrote or answered one of the turns, and those whose events tell it."""
-    asked = Reply.objects.filter(
+    replies = Reply.objects.filter(
         thread__in={turn.thread for turn in turns}, user_message__in=[turn.id for turn in turns]
     )
-    found = {*_answered(turns), *asked.values_list("id", flat=True)}
+    found = {*_answered(turns), *replies.values_list("id", flat=True)}
     if needles:
         events = ReplyEvent.objects.filter(reply__thread__user=user).order_by("reply_id", "seq")
         said: dict[uuid.UUID, dict[str, Any]] = {}

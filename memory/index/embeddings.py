@@ -65,13 +65,13 @@ def folder() -> Path:
     return Path(spec.submodule_search_locations[0])
 
 
-def load(place: Path) -> EmbeddingModel:
+def load(path: Path) -> EmbeddingModel:
     """The model whose files lie there. Raises ``NoModel``."""
     try:
-        tokenizer = import_module("tokenizers").Tokenizer.from_file(str(place / TOKENIZER))
+        tokenizer = import_module("tokenizers").Tokenizer.from_file(str(path / TOKENIZER))
         tokenizer.no_padding()
         tokenizer.no_truncation()
-        (rows,) = import_module("safetensors.numpy").load_file(place / WEIGHTS).values()
+        (rows,) = import_module("safetensors.numpy").load_file(path / WEIGHTS).values()
     except Exception as error:  # what those packages raise for a broken file is a plain Exception
         raise NoModel(f"The model of {PACKAGE} can't be loaded: {type(error).__name__}.") from error
     if rows.ndim != 2 or rows.shape[1] != DIMENSIONS:

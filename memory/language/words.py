@@ -86,8 +86,8 @@ def marked(text: str, words: Sequence[str]) -> list[tuple[str, bool]]:
     inside = [False] * len(text)
     for word in words:
         whole = re.escape(word) if UNSPACED.search(word) else f"(?<!{LETTER}){re.escape(word)}(?!{LETTER})"
-        for found in re.finditer(f"(?={whole})", text):  # they may overlap
-            inside[found.start() : found.start() + len(word)] = [True] * len(word)
+        for match in re.finditer(f"(?={whole})", text):  # they may overlap
+            inside[match.start() : match.start() + len(word)] = [True] * len(word)
     pairs = groupby(zip(text, inside, strict=True), key=itemgetter(1))
     return [("".join(letter for letter, _ in part), is_word) for is_word, part in pairs]
 
@@ -95,21 +95,21 @@ def marked(text: str, words: Sequence[str]) -> list[tuple[str, bool]]:
 def _standing(text: str, wanted: Sequence[Sought]) -> Iterator[tuple[int, str]]:
     """Where each of the words stands in a text, as it is written there."""
     any_of = frozenset().union(*wanted)
-    for found in WORD.finditer(text):
-        folded = unicodedata.normalize("NFKC", found[0]).casefold()
+    for match in WORD.finditer(text):
+        folded = unicodedata.normalize("NFKC", match[0]).casefold()
         for part in _parts(folded):
             if every_stem(part) & any_of:
-                inner = folded.find(part) if len(folded) == len(found[0]) and len(part) < len(folded) else 0
-                yield found.start() + inner, found[0][inner : inner + len(part)]
+                inner = folded.find(part) if len(folded) == len(match[0]) and len(part) < len(folded) else 0
+                yield match.start() + inner, match[0][inner : inner + len(part)]
 
 
 def speaker(text: str) -> tuple[str, str]:
     """The stem of the name that a text begins with, as in transcripts ("Ada: Good morning"), and the rest; else no name."""
-    found = SPEAKER.match(text)
-    if found is None or not found[1][0].isupper():
+    match = SPEAKER.match(text)
+    if match is None or not match[1][0].isupper():
         return "", text
-    named = stems(found[1].split()[0])
-    return (named[0], text[found.end() :]) if named else ("", text)
+    named = stems(match[1].split()[0])
+    return (named[0], text[match.end() :]) if named else ("", text)
 
 
 def asks(text: str) -> bool:

@@ -45,16 +45,16 @@ class MemoryList(APIView):
     def get(self, request: Request) -> Response:
         """What is remembered of the caller, newest first."""
         thread = request.query_params.get("thread")
-        found = services.memories_of(
+        memories = services.memories_of(
             caller(request),
             ended=switched(request, "ended"),
             words=words(request),
             thread=threads.get(caller(request), thread) if thread else None,
         )
         if tag := request.query_params.get("tag"):
-            found = found.filter(tags__contains=[clean(tag)])
+            memories = memories.filter(tags__contains=[clean(tag)])
         paginator = self.pagination_class()
-        page: list[Memory] = paginator.paginate_queryset(found, request)
+        page: list[Memory] = paginator.paginate_queryset(memories, request)
         sources = services.sources_of(caller(request), page)
         return paginator.get_paginated_response([_object(memory, sources) for memory in page])
 

@@ -32,22 +32,22 @@ class MemorySearch(APIView):
         query = clean(request.query_params.get("q", "")).strip()
         if not query or len(query) > LONGEST:
             raise InvalidMessage(f"`q` must be a text of 1 to {LONGEST:,} characters.", field="q")
-        reminded = RecallQuery(user_id=caller(request).pk, text=query, at=timezone.now(), everywhere=True)
+        recall_query = RecallQuery(user_id=caller(request).pk, text=query, at=timezone.now(), everywhere=True)
         with read_only():
-            found = search(reminded, most=MOST)
-        return Response({"results": [_described(one) for one in found]})
+            candidates = search(recall_query, most=MOST)
+        return Response({"results": [_described(candidate) for candidate in candidates]})
 
 
-def _described(one: Candidate) -> dict[str, Any]:
+def _described(candidate: Candidate) -> dict[str, Any]:
     return {
-        "content": one.text,
-        "score": round(one.score, 3),
+        "content": candidate.text,
+        "score": round(candidate.score, 3),
         "source": {
-            "kind": one.kind,
-            "id": str(one.id),
-            "thread": str(one.thread) if one.thread else None,
-            "position": one.position or None,
-            "role": one.role or None,
+            "kind": candidate.kind,
+            "id": str(candidate.id),
+            "thread": str(candidate.thread) if candidate.thread else None,
+            "position": candidate.position or None,
+            "role": candidate.role or None,
         },
-        "created_at": moment(one.at),
+        "created_at": moment(candidate.at),
     }

@@ -33,8 +33,8 @@ class TopicList(APIView):
     def get(self, request: Request) -> Response:
         """What was begun in conversations and is still open, newest first."""
         paginator = self.pagination_class()
-        found = services.topics_of(caller(request), resolved=switched(request, "resolved"))
-        page: list[Topic] = paginator.paginate_queryset(found, request)
+        topics = services.topics_of(caller(request), resolved=switched(request, "resolved"))
+        page: list[Topic] = paginator.paginate_queryset(topics, request)
         sources = services.sources_of(caller(request), page)
         return paginator.get_paginated_response([_topic(topic, sources) for topic in page])
 

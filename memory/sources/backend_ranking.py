@@ -147,15 +147,17 @@ def ranked(standing: Profile, ranking: Ranking, *, user_id: int, thread_id: uuid
         (rows,) = fetch_row(NAMED, values)
     except DatabaseError as error:
         return replace(standing, problems=(*standing.problems, problem_of(MEMORY, error)))
-    named = parse_profile({MEMORY: rows or []}, [], Session(started_at=standing.began_at))
-    facts = in_order(ranking.ids, named.facts, standing.facts)
-    return replace(standing, facts=facts, is_ranked=bool(named.facts), problems=(*standing.problems, *named.problems))
+    profile = parse_profile({MEMORY: rows or []}, [], Session(started_at=standing.began_at))
+    facts = in_order(ranking.ids, profile.facts, standing.facts)
+    return replace(
+        standing, facts=facts, is_ranked=bool(profile.facts), problems=(*standing.problems, *profile.problems)
+    )
 
 
 def in_order(
-    ids: Sequence[uuid.UUID], named: Sequence[KnownFact], newest: Sequence[KnownFact]
+    ids: Sequence[uuid.UUID], facts: Sequence[KnownFact], newest: Sequence[KnownFact]
 ) -> tuple[KnownFact, ...]:
     """The named facts in the order of these ids, then the others as they came, each once. Pure."""
     places = {str(id): place for place, id in enumerate(ids)}
-    others = [fact for fact in newest if fact.id not in {fact.id for fact in named}]
-    return (*sorted(named, key=lambda fact: places[fact.id]), *others)
+    others = [fact for fact in newest if fact.id not in {fact.id for fact in facts}]
+    return (*sorted(facts, key=lambda fact: places[fact.id]), *others)

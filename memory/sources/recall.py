@@ -171,33 +171,33 @@ class RecallResult:
     problems: Sequence[Problem] = ()
 
 
-def recall(reminded: RecallQuery, *, tiers: Sequence[Tier], room: int) -> RecallResult:
+def recall(query: RecallQuery, *, tiers: Sequence[Tier], room: int) -> RecallResult:
     """What bears on the text and is not given already, as much as fits the room.
 
     Must run within ``read_only``, and leaves it usable.
     """
-    if room < USEFUL or is_social(reminded.text):
+    if room < USEFUL or is_social(query.text):
         return RecallResult()
     tier = next((tier for tier in tiers if tier.name == MEMORY), None)
-    given = [uuid.UUID(item.id) for item in tier.items if item.included] if tier else []
+    ids = [uuid.UUID(item.id) for item in tier.items if item.included] if tier else []
     start_over(milliseconds=MILLISECONDS)
     try:
-        found, problems = searched(
-            reminded, given, facts=tier is not None and len(given) < len(tier.items), least=WORTH_TELLING
+        candidates, problems = searched(
+            query, ids, facts=tier is not None and len(ids) < len(tier.items), least=WORTH_TELLING
         )
     except DatabaseError as error:
         return RecallResult(problems=[problem_of(SOURCE, error)])
-    return replace(fitted(found, room, here=reminded.thread_id), problems=problems)
+    return replace(fitted(candidates, room, here=query.thread_id), problems=problems)
 
 
-def search(reminded: RecallQuery, *, facts: bool = True, most: int = MOST_TURNS) -> list[Candidate]:
+def search(query: RecallQuery, *, facts: bool = True, most: int = MOST_TURNS) -> list[Candidate]:
     """The turns and facts that bear on a text, best first."""
-    return [one for one in searched(reminded, facts=facts, most=most)[0] if not one.left_out]
+    return [candidate for candidate in searched(query, facts=facts, most=most)[0] if not candidate.left_out]
 
 
 def searched(
-    reminded: RecallQuery,
-    given: Sequence[uuid.UUID] = (),
+    recall_query: RecallQuery,
+    ids: Sequence[uuid.UUID] = (),
     *,
     facts: bool = True,
     most: int = MOST_TURNS,
@@ -207,48 +207,48 @@ def searched(
 
     Behind them those that may not be told. ``least`` is the share of the best one's score below which nothing counts.
     """
-    query = ranking.query_of(reminded.user_id, reminded.text, reminded.at)
+    query = ranking.query_of(recall_query.user_id, recall_query.text, recall_query.at)
     if query.is_empty:
         return [], []
-    counts, turns = _turns(reminded, query, most)
-    told = _facts(reminded, query, counts, given) if facts else []
-    near, problems = _near(reminded, counts, most) if settings.OPENBOOK_EMBEDDINGS else ([], [])
-    found = sorted([*fused(turns, near), *told], key=lambda one: (-one.score, one.at))
-    if reminded.is_past:
-        found = [one for one in found if one.at < reminded.at]
-    best = next((one.score for one in found if not one.left_out), 0.0)
-    found = [one for one in found if one.score >= least * best]
-    told = without_repeats([one for one in found if not one.left_out])
-    left_out = [one for one in (*told, *found) if one.left_out]
-    return [*[one for one in told if not one.left_out][:most], *left_out], problems
+    counts, turns = _turns(recall_query, query, most)
+    told = _facts(recall_query, query, counts, ids) if facts else []
+    near, problems = _near(recall_query, counts, most) if settings.OPENBOOK_EMBEDDINGS else ([], [])
+    candidates = sorted([*fused(turns, near), *told], key=lambda candidate: (-candidate.score, candidate.at))
+    if recall_query.is_past:
+        candidates = [candidate for candidate in candidates if candidate.at < recall_query.at]
+    best = next((candidate.score for candidate in candidates if not candidate.left_out), 0.0)
+    candidates = [candidate for candidate in candidates if candidate.score >= least * best]
+    told = without_repeats([candidate for candidate in candidates if not candidate.left_out])
+    left_out = [candidate for candidate in (*told, *candidates) if candidate.left_out]
+    return [*[candidate for candidate in told if not candidate.left_out][:most], *left_out], problems
 
 
-def _turns(reminded: RecallQuery, query: Query, most: int) -> tuple[WordCounts, list[Candidate]]:
+def _turns(recall_query: RecallQuery, query: Query, most: int) -> tuple[WordCounts, list[Candidate]]:
     values = {"user": query.user, "terms": list(query.terms), "most": MOST_UNINDEXED}
     *known, fresh = fetch_row(KNOWN, values)
     counts, _ = ranking.counts_of(known if known[0] is not None else None)
     unindexed = [said_turn(row) for row in json.loads(fresh or "[]")]
     for wanted in (most, most * READ_ON):
         values = ranking.values_of(
-            query, counts, unindexed, wanted=wanted, here=reminded.thread_id, before=reminded.before
+            query, counts, unindexed, wanted=wanted, here=recall_query.thread_id, before=recall_query.before
         )
-        rows = fetch_rows(RANKED, values | {"elsewhere": reminded.elsewhere}, binary=True)
-        turns = _turns_of(rows, reminded)
+        rows = fetch_rows(RANKED, values | {"elsewhere": recall_query.elsewhere}, binary=True)
+        turns = _turns_of(rows, recall_query)
         if len(rows) < wanted or sum(not turn.left_out for turn in turns) >= most / 2:
             break
     return counts, turns
 
 
-def _near(reminded: RecallQuery, counts: WordCounts, most: int) -> tuple[list[Candidate], list[Problem]]:
+def _near(query: RecallQuery, counts: WordCounts, most: int) -> tuple[list[Candidate], list[Problem]]:
     """The turns that mean much the same, or why they could not be asked for."""
     try:
         values = vectors.values_of(
             embeddings.model(),
-            reminded.user_id,
-            reminded.text,
+            query.user_id,
+            query.text,
             wanted=most,
-            here=reminded.thread_id,
-            before=reminded.before,
+            here=query.thread_id,
+            before=query.before,
         )
         few = counts.turns <= vectors.FEW_TURNS
         start_over(milliseconds=MILLISECONDS)  # its own
@@ -256,10 +256,10 @@ def _near(reminded: RecallQuery, counts: WordCounts, most: int) -> tuple[list[Ca
             execute(vectors.GRAPH)
         rows = fetch_rows(
             NEAR_ONE_BY_ONE if few else NEAR_BY_GRAPH,
-            values | {"elsewhere": reminded.elsewhere},
+            values | {"elsewhere": query.elsewhere},
             binary=True,
         )
-        return _turns_of(rows, reminded), []
+        return _turns_of(rows, query), []
     except NoModel as error:
         return [], [Problem(source=BY_MEANING, kind=ProblemKind.ERROR, message=str(error))]
     except DatabaseError as error:
@@ -271,34 +271,37 @@ def fused(turns: Sequence[Candidate], near: Sequence[Candidate]) -> list[Candida
     """What was found by words, and by meaning, each by its share of the best; on the scale of the former. Pure."""
     if not near:
         return list(turns)
-    best = max((one.score for one in turns), default=1.0)
-    closest = max(one.score for one in near)
-    found = {one.id: one for one in [*near, *turns]}
-    scores = dict.fromkeys(found, 0.0) | {one.id: one.score for one in turns}
-    for one in near:
-        scores[one.id] += MEANING * best * one.score / closest
-    return [replace(one, score=scores[one.id]) for one in found.values()]
+    best = max((candidate.score for candidate in turns), default=1.0)
+    closest = max(candidate.score for candidate in near)
+    found = {candidate.id: candidate for candidate in [*near, *turns]}
+    scores = dict.fromkeys(found, 0.0) | {candidate.id: candidate.score for candidate in turns}
+    for candidate in near:
+        scores[candidate.id] += MEANING * best * candidate.score / closest
+    return [replace(candidate, score=scores[candidate.id]) for candidate in found.values()]
 
 
 def without_repeats(turns: Sequence[Candidate]) -> list[Candidate]:
     """What was said several times in much the same words as one, as it was said last; the others are left out. Pure."""
-    said = groups((one, one.role, one.text) for one in turns if one.kind != "memory")
+    said = groups((candidate, candidate.role, candidate.text) for candidate in turns if candidate.kind != "memory")
     repeated = [group for group in said if len(group) > 1]
     if not repeated:
         return list(turns)
-    found: dict[uuid.UUID, Candidate] = {one.id: one for one in turns}
+    found: dict[uuid.UUID, Candidate] = {candidate.id: candidate for candidate in turns}
     for group in repeated:
-        newest, best = max(group, key=lambda one: (one.at, one.depth)), max(one.score for one in group)
-        found |= {one.id: replace(one, left_out=Reason.REPEATED) for one in group}
+        newest, best = (
+            max(group, key=lambda candidate: (candidate.at, candidate.depth)),
+            max(candidate.score for candidate in group),
+        )
+        found |= {candidate.id: replace(candidate, left_out=Reason.REPEATED) for candidate in group}
         found[newest.id] = replace(newest, score=best, times=len(group))
-    return sorted(found.values(), key=lambda one: (-one.score, one.at))
+    return sorted(found.values(), key=lambda candidate: (-candidate.score, candidate.at))
 
 
-def _turns_of(rows: Sequence[Row], reminded: RecallQuery) -> list[Candidate]:
+def _turns_of(rows: Sequence[Row], query: RecallQuery) -> list[Candidate]:
     """The turns that were found, each with why it may not be told: that depends on its neighbours where something was made or
     declined in its thread."""
     near = [PathPlace(thread=row[1], depth=row[2], at=row[6]) for row in rows if row[-1]]
-    reasons = read_exclusions(near, here=reminded.thread_id, filtering=reminded.filtering) if near else {}
+    reasons = read_exclusions(near, here=query.thread_id, filtering=query.filtering) if near else {}
     return [
         Candidate(
             kind="message",
@@ -313,18 +316,18 @@ def _turns_of(rows: Sequence[Row], reminded: RecallQuery) -> list[Candidate]:
             left_out=reasons.get(id) if depends else spoilt(role, status, offline=offline),
         )
         for id, thread, depth, position, role, text, at, score, status, offline, depends in rows
-        if id not in reminded.gone
+        if id not in query.gone
     ]
 
 
-def _facts(reminded: RecallQuery, query: Query, counts: WordCounts, given: Sequence[uuid.UUID]) -> list[Candidate]:
+def _facts(recall_query: RecallQuery, query: Query, counts: WordCounts, ids: Sequence[uuid.UUID]) -> list[Candidate]:
     values: dict[str, Any] = {
-        "user": reminded.user_id,
-        "everywhere": reminded.everywhere,
-        "places": ["", thread_tag(reminded.thread_id)] if reminded.thread_id else [""],
-        "text": reminded.text,
-        "at": reminded.at,
-        "given": list(given),
+        "user": recall_query.user_id,
+        "everywhere": recall_query.everywhere,
+        "places": ["", thread_tag(recall_query.thread_id)] if recall_query.thread_id else [""],
+        "text": recall_query.text,
+        "at": recall_query.at,
+        "given": list(ids),
         "most": MOST_FACTS,
     }
     return [
@@ -333,7 +336,7 @@ def _facts(reminded: RecallQuery, query: Query, counts: WordCounts, given: Seque
     ]
 
 
-def fitted(found: Iterable[Candidate], room: int, *, here: uuid.UUID | None) -> RecallResult:
+def fitted(candidates: Iterable[Candidate], room: int, *, here: uuid.UUID | None) -> RecallResult:
     """As many of the candidates as fit so many tokens, best first; told by day and conversation, in the order of their time,
     as what was said then. Pure."""
     chosen: list[Candidate] = []
@@ -341,67 +344,78 @@ def fitted(found: Iterable[Candidate], room: int, *, here: uuid.UUID | None) -> 
     left_out: list[Candidate] = []
     places: set[tuple[date, str]] = set()
     left = room - estimate_tokens(RECALLED)
-    for one in found:
-        elsewhere = one.thread is None or one.thread != here  # what is left out of the thread is told by its account
-        if one.left_out:
+    for candidate in candidates:
+        elsewhere = (
+            candidate.thread is None or candidate.thread != here
+        )  # what is left out of the thread is told by its account
+        if candidate.left_out:
             if elsewhere:
-                left_out.append(one)
+                left_out.append(candidate)
             continue
         if left < LEAST and chosen:  # the lines together take less than one by one
             left = room - estimate_tokens(_render(chosen, here))
         if left < LEAST:
             continue
-        cost = estimate_tokens(one.line) + 1
-        heading = 0 if _place(one) in places else estimate_tokens(_heading(one, here)) + 1
+        cost = estimate_tokens(candidate.line) + 1
+        heading = 0 if _place(candidate) in places else estimate_tokens(_heading(candidate, here)) + 1
         if cost + heading <= left:
             left -= cost + heading
-            places.add(_place(one))
-            chosen.append(one)
-            tokens[one.id] = cost
+            places.add(_place(candidate))
+            chosen.append(candidate)
+            tokens[candidate.id] = cost
         elif elsewhere:
-            left_out.append(one)
-    items = [_item(one, tokens.get(one.id, 0)) for one in [*chosen, *left_out]]
+            left_out.append(candidate)
+    items = [_item(candidate, tokens.get(candidate.id, 0)) for candidate in [*chosen, *left_out]]
     if not chosen:
         return RecallResult(items=items)
-    turns = [one for one in chosen if one.thread and one.thread == here]
+    turns = [candidate for candidate in chosen if candidate.thread and candidate.thread == here]
     return RecallResult(
         sections=[Section.of("recalled", _render(chosen, here))],
         items=items,
         turns=[
-            Turn(id=one.id, position=one.position, depth=one.depth, role=one.role, content=[], token_count=0)
-            for one in turns
+            Turn(
+                id=candidate.id,
+                position=candidate.position,
+                depth=candidate.depth,
+                role=candidate.role,
+                content=[],
+                token_count=0,
+            )
+            for candidate in turns
         ],
     )
 
 
 def _render(chosen: Sequence[Candidate], here: uuid.UUID | None) -> str:
-    in_time = sorted(chosen, key=lambda one: (*_place(one), one.at, one.depth, str(one.id)))
+    in_time = sorted(
+        chosen, key=lambda candidate: (*_place(candidate), candidate.at, candidate.depth, str(candidate.id))
+    )
     lines = [RECALLED]
     for _, group in groupby(in_time, key=_place):
-        told = list(group)
-        lines += [_heading(told[0], here), *(one.line for one in told)]
+        candidates = list(group)
+        lines += [_heading(candidates[0], here), *(candidate.line for candidate in candidates)]
     return "\n".join(lines)
 
 
-def _place(one: Candidate) -> tuple[date, str]:
-    return one.at.astimezone(UTC).date(), str(one.thread or "")
+def _place(candidate: Candidate) -> tuple[date, str]:
+    return candidate.at.astimezone(UTC).date(), str(candidate.thread or "")
 
 
-def _heading(one: Candidate, here: uuid.UUID | None) -> str:
-    at = one.at.astimezone(UTC)
-    return said_heading(at, here=one.thread == here) if one.thread else remembered_heading(at)
+def _heading(candidate: Candidate, here: uuid.UUID | None) -> str:
+    at = candidate.at.astimezone(UTC)
+    return said_heading(at, here=candidate.thread == here) if candidate.thread else remembered_heading(at)
 
 
-def _item(one: Candidate, tokens: int) -> TierItem:
-    reason = Reason.RECALLED if tokens else one.left_out or Reason.OVER_BUDGET
+def _item(candidate: Candidate, tokens: int) -> TierItem:
+    reason = Reason.RECALLED if tokens else candidate.left_out or Reason.OVER_BUDGET
     item = RecalledItem(
-        kind=one.kind,
-        id=str(one.id),
+        kind=candidate.kind,
+        id=str(candidate.id),
         included=tokens > 0,
         reason=reason,
         tokens=tokens,
-        score=round(one.score, 2),
+        score=round(candidate.score, 2),
     )
-    if one.thread is None:
+    if candidate.thread is None:
         return item
-    return RecalledTurn(**asdict(item), thread=str(one.thread), position=one.position)
+    return RecalledTurn(**asdict(item), thread=str(candidate.thread), position=candidate.position)

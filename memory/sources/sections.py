@@ -122,9 +122,9 @@ class Tier:
     profile: Profile = field(repr=False, compare=False)
 
 
-def build_tiers(standing: Profile, assistant: Assistant, factor: Factor = PLAIN) -> list[Tier]:
+def build_tiers(profile: Profile, assistant: Assistant, factor: Factor = PLAIN) -> list[Tier]:
     """The tiers in the order that they are sent in, each within its own budget. Where nothing is known there is no tier."""
-    if not (assistant.uses_memory and standing.remembers):
+    if not (assistant.uses_memory and profile.remembers):
         return []
     budgets = {
         MEMORY: assistant.memory_tokens,
@@ -132,7 +132,7 @@ def build_tiers(standing: Profile, assistant: Assistant, factor: Factor = PLAIN)
         OPEN_THREADS: assistant.open_threads_tokens,
         LAST_CONVERSATION: assistant.last_conversation_tokens,
     }
-    tiers = [_build_tier(name, standing, factor.to_estimate(tokens)) for name, tokens in budgets.items()]
+    tiers = [_build_tier(name, profile, factor.to_estimate(tokens)) for name, tokens in budgets.items()]
     return [tier for tier in tiers if tier.items]
 
 
@@ -147,32 +147,32 @@ def cut_tiers(tiers: Sequence[Tier], room: int, *, first: Sequence[str] = CUT_FI
 
 
 @lru_cache(maxsize=512)  # within a session the same tiers are made for every request
-def _build_tier(name: str, standing: Profile, tokens: int) -> Tier:
-    told = next((each for each in standing.sent if each.name == name), None)
+def _build_tier(name: str, profile: Profile, tokens: int) -> Tier:
+    told = next((tier for tier in profile.sent if tier.name == name), None)
     if told and count(told.text) <= tokens:
-        return Tier(name=name, text=told.text, tokens=count(told.text), items=told.items, profile=standing)
-    text, items = MAKERS[name](standing, tokens)
-    return Tier(name=name, text=text, tokens=count(text), items=items, profile=standing)
+        return Tier(name=name, text=told.text, tokens=count(told.text), items=told.items, profile=profile)
+    text, items = MAKERS[name](profile, tokens)
+    return Tier(name=name, text=text, tokens=count(text), items=items, profile=profile)
 
 
-def _memory(standing: Profile, tokens: int) -> tuple[str, list[TierItem]]:
-    known = [fact for fact in standing.facts if fact.text.strip()]
-    valid = [fact for fact in known if not fact.valid_until or fact.valid_until > standing.began_at]
+def _memory(profile: Profile, tokens: int) -> tuple[str, list[TierItem]]:
+    facts = [fact for fact in profile.facts if fact.text.strip()]
+    valid = [fact for fact in facts if not fact.valid_until or fact.valid_until > profile.began_at]
     lines = {fact.id: bullet(fact.text) for fact in valid}
-    heading = RANKED_HEADING if standing.is_ranked else MEMORY_HEADING
-    text, given = fit_list(heading, lines, tokens, characters=LONGEST_MEMORY)
+    heading = RANKED_HEADING if profile.is_ranked else MEMORY_HEADING
+    text, fitted = fit_list(heading, lines, tokens, characters=LONGEST_MEMORY)
     return text, [
-        _item("memory", fact.id, given, instead=None if fact.id in lines else Reason.EXPIRED) for fact in known
+        _item("memory", fact.id, fitted, instead=None if fact.id in lines else Reason.EXPIRED) for fact in facts
     ]
 
 
-def _open_threads(standing: Profile, tokens: int) -> tuple[str, list[TierItem]]:
+def _open_threads(profile: Profile, tokens: int) -> tuple[str, list[TierItem]]:
     """Newest first, and so those that were opened long ago stand behind the rest (C6)."""
-    known = [topic for topic in standing.topics if topic.title.strip()]
-    lines = {topic.id: _topic_line(topic, standing.began_at) for topic in known[:MOST_TOPICS]}
-    text, given = fit_list(OPEN_THREADS_HEADING, lines, tokens)
+    topics = [topic for topic in profile.topics if topic.title.strip()]
+    lines = {topic.id: _topic_line(topic, profile.began_at) for topic in topics[:MOST_TOPICS]}
+    text, fitted = fit_list(OPEN_THREADS_HEADING, lines, tokens)
     return text, [
-        _item("topic", topic.id, given, instead=None if topic.id in lines else Reason.LIMIT) for topic in known
+        _item("topic", topic.id, fitted, instead=None if topic.id in lines else Reason.LIMIT) for topic in topics
     ]
 
 
@@ -181,9 +181,9 @@ def _topic_line(topic: OpenTopic, began_at: datetime) -> str:
     return f"{bullet(topic.title)}{since}"
 
 
-def _today(standing: Profile, tokens: int) -> tuple[str, list[TierItem]]:
+def _today(profile: Profile, tokens: int) -> tuple[str, list[TierItem]]:
     """The summary and its key moments; if they are too long, the newest moments that fit; and if none does, a piece of it."""
-    summary = standing.today
+    summary = profile.today
     if summary is None:
         return "", []
     said = quoted(summary.text)
@@ -217,8 +217,8 @@ def _body(said: str, moments: Sequence[str]) -> str:
     return "\n\n".join(filter(None, (said, "\n".join(moments))))
 
 
-def _last_conversation(standing: Profile, tokens: int) -> tuple[str, list[TierItem]]:
-    summary = standing.last_conversation
+def _last_conversation(profile: Profile, tokens: int) -> tuple[str, list[TierItem]]:
+    summary = profile.last_conversation
     if summary is None:
         return "", []
     ended = f"\n\nOn {summary.ended_on.isoformat()}:" if summary.ended_on else ""
@@ -234,9 +234,9 @@ def _summary_section(summary: Summary, heading: str, body: str, tokens: int) -> 
     return text, [_summary_item(summary, text, reason)]
 
 
-def _item(kind: str, id: str, given: FittedLines, *, instead: Reason | None) -> TierItem:
-    reason, tokens = given.get(id, (instead or Reason.OVER_BUDGET, 0))
-    return TierItem(kind=kind, id=id, included=id in given, reason=reason, tokens=tokens)
+def _item(kind: str, id: str, fitted: FittedLines, *, instead: Reason | None) -> TierItem:
+    reason, tokens = fitted.get(id, (instead or Reason.OVER_BUDGET, 0))
+    return TierItem(kind=kind, id=id, included=id in fitted, reason=reason, tokens=tokens)
 
 
 def _summary_item(summary: Summary, text: str, reason: Reason) -> TierItem:

@@ -51,8 +51,8 @@ class ConsolidationAdmin(InspectionAdmin[Consolidation]):
     def get_queryset(self, request: HttpRequest) -> QuerySet[Consolidation]:
         threads = Thread.objects.filter(user=OuterRef("user"), remembers=True).order_by("-updated_at")
         off = Preferences.objects.filter(user=OuterRef("user"), remembers=False)
-        found = super().get_queryset(request)
-        return found.annotate(newest=Subquery(threads.values("updated_at")[:1]), is_off=Exists(off))
+        consolidations = super().get_queryset(request)
+        return consolidations.annotate(newest=Subquery(threads.values("updated_at")[:1]), is_off=Exists(off))
 
     def has_consolidate_permission(self, request: HttpRequest) -> bool:
         return request.user.has_perm("memory.change_consolidation")

@@ -48,14 +48,14 @@ class SourcedAdmin[M: (Memory, ThreadSummary, Topic)](RememberedAdmin[M]):
 
     @admin.display(description="rests on")
     def turns(self, row: M) -> SafeString | str:
-        found = Message.objects.filter(id__in=row.sources).only("id", "position", "thread")
+        messages = Message.objects.filter(id__in=row.sources).only("id", "position", "thread")
         return display.links(
             format_html(
                 "{} of {}",
                 display.link(Message, turn.pk, f"turn {turn.position}"),
                 display.id_link(Thread, turn.thread_id),
             )
-            for turn in found.order_by("id")
+            for turn in messages.order_by("id")
         )
 
 
@@ -181,14 +181,14 @@ class DailySummaryAdmin(SummaryAdmin[DailySummary]):
 
     @admin.display(description="made of")
     def all_parts(self, row: DailySummary) -> SafeString | str:
-        found = ThreadSummary.objects.filter(id__in=row.parts).defer("text", "key_moments").order_by("started_at")
+        summaries = ThreadSummary.objects.filter(id__in=row.parts).defer("text", "key_moments").order_by("started_at")
         return display.links(
             format_html(
                 "{} of {}",
                 display.link(ThreadSummary, part.pk, f"turns {part.first_position}–{part.last_position}"),
                 display.id_link(Thread, part.thread_id),
             )
-            for part in found
+            for part in summaries
         )
 
     @admin.display(ordering="updated_at")

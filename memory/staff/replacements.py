@@ -99,7 +99,7 @@ def stand_ins_of(message: Message, *, shown: bool) -> list[StandIn]:
         )
         for kind, id, model, state, stands, excerpt in found
     ]
-    elsewhere = [one for one in given.get(str(message.id), []) if one.thread != thread.id]
+    elsewhere = [link for link in given.get(str(message.id), []) if link.thread != thread.id]
     if elsewhere:
         itself = "the turn itself, recalled in other threads"
         rows.append(

@@ -100,7 +100,7 @@ def page(request: SignedInRequest) -> HttpResponse:
     zone = services.zone_of(preferences)
     now = timezone.now().astimezone(zone)
     words = clean(request.GET.get("q", ""))[:200]
-    found = list(services.memories_of(request.user, words=words)[: PAGE + 1])
+    memories = list(services.memories_of(request.user, words=words)[: PAGE + 1])
     calendar = _calendar(request.user, now.date())
     visits = _visits(request.user, zone)
     context = {
@@ -111,8 +111,8 @@ def page(request: SignedInRequest) -> HttpResponse:
         },
         "zone": zone.key,
         "words": words,
-        "notes": _notes(request.user, found[:PAGE], zone, now),
-        "has_more": len(found) > PAGE,
+        "notes": _notes(request.user, memories[:PAGE], zone, now),
+        "has_more": len(memories) > PAGE,
         "topics": _topics(request.user, zone, now, resolved=False),
         "resolved": _topics(request.user, zone, now, resolved=True),
         "weeks": [calendar[start : start + 7] for start in range(0, len(calendar), 7)],
@@ -176,9 +176,9 @@ def _topics(user: User, zone: ZoneInfo, now: datetime, *, resolved: bool) -> lis
 
 def _visits(user: User, zone: ZoneInfo) -> list[Visit]:
     """The newest looks, those of one visit together."""
-    found = list(accesses.accesses_to(user)[:PAGE])
-    addresses = accesses.addresses_of(user, found)
-    visits = groupby(found, key=lambda access: (access.at.astimezone(zone).date(), access.staff_name, access.reason))
+    accesss = list(accesses.accesses_to(user)[:PAGE])
+    addresses = accesses.addresses_of(user, accesss)
+    visits = groupby(accesss, key=lambda access: (access.at.astimezone(zone).date(), access.staff_name, access.reason))
     return [
         Visit(
             day=day,
@@ -217,8 +217,8 @@ def _calendar(user: User, today: date) -> list[Day]:
 
 def _chosen(calendar: Sequence[Day], asked: str) -> Day | None:
     """The day that is asked for, else the newest of which something is told."""
-    told = [day for day in calendar if day.summary]
-    return next((day for day in told if day.date.isoformat() == asked), told[-1] if told else None)
+    days = [day for day in calendar if day.summary]
+    return next((day for day in days if day.date.isoformat() == asked), days[-1] if days else None)
 
 
 def _first(row: Memory | Topic, sources: Mapping[uuid.UUID, Message]) -> Message | None:

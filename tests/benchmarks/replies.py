@@ -115,7 +115,7 @@ def stored(thread: Thread, context: Context) -> None:
 
 def ending(opened: OpenedReply) -> None:
     outcome = store.Outcome(status=Reply.Status.COMPLETED, stop_reason="end_turn", usage=USAGE)
-    store.close(reply_id=opened.reply.id, owner=OWNER, outcome=outcome, said=ReplyTranscript.of(ANSWER))
+    store.close(reply_id=opened.reply.id, owner=OWNER, outcome=outcome, transcript=ReplyTranscript.of(ANSWER))
 
 
 def sizes(floor: psycopg.Connection) -> None:

@@ -80,10 +80,10 @@ class Command(BaseCommand):
 def asking(name: str | None) -> User:
     """Who asks: the user of this name, or without one the only superuser."""
     active = User.objects.filter(is_active=True)
-    found = list((active.filter(username=name) if name else active.filter(is_superuser=True))[:2])
-    if len(found) != 1:
+    users = list((active.filter(username=name) if name else active.filter(is_superuser=True))[:2])
+    if len(users) != 1:
         raise CommandError(f"There is no active user {name!r}." if name else "Say who asks: --user NAME.")
-    return found[0]
+    return users[0]
 
 
 def threads_id(user: User, asked: str | None) -> Any:
@@ -91,10 +91,10 @@ def threads_id(user: User, asked: str | None) -> Any:
     if asked in (None, threads.NEW):
         return None
     try:
-        found = threads.of(user).order_by("-updated_at").first() if asked == LAST else threads.get(user, str(asked))
+        thread = threads.of(user).order_by("-updated_at").first() if asked == LAST else threads.get(user, str(asked))
     except OpenbookError as error:
         raise CommandError(error.message) from error
-    return found.id if found else None
+    return thread.id if thread else None
 
 
 def typed() -> Iterator[str]:

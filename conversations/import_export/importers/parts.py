@@ -36,8 +36,8 @@ def titled(name: Any) -> dict[str, str]:
 def moment_of(value: Any) -> str | None:
     """Seconds since 1970 or an ISO 8601 time; ``None`` for what is no time."""
     try:
-        given = datetime.fromtimestamp(value, UTC) if isinstance(value, int | float) else datetime.fromisoformat(value)
-        at = given.astimezone(UTC) if given.tzinfo else given.replace(tzinfo=UTC)
+        time = datetime.fromtimestamp(value, UTC) if isinstance(value, int | float) else datetime.fromisoformat(value)
+        at = time.astimezone(UTC) if time.tzinfo else time.replace(tzinfo=UTC)
     except (TypeError, ValueError, OverflowError, OSError):
         return None
     return at.isoformat() if EARLIEST < at < LATEST else None

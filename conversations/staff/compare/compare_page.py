@@ -219,27 +219,30 @@ def side_of_context(context: Context, thread_id: UUID, *, shown: bool) -> Side:
 
 def summaries_of(side: Side) -> list[ThreadSummary]:
     """The parts of a thread that are summarised by now, as far as the request was given turns of them."""
-    sent = [run for run in side.page.runs if run.included]
-    if not sent:
+    runs = [run for run in side.page.runs if run.included]
+    if not runs:
         return []
-    found = ThreadSummary.objects.filter(
-        thread=side.page.thread, last_position__gte=sent[0].first, first_position__lte=sent[-1].last
+    summaries = ThreadSummary.objects.filter(
+        thread=side.page.thread, last_position__gte=runs[0].first, first_position__lte=runs[-1].last
     )
     return list(
-        found.exclude(text="").only("id", "thread_id", "first_position", "last_position").order_by("first_position")
+        summaries.exclude(text="").only("id", "thread_id", "first_position", "last_position").order_by("first_position")
     )
 
 
 def neighbour(snapshot: ContextSnapshot, *, later: bool) -> ContextSnapshot | None:
     """The next or previous request of the thread that was made for the like."""
     same = Q(purpose=snapshot.purpose) if snapshot.quotes_turns else Q(purpose__in=["reply", "artifact"])
-    found = beyond(snapshot, "gt" if later else "lt").filter(same)
-    return found.select_related("thread__user", "thread__assistant").first()
+    snapshots = beyond(snapshot, "gt" if later else "lt").filter(same)
+    return snapshots.select_related("thread__user", "thread__assistant").first()
 
 
 def compare_page(a: Side, b: Side, summaries: Sequence[ThreadSummary]) -> ComparePage:
     """From ``a`` to ``b``. ``summaries`` are those of the thread of ``a``."""
-    parts = [TurnSpan(thread=str(one.thread_id), first=one.first_position, last=one.last_position) for one in summaries]
+    parts = [
+        TurnSpan(thread=str(summary.thread_id), first=summary.first_position, last=summary.last_position)
+        for summary in summaries
+    ]
     found = compare_pages(a.page, b.page, summaries=parts)
     scale = BAR_WIDTH / max(
         [tier.before or 0 for tier in found.tiers] + [tier.after or 0 for tier in found.tiers] + [1]
@@ -466,7 +469,7 @@ def usage(a: ContextSnapshot, b: ContextSnapshot) -> list[FigureChange]:
     """As the provider reported it; nothing for a request that was never made."""
     if not b.usage:
         return []
-    told = [{**one.usage, "input": token_calibration.reported_input(one.usage)} for one in (a, b)]
+    told = [{**snapshot.usage, "input": token_calibration.reported_input(snapshot.usage)} for snapshot in (a, b)]
     rows = [(named, told[0].get(name), told[1].get(name)) for name, named in USAGE.items()]
     return [
         FigureChange(

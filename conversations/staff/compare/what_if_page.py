@@ -110,12 +110,22 @@ class WhatIfForm(forms.Form):
             self.settings = _settings(self.record, values)
         except ProviderError as error:
             raise forms.ValidationError(error.message) from error
-        one = self.settings.assistant
-        if not one.history_tokens_low <= one.history_tokens_high <= one.total_tokens <= one.hard_cap_tokens:
-            marks = [one.history_tokens_low, one.history_tokens_high, one.total_tokens, one.hard_cap_tokens]
+        assistant = self.settings.assistant
+        if (
+            not assistant.history_tokens_low
+            <= assistant.history_tokens_high
+            <= assistant.total_tokens
+            <= assistant.hard_cap_tokens
+        ):
+            marks = [
+                assistant.history_tokens_low,
+                assistant.history_tokens_high,
+                assistant.total_tokens,
+                assistant.hard_cap_tokens,
+            ]
             now = " ≤ ".join(f"{mark:,}" for mark in marks)
             raise forms.ValidationError(f"Keep history after it drops ≤ history ≤ whole context ≤ hard cap, not {now}.")
-        if one.history_turns_min > one.history_turns_max:
+        if assistant.history_turns_min > assistant.history_turns_max:
             raise forms.ValidationError("Keep turns after it drops ≤ turns at most.")
         return values
 

@@ -15,10 +15,10 @@ def replies_of(request_id: str) -> list[UUID]:
     """Found by the time that an id of ours tells, or by the index of all others: never by looking at all replies."""
     if not ACCEPTABLE_ID.fullmatch(request_id):
         return []
-    found = Reply.objects.filter(request_id=request_id)
+    replies = Reply.objects.filter(request_id=request_id)
     if (milliseconds := made_at(request_id)) is None:
-        found = found.filter(request_id__regex=FOREIGN_ID)
+        replies = replies.filter(request_id__regex=FOREIGN_ID)
     else:
         at = datetime.fromtimestamp(milliseconds / 1000, UTC)
-        found = found.filter(id__gte=lowest_uuid7(at - EARLIEST), id__lt=lowest_uuid7(at + LATEST))
-    return list(found.values_list("pk", flat=True))
+        replies = replies.filter(id__gte=lowest_uuid7(at - EARLIEST), id__lt=lowest_uuid7(at + LATEST))
+    return list(replies.values_list("pk", flat=True))

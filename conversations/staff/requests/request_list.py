@@ -182,9 +182,9 @@ def searched(text: str) -> Q:
     text = text.strip()
     if replies := replies_of(text):
         return Q(reply__in=replies)
-    known = _id(text)
-    if known:
-        return Q(id=known) | Q(thread=known)
+    id = _id(text)
+    if id:
+        return Q(id=id) | Q(thread=id)
     threads = Thread.objects.filter(user__username__iexact=text)
     return Q(thread__in=threads.values("id"))
 

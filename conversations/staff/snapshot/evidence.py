@@ -57,11 +57,11 @@ class Relatives:
 def evidence_of(snapshot: ContextSnapshot, *, shown: bool) -> Evidence:
     sent, near = snapshots.sent_places(snapshot), snapshot_api.near_places(snapshot)
     of_reply = Q(reply=snapshot.reply_id) if snapshot.reply_id else snapshots.NOWHERE
-    found = Message.objects.filter(sent | near | of_reply, thread_id=snapshot.thread_id).order_by("position")
+    messages = Message.objects.filter(sent | near | of_reply, thread_id=snapshot.thread_id).order_by("position")
     included = {
         place for run in snapshots.runs_of(snapshot) if run.included for place in range(run.first, run.last + 1)
     }
-    turns = list(found)
+    turns = list(messages)
     whole = snapshots.material_from(snapshot, [turn for turn in turns if turn.position in included])
     request = snapshot_api.rebuilt(snapshot, whole)
     told = whole if shown else whole.without_words(but=bytes(snapshot.items).hex() if snapshot.items else "")
@@ -92,8 +92,8 @@ def relatives_of(snapshot: ContextSnapshot) -> Relatives:
     asked |= Q(pk=Subquery(beyond(snapshot, "gt").values("pk")[:1]))
     if snapshot.reply_id:
         asked |= Q(reply=snapshot.reply_id)
-    found = ContextSnapshot.objects.filter(asked).exclude(pk=snapshot.pk).order_by("created_at", "id")
-    told = list(found.only("thread", "reply", "purpose", "round", "created_at", "rewriting", "additions"))
+    snapshots = ContextSnapshot.objects.filter(asked).exclude(pk=snapshot.pk).order_by("created_at", "id")
+    told = list(snapshots.only("thread", "reply", "purpose", "round", "created_at", "rewriting", "additions"))
     here = (snapshot.created_at, snapshot.pk)
     return Relatives(
         previous=next((each for each in reversed(told) if (each.created_at, each.pk) < here), None),

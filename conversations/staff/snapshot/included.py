@@ -71,15 +71,15 @@ class IncludedParts:
 
 def included(evidence: Evidence) -> IncludedParts:
     items = [item for item in evidence.items if is_turn_of_thread(item) and item["included"]]
-    sent = sent_turns(items[-SENT_SHOWN:], evidence.turns)
+    turns = sent_turns(items[-SENT_SHOWN:], evidence.turns)
     snapshot = evidence.snapshot
     return IncludedParts(
-        before=[_section(evidence, one, label_of(snapshot, one.name)) for one in snapshots.sections_of(snapshot)],
-        folded=sent[:-SENT_OPEN],
-        open=sent[-SENT_OPEN:],
+        before=[_section(evidence, part, label_of(snapshot, part.name)) for part in snapshots.sections_of(snapshot)],
+        folded=turns[:-SENT_OPEN],
+        open=turns[-SENT_OPEN:],
         after=list(_after(evidence, snapshots.additions_of(snapshot))),
         hidden=max(0, len(items) - SENT_SHOWN),
-        hidden_before=sent[0].position if sent else 1,
+        hidden_before=turns[0].position if turns else 1,
     )
 
 
@@ -106,16 +106,16 @@ def sent_turns(items: Sequence[Item], turns: dict[int, Turn]) -> list[SentTurn]:
 def _after(evidence: Evidence, additions: Iterable[NamedText]) -> Iterable[SectionRow]:
     own = OWN_LABELS.get(evidence.snapshot.purpose, {})
     labels = BESIDE_LABELS | {MATERIAL: own.get("message", MATERIAL)}
-    return (_section(evidence, one, labels.get(one.name, one.name)) for one in additions)
+    return (_section(evidence, part, labels.get(part.name, part.name)) for part in additions)
 
 
-def _section(evidence: Evidence, named: NamedText, label: str) -> SectionRow:
-    text = evidence.text(named.sha256)
+def _section(evidence: Evidence, part: NamedText, label: str) -> SectionRow:
+    text = evidence.text(part.sha256)
     return SectionRow(
-        name=named.name,
+        name=part.name,
         label=label,
-        tokens=named.tokens,
+        tokens=part.tokens,
         text=text[:SECTION_CHARS],
         is_cut=len(text) > SECTION_CHARS,
-        forgotten_at=evidence.material.forgotten.get(named.sha256),
+        forgotten_at=evidence.material.forgotten.get(part.sha256),
     )

@@ -200,7 +200,7 @@ def drawn(requests: Sequence[TracedRequest], summaries: Sequence[SummarizedPart]
         turns=turn_ticks(axis),
         times=ticks(width, [column.at[5:16] for column in columns]),
         numbers=ticks(width, [f"{column.number:,}" for column in columns]),
-        bands=[band(one, axis) for one in summaries if one.part.first <= axis.end],
+        bands=[band(part, axis) for part in summaries if part.part.first <= axis.end],
         fates=fates,
     )
 

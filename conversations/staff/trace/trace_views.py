@@ -42,8 +42,10 @@ def find_view(pages: ReadOnlyAdmin[Thread], request: HttpRequest, id: UUID) -> H
 
 def why_view(pages: ReadOnlyAdmin[Message], request: HttpRequest, id: UUID) -> HttpResponse:
     """Why did it forget this? The turn itself is shown with a reason only."""
-    found = Message.objects.select_related("thread__user", "thread__assistant").defer("content", "text").filter(pk=id)
-    message = pages.allowed(request, found.first())
+    messages = (
+        Message.objects.select_related("thread__user", "thread__assistant").defer("content", "text").filter(pk=id)
+    )
+    message = pages.allowed(request, messages.first())
     sight = access.look(
         request, user=message.thread.user_id, what="why of a turn", object_id=id, thread=message.thread_id
     )

@@ -174,7 +174,7 @@ def notes(message: Message, trace: Trace) -> Iterator[str]:
 
 def rows_of(trace: Trace) -> list[StretchRow]:
     scale = STRIP_WIDTH / max(sum(stretch.count for stretch in trace.stretches), 1)
-    returns = {one.stretch.first.number: one for one in trace.returns}
+    returns = {return_.stretch.first.number: return_ for return_ in trace.returns}
     return [
         StretchRow(
             stretch=stretch,
@@ -189,12 +189,12 @@ def rows_of(trace: Trace) -> list[StretchRow]:
     ]
 
 
-def came_back(found: Return | None) -> str:
-    if found is None:
+def came_back(return_: Return | None) -> str:
+    if return_ is None:
         return ""
-    if found.stretch.reason is Reason.RECALLED:
+    if return_.stretch.reason is Reason.RECALLED:
         return "it bore on that message"
-    return CAME_BACK[found.gone]
+    return CAME_BACK[return_.gone]
 
 
 def what(stretch: Stretch) -> str:
@@ -208,10 +208,10 @@ def numbers(stretch: Stretch) -> str:
 
 def quoting(message: Message) -> list[ContextSnapshot]:
     """The newest requests that quote the turn within a text: for a contextualised query, or to note what was said."""
-    asked = ContextSnapshot.objects.filter(thread=message.thread_id, created_at__gte=message.created_at)
-    newest = asked.exclude(purpose__in=trace_reads.REPLYING).order_by("-created_at", "-id")
+    snapshots = ContextSnapshot.objects.filter(thread=message.thread_id, created_at__gte=message.created_at)
+    newest = snapshots.exclude(purpose__in=trace_reads.REPLYING).order_by("-created_at", "-id")
     return [
-        one
-        for one in newest.only("id", "purpose", "round", "status", "runs", "created_at")[:QUOTING_LOOKED_AT]
-        if snapshot_codec.reason_at(one.runs, message.position) in turn_history.HOLDING
+        snapshot
+        for snapshot in newest.only("id", "purpose", "round", "status", "runs", "created_at")[:QUOTING_LOOKED_AT]
+        if snapshot_codec.reason_at(snapshot.runs, message.position) in turn_history.HOLDING
     ][:QUOTING_SHOWN]

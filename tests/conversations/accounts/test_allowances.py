@@ -55,7 +55,7 @@ def issued(user: User, **limits: Any) -> ApiToken:
 
 def end(turn: store.OpenedReply, status: Reply.Status = Reply.Status.COMPLETED, **usage: int) -> None:
     outcome = store.Outcome(status=status, usage=Usage(**usage))
-    assert store.close(reply_id=turn.reply.id, owner=OWNER, outcome=outcome, said=ReplyTranscript.of("Hi"))
+    assert store.close(reply_id=turn.reply.id, owner=OWNER, outcome=outcome, transcript=ReplyTranscript.of("Hi"))
 
 
 def use(user: User, token: ApiToken | None = None) -> AllowanceUse:

@@ -85,7 +85,7 @@ def checked(opened: store.OpenedReply, answer: str) -> Context:
 
 def end(opened: store.OpenedReply, answer: str) -> None:
     outcome = store.Outcome(status=Reply.Status.COMPLETED)
-    assert store.close(reply_id=opened.reply.id, owner=OWNER, outcome=outcome, said=ReplyTranscript.of(answer))
+    assert store.close(reply_id=opened.reply.id, owner=OWNER, outcome=outcome, transcript=ReplyTranscript.of(answer))
 
 
 def fates(context: Context) -> list[tuple[int, int, str]]:

@@ -53,7 +53,7 @@ def send(user: User, thread: Thread, text: str, answer: str = "Indeed.") -> stor
 
 def end(opened: store.OpenedReply, answer: str) -> None:
     outcome = store.Outcome(status=Reply.Status.COMPLETED)
-    assert store.close(reply_id=opened.reply.id, owner=OWNER, outcome=outcome, said=ReplyTranscript.of(answer))
+    assert store.close(reply_id=opened.reply.id, owner=OWNER, outcome=outcome, transcript=ReplyTranscript.of(answer))
 
 
 @pytest.mark.parametrize("lengths", [[20, 300, 20], [100_000], [2_000] * 4])
@@ -77,7 +77,7 @@ def test_a_preset_is_given_the_answer_that_was_there_when_it_was_clicked(user: U
     said = send(user, thread, "We rent boats.", "How many?")
     clicked = store.open_preset(user=user, thread_id=thread.id, slug="letter", click=None)
     assert clicked.recorded
-    store.close(reply_id=clicked.reply.id, owner=OWNER, outcome=store.stopped(), said=ReplyTranscript())
+    store.close(reply_id=clicked.reply.id, owner=OWNER, outcome=store.stopped(), transcript=ReplyTranscript())
     end(store.open_retry(user=user, reply_id=said.reply.id), "Where?")
     send(user, thread, "In Hamburg.")
     remade = remake(clicked.recorded[0])

@@ -281,7 +281,9 @@ class Story(RuleBasedStateMachine):
         self.now += timedelta(seconds=seconds)
         status = Reply.Status.COMPLETED if answer.strip() else Reply.Status.FAILED
         outcome = store.Outcome(status=status, provider_message_id="msg_1")
-        assert store.close(reply_id=opened.reply.id, owner=OWNER, outcome=outcome, said=ReplyTranscript.of(answer))
+        assert store.close(
+            reply_id=opened.reply.id, owner=OWNER, outcome=outcome, transcript=ReplyTranscript.of(answer)
+        )
         self.reply = opened.reply
 
     def check(self, opened: store.OpenedReply) -> dict[str, Any]:

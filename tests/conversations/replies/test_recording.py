@@ -110,7 +110,9 @@ async def test_a_turn_that_came_in_between_comes_before(user: User, while_buildi
 
     def others() -> None:
         opened = send(user, thread, "Faster")
-        store.close(reply_id=opened.reply.id, owner=OWNER, outcome=store.stopped(), said=ReplyTranscript.of("Indeed"))
+        store.close(
+            reply_id=opened.reply.id, owner=OWNER, outcome=store.stopped(), transcript=ReplyTranscript.of("Indeed")
+        )
 
     while_building(elsewhere(others))
     opened = await in_database(send)(user, thread, "Me")
@@ -187,7 +189,9 @@ async def test_a_request_that_is_recorded_while_its_reply_is_stopped_ends_with_i
     def stop() -> None:
         assert recording.wait(AT_ONCE_SECONDS)
         assert (
-            store.close(reply_id=opened.reply.id, owner=OWNER, outcome=store.stopped(), said=ReplyTranscript.of(""))
+            store.close(
+                reply_id=opened.reply.id, owner=OWNER, outcome=store.stopped(), transcript=ReplyTranscript.of("")
+            )
             != []
         )
 
@@ -223,7 +227,7 @@ async def test_a_reply_ends_once_whoever_ends_it(user: User) -> None:
 
     def stop() -> list[Any]:
         return store.close(
-            reply_id=opened.reply.id, owner=OWNER, outcome=store.stopped(), said=ReplyTranscript.of("so far")
+            reply_id=opened.reply.id, owner=OWNER, outcome=store.stopped(), transcript=ReplyTranscript.of("so far")
         )
 
     ended = await both(stop, stop)
@@ -251,7 +255,7 @@ def test_a_turn_takes_few_statements_and_the_end_takes_one(user: User) -> None:
         opened = send(user, thread)
     outcome = store.Outcome(status=Reply.Status.COMPLETED)
     with CaptureQueriesContext(connection) as closing:
-        store.close(reply_id=opened.reply.id, owner=OWNER, outcome=outcome, said=ReplyTranscript.of("Hi"))
+        store.close(reply_id=opened.reply.id, owner=OWNER, outcome=outcome, transcript=ReplyTranscript.of("Hi"))
     written = [query["sql"] for query in opening if " INSERT " in query["sql"] or " UPDATE " in query["sql"]]
     assert (len(written), len(closing)) == (1, 1)
     reading = [query["sql"] for query in opening if query["sql"] not in ("BEGIN", "COMMIT", *written)]
