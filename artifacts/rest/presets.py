@@ -52,12 +52,12 @@ class PresetStream(AsyncAPIView):
 
 
 async def _start(request: Request, thread_id: str, slug: str) -> OpenedReply:
-    asked = valid(serializers.PresetRequest, request)
+    payload = valid(serializers.PresetRequest, request)
     return await replies.start_preset(
         user=caller(request),
         thread_id=thread_id,
         preset=slug,
-        client_message_id=asked["client_message_id"],
+        client_message_id=payload["client_message_id"],
         token=token_of(request),
     )
 

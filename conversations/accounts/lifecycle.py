@@ -124,11 +124,11 @@ def delete_due(now: datetime) -> int:
     for user_id in list(AccountDeletion.objects.filter(due_at__lte=now).values_list("user_id", flat=True)):
         with transaction.atomic():
             # Whoever keeps it in this moment comes before or after, not in between.
-            asked = AccountDeletion.objects.select_for_update().filter(user=user_id, due_at__lte=now).first()
-            if asked is None:
+            due_deletion = AccountDeletion.objects.select_for_update().filter(user=user_id, due_at__lte=now).first()
+            if due_deletion is None:
                 continue
             try:
-                deletion.delete_user(asked.user)
+                deletion.delete_user(due_deletion.user)
             except ReplyInProgress:
                 continue
         deleted += 1

@@ -80,8 +80,8 @@ def valid_digest(digest: bytes) -> ApiToken | None:
 
 def user_of(token: str) -> User | None:
     """Whose token this is, or ``None`` where it isn't valid."""
-    found = valid(token)
-    return found.user if found else None
+    valid_token = valid(token)
+    return valid_token.user if valid_token else None
 
 
 def of(user: User) -> QuerySet[ApiToken]:

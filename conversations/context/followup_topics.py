@@ -27,9 +27,9 @@ POINTING = frozenset().union(*(language.pointing for language in LANGUAGES))
 
 def resolve(text: str, turns: Sequence[Turn]) -> str:
     """The message with what it leans on: "who are his children (about: Donald Trump)". Empty where it leans on nothing."""
-    said = " ".join(text.split())
-    topic = topic_of(said, turns)
-    return f"{said} (about: {topic})" if said and topic and topic.casefold() not in said.casefold() else ""
+    words = " ".join(text.split())
+    topic = topic_of(words, turns)
+    return f"{words} (about: {topic})" if words and topic and topic.casefold() not in words.casefold() else ""
 
 
 def topic_of(text: str, turns: Sequence[Turn]) -> str:
@@ -38,7 +38,7 @@ def topic_of(text: str, turns: Sequence[Turn]) -> str:
     kind = reference(text, exchanges[0][0] if exchanges else "")
     if kind is Reference.NONE:
         return ""
-    whole = next((asked for asked, _ in exchanges if asked and reference(asked) is Reference.NONE), "")
+    whole = next((question for question, _ in exchanges if question and reference(question) is Reference.NONE), "")
     thing = _thing(exchanges) if kind is Reference.POINTING else ""
     return thing or _shortened(whole)
 
@@ -57,10 +57,10 @@ def _exchanges(turns: Sequence[Turn]) -> Iterator[tuple[str, str]]:
 
 def _thing(exchanges: Sequence[tuple[str, str]]) -> str:
     """The newest exchange that names something; one whose question leans on older turns is passed over if it names nothing."""
-    for asked, answer in exchanges:
-        if found := quoted(asked) or name(asked) or name(answer, least_words=2) or quoted(answer):
+    for question, answer in exchanges:
+        if found := quoted(question) or name(question) or name(answer, least_words=2) or quoted(answer):
             return found
-        if asked and reference(asked) is Reference.NONE and (found := phrase(asked) or name(answer)):
+        if question and reference(question) is Reference.NONE and (found := phrase(question) or name(answer)):
             return found
     return ""
 

@@ -31,8 +31,8 @@ def broken(
             "system_prompt",
             "The assistant has no system prompt. Whoever runs this Openbook can write one in the admin.",
         )
-    asked = next((message for message in reversed(messages) if _asks(message, go_on=go_on)), None)
-    if asked is None or not _asks(asked, newest):
+    question = next((message for message in reversed(messages) if _asks(message, go_on=go_on)), None)
+    if question is None or not _asks(question, newest):
         yield "newest_message", "The newest message is missing from the request."
     roles = [message["role"] for message in messages]
     if roles != [("user", "assistant")[index % 2] for index in range(len(roles))] or roles[-1:] != ["user"]:

@@ -118,8 +118,8 @@ def round_parts(name: str, text: str) -> list[SentMessage]:
 
 def round_text(blocks: Sequence[Block]) -> str:
     """What a reply said and did in one round, as a snapshot keeps it. The API takes no blank texts."""
-    said = [block for block in blocks if block["type"] != "text" or block["text"].strip()]
-    return json.dumps(said, ensure_ascii=False, separators=(",", ":"))
+    sendable = [block for block in blocks if block["type"] != "text" or block["text"].strip()]
+    return json.dumps(sendable, ensure_ascii=False, separators=(",", ":"))
 
 
 def canonical(payload: Payload) -> bytes:

@@ -99,11 +99,11 @@ class Recollection:
     in today's index. ``recalled`` is ``None`` where the record doesn't tell, ``asked`` where it stands whatever is asked."""
 
     recalled: RecallResult | None
-    asked: RecallRequest | None = None
+    recall_request: RecallRequest | None = None
     may_search: bool = True
 
     def __call__(self, query: RecallQuery, *, tiers: Sequence[Tier], room: int) -> RecallResult:
-        if self.recalled is not None and (self.asked is None or self._holds(self.asked, query, room)):
+        if self.recalled is not None and (self.recall_request is None or self._holds(self.recall_request, query, room)):
             return self.recalled
         return recall(query, tiers=tiers, room=room) if self.may_search else RecallResult()
 
@@ -159,7 +159,7 @@ def remake(record: Record, settings: Settings) -> ReplayedContexts:
     own = build(record, record.settings, record.recollection)
     is_exact = digest(own.payload) == bytes(record.snapshot.digest)
     request = own.inputs.recall_request if own.inputs else None
-    other = build(record, settings, replace(record.recollection, asked=request))
+    other = build(record, settings, replace(record.recollection, recall_request=request))
     return ReplayedContexts(own=own, other=other, is_exact=is_exact)
 
 
@@ -368,12 +368,12 @@ def _recall_result(
     thread: Thread,
     factor: Factor,
 ) -> RecallResult:
-    found = [item for item in recalled if item["kind"] != "artifact"]
-    here = [item["id"] for item in found if item["included"] and item.get("thread") == str(thread.id)]
+    items = [item for item in recalled if item["kind"] != "artifact"]
+    here = [item["id"] for item in items if item["included"] and item.get("thread") == str(thread.id)]
     turns = Message.objects.filter(id__in=here) if here else []
     return RecallResult(
         sections=_sections(RECALLED, beside, texts),
-        items=[_item(item, factor) for item in found],
+        items=[_item(item, factor) for item in items],
         turns=[replace(Turn.of(turn), content=[], token_count=0) for turn in turns],
     )
 
@@ -456,9 +456,9 @@ def _items_by_tier(items: Sequence[TierItem], texts: Mapping[str, str]) -> dict[
 
 
 def _lines(body: str, items: Sequence[TierItem]) -> Iterator[tuple[str, str]]:
-    given = [item.id for item in items if item.included]
+    included_ids = [item.id for item in items if item.included]
     lines = [line.removeprefix(BULLET) for line in body.splitlines() if line.startswith(BULLET)]
-    return zip(given, lines, strict=False)
+    return zip(included_ids, lines, strict=False)
 
 
 def _day(body: str, id: str) -> Summary:

@@ -142,8 +142,12 @@ def marked(query: str) -> str:
 
 def material(turns: Sequence[Turn], snippet: str, text: str) -> str:
     """What the model is told (Q1). As JSON, because no text of a turn can pass for the end of it."""
-    told = [{"role": turn.role, "text": excerpt(text_of(turn.content), LONGEST_TURN)} for turn in newest_turns(turns)]
-    return json.dumps({"memory": excerpt(snippet, LONGEST_SNIPPET), "turns": told, "message": text}, ensure_ascii=False)
+    quoted_turns = [
+        {"role": turn.role, "text": excerpt(text_of(turn.content), LONGEST_TURN)} for turn in newest_turns(turns)
+    ]
+    return json.dumps(
+        {"memory": excerpt(snippet, LONGEST_SNIPPET), "turns": quoted_turns, "message": text}, ensure_ascii=False
+    )
 
 
 def newest_turns(turns: Sequence[Turn]) -> Sequence[Turn]:

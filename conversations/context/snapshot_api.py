@@ -39,8 +39,8 @@ def preview(context: Context, thread_id: uuid.UUID | None) -> dict[str, Any]:
 
 def _body(snapshot: ContextSnapshot, material: Material) -> dict[str, Any]:
     near = Message.objects.filter(near_places(snapshot), thread_id=snapshot.thread_id).order_by("position")
-    told = account(snapshot, material, near.only("id", "position", "token_count", "is_active"))
-    return told | {"request": rebuilt(snapshot, material)}
+    body = account(snapshot, material, near.only("id", "position", "token_count", "is_active"))
+    return body | {"request": rebuilt(snapshot, material)}
 
 
 def rebuilt(snapshot: ContextSnapshot, material: Material) -> Payload | None:
@@ -123,10 +123,10 @@ def _sections(snapshot: ContextSnapshot, material: Material) -> Iterator[dict[st
     yield section(
         "history", "\n\n".join(_turn_lines(history)), counted(sum(turn.token_count for turn in history)), *places
     )
-    said = _turn_lines(message)
+    lines = _turn_lines(message)
     yield section(
         "message",
-        "\n\n".join([*said, beside] if beside else said),
+        "\n\n".join([*lines, beside] if beside else lines),
         counted(sum(turn.token_count for turn in message)) + beside_tokens,
         *made_of,
         *([newest] if newest else []),

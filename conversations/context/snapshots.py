@@ -320,6 +320,10 @@ def texts_named(
     named = {bytes.fromhex(digest): digest for digest in digests}
     forgotten = {digest_once_forgotten(digest): name for digest, name in named.items()}
     blocks = ContextBlock.objects.filter(Q(thread_id=thread_id) | Q(thread_id=None), sha256__in=[*named, *forgotten])
-    found = {bytes(block.sha256): block for block in blocks}
-    texts = {name: found[digest].text for digest, name in named.items() if digest in found}
-    return texts, [(name, found[digest].forgotten_at) for digest, name in forgotten.items() if digest in found]
+    blocks_by_digest = {bytes(block.sha256): block for block in blocks}
+    texts = {name: blocks_by_digest[digest].text for digest, name in named.items() if digest in blocks_by_digest}
+    return texts, [
+        (name, blocks_by_digest[digest].forgotten_at)
+        for digest, name in forgotten.items()
+        if digest in blocks_by_digest
+    ]

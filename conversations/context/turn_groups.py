@@ -57,7 +57,7 @@ def calls(turns: Sequence[TurnContent]) -> list[frozenset[str]]:
 def exchanges(turns: Sequence[TurnContent]) -> list[range]:
     """The places of the turns of each exchange: the question, if there is one, the tool calls, their results, the answer."""
     answered = calls(turns)
-    found: list[range] = []
+    groups: list[range] = []
     index = 0
     while index < len(turns):
         if turns[index].role == "assistant":
@@ -66,15 +66,15 @@ def exchanges(turns: Sequence[TurnContent]) -> list[range]:
                 index += 1
                 if index + 1 < len(turns) and turns[index + 1].role == "assistant":
                     index += 1
-            found.append(range(first, index + 1))
+            groups.append(range(first, index + 1))
         index += 1
-    return found
+    return groups
 
 
 def last_pair(turns: Sequence[TurnContent]) -> int:
     """How many of the newest turns it takes to hold the last question with its whole answer; 0 where there is none (W3)."""
-    if len(turns) > USUAL_PAIR and (found := last_pair(turns[-USUAL_PAIR:])):
-        return found
+    if len(turns) > USUAL_PAIR and (groups := last_pair(turns[-USUAL_PAIR:])):
+        return groups
     for exchange in reversed(exchanges(turns)):
         if is_question(turns[exchange[0]]) and turns[exchange[-1]].role == "assistant":
             return len(turns) - exchange[0]

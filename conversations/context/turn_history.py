@@ -182,8 +182,8 @@ class Area:
 
 def bars(runs: Sequence[TurnRun], parts: Sequence[SummarizedRange], at: datetime) -> list[FateRange]:
     """The runs of a request that was made at this time. What had no room and was summarised by then is told apart."""
-    told = [part for part in parts if part.at <= at]
-    pieces = [piece for run in runs for piece in _pieces(run, told)]
+    earlier_parts = [part for part in parts if part.at <= at]
+    pieces = [piece for run in runs for piece in _pieces(run, earlier_parts)]
     return [
         FateRange(first=group[0].first, last=group[-1].last, fate=fate)
         for fate, same in groupby(pieces, key=lambda piece: piece.fate)

@@ -118,10 +118,10 @@ def whole(turns: Sequence[Turn]) -> tuple[list[Turn], list[Turn]]:
     if only_texts(turns):
         return list(turns), []
     contents = whole_blocks(turns)
-    kept = [turn for turn, content in zip(turns, contents, strict=True) if content]
+    whole_turns = [turn for turn, content in zip(turns, contents, strict=True) if content]
     halves = [turn for turn, content in zip(turns, contents, strict=True) if not content]
     unread = halves[:1] == list(turns[:1]) and turns[0].role == "user" and turns[0].depth > 1
-    return kept, halves[1:] if unread else halves
+    return whole_turns, halves[1:] if unread else halves
 
 
 def without_orphans(turns: Sequence[Turn]) -> list[Turn]:

@@ -75,25 +75,25 @@ class ManyIds:
     def __len__(self) -> int:
         return self._count
 
-    def __contains__(self, given: str) -> bool:
-        mark = self._mark(given)
+    def __contains__(self, supplied_id: str) -> bool:
+        mark = self._mark(supplied_id)
         return self._marks[self._slot(mark)] == mark
 
-    def __getitem__(self, given: str) -> uuid.UUID:
-        id = uuid.UUID(given)
+    def __getitem__(self, supplied_id: str) -> uuid.UUID:
+        id = uuid.UUID(supplied_id)
         return uuid.UUID(bytes=self._digest(id, 16), version=4) if self._new_ids else id
 
-    def add(self, given: str) -> None:
+    def add(self, supplied_id: str) -> None:
         if 3 * self._count > 2 * len(self._marks):
             marks, self._marks = self._marks, array("Q", bytes(16 * len(self._marks)))
             for mark in filter(None, marks):
                 self._marks[self._slot(mark)] = mark
-        mark = self._mark(given)
+        mark = self._mark(supplied_id)
         self._marks[self._slot(mark)] = mark
         self._count += 1
 
-    def _mark(self, given: str) -> int:
-        return int.from_bytes(self._digest(uuid.UUID(given), 8)) or 1
+    def _mark(self, supplied_id: str) -> int:
+        return int.from_bytes(self._digest(uuid.UUID(supplied_id), 8)) or 1
 
     def _digest(self, id: uuid.UUID, size: int) -> bytes:
         return blake2b(id.bytes, digest_size=size, key=self._key).digest()
@@ -151,7 +151,7 @@ class DocumentReader:
             if len(listed) > MOST_OF_THREAD:
                 refuse(at(place, named), f"has {len(listed):,} elements; the limit is {MOST_OF_THREAD:,}.")
         turns = self._gathered(messages, self._read_turns(messages, at(place, "messages"), created_at or self._now))
-        told = (
+        thread_turns = (
             ThreadTurns.of(turns, self._makers(artifacts, at(place, "artifacts")))
             if artifacts
             else ThreadTurns(all=turns, places={}, earliest=())
@@ -166,7 +166,7 @@ class DocumentReader:
             artifacts=self._gathered(
                 artifacts,
                 (
-                    self._artifact(each, f"{place}.artifacts[{index}]", told, created_at or self._now)
+                    self._artifact(each, f"{place}.artifacts[{index}]", thread_turns, created_at or self._now)
                     for index, each in enumerate(artifacts)
                 ),
             ),
@@ -174,9 +174,9 @@ class DocumentReader:
             summaries=self._read_summaries(summaries, at(place, "summaries"), turns),
         )
 
-    def _gathered[T](self, given: Sequence[Any], records: Iterator[T]) -> Sequence[T]:
+    def _gathered[T](self, elements: Sequence[Any], records: Iterator[T]) -> Sequence[T]:
         """The records of what is given, where that is: in memory, or in the scratch."""
-        return gathered(records, self._scratch, few=not isinstance(given, Spool))
+        return gathered(records, self._scratch, few=not isinstance(elements, Spool))
 
     def _makers(self, artifacts: Iterable[Any], place: str) -> set[uuid.UUID | int]:
         """The turns that artifacts name as those that made them, by id or by place."""
@@ -378,11 +378,11 @@ class DocumentReader:
         return ids[str(id)]
 
 
-def filled(given: Callable[[], Iterable[datetime | None]], start: datetime) -> Iterator[datetime]:
+def filled(times: Callable[[], Iterable[datetime | None]], start: datetime) -> Iterator[datetime]:
     """Times where some are missing: that of the turn before, and for the first ones ``start``, or what comes next if that is
     earlier. Times that are given stay, even where they go back."""
-    last = min(start, next(filter(None, given()), start))
-    for time in given():
+    last = min(start, next(filter(None, times()), start))
+    for time in times():
         last = time or last
         yield last
 

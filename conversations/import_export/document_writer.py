@@ -68,8 +68,8 @@ async def export(user: User) -> AsyncIterator[bytes]:
 async def export_thread(thread: Thread) -> AsyncIterator[bytes]:
     """A document with this thread alone."""
     yield f'{{"format": "{FORMAT}", "threads": ['.encode()
-    for found in await step(_with_chars)(thread):
-        async for piece in _group([found]):
+    for row in await step(_with_chars)(thread):
+        async for piece in _group([row]):
             yield piece.encode()
     yield b'], "memories": []}\n'
 
@@ -137,10 +137,10 @@ async def _long_artifacts(thread: Thread) -> AsyncIterator[str]:
     for artifact in await step(_artifacts)([thread]):
         newest = None
         for first in range(1, artifact.version + 1, STEP):
-            if found := await step(_some_versions)(artifact, first):
+            if versions := await step(_some_versions)(artifact, first):
                 opening = between + _json(_labels(artifact))[:-1] + ', "versions": [' if newest is None else ",\n"
-                yield opening + _json_lines(map(_version_object, found))
-                newest, between = found[-1], ",\n"
+                yield opening + _json_lines(map(_version_object, versions))
+                newest, between = versions[-1], ",\n"
         if newest:
             yield "], " + _json(_of_newest(newest))[1:]
 
@@ -176,9 +176,11 @@ def _topics(user: User, after: Any) -> tuple[str, Any] | None:
 def _with_sources(rows: list[Any], user: User) -> list[Any]:
     """With ``exported_sources``: those that the document holds."""
     named = {source for row in rows for source in row.sources}
-    told = set(Message.objects.filter(id__in=named, is_active=True, thread__user=user).values_list("id", flat=True))
+    active_ids = set(
+        Message.objects.filter(id__in=named, is_active=True, thread__user=user).values_list("id", flat=True)
+    )
     for row in rows:
-        row.exported_sources = [str(source) for source in row.sources if source in told]
+        row.exported_sources = [str(source) for source in row.sources if source in active_ids]
     return rows
 
 
@@ -194,11 +196,11 @@ def _summaries(threads: list[Thread]) -> dict[uuid.UUID, list[dict[str, Any]]]:
     path = Message.objects.filter(thread=OuterRef("thread"), is_active=True)
     first = path.filter(position__gte=OuterRef("first_position")).order_by("position").values("depth")[:1]
     last = path.filter(position__lte=OuterRef("last_position")).order_by("-position").values("depth")[:1]
-    found: dict[uuid.UUID, list[dict[str, Any]]] = {}
+    by_thread: dict[uuid.UUID, list[dict[str, Any]]] = {}
     parts = ThreadSummary.objects.filter(thread__in=threads).order_by("thread_id", "first_position")
     for part in parts.annotate(first=Subquery(first), last=Subquery(last)).filter(first__lte=F("last")):
-        found.setdefault(part.thread_id, []).append(_summary_object(part))
-    return found
+        by_thread.setdefault(part.thread_id, []).append(_summary_object(part))
+    return by_thread
 
 
 def _next[M: Model](rows: QuerySet[M], after: Any, time: str = "created_at") -> QuerySet[M]:
@@ -289,8 +291,8 @@ def _artifact_object(artifact: Any, versions: Sequence[Any]) -> dict[str, Any]:
 
 def _of_newest(version: Any) -> dict[str, Any]:
     """What an artifact says of itself, for readers that know of no versions."""
-    told = _version_object(version)
-    return {name: told[name] for name in ("content", "origin", "message")}
+    version_object = _version_object(version)
+    return {name: version_object[name] for name in ("content", "origin", "message")}
 
 
 def _labels(artifact: Any) -> dict[str, Any]:

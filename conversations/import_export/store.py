@@ -73,7 +73,7 @@ class ImportCounts:
 
 
 def store(
-    *, user: User, records: Iterable[Record], told: Callable[[ImportCounts], None] = lambda stored: None
+    *, user: User, records: Iterable[Record], report: Callable[[ImportCounts], None] = lambda stored: None
 ) -> ImportCounts:
     """Store records as they are read, all of them or none. Raises ``InvalidImport`` and ``AlreadyExists``.
 
@@ -84,7 +84,7 @@ def store(
         with transaction.atomic():
             for batch in batches(records):
                 _insert_batch(user, batch, stored)
-                told(stored)
+                report(stored)
             _complete(user, stored)
     except IntegrityError as error:
         if taken := _existing_id(error):

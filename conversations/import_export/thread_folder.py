@@ -86,12 +86,16 @@ def _block(block: dict[str, Any]) -> str:
         case {"type": "text", "text": text}:
             return str(text)
         case {"type": "tool_use", "name": name}:
-            given = block.get("input") or {}
-            about = given.get("title") or json.dumps(given, ensure_ascii=False) if isinstance(given, dict) else given
+            arguments = block.get("input") or {}
+            about = (
+                arguments.get("title") or json.dumps(arguments, ensure_ascii=False)
+                if isinstance(arguments, dict)
+                else arguments
+            )
             return f"> Tool `{name}`: {_short(str(about))}"
         case {"type": "tool_result", "content": content}:
-            said = content if isinstance(content, str) else " ".join(_texts(content))
-            return f"> {'Error' if block.get('is_error') else 'Result'}: {_short(said)}"
+            result_text = content if isinstance(content, str) else " ".join(_texts(content))
+            return f"> {'Error' if block.get('is_error') else 'Result'}: {_short(result_text)}"
         case {"type": "thinking", "thinking": str(text)}:
             return f"> Thinking: {_short(text)}" if text else ""
         case {"type": "redacted_thinking"}:

@@ -24,8 +24,8 @@ def turns_of(messages: Iterable[Json]) -> list[tuple[str, list[Block]]]:
 
     Instructions and system prompts belong to the agent, thinking to its model: neither is kept.
     """
-    said = [(role, block) for message in messages for role, block in _blocks(message)]
-    return [(role, [block for _, block in run]) for role, run in groupby(said, key=lambda each: each[0])]
+    pairs = [(role, block) for message in messages for role, block in _blocks(message)]
+    return [(role, [block for _, block in run]) for role, run in groupby(pairs, key=lambda each: each[0])]
 
 
 def _request(message: Json, called: dict[str, str]) -> Json:

@@ -70,11 +70,11 @@ def _prepare(
     )
     context = upcoming.context
     beside = [addition.text for addition in context.parts.additions]
-    told = [section.text for section in context.sections if section.name in TOLD]
+    texts = [section.text for section in context.sections if section.name in TOLD]
     history: list[ModelMessage] | None = None
     if context.history and (across_sessions or not upcoming.begins_session):
         history = ModelMessagesTypeAdapter.validate_python(model_messages(api_messages(context.history)))
-    return AgentInput(history=history, instructions="\n\n".join([*told, *beside]))
+    return AgentInput(history=history, instructions="\n\n".join([*texts, *beside]))
 
 
 def _place(thread_id: uuid.UUID | str | None) -> uuid.UUID | str | None:

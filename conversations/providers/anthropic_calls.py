@@ -23,11 +23,11 @@ ToolEvent = ToolStarted | ToolDelta | ToolCalled
 
 @dataclass(kw_only=True)
 class OpenCall:
-    """A call whose input is being written. ``given`` is the input that came with its start, which mostly is empty."""
+    """A call whose input is being written. ``arguments`` is the input that came with its start, which mostly is empty."""
 
     id: str
     name: str
-    given: Mapping[str, Any]
+    arguments: Mapping[str, Any]
     written: list[str] = field(default_factory=list)
     cleaner: StreamCleaner = field(default_factory=StreamCleaner)
 
@@ -37,8 +37,8 @@ class OpenCall:
 
     def end(self) -> list[ToolEvent]:
         last = self.cleaner.end()
-        if self.given and not "".join([*self.written, last]).strip():
-            last = json.dumps(self.given)
+        if self.arguments and not "".join([*self.written, last]).strip():
+            last = json.dumps(self.arguments)
         events = self.take(last)
         return [*events, ToolCalled(id=self.id, name=self.name, input=parsed("".join(self.written)))]
 
@@ -56,11 +56,11 @@ class ToolCalls:
     def start(self, index: int, block: Mapping[str, Any], message_id: str) -> list[ToolEvent]:
         if index in self.open:
             raise StreamError("bad_stream")
-        given = block.get("input")
+        arguments = block.get("input")
         call = OpenCall(
             id=self._id(block.get("id"), message_id),
             name=tool_name(block.get("name")),
-            given=given if isinstance(given, dict) else {},
+            arguments=arguments if isinstance(arguments, dict) else {},
         )
         self.open[index] = call
         return [ToolStarted(id=call.id, name=call.name)]
@@ -73,9 +73,9 @@ class ToolCalls:
         call = self.open.pop(index, None)
         return call.end() if call else []
 
-    def _id(self, said: object, message_id: str) -> str:
-        usable = isinstance(said, str) and ID.fullmatch(said) and said not in self._taken
-        chosen = str(said) if usable else next(made for made in made_ids(message_id) if made not in self._taken)
+    def _id(self, value: object, message_id: str) -> str:
+        usable = isinstance(value, str) and ID.fullmatch(value) and value not in self._taken
+        chosen = str(value) if usable else next(made for made in made_ids(message_id) if made not in self._taken)
         self._taken.add(chosen)
         return chosen
 
@@ -88,9 +88,9 @@ def made_ids(message_id: str) -> Iterator[str]:
         number += 1
 
 
-def tool_name(said: object) -> str:
+def tool_name(value: object) -> str:
     """As the API takes it back. One that is not a tool's name stays unlike any."""
-    name = NOT_OF_A_NAME.sub("_", said) if isinstance(said, str) else ""
+    name = NOT_OF_A_NAME.sub("_", value) if isinstance(value, str) else ""
     return name[:MAX_NAME_CHARS] or "unnamed"
 
 

@@ -209,8 +209,8 @@ def told_of_thinking(plan: ThinkingPlan) -> dict[str, Any]:
 
 
 def program_path() -> str | None:
-    found = shutil.which(settings.OPENBOOK_CLAUDE_CLI, path=settings.CLAUDE_CLI_ENVIRONMENT.get("PATH"))
-    return str(Path(found).absolute()) if found else None
+    executable = shutil.which(settings.OPENBOOK_CLAUDE_CLI, path=settings.CLAUDE_CLI_ENVIRONMENT.get("PATH"))
+    return str(Path(executable).absolute()) if executable else None
 
 
 def unusable(path: str) -> StreamError | None:

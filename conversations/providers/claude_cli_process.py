@@ -26,7 +26,7 @@ class Files:
     work: Path
     home: Path
     system: IO[bytes]
-    told: IO[bytes]
+    prompt: IO[bytes]
     complaints: IO[bytes]
 
     def last_complaints(self) -> str:
@@ -36,18 +36,18 @@ class Files:
 
 
 @contextmanager
-def prepared(system: str, told: str) -> Iterator[Files]:
+def prepared(system: str, prompt: str) -> Iterator[Files]:
     with (
         tempfile.TemporaryDirectory(prefix="openbook-", ignore_cleanup_errors=True) as folder,
         nameless(system.encode()) as system_file,
-        nameless(told.encode()) as told_file,
+        nameless(prompt.encode()) as told_file,
         nameless() as complaints,
     ):
         files = Files(
             work=Path(folder, "work"),
             home=Path(folder, "home"),
             system=system_file,
-            told=told_file,
+            prompt=told_file,
             complaints=complaints,
         )
         files.work.mkdir()
@@ -108,7 +108,7 @@ async def running(
         try:
             process = await asyncio.create_subprocess_exec(
                 *command,
-                stdin=files.told,
+                stdin=files.prompt,
                 stdout=writing,
                 stderr=files.complaints,
                 pass_fds=[files.system.fileno()],

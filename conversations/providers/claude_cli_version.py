@@ -16,8 +16,8 @@ NUMBERS = re.compile(r"(\d+)\.(\d+)\.(\d+)")
 
 def version_of(path: str, environment: Mapping[str, str]) -> str:
     """What it says, such as ``2.1.330 (Claude Code)``; empty where it says nothing in time. Raises ``OSError``."""
-    found = Path(path).stat()
-    return _run_version(path, found.st_mtime_ns, found.st_size, tuple(environment.items()))
+    status = Path(path).stat()
+    return _run_version(path, status.st_mtime_ns, status.st_size, tuple(environment.items()))
 
 
 def is_supported(version: str) -> bool:
@@ -33,7 +33,7 @@ def _numbers(version: str) -> tuple[int, ...] | None:
 def _run_version(path: str, modified: int, size: int, environment: tuple[tuple[str, str], ...]) -> str:
     with tempfile.TemporaryDirectory(prefix="openbook-", ignore_cleanup_errors=True) as home:
         try:
-            told = subprocess.run(  # noqa: S603 – the program that staff named, and nothing of a request
+            completed = subprocess.run(  # noqa: S603 – the program that staff named, and nothing of a request
                 [path, "--version"],
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
@@ -44,4 +44,4 @@ def _run_version(path: str, modified: int, size: int, environment: tuple[tuple[s
             )
         except subprocess.SubprocessError:
             return ""
-    return told.stdout.decode(errors="replace").strip()
+    return completed.stdout.decode(errors="replace").strip()

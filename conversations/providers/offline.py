@@ -75,5 +75,5 @@ async def call(tool_input: dict[str, str], payload: Payload) -> AsyncGenerator[P
 
 
 def count_words(payload: Payload) -> int:
-    told = [block["text"] for block in payload["system"]] + [text_of(turn["content"]) for turn in payload["messages"]]
-    return sum(len(text.split()) for text in told)
+    texts = [block["text"] for block in payload["system"]] + [text_of(turn["content"]) for turn in payload["messages"]]
+    return sum(len(text.split()) for text in texts)

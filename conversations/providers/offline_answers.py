@@ -49,7 +49,11 @@ def answer(payload: Payload) -> str:
     """In Markdown. It says what it is unless that stands in the conversation already."""
     exchange = exchange_of(payload["messages"])
     text = answer_alone(payload, exchange)
-    return text if any(MARK in told for told in exchange.texts_by("assistant")) else f"{MARK} {text} {CONNECT}"
+    return (
+        text
+        if any(MARK in text_before for text_before in exchange.texts_by("assistant"))
+        else f"{MARK} {text} {CONNECT}"
+    )
 
 
 def answer_alone(payload: Payload, exchange: Exchange) -> str:
@@ -64,8 +68,8 @@ def answer_alone(payload: Payload, exchange: Exchange) -> str:
     context = list(context_sentences(payload, exchange))
     if match := find_match(question, context, LEAST_COVERAGE):
         return quoted(match)
-    if told := told_before(question, context):
-        return f"{TOLD}{'” “'.join(told)}”"
+    if text_before := told_before(question, context):
+        return f"{TOLD}{'” “'.join(text_before)}”"
     if match := find_match(added(exchange.content, CONTEXTUALISED), context, LEAST_COVERAGE_OF_QUERY):
         return quoted(match)
     return NOTHING if has_content(question) or not previous else f"{reminder(previous)} {NOTHING}"
@@ -90,8 +94,10 @@ def told_before(question: str, context: Sequence[ContextSentence]) -> list[str]:
         return []
     named = [s for s in reversed(context) if not s.is_question and NAME.search(s.text)]
     sentences = [s for s in named if mentioned or OF_US.search(s.text)]
-    said = [s.text for s in sentences if s.speaker == "user"] or [s.text for s in sentences if s.speaker == "notes"]
-    return list(dict.fromkeys(said))[:MOST_TOLD]
+    own_texts = [s.text for s in sentences if s.speaker == "user"] or [
+        s.text for s in sentences if s.speaker == "notes"
+    ]
+    return list(dict.fromkeys(own_texts))[:MOST_TOLD]
 
 
 def acknowledged(message: str, previous: str) -> str:

@@ -79,9 +79,9 @@ def artifact_asked_for(payload: Payload) -> dict[str, str] | None:
     if want is None:
         return None
     texts = [*exchange.texts_by("user"), *([] if want.by_preset else [exchange.message])]
-    said = [sentence for text in texts for sentence in sentences_of(text) if not REQUEST.match(sentence)]
-    statements = list(dict.fromkeys(sentence for sentence in said if not is_question(sentence)))
-    questions = list(dict.fromkeys(sentence for sentence in said if is_question(sentence)))
+    sentences = [sentence for text in texts for sentence in sentences_of(text) if not REQUEST.match(sentence)]
+    statements = list(dict.fromkeys(sentence for sentence in sentences if not is_question(sentence)))
+    questions = list(dict.fromkeys(sentence for sentence in sentences if is_question(sentence)))
     return artifact(want, UserSentences(statements=statements, questions=questions))
 
 
@@ -121,8 +121,8 @@ def new(title: str, kind: str) -> ArtifactRequest:
 
 def named_kind(thing: str) -> str:
     """By the noun that comes first: "a summary of the page" is no page. Empty where none is named."""
-    found = [(match.start(), kind) for kind, noun in NOUNS.items() if (match := word(noun).search(thing))]
-    return min(found)[1] if found else ""
+    nouns = [(match.start(), kind) for kind, noun in NOUNS.items() if (match := word(noun).search(thing))]
+    return min(nouns)[1] if nouns else ""
 
 
 def word(pattern: str) -> re.Pattern[str]:
@@ -195,8 +195,8 @@ WRITERS: Mapping[str, Callable[[ArtifactRequest, UserSentences], str]] = {
 
 
 def sections(sentences: UserSentences) -> dict[str, Sequence[str]]:
-    asked = {"Questions that were asked": newest(sentences.questions)} if sentences.questions else {}
-    return {"What was said": newest(sentences.statements), **asked}
+    questions = {"Questions that were asked": newest(sentences.questions)} if sentences.questions else {}
+    return {"What was said": newest(sentences.statements), **questions}
 
 
 def newest(sentences: Sequence[str]) -> Sequence[str]:

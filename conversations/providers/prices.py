@@ -66,19 +66,19 @@ def own(text: str) -> PriceList:
         raise ValueError(f"not prices by the name of a model: {text[:200]!r}") from error
 
 
-def _own(said: Any) -> list[Price]:
-    prices = [_price(one) for one in (said if isinstance(said, list) else [said])]
+def _own(entry: Any) -> list[Price]:
+    prices = [_price(one) for one in (entry if isinstance(entry, list) else [entry])]
     if any(not Decimal(0) <= getattr(price, kind) < 1_000_000 for price in prices for kind in KINDS):
         raise ValueError("a price is a number of USD from 0 on")
     return prices
 
 
-def _price(said: Mapping[str, Any]) -> Price:
-    values: dict[str, Any] = {"cache_write_hour": said["input"] * 2, **said}
-    if "since" in said:
-        values["since"] = date.fromisoformat(said["since"])
-    if "above" in said:
-        values["above"] = int(said["above"])
+def _price(entry: Mapping[str, Any]) -> Price:
+    values: dict[str, Any] = {"cache_write_hour": entry["input"] * 2, **entry}
+    if "since" in entry:
+        values["since"] = date.fromisoformat(entry["since"])
+    if "above" in entry:
+        values["above"] = int(entry["above"])
     return Price(**values)
 
 

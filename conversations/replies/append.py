@@ -29,11 +29,13 @@ def append(
 
     Raises ``ThreadNotFound``, ``InvalidMessage``, and ``ReplyInProgress`` while a reply runs in the thread.
     """
-    said = [(Message.Role(role), clean_deep(blocks)) for role, blocks in turns]  # texts that are clean are not copied
-    if not said:
+    turns_blocks = [
+        (Message.Role(role), clean_deep(blocks)) for role, blocks in turns
+    ]  # texts that are clean are not copied
+    if not turns_blocks:
         raise InvalidMessage("There is nothing to store: these messages hold no prompt and no answer.")
     with transaction.atomic():
-        thread = _store(user, thread_id, assistant, text_of(said[0][1]), said)
+        thread = _store(user, thread_id, assistant, text_of(turns_blocks[0][1]), turns_blocks)
     catch_up_if_possible(user.pk)
     return thread.id
 
@@ -43,14 +45,14 @@ def _store(
     thread_id: uuid.UUID | str | None,
     assistant: str | None,
     text: str,
-    said: Sequence[tuple[Message.Role, list[dict[str, Any]]]],
+    turns_blocks: Sequence[tuple[Message.Role, list[dict[str, Any]]]],
 ) -> Thread:
     cursor = _locked(store.place_of(user, thread_id, assistant, text), user, thread_id)
     thread, now = cursor.thread, timezone.now()
     session = store.session_after(cursor, now)
     before, total = cursor.before, cursor.token_total
     rows: list[Message] = []
-    for role, blocks in said:
+    for role, blocks in turns_blocks:
         long_work.check()
         row = store.turn_of(role, blocks, now)
         thread.last_position, thread.message_count = thread.last_position + 1, thread.message_count + 1

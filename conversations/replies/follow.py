@@ -49,13 +49,13 @@ async def _from_database(reply_id: uuid.UUID, after: int, bell: asyncio.Event) -
     while True:
         bell.clear()
         ended = await in_database(store.has_ended)(reply_id)  # asked first: what is read next holds the end then
-        found = await in_database(events.read_after)(reply_id, after)
-        for event in found:
+        events_read = await in_database(events.read_after)(reply_id, after)
+        for event in events_read:
             after = event.seq
             yield event
-        if ended and (not found or found[-1].is_last):
+        if ended and (not events_read or events_read[-1].is_last):
             return
-        if not found:
+        if not events_read:
             await rung(bell, LOOK_AGAIN_SECONDS)
 
 

@@ -30,11 +30,11 @@ Leases = set[tuple[uuid.UUID, datetime]]
 
 def sweep(suspected: Leases) -> Leases:
     """End what was left behind, of those that were suspected of it before. Returns those that are suspected now."""
-    found = store.left_behind()
-    for reply_id, _ in found & suspected:
+    left_behind = store.left_behind()
+    for reply_id, _ in left_behind & suspected:
         if store.interrupt(reply_id):
             log.warning("reply left behind by a dead process; interrupted", extra={"reply": str(reply_id)})
-    return found - suspected
+    return left_behind - suspected
 
 
 async def startup() -> None:

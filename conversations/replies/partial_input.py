@@ -21,7 +21,7 @@ class InputWatcher:
     streamed: str
     _pieces: list[str] = field(default_factory=list)
     _shown: str = ""
-    _told: bool = False
+    _announced: bool = False
     _looked_at: float = 0.0
 
     def feed(self, piece: str) -> dict[str, Any] | None:
@@ -32,17 +32,17 @@ class InputWatcher:
             return None
         self._looked_at = now
         try:
-            found = from_json("".join(self._pieces).encode(errors="replace"), partial_mode="trailing-strings")
+            parsed = from_json("".join(self._pieces).encode(errors="replace"), partial_mode="trailing-strings")
         except ValueError:
             return None
-        return self._new(found) if isinstance(found, dict) else None
+        return self._new(parsed) if isinstance(parsed, dict) else None
 
     def end(self, input: dict[str, Any] | None) -> dict[str, Any] | None:
         """What is still to be shown of the whole input."""
         return self._new(input) if self.streamed and input else None
 
-    def _new(self, found: dict[str, Any]) -> dict[str, Any] | None:
-        text = found.get(self.streamed)
+    def _new(self, parsed: dict[str, Any]) -> dict[str, Any] | None:
+        text = parsed.get(self.streamed)
         if not isinstance(text, str):
             return None
         text = clean(text)
@@ -52,8 +52,8 @@ class InputWatcher:
             return None
         self._shown += new
         data = {"id": self.id, "text": new}
-        if not self._told:
-            self._told = True
-            head = {name: clean(one_line(found[name])) for name in HEAD if isinstance(found.get(name), str)}
+        if not self._announced:
+            self._announced = True
+            head = {name: clean(one_line(parsed[name])) for name in HEAD if isinstance(parsed.get(name), str)}
             data = {**data, **head}
         return data

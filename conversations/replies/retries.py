@@ -35,15 +35,15 @@ def after(before: Reply, options: CallerOptions, model: str = "") -> CallerOptio
     last = before.snapshots.exclude(purpose=ContextSnapshot.Purpose.REWRITE).order_by("-round").first()
     declined = last.model if last and last.stop_reason == refusals.STOP_REASON else ""
     answered = last.model if last and not declined else before.model
-    asked = model or (answered if answered in offered else own)
-    options = replace(options, model=asked if asked != own else "")
+    chosen = model or (answered if answered in offered else own)
+    options = replace(options, model=chosen if chosen != own else "")
     if last is None:
         return options
     if declined:
-        return replace(options, fallback_for=declined if declined != asked == fallback else "")
+        return replace(options, fallback_for=declined if declined != chosen == fallback else "")
     return replace(
         options,
-        fallback_for=last.fallback_for if last.model == asked else "",
+        fallback_for=last.fallback_for if last.model == chosen else "",
         least_output=MORE * last.max_tokens if code_of(before) == OUT_OF_ROOM else 0,
         most_input=less_than(last.total_tokens) if last.stop_reason == WINDOW_EXCEEDED else None,
     )

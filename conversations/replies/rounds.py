@@ -34,8 +34,8 @@ TEXT = "text"
 
 
 async def ask(book: Journal, live: LiveReply, context: Context) -> Finished:
-    """Call the model once; what it says and calls is told to readers and kept in ``live.transcript``, how far the call has come in
-    ``live.call``. Raises ``ProviderError``."""
+    """Call the model once; what it says and calls goes to readers and is kept in ``live.transcript``, how far the call
+    has come in ``live.call``. Raises ``ProviderError``."""
     watched: dict[str, InputWatcher] = {}
     stream = get_provider(context.provider).stream(context.payload, seconds=live.ends_at - time.monotonic())
     with clock(lambda: book.think(live)) as thinking:

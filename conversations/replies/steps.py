@@ -72,10 +72,10 @@ def look(*, user_id: int, thread_id: uuid.UUID, client_message_id: str | None = 
     """The place of the next turn in a thread of the user's, ``None`` where there is no such thread."""
     with connection.cursor() as cursor:
         cursor.execute(LOOK, {"user": user_id, "thread": thread_id, "sent": client_message_id})
-        found = cursor.fetchone()
-    if found is None:
+        row = cursor.fetchone()
+    if row is None:
         return None
-    values = iter(found)
+    values = iter(row)
     thread = _instance(Thread, values)
     thread.assistant = _instance(Assistant, values)
     running, known, before, question, token_total, last_active, started_at, away_since = values
@@ -121,14 +121,14 @@ def open_reply(
         "most_tokens": limits.tokens_day,
     }
     try:
-        found = _step(TURN_IN_NEW_THREAD if cursor.is_new else TURN_IN_THREAD, values | _request(snapshot, blocks))
+        row = _step(TURN_IN_NEW_THREAD if cursor.is_new else TURN_IN_THREAD, values | _request(snapshot, blocks))
     except IntegrityError as error:
         if _constraint(error) in LIMITS:
             raise NoAllowance from error
         if _constraint(error) in RACES:
             return None
         raise
-    return StoredReply(new_allowances=found[0] or ()) if found else None
+    return StoredReply(new_allowances=row[0] or ()) if row else None
 
 
 def record(*, snapshot: ContextSnapshot, blocks: Iterable[ContextBlock], lease: timedelta) -> bool:
@@ -185,10 +185,10 @@ def close(
     while not ended:
         with connection.cursor() as cursor:
             cursor.execute(CLOSE, values)
-            found = cursor.fetchone()
-        if found is None:
+            row = cursor.fetchone()
+        if row is None:
             return None
-        thread, user_message, question, fallback, ended, position, seq, *newest = found
+        thread, user_message, question, fallback, ended, position, seq, *newest = row
     names = ("id", "message_history_count", "total_tokens", "model", "fallback_for")
     known = dict(zip(names, newest, strict=True))
     return ClosedReply(
@@ -210,8 +210,8 @@ def _constraint(error: IntegrityError) -> str | None:
 def _step(statement: str, values: Mapping[str, Any]) -> tuple[Any, ...] | None:
     with connection.cursor() as cursor:
         cursor.execute(statement, values)
-        found: tuple[Any, ...] | None = cursor.fetchone()
-        return found
+        row: tuple[Any, ...] | None = cursor.fetchone()
+        return row
 
 
 def _request(snapshot: ContextSnapshot | None, blocks: Iterable[ContextBlock]) -> dict[str, Any]:

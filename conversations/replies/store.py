@@ -349,8 +349,8 @@ def preview_context(
     *, user: User, thread_id: uuid.UUID | str | None, assistant: str | None, blocks: list[dict[str, Any]]
 ) -> dict[str, Any]:
     """The snapshot that a message would get. Calls no model and writes nothing."""
-    found = upcoming(user=user, thread_id=thread_id, assistant=assistant, blocks=blocks)
-    return snapshot_api.preview(found.context, found.thread_id)
+    prepared = upcoming(user=user, thread_id=thread_id, assistant=assistant, blocks=blocks)
+    return snapshot_api.preview(prepared.context, prepared.thread_id)
 
 
 def end_request(snapshot: ContextSnapshot, outcome: Outcome) -> None:
@@ -456,9 +456,9 @@ def _blocks_of(
             if before
             else ReplyTranscript.of(text)
         )
-    told = {(artifact["id"], artifact["version"]) for artifact in transcript.artifacts}
+    known_versions = {(artifact["id"], artifact["version"]) for artifact in transcript.artifacts}
     versions = services.made_by(reply_id, reply.thread_id)
-    lost = (version for version in versions if (str(version.artifact_id), version.number) not in told)
+    lost = (version for version in versions if (str(version.artifact_id), version.number) not in known_versions)
     blocks = [*transcript.content, *saved_blocks(lost)]
     adds_nothing = reply.continues_id is not None and not transcript.is_new and blocks == transcript.before
     return blocks, Message.Status.INCOMPLETE if adds_nothing else None

@@ -73,9 +73,9 @@ class ReplyTranscript:
     @classmethod
     def going_on(cls, before: Sequence[Block], *, shows_thinking: bool = True) -> "ReplyTranscript":
         """``before`` is empty where it only begins."""
-        said = cls(before=list(before), shows_thinking=shows_thinking)
-        said._text = said._next_text()
-        return said
+        transcript = cls(before=list(before), shows_thinking=shows_thinking)
+        transcript._text = transcript._next_text()
+        return transcript
 
     def say(self, piece: str) -> str:
         """The next piece of text; returns what is to be shown of it now."""

@@ -23,10 +23,10 @@ class TokenAuthentication(BaseAuthentication):
         token = self.offered(request)
         if token is None:
             return None
-        found = tokens.valid(token)
-        if found is None:
+        valid_token = tokens.valid(token)
+        if valid_token is None:
             raise AuthenticationFailed("The token is unknown, expired or revoked. Get one at POST /api/v1/auth/token/.")
-        return found.user, found
+        return valid_token.user, valid_token
 
     def authenticate_header(self, request: Request) -> str:
         return "Token"

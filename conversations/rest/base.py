@@ -72,10 +72,10 @@ class APIView(views.APIView):
             refuse_unknown(request.query_params, known)
 
     def initialize_request(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Request:
-        asked = super().initialize_request(request, *args, **kwargs)
+        wrapped = super().initialize_request(request, *args, **kwargs)
         if "Transfer-Encoding" in request.headers:
-            asked._stream = request  # type: ignore[assignment]  # DRF takes a body of unknown length for none
-        return asked
+            wrapped._stream = request  # type: ignore[assignment]  # DRF takes a body of unknown length for none
+        return wrapped
 
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
         answer = super().finalize_response(request, response, *args, **kwargs)

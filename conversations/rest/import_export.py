@@ -106,14 +106,14 @@ class Import(AsyncAPIView):
             raise InvalidImport(f"`ids` must be one of: {', '.join(IDS)}.", place="ids")
         user, upload = caller(request), await long_work.step(_upload)(request)
 
-        def imported(told: Told) -> dict[str, Any]:
+        def imported(report: Told) -> dict[str, Any]:
             most = settings.OPENBOOK_MAX_IMPORT_MB * 2**20
-            with documents(upload, most=most) as found, closing(Scratch()) as scratch:
-                outlines = [outline(each, scratch) for each in found]
+            with documents(upload, most=most) as look, closing(Scratch()) as scratch:
+                outlines = [outline(each, scratch) for each in look]
                 of = sum(each.counts.get("threads", 0) for each in outlines)
-                told(_progress(ImportCounts(), of))
+                report(_progress(ImportCounts(), of))
                 read = records(outlines, scratch, user_id=user.pk, now=timezone.now(), new_ids=IDS[ids])
-                return _answer(store(user=user, records=read, told=lambda stored: told(_progress(stored, of))), of)
+                return _answer(store(user=user, records=read, report=lambda stored: report(_progress(stored, of))), of)
 
         if shown:
             lines = _lines(long_work.places(user.pk, WorkKind.IMPORT), imported, copy_context())
@@ -173,16 +173,16 @@ async def _closing(upload: IO[bytes], lines: AsyncGenerator[bytes]) -> AsyncIter
                 yield line
 
 
-async def _waited(looks: AsyncGenerator[Work | OpenbookError], told: Told) -> Work:
+async def _waited(looks: AsyncGenerator[Work | OpenbookError], report: Told) -> Work:
     """The work, as soon as it has a place."""
     told_at = -math.inf
     async with aclosing(looks):
-        async for found in looks:
-            if isinstance(found, Work):
-                return found
+        async for look in looks:
+            if isinstance(look, Work):
+                return look
             if time.monotonic() - told_at >= WAITING_SECONDS:
                 told_at = time.monotonic()
-                told({"type": "waiting", "message": found.message})
+                report({"type": "waiting", "message": look.message})
     raise AssertionError
 
 

@@ -407,13 +407,13 @@ async def _last(events: AsyncGenerator[Event | None]) -> Event:
 
 def _whole(ending: Event, begun: StartedReply) -> Response:
     headers = begun.headers(ending.data["request"])
-    if found := failure(ending):
-        return _failed(found, headers)
+    if match := failure(ending):
+        return _failed(match, headers)
     return Response(answer(ending, id=begun.id, model=begun.model), headers=headers)
 
 
-def _failed(found: tuple[int, dict[str, Any]], headers: dict[str, str]) -> Response:
-    status, error = found
+def _failed(match: tuple[int, dict[str, Any]], headers: dict[str, str]) -> Response:
+    status, error = match
     details = error["details"]
     headers = {**headers, "x-should-retry": "true" if details.get("retryable") else "false"}
     if "retry_after" in details:
@@ -431,8 +431,8 @@ async def _streamed(events: AsyncGenerator[Event | None], begun: StartedReply) -
         if event.type in TELLING:
             break
     headers = begun.headers(next((event.data["request"] for event in first if event.type == "context.built"), None))
-    if first and first[-1].is_last and (found := failure(first[-1])):
-        return _failed(found, headers)
+    if first and first[-1].is_last and (match := failure(first[-1])):
+        return _failed(match, headers)
     return StreamedAnswer(_frames(first, events, begun), content_type="text/event-stream", headers=headers)
 
 

@@ -83,14 +83,14 @@ def read_call(body: Any, *, counting: bool = False) -> MessagesCall:
         raise InvalidMessage(
             "The last message must be the user's. A reply can't be begun for the model.", field="messages"
         )
-    told = [
+    texts = [
         _text(body.get("system"), "system"),
         *(_text(content, "system") for role, content in read if role == "system"),
     ]
     return MessagesCall(
         model=_model(body.get("model")),
         options=CallerOptions(
-            instructions="\n\n".join(filter(None, told)),
+            instructions="\n\n".join(filter(None, texts)),
             max_tokens=None if counting else _max_tokens(body.get("max_tokens")),
         ),
         stream=_stream(body.get("stream", False)),

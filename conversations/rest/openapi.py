@@ -154,8 +154,10 @@ def _failure(status: int, error: ResolvedComponent) -> Schema:
 def _described(status: str, answer: Schema) -> str:
     if EVENT_STREAM in answer.get("content", {}):
         return EVENTS
-    said: str = answer.get("description", "")
-    return said or {"201": "Stored.", "202": "Under way.", "304": "The caller has it already."}.get(status, "As asked.")
+    description: str = answer.get("description", "")
+    return description or {"201": "Stored.", "202": "Under way.", "304": "The caller has it already."}.get(
+        status, "As asked."
+    )
 
 
 def _demand(operation: Schema, scope: Scope | None) -> None:

@@ -39,8 +39,8 @@ class CursorPagination(BaseCursorPagination):
 
     def decode_cursor(self, request: Request) -> Any:
         """DRF passes over what it can't read, and would begin at the first page again."""
-        given = request.query_params.get(self.cursor_query_param)
-        if given is not None and not CURSOR.match(b64decode(given, validate=True)):
+        value = request.query_params.get(self.cursor_query_param)
+        if value is not None and not CURSOR.match(b64decode(value, validate=True)):
             raise ValueError("no cursor")
         return super().decode_cursor(request)
 

@@ -36,8 +36,8 @@ def known_parameters(view: type[APIView], method: str) -> frozenset[str]:
     return frozenset(named | ({"cursor", "page_size"} if paged else set()))
 
 
-def refuse_unknown(given: Collection[str], known: Collection[str]) -> None:
-    for name in given:
+def refuse_unknown(value: Collection[str], known: Collection[str]) -> None:
+    for name in value:
         if name not in known:
             takes = ", ".join(f"`{each}`" for each in sorted(known)) or "none"
             raise UnknownParameter(
@@ -47,35 +47,35 @@ def refuse_unknown(given: Collection[str], known: Collection[str]) -> None:
 
 def switched(request: Request, name: str, *, default: bool = False) -> bool:
     """`true` or `false`."""
-    given = request.query_params.get(name, str(default).lower())
-    if given not in SWITCHES:
+    value = request.query_params.get(name, str(default).lower())
+    if value not in SWITCHES:
         raise InvalidMessage(f"`{name}` must be `true` or `false`.", field=name)
-    return SWITCHES[given]
+    return SWITCHES[value]
 
 
 def words(request: Request, name: str = "q") -> str:
     """A text to look for, which may be empty."""
-    given = clean(request.query_params.get(name, "")).strip()
-    if len(given) > LONGEST_WORDS:
+    value = clean(request.query_params.get(name, "")).strip()
+    if len(value) > LONGEST_WORDS:
         raise InvalidMessage(f"`{name}` must be a text of at most {LONGEST_WORDS:,} characters.", field=name)
-    return given
+    return value
 
 
 def chosen(request: Request, name: str, choices: Collection[str]) -> str | None:
     """One of the choices; ``None`` where nothing is asked for."""
-    given = request.query_params.get(name)
-    if given is not None and given not in choices:
+    value = request.query_params.get(name)
+    if value is not None and value not in choices:
         raise InvalidMessage(f"`{name}` must be one of: {', '.join(choices)}.", field=name)
-    return given
+    return value
 
 
 def moment(request: Request, name: str) -> datetime | None:
     """ISO 8601; UTC where no time zone is given."""
-    given = request.query_params.get(name)
-    if given is None:
+    value = request.query_params.get(name)
+    if value is None:
         return None
     try:
-        at = parse_datetime(given.replace(" ", "+"))  # a plus sign in an address means a space
+        at = parse_datetime(value.replace(" ", "+"))  # a plus sign in an address means a space
         time = at and (at if at.tzinfo else at.replace(tzinfo=UTC)).astimezone(UTC)
     except (ValueError, OverflowError):
         time = None

@@ -113,16 +113,16 @@ class TokenView(APIView):
     @extend_schema(request=TokenRequest, responses=TokenAnswer)
     def post(self, request: Request) -> Response:
         """Exchange a username and a password for a token."""
-        asked = valid(TokenRequest, request)
-        with sign_in.attempt(request._request, asked["username"]) as attempt:
-            user = authenticate(request._request, username=asked["username"], password=asked["password"])
+        payload = valid(TokenRequest, request)
+        with sign_in.attempt(request._request, payload["username"]) as attempt:
+            user = authenticate(request._request, username=payload["username"], password=payload["password"])
             if not isinstance(user, User):
                 raise exceptions.AuthenticationFailed("The username or the password is wrong.")
             attempt.forgive()
         if is_leaving(user):
             raise AccountLeaving
-        wanted = {name: asked[name] for name in ("days", *KINDS) if name in asked}
-        token = tokens.issue(user=user, name=asked["name"], scopes=asked["scopes"], **wanted)
+        wanted = {name: payload[name] for name in ("days", *KINDS) if name in payload}
+        token = tokens.issue(user=user, name=payload["name"], scopes=payload["scopes"], **wanted)
         response = Response({"token": token})
         patch_cache_control(response, no_store=True)
         return response

@@ -60,13 +60,13 @@ class ThreadList(APIView):
         """The threads of the caller, the one that was active last first."""
         looked_for = words(request)
         search = threads_search.search_of(caller(request), looked_for) if looked_for else None
-        found = threads_search.threads_with(search) if search else threads.of(caller(request))
+        queryset = threads_search.threads_with(search) if search else threads.of(caller(request))
         if assistant := request.query_params.get("assistant"):
-            found = found.filter(assistant=threads.assistant_known(assistant))
+            queryset = queryset.filter(assistant=threads.assistant_known(assistant))
         if since := moment(request, "updated_since"):
-            found = found.filter(updated_at__gte=since)
+            queryset = queryset.filter(updated_at__gte=since)
         paginator = self.pagination_class()
-        page = paginator.paginate_queryset(found.select_related("assistant"), request)
+        page = paginator.paginate_queryset(queryset.select_related("assistant"), request)
         objects = _thread_objects(page)
         if search:
             places = threads_search.places(search, page)
@@ -78,9 +78,9 @@ class ThreadList(APIView):
     @extend_schema(request=serializers.ThreadFields, responses={201: serializers.ThreadAnswer})
     def post(self, request: Request) -> Response:
         """Open an empty thread."""
-        asked = valid(serializers.ThreadFields, request)
-        assistant = threads.assistant_named(asked.get("assistant"))
-        thread = threads.create(user=caller(request), assistant=assistant, title=asked.get("title", ""))
+        payload = valid(serializers.ThreadFields, request)
+        assistant = threads.assistant_named(payload.get("assistant"))
+        thread = threads.create(user=caller(request), assistant=assistant, title=payload.get("title", ""))
         return Response(wire.thread_object(thread, None), status=201)
 
 
@@ -104,14 +104,14 @@ class ThreadDetail(AsyncAPIView):
 
     def _patch(self, request: Request, thread_id: str) -> Response:
         thread = threads.get(caller(request), thread_id)
-        asked = valid(serializers.ThreadChange, request)
-        if "assistant" in asked:
-            asked["assistant"] = threads.assistant_named(asked["assistant"])
+        payload = valid(serializers.ThreadChange, request)
+        if "assistant" in payload:
+            payload["assistant"] = threads.assistant_named(payload["assistant"])
         with transaction.atomic():
             conditional.demand_match(request, conditional.of_thread(thread.id, locked=True))
-            if asked:
-                threads.of(caller(request)).filter(id=thread.id).update(**asked)
-        if asked.get("remembers"):
+            if payload:
+                threads.of(caller(request)).filter(id=thread.id).update(**payload)
+        if payload.get("remembers"):
             consolidation_state.request(thread.user_id)
         changed = threads.get(caller(request), thread_id)
         return conditional.tagged(Response(_thread_objects([changed])[0]), conditional.of_thread(changed.id))
@@ -184,13 +184,13 @@ class ContextPreview(APIView):
     @extend_schema(request=serializers.MessageRequest, responses=serializers.SnapshotAnswer)
     def post(self, request: Request, thread_id: str) -> Response:
         """The context that a message would get. Calls no model and writes nothing."""
-        asked = valid(serializers.MessageRequest, request)
+        payload = valid(serializers.MessageRequest, request)
         return Response(
             store.preview_context(
                 user=caller(request),
                 thread_id=None if thread_id == threads.NEW else thread_id,
-                assistant=asked["assistant"],
-                blocks=user_blocks(asked["content"]),
+                assistant=payload["assistant"],
+                blocks=user_blocks(payload["content"]),
             )
         )
 
@@ -211,11 +211,11 @@ class RequestList(APIView):
     )
     def get(self, request: Request, thread_id: str) -> Response:
         """The model requests of a thread, newest first."""
-        found = threads.get(caller(request), thread_id).snapshots.all()
+        queryset = threads.get(caller(request), thread_id).snapshots.all()
         if status := chosen(request, "status", ContextSnapshot.Status.values):
-            found = found.filter(status=status)
+            queryset = queryset.filter(status=status)
         paginator = self.pagination_class()
-        page: list[ContextSnapshot] = paginator.paginate_queryset(found, request)
+        page: list[ContextSnapshot] = paginator.paginate_queryset(queryset, request)
         return paginator.get_paginated_response([snapshot_api.body(snapshot) for snapshot in page])
 
 
@@ -280,13 +280,13 @@ class AssistantList(APIView):
 
 
 async def _start(request: Request, thread_id: str) -> OpenedReply:
-    asked = valid(serializers.MessageRequest, request)
+    payload = valid(serializers.MessageRequest, request)
     return await replies.start(
         user=caller(request),
         thread_id=None if thread_id == threads.NEW else thread_id,
-        content=asked["content"],
-        client_message_id=asked["client_message_id"],
-        assistant=asked["assistant"],
+        content=payload["content"],
+        client_message_id=payload["client_message_id"],
+        assistant=payload["assistant"],
         token=token_of(request),
     )
 
@@ -331,7 +331,7 @@ def _match(hit: threads_search.SearchMatch | None) -> dict[str, Any] | None:
 
 def _after(request: Request) -> int:
     """From the header that browsers send when they reconnect, to the same address as before, or from ``?after=``."""
-    given = request.headers.get("Last-Event-ID") or request.query_params.get("after") or "0"
-    if not (given.isascii() and given.isdecimal()) or len(given) > 9:
+    last_event = request.headers.get("Last-Event-ID") or request.query_params.get("after") or "0"
+    if not (last_event.isascii() and last_event.isdecimal()) or len(last_event) > 9:
         raise InvalidMessage("`after` must be the last `seq` that you have, 0 or greater.")
-    return int(given)
+    return int(last_event)

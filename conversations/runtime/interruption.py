@@ -11,7 +11,7 @@ class Stopped(KeyboardInterrupt):
 
 @dataclass
 class _State:
-    asked: bool = False
+    requested: bool = False
     in_task: bool = False
 
 
@@ -20,11 +20,11 @@ _state = _State()
 
 def ask() -> None:
     """Safe in a signal handler."""
-    _state.asked = True
+    _state.requested = True
 
 
 def is_requested() -> bool:
-    return _state.asked
+    return _state.requested
 
 
 def interrupt() -> None:

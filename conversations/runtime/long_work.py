@@ -271,11 +271,11 @@ async def acquire(user_id: int, kind: WorkKind) -> Work:
     """A work with a place of its own, which must be given back. Waits a little; raises as ``run`` does."""
     until = time.monotonic() + WAIT_SECONDS
     async with aclosing(places(user_id, kind)) as looks:
-        async for found in looks:
-            if isinstance(found, Work):
-                return found
+        async for look in looks:
+            if isinstance(look, Work):
+                return look
             if time.monotonic() >= until:
-                raise found
+                raise look
     raise AssertionError
 
 
@@ -291,10 +291,10 @@ def places(user_id: int, kind: WorkKind) -> AsyncGenerator[Work | OpenbookError]
 async def _looks(user_id: int, kind: WorkKind) -> AsyncGenerator[Work | OpenbookError]:
     _places.waiting.append(user_id)
     try:
-        while not isinstance(found := await _take(user_id, kind), Work):
-            yield found
+        while not isinstance(look := await _take(user_id, kind), Work):
+            yield look
             await asyncio.sleep(LOOK_SECONDS)
-        yield found
+        yield look
     finally:
         _places.waiting.remove(user_id)
 

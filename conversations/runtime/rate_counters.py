@@ -87,11 +87,11 @@ def _added(key: str, window: int, ends: int) -> int:
             step = blocking(settings.REDIS_URL, **PATIENCE).pipeline()
             step.incr(_name(key, window))
             step.expireat(_name(key, window), ends + 1)
-            found: list[int] = step.execute()
+            counts: list[int] = step.execute()
         except unreachable() as error:
             _lost(error)
         else:
-            return found[0]
+            return counts[0]
     return HERE.add(key, window, ends)
 
 

@@ -122,8 +122,8 @@ def _standing(request: HttpRequest) -> dict[str, Any]:
     """The reasons that still hold, by user: the words and until when, in seconds."""
     now = timezone.now().timestamp()
     latest = now + OPEN_FOR.total_seconds()  # later than that was said before the clock was set back
-    given: dict[str, Any] = request.session.get(SESSION_KEY, {})
-    return {user: [reason, until] for user, (reason, until) in given.items() if now < until <= latest}
+    grants: dict[str, Any] = request.session.get(SESSION_KEY, {})
+    return {user: [reason, until] for user, (reason, until) in grants.items() if now < until <= latest}
 
 
 def _may(request: HttpRequest, permission: str) -> bool:

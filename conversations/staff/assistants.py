@@ -65,8 +65,8 @@ class AssistantForm(ModelForm):
         super().__init__(*args, **kwargs)
         for name, id in unknown_models(self.instance).items():
             if name in self.fields:
-                told = format_html('<strong class="ob-bad">{}</strong>', assumed(self.instance, id))
-                self.fields[name].help_text = format_html("{} {}", self.fields[name].help_text, told)
+                note = format_html('<strong class="ob-bad">{}</strong>', assumed(self.instance, id))
+                self.fields[name].help_text = format_html("{} {}", self.fields[name].help_text, note)
 
     def clean_is_default(self) -> bool:
         chosen: bool = self.cleaned_data["is_default"]

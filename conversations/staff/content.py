@@ -120,8 +120,8 @@ class ContentAccessAdmin(InspectionAdmin[ContentAccess]):
     def _requested_user(self, request: HttpRequest) -> User:
         if not request.user.has_perm(access.READ):
             raise PermissionDenied
-        given = request.POST.get("user", "")
-        user = User.objects.filter(pk=int(given)).first() if given.isascii() and given.isdecimal() else None
+        user_id = request.POST.get("user", "")
+        user = User.objects.filter(pk=int(user_id)).first() if user_id.isascii() and user_id.isdecimal() else None
         if user is None:
             raise PermissionDenied
         return user

@@ -39,22 +39,22 @@ class ModelInput(forms.TextInput):
 
 def misfits(model: Model, assistant: Assistant) -> dict[str, str]:
     """What an assistant is to do that its model can't, by field. Pure."""
-    found: dict[str, str] = {}
+    labels: dict[str, str] = {}
     written = assistant.max_output_tokens + plan_for(model, assistant).room
     wanted = assistant.max_output_tokens + (assistant.thinking_tokens if model.thinking != Model.Thinking.NONE else 0)
     longest = f"{model} writes at most {display.number(model.max_output)} tokens"
     if assistant.max_output_tokens > model.max_output:
-        found["max_output_tokens"] = f"{longest}."
+        labels["max_output_tokens"] = f"{longest}."
     elif wanted > model.max_output:
         room = display.number(model.max_output - assistant.max_output_tokens)
-        found["thinking_tokens"] = f"{longest}, thinking included, which leaves {room} for it."
+        labels["thinking_tokens"] = f"{longest}, thinking included, which leaves {room} for it."
     if assistant.hard_cap_tokens + written > model.context_window:
         room = display.number(max(0, model.context_window - written))
-        found["hard_cap_tokens"] = (
+        labels["hard_cap_tokens"] = (
             f"{model} takes {display.number(model.context_window)} tokens, and an answer with its thinking may have "
             f"{display.number(written)} of them: keep the hard cap to {room}."
         )
     if assistant.effort and assistant.effort not in model.efforts:
         efforts = ", ".join(effort for effort in Effort.values if effort in model.efforts)
-        found["effort"] = f"{model} takes only {efforts}." if efforts else f"{model} takes no effort: leave it empty."
-    return found
+        labels["effort"] = f"{model} takes only {efforts}." if efforts else f"{model} takes no effort: leave it empty."
+    return labels

@@ -55,15 +55,15 @@ class ThreadPage:
 def thread_page(thread: Thread, *, before: str, shown: bool) -> ThreadPage:
     """Without ``shown``, what was said stays in the database."""
     end = position(before)
-    found = newest(thread, end, shown=shown)
-    turns = found[:TURNS_SHOWN][::-1]
+    messages = newest(thread, end, shown=shown)
+    turns = messages[:TURNS_SHOWN][::-1]
     tried = attempts(thread, [turn.message.id for turn in turns])
     noted = notes(thread, since=turns[0].message.created_at) if turns else {}
     return ThreadPage(
         turns=[
             replace(turn, attempts=tried[turn.message.id], notes=noted.get(turn.message.position, [])) for turn in turns
         ],
-        older=turns[0].message.position if len(found) > TURNS_SHOWN else None,
+        older=turns[0].message.position if len(messages) > TURNS_SHOWN else None,
         is_newest=end is None,
     )
 
@@ -100,11 +100,11 @@ def attempts(thread: Thread, message_ids: Sequence[UUID]) -> defaultdict[UUID | 
 
 def notes(thread: Thread, *, since: datetime) -> defaultdict[int, list[ContextSnapshot]]:
     """The model requests about parts of the thread, oldest first, by the last turn of the part."""
-    asked = ContextSnapshot.objects.filter(
+    requests = ContextSnapshot.objects.filter(
         thread=thread, purpose=ContextSnapshot.Purpose.CONSOLIDATION, created_at__gte=since
     )
     grouped = defaultdict(list)
-    for request in asked.only("id", "purpose", "round", "status", "runs").order_by("id"):
+    for request in requests.only("id", "purpose", "round", "status", "runs").order_by("id"):
         last = max(run.last for run in snapshots.runs_of(request) if run.included)
         grouped[last].append(request)
     return grouped

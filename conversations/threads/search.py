@@ -49,9 +49,9 @@ def threads_with(search: Search) -> QuerySet[Thread]:
     titled = Q()
     for word in search.text.split():
         titled &= Q(title__icontains=word)
-    said = Q(id__in=_indexed(search).values("thread_id")) if search.sought else Q(pk__in=[])
+    text_matches = Q(id__in=_indexed(search).values("thread_id")) if search.sought else Q(pk__in=[])
     fresh = Q(id__in=_readable().filter(_at((turn.thread, turn.position) for turn in search.fresh)).values("thread"))
-    return threads.of(search.user).filter(titled | said | fresh)
+    return threads.of(search.user).filter(titled | text_matches | fresh)
 
 
 def places(search: Search, threads: Iterable[Thread]) -> dict[uuid.UUID, SearchMatch]:

@@ -28,8 +28,8 @@ def run(call: ToolContext, input: Mapping[str, Any]) -> ToolResult:
         return ToolResult(
             text="Nothing was found. Try other words.", summary="Searched the conversations: nothing found"
         )
-    told = (quote(candidate.at, candidate.role, excerpt(candidate.text, query)) for candidate in candidates)
-    return ToolResult(text=joined(told), summary=f"Searched the conversations: {len(candidates)} found")
+    quotes = (quote(candidate.at, candidate.role, excerpt(candidate.text, query)) for candidate in candidates)
+    return ToolResult(text=joined(quotes), summary=f"Searched the conversations: {len(candidates)} found")
 
 
 def search_turns(call: ToolContext, query: str) -> list[Candidate]:

@@ -73,8 +73,8 @@ def _digests_only(snapshots: QuerySet[ContextSnapshot]) -> QuerySet[ContextSnaps
     return snapshots.only("sections", "additions", "runs", "items")
 
 
-def _block_digests(found: Iterable[ContextSnapshot]) -> Iterator[bytes]:
-    return (bytes.fromhex(digest) for snapshot in found for digest in snapshots.digests_of(snapshot))
+def _block_digests(requests: Iterable[ContextSnapshot]) -> Iterator[bytes]:
+    return (bytes.fromhex(digest) for snapshot in requests for digest in snapshots.digests_of(snapshot))
 
 
 def _until_done(step: Callable[[], int]) -> None:

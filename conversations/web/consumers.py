@@ -99,9 +99,9 @@ class ThreadConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
                 await self._leave(SIGN_IN, errors.SignInNeeded())
                 return
             self.visitor.demand(Scope.READ)
-            asked = self.scope["url_route"]["kwargs"]["thread_id"]
-            if asked != threads.NEW:
-                thread = await in_database(threads.get)(self.visitor.user, asked)
+            thread_id = self.scope["url_route"]["kwargs"]["thread_id"]
+            if thread_id != threads.NEW:
+                thread = await in_database(threads.get)(self.visitor.user, thread_id)
                 self.cleared_at = thread.cleared_at
                 await self._belong_to(thread.id)
             self._spawn(self._keep_checking())

@@ -73,9 +73,9 @@ def identify(scope: Connection) -> Callable[[], Visitor | None]:
     return lambda: session_user(key)
 
 
-def token_user(given: str) -> Visitor | None:
+def token_user(secret: str) -> Visitor | None:
     """The active user of a token; ``None`` once it is expired or revoked."""
-    token = tokens.valid(given)
+    token = tokens.valid(secret)
     return Visitor(user=token.user, token=token) if token else None
 
 

@@ -110,9 +110,9 @@ def _do(
                 return done, False
             content = readable(pending)
             turns = _turns(content.turns, zone)
-            asked = provider if _is_recent(pending, at) else None
+            chosen_provider = provider if _is_recent(pending, at) else None
             try:
-                findings = with_made(_findings(user_id, pending, turns, facts, asked, runner), content.made)
+                findings = with_made(_findings(user_id, pending, turns, facts, chosen_provider, runner), content.made)
                 findings = replace(findings, confined=extract(_turns(content.confined, zone)).facts)
                 _keep(user_id, pending, content, findings, facts, zone, at)
                 done += 1

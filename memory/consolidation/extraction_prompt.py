@@ -69,11 +69,11 @@ def material(
     turns: Sequence[SourceTurn], known: Sequence[tuple[uuid.UUID, str]], topics: Sequence[EarlierTopic]
 ) -> str:
     """What the model is told. As JSON, because no text of a turn can pass for the end of it."""
-    told = [{"number": n, "role": turn.role, "text": _excerpt(turn.text)} for n, turn in enumerate(turns, start=1)]
+    numbered = [{"number": n, "role": turn.role, "text": _excerpt(turn.text)} for n, turn in enumerate(turns, start=1)]
     return json.dumps(
         {
             "day": f"{turns[0].at:%A %Y-%m-%d}",
-            "turns": told,
+            "turns": numbered,
             "known": [{"number": n, "text": text} for n, (_, text) in enumerate(known[:MOST_KNOWN], start=1)],
             "open_topics": [
                 {"number": n, "title": topic.title} for n, topic in enumerate(topics[:MOST_TOPICS], start=1)
@@ -92,14 +92,14 @@ def parse_answer(
     made_by: str,
 ) -> Findings:
     """What can be used of an answer to ``material`` of the same. Raises ``InvalidAnswer`` where it holds no summary."""
-    said = _object(answer)
-    summary = _text(said.get("summary"), LONGEST_SUMMARY)
+    payload = _object(answer)
+    summary = _text(payload.get("summary"), LONGEST_SUMMARY)
     if not summary:
         raise InvalidAnswer("There is no summary in the answer.")
-    facts = [fact for one in _objects(said, "facts") if (fact := _fact(one, turns, known[:MOST_KNOWN]))]
-    opened = [topic for one in _objects(said, "topics_opened") if (topic := _new_topic(one, turns))]
-    resolved = [done for one in _objects(said, "topics_resolved") if (done := _resolved(one, turns, topics))]
-    moments = said.get("key_moments")
+    facts = [fact for one in _objects(payload, "facts") if (fact := _fact(one, turns, known[:MOST_KNOWN]))]
+    opened = [topic for one in _objects(payload, "topics_opened") if (topic := _new_topic(one, turns))]
+    resolved = [done for one in _objects(payload, "topics_resolved") if (done := _resolved(one, turns, topics))]
+    moments = payload.get("key_moments")
     return Findings(
         summary=summary,
         moments=[text for one in _list(moments) if (text := _text(one, LONGEST_MOMENT))][:MOST_MOMENTS],
@@ -111,9 +111,9 @@ def parse_answer(
 
 
 def _fact(
-    said: Mapping[str, Any], turns: Sequence[SourceTurn], known: Sequence[tuple[uuid.UUID, str]]
+    payload: Mapping[str, Any], turns: Sequence[SourceTurn], known: Sequence[tuple[uuid.UUID, str]]
 ) -> ExtractedFact | None:
-    text, cited = _text(said.get("text"), LONGEST_FACT), _cited(said, turns)
+    text, cited = _text(payload.get("text"), LONGEST_FACT), _cited(payload, turns)
     if not (text and cited):
         return None
     at = cited[-1].at
@@ -121,38 +121,38 @@ def _fact(
         text=text,
         sources=tuple(turn.id for turn in cited),
         at=at,
-        valid_until=_end_of(said.get("until"), at),
-        replaces=tuple(known[n][0] for n in _numbers(said.get("replaces"), len(known))),
+        valid_until=_end_of(payload.get("until"), at),
+        replaces=tuple(known[n][0] for n in _numbers(payload.get("replaces"), len(known))),
     )
 
 
-def _new_topic(said: Mapping[str, Any], turns: Sequence[SourceTurn]) -> NewTopic | None:
-    title, cited = _text(said.get("title"), LONGEST_TITLE), _cited(said, turns)
+def _new_topic(payload: Mapping[str, Any], turns: Sequence[SourceTurn]) -> NewTopic | None:
+    title, cited = _text(payload.get("title"), LONGEST_TITLE), _cited(payload, turns)
     return NewTopic(title=title, sources=tuple(turn.id for turn in cited), at=cited[0].at) if title and cited else None
 
 
 def _resolved(
-    said: Mapping[str, Any], turns: Sequence[SourceTurn], topics: Sequence[EarlierTopic]
+    payload: Mapping[str, Any], turns: Sequence[SourceTurn], topics: Sequence[EarlierTopic]
 ) -> ResolvedTopic | None:
-    cited, named = _cited(said, turns), _numbers([said.get("topic")], min(len(topics), MOST_TOPICS))
+    cited, named = _cited(payload, turns), _numbers([payload.get("topic")], min(len(topics), MOST_TOPICS))
     return ResolvedTopic(topic=topics[named[0]].id, at=cited[-1].at) if cited and named else None
 
 
-def _cited(said: Mapping[str, Any], turns: Sequence[SourceTurn]) -> list[SourceTurn]:
+def _cited(payload: Mapping[str, Any], turns: Sequence[SourceTurn]) -> list[SourceTurn]:
     """The turns of the person that it rests on."""
-    return [turns[n] for n in _numbers(said.get("turns"), len(turns)) if turns[n].is_persons]
+    return [turns[n] for n in _numbers(payload.get("turns"), len(turns)) if turns[n].is_persons]
 
 
-def _numbers(said: object, most: int) -> list[int]:
+def _numbers(payload: object, most: int) -> list[int]:
     """Places from 0 for numbers from 1, each once and in order."""
-    numbers = (n for n in _list(said) if isinstance(n, int) and not isinstance(n, bool))
+    numbers = (n for n in _list(payload) if isinstance(n, int) and not isinstance(n, bool))
     return sorted({n - 1 for n in numbers if 1 <= n <= most})
 
 
-def _end_of(said: object, at: datetime) -> datetime | None:
+def _end_of(payload: object, at: datetime) -> datetime | None:
     """The end of a day that is not over when it is said."""
     try:
-        day = datetime.fromisoformat(str(said)).date()
+        day = datetime.fromisoformat(str(payload)).date()
         end = datetime.combine(day, time.max.replace(microsecond=0), at.tzinfo)
     except ValueError:
         return None
@@ -163,25 +163,25 @@ def _object(answer: str) -> Mapping[str, Any]:
     """The JSON object in an answer, whatever stands around it."""
     start, end = answer.find("{"), answer.rfind("}")
     try:
-        said = json.loads(answer[start : end + 1], strict=False) if 0 <= start < end else None
+        payload = json.loads(answer[start : end + 1], strict=False) if 0 <= start < end else None
     except (ValueError, RecursionError):
-        said = None
-    if not isinstance(said, dict):
+        payload = None
+    if not isinstance(payload, dict):
         raise InvalidAnswer("The answer is no JSON object.")
-    return said
+    return payload
 
 
-def _objects(said: Mapping[str, Any], name: str) -> Iterator[Mapping[str, Any]]:
-    return (one for one in _list(said.get(name)) if isinstance(one, dict))
+def _objects(payload: Mapping[str, Any], name: str) -> Iterator[Mapping[str, Any]]:
+    return (one for one in _list(payload.get(name)) if isinstance(one, dict))
 
 
-def _list(said: object) -> list[Any]:
-    return said if isinstance(said, list) else []
+def _list(payload: object) -> list[Any]:
+    return payload if isinstance(payload, list) else []
 
 
-def _text(said: object, longest: int) -> str:
+def _text(payload: object, longest: int) -> str:
     """On one line, and as PostgreSQL can hold it; what is longer is no use as what it was asked for."""
-    text = " ".join(UNSTORABLE.sub(" ", said).split()) if isinstance(said, str) else ""
+    text = " ".join(UNSTORABLE.sub(" ", payload).split()) if isinstance(payload, str) else ""
     return text if len(text) <= longest else ""
 
 

@@ -114,6 +114,6 @@ def runs_of_part(turns: Sequence[Turn], thread: Thread, excluded: Sequence[tuple
 
 
 def _items(known: Sequence[tuple[UUID, str]], topics: Sequence[EarlierTopic]) -> Iterator[TierItem]:
-    given = [*(("memory", id, text) for id, text in known), *(("topic", topic.id, topic.title) for topic in topics)]
-    for kind, id, text in given:
+    rows = [*(("memory", id, text) for id, text in known), *(("topic", topic.id, topic.title) for topic in topics)]
+    for kind, id, text in rows:
         yield TierItem(kind=kind, id=str(id), included=True, reason=Reason.REMEMBERED, tokens=estimate_tokens(text))

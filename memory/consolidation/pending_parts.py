@@ -158,7 +158,7 @@ def _versions(thread_id: uuid.UUID) -> list[_Version]:
 
 
 def hold(user_id: int, pending: PendingPart, turns: Sequence[uuid.UUID]) -> tuple[Thread, PartContent]:
-    """Lock a part's thread until the transaction ends. Raises ``PartChanged`` where the part is no longer made of these turns."""
+    """Lock a part's thread until the transaction ends. Raises ``PartChanged`` where these turns are not the part any more."""
     # As every other writer does: whoever forgets or replaces a turn waits, or is seen here.
     thread = Thread.objects.select_for_update(no_key=True).filter(id=pending.thread, remembers=True).first()
     running = Reply.objects.filter(thread=pending.thread, status=Reply.Status.RUNNING)
@@ -172,8 +172,8 @@ def hold(user_id: int, pending: PendingPart, turns: Sequence[uuid.UUID]) -> tupl
 
 
 def _unread(user_id: int, zone: tzinfo) -> Iterator[PendingPart]:
-    found = rows(UNREAD, user=user_id)
-    for (thread, first, settled), turns in groupby(found, key=lambda row: row[:3]):
+    unread = rows(UNREAD, user=user_id)
+    for (thread, first, settled), turns in groupby(unread, key=lambda row: row[:3]):
         rows_of_thread = list(turns)
         places = [TurnPlace(position=row[3], at=row[4], characters=row[5]) for row in rows_of_thread]
         # What was answered late may not have counted before, or count no more: the part that holds it is made anew as well.

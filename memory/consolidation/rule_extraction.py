@@ -48,26 +48,26 @@ def extract(turns: Sequence[SourceTurn], open_topics: Iterable[EarlierTopic] = (
     sentences = [sentence for turn in turns for sentence in sentences_of(turn)]
     if not sentences:
         return Findings()
-    told = [sentence for sentence in sentences if sentence.is_own_word]
-    opened = list(_new_topics(told, turns if turns[-1].position >= last else ()))
+    own_words = [sentence for sentence in sentences if sentence.is_own_word]
+    opened = list(_new_topics(own_words, turns if turns[-1].position >= last else ()))
     chosen, moments = weighed(sentences)
     return Findings(
         summary="\n".join(map(line, chosen)),
         moments=[shortened(with_speaker(one.speaker, stated(one.text)), LONGEST_MOMENT) for one in moments],
-        facts=list(_facts(told))[:MOST_FACTS],
+        facts=list(_facts(own_words))[:MOST_FACTS],
         opened=opened[:MOST_OPENED],
-        resolved=list(_resolved(told, open_topics)),
+        resolved=list(_resolved(own_words, open_topics)),
         made_by=RULES,
     )
 
 
 def _facts(sentences: Iterable[SpokenSentence]) -> Iterator[ExtractedFact]:
-    found: Counter[object] = Counter()
+    counts: Counter[object] = Counter()
     known: set[str] = set()
     for sentence in sentences:
         for text in remember_requests(sentence.text) or statements(sentence.text):
-            if found[sentence.turn.id] < MOST_A_TURN and text.casefold() not in known:
-                found[sentence.turn.id] += 1
+            if counts[sentence.turn.id] < MOST_A_TURN and text.casefold() not in known:
+                counts[sentence.turn.id] += 1
                 known.add(text.casefold())
                 yield ExtractedFact(text=_note_text(sentence, text), sources=(sentence.turn.id,), at=sentence.turn.at)
 
@@ -88,9 +88,9 @@ def _new_topics(sentences: Sequence[SpokenSentence], turns: Sequence[SourceTurn]
                 yield NewTopic(title=shown, sources=(sentence.turn.id,), at=sentence.turn.at)
     # A question that nobody answered.
     if sentences and turns and sentences[-1].turn is turns[-1] and asks(sentences[-1].text):
-        asked = without_opener(sentences[-1].text)
-        if len(WORD.findall(asked)) > LEAST_WORDS and not leans(asked.replace("you", "")):
-            title = shortened(with_speaker(sentences[-1].speaker, capitalised(asked)), LONGEST_TITLE)
+        last_sentence = without_opener(sentences[-1].text)
+        if len(WORD.findall(last_sentence)) > LEAST_WORDS and not leans(last_sentence.replace("you", "")):
+            title = shortened(with_speaker(sentences[-1].speaker, capitalised(last_sentence)), LONGEST_TITLE)
             yield NewTopic(title=title, sources=(turns[-1].id,), at=turns[-1].at)
 
 
@@ -106,7 +106,7 @@ def _is_done(title: str, opened: SpokenSentence, sentences: Sequence[SpokenSente
 def _resolved(sentences: Sequence[SpokenSentence], topics: Iterable[EarlierTopic]) -> Iterator[ResolvedTopic]:
     done = [sentence for sentence in sentences if says_done(sentence.text)]
     for topic in topics:
-        said = next(
+        finishing = next(
             (
                 sentence
                 for sentence in done
@@ -114,5 +114,5 @@ def _resolved(sentences: Sequence[SpokenSentence], topics: Iterable[EarlierTopic
             ),
             None,
         )
-        if said:
-            yield ResolvedTopic(topic=topic.id, at=said.turn.at)
+        if finishing:
+            yield ResolvedTopic(topic=topic.id, at=finishing.turn.at)

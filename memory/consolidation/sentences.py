@@ -68,18 +68,18 @@ def parse_turn(text: str) -> SpokenTurn:
     """The sentences of a turn in order. Whether it brings somebody else's text, which tells nothing of who brings it."""
     match = SPEAKER.match(text)
     name = match[1] if match and match[1][0].isupper() and match[1].casefold() not in NO_NAME else ""
-    said = text[match.end() :] if match and name else text
-    return SpokenTurn(speaker=name, sentences=tuple(_sentences(said[:LONGEST_READ])), is_material=is_material(text))
+    body = text[match.end() :] if match and name else text
+    return SpokenTurn(speaker=name, sentences=tuple(_sentences(body[:LONGEST_READ])), is_material=is_material(text))
 
 
 def sentences_of(turn: SourceTurn) -> Iterator[SpokenSentence]:
     spoken_turn = parse_turn(turn.text)
-    told = turn.is_persons and not spoken_turn.is_material
+    is_own = turn.is_persons and not spoken_turn.is_material
     for place, text in enumerate(spoken_turn.sentences):
         if not UNREADABLE.search(text):
             last = place == len(spoken_turn.sentences) - 1
             yield SpokenSentence(
-                turn=turn, speaker=spoken_turn.speaker, text=text, place=place, is_own_word=told, last=last
+                turn=turn, speaker=spoken_turn.speaker, text=text, place=place, is_own_word=is_own, last=last
             )
 
 

@@ -30,8 +30,8 @@ def statements(sentence: str) -> tuple[str, ...]:
     text = cue_phrases.COMMENT.sub("", without_opener(sentence))
     if asks(sentence) or len(text) > 2 * LONGEST_FACT or not cue_phrases.FIRST_PERSON.search(text):
         return ()
-    found = (next((part for part in _parts(clause) if _states(part)), "") for clause in _clauses(text))
-    return tuple(stated(part) for part in found if part)
+    candidates = (next((part for part in _parts(clause) if _states(part)), "") for clause in _clauses(text))
+    return tuple(stated(part) for part in candidates if part)
 
 
 def _clauses(text: str) -> list[str]:
@@ -107,8 +107,8 @@ def undertakings(sentence: str) -> tuple[str, ...]:
         text = text[wish.start("told") :].rstrip("?")
     if asks(text) or not cue_phrases.FIRST_PERSON.search(text):
         return ()
-    found = (next((part for part in _parts(clause) if _undertakes(part)), "") for clause in _clauses(text))
-    return tuple(stated(part) for part in found if part)
+    candidates = (next((part for part in _parts(clause) if _undertakes(part)), "") for clause in _clauses(text))
+    return tuple(stated(part) for part in candidates if part)
 
 
 def _undertakes(text: str) -> bool:
@@ -127,8 +127,8 @@ def finishes(sentence: str, title: str) -> bool:
     """Whether a sentence says that what the title names is done: it says so, and names it by its own words."""
     if not says_done(sentence):
         return False
-    wanted, said = _content(title)[:4], _content(sentence)
-    shared = {*wanted} & {*said}
+    wanted, content = _content(title)[:4], _content(sentence)
+    shared = {*wanted} & {*content}
     if cue_phrases.DONE.search(sentence):
         return len(shared) >= 2 or bool(shared - {*wanted[:1]}) or len(wanted) == len(shared) == 1
     acted = [word for match in cue_phrases.HAPPENED.finditer(sentence) for word in WORD.findall(match[0].casefold())]
@@ -151,8 +151,8 @@ def says_done(sentence: str) -> bool:
 def _content(text: str) -> list[str]:
     """The stems by which something that is to be done is told apart."""
     words = (cue_phrases.PARTICIPLE.sub(r"\1", stem) for stem in stems(re.sub(r"\(\d{4}-\d\d-\d\d\)", "", text)))
-    found = (cue_phrases.IRREGULAR.get(word, word) for word in words)
-    return list(dict.fromkeys(stem for stem in found if stem not in cue_phrases.OPENED_WORDS))
+    candidates = (cue_phrases.IRREGULAR.get(word, word) for word in words)
+    return list(dict.fromkeys(stem for stem in candidates if stem not in cue_phrases.OPENED_WORDS))
 
 
 def without_opener(sentence: str) -> str:

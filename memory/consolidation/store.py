@@ -226,9 +226,9 @@ def _remake(user_id: int, day: date, parts: Sequence[ThreadSummary], at: datetim
 
 def day_of(parts: Sequence[tuple[str, Sequence[str]]]) -> tuple[str, list[str]]:
     """The text and the key moments of a day from those of its parts. The newest count most where there are many. Pure."""
-    told = parts[-MOST_PARTS_TOLD:]
-    share = LONGEST_SUMMARY // len(told)
-    text = "\n".join(_beginning(summary, share) for summary, _ in told)
+    newest_parts = parts[-MOST_PARTS_TOLD:]
+    share = LONGEST_SUMMARY // len(newest_parts)
+    text = "\n".join(_beginning(summary, share) for summary, _ in newest_parts)
     moments = list(dict.fromkeys(moment for _, some in parts for moment in some))
     return text, moments[-MOST_MOMENTS_A_DAY:]
 

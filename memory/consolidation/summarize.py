@@ -75,8 +75,8 @@ def digest(
             with telemetry.listener.model_request(request.snapshot, call):
                 answer = runner.run(_answer(provider, request.payload, call, deadline_seconds))
         except ProviderError as error:
-            told = error.message if error.retryable else f"{error.message} {BY_RULES}"
-            end_request(request.snapshot, _failed(error.code, told, call, retryable=error.retryable))
+            problem = error.message if error.retryable else f"{error.message} {BY_RULES}"
+            end_request(request.snapshot, _failed(error.code, problem, call, retryable=error.retryable))
             if error.retryable:
                 raise
             log.warning("the model can't be asked about a part", extra={"cause": error.code})
@@ -85,8 +85,8 @@ def digest(
             findings = _parse(answer, call, request, turns)
         except extraction_prompt.InvalidAnswer as garbage:
             again = attempt < ATTEMPTS and _is_whole(call)
-            told = str(garbage) if again else f"{garbage} {BY_RULES}"
-            end_request(request.snapshot, _failed("unusable_answer", told, call, retryable=again))
+            problem = str(garbage) if again else f"{garbage} {BY_RULES}"
+            end_request(request.snapshot, _failed("unusable_answer", problem, call, retryable=again))
             log.warning("the model's findings are no use", extra={"cause": str(garbage)})
             if not again:
                 break
@@ -143,8 +143,8 @@ def end_left_behind(user_id: int, since: datetime) -> None:
 
 def _bearing_facts(turns: Sequence[SourceTurn], facts: Facts) -> list[tuple[uuid.UUID, str]]:
     """What bears on the turns and is still remembered: the facts were read when the run began."""
-    said = "\n".join(turn.text for turn in turns)
-    bearing = facts.bearing_on(said, extraction_prompt.MOST_KNOWN)
+    text = "\n".join(turn.text for turn in turns)
+    bearing = facts.bearing_on(text, extraction_prompt.MOST_KNOWN)
     there = set(Memory.objects.filter(id__in=[fact.id for fact in bearing]).values_list("id", flat=True))
     return [(fact.id, fact.text) for fact in bearing if fact.id in there]
 
@@ -175,7 +175,7 @@ async def _answer(provider: Provider, payload: Payload, call: ModelCall, deadlin
     """The text, ``None`` where it was given up; raises ``ProviderError`` where none came."""
     try:
         async with asyncio.timeout(deadline_seconds):
-            return await whole_text(provider, payload, lambda said: len(said) > extraction_prompt.LONGEST_ANSWER, call)
+            return await whole_text(provider, payload, lambda text: len(text) > extraction_prompt.LONGEST_ANSWER, call)
     except TimeoutError:
         raise ProviderError("timeout", "It took too long.", retryable=True) from None
 

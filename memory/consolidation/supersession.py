@@ -114,10 +114,10 @@ def stored_fact(
     )
 
 
-def new_facts(found: Sequence[ExtractedFact], facts: Facts) -> list[New]:
+def new_facts(extracted: Sequence[ExtractedFact], facts: Facts) -> list[New]:
     """What of the found is not known yet, in the order in which it was said. Takes note of it in ``facts``."""
     new: list[New] = []
-    for fact in sorted(found, key=lambda one: one.at):
+    for fact in sorted(extracted, key=lambda one: one.at):
         if facts.holds(fact):
             continue
         others = {
@@ -131,10 +131,10 @@ def new_facts(found: Sequence[ExtractedFact], facts: Facts) -> list[New]:
     return new
 
 
-def facts_alone(found: Sequence[ExtractedFact], facts: Facts) -> list[New]:
+def facts_alone(extracted: Sequence[ExtractedFact], facts: Facts) -> list[New]:
     """What of the found is not known yet, and replaces nothing. Takes note of it in ``facts``."""
     new: list[New] = []
-    for fact in found:
+    for fact in extracted:
         if not facts.holds(fact):
             new.append(New(id=uuid.uuid4(), fact=fact))
             _note(facts, new[-1])
@@ -156,12 +156,12 @@ def key_of(text: str) -> Key:
 
 def slot_of(text: str) -> str:
     """What a person has one of, if the text tells it: "home", "favourite colour". With whom a transcript names."""
-    name, said = speaker(text)
-    said = said.replace("’", "'")
+    name, body = speaker(text)
+    body = body.replace("’", "'")
     for slot, pattern in cue_phrases.SLOTS.items():
-        if match := pattern.search(said):
-            told = next((part for part in match.groupdict().values() if part), "")
-            return " ".join(filter(None, (name, slot, told.casefold())))
+        if match := pattern.search(body):
+            value = next((part for part in match.groupdict().values() if part), "")
+            return " ".join(filter(None, (name, slot, value.casefold())))
     return ""
 
 

@@ -82,22 +82,22 @@ def given_away(user: User, hints: Hints, rows: Mapping[uuid.UUID, Keys], turns: 
     threads = list(Thread.objects.filter(user=user).values_list("id", flat=True))
     requests = _requests(threads)
     marks = _marks(user, turns, rows)
-    given: dict[uuid.UUID, Keys] = {}
-    found: dict[Message, Keys] = {}
+    exposed: dict[uuid.UUID, Keys] = {}
+    turn_keys: dict[Message, Keys] = {}
     while marks:
         fresh = {
             reply: keys
             for reply, keys in _exposed_replies(threads, requests, marks).items()
-            if not keys <= given.get(reply, NONE)
+            if not keys <= exposed.get(reply, NONE)
         }
-        given |= {reply: keys | given.get(reply, NONE) for reply, keys in fresh.items()}
-        new = _turns({reply: given[reply] for reply in fresh}, requests, hints, {*turns, *found})
-        found |= new
+        exposed |= {reply: keys | exposed.get(reply, NONE) for reply, keys in fresh.items()}
+        new = _turns({reply: exposed[reply] for reply in fresh}, requests, hints, {*turns, *turn_keys})
+        turn_keys |= new
         marks = _marks(user, new, {})
-    of_threads = _by_thread(requests, given)
+    of_threads = _by_thread(requests, exposed)
     return Exposure(
-        turns=list(found),
-        memories=_memories(user, hints, found),
+        turns=list(turn_keys),
+        memories=_memories(user, hints, turn_keys),
         threads=_rows_with_hints(Thread.objects.filter(id__in=of_threads), "id", "title", hints, of_threads),
         artifacts=_rows_with_hints(
             Artifact.objects.filter(thread__in=of_threads), "thread_id", "title", hints, of_threads
@@ -105,8 +105,8 @@ def given_away(user: User, hints: Hints, rows: Mapping[uuid.UUID, Keys], turns: 
         versions=_rows_with_hints(
             ArtifactVersion.objects.filter(thread__in=of_threads), "thread_id", "content", hints, of_threads
         ),
-        replies=given,
-        blocks=_blocks(hints, [request for request in requests if request.reply in given], of_threads),
+        replies=exposed,
+        blocks=_blocks(hints, [request for request in requests if request.reply in exposed], of_threads),
     )
 
 
@@ -158,13 +158,13 @@ def _exposed_replies(
     """The replies whose requests were given one of the marks, with what that told them."""
     recalled = _recalled_keys(threads, {**marks.rows, **marks.turns})
     accounts = _accounts(threads, marks.rows)
-    found: dict[uuid.UUID, Keys] = {}
+    keys_by_reply: dict[uuid.UUID, Keys] = {}
     for request in requests:
         keys = recalled.get(request.id, NONE) | accounts.get((request.thread, request.items), NONE)
         keys |= _sent_keys(request.runs, marks.places.get(request.thread, {}))
         if keys:
-            found[request.reply] = found.get(request.reply, NONE) | keys
-    return found
+            keys_by_reply[request.reply] = keys_by_reply.get(request.reply, NONE) | keys
+    return keys_by_reply
 
 
 def _recalled_keys(threads: list[uuid.UUID], marked: Mapping[str, Keys]) -> dict[uuid.UUID, Keys]:
@@ -194,27 +194,27 @@ def _sent_keys(runs: str, places: Mapping[int, Keys]) -> Keys:
 
 
 def _turns(
-    given: Mapping[uuid.UUID, Keys], requests: Iterable[ExposingRequest], hints: Hints, known: Collection[Message]
+    exposed: Mapping[uuid.UUID, Keys], requests: Iterable[ExposingRequest], hints: Hints, known: Collection[Message]
 ) -> dict[Message, Keys]:
     """The turns that were answered with these replies, and those that these are, where they give it away."""
-    asked = {request.reply: request.message for request in requests if request.reply in given and request.message}
+    asked = {request.reply: request.message for request in requests if request.reply in exposed and request.message}
     keys_of_turn: dict[uuid.UUID, Keys] = {}
     for reply, message in asked.items():
-        keys_of_turn[message] = keys_of_turn.get(message, NONE) | given[reply]
-    threads = {request.thread for request in requests if request.reply in given}
+        keys_of_turn[message] = keys_of_turn.get(message, NONE) | exposed[reply]
+    threads = {request.thread for request in requests if request.reply in exposed}
     turns = Message.objects.filter(thread__in=threads).exclude(status=Message.Status.FORGOTTEN).order_by("id")
     turns = turns.only("id", "thread_id", "position", "role", "text", "content", "created_at", "reply_id")
-    messages = [turn for turn in turns.iterator() if turn.id in keys_of_turn or turn.reply_id in given]
+    messages = [turn for turn in turns.iterator() if turn.id in keys_of_turn or turn.reply_id in exposed]
     questions = {turn.id: turn.text for turn in messages if turn.id in keys_of_turn}
-    found = {}
+    revealing = {}
     for turn in messages:
-        keys = keys_of_turn.get(turn.id, NONE) | (given.get(turn.reply_id, NONE) if turn.reply_id else NONE)
-        told = hints.matching_keys([turn.text, turn.content], keys)
+        keys = keys_of_turn.get(turn.id, NONE) | (exposed.get(turn.reply_id, NONE) if turn.reply_id else NONE)
+        revealed = hints.matching_keys([turn.text, turn.content], keys)
         if turn.reply_id in asked:
-            told |= hints.answered(questions.get(asked[turn.reply_id], ""), turn.text, keys)
-        if told and turn not in known:
-            found[turn] = told
-    return found
+            revealed |= hints.answered(questions.get(asked[turn.reply_id], ""), turn.text, keys)
+        if revealed and turn not in known:
+            revealing[turn] = revealed
+    return revealing
 
 
 def _memories(user: User, hints: Hints, turns: Mapping[Message, Keys]) -> frozenset[uuid.UUID]:
@@ -229,8 +229,8 @@ def _memories(user: User, hints: Hints, turns: Mapping[Message, Keys]) -> frozen
 def _rows_with_hints(
     rows: QuerySet[Any], thread: str, text: str, hints: Hints, of_threads: Mapping[uuid.UUID, Keys]
 ) -> frozenset[Any]:
-    found = rows.values_list("id", thread, text).iterator()
-    return frozenset(id for id, where, said in found if hints.matching_keys(said, of_threads[where]))
+    values = rows.values_list("id", thread, text).iterator()
+    return frozenset(id for id, where, said in values if hints.matching_keys(said, of_threads[where]))
 
 
 def _blocks(
@@ -244,20 +244,20 @@ def _blocks(
         if part.name not in STAFF_WRITTEN
     }
     blocks = ContextBlock.objects.filter(thread__in={thread for thread, _ in named}, forgotten_at=None)
-    found = {}
+    block_ids = {}
     for id, thread, digest, text in blocks.values_list("id", "thread_id", "sha256", "text").iterator():
         place = thread, bytes(digest).hex()
         if place in named and hints.matching_keys(text, of_threads[thread]):
-            found[place] = id
-    return found
+            block_ids[place] = id
+    return block_ids
 
 
-def _by_thread(requests: Iterable[ExposingRequest], given: Mapping[uuid.UUID, Keys]) -> dict[uuid.UUID, Keys]:
-    found: dict[uuid.UUID, Keys] = {}
+def _by_thread(requests: Iterable[ExposingRequest], exposed: Mapping[uuid.UUID, Keys]) -> dict[uuid.UUID, Keys]:
+    keys_by_thread: dict[uuid.UUID, Keys] = {}
     for request in requests:
-        if request.reply in given:
-            found[request.thread] = found.get(request.thread, NONE) | given[request.reply]
-    return found
+        if request.reply in exposed:
+            keys_by_thread[request.thread] = keys_by_thread.get(request.thread, NONE) | exposed[request.reply]
+    return keys_by_thread
 
 
 def _united(keys: Iterable[Keys]) -> Keys:

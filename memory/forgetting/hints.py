@@ -48,20 +48,22 @@ class Hints:
 
     def answered(self, question: str, answer: str, keys: Keys) -> Keys:
         """Those of the memories that an answer gives away by what its question didn't say yet."""
-        asked = self._lookup.stems_in(question)
-        if not asked:
+        question_stems = self._lookup.stems_in(question)
+        if not question_stems:
             return NONE
-        return frozenset(key for sentence in sentences(answer) for key in self._completed(asked, sentence, keys))
+        return frozenset(
+            key for sentence in sentences(answer) for key in self._completed(question_stems, sentence, keys)
+        )
 
-    def _completed(self, asked: Collection[str], sentence: str, keys: Keys) -> Iterable[str]:
-        new = self._lookup.stems_in(sentence).difference(asked)
+    def _completed(self, question_stems: Collection[str], sentence: str, keys: Keys) -> Iterable[str]:
+        new = self._lookup.stems_in(sentence).difference(question_stems)
         if not new:
             return
-        both = new.union(asked)
+        both = new.union(question_stems)
         likely = {id(fact): (key, fact) for stem in both for key, fact in self._heavy.get(stem, ()) if key in keys}
         is_question = bool(likely) and asks(sentence)
         for key, fact in likely.values():
             words = [word for word in fact.words if word.stem in both]
-            is_exchange = any(word.stem in asked for word in words) and any(word.stem in new for word in words)
+            is_exchange = any(word.stem in question_stems for word in words) and any(word.stem in new for word in words)
             if is_exchange and enough(fact, words, is_question=is_question):
                 yield key

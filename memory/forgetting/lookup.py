@@ -30,8 +30,8 @@ class _StemsByWord(dict[str, frozenset[str]]):
 
     def __missing__(self, word: str) -> frozenset[str]:
         forms = {word, *self._forms(word)}
-        found = self[word] = frozenset(stem for form in forms for stem in self._stems.get(form, ()))
-        return found
+        stems = self[word] = frozenset(stem for form in forms for stem in self._stems.get(form, ()))
+        return stems
 
     def _forms(self, word: str) -> Iterable[str]:
         if UNSPACED.search(word):

@@ -109,8 +109,8 @@ class Needles:
 
     def starts(self) -> list[str]:
         """Every text that tells one of the facts holds one of these, case aside."""
-        found = {form for fact in self.facts for word in fact.heaviest for form in _cases(word.start)}
-        return sorted(found | {form for fact in self.facts if not fact.words for form in _cases(fact.longest)})
+        forms = {form for fact in self.facts for word in fact.heaviest for form in _cases(word.start)}
+        return sorted(forms | {form for fact in self.facts if not fact.words for form in _cases(fact.longest)})
 
     def _tells(self, text: str) -> bool:
         if not self.facts or not text:
@@ -156,8 +156,8 @@ def facts_in(text: str, counts: Mapping[str, int], turns: int) -> list[TargetSen
 
 
 def fact_of(sentence: str, counts: Mapping[str, int], turns: int) -> TargetSentence:
-    found = WORD.findall(unicodedata.normalize("NFKC", sentence))
-    written = [part for word in found for part in UNSPACED.split(word) if part]
+    written_words = WORD.findall(unicodedata.normalize("NFKC", sentence))
+    written = [part for word in written_words for part in UNSPACED.split(word) if part]
     words = []
     for stem in dict.fromkeys(stems(sentence)):
         same = [place for place, word in enumerate(written) if _is_of(word, stem)]
@@ -217,12 +217,12 @@ def _cases(start: str) -> set[str]:
 
 def _stands_in(wording: str, text: str) -> bool:
     """As whole words, not within others."""
-    found = text.find(wording)
-    while found >= 0:
-        after = found + len(wording)
-        if not (text[found - 1 : found].isalnum() and wording[0].isascii()) and not (
+    start = text.find(wording)
+    while start >= 0:
+        after = start + len(wording)
+        if not (text[start - 1 : start].isalnum() and wording[0].isascii()) and not (
             text[after : after + 1].isalnum() and wording[-1].isascii()
         ):
             return True
-        found = text.find(wording, found + 1)
+        start = text.find(wording, start + 1)
     return False

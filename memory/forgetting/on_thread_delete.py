@@ -64,7 +64,7 @@ def _elsewhere(
     parts = frozenset(ThreadSummary.objects.filter(thread=thread).values_list("id", flat=True))
     days = list(DailySummary.objects.filter(user=thread.user_id, parts__overlap=list(parts | retold)))
     rows = memories | topics | parts | retold | {day.id for day in days}
-    found = find_recorded(
+    records = find_recorded(
         others, RemovedRows(turns=turns, rows=rows, replies=replies, thread=thread.id), Needles([]), quotes.blocks
     )
     return Rows(
@@ -75,9 +75,9 @@ def _elsewhere(
         days=frozenset(day.id for day in days),
         beside=frozenset(_told_of_besides(days, parts | retold)),
         replies=replies,
-        blocks=found.blocks,
-        snapshots=found.snapshots,
-        touched=found.threads | {turn.thread for turn in turns},
+        blocks=records.blocks,
+        snapshots=records.snapshots,
+        touched=records.threads | {turn.thread for turn in turns},
     )
 
 

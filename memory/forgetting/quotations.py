@@ -30,30 +30,30 @@ def quoting(thread: Thread) -> Quotations:
     blocks = ContextBlock.objects.filter(thread__in=others, forgotten_at=None, text__contains=f'"{SEARCH_TOOL}"')
     if not (turns.exists() or blocks.exists()):
         return NOWHERE
-    said = _texts_by_source(thread)
+    texts = _texts_by_source(thread)
     return Quotations(
-        turns=[turn for turn in turns.iterator() if _quotes(turn.content, said)],
+        turns=[turn for turn in turns.iterator() if _quotes(turn.content, texts)],
         blocks={
             (block.thread_id, bytes(block.sha256).hex()): block.pk
             for block in blocks.iterator()
-            if block.thread_id and _quotes(read_json(block.text), said)
+            if block.thread_id and _quotes(read_json(block.text), texts)
         },
     )
 
 
 def _texts_by_source(thread: Thread) -> dict[str, list[str]]:
     """The texts of all turns, by what a quote of them begins with."""
-    said: dict[str, list[str]] = {}
+    texts: dict[str, list[str]] = {}
     turns = Message.objects.filter(thread=thread).exclude(status=Message.Status.FORGOTTEN)
     for at, role, text in turns.values_list("created_at", "role", "text").iterator():
-        said.setdefault(source_of(at, role), []).append(text)
-    return said
+        texts.setdefault(source_of(at, role), []).append(text)
+    return texts
 
 
-def _quotes(value: Any, said: Mapping[str, Sequence[str]]) -> bool:
+def _quotes(value: Any, texts: Mapping[str, Sequence[str]]) -> bool:
     """Whether one of the texts in a JSON value quotes one of the turns."""
     return any(
-        bool(words) and any(words in turn for turn in said.get(source, ()))
+        bool(words) and any(words in turn for turn in texts.get(source, ()))
         for text in texts_in(value)
         for source, words in quotes_in(text)
     )

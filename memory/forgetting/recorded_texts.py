@@ -86,9 +86,9 @@ def find_recorded(
 ) -> RecordedTexts:
     """What was recorded of requests in these threads, which are all of the person's. ``also`` are blocks that go too."""
     requests = list(_requests(threads, removed))
-    told = {**_telling(threads, needles), **also}
-    places = {(request.thread, digest) for request in requests for digest in request.goes} | told.keys()
-    blocks = told | _blocks(places - told.keys())
+    block_ids = {**_telling(threads, needles), **also}
+    places = {(request.thread, digest) for request in requests for digest in request.goes} | block_ids.keys()
+    blocks = block_ids | _blocks(places - block_ids.keys())
     digests: dict[uuid.UUID, list[str]] = {}
     for thread, digest in blocks:
         digests.setdefault(thread, []).append(snapshot_codec.short(digest))
@@ -145,11 +145,11 @@ def _tiers(threads: Sequence[uuid.UUID], rows: Collection[uuid.UUID]) -> dict[Ro
         for id in ids:
             holding |= Q(text__contains=id)
     accounts = ContextBlock.objects.filter(holding, thread__in=threads, text__startswith=ITEMS_START)
-    found: dict[RowKey, set[str]] = {}
+    sections_by_key: dict[RowKey, set[str]] = {}
     for thread, digest, text in accounts.values_list("thread_id", "sha256", "text").iterator():
-        given = {item["kind"] for item in json.loads(text) if item["included"] and item["id"] in ids}
-        found[thread, _hex(digest)] = set().union(*(TIERS[kind] for kind in given))
-    return found
+        kinds = {item["kind"] for item in json.loads(text) if item["included"] and item["id"] in ids}
+        sections_by_key[thread, _hex(digest)] = set().union(*(TIERS[kind] for kind in kinds))
+    return sections_by_key
 
 
 def _telling(threads: Sequence[uuid.UUID], needles: Needles) -> dict[RowKey, int]:
@@ -171,10 +171,10 @@ def _telling(threads: Sequence[uuid.UUID], needles: Needles) -> dict[RowKey, int
 def _blocks(places: Collection[RowKey]) -> dict[RowKey, int]:
     digests = {bytes.fromhex(digest) for _, digest in places}
     blocks = ContextBlock.objects.filter(thread__in={thread for thread, _ in places}, sha256__in=digests)
-    found = {
+    ids_by_key = {
         (thread, _hex(digest)): id for id, thread, digest in blocks.values_list("id", "thread_id", "sha256").iterator()
     }
-    return {place: id for place, id in found.items() if place in places}
+    return {place: id for place, id in ids_by_key.items() if place in places}
 
 
 def _hex(digest: Any) -> str:

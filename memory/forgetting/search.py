@@ -59,23 +59,23 @@ def find(user: User, target: ForgetTarget) -> Rows:
     copies = needles.and_also(_quotes(user, target.turns)) if target.turns else needles
     sources = {*target.turns, *(source for memory in [*memories, *telling] for source in memory.sources)}
     turns = _turns(user, sources, needles, copies)
-    given = given_away(
+    exposure = given_away(
         user,
         hints,
         {memory.id: frozenset({str(memory.id)}) for memory in memories} | {memory.id: hints.keys for memory in telling},
         _told_by(turns, [*memories, *telling], hints),
     )
-    found = in_order(turns | dict.fromkeys(given.turns, "mention"))
-    rows = _rest(user, target, found, needles)
+    results = in_order(turns | dict.fromkeys(exposure.turns, "mention"))
+    rows = _rest(user, target, results, needles)
     rows = replace(
         rows,
-        memories=rows.memories | given.memories | {memory.id for memory in [*memories, *telling]},
-        threads=rows.threads | given.threads,
-        artifacts=rows.artifacts | given.artifacts,
-        versions=rows.versions | given.versions,
-        replies=_replies(user, found, copies, hints, given.replies),
+        memories=rows.memories | exposure.memories | {memory.id for memory in [*memories, *telling]},
+        threads=rows.threads | exposure.threads,
+        artifacts=rows.artifacts | exposure.artifacts,
+        versions=rows.versions | exposure.versions,
+        replies=_replies(user, results, copies, hints, exposure.replies),
     )
-    return _with_records(user, rows, copies, given.blocks, everything=target.everything)
+    return _with_records(user, rows, copies, exposure.blocks, everything=target.everything)
 
 
 def _memories(user: User, target: ForgetTarget) -> list[Memory]:
@@ -107,10 +107,10 @@ def _needles(user: User, memories: Sequence[Memory], facts: Mapping[uuid.UUID, S
 
 def _quotes(user: User, turns: Collection[uuid.UUID]) -> list[TargetSentence]:
     """The sentences of turns, but for those so short that anybody may say them."""
-    said = [sentence for _, text in _texts(user, turns) for sentence in sentences(text)]
+    own_sentences = [sentence for _, text in _texts(user, turns) for sentence in sentences(text)]
     return [
         quote_of(sentence)
-        for sentence in said
+        for sentence in own_sentences
         if len(WORD.findall(sentence)) >= QUOTED or len(stems(sentence)) >= QUOTED
     ]
 
@@ -145,8 +145,8 @@ def _turns(user: User, sources: Collection[uuid.UUID], needles: Needles, copies:
     mine = mine.only("id", "thread_id", "position", "role", "text", "content", "created_at")
     others = mine.exclude(id__in=sources)
     mentions = [*_telling(others, needles, "text"), *_telling(others.filter(content__isnull=False), copies, "content")]
-    found: dict[Message, Why] = dict.fromkeys(mentions, "mention")
-    return found | dict.fromkeys(mine.filter(id__in=sources), "source")
+    results: dict[Message, Why] = dict.fromkeys(mentions, "mention")
+    return results | dict.fromkeys(mine.filter(id__in=sources), "source")
 
 
 def _told_by(turns: Iterable[Message], memories: Sequence[Memory], hints: Hints) -> dict[Message, Keys]:
@@ -210,7 +210,9 @@ def _with_summaries(user: User, rows: Rows, needles: Needles, *, everything: boo
     )
 
 
-def _with_records(user: User, rows: Rows, needles: Needles, told: Mapping[RowKey, int], *, everything: bool) -> Rows:
+def _with_records(
+    user: User, rows: Rows, needles: Needles, marked_blocks: Mapping[RowKey, int], *, everything: bool
+) -> Rows:
     """With the blocks of snapshots that go, and the threads that all of it lies in."""
     removed = RemovedRows(
         turns=rows.turns,
@@ -218,11 +220,13 @@ def _with_records(user: User, rows: Rows, needles: Needles, told: Mapping[RowKey
         replies=_answered(rows.turns),
         everything=everything,
     )
-    found = find_recorded(list(Thread.objects.filter(user=user).values_list("id", flat=True)), removed, needles, told)
+    results = find_recorded(
+        list(Thread.objects.filter(user=user).values_list("id", flat=True)), removed, needles, marked_blocks
+    )
     versions = ArtifactVersion.objects.filter(id__in=rows.versions).values_list("thread_id", flat=True)
     artifacts = Artifact.objects.filter(id__in=rows.artifacts).values_list("thread_id", flat=True)
-    touched = {turn.thread for turn in rows.turns} | rows.threads | found.threads | {*versions} | {*artifacts}
-    return replace(rows, blocks=found.blocks, snapshots=found.snapshots, touched=frozenset(touched))
+    touched = {turn.thread for turn in rows.turns} | rows.threads | results.threads | {*versions} | {*artifacts}
+    return replace(rows, blocks=results.blocks, snapshots=results.snapshots, touched=frozenset(touched))
 
 
 def _titled(user: User, turns: Sequence[ForgottenTurn], needles: Needles) -> frozenset[uuid.UUID]:
@@ -248,10 +252,10 @@ def parts_with(parts: QuerySet[ThreadSummary], turns: Sequence[ForgottenTurn]) -
 
 def _resting_on(rows: QuerySet[Any], ids: Collection[uuid.UUID]) -> frozenset[uuid.UUID]:
     """Those of the rows that no other turn is a source of, as far as there still is one."""
-    found = list(rows)
-    others = {source for row in found for source in row.sources} - {*ids}
+    results = list(rows)
+    others = {source for row in results for source in row.sources} - {*ids}
     left = Message.objects.filter(id__in=others).exclude(status=Message.Status.FORGOTTEN).values_list("id", flat=True)
-    return frozenset(row.id for row in found if {*left}.isdisjoint(row.sources))
+    return frozenset(row.id for row in results if {*left}.isdisjoint(row.sources))
 
 
 def _with_whole_answers(turns: Collection[uuid.UUID]) -> frozenset[uuid.UUID]:
@@ -274,28 +278,28 @@ def _answered(turns: Iterable[ForgottenTurn]) -> frozenset[uuid.UUID]:
 
 
 def _replies(
-    user: User, turns: Sequence[ForgottenTurn], needles: Needles, hints: Hints, given: Mapping[uuid.UUID, Keys]
+    user: User, turns: Sequence[ForgottenTurn], needles: Needles, hints: Hints, exposure: Mapping[uuid.UUID, Keys]
 ) -> frozenset[uuid.UUID]:
     """Those that wrote or answered one of the turns, and those whose events tell it."""
     replies = Reply.objects.filter(
         thread__in={turn.thread for turn in turns}, user_message__in=[turn.id for turn in turns]
     )
-    found = {*_answered(turns), *replies.values_list("id", flat=True)}
+    results = {*_answered(turns), *replies.values_list("id", flat=True)}
     if needles:
         events = ReplyEvent.objects.filter(reply__thread__user=user).order_by("reply_id", "seq")
-        said: dict[uuid.UUID, dict[str, Any]] = {}
+        own_sentences: dict[uuid.UUID, dict[str, Any]] = {}
         for reply, kind, data in events.values_list("reply_id", "type", "data").iterator():
-            texts = said.setdefault(reply, dict.fromkeys(IN_PIECES, "") | {"others": []})
+            texts = own_sentences.setdefault(reply, dict.fromkeys(IN_PIECES, "") | {"others": []})
             if name := IN_PIECES.get(kind):
                 texts[kind] += data[name]
             else:
                 texts["others"].append(data)
-        found |= {
+        results |= {
             reply
-            for reply, texts in said.items()
-            if needles.tell(texts) or hints.matching_keys(texts, given.get(reply, NONE))
+            for reply, texts in own_sentences.items()
+            if needles.tell(texts) or hints.matching_keys(texts, exposure.get(reply, NONE))
         }
-    return frozenset(found)
+    return frozenset(results)
 
 
 def _telling[M: Model](rows: QuerySet[M], needles: Needles, *fields: str) -> list[M]:

@@ -34,8 +34,8 @@ class EmbeddingModel:
     def embed(self, texts: Sequence[str]) -> Iterator[str]:
         """Each text as PostgreSQL reads a point: of length 1, or all zeros where there is nothing to tell. Pure."""
         tokens = self.tokenizer.encode_batch([text[:LONGEST_TEXT] for text in texts], add_special_tokens=False)
-        for found in tokens:
-            ids = [id for id in found.ids if id < len(self.rows)]
+        for token in tokens:
+            ids = [id for id in token.ids if id < len(self.rows)]
             mean = self.rows[ids].astype("float32").sum(axis=0)
             length = float((mean @ mean) ** 0.5) or 1.0
             yield json.dumps([round(number, 5) for number in (mean / length).tolist()])
@@ -43,10 +43,10 @@ class EmbeddingModel:
 
 def model() -> EmbeddingModel:
     """Loaded once a process. Raises ``NoModel``."""
-    found = _loaded()
-    if isinstance(found, NoModel):
-        raise found
-    return found
+    loaded = _loaded()
+    if isinstance(loaded, NoModel):
+        raise loaded
+    return loaded
 
 
 @cache

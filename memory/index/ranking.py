@@ -181,7 +181,7 @@ def counts_of(row: Sequence[Any] | None) -> tuple[WordCounts, datetime | None]:
     if row is None:
         return WordCounts(), None
     turns, length, names, until, shares = row
-    common = {int(found): share / 1_000_000 for found, share in json.loads(shares or "{}").items()}
+    common = {int(term): share / 1_000_000 for term, share in json.loads(shares or "{}").items()}
     return WordCounts(turns=turns, length=length, shares=common, names=frozenset(names)), until
 
 
@@ -242,7 +242,7 @@ def _chosen(terms: Sequence[int], holding: Mapping[int, float], turns: int) -> t
     """Which turns are fetched: all with one of the rarest terms, then those that hold two of the next. Rarest terms first."""
     if turns <= FEW_TURNS:
         return list(terms), []
-    totals = list(accumulate(holding[found] for found in terms))
+    totals = list(accumulate(holding[term] for term in terms))
     fetched = list(terms[: bisect_right(totals, MOST_FETCHED)])
     pairs: list[list[int]] = []
     left = MOST_FETCHED - (totals[len(fetched) - 1] if fetched else 0)

@@ -82,8 +82,8 @@ class SaidTurn:
 
 def indexed(user_id: int, turn: SaidTurn) -> dict[str, Any]:
     """The row of a turn. Pure."""
-    name, said = speaker(turn.text)
-    words = stems(said)
+    name, body = speaker(turn.text)
+    words = stems(body)
     unique = list(dict.fromkeys(words))[:MOST_TERMS]
     days = [day_term(user_id, turn.at.date())] if turn.text else []
     return {
@@ -93,7 +93,7 @@ def indexed(user_id: int, turn: SaidTurn) -> dict[str, Any]:
         "user_id": user_id,
         "day": turn.at.date().isoformat(),
         "speaker": term(user_id, name or role(turn.role)),
-        "asks": asks(said),
+        "asks": asks(body),
         "length": len(words),
         "terms": [*dict.fromkeys(term(user_id, word) for word in unique), *days],
     }

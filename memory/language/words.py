@@ -68,14 +68,14 @@ def holds(text: str, wanted: Sequence[Sought]) -> bool:
 
 def excerpt(text: str, wanted: Sequence[Sought], length: int = 160) -> tuple[str, list[str]]:
     """About so many characters around the first of the words, on one line, and the words as they stand in them."""
-    found = next(_standing(text, wanted), None)
-    middle = found[0] if found else 0
+    match = next(_standing(text, wanted), None)
+    middle = match[0] if match else 0
     start = max(0, min(middle - length // 3, len(text) - length))
     if start:
         start = text.find(" ", start, middle) + 1 or start
     end = start + length
     if end < len(text):
-        end = text.rfind(" ", middle + len(found[1]) if found else start + 1, end) + 1 or end
+        end = text.rfind(" ", middle + len(match[1]) if match else start + 1, end) + 1 or end
     part = " ".join(text[start:end].split())
     words = dict.fromkeys(word for _, word in _standing(part, wanted))
     return f"{'…' * (start > 0)}{part}{'…' * (end < len(text))}", list(words)
@@ -126,7 +126,7 @@ def term(user_id: int, stem: str) -> int:
 
 def _words(text: str) -> list[str]:
     text = unicodedata.normalize("NFKC", text[:LONGEST_TEXT]).casefold()
-    return [word for found in WORD.findall(text) for word in _parts(found)]
+    return [word for match in WORD.findall(text) for word in _parts(match)]
 
 
 def _parts(word: str) -> list[str]:

@@ -61,15 +61,15 @@ class MemoryList(APIView):
     @extend_schema(request=shapes.NewMemory, responses={201: shapes.MemoryAnswer})
     def post(self, request: Request) -> Response:
         """Have something remembered."""
-        asked = valid(shapes.NewMemory, request)
+        payload = valid(shapes.NewMemory, request)
         by_hand = isinstance(request.successful_authenticator, SessionAuthentication)
         memory = services.remember(
             user=caller(request),
-            content=asked["content"],
-            tags=_own(request, asked.get("tags", [])),
+            content=payload["content"],
+            tags=_own(request, payload.get("tags", [])),
             origin=Memory.Origin.HAND if by_hand else Memory.Origin.PROGRAM,
             at=timezone.now(),
-            valid_until=asked.get("valid_until"),
+            valid_until=payload.get("valid_until"),
         )
         return Response(_object(memory, {}), status=201)
 

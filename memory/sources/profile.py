@@ -116,23 +116,23 @@ def read_one_by_one(values: Mapping[str, Any], session: Session, *, because: Dat
 @lru_cache(maxsize=512)  # within a session the same rows come again with every request
 def standing_of(columns: tuple[str | None, ...], session: Session) -> Profile:
     """What the columns of ``STATEMENT`` stand for. Pure."""
-    found = {source: json.loads(rows) if rows else [] for source, rows in zip(SOURCES, columns, strict=True)}
-    return parse_profile(found, [], session)
+    rows_by_source = {source: json.loads(rows) if rows else [] for source, rows in zip(SOURCES, columns, strict=True)}
+    return parse_profile(rows_by_source, [], session)
 
 
 def _one_by_one(values: Mapping[str, Any]) -> tuple[dict[str, list[Row]], list[Problem]]:
-    found: dict[str, list[Row]] = {}
+    rows_by_source: dict[str, list[Row]] = {}
     problems: list[Problem] = []
     for source, statement in SOURCES.items():
         try:
             (rows,) = fetch_row(statement, values, milliseconds=EACH_MILLISECONDS)
-            found[source] = rows or []
+            rows_by_source[source] = rows or []
         except DatabaseError as error:
             problems.append(problem_of(source, error))
-    return found, problems
+    return rows_by_source, problems
 
 
-def parse_profile(found: Mapping[str, list[Row]], problems: Sequence[Problem], session: Session) -> Profile:
+def parse_profile(rows_by_source: Mapping[str, list[Row]], problems: Sequence[Problem], session: Session) -> Profile:
     """The rows as what they stand for; a row that can't be used is left out with a problem. Pure.
 
     Without its preferences nothing is given: a person who wants nothing remembered must never get it because of a failure.
@@ -148,16 +148,18 @@ def parse_profile(found: Mapping[str, list[Row]], problems: Sequence[Problem], s
                 noticed.append(Problem(source=source, kind=ProblemKind.GARBAGE, message=str(garbage)))
         return tuple(usable)
 
-    preferences = found.get(PREFERENCES)
+    preferences = rows_by_source.get(PREFERENCES)
     zone = next(iter(read(PREFERENCES, preferences or [], _zone)), UTC)
-    days = [row for row in found.get(TODAY, []) if row[2] == session.started_at.astimezone(zone).date().isoformat()]
-    last = read(LAST_CONVERSATION, found.get(LAST_CONVERSATION, []), lambda row: _conversation(row, zone))
+    days = [
+        row for row in rows_by_source.get(TODAY, []) if row[2] == session.started_at.astimezone(zone).date().isoformat()
+    ]
+    last = read(LAST_CONVERSATION, rows_by_source.get(LAST_CONVERSATION, []), lambda row: _conversation(row, zone))
     return Profile(
         began_at=session.started_at,
         remembers=preferences is not None and all(remembers for remembers, _ in preferences),
-        facts=read(MEMORY, found.get(MEMORY, []), _fact),
+        facts=read(MEMORY, rows_by_source.get(MEMORY, []), _fact),
         today=next(iter(read(TODAY, days, _day)), None),
-        topics=read(OPEN_THREADS, found.get(OPEN_THREADS, []), lambda row: _topic(row, zone)),
+        topics=read(OPEN_THREADS, rows_by_source.get(OPEN_THREADS, []), lambda row: _topic(row, zone)),
         last_conversation=next(iter(last), None),
         problems=tuple(noticed),
     )

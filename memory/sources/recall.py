@@ -211,16 +211,16 @@ def searched(
     if query.is_empty:
         return [], []
     counts, turns = _turns(recall_query, query, most)
-    told = _facts(recall_query, query, counts, ids) if facts else []
+    selected = _facts(recall_query, query, counts, ids) if facts else []
     near, problems = _near(recall_query, counts, most) if settings.OPENBOOK_EMBEDDINGS else ([], [])
-    candidates = sorted([*fused(turns, near), *told], key=lambda candidate: (-candidate.score, candidate.at))
+    candidates = sorted([*fused(turns, near), *selected], key=lambda candidate: (-candidate.score, candidate.at))
     if recall_query.is_past:
         candidates = [candidate for candidate in candidates if candidate.at < recall_query.at]
     best = next((candidate.score for candidate in candidates if not candidate.left_out), 0.0)
     candidates = [candidate for candidate in candidates if candidate.score >= least * best]
-    told = without_repeats([candidate for candidate in candidates if not candidate.left_out])
-    left_out = [candidate for candidate in (*told, *candidates) if candidate.left_out]
-    return [*[candidate for candidate in told if not candidate.left_out][:most], *left_out], problems
+    selected = without_repeats([candidate for candidate in candidates if not candidate.left_out])
+    left_out = [candidate for candidate in (*selected, *candidates) if candidate.left_out]
+    return [*[candidate for candidate in selected if not candidate.left_out][:most], *left_out], problems
 
 
 def _turns(recall_query: RecallQuery, query: Query, most: int) -> tuple[WordCounts, list[Candidate]]:
@@ -273,28 +273,30 @@ def fused(turns: Sequence[Candidate], near: Sequence[Candidate]) -> list[Candida
         return list(turns)
     best = max((candidate.score for candidate in turns), default=1.0)
     closest = max(candidate.score for candidate in near)
-    found = {candidate.id: candidate for candidate in [*near, *turns]}
-    scores = dict.fromkeys(found, 0.0) | {candidate.id: candidate.score for candidate in turns}
+    by_id = {candidate.id: candidate for candidate in [*near, *turns]}
+    scores = dict.fromkeys(by_id, 0.0) | {candidate.id: candidate.score for candidate in turns}
     for candidate in near:
         scores[candidate.id] += MEANING * best * candidate.score / closest
-    return [replace(candidate, score=scores[candidate.id]) for candidate in found.values()]
+    return [replace(candidate, score=scores[candidate.id]) for candidate in by_id.values()]
 
 
 def without_repeats(turns: Sequence[Candidate]) -> list[Candidate]:
     """What was said several times in much the same words as one, as it was said last; the others are left out. Pure."""
-    said = groups((candidate, candidate.role, candidate.text) for candidate in turns if candidate.kind != "memory")
-    repeated = [group for group in said if len(group) > 1]
+    groups_said = groups(
+        (candidate, candidate.role, candidate.text) for candidate in turns if candidate.kind != "memory"
+    )
+    repeated = [group for group in groups_said if len(group) > 1]
     if not repeated:
         return list(turns)
-    found: dict[uuid.UUID, Candidate] = {candidate.id: candidate for candidate in turns}
+    by_id: dict[uuid.UUID, Candidate] = {candidate.id: candidate for candidate in turns}
     for group in repeated:
         newest, best = (
             max(group, key=lambda candidate: (candidate.at, candidate.depth)),
             max(candidate.score for candidate in group),
         )
-        found |= {candidate.id: replace(candidate, left_out=Reason.REPEATED) for candidate in group}
-        found[newest.id] = replace(newest, score=best, times=len(group))
-    return sorted(found.values(), key=lambda candidate: (-candidate.score, candidate.at))
+        by_id |= {candidate.id: replace(candidate, left_out=Reason.REPEATED) for candidate in group}
+        by_id[newest.id] = replace(newest, score=best, times=len(group))
+    return sorted(by_id.values(), key=lambda candidate: (-candidate.score, candidate.at))
 
 
 def _turns_of(rows: Sequence[Row], query: RecallQuery) -> list[Candidate]:

@@ -74,7 +74,7 @@ class SentTier:
 class Profile:
     """What is known of a person as a session begins. Facts and topics come newest first, facts that are ranked best first.
 
-    What was ``told`` stays as it was, as long as it fits.
+    Tiers that were ``sent`` before in the session stay as they were, as long as they fit.
     """
 
     began_at: datetime
@@ -148,9 +148,11 @@ def cut_tiers(tiers: Sequence[Tier], room: int, *, first: Sequence[str] = CUT_FI
 
 @lru_cache(maxsize=512)  # within a session the same tiers are made for every request
 def _build_tier(name: str, profile: Profile, tokens: int) -> Tier:
-    told = next((tier for tier in profile.sent if tier.name == name), None)
-    if told and count(told.text) <= tokens:
-        return Tier(name=name, text=told.text, tokens=count(told.text), items=told.items, profile=profile)
+    sent_tier = next((tier for tier in profile.sent if tier.name == name), None)
+    if sent_tier and count(sent_tier.text) <= tokens:
+        return Tier(
+            name=name, text=sent_tier.text, tokens=count(sent_tier.text), items=sent_tier.items, profile=profile
+        )
     text, items = MAKERS[name](profile, tokens)
     return Tier(name=name, text=text, tokens=count(text), items=items, profile=profile)
 
@@ -186,35 +188,35 @@ def _today(profile: Profile, tokens: int) -> tuple[str, list[TierItem]]:
     summary = profile.today
     if summary is None:
         return "", []
-    said = quoted(summary.text)
+    body = quoted(summary.text)
     moments = [bullet(moment) for moment in summary.moments if moment.strip()]
-    if count(_day(said, moments)) > tokens and moments:
-        kept = _newest(said, moments, tokens)
-        if kept or (said and count(_day(said, [DROPPED])) <= tokens):
-            text = _day(said, [DROPPED, *kept])
+    if count(_day(body, moments)) > tokens and moments:
+        kept = _newest(body, moments, tokens)
+        if kept or (body and count(_day(body, [DROPPED])) <= tokens):
+            text = _day(body, [DROPPED, *kept])
             return text, [_summary_item(summary, text, Reason.SHORTENED)]
-    return _summary_section(summary, TODAY_HEADING, _body(said, moments), tokens)
+    return _summary_section(summary, TODAY_HEADING, _body(body, moments), tokens)
 
 
-def _newest(said: str, moments: Sequence[str], tokens: int) -> list[str]:
+def _newest(body: str, moments: Sequence[str], tokens: int) -> list[str]:
     kept: list[str] = []
-    left = tokens - count(_day(said, [DROPPED]))
+    left = tokens - count(_day(body, [DROPPED]))
     for moment in reversed(moments):
         left -= count(moment)
         if left < 0:
             break
         kept.insert(0, moment)
-    while kept and count(_day(said, [DROPPED, *kept])) > tokens:
+    while kept and count(_day(body, [DROPPED, *kept])) > tokens:
         kept.pop(0)
     return kept
 
 
-def _day(said: str, moments: Sequence[str]) -> str:
-    return f"{TODAY_HEADING}\n\n{_body(said, moments)}"
+def _day(body: str, moments: Sequence[str]) -> str:
+    return f"{TODAY_HEADING}\n\n{_body(body, moments)}"
 
 
-def _body(said: str, moments: Sequence[str]) -> str:
-    return "\n\n".join(filter(None, (said, "\n".join(moments))))
+def _body(body: str, moments: Sequence[str]) -> str:
+    return "\n\n".join(filter(None, (body, "\n".join(moments))))
 
 
 def _last_conversation(profile: Profile, tokens: int) -> tuple[str, list[TierItem]]:

@@ -126,8 +126,8 @@ def state_of(row: Consolidation, *, newest: datetime | None, is_off: bool, now: 
         return "running", f"{row.parts_done:,} of {row.parts_to_do:,} parts"
     if row.failures:
         return "failed", f"{display.with_noun(row.failures, 'time')}: {row.error}; again {_at(row.not_before, now)}"
-    asked = row.wanted_at or (newest if newest and (row.through is None or newest > row.through) else None)
-    return ("waiting", f"until {_at(asked + schedule.IDLE, now)}") if asked else ("up to date", "")
+    due_since = row.wanted_at or (newest if newest and (row.through is None or newest > row.through) else None)
+    return ("waiting", f"until {_at(due_since + schedule.IDLE, now)}") if due_since else ("up to date", "")
 
 
 def _at(moment: datetime | None, now: datetime) -> str:

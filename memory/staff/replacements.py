@@ -56,7 +56,7 @@ class StandIn:
 def covered(stand_ins: Sequence[StandIn]) -> str:
     """What stands for the turn now. Pure."""
     kinds = [one.kind for one in stand_ins if one.stands]
-    found = [words for kind, words in (("summary", "A summary covers it"),) if kind in kinds]
+    rows = [words for kind, words in (("summary", "A summary covers it"),) if kind in kinds]
     resting = [
         display.with_noun(kinds.count(kind), kind) if kind == "topic" else _memories(kinds.count(kind))
         for kind in ("memory", "topic")
@@ -64,8 +64,8 @@ def covered(stand_ins: Sequence[StandIn]) -> str:
     ]
     if resting:
         many = sum(kind in ("memory", "topic") for kind in kinds) > 1
-        found.append(f"{' and '.join(resting)} {'rest' if many else 'rests'} on it")
-    return f"{'; '.join(found)}." if found else "No summary covers it, and no memory rests on it."
+        rows.append(f"{' and '.join(resting)} {'rest' if many else 'rests'} on it")
+    return f"{'; '.join(rows)}." if rows else "No summary covers it, and no memory rests on it."
 
 
 def _memories(count: int) -> str:

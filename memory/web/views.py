@@ -215,10 +215,10 @@ def _calendar(user: User, today: date) -> list[Day]:
     ]
 
 
-def _chosen(calendar: Sequence[Day], asked: str) -> Day | None:
+def _chosen(calendar: Sequence[Day], day_name: str) -> Day | None:
     """The day that is asked for, else the newest of which something is told."""
     days = [day for day in calendar if day.summary]
-    return next((day for day in days if day.date.isoformat() == asked), days[-1] if days else None)
+    return next((day for day in days if day.date.isoformat() == day_name), days[-1] if days else None)
 
 
 def _first(row: Memory | Topic, sources: Mapping[uuid.UUID, Message]) -> Message | None:

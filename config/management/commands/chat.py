@@ -86,12 +86,14 @@ def asking(name: str | None) -> User:
     return users[0]
 
 
-def threads_id(user: User, asked: str | None) -> Any:
+def threads_id(user: User, argument: str | None) -> Any:
     """The id of the thread to go on with; ``None`` opens one."""
-    if asked in (None, threads.NEW):
+    if argument in (None, threads.NEW):
         return None
     try:
-        thread = threads.of(user).order_by("-updated_at").first() if asked == LAST else threads.get(user, str(asked))
+        thread = (
+            threads.of(user).order_by("-updated_at").first() if argument == LAST else threads.get(user, str(argument))
+        )
     except OpenbookError as error:
         raise CommandError(error.message) from error
     return thread.id if thread else None

@@ -49,10 +49,10 @@ def _path(messages: list[Message], leaf: Any) -> list[Message]:
 
 
 def _text(message: Message) -> str:
-    said = list(_blocks(as_list(message.get("content"))))
-    if not paragraphs(said) and isinstance(message.get("text"), str):
-        said = [message["text"]]
-    return paragraphs([*said, *_files(message)])
+    blocks = list(_blocks(as_list(message.get("content"))))
+    if not paragraphs(blocks) and isinstance(message.get("text"), str):
+        blocks = [message["text"]]
+    return paragraphs([*blocks, *_files(message)])
 
 
 def _blocks(blocks: list[Any]) -> Iterator[str]:

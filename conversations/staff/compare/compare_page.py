@@ -243,24 +243,24 @@ def compare_page(a: Side, b: Side, summaries: Sequence[ThreadSummary]) -> Compar
         TurnSpan(thread=str(summary.thread_id), first=summary.first_position, last=summary.last_position)
         for summary in summaries
     ]
-    found = compare_pages(a.page, b.page, summaries=parts)
+    comparison = compare_pages(a.page, b.page, summaries=parts)
     scale = BAR_WIDTH / max(
-        [tier.before or 0 for tier in found.tiers] + [tier.after or 0 for tier in found.tiers] + [1]
+        [tier.before or 0 for tier in comparison.tiers] + [tier.after or 0 for tier in comparison.tiers] + [1]
     )
     total = Change[int | None](name="total", before=a.snapshot.total_tokens, after=b.snapshot.total_tokens)
-    anew = written_anew(b.page.payload, found.prefix) if b.page.payload and found.prefix else 0
+    anew = written_anew(b.page.payload, comparison.prefix) if b.page.payload and comparison.prefix else 0
     return ComparePage(
-        verdict=verdict(found, total, anew),
+        verdict=verdict(comparison, total, anew),
         settings=[
             FigureChange(label=SETTINGS[one.name], before=shown_value(one.before), after=shown_value(one.after))
-            for one in found.settings
+            for one in comparison.settings
         ],
-        tiers=[tier_row(tier, found, a, b, scale) for tier in found.tiers],
+        tiers=[tier_row(tier, comparison, a, b, scale) for tier in comparison.tiers],
         total=row_of(total, "Total", "", 0),
-        groups=list(turn_groups(found, a, b, summaries)),
+        groups=list(turn_groups(comparison, a, b, summaries)),
         items=list(item_rows(a.items, b.items)),
-        cache=where_it_breaks(found.prefix, b.page),
-        kept=found.prefix.tokens if found.prefix else None,
+        cache=where_it_breaks(comparison.prefix, b.page),
+        kept=comparison.prefix.tokens if comparison.prefix else None,
         anew=anew,
         usage=usage(a.snapshot, b.snapshot),
         cost=cost(cost_of(a.snapshot), cost_of(b.snapshot)),
@@ -274,25 +274,29 @@ def cost(before: Decimal | None, after: Decimal | None) -> str:
     return f"{display.money(before)}, then {display.money(after)} ({sign}{display.money(abs(after - before))})"
 
 
-def verdict(found: Comparison, total: Change[int | None], anew: int) -> str:
+def verdict(comparison: Comparison, total: Change[int | None], anew: int) -> str:
     """What changed, in a line."""
     counts = [
-        (count_of(found.added), "came in"),
-        (count_of(found.removed), "dropped out"),
-        (count_of(found.shortened), "became shorter"),
-        (count_of(found.restored), "became whole again"),
+        (count_of(comparison.added), "came in"),
+        (count_of(comparison.removed), "dropped out"),
+        (count_of(comparison.shortened), "became shorter"),
+        (count_of(comparison.restored), "became whole again"),
     ]
     told = [f"{display.with_noun(count, 'turn')} {what}" for count, what in counts if count]
-    if found.summarised:
-        told.append(f"{count_of(found.summarised):,} of these summarised by now")
-    told += [f"{label(name)} was rewritten" for name in found.rewritten]
-    told += [f"{label(one.name)} was added" for one in found.tiers if one.before is None and one.name != "history"]
-    told += [f"{label(one.name)} was dropped" for one in found.tiers if one.after is None and one.name != "history"]
-    told += [f"another {SETTINGS[one.name]}" for one in found.settings]
+    if comparison.summarised:
+        told.append(f"{count_of(comparison.summarised):,} of these summarised by now")
+    told += [f"{label(name)} was rewritten" for name in comparison.rewritten]
+    told += [f"{label(one.name)} was added" for one in comparison.tiers if one.before is None and one.name != "history"]
+    told += [
+        f"{label(one.name)} was dropped" for one in comparison.tiers if one.after is None and one.name != "history"
+    ]
+    told += [f"another {SETTINGS[one.name]}" for one in comparison.settings]
     size = f"{total.before:,} → {total.after:,} tokens ({signed(total)})"
-    cached = [f"{found.prefix.tokens:,} in common from the beginning, {anew:,} anew"] if found.prefix else []
-    if found.is_empty:
-        return "; ".join(["No difference: the same request, byte for byte" if found.prefix else "No difference", size])
+    cached = [f"{comparison.prefix.tokens:,} in common from the beginning, {anew:,} anew"] if comparison.prefix else []
+    if comparison.is_empty:
+        return "; ".join(
+            ["No difference: the same request, byte for byte" if comparison.prefix else "No difference", size]
+        )
     return "; ".join([", ".join(told) or "The same turns and texts", size, *cached])
 
 
@@ -329,33 +333,35 @@ def row_of(tier: Change[int | None], named: str, change: str, scale: float, **te
     )
 
 
-def tier_row(tier: Change[int | None], found: Comparison, a: Side, b: Side, scale: float) -> TierRow:
+def tier_row(tier: Change[int | None], comparison: Comparison, a: Side, b: Side, scale: float) -> TierRow:
     pieces: Sequence[Piece] = ()
-    changed = tier.name in found.rewritten and tier.name not in ("history", "message")
+    changed = tier.name in comparison.rewritten and tier.name not in ("history", "message")
     if changed and a.shown and b.shown:
         pieces = diffed(text_of_tier(a, tier.name), text_of_tier(b, tier.name))
     masked = changed and not (a.shown and b.shown)
-    turns = turns_changed(found) if tier.name == "history" else ""
-    return row_of(tier, label(tier.name), change_of(tier, found), scale, turns=turns, pieces=pieces, is_masked=masked)
+    turns = turns_changed(comparison) if tier.name == "history" else ""
+    return row_of(
+        tier, label(tier.name), change_of(tier, comparison), scale, turns=turns, pieces=pieces, is_masked=masked
+    )
 
 
-def turns_changed(found: Comparison) -> str:
+def turns_changed(comparison: Comparison) -> str:
     counts = [
-        (found.added, "added"),
-        (found.removed, "removed"),
-        (found.shortened, "shortened"),
-        (found.restored, "whole again"),
-        (found.summarised, "summarised by now"),
+        (comparison.added, "added"),
+        (comparison.removed, "removed"),
+        (comparison.shortened, "shortened"),
+        (comparison.restored, "whole again"),
+        (comparison.summarised, "summarised by now"),
     ]
     return ", ".join(f"{count_of(ranges):,} {what}" for ranges, what in counts if ranges)
 
 
-def change_of(tier: Change[int | None], found: Comparison) -> str:
+def change_of(tier: Change[int | None], comparison: Comparison) -> str:
     if tier.before is None:
         return "added"
     if tier.after is None:
         return "dropped"
-    if tier.name in found.rewritten:
+    if tier.name in comparison.rewritten:
         return "rewritten"
     if tier.before != tier.after:
         return "grew" if tier.after > tier.before else "shrank"
@@ -363,16 +369,16 @@ def change_of(tier: Change[int | None], found: Comparison) -> str:
 
 
 def text_of_tier(side: Side, name: str) -> str:
-    found = next((tier.digest for tier in side.page.tiers if tier.name == name), "")
-    return side.texts.get(found, "")
+    digest = next((tier.digest for tier in side.page.tiers if tier.name == name), "")
+    return side.texts.get(digest, "")
 
 
-def turn_groups(found: Comparison, a: Side, b: Side, summaries: Sequence[ThreadSummary]) -> Iterator[TurnGroup]:
+def turn_groups(comparison: Comparison, a: Side, b: Side, summaries: Sequence[ThreadSummary]) -> Iterator[TurnGroup]:
     groups = [
-        ("Turns that came in", "+", found.added, b, a.page),
-        ("Turns that dropped out", "−", found.removed, a, b.page),
-        ("Turns that became shorter", "…", found.shortened, b, b.page),
-        ("Turns that are whole again", "=", found.restored, b, a.page),
+        ("Turns that came in", "+", comparison.added, b, a.page),
+        ("Turns that dropped out", "−", comparison.removed, a, b.page),
+        ("Turns that became shorter", "…", comparison.shortened, b, b.page),
+        ("Turns that are whole again", "=", comparison.restored, b, a.page),
     ]
     for title, mark, ranges, side, other in groups:
         rows = [

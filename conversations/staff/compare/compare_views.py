@@ -50,13 +50,13 @@ class CompareViews(InspectionAdmin[ContextSnapshot]):
 
     def compare_view(self, request: HttpRequest, id: UUID) -> HttpResponse:
         snapshot = self._snapshot(request, id)
-        asked = request.GET.get("with", "").strip()
+        other_id = request.GET.get("with", "").strip()
         previous = neighbour(snapshot, later=False)
-        before = self.get_object(request, asked) if asked else previous
+        before = self.get_object(request, other_id) if other_id else previous
         context: dict[str, Any] = {
             "title": "Compare requests",
-            "asked": asked,
-            "problem": NOBODY if asked and before is None else "",
+            "asked": other_id,
+            "problem": NOBODY if other_id and before is None else "",
             "before": before,
             "previous": previous,
             "next": neighbour(snapshot, later=True),

@@ -181,12 +181,12 @@ class WhatIfPage:
     compared: ComparePage | None = None
 
 
-def what_if_page(snapshot: ContextSnapshot, asked: Any, *, shown: bool) -> WhatIfPage:
+def what_if_page(snapshot: ContextSnapshot, query_data: Any, *, shown: bool) -> WhatIfPage:
     try:
         record = replay.record_of(snapshot)
     except NotReplayable as error:
         return WhatIfPage(refusal=str(error))
-    form = WhatIfForm(record, asked)
+    form = WhatIfForm(record, query_data)
     wanted = form.settings if form.is_valid() else record.settings
     with read_only():
         remade = replay.remake(record, wanted)

@@ -88,16 +88,16 @@ def overview(shown: Range, *, assistant: int | None, model: str, now: datetime |
     """Two statements, whatever the number of requests."""
     until = now or timezone.now()
     start = first_step(shown, until)
-    found = list(hourly_figures.hours(start, until))
-    wanted = [hour for hour in found if assistant in (None, hour.assistant) and model in ("", hour.model)]
+    hours = list(hourly_figures.hours(start, until))
+    wanted = [hour for hour in hours if assistant in (None, hour.assistant) and model in ("", hour.model)]
     steps = steps_of(shown, start, wanted, hourly_figures.price_list())
     whole = together(steps)
     return Overview(
         requests=requests_of(whole.sums),
         facts=facts(whole),
         charts=charts_of(steps, whole),
-        assistants=sorted({hour.assistant for hour in found}),
-        models=sorted({hour.model for hour in found}),
+        assistants=sorted({hour.assistant for hour in hours}),
+        models=sorted({hour.model for hour in hours}),
         start=start,
         until=until,
     )

@@ -53,8 +53,8 @@ class RequestList(ChangeList):
         return {name: value for name, value in lookups.items() if name not in (AFTER, BEFORE)}
 
     def get_filters(self, request: HttpRequest) -> tuple[Any, ...]:
-        specs, has_filters, found, duplicates, has_active = super().get_filters(request)
-        lookups: dict[str, Any] = dict(found)
+        specs, has_filters, queryset, duplicates, has_active = super().get_filters(request)
+        lookups: dict[str, Any] = dict(queryset)
         # The primary key is the only index by time.
         for name, margin in (("gte", -CLOCKS), ("lt", CLOCKS)):
             for at in lookups.get(f"created_at__{name}", []):
@@ -67,16 +67,16 @@ class RequestList(ChangeList):
     def get_results(self, request: HttpRequest) -> None:
         backwards = self.before is not None
         # Not joined: PostgreSQL would rather read all of the rare ones than walk back from the newest.
-        found = self.queryset.select_related(None).prefetch_related("thread__user", "thread__assistant")
+        queryset = self.queryset.select_related(None).prefetch_related("thread__user", "thread__assistant")
         if backwards:
-            found = found.filter(id__gt=self.before).order_by("id")
+            queryset = queryset.filter(id__gt=self.before).order_by("id")
         elif self.after:
-            found = found.filter(id__lt=self.after)
+            queryset = queryset.filter(id__lt=self.after)
         with transaction.atomic():
             # A plan for whatever value would walk the whole table for one that is rare.
             with connection.cursor() as cursor:
                 cursor.execute(PLAIN)
-            rows = list(found[: self.list_per_page + 1])
+            rows = list(queryset[: self.list_per_page + 1])
         further = len(rows) > self.list_per_page
         rows = rows[: self.list_per_page]
         self.result_list = rows[::-1] if backwards else rows
@@ -161,8 +161,8 @@ class RequestList(ChangeList):
         return Period(title=title, link=self.get_query_string(values, remove=["created_at__", AFTER, BEFORE]))
 
     def _edge(self, order: str) -> datetime | None:
-        found = ContextSnapshot.objects.order_by(order).values_list("created_at", flat=True).first()
-        return timezone.localtime(found) if found else None
+        queryset = ContextSnapshot.objects.order_by(order).values_list("created_at", flat=True).first()
+        return timezone.localtime(queryset) if queryset else None
 
 
 def all_rows() -> tuple[int, bool]:

@@ -64,7 +64,7 @@ class Tally:
 def known_rows(items: Sequence[dict[str, Any]], assistant: Assistant, *, shown: bool) -> list[CandidateRow]:
     """What each of these items is, those that were given first, and of these what bears most on the message. One query,
     whatever their number. Without ``shown`` what they say stays in the database."""
-    found = _candidate_rows([UUID(item["id"]) for item in items], shown=shown) if items else {}
+    rows_by_id = _candidate_rows([UUID(item["id"]) for item in items], shown=shown) if items else {}
     rows = [
         CandidateRow(
             id=item["id"],
@@ -74,7 +74,7 @@ def known_rows(items: Sequence[dict[str, Any]], assistant: Assistant, *, shown: 
             reason=REASONS.get(item["reason"], Reason(item["reason"]).label),
             rule="" if item["included"] else rule(item, assistant),
             score=item.get("score"),
-            **found.get(item["id"], {"what": item["kind"]}),
+            **rows_by_id.get(item["id"], {"what": item["kind"]}),
         )
         for item in items
     ]

@@ -64,7 +64,7 @@ def evidence_of(snapshot: ContextSnapshot, *, shown: bool) -> Evidence:
     turns = list(messages)
     whole = snapshots.material_from(snapshot, [turn for turn in turns if turn.position in included])
     request = snapshot_api.rebuilt(snapshot, whole)
-    told = whole if shown else whole.without_words(but=bytes(snapshot.items).hex() if snapshot.items else "")
+    body = whole if shown else whole.without_words(but=bytes(snapshot.items).hex() if snapshot.items else "")
     answer = next((turn for turn in turns if snapshot.reply_id and turn.reply_id == snapshot.reply_id), None)
     listed = [turn for turn in turns if turn.position not in included and turn is not answer]
     if answer and not shown:
@@ -72,8 +72,8 @@ def evidence_of(snapshot: ContextSnapshot, *, shown: bool) -> Evidence:
     return Evidence(
         snapshot=snapshot,
         shown=shown,
-        body=snapshot_api.account(snapshot, told, listed),
-        material=told,
+        body=snapshot_api.account(snapshot, body, listed),
+        material=body,
         request=request if shown else None,
         can_be_rebuilt=request is not None,
         proven=request is not None and digest(request) == bytes(snapshot.digest),
@@ -88,17 +88,17 @@ def is_turn_of_thread(item: Item) -> bool:
 
 def relatives_of(snapshot: ContextSnapshot) -> Relatives:
     """In one statement."""
-    asked = Q(pk=Subquery(beyond(snapshot, "lt").values("pk")[:1]))
-    asked |= Q(pk=Subquery(beyond(snapshot, "gt").values("pk")[:1]))
+    condition = Q(pk=Subquery(beyond(snapshot, "lt").values("pk")[:1]))
+    condition |= Q(pk=Subquery(beyond(snapshot, "gt").values("pk")[:1]))
     if snapshot.reply_id:
-        asked |= Q(reply=snapshot.reply_id)
-    snapshots = ContextSnapshot.objects.filter(asked).exclude(pk=snapshot.pk).order_by("created_at", "id")
-    told = list(snapshots.only("thread", "reply", "purpose", "round", "created_at", "rewriting", "additions"))
+        condition |= Q(reply=snapshot.reply_id)
+    snapshots = ContextSnapshot.objects.filter(condition).exclude(pk=snapshot.pk).order_by("created_at", "id")
+    near = list(snapshots.only("thread", "reply", "purpose", "round", "created_at", "rewriting", "additions"))
     here = (snapshot.created_at, snapshot.pk)
     return Relatives(
-        previous=next((each for each in reversed(told) if (each.created_at, each.pk) < here), None),
-        next=next((each for each in told if (each.created_at, each.pk) > here), None),
-        others=[each for each in told if snapshot.reply_id and each.reply_id == snapshot.reply_id],
+        previous=next((each for each in reversed(near) if (each.created_at, each.pk) < here), None),
+        next=next((each for each in near if (each.created_at, each.pk) > here), None),
+        others=[each for each in near if snapshot.reply_id and each.reply_id == snapshot.reply_id],
     )
 
 

@@ -85,11 +85,11 @@ def included(evidence: Evidence) -> IncludedParts:
 
 def sent_turns(items: Sequence[Item], turns: dict[int, Turn]) -> list[SentTurn]:
     """As they were sent: where a turn was shortened, by what stood in for it."""
-    told = []
+    parts = []
     for item in items:
         turn = turns[item["position"]]
         text = text_of(turn.content)
-        told.append(
+        parts.append(
             SentTurn(
                 id=item["id"],
                 position=turn.position,
@@ -100,7 +100,7 @@ def sent_turns(items: Sequence[Item], turns: dict[int, Turn]) -> list[SentTurn]:
                 is_cut=len(text) > EXCERPT_CHARS,
             )
         )
-    return told
+    return parts
 
 
 def _after(evidence: Evidence, additions: Iterable[NamedText]) -> Iterable[SectionRow]:

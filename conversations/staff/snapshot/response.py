@@ -156,10 +156,10 @@ def hit(snapshot: ContextSnapshot) -> str:
 
 def diagnosis(snapshot: ContextSnapshot) -> str:
     """The provider's own word on its prompt cache; nothing where it said nothing that we know."""
-    said = snapshot.diagnostics or {}
-    if "cache_miss_reason" not in said:
+    diagnostics = snapshot.diagnostics or {}
+    if "cache_miss_reason" not in diagnostics:
         return ""
-    missed = said["cache_miss_reason"]
+    missed = diagnostics["cache_miss_reason"]
     if missed is None:
         return "Nothing that was sent before had to be read anew."
     code = missed.get("type") if isinstance(missed, dict) else missed

@@ -29,8 +29,8 @@ def verdict(snapshot: ContextSnapshot) -> str:
     missing = f"{counts.total():,} left out: {why}" if counts else "none left out"
     if snapshot.quotes_turns:
         what = "what to note of a conversation" if is_notes else "a contextualised query"
-        asked = f"{snapshot.model} asked for {what}, given {turns}, {missing}"
-        return "; ".join([asked, display.with_noun(snapshot.total_tokens, "token"), *failures(snapshot)])
+        sentence = f"{snapshot.model} asked for {what}, given {turns}, {missing}"
+        return "; ".join([sentence, display.with_noun(snapshot.total_tokens, "token"), *failures(snapshot)])
     size = f"{snapshot.total_tokens:,} of {snapshot.budget:,} tokens"
     if snapshot.token_factor != 1:
         size += f" as the model counts ({snapshot.token_factor:.2f} × the estimate)"
