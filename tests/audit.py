@@ -51,7 +51,7 @@ def npm_packages(lock: Mapping[str, Any]) -> set[Package]:
     return {Package(path.rpartition("node_modules/")[2], entry["version"]) for path, entry in installed if path}
 
 
-def known(packages: Iterable[Package], advisories: Iterable[Mapping[str, Any]]) -> list[Finding]:
+def known_findings(packages: Iterable[Package], advisories: Iterable[Mapping[str, Any]]) -> list[Finding]:
     """What the advisories say of these packages."""
     advisories = list(advisories)
     return sorted(
@@ -113,7 +113,7 @@ def main() -> None:
         locked = npm_packages(json.loads((ROOT / folder / "package-lock.json").read_text()))
         packages |= locked
         findings |= report(f"{folder}/package-lock.json", len(locked), *ask_npm(folder))
-    findings.update(known(packages, pinned["advisories"]))
+    findings.update(known_findings(packages, pinned["advisories"]))
     print(
         f"All {len(packages)} packages were compared with {len(pinned['advisories'])} advisories of {pinned['date']}."
     )

@@ -45,14 +45,14 @@ class MemoryServer(ModelServer):
                 if document is None:
                     return answer({"error": "Document not found"}, status=404)
                 if method == "PATCH":
-                    document |= kept(request.body)
+                    document |= keep_document(request.body)
                 return answer({"id": id, "status": "done", **document})
         return answer({"error": request.method}, status=404)
 
     def _add(self, namespace: str, body: Document) -> Script:
         before = self.documents.get((namespace, body["id"]))
         content = f"{before['content']}\n{body['content']}" if before else body["content"]
-        self.documents[namespace, body["id"]] = kept(body) | {"content": content}
+        self.documents[namespace, body["id"]] = keep_document(body) | {"content": content}
         return answer({"id": f"doc_{body['id']}", "status": "queued"})
 
     def _delete(self, namespace: str, ids: list[str]) -> Script:
@@ -76,7 +76,7 @@ def words_of(text: str) -> set[str]:
     return set(re.findall(r"\w+", text.casefold()))
 
 
-def kept(body: Document) -> Document:
+def keep_document(body: Document) -> Document:
     return {name: body[name] for name in ("content", "metadata")}
 
 

@@ -182,12 +182,12 @@ def stream(*steps: Step, headers: dict[str, str] | None = None, thinks: bool = T
     return ScriptedStream(steps=steps, headers=headers or {}, thinks=thinks)
 
 
-def opened() -> tuple[Step, ...]:
+def opening_steps() -> tuple[Step, ...]:
     """How the API opens a stream whose first block is text."""
     return (message_start(), block_start(), ping())
 
 
-def closed(stop_reason: str | None = "end_turn", index: int = 0) -> tuple[Step, ...]:
+def closing_steps(stop_reason: str | None = "end_turn", index: int = 0) -> tuple[Step, ...]:
     return (block_stop(index), message_delta(stop_reason), message_stop())
 
 
@@ -196,7 +196,7 @@ def text(*deltas: str | Gate, stop_reason: str | None = "end_turn", delay: float
     steps: list[Step] = []
     for delta in deltas:
         steps.extend([delta] if isinstance(delta, Gate) else [*pause(delay), text_delta(delta)])
-    return stream(*opened(), *steps, *closed(stop_reason))
+    return stream(*opening_steps(), *steps, *closing_steps(stop_reason))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,14 +16,14 @@ def test_nothing_that_is_locked_has_a_vulnerability_that_is_known_here() -> None
     for folder in audit.NPM_LOCKS:
         packages |= audit.npm_packages(json.loads((audit.ROOT / folder / "package-lock.json").read_text()))
     assert {"django", "dompurify", "@mermaid-js/tiny"} <= {package.name for package in packages}
-    assert audit.known(packages, ADVISORIES["advisories"]) == []
+    assert audit.known_findings(packages, ADVISORIES["advisories"]) == []
     assert datetime.date.fromisoformat(ADVISORIES["date"]) <= datetime.date.today()
 
 
 def test_an_affected_version_is_named_and_one_that_is_mended_is_not() -> None:
     packages = [Package("daphne", "4.2.1"), Package("daphne", "4.2.2"), Package("@mermaid-js/tiny", "11.9.0")]
     some = [each for each in ADVISORIES["advisories"] if each["id"] in {"CVE-2026-44545", "CVE-2025-54880"}]
-    assert audit.known(packages, some) == [
+    assert audit.known_findings(packages, some) == [
         Finding("@mermaid-js/tiny", "11.9.0", "CVE-2025-54880"),
         Finding("daphne", "4.2.1", "CVE-2026-44545"),
     ]

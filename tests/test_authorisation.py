@@ -26,7 +26,7 @@ from memory.models import DailySummary, Memory, ThreadSummary, Topic
 from tests.belongings import NEEDLE, Row, belongings
 from tests.conversations.factories import make_user
 from tests.conversations.rest.test_ownership import CALLS
-from tests.conversations.rest.test_scopes import meant
+from tests.conversations.rest.test_scopes import scope_of
 from tests.conversations.web.sockets import Socket
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("engine")]
@@ -255,7 +255,7 @@ NO_TOKEN = {"/api/v1/tokens/current/"}
 
 
 def may(caller: Caller, method: str, path: str) -> bool:
-    scope = meant(method, re.sub(r"/[^/]*[0-9a-f]{8}-[^/]*/", "/x/", path))
+    scope = scope_of(method, re.sub(r"/[^/]*[0-9a-f]{8}-[^/]*/", "/x/", path))
     return scope is None or scope in caller.scopes
 
 
@@ -355,5 +355,5 @@ async def test_no_socket_opens_on_what_is_anothers(user: User, name: str, code: 
     socket = Socket(ids["thread_id"], session=cookie.value if cookie else "", token=token)
     assert (await socket.connect())[0]
     told = await socket.receive()
-    assert (told["type"], await socket.closed()) == ("error", code)
+    assert (told["type"], await socket.close_code()) == ("error", code)
     assert NEEDLE not in str(told)

@@ -89,7 +89,7 @@ Answer = tuple[int, http.client.HTTPMessage, Any]
 
 
 @contextmanager
-def begun(url: str, path: str, *headers: str, body: bytes = b"") -> Iterator[socket.socket]:
+def begin_request(url: str, path: str, *headers: str, body: bytes = b"") -> Iterator[socket.socket]:
     """A request of which no more is sent yet."""
     address = urlsplit(url)
     with closing(socket.create_connection((address.hostname, address.port), timeout=60)) as sent:
@@ -98,7 +98,7 @@ def begun(url: str, path: str, *headers: str, body: bytes = b"") -> Iterator[soc
         yield sent
 
 
-def read(sent: socket.socket) -> Answer:
+def read_answer(sent: socket.socket) -> Answer:
     answer = http.client.HTTPResponse(sent)
     answer.begin()
     return answer.status, answer.headers, json.loads(answer.read())
@@ -141,8 +141,8 @@ def test_who_offers_no_credentials_is_refused_before_the_body(
     running: ServerProcess, path: str, challenge: str | None, code: str, is_announced: bool
 ) -> None:
     how = announced(1) if is_announced else "Transfer-Encoding: chunked"
-    with begun(running.url, path, how, "Cookie: csrftoken=x", body=b"" if is_announced else chunk(0.1)) as sent:
-        status, headers, body = read(sent)
+    with begin_request(running.url, path, how, "Cookie: csrftoken=x", body=b"" if is_announced else chunk(0.1)) as sent:
+        status, headers, body = read_answer(sent)
         assert spooled(running) == 0
     error = body["error"]
     assert (status, headers["WWW-Authenticate"]) == (401 if challenge else 413, challenge)
@@ -151,8 +151,8 @@ def test_who_offers_no_credentials_is_refused_before_the_body(
 
 
 def test_a_form_of_a_stranger_is_still_taken(running: ServerProcess) -> None:
-    with begun(running.url, "/api/v1/auth/token/", "Content-Length: 60000", body=b"x" * 60_000) as sent:
-        assert read(sent)[0] == 400
+    with begin_request(running.url, "/api/v1/auth/token/", "Content-Length: 60000", body=b"x" * 60_000) as sent:
+        assert read_answer(sent)[0] == 400
 
 
 @pytest.fixture(scope="module")
@@ -167,20 +167,20 @@ def test_all_bodies_together_take_so_much_of_a_disk(small: ServerProcess, people
     book = b'{"format": "openbook/1"}'
 
     def refused(how: str, body: bytes = b"") -> bool:
-        with begun(small.url, "/api/v1/import/", token_of(second), how, body=body) as sent:
-            status, headers, answer = read(sent)
+        with begin_request(small.url, "/api/v1/import/", token_of(second), how, body=body) as sent:
+            status, headers, answer = read_answer(sent)
         return (status, headers["Retry-After"], answer["error"]["code"]) == (503, "60", "no_room")
 
-    with begun(small.url, "/api/v1/import/", token_of(first), announced(3), body=b" " * (5 * 2**19)) as sent:
+    with begin_request(small.url, "/api/v1/import/", token_of(first), announced(3), body=b" " * (5 * 2**19)) as sent:
         until(lambda: spooled(small) >= 2**21)
         assert refused(announced(2.5))
         assert refused("Transfer-Encoding: chunked", chunk(2.2))
         assert second.call("POST", "threads/new/messages/", {"content": "Hello"})["reply"]["status"] == "completed"
         assert spooled(small) < 3 * 2**20
         sent.sendall(book + b" " * (2**19 - len(book)))
-        assert read(sent)[0] == 201
+        assert read_answer(sent)[0] == 201
     for _ in range(2):  # what was answered, and what was left in the middle, is gone
-        with begun(small.url, "/api/v1/import/", token_of(first), announced(3), body=b" " * (5 * 2**19)):
+        with begin_request(small.url, "/api/v1/import/", token_of(first), announced(3), body=b" " * (5 * 2**19)):
             until(lambda: spooled(small) >= 2**21)
         until(lambda: spooled(small) == 0)
     assert second.call("POST", "import/", {"format": "openbook/1", "x": "x" * (2 * 2**20)}) == {

@@ -74,7 +74,7 @@ def database_health(running: ServerProcess) -> tuple[int, str]:
         return answer.status, json.loads(answer.read())["checks"]["database"]
 
 
-def begun(client: ServerClient) -> tuple[Iterator[Json], list[Json]]:
+def begin_reply(client: ServerClient) -> tuple[Iterator[Json], list[Json]]:
     """A slow reply that has begun to speak: its stream, and what came of it."""
     stream = client.events("threads/new/messages/stream/", {"content": "Go"}, seconds=SECONDS)
     events = [next(stream)]
@@ -97,7 +97,7 @@ def check_end(client: ServerClient, events: list[Json]) -> None:
 def test_a_postgresql_killed_in_mid_reply_runs_again_and_no_word_is_lost(
     running: ServerProcess, client: ServerClient, data: Path
 ) -> None:
-    stream, events = begun(client)
+    stream, events = begin_reply(client)
     killed = kill_postgres(data)
     check_end(client, [*events, *stream])
     assert postmaster(data) != killed
@@ -110,7 +110,7 @@ def test_while_it_cannot_be_started_health_says_so_and_then_all_goes_on(
 ) -> None:
     settings = data / "postgres" / "postgresql.conf"
     sound = settings.read_text()
-    _, events = begun(client)
+    _, events = begin_reply(client)
     settings.write_text(f"{sound}\nno_such_setting = 1\n")
     kill_postgres(data)
     until(lambda: "the embedded PostgreSQL can't be started" in running.output)

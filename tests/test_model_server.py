@@ -54,7 +54,7 @@ def kinds(answer: Message) -> list[str]:
     return [block.type for block in answer.content]
 
 
-def said(answer: Message) -> str:
+def text_of_answer(answer: Message) -> str:
     return "".join(block.text for block in answer.content if block.type == "text")
 
 
@@ -124,9 +124,9 @@ def test_thinking_eats_the_answer_where_there_is_no_room_for_both(client: Anthro
     assert (kinds(eaten), eaten.stop_reason, eaten.usage.output_tokens) == (["thinking"], "max_tokens", 500)
     cut = ask(client, max_tokens=700)
     assert (kinds(cut), cut.stop_reason, cut.usage.output_tokens) == (["thinking", "text"], "max_tokens", 700)
-    assert 50 < len(said(cut).split()) < 100
+    assert 50 < len(text_of_answer(cut).split()) < 100
     piece = ask(client, max_tokens=700)
-    assert LONG.startswith(said(piece)) and 200 < len(said(piece)) < 500
+    assert LONG.startswith(text_of_answer(piece)) and 200 < len(text_of_answer(piece)) < 500
     assert ask(client, max_tokens=0).content == []
 
 
@@ -156,7 +156,7 @@ def tool_round(client: Anthropic, model_server: ModelServer, **more: Any) -> tup
 
 def test_thinking_comes_back_unchanged(client: Anthropic, model_server: ModelServer) -> None:
     _, messages = tool_round(client, model_server)
-    assert said(ask(client, *messages, tools=[TOOL])).startswith("I was given 3 messages")
+    assert text_of_answer(ask(client, *messages, tools=[TOOL])).startswith("I was given 3 messages")
 
 
 def test_thinking_that_this_server_never_wrote_is_refused(client: Anthropic, model_server: ModelServer) -> None:
@@ -246,7 +246,7 @@ def test_it_refuses_before_and_after_it_has_said_something(client: Anthropic, mo
     before, after = ask(client), ask(client)
     assert (before.content, before.stop_reason, before.usage.output_tokens) == ([], "refusal", 0)
     assert before.stop_details and before.stop_details.category == "bio"
-    assert (said(after), after.stop_reason) == ("I could tell", "refusal")
+    assert (text_of_answer(after), after.stop_reason) == ("I could tell", "refusal")
     assert after.stop_details and (after.stop_details.category, after.stop_details.explanation) == (None, None)
 
 

@@ -182,7 +182,7 @@ def ended_in_time(client: ServerClient, turn: Acknowledged) -> str:
         time.sleep(0.1)
 
 
-def begun(client: ServerClient) -> tuple[Iterator[Json], Json, str]:
+def begin_reply(client: ServerClient) -> tuple[Iterator[Json], Json, str]:
     """A slow reply that has begun: its stream, its first event and what it has said."""
     stream = client.events("threads/new/messages/stream/", {"content": "Go"})
     saved = next(stream)
@@ -193,7 +193,7 @@ def begun(client: ServerClient) -> tuple[Iterator[Json], Json, str]:
 def test_the_next_start_ends_what_a_killed_server_left(alone: str) -> None:
     with server(alone, **SLOW) as running:
         client = ServerClient.signed_in(running.url, password=PASSWORD)
-        _, saved, said = begun(client)
+        _, saved, said = begin_reply(client)
         running.kill()
     killed_at = time.monotonic()
     with server(alone, **SLOW) as running:
@@ -209,7 +209,7 @@ def test_a_server_that_is_asked_to_end_interrupts_at_once(
 ) -> None:
     _, two = two_servers
     with server(shared.database, **shared.environment(SLOW)) as third:
-        _, saved, said = begun(ServerClient(third.url, two.token))
+        _, saved, said = begin_reply(ServerClient(third.url, two.token))
         assert third.terminate(signal.SIGTERM) == 0
     question, answer = two.messages(saved["data"]["thread"])
     assert (question["text"], question["status"], question["reply"]["status"]) == ("Go", "complete", "interrupted")
@@ -234,7 +234,7 @@ def test_a_reply_is_stopped_from_another_process(
 ) -> None:
     _, two = two_servers
     with server(shared.database, **shared.environment(SLOW)) as third:
-        stream, saved, said = begun(ServerClient(third.url, two.token))
+        stream, saved, said = begin_reply(ServerClient(third.url, two.token))
         asked_at = time.monotonic()
         two.call("POST", f"replies/{saved['reply']}/stop/")
         rest = list(stream)
@@ -248,7 +248,7 @@ def test_another_process_takes_over_what_a_killed_one_left(
 ) -> None:
     _, two = two_servers
     with server(shared.database, **shared.environment(SLOW)) as victim:
-        _, saved, said = begun(ServerClient(victim.url, two.token))
+        _, saved, said = begin_reply(ServerClient(victim.url, two.token))
         with pytest.raises(ApiError) as refused:
             two.call("POST", f"threads/{saved['data']['thread']}/messages/", {"content": "Me too"})
         assert (refused.value.status, refused.value.error["code"]) == (409, "reply_in_progress")

@@ -36,7 +36,7 @@ ENDINGS: Mapping[str, Sequence[Script]] = {
     "refused at once: bio, frontier_llm, reasoning_extraction": [scripts.refusal(category="bio")],
     "refused half-way": [scripts.refusal(HALF)],
     f"refused at once (cyber), answered by {OTHER}": [scripts.refusal(), scripts.text(ANSWER)],
-    "cut off half-way": [scripts.stream(*scripts.opened(), scripts.text_delta(HALF), BrokenStream())],
+    "cut off half-way": [scripts.stream(*scripts.opening_steps(), scripts.text_delta(HALF), BrokenStream())],
 }
 
 

@@ -56,7 +56,7 @@ def main() -> None:
         token = ServerClient.signed_in(running.url, password=PASSWORD).token
         others(running, token)
         row(running, "import", lambda: imported(running.url, token, document))
-        row(running, "export", lambda: exported(running.url, token))
+        row(running, "export", lambda: export_size(running.url, token))
         row(running, "import refused (409)", lambda: imported(running.url, token, document, status=409))
 
 
@@ -159,7 +159,7 @@ def imported(url: str, token: str, document: IO[bytes], status: int = 201) -> in
     return size
 
 
-def exported(url: str, token: str) -> int:
+def export_size(url: str, token: str) -> int:
     response, size = call(url, token, "GET", "export/"), 0
     assert response.status == 200
     while piece := response.read(PIECE):

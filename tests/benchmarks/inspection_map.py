@@ -46,16 +46,16 @@ def main(url: str) -> None:
         taken = side_by_side(
             {
                 LIMIT: lambda: raw.execute(RAW, [thread.pk], prepare=True, binary=True).fetchall(),
-                "the map, the whole page (at most 500 ms)": lambda: opened(browser, map_url),
-                "why a turn was forgotten, the whole page": lambda: opened(browser, why_url),
+                "the map, the whole page (at most 500 ms)": lambda: open_page(browser, map_url),
+                "why a turn was forgotten, the whole page": lambda: open_page(browser, why_url),
             },
             rounds=6,
         )
-    size = len(opened(browser, map_url))
+    size = len(open_page(browser, map_url))
     table(f"the map of {TURNS:,} turns and {REQUESTS} requests: {size:,} bytes", taken, limit=LIMIT)
 
 
-def opened(browser: Client, url: str) -> bytes:
+def open_page(browser: Client, url: str) -> bytes:
     response = browser.get(url)
     assert response.status_code == 200, response.status_code
     content: bytes = response.content

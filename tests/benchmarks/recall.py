@@ -59,7 +59,7 @@ def main() -> None:
             Thread.objects.filter(id=thread.id).update(message_count=THREAD, last_position=THREAD)
     with doing("indexing them"):
         for some in batched(threads, 10):
-            word_index.store(user.pk, [said(turn) for turn in Message.objects.filter(thread__in=some)])
+            word_index.store(user.pk, [said_turn_of(turn) for turn in Message.objects.filter(thread__in=some)])
         word_index.count_words(user.pk, [thread.id for thread in threads])
         word_index.caught_up(user.pk, timezone.now())
     with doing("the same for ts_rank"), connection.cursor() as cursor:
@@ -77,7 +77,7 @@ def main() -> None:
     storing(user.pk, threads[0], say)
 
 
-def said(turn: Message) -> SaidTurn:
+def said_turn_of(turn: Message) -> SaidTurn:
     return SaidTurn(
         thread=turn.thread_id,
         depth=turn.depth,

@@ -85,7 +85,7 @@ def recording_candidates() -> dict[str, Callable[[], object]]:
         free.append(one.thread)
 
     def record() -> None:
-        stored(spare.popleft(), context)
+        store_turn(spare.popleft(), context)
 
     return {
         RECORDING: record,
@@ -105,7 +105,7 @@ def opening(thread: Thread, token: ApiToken | None = None) -> OpenedReply:
     )
 
 
-def stored(thread: Thread, context: Context) -> None:
+def store_turn(thread: Thread, context: Context) -> None:
     """Everything of ``opening`` but the building: the thread is looked at, the turn is made and stored with the request."""
     place = steps.look(user_id=thread.user_id, thread_id=thread.id)
     assert place is not None
@@ -186,15 +186,15 @@ def raw() -> Iterator[psycopg.Connection]:
 
 
 def written(floor: psycopg.Connection) -> int:
-    return int(_one(floor, "SELECT pg_current_wal_insert_lsn() - '0/0'::pg_lsn"))
+    return int(_count(floor, "SELECT pg_current_wal_insert_lsn() - '0/0'::pg_lsn"))
 
 
 def heap(floor: psycopg.Connection, name: str) -> int:
     """Of the table and what it keeps out of line, without indexes."""
-    return int(_one(floor, "SELECT pg_table_size(%s)", name))
+    return int(_count(floor, "SELECT pg_table_size(%s)", name))
 
 
-def _one(floor: psycopg.Connection, statement: str, *values: object) -> int:
+def _count(floor: psycopg.Connection, statement: str, *values: object) -> int:
     row = floor.execute(statement, values).fetchone()
     assert row is not None
     return int(row[0])

@@ -56,7 +56,7 @@ def main() -> None:
         raw.execute("SET plan_cache_mode = force_generic_plan")
         calls: dict[str, Callable[[User, Thread], object]] = {
             RAW: partial(read_raw, raw),
-            "read": read,
+            "read": read_profile,
             "read, made into tiers": tiers,
         }
         with read_only():
@@ -83,12 +83,12 @@ def read_raw(raw: psycopg.Connection, user: User, thread: Thread) -> None:
     raw.execute(STATEMENT, values, prepare=True, binary=True).fetchall()
 
 
-def read(user: User, thread: Thread) -> Profile:
+def read_profile(user: User, thread: Thread) -> Profile:
     return read_standing(user_id=user.pk, thread_id=thread.id, session=BACK)
 
 
 def tiers(user: User, thread: Thread) -> list[Tier]:
-    return build_tiers(read(user, thread), thread.assistant)
+    return build_tiers(read_profile(user, thread), thread.assistant)
 
 
 def filled(amount: int) -> User:

@@ -81,7 +81,7 @@ def holding(database: str, word: str) -> list[str]:
 
 
 @contextmanager
-def gone(database: str, table: str) -> Iterator[None]:
+def without_table(database: str, table: str) -> Iterator[None]:
     """While a table is missing, whatever reads it fails."""
     away, back = (
         sql.SQL("ALTER TABLE {} RENAME TO {}").format(*map(sql.Identifier, names))

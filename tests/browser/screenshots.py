@@ -127,7 +127,7 @@ def main() -> None:
         address = talk(browser, url, model, database)
         with chat_page(browser, url, color_scheme="light", **DESKTOP) as chat:
             inspect(chat, album, talk_long(url, model))
-        for scene in (rest, remembered, motion, make):
+        for scene in (rest, shoot_memory, motion, make):
             for theme, (size, options) in product(("light", "dark"), (("desktop", DESKTOP), ("phone", PHONE))):
                 with chat_page(browser, url, color_scheme=theme, reduced_motion="reduce", **options) as chat:
                     scene(chat, model, album, address, f"{size}-{theme}")
@@ -207,7 +207,7 @@ def rest(chat: Chat, model: ModelServer, album: Album, address: str, suffix: str
     album.take(chat, f"book-{suffix}")
 
 
-def remembered(chat: Chat, model: ModelServer, album: Album, address: str, suffix: str) -> None:
+def shoot_memory(chat: Chat, model: ModelServer, album: Album, address: str, suffix: str) -> None:
     """What is remembered, and what forgetting one thing would do."""
     chat.sign_in("Mira", PASSWORD)
     if "desktop" in suffix:

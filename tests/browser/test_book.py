@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from playwright.sync_api import Locator, Route, expect
 
 from tests.browser.conftest import Reader
-from tests.browser.memories import add_memory, add_today, add_topic, gone
+from tests.browser.memories import add_memory, add_today, add_topic, without_table
 from tests.browser.pages import Chat
 from tests.model_scripts import text
 from tests.model_server import ModelServer
@@ -14,7 +14,7 @@ from tests.model_server import ModelServer
 LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
 
 
-def opened(chat: Chat) -> Locator:
+def open_book(chat: Chat) -> Locator:
     """The book of the newest reply, by keyboard."""
     book = chat.page.get_by_role("dialog", name="The book of this reply")
     while not book.is_visible():  # a reply that has just ended may take the focus along
@@ -32,7 +32,7 @@ def test_what_is_known_about_me_is_told_in_plain_words(chat: Chat, browser_datab
     add_topic(browser_database, chat.thread_id, "The leaking oven door")
     add_today(browser_database, chat.thread_id, "Ada planned her week.")
     chat.ask("What time is it in Lisbon?")
-    book = opened(chat)
+    book = open_book(chat)
     parts = ["Instructions", "What it knows about you", "Today", "Open topics", "Earlier turns", "Your message"]
     expect(book.locator(".stack-bar li span:nth-child(2)")).to_have_text([*parts, "Room left"])
     expect(book.locator(".texts summary span:first-child")).to_have_text(parts)
@@ -56,15 +56,15 @@ def test_how_a_message_was_understood_is_shown_without_the_mark_for_the_model(ch
     model.script(text("A former president."))
     chat.ask("Who is Donald Trump?")
     chat.ask("who are his children")
-    understood = opened(chat).locator(".understood")
+    understood = open_book(chat).locator(".understood")
     expect(understood.get_by_role("heading")).to_have_text("How your message was understood")
     expect(understood.locator("blockquote")).to_have_text("who are his children (about: Donald Trump)")
 
 
 def test_a_source_that_failed_is_said_plainly(chat: Chat, browser_database: str) -> None:
-    with gone(browser_database, "memory_topic"):
+    with without_table(browser_database, "memory_topic"):
         chat.ask("What is still open?")
-    failures = opened(chat).get_by_role("list", name="What went wrong")
+    failures = open_book(chat).get_by_role("list", name="What went wrong")
     expect(failures.get_by_role("listitem")).to_have_text(
         ["Your open topics could not be read. This reply had to do without."]
     )

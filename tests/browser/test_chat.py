@@ -13,7 +13,7 @@ from tests.browser.accessibility import violations
 from tests.browser.conftest import Reader
 from tests.browser.pages import PASSWORD, Chat, chat_page
 from tests.browser.rows import add_turns, show_thinking
-from tests.model_scripts import BrokenStream, Gate, Thought, error, opened, stream, text, text_delta, turn
+from tests.model_scripts import BrokenStream, Gate, Thought, error, opening_steps, stream, text, text_delta, turn
 from tests.model_server import ModelServer
 
 TRUMP = "Who is Donald Trump?"
@@ -124,7 +124,7 @@ def test_an_error_stays_on_the_message_in_words_and_retry_answers_it(chat: Chat,
 
 
 def test_a_retry_takes_the_place_of_the_partial_answer(chat: Chat, model: ModelServer) -> None:
-    model.script(stream(*opened(), text_delta("Half an ans"), BrokenStream()), text("A whole answer."))
+    model.script(stream(*opening_steps(), text_delta("Half an ans"), BrokenStream()), text("A whole answer."))
     chat.send("Answer me")
     expect(chat.replies.locator(".parts > .prose")).to_have_text("Half an ans")
     chat.replies.get_by_role("button", name="Retry").click()

@@ -12,7 +12,7 @@ from tests.model_server import ModelServer
 MENU = "Rename, remember, clear or delete this thread"
 
 
-def begun(chat: Chat) -> Locator:
+def begin_clearing(chat: Chat) -> Locator:
     """The dialog, opened from the thread's menu by keyboard."""
     chat.page.get_by_role("button", name=MENU).focus()
     chat.page.keyboard.press("Enter")
@@ -34,7 +34,7 @@ def test_a_conversation_is_cleared_by_keyboard_and_goes_on_afresh(
     add_fact(browser_database, chat.thread_id, "The boat Quillhaven leaks.", position=1)
     add_artifact(browser_database, chat.thread_id, "# Repairs", title="Repairs")
     chat.page.reload()
-    dialog = begun(chat)
+    dialog = begin_clearing(chat)
     assert lines(dialog) == [
         "4 turns",
         "its title, which is the beginning of a turn: your next message gives it another",
@@ -50,7 +50,7 @@ def test_a_conversation_is_cleared_by_keyboard_and_goes_on_afresh(
     expect(chat.page.get_by_role("button", name=MENU)).to_be_focused()
     assert len(chat.said()) == 4
 
-    yes = begun(chat).get_by_role("button", name="Clear", exact=True)
+    yes = begin_clearing(chat).get_by_role("button", name="Clear", exact=True)
     expect(yes).to_be_enabled()
     yes.press("Enter")
     cleared = chat.page.get_by_role("dialog", name="Cleared")
@@ -78,10 +78,10 @@ def test_an_empty_conversation_has_nothing_to_clear(chat: Chat) -> None:
     chat.ask("Hello")
     for title, button in (("Clear this conversation?", "Clear"), ("Cleared", "Close")):
         if button == "Clear":
-            begun(chat)
+            begin_clearing(chat)
         chat.page.get_by_role("dialog", name=title).get_by_role("button", name=button, exact=True).click()
     expect(chat.turns).to_have_count(0)
-    dialog = begun(chat)
+    dialog = begin_clearing(chat)
     expect(dialog).to_contain_text("There is nothing to clear.")
     expect(dialog.get_by_role("button", name="Clear", exact=True)).to_be_disabled()
 
@@ -91,7 +91,7 @@ def test_another_tab_drops_what_was_cleared_and_keeps_what_came_since(chat: Chat
     other = Chat(chat.page.context.new_page(), chat.url)
     other.page.goto(chat.page.url)
     expect(other.replies).to_have_count(1)
-    begun(chat).get_by_role("button", name="Clear", exact=True).click()
+    begin_clearing(chat).get_by_role("button", name="Clear", exact=True).click()
     chat.page.get_by_role("dialog", name="Cleared").get_by_role("button", name="Close").click()
     expect(chat.turns).to_have_count(0)
     chat.ask("Hello again")
@@ -107,7 +107,7 @@ def test_nothing_is_cleared_while_a_reply_runs_and_the_dialog_says_so(chat: Chat
     model.script(text("One. ", gate, "Two."))
     chat.send("Count")
     expect(chat.live.locator(".parts > .prose")).to_have_text("One.")
-    dialog = begun(chat)
+    dialog = begin_clearing(chat)
     dialog.get_by_role("button", name="Clear", exact=True).click()
     expect(dialog.get_by_role("alert")).to_contain_text("A reply is still running")
     dialog.get_by_role("button", name="Cancel").click()

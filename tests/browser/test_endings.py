@@ -12,7 +12,7 @@ from tests.browser.accessibility import violations
 from tests.browser.conftest import Reader
 from tests.browser.pages import Chat
 from tests.browser.rows import name_fallback
-from tests.model_scripts import BrokenStream, Script, error, opened, refusal, stream, text, text_delta
+from tests.model_scripts import BrokenStream, Script, error, opening_steps, refusal, stream, text, text_delta
 from tests.model_server import ModelServer
 
 OTHER = "claude-sonnet-5"
@@ -42,7 +42,7 @@ def test_each_ending_is_told_and_has_its_way_on(
         (text("The quick br", stop_reason="max_tokens"), "The answer is as long as it may be here.", ["Continue"]),
         (text(stop_reason="max_tokens"), "used up all the room", ["Retry"]),
         (error(429, headers={"retry-after": "600"}), "rate limit is reached", ["Retry in 10 min"]),
-        (stream(*opened(), text_delta("Half"), BrokenStream()), "broke off", ["Retry"]),
+        (stream(*opening_steps(), text_delta("Half"), BrokenStream()), "broke off", ["Retry"]),
     ]
     with reader(**SIZES[size], color_scheme=scheme) as chat:
         for number, (script, words, buttons) in enumerate(endings):

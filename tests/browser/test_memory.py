@@ -15,7 +15,7 @@ from tests.model_server import ModelServer
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
 
 
-def opened(chat: Chat, address: str = "/memory/") -> Page:
+def open_memory(chat: Chat, address: str = "/memory/") -> Page:
     chat.open(address)
     expect(chat.page.locator("#memory[data-ready]")).to_be_visible()
     return chat.page
@@ -33,7 +33,7 @@ def test_notes_are_read_added_corrected_found_and_forgotten_for_good(
     thread = chat.thread_id
     add_fact(browser_database, thread, "The boat is called Zephyrine.", position=1)
     add_turns(browser_database, thread, 120)
-    page = opened(chat)
+    page = open_memory(chat)
     field = page.get_by_role("textbox", name="A new note")
     field.fill("Likes te.")
     field.press("Enter")
@@ -93,7 +93,7 @@ def test_topics_days_and_the_switch_work_by_keyboard_and_on_a_phone(reader: Read
         today = datetime.now(UTC).date()
         for ago in (0, 1, 9):
             add_day(browser_database, chat.thread_id, today - timedelta(days=ago), f"Ada rested {ago} days ago.")
-        page = opened(chat)
+        page = open_memory(chat)
         expect(page.locator("#zone-name")).to_have_text("Pacific/Auckland")
         assert chat.too_small_targets() == []
         assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
@@ -174,7 +174,7 @@ def test_long_lists_go_on_and_the_book_leads_to_a_note(chat: Chat, browser_datab
     expect(page.locator(".note.marked")).to_have_count(len(named))
     expect(page.locator(".note.marked").first).to_be_focused()
     page.goto("about:blank")
-    opened(chat)
+    open_memory(chat)
     expect(page.locator(".note")).to_have_count(50)
     page.get_by_role("button", name="Show more").click()
     expect(page.locator(".note")).to_have_count(60)

@@ -84,9 +84,9 @@ class ServedAnswer:
         thinking_tokens = self.thinking.tokens_for(self.body) if thought else 0
         self._sign_own(steps)
         said = [shifted(step, by=1 if thought else 0) for step in steps[start + 1 :]]
-        told, text_tokens = held(said, replace(self.room, tokens=self.room.tokens - thinking_tokens))
+        told, text_tokens = fit_into(said, replace(self.room, tokens=self.room.tokens - thinking_tokens))
         if counted:
-            told = [self._counted(step, thinking_tokens, text_tokens) for step in told]
+            told = [self._with_usage(step, thinking_tokens, text_tokens) for step in told]
         return replace(script, steps=(*steps[:start], self._message_start(begins), *thought, *self._with_notes(told)))
 
     def _message_start(self, event: Any) -> Event:
@@ -120,7 +120,7 @@ class ServedAnswer:
                 text = "".join(delta.get("thinking", "") for delta in deltas)
                 self.sign(text, estimate_tokens(text), signature)
 
-    def _counted(self, step: Step, thinking_tokens: int, text_tokens: float) -> Step:
+    def _with_usage(self, step: Step, thinking_tokens: int, text_tokens: float) -> Step:
         if not is_event(step, "message_delta") or step["usage"] is not END_USAGE:
             return step
         thinking_tokens = round(min(thinking_tokens, self.room.tokens))
@@ -149,7 +149,7 @@ class ServedAnswer:
         return self._thinking_block(index, text if shows_notes(self.body) else "", round(written_tokens(part)), others)
 
 
-def held(steps: Sequence[Step], room: TokenRoom) -> tuple[list[Step], float]:
+def fit_into(steps: Sequence[Step], room: TokenRoom) -> tuple[list[Step], float]:
     """The steps as far as there is room for what they write, and the tokens of that."""
     whole = written_tokens(steps)
     if whole <= room.tokens:

@@ -60,7 +60,7 @@ class PromptCache:
         keys, ends = prefix_keys(body, prompt), [round(sum) for sum in accumulate(block.tokens for block in prompt)]
         shortest = family_of(body["model"]).cacheable_from
         marks = [i for i, block in enumerate(prompt) if block.mark and ends[i] >= shortest]
-        hit = max((i for mark in marks for i in self._found(keys, mark)), default=-1)
+        hit = max((i for mark in marks for i in self._matches(keys, mark)), default=-1)
         for i in marks:
             self._keep(keys[i], prompt[i].mark)
         if hit >= 0:
@@ -75,7 +75,7 @@ class PromptCache:
             written_5m=max(last - max(long, read), 0),
         )
 
-    def _found(self, keys: Sequence[str], mark: int) -> list[int]:
+    def _matches(self, keys: Sequence[str], mark: int) -> list[int]:
         now = self.clock()
         near = range(max(0, mark - LOOKBACK + 1), mark + 1)
         return [i for i in near if keys[i] in self.entries and self.entries[keys[i]].ends > now]

@@ -64,7 +64,7 @@ HOSTILE = """\
 """
 
 
-def exported(content: str, as_: str, kind: str = "document", title: str = "Plan") -> bytes:
+def export_bytes(content: str, as_: str, kind: str = "document", title: str = "Plan") -> bytes:
     return export(title=title, kind=kind, language="python", content=content, as_=as_).body
 
 
@@ -82,7 +82,7 @@ READERS: dict[str, Any] = {"html": bytes.decode, "docx": word_text, "pdf": pdf_t
 
 @pytest.mark.parametrize("as_", READERS)
 def test_everything_that_a_document_says_is_in_its_export(as_: str) -> None:
-    text = READERS[as_](exported(DOCUMENT, as_)).replace("&gt;", ">")
+    text = READERS[as_](export_bytes(DOCUMENT, as_)).replace("&gt;", ">")
     assert [told for told in TOLD if told not in text] == []
     assert "▯" not in text
 
@@ -102,7 +102,7 @@ def test_a_page_is_what_the_markdown_means() -> None:
 
 
 def test_a_word_file_has_words_own_headings_lists_links_and_tables() -> None:
-    document = Document(io.BytesIO(exported(DOCUMENT, "docx")))
+    document = Document(io.BytesIO(export_bytes(DOCUMENT, "docx")))
     styles = [each.style.name for each in document.paragraphs if each.style]
     assert (styles[0], "Code" in styles) == ("Heading 1", True)
     assert [link.url for each in document.paragraphs for link in each.hyperlinks] == ["https://example.com/plan"]
@@ -119,7 +119,7 @@ def test_a_word_file_has_words_own_headings_lists_links_and_tables() -> None:
 
 
 def test_a_pdf_has_an_outline_its_title_and_its_links() -> None:
-    made = exported(DOCUMENT, "pdf", title="Портал")
+    made = export_bytes(DOCUMENT, "pdf", title="Портал")
     found = pypdf.PdfReader(io.BytesIO(made))
     outline: Any = found.outline
     assert found.metadata
@@ -129,7 +129,7 @@ def test_a_pdf_has_an_outline_its_title_and_its_links() -> None:
 
 @pytest.mark.parametrize("as_", READERS)
 def test_nothing_hostile_acts_or_is_fetched(as_: str) -> None:
-    made = exported(HOSTILE, as_)
+    made = export_bytes(HOSTILE, as_)
     text = READERS[as_](made)
     assert [word for word in ("root:", "hidden") if word in text] == []
     assert [
@@ -142,7 +142,7 @@ def test_nothing_hostile_acts_or_is_fetched(as_: str) -> None:
 
 
 def test_letters_without_a_font_are_told_of_in_the_pdf() -> None:
-    text = " ".join(pdf_text(exported("English and \u0997\u09cd\u09b0 \U00012000", "pdf")).split())
+    text = " ".join(pdf_text(export_bytes("English and \u0997\u09cd\u09b0 \U00012000", "pdf")).split())
     assert "Some letters have no font here (Bengali, Cuneiform) and are shown as ▯" in text
     assert "English and ▯▯▯ ▯" in text
 
@@ -167,13 +167,13 @@ def test_as_deep_as_a_list_may_be_it_is_laid_out(settings: Any) -> None:
 def test_a_conversion_ends_at_its_deadline(settings: Any) -> None:
     settings.OPENBOOK_EXPORT_SECONDS = 0.01
     with pytest.raises(ArtifactError) as refused:
-        exported("# A", "pdf")
+        export_bytes("# A", "pdf")
     assert (refused.value.code, refused.value.details) == ("export_too_long", {"seconds": 0.01})
 
 
 def test_an_unknown_format_is_refused() -> None:
     with pytest.raises(ArtifactError, match="`as` is one of source, md, html, docx, pdf"):
-        exported("# A", "rtf")
+        export_bytes("# A", "rtf")
 
 
 CSV = 'name;sum\n"Weber; Sons";=1+2\n"two\nlines";|x|\n\nshort\n'
@@ -182,16 +182,16 @@ CSV = 'name;sum\n"Weber; Sons";=1+2\n"two\nlines";|x|\n\nshort\n'
 def test_a_csv_table_is_read_as_it_is_meant() -> None:
     rows = [["name", "sum"], ["Weber; Sons", "=1+2"], ["two\nlines", "|x|"], ["short", ""]]
     assert (is_csv(CSV), is_csv("| a |\n|---|\n| b |"), read_csv(CSV)) == (True, False, rows)
-    tables = Document(io.BytesIO(exported(CSV, "docx", kind="table"))).tables
+    tables = Document(io.BytesIO(export_bytes(CSV, "docx", kind="table"))).tables
     assert [[cell.text for cell in row.cells] for row in tables[0].rows] == rows
-    assert exported(CSV, "md", kind="table").decode() == (
+    assert export_bytes(CSV, "md", kind="table").decode() == (
         "| name | sum |\n| --- | --- |\n| Weber; Sons | =1+2 |\n| two<br>lines | \\|x\\| |\n| short |  |\n"
     )
 
 
 def test_a_large_table_is_laid_out_in_time() -> None:
     rows = "\n".join(f"{number},Customer {number},{number * 3}" for number in range(500))
-    text = pdf_text(exported(f"number,name,tripled\n{rows}", "pdf", kind="table"))
+    text = pdf_text(export_bytes(f"number,name,tripled\n{rows}", "pdf", kind="table"))
     pages = text.count("Plan ")  # the title at the foot of each
     assert (text.count("Customer "), text.count("tripled")) == (500, pages)
 
@@ -199,7 +199,7 @@ def test_a_large_table_is_laid_out_in_time() -> None:
 @pytest.mark.parametrize("width", [12, 40])
 def test_a_wide_table_loses_no_column(width: int) -> None:
     cells = [f"c{number}" for number in range(width)]
-    text = pdf_text(exported(",".join(cells) + "\n" + ",".join(cells), "pdf", kind="table"))
+    text = pdf_text(export_bytes(",".join(cells) + "\n" + ",".join(cells), "pdf", kind="table"))
     assert [cell for cell in cells if not re.search(rf"{cell}\b", text)] == []
 
 
@@ -224,7 +224,7 @@ def test_a_source_is_the_content_as_it_is(kind: str, content: str, as_: str, nam
 
 def test_what_can_not_be_drawn_is_shown_as_its_source_and_says_so() -> None:
     assert as_markdown("svg", "", "<svg>```` </svg>") == "`````xml\n<svg>```` </svg>\n`````\n"
-    text = word_text(exported("<svg/>", "docx", kind="svg"))
+    text = word_text(export_bytes("<svg/>", "docx", kind="svg"))
     assert text.split("\n")[:3] == [
         "Plan",
         "The source of an SVG picture. To see it, export the source or open the artifact in Openbook.",

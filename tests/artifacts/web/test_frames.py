@@ -20,7 +20,7 @@ INSIDE = {"Sec-Fetch-Dest": "iframe"}
 NOTHING = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'; webrtc 'block'"
 
 
-def shown(client: Client, artifact: Artifact, number: int = 1, headers: dict[str, str] | None = None) -> Any:
+def show_frame(client: Client, artifact: Artifact, number: int = 1, headers: dict[str, str] | None = None) -> Any:
     address = f"/artifacts/{artifact.id}/versions/{number}/frame/"
     return client.get(address, headers=INSIDE if headers is None else headers)
 
@@ -38,7 +38,7 @@ def reader(client: Client, user: User) -> Client:
 
 @pytest.mark.parametrize("kind", ["html", "svg"])
 def test_a_frame_runs_nothing_and_lets_nothing_in_or_out(reader: Client, user: User, kind: str) -> None:
-    response = shown(reader, make_artifact(make_thread(user), "<svg/>", kind=kind))
+    response = show_frame(reader, make_artifact(make_thread(user), "<svg/>", kind=kind))
     headers = {name: response.headers[name] for name in (*frames.HEADERS, "Content-Security-Policy", "Cache-Control")}
     csp = headers.pop("Content-Security-Policy")
     policy = f"{NOTHING}; sandbox; style-src 'unsafe-inline'; img-src data:; font-src data:"
@@ -54,7 +54,7 @@ def test_a_frame_runs_nothing_and_lets_nothing_in_or_out(reader: Client, user: U
 
 
 def test_each_version_has_a_frame_of_its_own(reader: Client, page: Artifact) -> None:
-    pages = [shown(reader, page, number).content.decode() for number in (1, 2)]
+    pages = [show_frame(reader, page, number).content.decode() for number in (1, 2)]
     assert [re.findall("<body>\n(.*)\n</body>", text) for text in pages] == [["<p>One</p>"], ["<p>Two</p>"]]
 
 
@@ -64,23 +64,23 @@ def test_a_frame_is_for_its_owner_and_for_a_frame_alone(
     stranger = Client()
     stranger.force_login(other_user)
     assert [
-        shown(reader, page).status_code,
-        shown(reader, page, headers={}).status_code,  # an old browser does not say
-        shown(reader, page, headers={"Sec-Fetch-Dest": "document"}).status_code,
-        shown(Client(), page).status_code,
-        shown(stranger, page).status_code,
-        shown(reader, page, 3).status_code,
-        shown(reader, make_artifact(make_thread(user), kind="document")).status_code,
-        shown(reader, make_artifact(make_thread(user), kind="mermaid")).status_code,
+        show_frame(reader, page).status_code,
+        show_frame(reader, page, headers={}).status_code,  # an old browser does not say
+        show_frame(reader, page, headers={"Sec-Fetch-Dest": "document"}).status_code,
+        show_frame(Client(), page).status_code,
+        show_frame(stranger, page).status_code,
+        show_frame(reader, page, 3).status_code,
+        show_frame(reader, make_artifact(make_thread(user), kind="document")).status_code,
+        show_frame(reader, make_artifact(make_thread(user), kind="mermaid")).status_code,
         reader.get(f"/artifacts/{uuid.uuid4()}/versions/1/frame/", headers=INSIDE).status_code,
         reader.put(f"/artifacts/{page.id}/versions/1/frame/", headers=INSIDE).status_code,
     ] == [200, 200, 403, 403, 404, 404, 404, 404, 404, 405]
     Artifact.objects.update(deleted_at=timezone.now())
-    assert shown(reader, page).status_code == 404
+    assert show_frame(reader, page).status_code == 404
 
 
 def test_what_takes_too_long_to_read_is_not_shown_and_holds_up_nobody(reader: Client, user: User) -> None:
-    deep = shown(reader, make_artifact(make_thread(user), "<div>" * 100_000, kind="html"))
+    deep = show_frame(reader, make_artifact(make_thread(user), "<div>" * 100_000, kind="html"))
     assert (deep.status_code, "too involved" in deep.content.decode()) == (200, True)
 
 

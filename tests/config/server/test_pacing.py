@@ -16,7 +16,7 @@ def start(kind: bytes) -> Message:
     return {"type": "http.response.start", "status": 200, "headers": [(b"Content-Type", kind)]}
 
 
-async def written(settings: Settings, kind: bytes, body: bytes) -> list[Message]:
+async def send_paced(settings: Settings, kind: bytes, body: bytes) -> list[Message]:
     """What is sent to a connection that takes no more after the first piece of a body."""
     settings.OPENBOOK_SLOW_READER_SECONDS = 0.01
     sent: list[Message] = []
@@ -38,7 +38,7 @@ async def written(settings: Settings, kind: bytes, body: bytes) -> list[Message]
 
 
 async def test_a_stream_that_nobody_reads_ends_with_an_error(settings: Settings) -> None:
-    first, farewell = await written(settings, b"text/event-stream", EVENT)
+    first, farewell = await send_paced(settings, b"text/event-stream", EVENT)
     assert first["body"] == EVENT
     event, data, *end = farewell.pop("body").decode().split("\n")
     assert (event, end, farewell) == ("event: error", ["", ""], {"type": "http.response.body"})
@@ -47,9 +47,12 @@ async def test_a_stream_that_nobody_reads_ends_with_an_error(settings: Settings)
 
 
 async def test_an_event_that_was_begun_is_not_made_a_whole_one(settings: Settings) -> None:
-    assert (await written(settings, b"text/event-stream", EVENT[:-3]))[1] == {"type": "http.response.body", "body": b""}
+    assert (await send_paced(settings, b"text/event-stream", EVENT[:-3]))[1] == {
+        "type": "http.response.body",
+        "body": b"",
+    }
 
 
 @pytest.mark.parametrize("body", [EVENT, b"{"])
 async def test_other_answers_wait_for_their_reader(settings: Settings, body: bytes) -> None:
-    assert (await written(settings, b"application/json", body))[1] == {"type": "http.response.body"}
+    assert (await send_paced(settings, b"application/json", body))[1] == {"type": "http.response.body"}

@@ -44,7 +44,7 @@ def address(*args: Any, **lines: Any) -> str:
     return str(client(*args, **lines).address)
 
 
-def written(ip: IPv4Address | IPv6Address, port: str = "") -> str:
+def spell(ip: IPv4Address | IPv6Address, port: str = "") -> str:
     """As it stands in a header."""
     return f"[{ip}]{port}" if isinstance(ip, IPv6Address) else f"{ip}{port}"
 
@@ -73,7 +73,7 @@ def test_an_address_is_read_with_port_and_zone_or_not_at_all(text: str, expected
 
 @given(ip=addresses, port=ports)
 def test_every_address_is_read_back(ip: IPv4Address | IPv6Address, port: str) -> None:
-    assert parse_address(written(ip, port)) == parse_address(str(ip)) == ip
+    assert parse_address(spell(ip, port)) == parse_address(str(ip)) == ip
 
 
 @given(peer=addresses, line=rubbish, standard=rubbish)
@@ -88,7 +88,7 @@ def test_who_comes_past_the_proxies_is_not_believed(peer: IPv4Address | IPv6Addr
 
 
 @given(
-    claimed=st.lists(st.one_of(rubbish, addresses.map(written)), max_size=4),
+    claimed=st.lists(st.one_of(rubbish, addresses.map(spell)), max_size=4),
     ip=strangers,
     port=ports,
     hops=st.integers(1, 3),
@@ -97,7 +97,7 @@ def test_what_a_client_claims_changes_nothing(
     claimed: list[str], ip: IPv4Address | IPv6Address, port: str, hops: int
 ) -> None:
     """Each proxy appends whom it got the request from: trusted by their networks or by their number."""
-    appended = [written(ip, port), *[EDGE, "2001:db8:10::5"][: hops - 1]]
+    appended = [spell(ip, port), *[EDGE, "2001:db8:10::5"][: hops - 1]]
     for trusted in (OURS, trust([str(hops)]), trust(["10.0.0.0/8", "2001:db8:10::/48", str(hops)])):
         assert client(trusted=trusted, chain=", ".join([*claimed, *appended])).address == ip
         assert client(trusted=trusted, chain=[*claimed, *appended]).address == ip  # a line each
@@ -108,7 +108,7 @@ def test_a_quote_left_open_swallows_nothing(
     claimed: str, ip: IPv4Address | IPv6Address, port: str, scheme: str
 ) -> None:
     """Whatever stands before it, the last element is the proxy's; if the whole can't be read, it counts as unknown."""
-    element = f'for="{written(ip, port)}";proto={scheme};host="chat.example"'
+    element = f'for="{spell(ip, port)}";proto={scheme};host="chat.example"'
     assert client(standard=element) == ClientOrigin(address=ip, scheme=scheme.lower(), host="chat.example")
     found = client(standard=f"{claimed}, {element}")
     assert found in (client(standard=element), ClientOrigin(address=ip_address(PROXY)))
@@ -118,7 +118,7 @@ def test_a_quote_left_open_swallows_nothing(
 def test_two_headers_that_disagree_are_both_not_believed(
     ip: IPv4Address | IPv6Address, claimed: IPv4Address | IPv6Address
 ) -> None:
-    found = client(standard=f'for="{written(claimed)}"', chain=written(ip)).address
+    found = client(standard=f'for="{spell(claimed)}"', chain=spell(ip)).address
     assert found == (ip if ip == claimed else ip_address(PROXY))
 
 

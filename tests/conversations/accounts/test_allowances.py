@@ -37,7 +37,7 @@ SENDERS = 200
 ROOM = 10
 
 
-def opened(user: User, token: ApiToken | None = None, text: str = "Hello") -> store.OpenedReply:
+def open_reply(user: User, token: ApiToken | None = None, text: str = "Hello") -> store.OpenedReply:
     return store.open_turn(
         user=user,
         thread_id=None,
@@ -72,7 +72,7 @@ async def test_of_200_at_once_as_many_reach_the_model_as_there_is_room_for(
     user: User, other_user: User, model: ModelServer, settings: Any, limit: str, whose: str
 ) -> None:
     await in_database(stop_remembering)()
-    reserved = (await in_database(opened)(other_user)).reply.reserved
+    reserved = (await in_database(open_reply)(other_user)).reply.reserved
     settings.OPENBOOK_LIMIT_RUNNING_REPLIES = 0
     most = {"running_replies": ROOM, "tokens_day": ROOM * reserved + reserved // 2}[limit]
     token = None
@@ -121,7 +121,7 @@ def senders(user: User, token: ApiToken, count: int) -> Iterator[subprocess.Pope
 
 def test_processes_that_know_nothing_of_each_other_share_what_room_there_is(user: User) -> None:
     stop_remembering()
-    reserved = opened(user).reply.reserved
+    reserved = open_reply(user).reply.reserved
     token = issued(user, tokens_day=ROOM * reserved + reserved // 2)
     outcomes: Counter[str] = Counter()
     with ExitStack() as stack:
@@ -142,9 +142,9 @@ def test_processes_that_know_nothing_of_each_other_share_what_room_there_is(user
 
 def test_what_a_token_uses_counts_for_it_and_for_its_user(user: User) -> None:
     token, other = issued(user, running_replies=1), issued(user, running_replies=1)
-    first = opened(user, token)
+    first = open_reply(user, token)
     with pytest.raises(RateLimited) as refused:
-        opened(user, token)
+        open_reply(user, token)
     assert refused.value.details == {
         "limit": "running_replies",
         "whose": "token",
@@ -152,14 +152,14 @@ def test_what_a_token_uses_counts_for_it_and_for_its_user(user: User) -> None:
         "used": 1,
         "retry_after": allowances.SOON_SECONDS,
     }
-    opened(user, other)
+    open_reply(user, other)
     end(first, input_tokens=100)
     assert (use(user, token), use(user).running, use(user).spent) == (
         AllowanceUse(running=0, spent=100, reserved=0),
         1,
         100,
     )
-    again = opened(user, token)
+    again = open_reply(user, token)
     Allowance.objects.all().delete()
     end(again, input_tokens=10)
     assert allowances.recounted(user.pk, token.pk) == AllowanceUse(running=0, spent=110, reserved=0)
@@ -169,21 +169,21 @@ def test_what_a_token_uses_counts_for_it_and_for_its_user(user: User) -> None:
 def test_a_tokens_limit_is_no_more_than_a_part_of_its_users(user: User) -> None:
     UserLimits.objects.create(user=user, running_replies=1)
     token = issued(user, running_replies=5)
-    opened(user)
+    open_reply(user)
     with pytest.raises(RateLimited) as refused:
-        opened(user, token)
+        open_reply(user, token)
     assert (refused.value.details["whose"], refused.value.details["most"]) == ("user", 1)
     assert use(user, token) == AllowanceUse(running=0, spent=0, reserved=0)
 
 
 def test_a_token_without_limits_of_its_own_takes_no_row(user: User) -> None:
-    end(opened(user, issued(user, requests_minute=5)), input_tokens=100)
+    end(open_reply(user, issued(user, requests_minute=5)), input_tokens=100)
     assert [row.token_id for row in Allowance.objects.all()] == [None]
     assert use(user) == AllowanceUse(running=0, spent=100, reserved=0)
 
 
 def test_what_was_set_aside_gives_way_to_what_was_used(user: User) -> None:
-    turn = opened(user)
+    turn = open_reply(user)
     assert use(user) == AllowanceUse(running=1, spent=0, reserved=turn.reply.reserved)
     end(
         turn,
@@ -198,12 +198,12 @@ def test_what_was_set_aside_gives_way_to_what_was_used(user: User) -> None:
 
 
 def test_a_failed_reply_gives_back_what_was_set_aside(user: User) -> None:
-    end(opened(user), Reply.Status.FAILED)
+    end(open_reply(user), Reply.Status.FAILED)
     assert use(user) == AllowanceUse(running=0, spent=0, reserved=0)
 
 
 def test_a_stopped_reply_that_was_told_no_usage_keeps_what_was_set_aside(user: User) -> None:
-    turn = opened(user)
+    turn = open_reply(user)
     end(turn, Reply.Status.STOPPED)
     assert use(user) == AllowanceUse(running=0, spent=turn.reply.reserved, reserved=0)
     assert allowances.recounted(user.pk) == use(user)
@@ -211,52 +211,52 @@ def test_a_stopped_reply_that_was_told_no_usage_keeps_what_was_set_aside(user: U
 
 def test_a_reply_that_a_dead_process_left_behind_gives_its_share_back(user: User, settings: Any) -> None:
     settings.OPENBOOK_LIMIT_RUNNING_REPLIES = 1
-    dead = opened(user)
+    dead = open_reply(user)
     with pytest.raises(RateLimited):
-        opened(user)
+        open_reply(user)
     Reply.objects.filter(id=dead.reply.id).update(lease_until=timezone.now() - timedelta(seconds=1))
     assert store.interrupt(dead.reply.id)
     assert use(user) == AllowanceUse(running=0, spent=0, reserved=0)
-    opened(user)
+    open_reply(user)
 
 
 def test_what_the_row_has_wrong_is_put_right_before_anybody_is_refused(user: User, settings: Any) -> None:
     settings.OPENBOOK_LIMIT_RUNNING_REPLIES = 2
-    end(opened(user), input_tokens=100)
+    end(open_reply(user), input_tokens=100)
     Allowance.objects.update(running=2, reserved=5_000)
-    opened(user)
+    open_reply(user)
     assert (use(user).running, use(user).spent) == (1, 100)
 
 
 def test_a_row_that_is_lost_is_made_anew_from_the_replies(user: User, settings: Any) -> None:
     """The table is unlogged: after a crash of PostgreSQL it is empty."""
     settings.OPENBOOK_LIMIT_RUNNING_REPLIES = 2
-    end(opened(user), input_tokens=100)
-    running = opened(user)
+    end(open_reply(user), input_tokens=100)
+    running = open_reply(user)
     Allowance.objects.all().delete()
-    again = opened(user)
+    again = open_reply(user)
     assert use(user) == AllowanceUse(running=2, spent=100, reserved=running.reply.reserved + again.reply.reserved)
     with pytest.raises(RateLimited):
-        opened(user)
+        open_reply(user)
 
 
 def test_deleting_a_thread_does_not_give_its_tokens_back(user: User) -> None:
-    turn = opened(user)
+    turn = open_reply(user)
     end(turn, input_tokens=100)
     deletion.delete_thread(turn.thread)
     assert allowances.recounted(user.pk) == AllowanceUse(running=0, spent=100, reserved=0)
 
 
 def test_a_new_day_begins_with_nothing_used(user: User) -> None:
-    end(opened(user), input_tokens=100)
+    end(open_reply(user), input_tokens=100)
     Allowance.objects.update(day=timezone.now().date() - timedelta(days=1))
     assert use(user).spent == 0
-    turn = opened(user)
+    turn = open_reply(user)
     assert use(user) == AllowanceUse(running=1, spent=0, reserved=turn.reply.reserved)
 
 
 def test_what_was_begun_yesterday_is_not_counted_today(user: User) -> None:
-    turn = opened(user)
+    turn = open_reply(user)
     Reply.objects.update(created_at=timezone.now() - timedelta(days=1))
     end(turn, input_tokens=100)
     assert use(user) == AllowanceUse(running=0, spent=0, reserved=0)
@@ -265,7 +265,7 @@ def test_what_was_begun_yesterday_is_not_counted_today(user: User) -> None:
 def test_a_refused_message_leaves_nothing(user: User) -> None:
     UserLimits.objects.create(user=user, tokens_day=10)
     with pytest.raises(RateLimited) as refused:
-        opened(user)
+        open_reply(user)
     assert refused.value.details["limit"] == "tokens_day"
     assert (Thread.objects.count(), Message.objects.count(), Reply.objects.count()) == (0, 0, 0)
     assert use(user) == AllowanceUse(running=0, spent=0, reserved=0)
@@ -275,7 +275,7 @@ def test_a_retry_and_a_preset_need_room_as_well(user: User, settings: Any) -> No
     thread = make_thread(user, ["Hello", "Hi"], assistant=Assistant.objects.get(slug="analyst"))
     reply = make_reply(thread)
     settings.OPENBOOK_LIMIT_RUNNING_REPLIES = 1
-    opened(user)
+    open_reply(user)
     with pytest.raises(RateLimited):
         store.open_retry(user=user, reply_id=reply.id)
     with pytest.raises(RateLimited):

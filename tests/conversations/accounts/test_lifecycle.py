@@ -29,7 +29,7 @@ from conversations.upkeep import retention
 from tests.artifacts.factories import make_artifact
 from tests.conversations.factories import make_reply, make_snapshot, make_thread, make_user
 from tests.memory.factories import make_daily_summary, make_memory, make_topic
-from tests.memory.forgetting.test_forgetting import found
+from tests.memory.forgetting.test_forgetting import rows_with
 
 pytestmark = pytest.mark.django_db
 
@@ -348,7 +348,7 @@ def test_after_a_day_the_worker_leaves_nothing_of_the_person(person: User, ask: 
     with time_machine.travel(now + timedelta(days=1, minutes=2)):
         schedule.sweep()
         run_tasks()
-    assert found(*needles) == []
+    assert rows_with(*needles) == []
     assert not User.objects.filter(pk=person.pk).exists()
     assert Thread.objects.get() == other
     again = client.post("/accounts/login/", {"username": "quirinia", "password": PASSWORD})

@@ -124,9 +124,9 @@ def test_added_and_removed_mirror_each_other(a: Page, b: Page) -> None:
 @given(pages, pages)
 def test_what_was_added_and_removed_leads_from_one_to_the_other(a: Page, b: Page) -> None:
     comparison = compare_pages(a, b)
-    assert (sent(a) - turns_in(comparison.removed)) | turns_in(comparison.added) == sent(b)
-    assert turns_in(comparison.added).isdisjoint(sent(a))
-    assert turns_in(comparison.shortened) | turns_in(comparison.restored) <= sent(a) & sent(b)
+    assert (sent_turns(a) - turns_in(comparison.removed)) | turns_in(comparison.added) == sent_turns(b)
+    assert turns_in(comparison.added).isdisjoint(sent_turns(a))
+    assert turns_in(comparison.shortened) | turns_in(comparison.restored) <= sent_turns(a) & sent_turns(b)
     assert turns_in(comparison.shortened).isdisjoint(turns_in(comparison.restored))
 
 
@@ -145,7 +145,7 @@ def test_what_is_kept_and_what_is_written_anew_are_the_whole_request(a: dict[str
     assert prefix.tokens + written_anew(b, prefix) == sum(block.tokens for block in blocks_of(b))
 
 
-def sent(page: Page) -> set[tuple[str, int]]:
+def sent_turns(page: Page) -> set[tuple[str, int]]:
     return {
         (str(page.thread), position) for run in page.runs if run.included for position in range(run.first, run.last + 1)
     }

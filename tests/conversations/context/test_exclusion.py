@@ -13,7 +13,7 @@ from conversations.context.filtering import FilterArtifact, identify_fulfilled_p
 from conversations.context.reasons import Reason
 from conversations.context.turn_groups import exchanges
 from conversations.context.windowing import NOT_SENT, Turn
-from tests.conversations.context.test_filtering import CALL, RESULT, made, said, stories
+from tests.conversations.context.test_filtering import CALL, RESULT, make_artifact, make_turn, stories
 
 REFUSED, FAILED, OFFLINE, MADE = Reason.REFUSED, Reason.FAILED, Reason.OFFLINE, Reason.FULFILLED_ARTIFACT
 
@@ -23,7 +23,7 @@ def talk(*kinds: str) -> list[Turn]:
     turns = []
     for number, kind in enumerate(kinds):
         role, _, end = kind.partition(" ")
-        turn = said(role, 10 * number)
+        turn = make_turn(role, 10 * number)
         turn.offline, turn.status = end == "offline", end if end and end != "offline" else "complete"
         turns.append(turn)
     return turns
@@ -66,15 +66,15 @@ def test_the_offline_responder_keeps_its_own_words() -> None:
 
 def test_what_made_an_artifact_is_left_out_for_that() -> None:
     turns = talk("user", "assistant offline", "user refused", "assistant refused", "user", "assistant failed")
-    artifacts = [made(500, by=turns[place]) for place in (1, 3, 5)]
+    artifacts = [make_artifact(500, by=turns[place]) for place in (1, 3, 5)]
     assert left_out(turns, *artifacts) == dict.fromkeys(range(6), MADE)
 
 
 def test_a_refusal_takes_its_tool_calls_along() -> None:
     turns = [
-        said("user", 0),
-        said("assistant", 1, [CALL]),
-        said("user", 2, [RESULT]),
+        make_turn("user", 0),
+        make_turn("assistant", 1, [CALL]),
+        make_turn("user", 2, [RESULT]),
         *talk("assistant refused", "user", "assistant"),
     ]
     assert left_out(turns) == dict.fromkeys(range(4), REFUSED)

@@ -21,7 +21,9 @@ CALL = {"type": "tool_use", "id": "t1", "name": "save_artifact", "input": {}}
 RESULT = {"type": "tool_result", "tool_use_id": "t1", "content": "saved"}
 
 
-def said(role: str, seconds: float, content: str | list[dict[str, Any]] = "…", reply: uuid.UUID | None = None) -> Turn:
+def make_turn(
+    role: str, seconds: float, content: str | list[dict[str, Any]] = "…", reply: uuid.UUID | None = None
+) -> Turn:
     blocks = text_blocks(content) if isinstance(content, str) else content
     return Turn(
         id=uuid.uuid4(),
@@ -39,7 +41,7 @@ def at(seconds: float) -> datetime:
     return BEGIN + timedelta(seconds=seconds)
 
 
-def made(seconds: float, *, by: Turn | None = None, reply: uuid.UUID | None = None) -> FilterArtifact:
+def make_artifact(seconds: float, *, by: Turn | None = None, reply: uuid.UUID | None = None) -> FilterArtifact:
     return FilterArtifact(created_at=at(seconds), message=by.id if by else None, reply=reply)
 
 
@@ -52,7 +54,7 @@ def left_out(turns: Sequence[Turn], *artifacts: FilterArtifact) -> list[int]:
 
 def talk(*seconds: float) -> list[Turn]:
     """The user and the assistant in turn, at these times."""
-    return [said(["user", "assistant"][place % 2], second) for place, second in enumerate(seconds)]
+    return [make_turn(["user", "assistant"][place % 2], second) for place, second in enumerate(seconds)]
 
 
 def test_without_artifacts_all_turns_stay() -> None:
@@ -60,20 +62,22 @@ def test_without_artifacts_all_turns_stay() -> None:
 
 
 def test_one_fulfilled_pair_is_left_out() -> None:
-    assert left_out(talk(0, 10, 60, 70), made(12)) == [0, 1]
+    assert left_out(talk(0, 10, 60, 70), make_artifact(12)) == [0, 1]
 
 
 def test_a_request_whose_artifact_was_not_made_stays() -> None:
-    assert left_out(talk(0, 10, 60, 70, 120, 130), made(71)) == [2, 3]
+    assert left_out(talk(0, 10, 60, 70, 120, 130), make_artifact(71)) == [2, 3]
 
 
 def test_several_pairs_are_left_out() -> None:
-    assert left_out(talk(0, 10, 60, 70, 120, 130), made(11), made(134)) == [0, 1, 4, 5]
+    assert left_out(talk(0, 10, 60, 70, 120, 130), make_artifact(11), make_artifact(134)) == [0, 1, 4, 5]
 
 
 def test_several_artifacts_of_one_turn_leave_out_one_pair() -> None:
     turns = talk(0, 10, 60, 70)
-    assert left_out(turns, made(11), made(12), made(14), made(900, by=turns[1])) == [0, 1]
+    assert left_out(
+        turns, make_artifact(11), make_artifact(12), make_artifact(14), make_artifact(900, by=turns[1])
+    ) == [0, 1]
 
 
 @pytest.mark.parametrize(
@@ -83,52 +87,55 @@ def test_several_artifacts_of_one_turn_leave_out_one_pair() -> None:
 )
 def test_the_clock_runs_from_0_to_5_seconds_after_the_turn(seconds: float, expected: list[int]) -> None:
     assert timedelta(seconds=5) == ARTIFACT_CORRELATION_WINDOW
-    assert left_out(talk(0, 10), made(seconds)) == expected
+    assert left_out(talk(0, 10), make_artifact(seconds)) == expected
 
 
 def test_an_artifact_belongs_to_the_nearest_turn_before_it() -> None:
-    assert left_out(talk(0, 10, 11, 12), made(13)) == [2, 3]
-    assert left_out(talk(0, 10, 11, 13), made(12)) == [0, 1]
-    assert left_out(talk(0, 10, 10, 10), made(10)) == [2, 3]
-    assert left_out(talk(100, 110, 0, 10), made(112)) == [0, 1]  # an import may hold times in any order
+    assert left_out(talk(0, 10, 11, 12), make_artifact(13)) == [2, 3]
+    assert left_out(talk(0, 10, 11, 13), make_artifact(12)) == [0, 1]
+    assert left_out(talk(0, 10, 10, 10), make_artifact(10)) == [2, 3]
+    assert left_out(talk(100, 110, 0, 10), make_artifact(112)) == [0, 1]  # an import may hold times in any order
 
 
 def test_an_assistant_turn_without_a_question_goes_alone() -> None:
-    greeting, *rest = [said("assistant", 0), *talk(20, 30)]
-    assert left_out([greeting, *rest], made(1)) == [0]
-    assert left_out([*rest, said("assistant", 40)], made(41)) == [2]
+    greeting, *rest = [make_turn("assistant", 0), *talk(20, 30)]
+    assert left_out([greeting, *rest], make_artifact(1)) == [0]
+    assert left_out([*rest, make_turn("assistant", 40)], make_artifact(41)) == [2]
 
 
 def test_only_the_user_turn_that_directly_precedes_goes_along() -> None:
-    turns = [said("user", 0), said("user", 5), said("assistant", 10), said("user", 20)]
-    assert left_out(turns, made(11)) == [1, 2]
+    turns = [make_turn("user", 0), make_turn("user", 5), make_turn("assistant", 10), make_turn("user", 20)]
+    assert left_out(turns, make_artifact(11)) == [1, 2]
 
 
 def test_slow_generation_is_proven_by_provenance() -> None:
     reply = uuid.uuid4()
-    turns = [said("user", 0), said("assistant", 600, reply=reply), *talk(700, 710)]
-    early = made(20, reply=reply)
-    late = made(1_300, by=turns[1])
+    turns = [make_turn("user", 0), make_turn("assistant", 600, reply=reply), *talk(700, 710)]
+    early = make_artifact(20, reply=reply)
+    late = make_artifact(1_300, by=turns[1])
     assert [left_out(turns, early), left_out(turns, late)] == [[0, 1], [0, 1]]
 
 
 def test_provenance_beats_the_clock() -> None:
     turns = talk(0, 10, 60, 70)
-    assert left_out(turns, made(71, by=turns[1])) == [0, 1]
-    assert left_out(turns, made(71, by=said("assistant", 70))) == []
-    assert left_out(turns, made(71, reply=uuid.uuid4())) == []
-    assert left_out(turns, made(71, by=turns[2])) == []
+    assert left_out(turns, make_artifact(71, by=turns[1])) == [0, 1]
+    assert left_out(turns, make_artifact(71, by=make_turn("assistant", 70))) == []
+    assert left_out(turns, make_artifact(71, reply=uuid.uuid4())) == []
+    assert left_out(turns, make_artifact(71, by=turns[2])) == []
 
 
 def test_the_pair_of_a_deleted_artifact_comes_back() -> None:
     turns = talk(0, 10, 60, 70)
-    artifacts = [made(11), made(71)]
+    artifacts = [make_artifact(11), make_artifact(71)]
     assert left_out(turns, *artifacts) == [0, 1, 2, 3]
     assert left_out(turns, artifacts[1]) == [2, 3]
 
 
 def test_text_that_claims_success_proves_nothing() -> None:
-    turns = [said("user", 0, "Create a quiz."), said("assistant", 10, "I have created the artifact: quiz.html ✅")]
+    turns = [
+        make_turn("user", 0, "Create a quiz."),
+        make_turn("assistant", 10, "I have created the artifact: quiz.html ✅"),
+    ]
     assert left_out(turns) == []
 
 
@@ -145,34 +152,34 @@ def test_text_that_claims_success_proves_nothing() -> None:
     ],
 )
 def test_language_and_wording_do_not_matter(request_text: str) -> None:
-    turns = [said("user", 0, request_text), said("assistant", 10, request_text), *talk(60, 70)]
-    assert left_out(turns, made(12)) == [0, 1]
+    turns = [make_turn("user", 0, request_text), make_turn("assistant", 10, request_text), *talk(60, 70)]
+    assert left_out(turns, make_artifact(12)) == [0, 1]
 
 
 def test_the_whole_answer_goes_with_its_tool_calls_and_results() -> None:
-    preface = [said("user", 0), said("assistant", 5)]
+    preface = [make_turn("user", 0), make_turn("assistant", 5)]
     answer = [
-        said("user", 10),
-        said("assistant", 20, [{"type": "tool_use", "id": "s", "name": "search", "input": {}}]),
-        said("user", 21, [{"type": "tool_result", "tool_use_id": "s", "content": "found"}]),
-        said("assistant", 30, [CALL]),
-        said("user", 31, [RESULT]),
-        said("assistant", 40, "Here it is."),
+        make_turn("user", 10),
+        make_turn("assistant", 20, [{"type": "tool_use", "id": "s", "name": "search", "input": {}}]),
+        make_turn("user", 21, [{"type": "tool_result", "tool_use_id": "s", "content": "found"}]),
+        make_turn("assistant", 30, [CALL]),
+        make_turn("user", 31, [RESULT]),
+        make_turn("assistant", 40, "Here it is."),
     ]
     turns = [*preface, *answer, *talk(90, 95)]
-    by_the_call, by_the_last = made(30.5), made(41)
+    by_the_call, by_the_last = make_artifact(30.5), make_artifact(41)
     assert left_out(turns, by_the_call) == left_out(turns, by_the_last) == [2, 3, 4, 5, 6, 7]
-    assert left_out(turns, made(6)) == [0, 1]
+    assert left_out(turns, make_artifact(6)) == [0, 1]
 
 
 def test_an_answer_that_broke_off_after_a_tool_call_goes_as_far_as_it_came() -> None:
-    turns = [said("user", 0), said("assistant", 10, [CALL]), said("user", 11, [RESULT]), *talk(60, 70)]
-    assert left_out(turns, made(10.5)) == [0, 1, 2]
+    turns = [make_turn("user", 0), make_turn("assistant", 10, [CALL]), make_turn("user", 11, [RESULT]), *talk(60, 70)]
+    assert left_out(turns, make_artifact(10.5)) == [0, 1, 2]
 
 
 def test_a_turn_that_is_not_stored_yet_is_never_named() -> None:
     unsaved = Turn(position=3, depth=3, role="assistant", content=text_blocks("…"), token_count=9)
-    assert left_out([*talk(0, 10), unsaved], made(12)) == [0, 1]
+    assert left_out([*talk(0, 10), unsaved], make_artifact(12)) == [0, 1]
 
 
 @st.composite
@@ -188,7 +195,7 @@ def threads(draw: st.DrawFn) -> list[Turn]:
         "result": [RESULT],
     }
     return [
-        said(
+        make_turn(
             "user" if kind in ("user", "result") else "assistant",
             second,
             contents[kind],
@@ -201,9 +208,9 @@ def threads(draw: st.DrawFn) -> list[Turn]:
 @st.composite
 def stories(draw: st.DrawFn) -> tuple[list[Turn], list[FilterArtifact]]:
     turns = draw(threads())
-    by = st.sampled_from([None, None, said("assistant", 0), *turns])
+    by = st.sampled_from([None, None, make_turn("assistant", 0), *turns])
     artifact = st.builds(
-        lambda second, turn, reply: made(second, by=turn, reply=reply),
+        lambda second, turn, reply: make_artifact(second, by=turn, reply=reply),
         st.integers(-3, 60),
         by,
         st.sampled_from([None, None, *REPLIES]),

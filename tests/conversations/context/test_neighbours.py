@@ -37,7 +37,7 @@ def stories(draw: st.DrawFn) -> tuple[list[tuple[str, bool, int]], list[tuple[in
     return turns, draw(st.lists(st.tuples(of_turn, st.integers(0, 120), st.booleans()), max_size=4))
 
 
-def stored(user: User, story: tuple[list[tuple[str, bool, int]], list[tuple[int | None, int, bool]]]) -> Thread:
+def store_story(user: User, story: tuple[list[tuple[str, bool, int]], list[tuple[int | None, int, bool]]]) -> Thread:
     turns, artifacts = story
     thread = make_thread(user)
     messages = chain(thread, ["…"] * len(turns))
@@ -72,7 +72,7 @@ def test_a_part_of_a_thread_is_judged_as_the_whole_is(
     user: User, told: list[tuple[list[tuple[str, bool, int]], list[tuple[int | None, int, bool]]]], data: st.DataObject
 ) -> None:
     with transaction.atomic():
-        threads = [stored(user, story) for story in told]
+        threads = [store_story(user, story) for story in told]
         expected: dict[uuid.UUID, Reason] = {}
         for thread in threads:
             expected |= by_the_rule(thread, own=thread == threads[0])

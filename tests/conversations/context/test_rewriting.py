@@ -78,7 +78,7 @@ def request_of(
     )
 
 
-async def rewritten(
+async def rewrite_query(
     provider: Provider, text: str = QUESTION, *, said: Sequence[str] = TRUMP, deadline: float = 20.0
 ) -> tuple[str, str]:
     """By the assistant's rule first, and by the model where the rule asks for it."""
@@ -170,7 +170,7 @@ def test_without_a_topic_there_is_no_query(turns: tuple[str, ...]) -> None:
 
 
 async def test_offline_no_model_is_asked() -> None:
-    assert await rewritten(OfflineProvider()) == ("who are his children (about: Donald Trump)", "rewritten")
+    assert await rewrite_query(OfflineProvider()) == ("who are his children (about: Donald Trump)", "rewritten")
 
 
 def test_offline_the_query_helps_and_is_never_quoted() -> None:
@@ -188,7 +188,7 @@ def test_offline_the_query_helps_and_is_never_quoted() -> None:
 
 async def test_the_small_model_rewrites(provider: AnthropicProvider, model_server: ModelServer) -> None:
     model_server.script(scripts.text("Who are Donald ", "Trump's children?"))
-    assert await rewritten(provider) == ("Who are Donald Trump's children?", "rewritten")
+    assert await rewrite_query(provider) == ("Who are Donald Trump's children?", "rewritten")
     [sent] = model_server.bodies
     assert sent == request_of(provider, turns_of(*TRUMP))
     assert (sent["model"], sent["max_tokens"]) == ("claude-haiku-5-5", 300)
@@ -219,7 +219,7 @@ async def test_a_long_conversation_costs_no_more(provider: AnthropicProvider) ->
 async def test_no_call_is_made_where_it_cannot_help(
     provider: AnthropicProvider, model_server: ModelServer, text: str
 ) -> None:
-    assert await rewritten(provider, text) == ("", "not_needed")
+    assert await rewrite_query(provider, text) == ("", "not_needed")
     assert model_server.requests == []
 
 
@@ -236,8 +236,8 @@ async def test_no_call_is_made_where_it_cannot_help(
         (scripts.text("", stop_reason="max_tokens"), "failed"),  # as thinking took all the room
         (scripts.text("Who are", stop_reason="a_reason_of_the_future"), "failed"),
         (scripts.tool_use("search", {"q": "x"}), "failed"),
-        (scripts.stream(*scripts.opened(), scripts.text_delta("Who are"), BrokenStream()), "failed"),
-        (scripts.stream(*scripts.opened(), scripts.text_delta("Who are")), "failed"),
+        (scripts.stream(*scripts.opening_steps(), scripts.text_delta("Who are"), BrokenStream()), "failed"),
+        (scripts.stream(*scripts.opening_steps(), scripts.text_delta("Who are")), "failed"),
         (scripts.stream(Raw(b"garbage\n\ndata: {\n\n")), "failed"),
         (scripts.stream(Raw(b"\xff\xfe")), "failed"),
         (scripts.error(400), "failed"),
@@ -248,28 +248,28 @@ async def test_whatever_goes_wrong_the_rules_try_it_and_else_the_message_goes_al
     provider: AnthropicProvider, model_server: ModelServer, script: scripts.Script, outcome: str
 ) -> None:
     model_server.script(lambda _body: script)  # also to a second attempt
-    assert await rewritten(provider, said=MUTE) == ("", outcome)
-    assert await rewritten(provider) == BY_RULES
+    assert await rewrite_query(provider, said=MUTE) == ("", outcome)
+    assert await rewrite_query(provider) == BY_RULES
 
 
 async def test_a_message_that_the_model_leaves_as_it_is_goes_alone(
     provider: AnthropicProvider, model_server: ModelServer
 ) -> None:
     model_server.script(scripts.text("Who are his children?"))
-    assert await rewritten(provider) == ("", "unchanged")
+    assert await rewrite_query(provider) == ("", "unchanged")
 
 
 async def test_a_model_that_cannot_be_reached_costs_only_its_query(provider: AnthropicProvider) -> None:
     with override_settings(ANTHROPIC_API_KEY=""):
-        assert await rewritten(provider) == BY_RULES
+        assert await rewrite_query(provider) == BY_RULES
 
 
 @pytest.mark.parametrize(
     "script",
     [
         scripts.stream(Stall()),
-        scripts.stream(*scripts.opened(), scripts.text_delta("Who"), Stall()),
-        scripts.stream(*scripts.opened(), Stall(ping_seconds=0.02)),
+        scripts.stream(*scripts.opening_steps(), scripts.text_delta("Who"), Stall()),
+        scripts.stream(*scripts.opening_steps(), Stall(ping_seconds=0.02)),
         scripts.error(529, headers={"retry-after": "5"}),
     ],
 )
@@ -277,15 +277,15 @@ async def test_a_slow_model_is_given_up_at_the_deadline(
     provider: AnthropicProvider, model_server: ModelServer, script: scripts.Script
 ) -> None:
     model_server.script(script)
-    assert await rewritten(provider, said=MUTE, deadline=0.3) == ("", "timed_out")
+    assert await rewrite_query(provider, said=MUTE, deadline=0.3) == ("", "timed_out")
     for request in model_server.requests:  # none, where this machine took the time before the model could
         request.wait_until_ended()
 
 
 async def test_a_query_without_end_is_not_waited_for(provider: AnthropicProvider, model_server: ModelServer) -> None:
-    endless = scripts.stream(*scripts.opened(), scripts.text_delta("word " * 100), Stall())
+    endless = scripts.stream(*scripts.opening_steps(), scripts.text_delta("word " * 100), Stall())
     model_server.script(endless)
-    assert await rewritten(provider) == BY_RULES
+    assert await rewrite_query(provider) == BY_RULES
     model_server.requests[0].wait_until_ended()
     assert model_server.requests[0].hung_up
 
@@ -293,7 +293,7 @@ async def test_a_query_without_end_is_not_waited_for(provider: AnthropicProvider
 async def test_being_cancelled_ends_the_call(provider: AnthropicProvider, model_server: ModelServer) -> None:
     gate = Gate()
     model_server.script(scripts.text("Who", gate))
-    task = asyncio.create_task(rewritten(provider))
+    task = asyncio.create_task(rewrite_query(provider))
     await asyncio.to_thread(gate.wait_until_reached)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -319,7 +319,7 @@ class Misbehaving(AnthropicProvider):
 
 async def test_even_a_faulty_provider_costs_only_the_query() -> None:
     provider = Misbehaving()
-    assert (await rewritten(provider), provider.closed) == (BY_RULES, True)
+    assert (await rewrite_query(provider), provider.closed) == (BY_RULES, True)
 
 
 @given(st.text(max_size=60), st.text(max_size=400))

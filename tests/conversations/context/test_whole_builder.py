@@ -305,7 +305,7 @@ class Story(RuleBasedStateMachine):
                 assert context.sections == self.last[1].sections, "the same to the byte all session long"
         self.last, self.roomy, self.changed = (snapshot, context), roomy, False
         assistant = Assistant.objects.get(slug="companion")
-        gave_way = given(context, assistant) != context.parts.tiers or not context.parts.additions
+        gave_way = sent_tiers(context, assistant) != context.parts.tiers or not context.parts.additions
         self.told.append((snapshot, assistant, gave_way and not roomy))
         return body
 
@@ -328,7 +328,7 @@ class Story(RuleBasedStateMachine):
         expected, _ = window(usable, budget, begin_at=begin_at)
         mine, theirs = [turn.position for turn in context.history], [turn.position for turn in expected]
         sizes = (context.parts.standing_tokens, *(turn.token_count for turn in expected), context.parts.message_tokens)
-        roomy = sum(sizes) <= budget.total_tokens and given(context, assistant) == context.parts.tiers
+        roomy = sum(sizes) <= budget.total_tokens and sent_tiers(context, assistant) == context.parts.tiers
         assert mine == theirs if roomy else set(mine) <= {turn.position for turn in usable}
         return roomy
 
@@ -338,7 +338,7 @@ class Story(RuleBasedStateMachine):
         return same_model and before.sections == context.sections and self.now - snapshot.created_at <= lives
 
 
-def given(context: Context, assistant: Assistant) -> Sequence[Tier]:
+def sent_tiers(context: Context, assistant: Assistant) -> Sequence[Tier]:
     """The tiers before a message or a pair that is too long makes them give way."""
     room = standing_room(context.parts.fixed_tokens, Budget.of(assistant).estimated(context.factor))
     return next(

@@ -27,7 +27,7 @@ class ReadBook:
     preferences: list[PreferencesRecord] = field(default_factory=list)
 
 
-def read(upload: bytes, *, user_id: int, now: datetime, new_ids: bool = False) -> Iterator[Record]:
+def read_records(upload: bytes, *, user_id: int, now: datetime, new_ids: bool = False) -> Iterator[Record]:
     scratch = Scratch()
     with documents(io.BytesIO(upload), most=2**30) as found:
         outlines = [outline(each, scratch) for each in found]
@@ -38,7 +38,7 @@ def read_book(document: Any, *, user_id: int, now: datetime, new_ids: bool = Fal
     """``document`` is a value to be sent as JSON, or the bytes that are sent."""
     book = ReadBook()
     upload = document if isinstance(document, bytes) else json.dumps(document).replace("Infinity", "1e999").encode()
-    for record in read(upload, user_id=user_id, now=now, new_ids=new_ids):
+    for record in read_records(upload, user_id=user_id, now=now, new_ids=new_ids):
         match record:
             case ThreadRecord():
                 book.threads.append(record)
@@ -53,6 +53,6 @@ def read_book(document: Any, *, user_id: int, now: datetime, new_ids: bool = Fal
 
 def store_thread(user: User, document: dict[str, Any], now: datetime) -> Thread:
     """The only thread of a document, with all that the document holds."""
-    stored = store.store(user=user, records=read(json.dumps(document).encode(), user_id=user.pk, now=now))
+    stored = store.store(user=user, records=read_records(json.dumps(document).encode(), user_id=user.pk, now=now))
     ((id, _),) = stored.threads
     return Thread.objects.select_related("assistant").get(id=id)

@@ -32,17 +32,17 @@ def document(*threads: Any, **parts: Any) -> dict[str, Any]:
     return {"format": "openbook/1", "threads": list(threads), **parts}
 
 
-def asked(**fields: Any) -> dict[str, Any]:
+def make_question(**fields: Any) -> dict[str, Any]:
     """A document with one thread of one message."""
     return document({"messages": [ASKED | fields]})
 
 
-def read(value: Any, **options: Any) -> ReadBook:
+def book_of(value: Any, **options: Any) -> ReadBook:
     return read_book(value, user_id=7, now=NOW, **options)
 
 
 def contents(value: Any) -> list[dict[str, Any]]:
-    return read(asked(content=value)).threads[0].turns[0].content
+    return book_of(make_question(content=value)).threads[0].turns[0].content
 
 
 FULL = document(
@@ -80,7 +80,7 @@ FULL = document(
 
 
 def test_a_document_is_read_with_every_field() -> None:
-    assert read(FULL) == ReadBook(
+    assert book_of(FULL) == ReadBook(
         threads=[
             ThreadRecord(
                 id=THREAD,
@@ -131,7 +131,7 @@ def test_a_document_is_read_with_every_field() -> None:
 
 
 def test_new_ids_replace_the_given_ones_wherever_they_stand() -> None:
-    kept, book = read(FULL), read(FULL, new_ids=True)
+    kept, book = book_of(FULL), book_of(FULL, new_ids=True)
     thread, memory = book.threads[0], book.memories[0]
     ids = {thread.id, *(turn.id for turn in thread.turns), thread.artifacts[0].id, memory.id}
     assert len(ids) == 5
@@ -143,21 +143,21 @@ def test_new_ids_replace_the_given_ones_wherever_they_stand() -> None:
 
 
 def test_a_document_may_hold_nothing() -> None:
-    assert read({"format": "openbook/1"}) == ReadBook(threads=[], memories=[])
-    assert read(document(memories=None, threads=None)) == ReadBook(threads=[], memories=[])
+    assert book_of({"format": "openbook/1"}) == ReadBook(threads=[], memories=[])
+    assert book_of(document(memories=None, threads=None)) == ReadBook(threads=[], memories=[])
 
 
 def test_a_thread_without_a_title_gets_one_from_the_first_message_of_the_user() -> None:
     greeting = {"role": "assistant", "content": "Welcome!"}
     threads = [{"messages": [greeting, ASKED]}, {"messages": [greeting]}, {"messages": [ASKED], "title": ""}, {}]
-    assert [thread.title for thread in read(document(*threads)).threads] == ["Hi", "", "", ""]
+    assert [thread.title for thread in book_of(document(*threads)).threads] == ["Hi", "", "", ""]
 
 
 def test_the_turn_that_made_an_artifact_may_be_named_by_its_place() -> None:
     messages = [ASKED, {"role": "assistant", "content": "Done"}]
-    thread = read(document({"messages": messages, "artifacts": [{"title": "T", "content": "", "message": 2}]})).threads[
-        0
-    ]
+    thread = book_of(
+        document({"messages": messages, "artifacts": [{"title": "T", "content": "", "message": 2}]})
+    ).threads[0]
     assert (thread.artifacts[0].versions[0].message, thread.artifacts[0].kind) == (thread.turns[1].id, "document")
 
 
@@ -180,7 +180,7 @@ def test_a_missing_time_never_goes_back_and_a_given_one_stays(
 
 def test_a_thread_without_a_time_began_with_its_first_message() -> None:
     timed = {"messages": [ASKED, ASKED | {"created_at": "2026-03-01T09:00:00"}]}
-    assert [thread.created_at for thread in read(document(timed, {"messages": [ASKED]}, {})).threads] == [
+    assert [thread.created_at for thread in book_of(document(timed, {"messages": [ASKED]}, {})).threads] == [
         at(9),
         NOW,
         NOW,
@@ -286,51 +286,67 @@ WRONG: list[tuple[Any, str, str]] = [
     ),
     (document({"messages": "Hi"}), "threads[0].messages", "must be a list."),
     (document({"messages": [ASKED, None]}), "threads[0].messages[1]", "must be an object."),
-    (asked(id=str(THREAD)[:-1]), f"{FIRST}.id", "must be a UUID. Leave it out to get a new one."),
-    (asked(role=None), f"{FIRST}.role", "is missing."),
-    (asked(role="system"), f"{FIRST}.role", "must be one of: user, assistant."),
-    (asked(role={}), f"{FIRST}.role", "must be one of: user, assistant."),
-    (asked(status="running"), f"{FIRST}.status", "must be one of: complete, incomplete, refused"),
-    (asked(content=None), f"{FIRST}.content", "is missing."),
-    (asked(content=7), f"{FIRST}.content", "must be a text or a list of content blocks."),
-    (asked(content=" \n"), f"{FIRST}.content", "is empty."),
-    (asked(content=[]), f"{FIRST}.content", "is empty."),
-    (asked(content=text_blocks(" ")), f"{FIRST}.content", "is empty."),
-    (asked(content="x" * 1_000_001), f"{FIRST}.content", "has 1,000,001 characters; the limit is 1,000,000. Split it."),
+    (make_question(id=str(THREAD)[:-1]), f"{FIRST}.id", "must be a UUID. Leave it out to get a new one."),
+    (make_question(role=None), f"{FIRST}.role", "is missing."),
+    (make_question(role="system"), f"{FIRST}.role", "must be one of: user, assistant."),
+    (make_question(role={}), f"{FIRST}.role", "must be one of: user, assistant."),
+    (make_question(status="running"), f"{FIRST}.status", "must be one of: complete, incomplete, refused"),
+    (make_question(content=None), f"{FIRST}.content", "is missing."),
+    (make_question(content=7), f"{FIRST}.content", "must be a text or a list of content blocks."),
+    (make_question(content=" \n"), f"{FIRST}.content", "is empty."),
+    (make_question(content=[]), f"{FIRST}.content", "is empty."),
+    (make_question(content=text_blocks(" ")), f"{FIRST}.content", "is empty."),
     (
-        asked(content=text_blocks("x" * 600_000) * 2),
+        make_question(content="x" * 1_000_001),
+        f"{FIRST}.content",
+        "has 1,000,001 characters; the limit is 1,000,000. Split it.",
+    ),
+    (
+        make_question(content=text_blocks("x" * 600_000) * 2),
         f"{FIRST}.content",
         "has 1,200,000 characters; the limit is 1,000,000. Split it.",
     ),
-    (asked(content=[{"type": "image", "data": "x" * 1_000_000}]), f"{FIRST}.content", "the limit is 1,000,000."),
-    (asked(content=["Hi"]), f"{FIRST}.content[0]", NO_BLOCK),
-    (asked(content=[CALL, {"text": "Hi"}]), f"{FIRST}.content[1]", NO_BLOCK),
-    (asked(content=[{"type": 7}]), f"{FIRST}.content[0]", NO_BLOCK),
-    (asked(content=[{"type": "text"}]), f"{FIRST}.content[0].text", "is missing."),
-    (asked(content=[{"type": "other", "text": []}]), f"{FIRST}.content[0].text", "must be a text."),
-    (asked(content=[CALL | {"id": ""}]), f"{FIRST}.content[0].id", "is empty."),
-    (asked(content=[CALL | {"name": None}]), f"{FIRST}.content[0].name", "is missing."),
-    (asked(content=[CALL | {"input": "q"}]), f"{FIRST}.content[0].input", "must be an object."),
-    (asked(content=[{"type": "tool_result"}]), f"{FIRST}.content[0].tool_use_id", "is missing."),
     (
-        asked(content=[{"type": "tool_result", "tool_use_id": "t", "content": [{"type": "text", "text": 7}]}]),
+        make_question(content=[{"type": "image", "data": "x" * 1_000_000}]),
+        f"{FIRST}.content",
+        "the limit is 1,000,000.",
+    ),
+    (make_question(content=["Hi"]), f"{FIRST}.content[0]", NO_BLOCK),
+    (make_question(content=[CALL, {"text": "Hi"}]), f"{FIRST}.content[1]", NO_BLOCK),
+    (make_question(content=[{"type": 7}]), f"{FIRST}.content[0]", NO_BLOCK),
+    (make_question(content=[{"type": "text"}]), f"{FIRST}.content[0].text", "is missing."),
+    (make_question(content=[{"type": "other", "text": []}]), f"{FIRST}.content[0].text", "must be a text."),
+    (make_question(content=[CALL | {"id": ""}]), f"{FIRST}.content[0].id", "is empty."),
+    (make_question(content=[CALL | {"name": None}]), f"{FIRST}.content[0].name", "is missing."),
+    (make_question(content=[CALL | {"input": "q"}]), f"{FIRST}.content[0].input", "must be an object."),
+    (make_question(content=[{"type": "tool_result"}]), f"{FIRST}.content[0].tool_use_id", "is missing."),
+    (
+        make_question(content=[{"type": "tool_result", "tool_use_id": "t", "content": [{"type": "text", "text": 7}]}]),
         f"{FIRST}.content[0].content[0].text",
         "must be a text.",
     ),
     (
-        asked(content=[{"type": "tool_result", "tool_use_id": "t", "content": 7}]),
+        make_question(content=[{"type": "tool_result", "tool_use_id": "t", "content": 7}]),
         f"{FIRST}.content[0].content",
         "must be a text.",
     ),
-    (asked(content=[{"type": "x", "y": nested(64)}]), f"{FIRST}.content[0]", "is nested more than 64 levels deep."),
-    (asked(content=[{"type": "x", "y": float("inf")}]), f"{FIRST}.content[0]", "holds a number that is too large."),
-    (asked(created_at="yesterday"), f"{FIRST}.created_at", NO_TIME),
-    (asked(created_at="2026-02-30T00:00:00Z"), f"{FIRST}.created_at", NO_TIME),
-    (asked(created_at=1772366400), f"{FIRST}.created_at", NO_TIME),
-    (asked(created_at="\ud800"), f"{FIRST}.created_at", NO_TIME),
-    (asked(created_at="0001-01-01T00:00:00+14:00"), f"{FIRST}.created_at", NO_YEAR),
-    (asked(created_at="9999-12-31T23:59:59-14:00"), f"{FIRST}.created_at", NO_YEAR),
-    (asked(created_at="9999-12-31T23:59:59"), f"{FIRST}.created_at", NO_YEAR),
+    (
+        make_question(content=[{"type": "x", "y": nested(64)}]),
+        f"{FIRST}.content[0]",
+        "is nested more than 64 levels deep.",
+    ),
+    (
+        make_question(content=[{"type": "x", "y": float("inf")}]),
+        f"{FIRST}.content[0]",
+        "holds a number that is too large.",
+    ),
+    (make_question(created_at="yesterday"), f"{FIRST}.created_at", NO_TIME),
+    (make_question(created_at="2026-02-30T00:00:00Z"), f"{FIRST}.created_at", NO_TIME),
+    (make_question(created_at=1772366400), f"{FIRST}.created_at", NO_TIME),
+    (make_question(created_at="\ud800"), f"{FIRST}.created_at", NO_TIME),
+    (make_question(created_at="0001-01-01T00:00:00+14:00"), f"{FIRST}.created_at", NO_YEAR),
+    (make_question(created_at="9999-12-31T23:59:59-14:00"), f"{FIRST}.created_at", NO_YEAR),
+    (make_question(created_at="9999-12-31T23:59:59"), f"{FIRST}.created_at", NO_YEAR),
     (document({"created_at": "1969-12-31T23:59:59Z"}), "threads[0].created_at", NO_YEAR),
     (document({"artifacts": ["x"]}), "threads[0].artifacts[0]", "must be an object."),
     (document({"artifacts": [{"content": "x"}]}), "threads[0].artifacts[0].title", "is missing."),
@@ -376,7 +392,7 @@ WRONG: list[tuple[Any, str, str]] = [
 @pytest.mark.parametrize(("value", "place", "problem"), WRONG, ids=lambda value: str(value)[:60])
 def test_what_is_wrong_is_refused_with_its_place(value: Any, place: str, problem: str) -> None:
     with pytest.raises(InvalidImport) as refusal:
-        read(value)
+        book_of(value)
     assert refusal.value.details == {"place": place}
     assert refusal.value.message.startswith(f"`{place}` " if place else "The document")
     assert problem in refusal.value.message
@@ -386,7 +402,7 @@ def test_what_is_wrong_is_refused_with_its_place(value: Any, place: str, problem
 def test_a_reference_to_a_turn_of_another_thread_is_refused() -> None:
     other = {"messages": [ASKED | {"id": str(ANSWER), "role": "assistant"}]}
     with pytest.raises(InvalidImport, match="of this thread"):
-        read(document(other, {"artifacts": [{"title": "T", "content": "x", "message": str(ANSWER)}]}))
+        book_of(document(other, {"artifacts": [{"title": "T", "content": "x", "message": str(ANSWER)}]}))
 
 
 def test_all_versions_of_an_artifact_are_read_with_who_made_them() -> None:
@@ -404,7 +420,7 @@ def test_all_versions_of_an_artifact_are_read_with_who_made_them() -> None:
         "content": "three",
     }
     messages = [ASKED, {"role": "assistant", "content": "Done"}, ASKED]
-    thread = read(document({"messages": messages, "artifacts": [told]})).threads[0]
+    thread = book_of(document({"messages": messages, "artifacts": [told]})).threads[0]
     assert thread.artifacts == [
         ArtifactRecord(
             id=thread.artifacts[0].id,
@@ -438,7 +454,7 @@ def test_an_artifact_stands_below_the_turn_that_was_the_newest(fields: dict[str,
     times = ["10:00", "12:00", "11:00"]
     messages = [{"role": "assistant", "content": "x", "created_at": f"2026-03-01T{time}:00Z"} for time in times]
     artifact = {"title": "T", "content": "x", "created_at": "2026-03-01T11:30:00Z"} | fields
-    [thread] = read(document({"messages": messages, "artifacts": [artifact]})).threads
+    [thread] = book_of(document({"messages": messages, "artifacts": [artifact]})).threads
     assert thread.artifacts[0].after_position == place
 
 

@@ -43,7 +43,7 @@ class ChunkedFile(io.BytesIO):
         return super().read(self.size)
 
 
-def cut(value: Any, size: int, **options: Any) -> ChunkedFile:
+def in_chunks(value: Any, size: int, **options: Any) -> ChunkedFile:
     file = ChunkedFile(json.dumps(value, **options).encode("utf-8", "surrogatepass"))
     file.size = size
     return file
@@ -63,15 +63,15 @@ def whole(file: IO[bytes]) -> Any:
 
 @given(tops | inner, st.integers(1, 20), st.sampled_from([None, 2]), st.booleans())
 def test_a_document_is_the_same_wherever_it_is_cut(value: Any, size: int, indent: int | None, escaped: bool) -> None:
-    assert whole(cut(value, size, indent=indent, ensure_ascii=escaped)) == value
+    assert whole(in_chunks(value, size, indent=indent, ensure_ascii=escaped)) == value
 
 
 @given(inner, inner, st.integers(1, 20))
 def test_what_is_passed_over_leaves_no_trace(value: Any, other: Any, size: int) -> None:
-    file = cut({"a": value, "b": other, "c": [value, other], "d": value}, size)
+    file = in_chunks({"a": value, "b": other, "c": [value, other], "d": value}, size)
     kept = [(found.name, found.value) for found in walk(file, Scratch(), {"b": None, "c": PASSED, "d": None})]
     assert kept == [("b", other), ("d", value)]
-    assert [found.value for found in walk(cut([value, other], size), Scratch(), {}, makes_elements=False)] == [
+    assert [found.value for found in walk(in_chunks([value, other], size), Scratch(), {}, makes_elements=False)] == [
         [],
         None,
         None,
@@ -81,14 +81,14 @@ def test_what_is_passed_over_leaves_no_trace(value: Any, other: Any, size: int) 
 @given(st.lists(st.fixed_dictionaries({"kept": inner, "list": st.lists(inner, max_size=3), "other": inner})))
 def test_a_shape_names_what_is_read(values: list[dict[str, Any]]) -> None:
     shape: Shape = [{"kept": None, "list": [None]}]
-    read = Text(cut(values, 7), Scratch()).read(shape)
+    read = Text(in_chunks(values, 7), Scratch()).read(shape)
     assert read == [{"kept": value["kept"], "list": value["list"]} for value in values]
 
 
 def test_a_long_list_lies_in_a_file_with_the_lists_in_it() -> None:
     values = [{"list": [f"{number} " * 9] * (FEW + 1 if number == FEW + 2 else 2)} for number in range(FEW + 5)]
     with closing(Scratch()) as scratch:
-        read = Text(cut(values, 10_000), scratch).read([{"list": [None]}])
+        read = Text(in_chunks(values, 10_000), scratch).read([{"list": [None]}])
         assert isinstance(read, Spool)
         assert [{"list": list(each["list"])} for each in read] == values
         assert (isinstance(read[FEW + 2]["list"], Spool), read[-1], len(read)) == (True, values[-1], len(values))

@@ -28,7 +28,7 @@ def packed(members: dict[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> byt
     return file.getvalue()
 
 
-def read(upload: bytes) -> list[Any]:
+def read_upload(upload: bytes) -> list[Any]:
     with documents(io.BytesIO(upload), most=MOST) as found, closing(Scratch()) as scratch:
         return list(records([outline(each, scratch) for each in found], scratch, user_id=7, now=NOW))
 
@@ -43,14 +43,14 @@ def test_an_archive_of_many_documents_is_opened_once(monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr(zipfile.ZipFile, "_RealGetContents", listed)
     members = {f"d{number}/conversations.json": BOOK for number in range(MOST_DOCUMENTS)}
-    assert len(read(packed(members | {"media/1.png": b""}))) == MOST_DOCUMENTS
+    assert len(read_upload(packed(members | {"media/1.png": b""}))) == MOST_DOCUMENTS
     assert len(opened) == 1
 
 
 def test_an_archive_of_too_many_documents_is_refused_with_their_number() -> None:
     upload = packed({f"d{number}/conversations.json": EMPTY for number in range(2_000)})
     with pytest.raises(ImportTooLarge, match="holds 2,000 documents; the limit is 200") as refused:
-        read(upload)
+        read_upload(upload)
     assert (refused.value.status, refused.value.details) == (413, {"limit": MOST_DOCUMENTS})
 
 
@@ -60,12 +60,12 @@ def test_an_archive_of_any_number_of_other_files_is_not_listed() -> None:
         {"conversations.json": BOOK} | {f"{number:060}": b"" for number in range(files)}, zipfile.ZIP_STORED
     )
     with pytest.raises(ImportTooLarge, match="holds too many files: their list takes more than 2 MiB"):
-        read(upload)
+        read_upload(upload)
 
 
 def test_a_picture_beside_each_message_is_no_hindrance() -> None:
     pictures = {f"user-abc/file-{number:036}.png": b"" for number in range(10_000)}
-    assert len(read(packed({"conversations.json": BOOK} | pictures))) == 1
+    assert len(read_upload(packed({"conversations.json": BOOK} | pictures))) == 1
 
 
 def lying(upload: bytes, size: int) -> bytes:
@@ -79,19 +79,19 @@ def lying(upload: bytes, size: int) -> bytes:
 def test_an_archive_that_unpacks_to_more_than_it_says_is_refused() -> None:
     bomb = packed({"conversations.json": b'{"format": "openbook/1", "x": "' + b" " * 50 * MOST + b'"}'})
     with pytest.raises(ImportTooLarge, match="the limit is 1 MiB"):
-        read(bomb)
+        read_upload(bomb)
     with pytest.raises(InvalidImport, match=r"damaged|no valid JSON"):
-        read(lying(bomb, 1_000))
+        read_upload(lying(bomb, 1_000))
 
 
 @pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
 def test_what_can_only_be_unpacked_whole_is_refused(method: int) -> None:
     bomb = packed({"conversations.json": b'{"format": "openbook/1", "x": "' + b" " * 50 * MOST + b'"}'}, method)
     with pytest.raises(InvalidImport, match="packed in an unusual way"):
-        read(lying(bomb, 1_000))
+        read_upload(lying(bomb, 1_000))
 
 
 @pytest.mark.parametrize("cut", [4, 22, 46, 100])
 def test_an_archive_that_is_cut_off_is_refused(cut: int) -> None:
     with pytest.raises(InvalidImport, match="damaged"):
-        read(packed({"conversations.json": BOOK})[:-cut])
+        read_upload(packed({"conversations.json": BOOK})[:-cut])

@@ -6,7 +6,7 @@ from contextlib import aclosing
 from conversations.providers.base import ProviderEvent, UsageSoFar
 
 
-async def said(stream: AsyncGenerator[ProviderEvent]) -> AsyncGenerator[ProviderEvent]:
+async def without_usage(stream: AsyncGenerator[ProviderEvent]) -> AsyncGenerator[ProviderEvent]:
     async with aclosing(stream):
         async for event in stream:
             if not isinstance(event, UsageSoFar):

@@ -27,7 +27,7 @@ from conversations.providers.base import (
     UsageSoFar,
 )
 from tests import model_scripts as scripts
-from tests.conversations.providers.events import said
+from tests.conversations.providers.events import without_usage
 from tests.model_scripts import BrokenStream, Gate, Raw, Refusal, ScriptedStream, Stall
 from tests.model_server import ModelServer
 
@@ -64,7 +64,7 @@ def payload(**changed: Any) -> dict[str, Any]:
 
 
 async def events_of(provider: AnthropicProvider) -> list[ProviderEvent]:
-    return [event async for event in said(provider.stream(payload()))]
+    return [event async for event in without_usage(provider.stream(payload()))]
 
 
 async def failure_of(
@@ -73,7 +73,7 @@ async def failure_of(
     """What was streamed before the call failed, and how it failed."""
     events: list[ProviderEvent] = []
     with pytest.raises(ProviderError) as raised:
-        async for event in said(provider.stream(payload(), seconds=seconds)):
+        async for event in without_usage(provider.stream(payload(), seconds=seconds)):
             events.append(event)
     error = raised.value
     return events, (error.code, error.retryable, error.status, error.message)
@@ -97,7 +97,7 @@ async def test_the_payload_is_exactly_what_goes_over_the_wire(
 async def test_deltas_arrive_as_they_are_sent(provider: AnthropicProvider, model_server: ModelServer) -> None:
     gate = Gate()
     model_server.script(scripts.text("now", gate, "later"))
-    events = said(provider.stream(payload()))
+    events = without_usage(provider.stream(payload()))
     assert await anext(events) == TextDelta(text="now")
     await asyncio.to_thread(gate.wait_until_reached)
     gate.open()
@@ -143,7 +143,7 @@ async def test_what_is_not_known_is_passed_over(provider: AnthropicProvider, mod
             Raw(b": a comment\n\n"),
             scripts.text_delta("Yes", 2),
             scripts.block_delta(2, {"type": "delta_of_the_future", "data": "x"}),
-            *scripts.closed("end_turn", 2),
+            *scripts.closing_steps("end_turn", 2),
         )
     )
     assert await events_of(provider) == [TextDelta(text="Yes"), END]
@@ -156,7 +156,7 @@ async def test_thinking_comes_whole_and_with_its_signature(
     redacted = {"type": "redacted_thinking", "data": "ZGF0YQ=="}
     hidden = scripts.stream(scripts.block_start(3, redacted), scripts.block_stop(3)).steps
     steps = [*silent.steps(0), *scripts.ScriptedToolUse(name="search", input={}).steps(1), *shown.steps(2), *hidden]
-    model_server.script(scripts.stream(scripts.message_start(), *steps, *scripts.closed(index=4)))
+    model_server.script(scripts.stream(scripts.message_start(), *steps, *scripts.closing_steps(index=4)))
     assert await events_of(provider) == [
         ThinkingStarted(),
         ThinkingDone(block=silent.block),
@@ -208,7 +208,7 @@ async def test_a_call_is_seen_while_it_is_written(provider: AnthropicProvider, m
     gate = Gate()
     use = scripts.ScriptedToolUse(name="save_artifact", input=BRD, halfway=(gate,))
     model_server.script(scripts.turn(use))
-    events = said(provider.stream(payload()))
+    events = without_usage(provider.stream(payload()))
     seen = [await anext(events), await anext(events)]
     await asyncio.to_thread(gate.wait_until_reached)
     gate.open()
@@ -226,7 +226,7 @@ async def test_an_id_that_was_used_before_is_made_another(
     ]
     tools = [{"name": "search", "input_schema": {"type": "object"}}]
     model_server.script(scripts.turn(use))
-    events = [event async for event in said(provider.stream(payload(messages=history, tools=tools)))]
+    events = [event async for event in without_usage(provider.stream(payload(messages=history, tools=tools)))]
     assert events == [*call_events(use, tool_id="call_msg_local_0"), CALLED]
 
 
@@ -275,7 +275,7 @@ async def test_what_the_provider_says_about_its_cache_is_kept(
     provider: AnthropicProvider, model_server: ModelServer, said: dict[str, Any] | None, kept: dict[str, Any] | None
 ) -> None:
     steps = [scripts.message_start(diagnostics=said), scripts.block_start(), scripts.text_delta("Hi")]
-    model_server.script(scripts.stream(*steps, *scripts.closed()))
+    model_server.script(scripts.stream(*steps, *scripts.closing_steps()))
     assert (await events_of(provider))[-1] == replace(END, diagnostics=kept)
 
 
@@ -348,7 +348,7 @@ PASSING = [
         ("bad_stream", True, None, f"The model's service sent something unreadable. {SAVED}."),
     ),
     (
-        scripts.stream(*scripts.opened(), BrokenStream()),
+        scripts.stream(*scripts.opening_steps(), BrokenStream()),
         ("cut_off", True, None, f"The connection to the model broke off. {SAVED}."),
     ),
 ]
@@ -456,7 +456,7 @@ MID_STREAM = [
 async def test_a_failure_in_mid_reply_keeps_the_text_and_is_not_tried_again(
     provider: AnthropicProvider, model_server: ModelServer, steps: list[Any], failure: tuple[Any, ...]
 ) -> None:
-    model_server.script(scripts.stream(*scripts.opened(), scripts.text_delta("So far"), *steps))
+    model_server.script(scripts.stream(*scripts.opening_steps(), scripts.text_delta("So far"), *steps))
     assert await failure_of(provider) == ([TextDelta(text="So far")], failure)
     assert len(model_server.requests) == 1
 
@@ -464,7 +464,7 @@ async def test_a_failure_in_mid_reply_keeps_the_text_and_is_not_tried_again(
 TIMEOUT = ("timeout", True, None, f"The model took too long to answer. {SAVED}.")
 
 
-@pytest.mark.parametrize("before", [[], [scripts.message_start()], scripts.opened()])
+@pytest.mark.parametrize("before", [[], [scripts.message_start()], scripts.opening_steps()])
 async def test_a_model_that_gives_no_sign_of_life_ends_the_call(
     provider: AnthropicProvider, model_server: ModelServer, before: list[Any]
 ) -> None:
@@ -481,7 +481,7 @@ async def test_pings_are_a_sign_of_life_until_all_the_time_is_up(
     provider: AnthropicProvider, model_server: ModelServer
 ) -> None:
     await events_of(provider)  # sets the client up
-    model_server.script(scripts.stream(*scripts.opened(), Stall(0.02)))
+    model_server.script(scripts.stream(*scripts.opening_steps(), Stall(0.02)))
     began = time.monotonic()
     with override_settings(OPENBOOK_FIRST_TOKEN_SECONDS=0.7):
         assert await failure_of(provider, seconds=2) == ([], TIMEOUT)
@@ -491,7 +491,7 @@ async def test_pings_are_a_sign_of_life_until_all_the_time_is_up(
 async def test_pings_are_not_progress_of_what_is_written(
     provider: AnthropicProvider, model_server: ModelServer
 ) -> None:
-    model_server.script(scripts.stream(*scripts.opened(), scripts.text_delta("So far"), Stall(0.02)))
+    model_server.script(scripts.stream(*scripts.opening_steps(), scripts.text_delta("So far"), Stall(0.02)))
     with override_settings(OPENBOOK_STALL_SECONDS=0.3):
         failure = ("stalled", True, None, "The model stopped in mid-reply. The text so far is kept; try again.")
         assert await failure_of(provider) == ([TextDelta(text="So far")], failure)
@@ -525,10 +525,12 @@ async def test_a_reply_without_end_is_ended(provider: AnthropicProvider, model_s
 
 async def test_a_slow_reader_is_not_the_models_stall(provider: AnthropicProvider, model_server: ModelServer) -> None:
     model_server.script(
-        scripts.stream(*scripts.opened(), scripts.text_delta("one "), scripts.Delay(1.2), *scripts.closed())
+        scripts.stream(
+            *scripts.opening_steps(), scripts.text_delta("one "), scripts.Delay(1.2), *scripts.closing_steps()
+        )
     )
     with override_settings(OPENBOOK_STALL_SECONDS=0.8):
-        events = said(provider.stream(payload()))
+        events = without_usage(provider.stream(payload()))
         first = await anext(events)
         await asyncio.sleep(1)  # longer than the model may pause
         assert [first, *[event async for event in events]] == [TextDelta(text="one "), END]
@@ -561,7 +563,7 @@ async def test_a_request_that_cannot_be_encoded_is_refused(
 ) -> None:
     broken = payload(messages=[{"role": "user", "content": "\ud83d"}])
     with pytest.raises(ProviderError) as raised:
-        await anext(said(provider.stream(broken)))
+        await anext(without_usage(provider.stream(broken)))
     assert (raised.value.code, raised.value.retryable) == ("invalid_request", False)
     assert model_server.requests == []
 
@@ -569,14 +571,16 @@ async def test_a_request_that_cannot_be_encoded_is_refused(
 async def test_closing_the_stream_hangs_up_at_once(provider: AnthropicProvider, model_server: ModelServer) -> None:
     gate = Gate()
     model_server.script(scripts.text("So far", gate))
-    events = said(provider.stream(payload()))
+    events = without_usage(provider.stream(payload()))
     assert await anext(events) == TextDelta(text="So far")
     await events.aclose()
     await asyncio.to_thread(model_server.requests[0].wait_until_ended)
     assert model_server.requests[0].hung_up
 
 
-@pytest.mark.parametrize("before", [[], [scripts.message_start()], [*scripts.opened(), scripts.text_delta("So far")]])
+@pytest.mark.parametrize(
+    "before", [[], [scripts.message_start()], [*scripts.opening_steps(), scripts.text_delta("So far")]]
+)
 async def test_cancelling_the_reader_hangs_up_at_once(
     provider: AnthropicProvider, model_server: ModelServer, before: list[Any]
 ) -> None:
@@ -637,7 +641,7 @@ async def test_the_key_is_never_shown(
 ) -> None:
     model_server.script(scripts.error(status, f"the key {KEY} was refused"))
     with caplog.at_level(logging.DEBUG), pytest.raises(ProviderError) as raised:
-        await anext(said(provider.stream(payload())))
+        await anext(without_usage(provider.stream(payload())))
     logging.getLogger("openbook.tests").error("failed", exc_info=raised.value)
     assert KEY not in caplog.text
     assert KEY not in str(raised.value)
@@ -653,7 +657,7 @@ INPUT = Usage(input_tokens=12, output_tokens=1, cache_read_input_tokens=5, cache
     ("script", "told"),
     [
         (scripts.text("Hello"), [INPUT, USAGE]),
-        (scripts.stream(*scripts.opened(), scripts.text_delta("Half"), scripts.BrokenStream()), [INPUT]),
+        (scripts.stream(*scripts.opening_steps(), scripts.text_delta("Half"), scripts.BrokenStream()), [INPUT]),
         (scripts.stream(scripts.message_start(), Raw(b"data: {broken\n\n")), [INPUT] * 3),
         (scripts.error(401), []),
     ],

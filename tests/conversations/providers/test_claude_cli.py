@@ -31,7 +31,7 @@ from conversations.providers.errors import SENTENCES, StreamError
 from conversations.providers.thinking import ThinkingPlan
 from tests import model_scripts as scripts
 from tests.claude_cli import stand_in
-from tests.conversations.providers.events import said
+from tests.conversations.providers.events import without_usage
 from tests.model_server import ModelServer
 from tests.waiting import until
 
@@ -52,13 +52,13 @@ def event(said: Any) -> Step:
     return {"line": {"type": "stream_event", "event": said}}
 
 
-def opened(*texts: str) -> list[Step]:
-    return [event(e) for e in (*scripts.opened(), *(scripts.text_delta(text) for text in texts))]
+def opening_steps(*texts: str) -> list[Step]:
+    return [event(e) for e in (*scripts.opening_steps(), *(scripts.text_delta(text) for text in texts))]
 
 
-def closed(stop_reason: str = "end_turn") -> list[Step]:
+def closing_steps(stop_reason: str = "end_turn") -> list[Step]:
     answer = {"type": "assistant", "message": {"content": []}, "request_id": "req_local"}
-    return [{"line": answer}, *(event(e) for e in scripts.closed(stop_reason)), {"line": RESULT}]
+    return [{"line": answer}, *(event(e) for e in scripts.closing_steps(stop_reason)), {"line": RESULT}]
 
 
 def payload(text: str = TEXT, system: str = "Be brief.", plan: ThinkingPlan = ADAPTIVE) -> dict[str, Any]:
@@ -73,13 +73,13 @@ def payload(text: str = TEXT, system: str = "Be brief.", plan: ThinkingPlan = AD
 
 
 async def events_of(request: dict[str, Any]) -> list[ProviderEvent]:
-    return [event async for event in said(provider.stream(request))]
+    return [event async for event in without_usage(provider.stream(request))]
 
 
 async def failure_of(request: dict[str, Any]) -> tuple[list[ProviderEvent], tuple[str, bool, int | None, str]]:
     events: list[ProviderEvent] = []
     with pytest.raises(ProviderError) as raised:
-        async for event in said(provider.stream(request)):
+        async for event in without_usage(provider.stream(request)):
             events.append(event)
     error = raised.value
     return events, (error.code, error.retryable, error.status, error.message)
@@ -122,7 +122,7 @@ def is_there(folder: str) -> bool:
 
 
 async def test_a_reply_streams_in_and_ends_with_its_usage(play: Play) -> None:
-    play({"text": "A notice for people\n\n"}, *opened("Hello ", "world"), *closed())
+    play({"text": "A notice for people\n\n"}, *opening_steps("Hello ", "world"), *closing_steps())
     assert await events_of(payload()) == [TextDelta(text="Hello "), TextDelta(text="world"), END]
 
 
@@ -131,7 +131,7 @@ async def test_it_is_told_the_conversation_and_nothing_else(
 ) -> None:
     monkeypatch.setenv("SECRET_OF_THE_SERVER", "secret")
     told = tmp_path / "told.json"
-    play({"filler": 1_000_000}, {"tell": str(told)}, *opened("Yes"), *closed())
+    play({"filler": 1_000_000}, {"tell": str(told)}, *opening_steps("Yes"), *closing_steps())
     request = payload("long " * 400_000, "Base. " * 50_000)
     assert await events_of(request) == [TextDelta(text="Yes"), END]
     seen = json.loads(told.read_text())
@@ -150,14 +150,14 @@ async def test_it_is_told_the_conversation_and_nothing_else(
 
 async def test_a_login_that_is_named_takes_the_place_of_the_key(play: Play, tmp_path: Path, settings: Settings) -> None:
     settings.OPENBOOK_CLAUDE_LOGIN = "/a/login"
-    play({"tell": str(tmp_path / "told.json")}, *opened("Yes"), *closed())
+    play({"tell": str(tmp_path / "told.json")}, *opening_steps("Yes"), *closing_steps())
     await events_of(payload())
     environment = json.loads((tmp_path / "told.json").read_text())["environment"]
     assert (environment["CLAUDE_CONFIG_DIR"], "ANTHROPIC_API_KEY" in environment) == ("/a/login", False)
 
 
 async def test_what_it_is_called_with_is_recorded_but_for_secrets(play: Play, tmp_path: Path) -> None:
-    play({"tell": str(tmp_path / "told.json")}, *opened("Yes"), *closed())
+    play({"tell": str(tmp_path / "told.json")}, *opening_steps("Yes"), *closing_steps())
     request = payload()
     await events_of(request)
     seen, recorded = json.loads((tmp_path / "told.json").read_text()), request["program"]
@@ -172,7 +172,7 @@ async def test_what_it_is_called_with_is_recorded_but_for_secrets(play: Play, tm
 
 
 async def test_it_is_called_as_recorded(play: Play, tmp_path: Path) -> None:
-    play({"tell": str(tmp_path / "told.json")}, *opened("Yes"), *closed())
+    play({"tell": str(tmp_path / "told.json")}, *opening_steps("Yes"), *closing_steps())
     request = payload()
     request["program"] = provider.program() | {
         "arguments": ["--of-then", "--system-prompt-file", "{system_prompt}"],
@@ -186,7 +186,7 @@ async def test_it_is_called_as_recorded(play: Play, tmp_path: Path) -> None:
 
 async def test_what_the_cli_says_of_itself_is_in_the_record(play: Play) -> None:
     began = {"claude_code_version": "2.1.330", "model": "claude-local", "tools": ["Odd"], "cwd": "/gone"}
-    play({"line": {"type": "system", "subtype": "init", **began}}, *opened("Yes"), *closed())
+    play({"line": {"type": "system", "subtype": "init", **began}}, *opening_steps("Yes"), *closing_steps())
     *_, end = await events_of(payload())
     told = {"claude_code_version": "2.1.330", "model": "claude-local", "tools": ["Odd"]}
     assert isinstance(end, Finished)
@@ -203,7 +203,7 @@ async def test_what_the_cli_says_of_itself_is_in_the_record(play: Play) -> None:
     ],
 )
 async def test_a_program_that_is_too_old_is_a_clear_error(play: Play, says_version: str, said: str) -> None:
-    play(*opened("Yes"), *closed(), says_version=says_version)
+    play(*opening_steps("Yes"), *closing_steps(), says_version=says_version)
     obstacle = provider.obstacle()
     message = (
         "The Claude CLI is too old, or does not say its version: 2.1.302 or newer is needed. "
@@ -220,7 +220,7 @@ def test_newer_programs_will_do(play: Play, version: str) -> None:
 
 
 async def test_a_program_is_asked_for_its_version_once_until_it_is_another(play: Play, tmp_path: Path) -> None:
-    play(*opened("Yes"), *closed())
+    play(*opening_steps("Yes"), *closing_steps())
     for _ in range(3):
         assert await events_of(payload()) == [TextDelta(text="Yes"), END]
         assert provider.obstacle() is None
@@ -231,15 +231,15 @@ async def test_a_program_is_asked_for_its_version_once_until_it_is_another(play:
 
 async def test_a_line_may_be_megabytes_long(play: Play) -> None:
     long = "word " * 1_000_000
-    play(*opened(long), *closed())
+    play(*opening_steps(long), *closing_steps())
     assert await events_of(payload()) == [TextDelta(text=long), END]
 
 
 @pytest.mark.parametrize("reason", ["max_tokens", "tool_use", "refusal", "a_new_one"])
 async def test_an_answer_that_is_cut_short_ends_where_it_was_cut(play: Play, reason: str) -> None:
     """Not where the CLI would end, which asks for more by itself."""
-    more = opened("Resumed")
-    play(*opened("So far"), *closed(reason)[:-1], *more, *closed())
+    more = opening_steps("Resumed")
+    play(*opening_steps("So far"), *closing_steps(reason)[:-1], *more, *closing_steps())
     cut = Finished(stop_reason=reason, usage=USAGE, request_id="req_local", message_id="msg_local", model="local")
     assert await events_of(payload()) == [TextDelta(text="So far"), cut]
 
@@ -250,16 +250,16 @@ OVERLOADED = {"type": "assistant", "is_api_error_message": True, "api_error_stat
 @pytest.mark.parametrize(
     ("steps", "said", "code", "status", "detail"),
     [
-        ([{"text": '{"type": "stream_ev\n'}, *closed()], "", "bad_stream", None, ""),
-        ([*opened("Half "), {"text": '{"type": "stream_event", "ev'}], "Half ", "cut_off", None, ""),
-        ([*opened("Half "), *closed()[:-1]], "Half ", "cut_off", None, ""),
+        ([{"text": '{"type": "stream_ev\n'}, *closing_steps()], "", "bad_stream", None, ""),
+        ([*opening_steps("Half "), {"text": '{"type": "stream_event", "ev'}], "Half ", "cut_off", None, ""),
+        ([*opening_steps("Half "), *closing_steps()[:-1]], "Half ", "cut_off", None, ""),
         ([], "", "cut_off", None, ""),
-        (opened("Half ") + opened("Whole") + closed(), "Half ", "cut_off", None, ""),
+        (opening_steps("Half ") + opening_steps("Whole") + closing_steps(), "Half ", "cut_off", None, ""),
         ([{"stderr": f"Trace\nDon't use {KEY}\nnor sk-ant-oat01-x_y\n\nBad option\n"}, {"exit": 1}], "", "cli_failed",
          None, "Don't use … nor … Bad option"),
         ([{"exit": 3}], "", "cli_failed", None, "It ended with status 3."),
-        ([*opened("Half "), {"kill": 9}], "Half ", "cli_killed", None, ""),
-        ([*opened("Half "), {"line": OVERLOADED}, *closed()], "Half ", "overloaded", 529, ""),
+        ([*opening_steps("Half "), {"kill": 9}], "Half ", "cli_killed", None, ""),
+        ([*opening_steps("Half "), {"line": OVERLOADED}, *closing_steps()], "Half ", "overloaded", 529, ""),
         ([{"line": {**RESULT, "is_error": True, "result": "Odd"}}], "", "cli_failed", None, "Odd"),
     ],
 )  # fmt: skip
@@ -329,8 +329,8 @@ async def test_a_program_that_cannot_be_run_is_a_clear_error(settings: Settings,
     ("setting", "steps", "code"),
     [
         ("FIRST_TOKEN", [{"wait": 600}], "timeout"),
-        ("STALL", [*opened("Half "), {"wait": 600}], "stalled"),
-        ("STALL", [*opened("Whole"), *closed()[:-1], {"wait": 600}], "stalled"),
+        ("STALL", [*opening_steps("Half "), {"wait": 600}], "stalled"),
+        ("STALL", [*opening_steps("Whole"), *closing_steps()[:-1], {"wait": 600}], "stalled"),
     ],
 )
 async def test_a_cli_that_hangs_is_given_up(
@@ -363,8 +363,8 @@ def test_a_cli_that_tries_in_vain_tells_why(retry: Step, code: str) -> None:
 
 async def test_stopping_ends_it_and_all_that_it_started(play: Play, tmp_path: Path) -> None:
     told, child = tmp_path / "told.json", tmp_path / "child"
-    play({"deaf": True}, {"tell": str(told)}, {"child": str(child)}, *opened("Half"), {"wait": 600})
-    async with aclosing(said(provider.stream(payload()))) as events:
+    play({"deaf": True}, {"tell": str(told)}, {"child": str(child)}, *opening_steps("Half"), {"wait": 600})
+    async with aclosing(without_usage(provider.stream(payload()))) as events:
         assert await anext(events) == TextDelta(text="Half")
     seen = json.loads(told.read_text())
     until(lambda: has_gone(seen["pid"]) and has_gone(int(child.read_text())))
@@ -462,7 +462,7 @@ async def test_with_a_login_the_real_cli_adds_about_as_much_as_is_recorded(
     ("script", "said", "code"),
     [
         (scripts.error(403, "not yours"), "", "permission"),
-        (scripts.stream(*scripts.opened(), scripts.text_delta("Half "), scripts.error_body("overloaded_error", "x")),
+        (scripts.stream(*scripts.opening_steps(), scripts.text_delta("Half "), scripts.error_body("overloaded_error", "x")),
          "Half ", "overloaded"),
     ],
 )  # fmt: skip
@@ -476,7 +476,7 @@ async def test_a_failure_of_the_service_is_told_through_the_real_cli(
 
 async def test_stopping_the_real_cli_hangs_up(real: ModelServer) -> None:
     real.script(scripts.text("Half", scripts.Gate(), "never"))
-    async with aclosing(said(provider.stream(payload()))) as events:
+    async with aclosing(without_usage(provider.stream(payload()))) as events:
         assert await anext(events) == TextDelta(text="Half")
     real.requests[0].wait_until_ended()
     assert real.requests[0].hung_up

@@ -50,7 +50,7 @@ def user(text: str) -> dict[str, Any]:
     return {"role": "user", "content": text}
 
 
-def made(*texts: str) -> dict[str, str] | None:
+def artifact_of(*texts: str) -> dict[str, str] | None:
     """What is saved after these texts of the user, each but the last answered by a model."""
     replied = {"role": "assistant", "content": "We sell cake."}
     earlier = [message for text in texts[:-1] for message in (user(text), replied)]
@@ -65,7 +65,7 @@ def called(**result: Any) -> Sequence[dict[str, Any]]:
 
 def test_an_artifact_is_made_of_what_the_person_said() -> None:
     asked = "We open at five. Please write a BRD for the bakery."
-    assert made(BAKERY, "What does rye cost?", "Create a table", BAKERY, asked) == {
+    assert artifact_of(BAKERY, "What does rye cost?", "Create a table", BAKERY, asked) == {
         "title": "BRD for the bakery",
         "kind": "document",
         "content": f"# BRD for the bakery\n\n{ORIGIN}\n\n## What was said\n\n- “{BAKERY}”\n- “We open at five.”\n\n"
@@ -76,8 +76,8 @@ def test_an_artifact_is_made_of_what_the_person_said() -> None:
 def test_a_preset_names_its_artifact_and_its_words_are_nobodys() -> None:
     content = f"# User stories\n\n{ORIGIN}\n\n## What was said\n\n- “{BAKERY}”\n"
     saved = {"title": "User stories", "kind": "document", "content": content}
-    assert made(BAKERY, PRESET.format(kind="document")) == saved
-    assert made(PRESET.format(kind="code, language sql")) == {
+    assert artifact_of(BAKERY, PRESET.format(kind="document")) == saved
+    assert artifact_of(PRESET.format(kind="code, language sql")) == {
         "title": "User stories",
         "kind": "code",
         "language": "sql",
@@ -110,7 +110,7 @@ def test_a_preset_names_its_artifact_and_its_words_are_nobodys() -> None:
     ],
 )
 def test_common_wordings_ask_for_an_artifact(request_text: str, title: str, kind: str) -> None:
-    saved = made(request_text)
+    saved = artifact_of(request_text)
     assert saved is not None
     assert (saved["title"], saved["kind"]) == (title, kind)
 
@@ -130,7 +130,7 @@ def test_common_wordings_ask_for_an_artifact(request_text: str, title: str, kind
     ],
 )
 def test_other_texts_ask_for_none(text: str) -> None:
-    assert made(text) is None
+    assert artifact_of(text) is None
 
 
 LISTING = f"""{ARTIFACTS}
@@ -157,7 +157,7 @@ def test_a_change_makes_another_version_of_what_is_listed(text: str, title: str,
 
 def test_a_preset_tells_the_headings_of_a_document() -> None:
     structure = "Structure\n1. Summary: the need.\n2. Goals and measures: each.\n3. Open questions."
-    saved = made(PRESET.format(kind="document").replace("Tell who", f"{structure}\n\nTell who"))
+    saved = artifact_of(PRESET.format(kind="document").replace("Tell who", f"{structure}\n\nTell who"))
     assert saved is not None
     assert saved["content"].endswith(
         f"## Summary\n\n{TO_BE_WRITTEN}\n\n## Goals and measures\n\n{TO_BE_WRITTEN}\n\n## Open questions\n\n{TO_BE_WRITTEN}\n"

@@ -60,10 +60,17 @@ ENDINGS: list[tuple[str, Script, tuple[str, str], dict[str, int]]] = [
     ("empty", scripts.text(), ("failed", "end_turn"), WHOLE),
     ("nothing but thinking", scripts.text(stop_reason="max_tokens"), ("failed", "max_tokens"), WHOLE),
     ("cut short", scripts.text("Half", stop_reason="max_tokens"), ("completed", "max_tokens"), WHOLE),
-    ("cut off", scripts.stream(*scripts.opened(), scripts.text_delta("Half"), BrokenStream()), ("failed", ""), BEGUN),
+    (
+        "cut off",
+        scripts.stream(*scripts.opening_steps(), scripts.text_delta("Half"), BrokenStream()),
+        ("failed", ""),
+        BEGUN,
+    ),
     (
         "overloaded in mid-reply",
-        scripts.stream(*scripts.opened(), scripts.text_delta("x"), scripts.error_body("overloaded_error", "Busy")),
+        scripts.stream(
+            *scripts.opening_steps(), scripts.text_delta("x"), scripts.error_body("overloaded_error", "Busy")
+        ),
         ("failed", ""),
         BEGUN,
     ),
@@ -98,7 +105,7 @@ async def test_what_the_provider_told_is_stored_and_counted(
 
 async def test_the_rounds_before_an_end_that_is_not_good_count_too(user: User, model: ModelServer) -> None:
     save = scripts.turn("I save it. ", ScriptedToolUse(name="save_artifact", input=SAVE))
-    cut = scripts.stream(*scripts.opened(), scripts.text_delta("It is"), BrokenStream())
+    cut = scripts.stream(*scripts.opening_steps(), scripts.text_delta("It is"), BrokenStream())
     model.script(save, cut)
     reply = await ended(await replies.start(user=user, thread_id=None, content="Save this", assistant="analyst"))
     assert (reply.status, reply.usage, await usages(reply)) == ("failed", added(WHOLE, BEGUN), [WHOLE, BEGUN])
@@ -135,7 +142,7 @@ async def test_a_query_that_fails_costs_what_it_cost(user: User, model: ModelSer
     await Assistant.objects.aupdate(rewriting="model")
     first = await replies.start(user=user, thread_id=None, content="Who is Donald Trump?")
     await ended(first)
-    cut = scripts.stream(*scripts.opened(), scripts.text_delta("Who are"), BrokenStream())
+    cut = scripts.stream(*scripts.opening_steps(), scripts.text_delta("Who are"), BrokenStream())
     model.script(cut, scripts.text("Five of them."))
     reply = await ended(await replies.start(user=user, thread_id=first.thread.id, content="who are his children"))
     assert (await usages(reply), reply.usage) == ([BEGUN, WHOLE], WHOLE)

@@ -141,7 +141,7 @@ async def test_a_stop_before_anything_new_leaves_the_answer_as_cut_short_as_it_w
 
 
 async def test_another_attempt_at_going_on_begins_where_the_first_one_did(user: User, model: ModelServer) -> None:
-    broken = scripts.stream(*scripts.opened(), scripts.text_delta(" of it, and"), BrokenStream())
+    broken = scripts.stream(*scripts.opening_steps(), scripts.text_delta(" of it, and"), BrokenStream())
     model.script(cut_short("Half"), broken, scripts.text(" of it."), scripts.text("Anew."))
     opened = await replies.start(user=user, thread_id=None, content="Tell me")
     await ended(opened)

@@ -31,7 +31,7 @@ def error_of(reply: Reply) -> dict[str, Any]:
     return dict(reply.error)
 
 
-async def read(reply_id: uuid.UUID, after: int = 0) -> list[dict[str, Any]]:
+async def read_events(reply_id: uuid.UUID, after: int = 0) -> list[dict[str, Any]]:
     return [event.envelope() async for event in replies.follow(reply_id, after)]
 
 
@@ -39,9 +39,9 @@ async def test_readers_see_the_same_from_any_point(user: User, model: ModelServe
     gate = scripts.Gate()
     model.script(scripts.text(*WORDS[:20], gate, *WORDS[20:]))
     opened = await replies.start(user=user, thread_id=None, content="Count")
-    early = asyncio.create_task(read(opened.reply.id))
+    early = asyncio.create_task(read_events(opened.reply.id))
     await asyncio.to_thread(gate.wait_until_reached)
-    midway = asyncio.create_task(read(opened.reply.id, 3))
+    midway = asyncio.create_task(read_events(opened.reply.id, 3))
     gate.open()
     whole = await early
 
@@ -51,8 +51,8 @@ async def test_readers_see_the_same_from_any_point(user: User, model: ModelServe
     assert whole[-1]["type"] == "reply.completed"
     assert await midway == whole[3:]
     for after in range(len(whole)):
-        assert await read(opened.reply.id, after) == whole[after:]
-    assert await read(opened.reply.id, len(whole)) == []
+        assert await read_events(opened.reply.id, after) == whole[after:]
+    assert await read_events(opened.reply.id, len(whole)) == []
     answer = await Message.objects.aget(reply=opened.reply)
     assert "".join(event["data"].get("text", "") for event in whole[3:-1]) == answer.text == "".join(WORDS)
     assert whole[-1]["data"]["message"]["text"] == answer.text
@@ -65,14 +65,14 @@ async def test_a_reader_who_takes_a_while_misses_nothing(user: User, model: Mode
     slow = replies.follow(opened.reply.id)
     seen = [(await anext(slow)).envelope()]
     gate.open()
-    whole = await read(opened.reply.id)
+    whole = await read_events(opened.reply.id)
     assert seen + [event.envelope() async for event in slow] == whole
 
 
 async def test_words_that_come_fast_become_few_deltas(user: User, model: ModelServer) -> None:
     model.script(scripts.text(*(f"{n} " for n in range(2_000))))
     opened = await replies.start(user=user, thread_id=None, content="Fast")
-    deltas = [event for event in await read(opened.reply.id) if event["type"] == "reply.delta"]
+    deltas = [event for event in await read_events(opened.reply.id) if event["type"] == "reply.delta"]
     assert "".join(event["data"]["text"] for event in deltas) == "".join(f"{n} " for n in range(2_000))
     assert len(deltas) < 200
 
@@ -80,7 +80,7 @@ async def test_words_that_come_fast_become_few_deltas(user: User, model: ModelSe
 async def test_once_purged_the_whole_text_comes_as_one_delta(user: User, model: ModelServer) -> None:
     model.script(scripts.text("all ", "of ", "it"))
     opened = await replies.start(user=user, thread_id=None, content="Say")
-    before = await read(opened.reply.id)
+    before = await read_events(opened.reply.id)
     assert await in_database(events.purge)() == 0
 
     def two_hours_later() -> int:
@@ -89,7 +89,7 @@ async def test_once_purged_the_whole_text_comes_as_one_delta(user: User, model: 
         return events.purge()
 
     assert await in_database(two_hours_later)() == len(before) - 1  # the first is told by the turn
-    after = await read(opened.reply.id)
+    after = await read_events(opened.reply.id)
     assert [(event["seq"], event["type"]) for event in after] == [(1, "reply.delta"), (2, "reply.completed")]
     assert after[0]["data"] == {"text": "all of it", "whole": True}
     assert after[1]["data"] == before[-1]["data"]
@@ -110,7 +110,7 @@ async def test_a_reply_left_behind_is_interrupted_with_its_text_kept(user: User,
     )
     answer = await Message.objects.aget(reply=reply)
     assert (answer.text, answer.status, answer.position) == ("half a sentence", "interrupted", 2)
-    assert [event["type"] for event in await read(reply.id)] == [
+    assert [event["type"] for event in await read_events(reply.id)] == [
         "message.saved",
         "reply.delta",
         "reply.delta",
@@ -138,7 +138,7 @@ async def test_a_lease_that_is_renewed_after_it_ran_out_is_respected(user: User)
 async def test_sending_again_does_not_wait_for_a_dead_process(user: User, model: ModelServer) -> None:
     dead = await in_database(left_behind)(user, lease_in=timedelta(seconds=-1))
     opened = await replies.start(user=user, thread_id=dead.thread_id, content="Still there?")
-    assert (await read(opened.reply.id))[-1]["type"] == "reply.completed"
+    assert (await read_events(opened.reply.id))[-1]["type"] == "reply.completed"
     assert [message["content"] for message in model.bodies[0]["messages"]] == [
         [{"type": "text", "text": "Hello?"}],
         [{"type": "text", "text": "half a sentence"}],
@@ -154,7 +154,7 @@ async def test_a_reply_that_was_taken_away_is_not_written_any_more(user: User, m
     async for event in replies.follow(opened.reply.id):
         if event.type == "reply.delta":
             break
-    reader = asyncio.create_task(read(opened.reply.id))
+    reader = asyncio.create_task(read_events(opened.reply.id))
 
     def take() -> None:
         Reply.objects.filter(id=opened.reply.id).update(owner="another", lease_until=timezone.now())
@@ -198,7 +198,7 @@ async def test_a_database_that_is_away_for_a_moment_loses_nothing(user: User, mo
     await asyncio.to_thread(gate.wait_until_reached)
     await in_database(cut_all_connections)()
     gate.open()
-    seen = await read(opened.reply.id)
+    seen = await read_events(opened.reply.id)
     assert seen[-1]["type"] == "reply.completed"
     assert "".join(event["data"]["text"] for event in seen if event["type"] == "reply.delta") == "".join(WORDS)
     assert [event["seq"] for event in seen] == list(range(1, len(seen) + 1))

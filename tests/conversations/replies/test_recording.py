@@ -71,7 +71,7 @@ async def both(first: Callable[[], object], second: Callable[[], object]) -> lis
     return list(await asyncio.gather(in_database(first)(), in_database(second)(), return_exceptions=True))
 
 
-def stored() -> list[tuple[int, str, str]]:
+def stored_turns() -> list[tuple[int, str, str]]:
     return list(Message.objects.order_by("thread", "position").values_list("position", "role", "text"))
 
 
@@ -82,7 +82,7 @@ async def test_of_two_messages_at_once_one_is_stored_and_the_other_refused(
     while_building(threading.Barrier(2, timeout=AT_ONCE_SECONDS).wait)
     answers = await both(lambda: send(user, thread, "Me"), lambda: send(user, thread, "Me"))
     assert sorted(type(answer).__name__ for answer in answers) == ["OpenedReply", "ReplyInProgress"]
-    assert await in_database(stored)() == [
+    assert await in_database(stored_turns)() == [
         (1, "user", "Hello"),
         (2, "assistant", "Good evening"),
         (3, "user", "Me"),
@@ -100,7 +100,7 @@ async def test_the_same_message_twice_at_once_is_one_turn(
     )
     assert (first.thread.id, first.message.id, first.reply.id) == (second.thread.id, second.message.id, second.reply.id)
     assert sorted([first.repeated, second.repeated]) == [False, True]
-    assert await in_database(stored)() == [(1, "user", "Hello")]
+    assert await in_database(stored_turns)() == [(1, "user", "Hello")]
     counts = await Thread.objects.acount(), await Reply.objects.acount(), await ContextSnapshot.objects.acount()
     assert counts == (1, 1, 1)
 
@@ -116,7 +116,7 @@ async def test_a_turn_that_came_in_between_comes_before(user: User, while_buildi
 
     while_building(elsewhere(others))
     opened = await in_database(send)(user, thread, "Me")
-    assert await in_database(stored)() == [(1, "user", "Faster"), (2, "assistant", "Indeed"), (3, "user", "Me")]
+    assert await in_database(stored_turns)() == [(1, "user", "Faster"), (2, "assistant", "Indeed"), (3, "user", "Me")]
     assert opened.recorded is not None
     assert [turn.position for turn in opened.recorded[1].history] == [1, 2]
 
@@ -128,7 +128,7 @@ async def test_a_retry_that_came_in_between_is_in_progress(user: User, while_bui
     with pytest.raises(ReplyInProgress):
         await in_database(send)(user, thread, "And now?")
     assert await Reply.objects.filter(thread=thread, status="running").acount() == 1
-    assert await in_database(stored)() == [(1, "user", "Hello"), (2, "assistant", "Good evening")]
+    assert await in_database(stored_turns)() == [(1, "user", "Hello"), (2, "assistant", "Good evening")]
 
 
 async def test_a_thread_that_is_deleted_meanwhile_is_not_made_again(
@@ -171,7 +171,7 @@ async def test_a_context_that_cannot_be_built_costs_no_turn(user: User, monkeypa
     assert (opened.recorded, reply.status) == (None, "failed")
     assert reply.error is not None
     assert (reply.error["code"], reply.error["details"]) == ("internal", {"retryable": True, "kind": "RuntimeError"})
-    assert await in_database(stored)() == [(1, "user", "Keep this")]
+    assert await in_database(stored_turns)() == [(1, "user", "Keep this")]
     assert await ContextSnapshot.objects.acount() == 0
 
 
@@ -232,7 +232,7 @@ async def test_a_reply_ends_once_whoever_ends_it(user: User) -> None:
 
     ended = await both(stop, stop)
     assert sorted(len(events) for events in ended) == [0, 1]
-    assert await in_database(stored)() == [(1, "user", "Hello"), (2, "assistant", "so far")]
+    assert await in_database(stored_turns)() == [(1, "user", "Hello"), (2, "assistant", "so far")]
     thread = await Thread.objects.aget(id=opened.thread.id)
     assert (thread.last_position, thread.message_count) == (2, 2)
 

@@ -31,7 +31,7 @@ async def last_event(opened: OpenedReply) -> dict[str, Any]:
     return [event.data async for event in replies.follow(opened.reply.id)][-1]
 
 
-async def stored(opened: OpenedReply) -> list[tuple[str, str, str]]:
+async def stored_turns(opened: OpenedReply) -> list[tuple[str, str, str]]:
     rows = Message.objects.filter(thread=opened.thread, is_active=True).order_by("position")
     return [(row.role, row.text, row.status) async for row in rows]
 
@@ -52,7 +52,7 @@ async def test_what_was_declined_before_a_word_is_told_in_plain_words(user: User
     assert "It could do harm." not in reply.error["message"]
     request = await ContextSnapshot.objects.aget(reply=reply)
     assert (request.status, request.stop_reason, request.stop_details) == ("failed", "refusal", DETAILS)
-    assert await stored(opened) == [("user", "Break into this", "refused")]
+    assert await stored_turns(opened) == [("user", "Break into this", "refused")]
 
 
 async def test_what_was_said_before_it_declined_is_shown_as_refused(user: User, model: ModelServer) -> None:
@@ -61,7 +61,7 @@ async def test_what_was_said_before_it_declined_is_shown_as_refused(user: User, 
     ending = await last_event(opened)
     reply = await Reply.objects.aget(id=opened.reply.id)
     assert (reply.status, reply.error, reply.stop_reason) == ("completed", None, "refusal")
-    assert await stored(opened) == [("user", "Tell me", "refused"), ("assistant", "First you ", "refused")]
+    assert await stored_turns(opened) == [("user", "Tell me", "refused"), ("assistant", "First you ", "refused")]
     request = await ContextSnapshot.objects.aget(reply=reply)
     assert (request.status, request.error and request.error["code"]) == ("completed", "refused")
 
@@ -79,7 +79,7 @@ async def test_a_turn_that_is_answered_after_all_is_whole_again(user: User, mode
     for _ in range(3):
         opened = await replies.retry(user=user, reply_id=opened.reply.id)
         seen.append((await last_event(opened))["user_message_status"])
-        assert seen[-1] == (await stored(opened))[0][2]
+        assert seen[-1] == (await stored_turns(opened))[0][2]
     assert seen == ["refused", "refused", "complete", "refused"]
     texts = [[block["text"] for block in body["messages"][-1]["content"]] for body in model.bodies]
     assert texts == [["Tell me"]] * 4  # the newest message is what is answered, refused or not
@@ -104,7 +104,7 @@ async def test_a_preset_that_is_declined_makes_nothing_of_what_was_said(user: Us
     assert (reply.status, reply.error["code"]) == ("failed", "refused")
     assert reply.error["message"].startswith("The model declined to make this: it looks like")
     assert STAYS not in reply.error["message"]
-    assert await stored(opened) == [("user", "A bike shop", "complete"), ("assistant", "Hello", "complete")]
+    assert await stored_turns(opened) == [("user", "A bike shop", "complete"), ("assistant", "Hello", "complete")]
 
 
 OWN, OTHER = "claude-sonnet-5-5", "claude-sonnet-5"
@@ -136,7 +136,7 @@ async def test_another_model_answers_where_the_assistant_names_one(
     again = await replies.retry(user=user, reply_id=opened.reply.id, model=OTHER)
     reply = await ended(again)
     assert (reply.model, await requests_of(reply)) == (OTHER, [(OTHER, OWN, "completed", "end_turn")])
-    assert await stored(opened) == [("user", "Tell me", "complete"), ("assistant", "Like this.", "complete")]
+    assert await stored_turns(opened) == [("user", "Tell me", "complete"), ("assistant", "Like this.", "complete")]
     assert [body["model"] for body in model.bodies] == [OWN, OTHER]
     assert model.bodies[1]["messages"][-1]["content"][0]["text"] == "Tell me"
 
@@ -173,7 +173,7 @@ async def test_the_other_model_answers_by_itself_in_the_same_reply(
     assert await requests_of(reply) == [(OWN, "", "failed", "refusal"), (OTHER, OWN, "completed", "end_turn")]
     assert (reply.usage["input_tokens"], reply.usage["output_tokens"]) == (24, 7)
     assert (events[-1].data["reply"]["model"], events[-1].data["reply"]["fallback_for"]) == (OTHER, OWN)
-    assert await stored(opened) == [("user", "Tell me", "complete"), ("assistant", "Like this.", "complete")]
+    assert await stored_turns(opened) == [("user", "Tell me", "complete"), ("assistant", "Like this.", "complete")]
     rows = [row async for row in ContextSnapshot.objects.filter(reply=reply).order_by("round")]
     assert rows[0].stop_details == DETAILS
     for row in rows:
@@ -214,7 +214,7 @@ async def test_after_a_tool_the_other_model_goes_on_with_what_was_done(
         (OTHER, OWN, "completed"),
     ]
     assert own_of_no_model(model.bodies[2])[1:] == own_of_no_model(model.bodies[1])[1:]
-    assert (await stored(opened))[1][1] == "I save it. \n\nDone."
+    assert (await stored_turns(opened))[1][1] == "I save it. \n\nDone."
     for row in [row async for row in ContextSnapshot.objects.filter(reply=reply)]:
         assert await in_database(snapshots.proof)(row)
         assert await in_database(is_remade)(row)
@@ -234,4 +234,4 @@ async def test_what_was_shown_is_not_taken_back_and_nobody_is_asked_twice(
     assert len(model.requests) == len(script)
     offered = OTHER if len(script) == 1 else None
     assert (ending["reply"]["fallback_model"], ending["reply"]["refusal"]["category"]) == (offered, "cyber")
-    assert (await stored(opened))[0] == ("user", "Tell me", "refused")
+    assert (await stored_turns(opened))[0] == ("user", "Tell me", "refused")

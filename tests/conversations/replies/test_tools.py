@@ -37,7 +37,7 @@ async def ask(user: User, thread: Thread, content: str) -> OpenedReply:
     return opened
 
 
-def said(body: dict[str, Any]) -> list[tuple[str, str]]:
+def turn_texts(body: dict[str, Any]) -> list[tuple[str, str]]:
     """The texts of a request, without what Openbook added."""
     return [
         (message["role"], block["text"])
@@ -90,12 +90,12 @@ async def test_a_request_for_an_artifact_makes_one_and_is_gone_from_the_next_con
     )
 
     await ask(user, thread, "Do we rent canoes?")
-    assert said(model.bodies[2]) == [("user", "Do we rent canoes?")]
+    assert turn_texts(model.bodies[2]) == [("user", "Do we rent canoes?")]
     assert f"- “Boat rental” (document, version 1, id {artifact.id})" in json.dumps(model.bodies[2], ensure_ascii=False)
 
     await Artifact.objects.all().aupdate(deleted_at=answer.created_at)
     await ask(user, thread, "And now?")
-    assert said(model.bodies[3]) == [
+    assert turn_texts(model.bodies[3]) == [
         ("user", "Generate a BRD"),
         ("assistant", "I write it down."),
         ("assistant", "There it is."),
@@ -201,7 +201,7 @@ async def test_a_tool_call_that_fails_answers_the_model_and_its_request_stays(
     assert not await Artifact.objects.aexists()
     assert (await Reply.objects.aget(id=opened.reply.id)).status == "completed"
     await ask(user, thread, "And?")
-    assert said(model.bodies[2]) == [("user", "Generate a BRD"), ("assistant", "It is saved!"), ("user", "And?")]
+    assert turn_texts(model.bodies[2]) == [("user", "Generate a BRD"), ("assistant", "It is saved!"), ("user", "And?")]
 
 
 async def test_anothers_artifact_is_not_found(user: User, thread: Thread, model: ModelServer) -> None:
@@ -256,7 +256,7 @@ async def test_a_failure_in_a_later_round_keeps_what_was_done(user: User, thread
     assert (answer.status, answer.text) == ("failed", "Now.")
     assert [block["type"] for block in answer.blocks] == ["text", "tool_use", "tool_result"]
     await ask(user, thread, "Hi")
-    assert said(model.bodies[2]) == [("user", "Hi")]
+    assert turn_texts(model.bodies[2]) == [("user", "Hi")]
 
 
 async def test_what_a_killed_reply_had_saved_is_told_by_its_turn(
@@ -278,7 +278,7 @@ async def test_what_a_killed_reply_had_saved_is_told_by_its_turn(
     async for _ in replies.follow(opened.reply.id):
         pass
     await ask(user, thread, "Hi")
-    assert said(model.bodies[-1]) == [("user", "Hi")]
+    assert turn_texts(model.bodies[-1]) == [("user", "Hi")]
 
 
 async def test_twenty_questions_after_three_artifacts_make_no_fourth(

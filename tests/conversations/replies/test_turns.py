@@ -38,7 +38,7 @@ async def ask(user: User, thread_id: uuid.UUID | None, content: str) -> OpenedRe
     return opened
 
 
-async def stored(thread_id: uuid.UUID) -> list[tuple[int, str, str, str]]:
+async def stored_turns(thread_id: uuid.UUID) -> list[tuple[int, str, str, str]]:
     rows = Message.objects.filter(thread_id=thread_id, is_active=True).order_by("position")
     return [(row.position, row.role, row.text, row.status) async for row in rows]
 
@@ -63,7 +63,7 @@ async def test_build_contextual_messages_sees_previous_turns(user: User, model: 
             ],
         },
     ]
-    assert await stored(second.thread.id) == [
+    assert await stored_turns(second.thread.id) == [
         (1, "user", "Who is Donald Trump?", "complete"),
         (2, "assistant", "The 45th and 47th president of the United States.", "complete"),
         (3, "user", "who are his children", "complete"),
@@ -77,7 +77,7 @@ async def test_the_turn_and_the_snapshot_are_stored_before_the_model_is_called(u
     opened = await replies.start(user=user, thread_id=None, content="Are you there?")
     await asyncio.to_thread(gate.wait_until_reached)
 
-    assert await stored(opened.thread.id) == [(1, "user", "Are you there?", "complete")]
+    assert await stored_turns(opened.thread.id) == [(1, "user", "Are you there?", "complete")]
     snapshot = await ContextSnapshot.objects.aget(reply=opened.reply)
     assert (snapshot.status, snapshot.message_history_count) == ("pending", 0)
     gate.open()
@@ -96,7 +96,7 @@ async def test_a_failed_call_leaves_its_snapshot_and_the_turn(user: User, model:
     )
     snapshot = await ContextSnapshot.objects.aget(reply=reply)
     assert (snapshot.status, snapshot.error) == ("failed", reply.error)
-    assert await stored(opened.thread.id) == [(1, "user", "Hello", "complete")]
+    assert await stored_turns(opened.thread.id) == [(1, "user", "Hello", "complete")]
 
 
 async def test_a_model_server_that_is_down_is_said_in_words(user: User, model: ModelServer, settings: Any) -> None:
@@ -113,14 +113,17 @@ async def test_a_model_server_that_is_down_is_said_in_words(user: User, model: M
 async def test_a_cut_in_the_middle_keeps_the_text_and_a_retry_replaces_it(user: User, model: ModelServer) -> None:
     model.script(
         scripts.stream(
-            *scripts.opened(), scripts.text_delta("half an "), scripts.text_delta("answer"), scripts.BrokenStream()
+            *scripts.opening_steps(),
+            scripts.text_delta("half an "),
+            scripts.text_delta("answer"),
+            scripts.BrokenStream(),
         ),
         scripts.text("a whole answer"),
     )
     opened = await replies.start(user=user, thread_id=None, content="Tell me")
     first = await ended(opened)
     assert first.status == "failed"
-    assert await stored(opened.thread.id) == [
+    assert await stored_turns(opened.thread.id) == [
         (1, "user", "Tell me", "complete"),
         (2, "assistant", "half an answer", "failed"),
     ]
@@ -128,7 +131,7 @@ async def test_a_cut_in_the_middle_keeps_the_text_and_a_retry_replaces_it(user: 
     again = await replies.retry(user=user, reply_id=first.id)
     assert again.question.id == opened.question.id
     assert (await ended(again)).status == "completed"
-    assert await stored(opened.thread.id) == [
+    assert await stored_turns(opened.thread.id) == [
         (1, "user", "Tell me", "complete"),
         (3, "assistant", "a whole answer", "complete"),
     ]
@@ -167,7 +170,7 @@ async def test_a_second_message_while_a_reply_runs_is_refused_and_not_stored(use
         return_exceptions=True,
     )
     assert [type(error) for error in refused] == [ReplyInProgress] * 5
-    assert await stored(opened.thread.id) == [(1, "user", "First", "complete")]
+    assert await stored_turns(opened.thread.id) == [(1, "user", "First", "complete")]
     gate.open()
     await ended(opened)
 
@@ -184,7 +187,7 @@ async def test_concurrent_writers_cannot_interleave(user: User, model: ModelServ
     assert [type(attempt) for attempt in attempts if attempt is not opened[0]] == [ReplyInProgress] * 7
     gate.open()
     await ended(opened[0])
-    assert [row[:2] for row in await stored(thread.id)] == [(1, "user"), (2, "assistant")]
+    assert [row[:2] for row in await stored_turns(thread.id)] == [(1, "user"), (2, "assistant")]
 
 
 async def test_stop_keeps_the_text_so_far(user: User, model: ModelServer) -> None:
@@ -196,7 +199,10 @@ async def test_stop_keeps_the_text_so_far(user: User, model: ModelServer) -> Non
             break
     await replies.stop(user=user, reply_id=opened.reply.id)
     assert (await ended(opened)).status == "stopped"
-    assert await stored(opened.thread.id) == [(1, "user", "Talk", "complete"), (2, "assistant", "so far ", "stopped")]
+    assert await stored_turns(opened.thread.id) == [
+        (1, "user", "Talk", "complete"),
+        (2, "assistant", "so far ", "stopped"),
+    ]
     await asyncio.to_thread(model.requests[0].wait_until_ended)
     assert model.requests[0].hung_up
     assert (await replies.stop(user=user, reply_id=opened.reply.id)).status == "stopped"
@@ -220,7 +226,7 @@ async def test_only_a_known_good_stop_reason_makes_a_whole_turn(
     model.script(scripts.text("something", stop_reason=stop_reason))
     opened = await ask(user, None, "Go")
     question = "refused" if stop_reason == "refusal" else "complete"
-    assert await stored(opened.thread.id) == [(1, "user", "Go", question), (2, "assistant", "something", status)]
+    assert await stored_turns(opened.thread.id) == [(1, "user", "Go", question), (2, "assistant", "something", status)]
     assert (await Reply.objects.aget(id=opened.reply.id)).stop_reason == stop_reason
 
 
@@ -242,7 +248,7 @@ async def test_another_users_thread_does_not_exist(user: User, other_user: User)
     thread = await in_database(make_thread)(other_user, ["mine"])
     with pytest.raises(ThreadNotFound):
         await replies.start(user=user, thread_id=thread.id, content="Hello")
-    assert await stored(thread.id) == [(1, "user", "mine", "complete")]
+    assert await stored_turns(thread.id) == [(1, "user", "mine", "complete")]
 
 
 @pytest.mark.parametrize(
@@ -265,7 +271,7 @@ async def test_a_message_over_the_limit_is_refused_and_the_limit_named(user: Use
 async def test_what_cannot_be_stored_is_replaced_visibly_in_and_out(user: User, model: ModelServer) -> None:
     model.script(scripts.text("nul \0 and \ud83d", "\ude00 and \udc00"))
     opened = await ask(user, None, "in \0 \ud800 \U0001f600")
-    assert await stored(opened.thread.id) == [
+    assert await stored_turns(opened.thread.id) == [
         (1, "user", "in � � 😀", "complete"),
         (2, "assistant", "nul � and 😀 and �", "complete"),
     ]
@@ -289,5 +295,5 @@ async def test_the_offline_responder_answers_from_the_context_it_was_given(user:
     await ask(user, first.thread.id, "It should open in June.")
     await ask(user, first.thread.id, "Which web framework are we using?")
     stranger = await ask(user, None, "Which web framework are we using?")
-    assert "FastAPI" in (await stored(first.thread.id))[-1][2]
-    assert "FastAPI" not in (await stored(stranger.thread.id))[-1][2]
+    assert "FastAPI" in (await stored_turns(first.thread.id))[-1][2]
+    assert "FastAPI" not in (await stored_turns(stranger.thread.id))[-1][2]

@@ -19,7 +19,7 @@ from memory.models import Memory
 from tests.conversations.factories import make_thread
 from tests.conversations.rest.client import Api, ApiResponse
 from tests.memory.factories import make_memory
-from tests.memory.forgetting.test_forgetting import dump, found
+from tests.memory.forgetting.test_forgetting import dump, rows_with
 from tests.waiting import until
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("engine")]
@@ -47,7 +47,7 @@ def _own_places(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @contextmanager
-def held(statement: str, *parameters: Any) -> Iterator[psycopg.Connection[Any]]:
+def hold_rows(statement: str, *parameters: Any) -> Iterator[psycopg.Connection[Any]]:
     """Somebody else's transaction, which has locked what the statement names."""
     with psycopg.connect(settings.DATABASE_URL, dbname=connection.settings_dict["NAME"]) as other:
         other.execute(statement, parameters)
@@ -88,7 +88,7 @@ def make_told(user: User) -> dict[str, str]:
     return {"thread": str(thread.id), "turn": str(turn.id), "memory": str(memory.id)}
 
 
-def stored() -> list[str]:
+def stored_titles() -> list[str]:
     """All rows, but for when the token was last used."""
     return [row for row in dump().splitlines() if not row.startswith("conversations_apitoken")]
 
@@ -101,26 +101,26 @@ async def test_a_change_that_ends_in_the_middle_changed_nothing_and_can_be_done_
     ids = await in_database(make_told)(user)
     method, path, body = CHANGES[change]
     path = path.format(**ids)
-    before = await in_database(stored)()
-    with held("SELECT FROM memory_memory WHERE id = %s FOR UPDATE", ids["memory"]) as other:
+    before = await in_database(stored_titles)()
+    with hold_rows("SELECT FROM memory_memory WHERE id = %s FOR UPDATE", ids["memory"]) as other:
         task = asyncio.ensure_future(api.call(method, path, body))
         await asyncio.to_thread(until, lambda: blocked(other))  # by then the turns are blank in its transaction
         assert (await api.get(f"threads/{ids['thread']}/messages/")).body["results"][0]["text"] == SAID
         await end(task, other)
     await asyncio.to_thread(until, lambda: not long_work._places.running)
-    assert await in_database(stored)() == before
+    assert await in_database(stored_titles)() == before
     shown = (await api.get(f"threads/{ids['thread']}/messages/")).body["results"]
     assert [(turn["text"], turn["status"]) for turn in shown] == [(SAID, "complete"), ("Noted.", "complete")]
 
     assert (await api.call(method, path, body)).status in {200, 204}
-    assert await in_database(found)("QUOKKA") == []
+    assert await in_database(rows_with)("QUOKKA") == []
     assert await Memory.objects.acount() == 0
 
 
 async def test_what_was_stored_is_never_said_to_be_not(user: User, api: Api) -> None:
     """The server ends while PostgreSQL's planner is told of an import that has been stored."""
     turns = [{"role": ("user", "assistant")[number % 2], "content": "x"} for number in range(1_000)]
-    with held("LOCK TABLE conversations_message IN SHARE UPDATE EXCLUSIVE MODE") as other:
+    with hold_rows("LOCK TABLE conversations_message IN SHARE UPDATE EXCLUSIVE MODE") as other:
         task = asyncio.ensure_future(api.post("import/", {"format": "openbook/1", "threads": [{"messages": turns}]}))
         await asyncio.to_thread(until, lambda: blocked(other))
         await long_work.drain()

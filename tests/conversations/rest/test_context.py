@@ -222,7 +222,7 @@ async def test_each_turn_is_accounted_for_exactly_once(user: User, api: Api, mod
 async def test_a_retry_is_accounted_for_with_the_attempt_that_it_replaced(
     user: User, api: Api, model: ModelServer
 ) -> None:
-    cut = scripts.stream(*scripts.opened(), scripts.text_delta("half"), scripts.BrokenStream())
+    cut = scripts.stream(*scripts.opening_steps(), scripts.text_delta("half"), scripts.BrokenStream())
     model.script(cut, scripts.text("whole"))
     failed = (await api.post("threads/new/messages/", {"content": "Hello"})).refusal[1]["details"]
     retried = (await api.post(f"replies/{failed['reply']}/retry/")).body["id"]

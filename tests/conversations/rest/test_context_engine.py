@@ -29,7 +29,7 @@ from tests.model_server import ModelServer
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("engine")]
 
 
-def said(body: dict[str, Any]) -> list[str]:
+def texts_sent(body: dict[str, Any]) -> list[str]:
     """The texts of a request's turns, with what Openbook added to them."""
     return [block["text"] for message in body["messages"] for block in message["content"] if block["type"] == "text"]
 
@@ -55,7 +55,7 @@ async def test_a_short_reply_goes_with_the_turn_that_it_answers(api: Api, model:
     model.script(scripts.text("Shall I book the train to Rome?"), scripts.text("Done."))
     first = (await api.post("threads/new/messages/", {"content": "I want to see the Forum."})).body
     await ask(api, first["thread"], reply)
-    assert said(model.bodies[1])[:3] == ["I want to see the Forum.", "Shall I book the train to Rome?", reply]
+    assert texts_sent(model.bodies[1])[:3] == ["I want to see the Forum.", "Shall I book the train to Rome?", reply]
 
 
 async def artifact_of(turn: Message, *, after: timedelta, knows_its_turn: bool = True) -> Artifact:
@@ -111,7 +111,7 @@ async def test_a_fulfilled_request_is_not_in_the_context(
     thread, turn = await requested(api)
     await artifact_of(turn, after=after, knows_its_turn=knows_its_turn)
     request = await ask(api, thread, BARE[-1])
-    assert said(model.bodies[0]) == expected
+    assert texts_sent(model.bodies[0]) == expected
     gone = {position for position, reason in reasons(request).items() if reason == "fulfilled_artifact"}
     assert gone == ({3, 4} if expected == BARE else set())
     listed = (await api.get(f"threads/{thread}/messages/")).body["results"]
@@ -131,7 +131,7 @@ async def test_a_deleted_artifact_brings_its_pair_back_and_the_switch_turns_the_
     await Artifact.objects.filter(id=artifact.id).aupdate(deleted_at=None)
     await assistant_with(filters_artifacts=False)
     await ask(api, thread, BARE[-1])
-    assert [said(body)[:7] == WHOLE for body in model.bodies] == [False, True, True]
+    assert [texts_sent(body)[:7] == WHOLE for body in model.bodies] == [False, True, True]
 
 
 async def test_filtering_never_starves_the_window(api: Api, model: ModelServer) -> None:
@@ -144,7 +144,7 @@ async def test_filtering_never_starves_the_window(api: Api, model: ModelServer) 
     async for turn in Message.objects.filter(thread=thread, role="assistant", position__gt=60):
         await artifact_of(turn, after=timedelta(0))
     request = await ask(api, thread, BARE[-1])
-    assert said(model.bodies[0]) == [*texts[60 - request["message_history_count"] : 60], BARE[-1]]
+    assert texts_sent(model.bodies[0]) == [*texts[60 - request["message_history_count"] : 60], BARE[-1]]
     assert request["message_history_count"] >= 30
     gone = [item for item in request["items"] if item["reason"] == "fulfilled_artifact"]
     assert sum(item.get("count", 1) for item in gone) == 200
@@ -176,7 +176,7 @@ async def test_no_context_holds_half_of_a_tool_call(api: Api, model: ModelServer
     assert ids in ([], ["call_1", "call_1"])
 
 
-async def remembered(user: User) -> dict[str, str]:
+async def memories_of(user: User) -> dict[str, str]:
     """One row for each tier; the user was away for two days."""
     now = timezone.now()
     old = await in_database(make_thread)(user, ["Plan my trip", "Gladly."])
@@ -201,7 +201,7 @@ async def remembered(user: User) -> dict[str, str]:
 
 async def test_the_tiers_come_in_order_and_are_accounted_for(user: User, api: Api, model: ModelServer) -> None:
     """C1, C3, C5–C7, S2, S3, W7: a first turn without history has them too."""
-    ids = await remembered(user)
+    ids = await memories_of(user)
     preview = (await api.post("threads/new/context/", {"content": "Hello there, how are you?"})).body
     sent = (await api.post("threads/new/messages/", {"content": "Hello there, how are you?"})).body
     request = (await api.get(f"requests/{sent['request']}/")).body
@@ -234,7 +234,7 @@ async def test_the_tiers_come_in_order_and_are_accounted_for(user: User, api: Ap
 
 async def test_a_tier_changes_only_when_what_it_rests_on_changes(user: User, api: Api, model: ModelServer) -> None:
     """C3, C6: so that the provider's prompt cache holds."""
-    ids = await remembered(user)
+    ids = await memories_of(user)
     first = (await api.post("threads/new/messages/", {"content": "Hello there, how are you?"})).body
     await ask(api, first["thread"], BARE[-1])
     await Topic.objects.filter(id=ids["topic"]).aupdate(resolved_at=timezone.now())
@@ -261,7 +261,7 @@ async def test_what_the_snippet_has_no_room_for_is_recalled_beside_the_message(
     )
     sent = (await api.post("threads/new/messages/", {"content": "What is my boat called?"})).body
     request = (await api.get(f"requests/{sent['request']}/")).body
-    own, recalled = said(model.bodies[0])
+    own, recalled = texts_sent(model.bodies[0])
     assert own == "What is my boat called?"
     assert recalled.splitlines()[:3] == [RECALLED, f"Remembered on {day(now)}:", f"- {facts[0].strip()}"]
     assert "Marisol" not in request["sections"][1]["text"]
@@ -272,7 +272,7 @@ async def test_what_the_snippet_has_no_room_for_is_recalled_beside_the_message(
 
 
 async def test_memory_can_be_switched_off(user: User, api: Api, model: ModelServer) -> None:
-    await remembered(user)
+    await memories_of(user)
     await assistant_with(uses_memory=False)
     await api.post("threads/new/messages/", {"content": "Hello there, how are you?"})
     assert len(model.bodies[0]["system"]) == 1
@@ -287,7 +287,7 @@ def rename_tables(to: str, *, back: bool = False) -> None:
 
 async def test_a_source_that_fails_costs_itself_only(user: User, api: Api, model: ModelServer) -> None:
     """C9: the reply goes on, the other tiers are there, and the snapshot names what failed."""
-    await remembered(user)
+    await memories_of(user)
     await in_database(rename_tables)("gone")
     try:
         sent = (await api.post("threads/new/messages/", {"content": "Hello there, how are you?"})).body
@@ -320,7 +320,7 @@ async def test_a_model_is_asked_for_the_query_and_its_request_is_recorded(api: A
     assert (asked["model"], asked["max_tokens"], asked["thinking"]) == ("claude-haiku-5-5", 300, {"type": "disabled"})
     assert "output_config" not in asked
     assert json.loads(asked["messages"][0]["content"][0]["text"])["message"] == "who are his children"
-    assert said(main)[2:] == ["who are his children", f"{CONTEXTUALISED} Who are Donald Trump's children?"]
+    assert texts_sent(main)[2:] == ["who are his children", f"{CONTEXTUALISED} Who are Donald Trump's children?"]
     assert request["rewriting"] == {
         "outcome": "rewritten",
         "query": f"{CONTEXTUALISED} Who are Donald Trump's children?",
@@ -372,7 +372,7 @@ async def test_where_the_model_fails_the_rules_make_the_query_and_else_the_messa
     before = f"Who is {about}?" if about else "yes"
     thread, request = await asking_a_model(api, model, script, scripts.text("Five."), before=before)
     query = f"{CONTEXTUALISED} who are his children (about: {about})"
-    assert said(model.bodies[-1])[2:] == ["who are his children", *([query] if about else [])]
+    assert texts_sent(model.bodies[-1])[2:] == ["who are his children", *([query] if about else [])]
     assert request["rewriting"] == (
         {"outcome": "by_rules", "query": query} if about else {"outcome": outcome, "query": None}
     )
@@ -455,7 +455,7 @@ async def test_what_the_provider_says_about_its_cache_is_told(api: Api, model: M
     model.claude.verbatim = True  # for its ids
     missed = {"cache_miss_reason": {"type": "messages_changed"}}
     started = [scripts.message_start(diagnostics=missed), scripts.block_start(), scripts.text_delta("Hi")]
-    model.script(scripts.text("Hello"), scripts.stream(*started, *scripts.closed()))
+    model.script(scripts.text("Hello"), scripts.stream(*started, *scripts.closing_steps()))
     first = (await api.post("threads/new/messages/", {"content": "Hello there, how are you?"})).body
     request = await ask(api, first["thread"], BARE[-1])
     assert model.bodies[0]["diagnostics"] == {"previous_message_id": None}, "what comes next can be compared with it"

@@ -48,7 +48,7 @@ def iso(minute: float) -> str:
     return (NINE + timedelta(minutes=minute)).isoformat().replace("+00:00", "Z")
 
 
-def said(role: str, content: Any, minute: float, **fields: Any) -> dict[str, Any]:
+def make_message(role: str, content: Any, minute: float, **fields: Any) -> dict[str, Any]:
     return {"role": role, "content": content, "created_at": iso(minute), **fields}
 
 
@@ -57,7 +57,7 @@ def document(*threads: Any, memories: Any = ()) -> dict[str, Any]:
 
 
 def talk(turns: int, **fields: Any) -> dict[str, Any]:
-    messages = [said(("user", "assistant")[number % 2], f"Turn {number}", number) for number in range(turns)]
+    messages = [make_message(("user", "assistant")[number % 2], f"Turn {number}", number) for number in range(turns)]
     return {"title": f"{turns} turns", "created_at": iso(0), "messages": messages, **fields}
 
 
@@ -67,11 +67,11 @@ async def counts() -> list[int]:
 
 async def test_an_imported_thread_is_as_if_its_turns_had_been_sent(user: User, api: Api) -> None:
     messages = [
-        said("user", "What is there to drink?", 0),
-        said("assistant", [*text_blocks("Let me look."), CALL], 1.5),
-        said("user", [RESULT], 2),
-        said("user", "And?", 90),
-        said("assistant", "Tea.", 89, status="stopped"),
+        make_message("user", "What is there to drink?", 0),
+        make_message("assistant", [*text_blocks("Let me look."), CALL], 1.5),
+        make_message("user", [RESULT], 2),
+        make_message("user", "And?", 90),
+        make_message("assistant", "Tea.", 89, status="stopped"),
     ]
     answer = await api.post("import/", document({"messages": messages, "assistant": "analyst"}))
     thread = await Thread.objects.select_related("assistant").aget()
@@ -158,11 +158,11 @@ FULL = document(
         "assistant": "analyst",
         "created_at": iso(0),
         "messages": [
-            said("user", text_blocks("Draw a cup 🍵"), 0, id="00000000-0000-7000-8000-000000000011"),
-            said("assistant", [*text_blocks("Here."), CALL], 1.5, id="00000000-0000-7000-8000-000000000012"),
-            said("user", [RESULT], 1, id="00000000-0000-7000-8000-000000000013"),
-            said("user", text_blocks('"Two" in a row\n'), 2, id="00000000-0000-7000-8000-000000000014"),
-            said("assistant", text_blocks("…"), 3, id="00000000-0000-7000-8000-000000000015", status="failed"),
+            make_message("user", text_blocks("Draw a cup 🍵"), 0, id="00000000-0000-7000-8000-000000000011"),
+            make_message("assistant", [*text_blocks("Here."), CALL], 1.5, id="00000000-0000-7000-8000-000000000012"),
+            make_message("user", [RESULT], 1, id="00000000-0000-7000-8000-000000000013"),
+            make_message("user", text_blocks('"Two" in a row\n'), 2, id="00000000-0000-7000-8000-000000000014"),
+            make_message("assistant", text_blocks("…"), 3, id="00000000-0000-7000-8000-000000000015", status="failed"),
         ],
         "artifacts": [
             {
@@ -383,7 +383,7 @@ async def test_two_imports_of_one_document_at_once_store_it_once(user: User, api
         ("import/?ids=mine", FULL, "ids", "`ids` must be one of: keep, new."),
         (
             "import/",
-            document(talk(3), {"messages": [*talk(17)["messages"], said("user", "", 0)]}),
+            document(talk(3), {"messages": [*talk(17)["messages"], make_message("user", "", 0)]}),
             "threads[1].messages[17].content",
             "`threads[1].messages[17].content` is empty.",
         ),
@@ -401,7 +401,7 @@ async def test_two_imports_of_one_document_at_once_store_it_once(user: User, api
         ),
         (
             "import/",
-            document({"messages": [said("user", [{"type": "x", "y": 7, "z": "1e999"}], 0)]}),
+            document({"messages": [make_message("user", [{"type": "x", "y": 7, "z": "1e999"}], 0)]}),
             "threads[0].messages[0].content[0]",
             "`threads[0].messages[0].content[0]` holds a number that is too large.",
         ),
@@ -436,7 +436,7 @@ async def test_a_document_larger_than_a_message_passes_up_to_its_own_limit(
 ) -> None:
     settings.OPENBOOK_MAX_IMPORT_MB = 3
     lengths = {"Content-Length": "", "Transfer-Encoding": "chunked"} if chunked else {}
-    long = document({"messages": [said("user", "x" * 900_000, 0)] * 3})
+    long = document({"messages": [make_message("user", "x" * 900_000, 0)] * 3})
     passes = await api.send("POST", "import/", json.dumps(long).encode(), **lengths)
     assert (passes.status, await Message.objects.acount()) == (201, 3)
 
@@ -528,7 +528,7 @@ def statements(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
         yield asked
 
 
-async def exported(user: User) -> tuple[list[bytes], dict[str, Any]]:
+async def export_all(user: User) -> tuple[list[bytes], dict[str, Any]]:
     pieces = [piece async for piece in export(user)]
     assert b"" not in pieces  # an empty one would end a chunked response
     parsed: dict[str, Any] = json.loads(b"".join(pieces))
@@ -560,7 +560,7 @@ async def test_an_export_asks_no_more_for_many_threads_than_for_few(
     asked = {}
     for each in (user, other_user):
         with statements(monkeypatch) as asked[each]:
-            _, book = await exported(each)
+            _, book = await export_all(each)
         assert len(book["threads"]) in (3, 90)
     assert len(asked[user]) == len(asked[other_user]) == 10
 
@@ -569,7 +569,7 @@ async def test_a_long_export_comes_in_pieces_without_a_gap(user: User, api: Api)
     threads = [talk(2 * PAGE + 1), *(talk(turns % 5) for turns in range(PAGE + 3)), talk(PAGE)]
     memories = [{"content": f"Memory {number}", "created_at": iso(number % 7)} for number in range(PAGE + 3)]
     assert (await api.post("import/", document(*threads, memories=memories))).status == 201
-    pieces, book = await exported(user)
+    pieces, book = await export_all(user)
     assert max(map(len, pieces)) < sum(map(len, pieces)) / 4
     told = [[message["content"][0]["text"] for message in thread["messages"]] for thread in book["threads"]]
     expected = [[message["content"] for message in thread["messages"]] for thread in threads]
@@ -589,7 +589,7 @@ async def test_artifacts_too_long_to_be_in_memory_come_version_by_version(user: 
     few = {"title": "Few", "versions": [version(number) for number in range(13, 15)], "created_at": iso(13)}
     one = {"title": "One", "content": "x", "created_at": iso(20)}
     assert (await api.post("import/", document(talk(2, artifacts=[many, few, one]), talk(1)))).status == 201
-    pieces, book = await exported(user)
+    pieces, book = await export_all(user)
     assert max(map(len, pieces)) < 6 * 90_000
     told = [(each["title"], each["content"][:3], each.get("versions")) for each in book["threads"][0]["artifacts"]]
     assert told[:2] == [("Many", "12x", many["versions"]), ("Few", "14x", few["versions"])]
@@ -703,7 +703,9 @@ def test_no_more_is_read_than_is_stored_at_once() -> None:
     def records() -> Iterator[Record]:
         for number in range(3_000):
             read.append(number)
-            yield reader.thread(talk(3) if number < 1_000 else {"messages": [said("user", "x" * 40_000, 0)]}, "place")
+            yield reader.thread(
+                talk(3) if number < 1_000 else {"messages": [make_message("user", "x" * 40_000, 0)]}, "place"
+            )
 
     sizes = [(len(batch), len(read)) for batch in store.batches(records())]
     assert max(size for size, _ in sizes) <= 251

@@ -25,7 +25,7 @@ def _nothing_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rate_counters, "HERE", rate_counters.RateCounts())
 
 
-def told(answer: ApiResponse) -> tuple[str | None, str | None, str | None]:
+def limit_headers(answer: ApiResponse) -> tuple[str | None, str | None, str | None]:
     return tuple(answer.headers.get(name) for name in ("ratelimit-policy", "ratelimit", "retry-after"))  # type: ignore[return-value]
 
 
@@ -35,10 +35,10 @@ async def test_a_minutes_requests_are_told_and_then_refused_until_the_next_minut
     await UserLimits.objects.acreate(user=user, requests_minute=2, tokens_day=0)
     policy = '"requests_minute";q=2;w=60, "running_replies";q=8;qu="concurrent-requests"'
     with time_machine.travel(AT, tick=False) as clock:
-        assert told(await api.get("threads/")) == (policy, '"requests_minute";r=1;t=45', None)
-        assert told(await api.get("threads/")) == (policy, '"requests_minute";r=0;t=45', None)
+        assert limit_headers(await api.get("threads/")) == (policy, '"requests_minute";r=1;t=45', None)
+        assert limit_headers(await api.get("threads/")) == (policy, '"requests_minute";r=0;t=45', None)
         answer = await api.get("threads/")
-        assert told(answer) == (policy, '"requests_minute";r=0;t=45', "45")
+        assert limit_headers(answer) == (policy, '"requests_minute";r=0;t=45', "45")
         assert answer.refusal == (
             429,
             {
@@ -59,7 +59,7 @@ async def test_a_tokens_own_share_is_counted_apart_and_takes_nothing_from_others
     slow, quick = Api(Authorization=f"Token {token}"), await in_database(Api)(user)
     policy = '"requests_minute";q=1;w=60, "running_replies";q=3;qu="concurrent-requests", "tokens_day";q=9;w=86400;qu="tokens"'
     with time_machine.travel(AT, tick=False):
-        assert told(await slow.get("threads/")) == (policy, '"requests_minute";r=0;t=45', None)
+        assert limit_headers(await slow.get("threads/")) == (policy, '"requests_minute";r=0;t=45', None)
         refused = [await slow.get("threads/") for _ in range(3)]
         assert refused[0].refusal[1]["details"] == {
             "limit": "requests_minute",

@@ -37,7 +37,7 @@ def turn(row: Message, reply: dict[str, Any] | None, **told: Any) -> dict[str, A
     } | told
 
 
-def told(reply: Reply, request: ContextSnapshot, *, status: str, error: Any = None) -> dict[str, Any]:
+def expected_answer(reply: Reply, request: ContextSnapshot, *, status: str, error: Any = None) -> dict[str, Any]:
     """The reply to the first message of a thread: it had no history."""
     return {
         "id": str(reply.id),
@@ -67,7 +67,7 @@ async def exchange(
         await ContextSnapshot.objects.aget(),
     )
     question, answer = [row async for row in Message.objects.order_by("position")]
-    described = told(reply, snapshot, status=status)
+    described = expected_answer(reply, snapshot, status=status)
     return {
         "thread": str(thread.id),
         "user_message": turn(
@@ -213,7 +213,7 @@ async def test_a_failed_reply_answers_502_and_the_turn_is_stored(user: User, api
             },
         },
     )
-    described = told(reply, snapshot, status="failed", error=reply.error)
+    described = expected_answer(reply, snapshot, status="failed", error=reply.error)
     listed = await api.get(f"threads/{thread.id}/messages/")
     assert listed.body["results"] == [
         turn(question, described, position=1, role="user", text="Hello", status="complete")
@@ -222,7 +222,8 @@ async def test_a_failed_reply_answers_502_and_the_turn_is_stored(user: User, api
 
 async def test_a_failed_reply_can_be_retried(user: User, api: Api, model: ModelServer) -> None:
     model.script(
-        scripts.stream(*scripts.opened(), scripts.text_delta("half"), scripts.BrokenStream()), scripts.text("whole")
+        scripts.stream(*scripts.opening_steps(), scripts.text_delta("half"), scripts.BrokenStream()),
+        scripts.text("whole"),
     )
     failed = (await api.post("threads/new/messages/", {"content": "Hello"})).refusal[1]["details"]
     retried = await api.post(f"replies/{failed['reply']}/retry/")

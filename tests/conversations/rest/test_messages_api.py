@@ -58,7 +58,7 @@ def made_again(snapshot: ContextSnapshot) -> ReplayedContexts:
         return remake(record, record.settings)
 
 
-async def stored() -> list[tuple[int, str, str]]:
+async def stored_turns() -> list[tuple[int, str, str]]:
     return [(turn.position, turn.role, turn.text) async for turn in Message.objects.order_by("thread", "position")]
 
 
@@ -70,7 +70,7 @@ async def test_a_plain_chat_loop_keeps_one_thread(client: AsyncAnthropic, model:
         messages.append({"role": "user", "content": question})
         answer = await client.messages.create(model="some-model", max_tokens=500, messages=messages)
         messages.append({"role": "assistant", "content": said_by(answer).strip()})
-    assert await stored() == [
+    assert await stored_turns() == [
         (1, "user", "Who is Donald Trump?"),
         (2, "assistant", "He was a president. \n"),
         (3, "user", "who are his children"),
@@ -182,7 +182,7 @@ async def test_in_a_thread_that_is_named_its_own_history_wins(
     )
     for named in (by_header, by_metadata):  # the same words twice are two turns
         await client.messages.create(**asking("I like gin", "Cheers.", "really?", **named))
-    told = [(role, text) for _, role, text in await stored()]
+    told = [(role, text) for _, role, text in await stored_turns()]
     assert [told[0], told[1], told[2], told[4]] == [
         ("user", "I like tea"),
         ("assistant", "Noted."),
@@ -197,7 +197,7 @@ async def test_a_history_that_was_changed_gets_a_thread_of_its_own(client: Async
     await client.messages.create(**asking("I like tea"))
     await client.messages.create(**asking("I like tea", "Noted.", "What do I like?"))
     await client.messages.create(**asking("I like coffee", "Noted.", "What do I like?"))
-    assert [text for *_, text in await stored()] == [
+    assert [text for *_, text in await stored_turns()] == [
         *("I like tea", "Noted.", "What do I like?", "Tea."),
         *("I like coffee", "Noted.", "What do I like?", "Coffee."),
     ]
@@ -226,7 +226,7 @@ async def test_an_overloaded_model_is_asked_again_by_the_sdk_for_the_same_turn(
     async with client.messages.stream(**asking("Hello", system="Be brief.")) as stream:
         assert await stream.get_final_text() == "Good evening"
     assert [body["system"][-1]["text"] for body in model.bodies] == ["Be brief."] * 4
-    assert await stored() == [(1, "user", "Hello"), (2, "assistant", "Good evening")]
+    assert await stored_turns() == [(1, "user", "Hello"), (2, "assistant", "Good evening")]
     assert [reply.status async for reply in Reply.objects.order_by("created_at")] == ["failed", "completed"]
 
 
@@ -243,7 +243,7 @@ async def test_a_program_that_leaves_stops_nothing_and_its_retry_gets_the_same_r
     answers = [await while_it_runs, await client.messages.create(**asking("Hello", **again))]
     reply = await Reply.objects.aget()
     assert [(answer.id, said_by(answer)) for answer in answers] == [(f"msg_{reply.id.hex}", "before after")] * 2
-    assert (await stored(), len(model.requests)) == ([(1, "user", "Hello"), (2, "assistant", "before after")], 1)
+    assert (await stored_turns(), len(model.requests)) == ([(1, "user", "Hello"), (2, "assistant", "before after")], 1)
 
 
 async def test_a_key_of_its_own_makes_a_message_count_once(client: AsyncAnthropic, model: ModelServer) -> None:
@@ -253,7 +253,7 @@ async def test_a_key_of_its_own_makes_a_message_count_once(client: AsyncAnthropi
 
 
 def waiting(gate: scripts.Gate) -> scripts.ScriptedStream:
-    return scripts.stream(*scripts.opened(), gate, scripts.text_delta("at last"), *scripts.closed())
+    return scripts.stream(*scripts.opening_steps(), gate, scripts.text_delta("at last"), *scripts.closing_steps())
 
 
 def thinking(gate: scripts.Gate) -> scripts.ScriptedStream:
@@ -290,7 +290,9 @@ async def test_a_silent_model_is_waited_for_with_pings(
 
 
 async def test_a_failure_in_mid_stream_is_an_error_event(client: AsyncAnthropic, model: ModelServer) -> None:
-    model.script(scripts.stream(*scripts.opened(), scripts.text_delta("So far"), scripts.error_body("api_error", "")))
+    model.script(
+        scripts.stream(*scripts.opening_steps(), scripts.text_delta("So far"), scripts.error_body("api_error", ""))
+    )
     streamed: list[str] = []
     with pytest.raises(anthropic.APIStatusError) as caught:
         async with client.messages.stream(**asking("Hello")) as stream:
@@ -305,7 +307,7 @@ async def test_a_failure_in_mid_stream_is_an_error_event(client: AsyncAnthropic,
         },
         "request_id": reply.request_id,
     }
-    assert [text for *_, text in await stored()] == ["Hello", "So far"]
+    assert [text for *_, text in await stored_turns()] == ["Hello", "So far"]
 
 
 async def test_errors_arrive_as_the_exceptions_of_the_sdk(

@@ -232,7 +232,7 @@ def test_a_thread_goes_on_where_it_ends_with_what_went_before(path: Any, earlier
     assert goes_on(path, earlier) is expected
 
 
-def asked(status: str, ended: int | None = None, key: str | None = None) -> LastQuestion:
+def last_question(status: str, ended: int | None = None, key: str | None = None) -> LastQuestion:
     at = None if ended is None else NOW - timedelta(seconds=ended)
     return LastQuestion(position=1, text="yes\n", key=key, reply=uuid.UUID(int=1), status=status, ended_at=at)
 
@@ -241,17 +241,17 @@ def asked(status: str, ended: int | None = None, key: str | None = None) -> Last
     ("sent", "before", "expected"),
     [
         (IncomingMessage(text="yes"), None, MessageAction.SAY),
-        (IncomingMessage(text="yes"), asked("completed", 1), MessageAction.SAY),
-        (IncomingMessage(text="yes"), asked("running"), MessageAction.SAY),
-        (IncomingMessage(text="yes", retried=True), asked("running"), MessageAction.FOLLOW),
-        (IncomingMessage(text="yes", retried=True), asked("completed", 119), MessageAction.FOLLOW),
-        (IncomingMessage(text="yes", retried=True), asked("completed", 121), MessageAction.SAY),
-        (IncomingMessage(text="no", retried=True), asked("running"), MessageAction.SAY),
-        (IncomingMessage(text="yes"), asked("failed", 9_999), MessageAction.RETRY),
-        (IncomingMessage(text="yes", retried=True), asked("interrupted", 1), MessageAction.RETRY),
-        (IncomingMessage(text="yes", key="a"), asked("completed", 9_999, "a"), MessageAction.FOLLOW),
-        (IncomingMessage(text="yes", key="b", retried=True), asked("completed", 1, "a"), MessageAction.SAY),
-        (IncomingMessage(text="yes", key="a"), asked("failed", 1, "a"), MessageAction.RETRY),
+        (IncomingMessage(text="yes"), last_question("completed", 1), MessageAction.SAY),
+        (IncomingMessage(text="yes"), last_question("running"), MessageAction.SAY),
+        (IncomingMessage(text="yes", retried=True), last_question("running"), MessageAction.FOLLOW),
+        (IncomingMessage(text="yes", retried=True), last_question("completed", 119), MessageAction.FOLLOW),
+        (IncomingMessage(text="yes", retried=True), last_question("completed", 121), MessageAction.SAY),
+        (IncomingMessage(text="no", retried=True), last_question("running"), MessageAction.SAY),
+        (IncomingMessage(text="yes"), last_question("failed", 9_999), MessageAction.RETRY),
+        (IncomingMessage(text="yes", retried=True), last_question("interrupted", 1), MessageAction.RETRY),
+        (IncomingMessage(text="yes", key="a"), last_question("completed", 9_999, "a"), MessageAction.FOLLOW),
+        (IncomingMessage(text="yes", key="b", retried=True), last_question("completed", 1, "a"), MessageAction.SAY),
+        (IncomingMessage(text="yes", key="a"), last_question("failed", 1, "a"), MessageAction.RETRY),
     ],
 )
 def test_the_same_words_again_are_a_turn_unless_they_are_a_retry(

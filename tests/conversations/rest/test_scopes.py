@@ -44,7 +44,7 @@ def calls() -> Iterator[tuple[str, str]]:
                 yield from ((name.upper(), path) for name in view.http_method_names if hasattr(view, name))
 
 
-def meant(method: str, path: str) -> Scope | None:
+def scope_of(method: str, path: str) -> Scope | None:
     if (method, path) in ANY:
         return None
     if (method, path) in EXPORTS:
@@ -64,7 +64,7 @@ async def test_every_call_demands_its_scope_and_says_which(user: User, missing: 
             refused.add((method, path))
             told = answer.body["error"]["details"]
             assert {name: told[name] for name in ("scope", "scopes")} == {"scope": missing, "scopes": granted}
-    assert refused == {call for call in calls() if meant(*call) is missing}
+    assert refused == {call for call in calls() if scope_of(*call) is missing}
 
 
 def test_no_view_does_without_the_check() -> None:

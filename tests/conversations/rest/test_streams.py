@@ -23,7 +23,7 @@ from tests.model_server import ModelServer
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("engine")]
 
 
-async def sent(api: Api, content: str = "Hello") -> list[str]:
+async def send_message(api: Api, content: str = "Hello") -> list[str]:
     return [frame async for frame in api.frames("POST", "threads/new/messages/stream/", {"content": content})]
 
 
@@ -51,7 +51,7 @@ async def test_a_stream_tells_the_whole_reply_in_the_order_of_the_contract(
     user: User, api: Api, model: ModelServer
 ) -> None:
     model.script(scripts.text("Good ", "evening"))
-    events = [parsed(frame) for frame in await sent(api)]
+    events = [parsed(frame) for frame in await send_message(api)]
     reply, answer = await Reply.objects.aget(), await Message.objects.aget(role="assistant")
 
     kinds = [event["type"] for event in events if event["type"] not in ("reply.thinking", "reply.delta")]
@@ -83,7 +83,7 @@ async def test_a_stream_tells_the_whole_reply_in_the_order_of_the_contract(
 
 async def test_a_failure_ends_the_stream_with_its_error(user: User, api: Api, model: ModelServer) -> None:
     model.script(scripts.error(401))
-    ending = parsed((await sent(api))[-1])
+    ending = parsed((await send_message(api))[-1])
     reply = await Reply.objects.aget()
     assert (ending["type"], ending["data"]["error"], ending["data"]["message"]) == ("reply.failed", reply.error, None)
 
@@ -94,7 +94,7 @@ async def test_what_is_refused_before_the_stream_is_an_ordinary_error(user: User
 
 async def test_a_browsers_event_source_is_served(user: User, api: Api, model: ModelServer) -> None:
     """It accepts nothing but streams."""
-    frames = await sent(api)
+    frames = await send_message(api)
     reply = await Reply.objects.aget()
     assert await resumed(api, reply.id, Accept="text/event-stream") == frames
     refused = await api.get("replies/unknown/events/", Accept="text/event-stream")
@@ -102,7 +102,7 @@ async def test_a_browsers_event_source_is_served(user: User, api: Api, model: Mo
 
 
 async def test_a_stream_is_resumed_from_every_point_byte_for_byte(user: User, api: Api, model: ModelServer) -> None:
-    frames = await sent(api, "Say many words, so that there is something to resume")
+    frames = await send_message(api, "Say many words, so that there is something to resume")
     reply = await Reply.objects.aget()
     for after in range(len(frames) + 1):
         assert await resumed(api, reply.id, f"?after={after}") == frames[after:]
@@ -114,7 +114,7 @@ async def test_a_reconnecting_browser_goes_on_where_it_was_and_not_where_it_firs
     user: User, api: Api, model: ModelServer
 ) -> None:
     """It asks for the same address as before, and says in the header what it has got since."""
-    frames = await sent(api)
+    frames = await send_message(api)
     reply = await Reply.objects.aget()
     assert await resumed(api, reply.id, "?after=1", **{"Last-Event-ID": "3"}) == frames[3:]
 
@@ -132,7 +132,7 @@ async def test_a_stream_that_is_joined_in_the_middle_has_what_came_before(
 ) -> None:
     gate = scripts.Gate()
     model.script(scripts.text("before ", gate, "after"))
-    first = asyncio.create_task(sent(api))
+    first = asyncio.create_task(send_message(api))
     await asyncio.to_thread(gate.wait_until_reached)
     reply = await Reply.objects.aget()
     late: list[Event] = []
@@ -157,7 +157,7 @@ async def test_a_reader_who_leaves_stops_nothing(user: User, api: Api, model: Mo
 async def test_after_the_events_are_purged_the_reply_is_told_in_one_delta(
     user: User, api: Api, model: ModelServer
 ) -> None:
-    frames = await sent(api)
+    frames = await send_message(api)
     whole = parsed(frames[-1])
     reply = await Reply.objects.aget()
     await in_database(end_earlier)()

@@ -26,14 +26,14 @@ class StaffReader(Client):
 
     def opened(self) -> Self:
         """From now on it is shown what everybody wrote so far."""
-        opened(self)
+        open_content(self)
         return self
 
     def read(self, url: str) -> Any:
         return self.opened().get(url)
 
 
-def opened(client: Client | AsyncClient) -> None:
+def open_content(client: Client | AsyncClient) -> None:
     """A reason is stated to read what everybody wrote so far."""
     until = timezone.now() + access.OPEN_FOR
     session = client.session

@@ -96,11 +96,11 @@ DOWNLOAD = "conversations_contextsnapshot_request"
 OK, SIGN_IN, TO_ITS_PAGE, REFUSED, NOT_SO = 200, 302, 302, 403, 405
 
 
-def named(patterns: Iterable[URLPattern | URLResolver]) -> Iterator[tuple[str, int]]:
+def named_patterns(patterns: Iterable[URLPattern | URLResolver]) -> Iterator[tuple[str, int]]:
     """The names of all pages, each with the number of its arguments."""
     for each in patterns:
         if isinstance(each, URLResolver):
-            yield from named(each.url_patterns)
+            yield from named_patterns(each.url_patterns)
         elif each.name and each.name not in DJANGOS_OWN:
             yield each.name, each.pattern.regex.groups
 
@@ -108,7 +108,7 @@ def named(patterns: Iterable[URLPattern | URLResolver]) -> Iterator[tuple[str, i
 def pages(rows: Row) -> dict[str, str]:
     """The address of every page of the admin, by its name."""
     found = {}
-    for name, arguments in named(admin.site.get_urls()):
+    for name, arguments in named_patterns(admin.site.get_urls()):
         model = next((model for model in rows if name.startswith(f"{model}_")), "")
         given = "conversations" if name == "app_list" else rows.get(model)
         found[name] = reverse(f"admin:{name}", args=[given] * arguments)

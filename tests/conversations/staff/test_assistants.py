@@ -13,13 +13,13 @@ from tests.conversations.staff.conftest import StaffReader, list_url, page_url
 pytestmark = pytest.mark.django_db
 
 
-def named(slug: str) -> Assistant:
+def assistant_named(slug: str) -> Assistant:
     return Assistant.objects.get(slug=slug)
 
 
 def submit(client: Client, assistant: Assistant | None, **changes: Any) -> dict[str, list[str]]:
     """Save the form with these changes. Returns its errors, none where it was saved."""
-    values = model_to_dict(assistant or named("analyst")) | changes
+    values = model_to_dict(assistant or assistant_named("analyst")) | changes
     data = {name: value for name, value in values.items() if value is not False and value is not None}
     url = page_url("assistant", assistant.pk) if assistant else list_url("assistant") + "add/"
     response = client.post(url, data)
@@ -31,13 +31,16 @@ def defaults() -> list[str]:
 
 
 def test_staff_change_what_an_assistant_is_told(staff: StaffReader) -> None:
-    assert submit(staff, named("companion"), system_prompt="Be brief.", model="some-model", provider="offline") == {}
-    changed = named("companion")
+    assert (
+        submit(staff, assistant_named("companion"), system_prompt="Be brief.", model="some-model", provider="offline")
+        == {}
+    )
+    changed = assistant_named("companion")
     assert (changed.system_prompt, changed.model, changed.provider) == ("Be brief.", "some-model", "offline")
 
 
 def test_a_new_default_takes_the_mark_from_the_old_one(staff: StaffReader) -> None:
-    assert submit(staff, named("analyst"), is_default=True) == {}
+    assert submit(staff, assistant_named("analyst"), is_default=True) == {}
     assert defaults() == ["analyst"]
 
 
@@ -47,44 +50,44 @@ def test_an_added_assistant_can_be_the_default_at_once(staff: StaffReader) -> No
 
 
 def test_the_last_default_keeps_its_mark(staff: StaffReader) -> None:
-    errors = submit(staff, named("companion"), is_default=False)
+    errors = submit(staff, assistant_named("companion"), is_default=False)
     assert errors == {"is_default": ["One assistant must be the default: mark another one instead."]}
     assert defaults() == ["companion"]
 
 
 def test_the_default_stays_active(staff: StaffReader) -> None:
-    errors = submit(staff, named("companion"), is_active=False)
+    errors = submit(staff, assistant_named("companion"), is_active=False)
     words = "The default assistant can't be inactive: make another one the default first."
     assert errors == {"is_active": [words]}
 
 
 def test_another_assistant_can_be_deactivated(staff: StaffReader) -> None:
-    assert submit(staff, named("analyst"), is_active=False) == {}
-    assert named("analyst").is_active is False
+    assert submit(staff, assistant_named("analyst"), is_active=False) == {}
+    assert assistant_named("analyst").is_active is False
 
 
 def test_budgets_out_of_order_are_explained(staff: StaffReader) -> None:
-    errors = submit(staff, named("companion"), total_tokens=100)
+    errors = submit(staff, assistant_named("companion"), total_tokens=100)
     assert errors == {"__all__": ["Keep low mark ≤ high mark ≤ total ≤ hard cap."]}
 
 
 def test_staff_choose_the_tools_of_an_assistant(staff: StaffReader) -> None:
-    assert submit(staff, named("companion"), tools=["read_artifact", "search_messages"]) == {}
-    assert named("companion").tools == ["read_artifact", "search_messages"]
-    errors = submit(staff, named("companion"), tools=["launch_missiles"])
+    assert submit(staff, assistant_named("companion"), tools=["read_artifact", "search_messages"]) == {}
+    assert assistant_named("companion").tools == ["read_artifact", "search_messages"]
+    errors = submit(staff, assistant_named("companion"), tools=["launch_missiles"])
     assert errors == {"tools": ["Select a valid choice. launch_missiles is not one of the available choices."]}
 
 
 def test_an_unknown_provider_is_refused(staff: StaffReader) -> None:
-    errors = submit(staff, named("companion"), provider="nobody")
+    errors = submit(staff, assistant_named("companion"), provider="nobody")
     assert errors == {"provider": ["Select a valid choice. nobody is not one of the available choices."]}
 
 
 def test_an_assistant_goes_only_while_no_thread_needs_it(staff: StaffReader) -> None:
     def delete(slug: str) -> int:
-        return staff.post(page_url("assistant", named(slug).pk, "delete"), {"post": "yes"}).status_code
+        return staff.post(page_url("assistant", assistant_named(slug).pk, "delete"), {"post": "yes"}).status_code
 
-    make_thread(assistant=named("analyst"))
+    make_thread(assistant=assistant_named("analyst"))
     Assistant.objects.create(slug="unused", name="Unused", system_prompt="Hi.")
     assert [delete(slug) for slug in ("analyst", "companion", "unused")] == [403, 403, 302]
     assert sorted(Assistant.objects.values_list("slug", flat=True)) == ["analyst", "companion"]

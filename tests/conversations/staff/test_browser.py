@@ -20,7 +20,7 @@ from tests.artifacts.factories import make_artifact
 from tests.browser.accessibility import violations
 from tests.conversations.factories import make_snapshot, make_thread, make_user
 from tests.conversations.staff.conftest import StaffReader, list_url, page_url
-from tests.conversations.staff.test_traces import NEEDLE, holding, long_thread, told
+from tests.conversations.staff.test_traces import NEEDLE, holding, long_thread, make_requests_of_turns
 from tests.memory.factories import make_memory, make_thread_summary
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -103,7 +103,7 @@ def inspecting(user: User) -> list[str]:
     """The pages that tell what a request was given, what was not and why, and who looked; but the one that watches a reply,
     as this server can't stream."""
     thread = long_thread(user=user)
-    made = told(thread, 7)
+    made = make_requests_of_turns(thread, 7)
     named = [("thread", "map"), *(("contextsnapshot", name) for name in ("compare", "prove"))]
     own = {"thread": thread.pk, "contextsnapshot": made[-1].pk}
     what_if = page_url("contextsnapshot", made[-1].pk, "what_if") + "?history_tokens_high=40"
@@ -188,7 +188,7 @@ def test_the_exact_request_can_be_copied_and_downloaded(
 
 def test_from_a_complaint_to_its_reason_in_five_clicks(chromium_path: str, live_server: LiveServer) -> None:
     thread = long_thread(user=make_user("grace"))
-    made = told(thread, 7)
+    made = make_requests_of_turns(thread, 7)
     held = holding(made, 3)
     without = made[made.index(held[-1]) + 1]
     lead, reason = make_user("lea", is_staff=True), "Ticket 7: it forgot her dog"

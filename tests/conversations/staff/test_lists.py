@@ -101,7 +101,7 @@ def test_an_empty_list_says_how_it_fills(model: str, words: str, staff: StaffRea
     assert words in staff.get(list_url(model)).text
 
 
-def found(client: Client, model: str, query: str) -> int:
+def count_results(client: Client, model: str, query: str) -> int:
     count: int = client.get(list_url(model, q=query)).context["cl"].result_count
     return count
 
@@ -121,7 +121,7 @@ def test_staff_find_rows_by_id_by_thread_and_by_user(model: str, staff: StaffRea
         "threadsummary": ThreadSummary.objects.get(thread=snapshot.thread_id).pk,
     }[model]
     searches = [str(own), str(snapshot.thread_id), "ada", "nobody", "01a1fba9"]
-    assert [found(staff, model, query) for query in searches] == [1, 1, 1, 0, 0]
+    assert [count_results(staff, model, query) for query in searches] == [1, 1, 1, 0, 0]
 
 
 def test_a_search_without_a_hit_offers_the_whole_list(staff: StaffReader) -> None:

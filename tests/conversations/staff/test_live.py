@@ -17,7 +17,7 @@ from conversations.runtime.db import in_database
 from conversations.staff import live
 from tests import model_scripts as scripts
 from tests.conversations.factories import make_reply, make_thread, make_user
-from tests.conversations.staff.conftest import REASON, opened
+from tests.conversations.staff.conftest import REASON, open_content
 from tests.model_server import ModelServer
 from tests.waiting import until
 
@@ -34,7 +34,7 @@ def sign_in(*permissions: str, reason: bool = True) -> AsyncClient:
     user.user_permissions.set(Permission.objects.filter(codename__in=permissions))
     client.force_login(user)
     if reason:
-        opened(client)
+        open_content(client)
     return client
 
 

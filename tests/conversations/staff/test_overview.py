@@ -28,7 +28,7 @@ NOW = datetime(2026, 11, 21, 12, 30, tzinfo=UTC)
 URL = "/admin/conversations/contextsnapshot/overview/"
 
 
-def counted(snapshot: ContextSnapshot) -> Counter[str]:
+def figures_of(snapshot: ContextSnapshot) -> Counter[str]:
     """The figures of one request, from its own columns."""
     usage = snapshot.usage
     sums = Counter(
@@ -57,7 +57,7 @@ def expected(made: list[ContextSnapshot], start: datetime, step: timedelta, step
     sums: list[Counter[str]] = [Counter() for _ in range(steps)]
     for one in made:
         if one.created_at >= start:
-            sums[(one.created_at - start) // step].update(counted(one))
+            sums[(one.created_at - start) // step].update(figures_of(one))
     return sums
 
 

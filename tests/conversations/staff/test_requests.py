@@ -31,7 +31,7 @@ SAID = {
 }
 
 
-def shown(client: Client, url: str) -> list[ContextSnapshot]:
+def listed_requests(client: Client, url: str) -> list[ContextSnapshot]:
     return list(client.get(url).context["cl"].result_list)
 
 
@@ -69,7 +69,10 @@ FILTERS: list[tuple[dict[str, str], Callable[[ContextSnapshot], bool]]] = [
 def test_each_filter_finds_exactly_what_it_says(staff: Client) -> None:
     made = make_requests(5, newest=NOW, days=4, count=48)[::-1]
     expected = {str(query): [one.pk for one in made if fits(one)] for query, fits in FILTERS}
-    found = {str(query): [one.pk for one in shown(staff, list_url("contextsnapshot", **query))] for query, _ in FILTERS}
+    found = {
+        str(query): [one.pk for one in listed_requests(staff, list_url("contextsnapshot", **query))]
+        for query, _ in FILTERS
+    }
     assert found == expected
     assert all(0 < len(pks) < 48 for pks in expected.values())
 
@@ -77,7 +80,7 @@ def test_each_filter_finds_exactly_what_it_says(staff: Client) -> None:
 def test_an_assistant_filters_too(staff: Client) -> None:
     made = make_requests(5, newest=NOW, days=1, count=20)
     assistant = Assistant.objects.get(slug="analyst")
-    found = shown(staff, list_url("contextsnapshot", assistant=str(assistant.pk)))
+    found = listed_requests(staff, list_url("contextsnapshot", assistant=str(assistant.pk)))
     assert [one.pk for one in found] == [one.pk for one in made[::-1] if one.thread.assistant_id == assistant.pk]
 
 
@@ -153,7 +156,7 @@ def test_a_row_tells_what_the_snapshot_tells_and_no_content(staff: Client) -> No
         assert words in row
     assert f"{display.id_link(Thread, snapshot.thread_id)}" in page
     assert secret not in page
-    assert shown(staff, list_url("contextsnapshot", q=secret)) == []
+    assert listed_requests(staff, list_url("contextsnapshot", q=secret)) == []
 
 
 def test_storing_the_end_of_a_request_touches_no_index() -> None:

@@ -23,7 +23,7 @@ from conversations.threads.deletion import allow_deletion
 from memory.models import Topic
 from tests.artifacts.factories import make_artifact
 from tests.conversations.factories import make_context, make_reply, make_snapshot, make_thread, record
-from tests.conversations.staff.conftest import SignIn, StaffReader, list_url, opened, page_url
+from tests.conversations.staff.conftest import SignIn, StaffReader, list_url, open_content, page_url
 from tests.html import as_read
 from tests.memory.factories import make_memory, make_topic
 
@@ -370,7 +370,7 @@ def test_the_page_of_eighty_turns_takes_at_most_twelve_statements(signed_in: Sig
     lead = Group.objects.create(name="Leads")
     lead.permissions.set(Permission.objects.filter(codename__in=["view_contextsnapshot", "read_content"]))
     User.objects.get(pk=client.session["_auth_user_id"]).groups.add(lead)
-    opened(client)
+    open_content(client)
     ContentType.objects.get_for_model(ContextSnapshot)  # a process asks once
     with CaptureQueriesContext(connection) as queries:
         text = client.get(page_url("contextsnapshot", snapshot.pk)).text

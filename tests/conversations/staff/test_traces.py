@@ -46,14 +46,14 @@ def small(**changes: int) -> Assistant:
     return Assistant.objects.create(slug="small", name="Small", system_prompt="Be brief.", **budget | changes)
 
 
-def asked(thread: Thread, *positions: int) -> list[ContextSnapshot]:
+def make_requests(thread: Thread, *positions: int) -> list[ContextSnapshot]:
     """A request for each of these user turns, as of then."""
     turns = {turn.position: turn for turn in thread.messages.all()}
     return [make_snapshot(reply=make_reply(thread, user_message=turns[position])) for position in positions]
 
 
-def told(thread: Thread, count: int) -> list[ContextSnapshot]:
-    return asked(thread, *range(1, 2 * count, 2))
+def make_requests_of_turns(thread: Thread, count: int) -> list[ContextSnapshot]:
+    return make_requests(thread, *range(1, 2 * count, 2))
 
 
 def long_thread(count: int = 7, **values: Any) -> Thread:
@@ -87,7 +87,7 @@ def holding(made: Sequence[ContextSnapshot], position: int) -> list[ContextSnaps
 
 def test_a_turn_that_left_the_window_says_until_when_it_was_sent_and_why_it_is_not() -> None:
     thread = long_thread()
-    made = told(thread, 7)
+    made = make_requests_of_turns(thread, 7)
     held = holding(made, 3)
     assert 1 < len(held) < 6
     assert answer_of(thread, 3) == (
@@ -98,7 +98,7 @@ def test_a_turn_that_left_the_window_says_until_when_it_was_sent_and_why_it_is_n
 
 def test_the_first_request_without_a_turn_is_named_and_linked(staff: StaffReader) -> None:
     thread = long_thread()
-    made = told(thread, 7)
+    made = make_requests_of_turns(thread, 7)
     without = made[made.index(holding(made, 3)[-1]) + 1]
     page = as_read(staff.get(why_url(turn(thread, 3))).text)
     [row] = re.findall(r'<tr class="ob-turning">(.*?)</tr>', page, re.DOTALL)
@@ -109,7 +109,7 @@ def test_the_first_request_without_a_turn_is_named_and_linked(staff: StaffReader
 
 def test_a_turn_that_every_request_held_says_so() -> None:
     thread = make_thread(turns=["one", "two", "three", "four", "five"])
-    asked(thread, 1, 3, 5)
+    make_requests(thread, 1, 3, 5)
     assert answer_of(thread, 2).startswith("Turn 2 was given to every request since it was said, 2 so far. ")
 
 
@@ -123,10 +123,10 @@ def test_before_any_request_there_is_nothing_to_tell(staff: StaffReader) -> None
 def test_a_fulfilled_request_comes_back_with_why_when_its_artifact_is_deleted() -> None:
     thread = make_thread(turns=["Make a list", "Made.", "Thanks", "Welcome", "And now?"])
     artifact = make_artifact(thread, message=turn(thread, 2))
-    asked(thread, 1, 3)
+    make_requests(thread, 1, 3)
     artifact.deleted_at = timezone.now()
     artifact.save()
-    [back] = asked(thread, 5)
+    [back] = make_requests(thread, 5)
     page = why_page(turn(thread, 1), shown=True)
     assert page.answer.startswith(
         f"Turn 1 is sent again since {time(back)}: its artifact was deleted, or the filter switched off, "
@@ -136,7 +136,7 @@ def test_a_fulfilled_request_comes_back_with_why_when_its_artifact_is_deleted() 
         "left out: its artifact was made",
         "sent",
     ]
-    asked(thread, 1)  # a retry of the first
+    make_requests(thread, 1)  # a retry of the first
     assert [row.what for row in why_page(turn(thread, 3), shown=True).rows] == [
         "not said yet, or said after the message",
         "the message to answer",
@@ -153,7 +153,7 @@ def test_what_stands_for_a_turn_is_named_with_the_requests_that_were_given_it() 
     make_memory(thread.user, sources=[forgotten.id], ended_at=timezone.now())
     make_memory(thread.user, sources=[turn(thread, 4).id])
     make_topic(thread.user, sources=[forgotten.id], thread=thread)
-    made = told(thread, 3)
+    made = make_requests_of_turns(thread, 3)
     other = make_snapshot(make_thread(thread.user, ["Hello?"]))
     page = why_page(forgotten, shown=True)
     assert page.answer.endswith("A summary covers it; 1 memory and 1 topic rest on it.")
@@ -197,7 +197,7 @@ def test_a_map_has_its_newest_requests_and_leads_to_older_ones(
 ) -> None:
     monkeypatch.setattr(map_page, "SHOWN", 3)
     thread = long_thread()
-    made = told(thread, 7)
+    made = make_requests_of_turns(thread, 7)
     numbers = {until: [c.number for c in map_page.map_page(thread, until=until).columns] for until in ("", "4", "99")}
     assert numbers == {"": [5, 6, 7], "4": [2, 3, 4], "99": [5, 6, 7]}
     page = as_read(staff.get(map_url(thread), {"until": "4"}).text)
@@ -210,7 +210,7 @@ def test_a_map_has_its_newest_requests_and_leads_to_older_ones(
 
 def test_a_map_tells_apart_what_was_summarised_by_then() -> None:
     thread = long_thread()
-    made = told(thread, 7)
+    made = make_requests_of_turns(thread, 7)
     make_thread_summary(thread, made[5].created_at, first_position=1, last_position=4)
     make_thread_summary(thread, made[0].created_at, "", first_position=5, last_position=8)
     page = map_page.map_page(thread, until="")
@@ -242,7 +242,7 @@ def test_a_page_of_three_requests_costs_as_many_queries_as_a_page_of_one(page: s
         thread = long_thread()
         make_thread_summary(thread, timezone.now(), last_position=5)
         make_memory(thread.user, sources=[turn(thread, 1).id])
-        told(thread, requests)
+        make_requests_of_turns(thread, requests)
         url = map_url(thread) if page == "map" else why_url(turn(thread, 1))
         staff.opened()
         with CaptureQueriesContext(connection) as captured:
@@ -266,7 +266,7 @@ def test_a_trace_is_for_staff_who_may_view_the_row(page: str, permission: str, s
 def test_no_content_stands_on_a_trace_before_a_reason_and_no_map_needs_one(staff: StaffReader) -> None:
     thread = long_thread(title=NEEDLE)
     forgotten = turn(thread, 3)
-    told(thread, 7)
+    make_requests_of_turns(thread, 7)
     make_thread_summary(thread, timezone.now(), NEEDLE, last_position=5)
     make_memory(thread.user, NEEDLE, sources=[forgotten.id])
     make_topic(thread.user, NEEDLE, sources=[forgotten.id])
@@ -279,7 +279,7 @@ def test_no_content_stands_on_a_trace_before_a_reason_and_no_map_needs_one(staff
 
 def test_from_the_index_a_complaint_is_five_clicks_from_its_reason(staff: StaffReader) -> None:
     thread = long_thread(4)
-    told(thread, 4)
+    make_requests_of_turns(thread, 4)
     page = reverse("admin:index")
     for link in (
         reverse("admin:auth_user_changelist"),
@@ -295,7 +295,7 @@ def test_from_the_index_a_complaint_is_five_clicks_from_its_reason(staff: StaffR
 
 def test_many_requests_are_drawn_as_few_shapes(staff: StaffReader) -> None:
     thread = make_thread(turns=["one", "two", "three"])
-    [made] = asked(thread, 3)
+    [made] = make_requests(thread, 3)
     copies = []
     for n in range(SHOWN + 20):
         made.pk, made.reply_id, made.created_at = None, None, made.created_at + timedelta(seconds=1)

@@ -28,7 +28,7 @@ from tests.artifacts.factories import make_artifact
 from tests.conversations.factories import make_context, make_reply, make_snapshot, make_thread, make_user, record
 from tests.conversations.staff.conftest import StaffReader
 from tests.memory.factories import make_daily_summary, make_memory, make_thread_summary, make_topic
-from tests.memory.forgetting.test_forgetting import bytes_of, dump, found, gone
+from tests.memory.forgetting.test_forgetting import bytes_of, dump, is_gone, rows_with
 
 pytestmark = [pytest.mark.django_db]
 
@@ -102,7 +102,9 @@ def harbour(user: User) -> Harbour:
 def tables() -> set[str]:
     """Those in which the needle stands."""
     return {
-        row.partition(":")[0] for row in found(NEEDLE) if row.startswith(("conversations_", "memory_", "artifacts_"))
+        row.partition(":")[0]
+        for row in rows_with(NEEDLE)
+        if row.startswith(("conversations_", "memory_", "artifacts_"))
     }
 
 
@@ -133,7 +135,7 @@ def test_no_table_holds_any_of_it_afterwards(harbour: Harbour) -> None:
         == done
         == Clearing(messages=3, quotes=1, memories=1, topics=1, titles=1, summaries=2, snapshots=3, kept_artifacts=1)
     )
-    assert found(NEEDLE) == []
+    assert rows_with(NEEDLE) == []
     assert not IndexedTurn.objects.filter(thread=harbour.boat).exists()
     assert not ReplyEvent.objects.filter(reply__thread=harbour.boat).exists()
 
@@ -174,7 +176,7 @@ def test_requests_say_since_when_they_can_not_be_rebuilt(user: User) -> None:
     sent, harbour = bytes_of(untouched), Harbour(user)
     runs = harbour.own.runs
     deletion.clear_thread(harbour.boat)
-    assert [gone(snapshot) for snapshot in [harbour.own, *harbour.elsewhere]] == [True] * 3
+    assert [is_gone(snapshot) for snapshot in [harbour.own, *harbour.elsewhere]] == [True] * 3
     assert ContextSnapshot.objects.get(id=harbour.own.id).runs == runs, "which turns it was given is still told"
     assert (bytes_of(untouched), proof(untouched)) == (sent, True)
 
@@ -183,7 +185,7 @@ def test_a_request_that_was_given_its_turns_alone_is_forgotten_too(user: User) -
     thread = make_thread(user, [SAID], remembers=False)
     snapshot = make_snapshot(thread)
     deletion.clear_thread(thread)
-    assert gone(snapshot)
+    assert is_gone(snapshot)
 
 
 def test_the_next_message_begins_afresh_and_no_position_is_given_again(harbour: Harbour) -> None:
@@ -230,7 +232,7 @@ def test_another_person_keeps_the_same_words(harbour: Harbour) -> None:
     Harbour(make_user("eve"))
     deletion.clear_thread(harbour.boat)
     assert len(tables()) == 8
-    assert not any(str(harbour.boat.id) in row for row in found(NEEDLE))
+    assert not any(str(harbour.boat.id) in row for row in rows_with(NEEDLE))
 
 
 def test_who_looked_at_the_thread_before_it_was_cleared_stores_nothing(harbour: Harbour) -> None:

@@ -42,7 +42,7 @@ def uuid_at(at: datetime) -> uuid.UUID:
     return uuid.UUID(int=lowest_uuid7(at).int + (uuid7().int & (1 << 80) - 1))
 
 
-def kept(thread: Thread) -> tuple[list[ContextSnapshot], list[str]]:
+def stored_requests(thread: Thread) -> tuple[list[ContextSnapshot], list[str]]:
     """Requests and texts."""
     texts = ContextBlock.objects.filter(thread=thread).order_by("text").values_list("text", flat=True)
     return list(ContextSnapshot.objects.filter(thread=thread).order_by("id")), list(texts)
@@ -59,7 +59,10 @@ def test_old_requests_leave_with_the_texts_that_no_other_names(thread: Thread) -
     young = make_request(thread, 29 * DAY, "shared", "new")
     other = make_request(make_thread(thread.user, ["Hello?"]), 40 * DAY, "alone")
     retention.apply()
-    assert (kept(thread), kept(other.thread)) == (([young], ["new", "shared"]), ([other], ["alone"]))
+    assert (stored_requests(thread), stored_requests(other.thread)) == (
+        ([young], ["new", "shared"]),
+        ([other], ["alone"]),
+    )
     assert snapshots.rebuild(young)
 
 
@@ -70,18 +73,18 @@ def test_the_newest_request_of_each_purpose_stays(thread: Thread) -> None:
     make_request(thread, 38 * DAY, "fourth", purpose=ContextSnapshot.Purpose.CONSOLIDATION, reply=None)
     notes = make_request(thread, 37 * DAY, "fifth", purpose=ContextSnapshot.Purpose.CONSOLIDATION, reply=None)
     retention.apply()
-    assert kept(thread) == ([reply, rewriting, notes], ["fifth", "second", "third"])
+    assert stored_requests(thread) == ([reply, rewriting, notes], ["fifth", "second", "third"])
 
 
 def test_nothing_leaves_while_a_reply_runs_or_unless_it_is_asked_for(thread: Thread, settings: Settings) -> None:
     requests = [make_request(thread, age * DAY, "a text") for age in (50, 40)]
     running = make_reply(thread, status=Reply.Status.RUNNING)
     retention.apply()
-    assert kept(thread) == (requests, ["a text"])
+    assert stored_requests(thread) == (requests, ["a text"])
     running.delete()
     settings.OPENBOOK_SNAPSHOT_DAYS = 0
     retention.apply()
-    assert kept(thread) == (requests, ["a text"])
+    assert stored_requests(thread) == (requests, ["a text"])
 
 
 def test_events_and_finished_tasks_leave_when_they_are_old(thread: Thread, settings: Settings) -> None:

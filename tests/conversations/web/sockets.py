@@ -66,7 +66,7 @@ class Socket:
         """The events of a reply, to its end."""
         return await self.until("reply.completed", "reply.stopped", "reply.failed", "reply.interrupted")
 
-    async def closed(self) -> int:
+    async def close_code(self) -> int:
         """The code with which the server closes it next."""
         message = await self.wire.receive_output(SECONDS)  # type: ignore[no-untyped-call]
         assert message["type"] == "websocket.close", message

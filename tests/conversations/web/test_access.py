@@ -110,7 +110,7 @@ async def test_a_token_to_read_may_watch_and_send_nothing(user: User, token: str
     async with connected(thread.id, token=narrow) as watcher, connected(thread.id, token=token) as writer:
         for kind in ("message.send", "preset.run", "reply.stop", "reply.retry", "reply.continue"):
             await watcher.send(kind, content="Hello", preset="brd", reply="x")
-            assert await told(watcher) == lacks("write", "read")
+            assert await receive_error(watcher) == lacks("write", "read")
         await writer.send("message.send", content="Hello", client_message_id="a")
         assert (await watcher.reply())[-1]["type"] == "reply.completed"
         assert await Message.objects.filter(role="user").acount() == 1
@@ -120,14 +120,14 @@ async def test_a_token_that_may_not_read_is_let_go(user: User) -> None:
     token = await in_database(tokens.issue)(user=user, name="blind", scopes=["write", "export"])
     socket = Socket(token=token)
     assert (await socket.connect())[0]
-    assert (await told(socket), await socket.closed()) == (lacks("read", "write", "export"), 4403)
+    assert (await receive_error(socket), await socket.close_code()) == (lacks("read", "write", "export"), 4403)
 
 
 async def test_a_message_beyond_the_limits_comes_back_with_its_own_id(user: User, session: str) -> None:
     await UserLimits.objects.acreate(user=user, running_replies=0, tokens_day=10)
     async with connected(session=session) as socket:
         await socket.send("message.send", content="Hello", client_message_id="mine")
-        error = await told(socket)
+        error = await receive_error(socket)
     assert (error["code"], error["details"]["limit"], error["details"]["client_message_id"]) == (
         "rate_limited",
         "tokens_day",
@@ -143,7 +143,7 @@ async def test_every_frame_counts_whatever_it_holds(user: User, session: str, ba
             codes = []
             for _ in range(3):
                 await socket.send_raw(text=bad)
-                codes.append((await told(socket))["code"])
+                codes.append((await receive_error(socket))["code"])
     assert (codes[0], codes[1:]) == (codes[1], [codes[0], "rate_limited"])
 
 
@@ -170,7 +170,7 @@ def sign_in_needed() -> dict[str, Any]:
     }
 
 
-async def told(socket: Socket) -> dict[str, Any]:
+async def receive_error(socket: Socket) -> dict[str, Any]:
     """The error that comes before a close, without the id of its request."""
     frame = await socket.receive()
     assert set(frame) == {"type", "reply", "seq", "at", "data"}
@@ -184,7 +184,7 @@ async def told(socket: Socket) -> dict[str, Any]:
 async def test_whoever_is_unknown_is_told_so_and_let_go(_shipped_assistants: None, how: dict[str, str]) -> None:
     socket = Socket(**how)
     assert (await socket.connect())[0]
-    assert (await told(socket), await socket.closed()) == (sign_in_needed(), 4401)
+    assert (await receive_error(socket), await socket.close_code()) == (sign_in_needed(), 4401)
 
 
 def sign_out(user: User) -> None:
@@ -228,7 +228,7 @@ async def test_access_that_is_lost_later_closes_the_socket(
     async with connected(thread.id, **how) as socket:
         assert await socket.silent()
         await in_database(loss)(user)
-        assert (await told(socket), await socket.closed()) == (sign_in_needed(), 4401)
+        assert (await receive_error(socket), await socket.close_code()) == (sign_in_needed(), 4401)
 
 
 NO_THREAD = {
@@ -243,7 +243,7 @@ NO_THREAD = {
 async def test_an_unknown_thread_closes_the_socket(session: str, thread: object) -> None:
     socket = Socket(thread, session=session)
     assert (await socket.connect())[0]
-    assert (await told(socket), await socket.closed()) == (NO_THREAD, 4404)
+    assert (await receive_error(socket), await socket.close_code()) == (NO_THREAD, 4404)
     assert await Thread.objects.acount() == 0
 
 
@@ -251,7 +251,7 @@ async def test_another_users_thread_is_an_unknown_one(user: User, others_session
     thread = await in_database(make_thread)(user, ["Mine"])
     socket = Socket(thread.id, session=others_session)
     assert (await socket.connect())[0]
-    assert (await told(socket), await socket.closed()) == (NO_THREAD, 4404)
+    assert (await receive_error(socket), await socket.close_code()) == (NO_THREAD, 4404)
 
 
 async def test_a_thread_that_is_deleted_later_closes_the_socket(
@@ -262,7 +262,7 @@ async def test_a_thread_that_is_deleted_later_closes_the_socket(
     async with connected(thread.id, session=session) as socket:
         assert await socket.silent()
         await in_database(deletion.delete_thread)(thread)
-        assert (await told(socket), await socket.closed()) == (NO_THREAD, 4404)
+        assert (await receive_error(socket), await socket.close_code()) == (NO_THREAD, 4404)
 
 
 async def test_a_thread_that_is_cleared_later_is_told_once(
@@ -290,6 +290,6 @@ async def test_whoever_lost_access_hears_no_more_of_a_running_reply(
         await socket.send("message.send", content="Hello", client_message_id="a")
         await socket.until("reply.delta")
         await in_database(deactivate)(user)
-        assert (await told(socket), await socket.closed()) == (sign_in_needed(), 4401)
+        assert (await receive_error(socket), await socket.close_code()) == (sign_in_needed(), 4401)
         gate.open()
         assert await socket.silent(0.5)

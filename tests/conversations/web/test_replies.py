@@ -23,7 +23,7 @@ def kinds(frames: list[Frame]) -> list[str]:
     return [frame["type"] for frame in frames if frame["type"] not in ("reply.thinking", "reply.delta")]
 
 
-async def stored() -> list[tuple[int, str, str]]:
+async def stored_turns() -> list[tuple[int, str, str]]:
     rows = Message.objects.filter(is_active=True).order_by("position")
     return [(row.position, row.text, row.status) async for row in rows]
 
@@ -44,7 +44,7 @@ async def test_a_new_thread_is_opened_by_its_first_message_and_goes_on(session: 
         assert frames[0]["data"]["thread"] == str(thread.id)
         assert frames[0]["data"]["message"]["client_message_id"] == sent
         assert text_of(frames) == frames[-1]["data"]["message"]["text"] == said
-    assert await stored() == [
+    assert await stored_turns() == [
         (1, "Hello", "complete"),
         (2, "Good evening", "complete"),
         (3, "Sleep well", "complete"),
@@ -140,7 +140,7 @@ async def test_stopping_keeps_the_text_so_far(session: str, model: ModelServer) 
         await socket.send("reply.stop", reply=before[0]["reply"])
         ending = (await socket.reply())[-1]
     assert (ending["type"], ending["data"]["message"]["text"]) == ("reply.stopped", "so far")
-    assert await stored() == [(1, "Talk", "complete"), (2, "so far", "stopped")]
+    assert await stored_turns() == [(1, "Talk", "complete"), (2, "so far", "stopped")]
 
 
 async def test_a_failed_reply_is_retried_for_the_same_turn(session: str, model: ModelServer) -> None:
@@ -155,7 +155,7 @@ async def test_a_failed_reply_is_retried_for_the_same_turn(session: str, model: 
     assert again[-1]["type"] == "reply.completed"
     assert again[0]["data"]["message"]["id"] == failed["data"]["user_message"]
     assert again[0]["reply"] != failed["reply"]
-    assert await stored() == [(1, "Hello", "complete"), (2, "Now it works", "complete")]
+    assert await stored_turns() == [(1, "Hello", "complete"), (2, "Now it works", "complete")]
 
 
 async def test_closing_the_socket_stops_nothing(session: str, model: ModelServer) -> None:
@@ -169,7 +169,7 @@ async def test_closing_the_socket_stops_nothing(session: str, model: ModelServer
         await back.send("reply.resume", reply=before[0]["reply"], after=before[-1]["seq"])
         frames = await back.reply()
     assert frames[-1]["type"] == "reply.completed"
-    assert await stored() == [(1, "Hello", "complete"), (2, "before after", "complete")]
+    assert await stored_turns() == [(1, "Hello", "complete"), (2, "before after", "complete")]
 
 
 async def test_a_reply_that_a_program_starts_shows_on_the_open_page(

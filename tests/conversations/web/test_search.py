@@ -14,7 +14,7 @@ pytestmark = pytest.mark.django_db
 TAG = re.compile(r"<(?!/?mark)[^>]+>\s*")
 
 
-def found(user: User, words: str) -> tuple[str, list[tuple[str, str]]]:
+def search_results(user: User, words: str) -> tuple[str, list[tuple[str, str]]]:
     """What the page says of the search, and the address and words of each place."""
     browser = Client()
     browser.force_login(user)
@@ -28,7 +28,7 @@ def test_threads_are_found_without_a_script_by_title_and_by_what_was_said(user: 
     said = make_thread(user, ["Hello", "Hi", "Two <b>boats</b> & no shed"], title="<i>Greece</i>")
     titled = make_thread(user, ["Where?"], title="A boat")
     make_thread(other_user, ["boat"], title="boat")
-    state, places = found(user, "boat")
+    state, places = search_results(user, "boat")
     day = said.messages.get(position=3).created_at
     assert state == "Found in 2 conversations"
     assert sorted(places) == sorted(
@@ -46,7 +46,7 @@ def test_threads_are_found_without_a_script_by_title_and_by_what_was_said(user: 
 @pytest.mark.parametrize("words", ["xyzzy", "\0", "%", "x" * 5_000])
 def test_a_search_that_finds_nothing_says_so(user: User, words: str) -> None:
     make_thread(user, ["boat"], title="boat")
-    assert found(user, words) == (
+    assert search_results(user, words) == (
         "Nothing was found. All of the words must stand in one title, or in one message.",
         [],
     )

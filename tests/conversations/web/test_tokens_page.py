@@ -24,7 +24,7 @@ def browser(user: User) -> Client:
     return client
 
 
-def made(browser: Client, **form: object) -> tuple[str, str]:
+def make_token(browser: Client, **form: object) -> tuple[str, str]:
     """The page after the form was sent, and the token on it, if there is one."""
     page = browser.post(PAGE, {"name": "Backup", "scopes": ["read", "export"], "days": 7} | form).text
     found = re.search(r'value="(ob_[^"]+)"', page)
@@ -32,7 +32,7 @@ def made(browser: Client, **form: object) -> tuple[str, str]:
 
 
 def test_a_token_is_shown_once_and_does_what_was_ticked(browser: Client, user: User) -> None:
-    _, token = made(browser)
+    _, token = make_token(browser)
     row = ApiToken.objects.get()
     assert tokens.valid(token) == row
     assert (row.user, row.name, row.scopes, (row.expires_at - row.created_at).days) == (
@@ -46,7 +46,7 @@ def test_a_token_is_shown_once_and_does_what_was_ticked(browser: Client, user: U
 
 
 def test_a_token_gets_a_part_of_what_its_user_may_use(browser: Client) -> None:
-    page, _ = made(browser, requests_minute=30, running_replies=1, tokens_day=50_000)
+    page, _ = make_token(browser, requests_minute=30, running_replies=1, tokens_day=50_000)
     row = ApiToken.objects.get()
     assert limits_of_token(row) == Limits(requests_minute=30, running_replies=1, tokens_day=50_000)
     assert "30 requests a minute · 1 reply at once · 50,000 tokens a day" in " ".join(page.split())
@@ -57,12 +57,12 @@ def test_a_token_gets_a_part_of_what_its_user_may_use(browser: Client) -> None:
     [{"name": ""}, {"scopes": []}, {"scopes": ["admin"]}, {"days": 91}, {"days": 0}, {"tokens_day": -1}],
 )
 def test_a_form_that_asks_for_too_much_or_too_little_makes_nothing(browser: Client, form: dict[str, object]) -> None:
-    page, token = made(browser, **form)
+    page, token = make_token(browser, **form)
     assert (token, ApiToken.objects.count(), "field-error" in page) == ("", 0, True)
 
 
 def test_revoking_asks_first_and_then_ends_it_at_once(browser: Client) -> None:
-    _, token = made(browser)
+    _, token = make_token(browser)
     address = f"{PAGE}{ApiToken.objects.get().pk}/revoke/"
     assert "Revoke “Backup”?" in browser.get(address).text
     assert tokens.valid(token) is not None

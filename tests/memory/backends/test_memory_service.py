@@ -35,7 +35,7 @@ QUESTION = "Where could one go sailing with a boat?"
 BOAT, JOB, CODE = "Ada keeps a boat in Kiel.", "Ada works as nurse.", "The code word of this thread is heron."
 
 
-async def sent(api: Api, thread: uuid.UUID | str, content: str = QUESTION) -> dict[str, Any]:
+async def send_message(api: Api, thread: uuid.UUID | str, content: str = QUESTION) -> dict[str, Any]:
     """The recorded request of a message that was answered."""
     answered = await api.post(f"threads/{thread}/messages/", {"content": content})
     assert answered.status == 201
@@ -52,7 +52,7 @@ def facts(request: dict[str, Any]) -> list[tuple[str, bool]]:
     return sorted((item["id"], item["included"]) for item in request["items"] if item["kind"] == "memory")
 
 
-def known(user: User) -> tuple[Thread, list[Memory]]:
+def make_memories(user: User) -> tuple[Thread, list[Memory]]:
     """A thread with facts, of which the newest bear least on the question, and some that are none of its business."""
     thread, now = make_thread(user), timezone.now()
     texts = [BOAT, *(f"Ada likes soup number {number}." for number in range(41)), JOB]
@@ -66,8 +66,8 @@ def known(user: User) -> tuple[Thread, list[Memory]]:
 
 async def test_the_facts_come_in_the_order_of_the_service(user: User, api: Api, memory_service: MemoryServer) -> None:
     """Also one that is too old to be among the newest; each candidate is accounted for once."""
-    thread, (boat, *_) = await in_database(known)(user)
-    request = await sent(api, thread.id)
+    thread, (boat, *_) = await in_database(make_memories)(user)
+    request = await send_message(api, thread.id)
     lines = snippet(request)
     assert lines[:3] == [BOAT, JOB, "Ada likes soup number 40."]
     ids = [id for id, _ in facts(request)]
@@ -80,23 +80,23 @@ async def test_the_facts_come_in_the_order_of_the_service(user: User, api: Api, 
         QUESTION,
         [{"field": "container", "operator": "eq", "value": tag} for tag in (f"user:{user.pk}", f"thread:{thread.id}")],
     )
-    here = await sent(api, thread.id, "What is the code word?")
+    here = await send_message(api, thread.id, "What is the code word?")
     assert (snippet(here), memory_service.requests[-1]) == (lines, last), "it is asked once a session"
 
 
 async def test_a_fact_goes_the_moment_it_is_forgotten_whatever_the_service_says(
     user: User, other_user: User, api: Api, memory_service: MemoryServer
 ) -> None:
-    thread, (boat, *_, job, _) = await in_database(known)(user)
+    thread, (boat, *_, job, _) = await in_database(make_memories)(user)
     others = await in_database(make_memory)(other_user, "Bob has a boat.")
     elsewhere = await Memory.objects.aget(content="Another thread has a boat.")
     await Memory.objects.filter(pk=job.pk).aupdate(ended_at=timezone.now())
     wrong = [{"memory": str(id)} for id in (others.pk, uuid.uuid4(), elsewhere.pk, job.pk, boat.pk, boat.pk)]
     memory_service.script(answer(results(*wrong, {"memory": "an old scheme"}, {})))
-    assert snippet(await sent(api, thread.id))[:2] == [BOAT, "Ada likes soup number 40."]
+    assert snippet(await send_message(api, thread.id))[:2] == [BOAT, "Ada likes soup number 40."]
 
     await boat.adelete()
-    assert snippet(await sent(api, thread.id, "And now?"))[0] == "Ada likes soup number 40."
+    assert snippet(await send_message(api, thread.id, "And now?"))[0] == "Ada likes soup number 40."
 
 
 @pytest.mark.parametrize(
@@ -113,13 +113,13 @@ async def test_a_service_that_fails_costs_the_snippet_and_nothing_else(
     settings.OPENBOOK_MEMORY_SECONDS = 0.3 if kind is ProblemKind.TIMED_OUT else 30
     thread = await in_database(made_of_little)(user)
     memory_service.script(script)
-    failed = await sent(api, thread)
+    failed = await send_message(api, thread)
 
     problem = asdict(Problem(source="memory", kind=ProblemKind(kind), message=message))
     names = [section["name"] for section in failed["sections"]]
     assert (failed["problems"], facts(failed), failed["status"]) == ([problem], [], "completed")
     assert ("memory" in names, "open_threads" in names, failed["open_threads_count"]) == (False, True, 1)
-    assert (await sent(api, thread, "Once more"))["problems"] == [problem]
+    assert (await send_message(api, thread, "Once more"))["problems"] == [problem]
     assert len(memory_service.requests) == 1, "what is down is not waited for with every message"
 
 
@@ -137,7 +137,7 @@ async def test_the_turn_is_stored_before_the_service_is_asked(
     memory = await Memory.objects.aget()
     found = answer(results({"memory": str(memory.pk)}))
     memory_service.script(ScriptedStream(steps=(gate, Raw(found.body)), headers={"content-type": "application/json"}))
-    sending = asyncio.create_task(sent(api, thread))
+    sending = asyncio.create_task(send_message(api, thread))
     await asyncio.to_thread(gate.wait_until_reached)
     assert [row.text async for row in Message.objects.filter(thread_id=thread)] == [QUESTION]
     gate.open()
@@ -151,7 +151,7 @@ async def test_where_nothing_remembered_is_wanted_not_even_the_question_leaves_t
 ) -> None:
     thread = await in_database(made_of_little)(user)
     await in_database(switch_off)(off, user, thread)
-    assert ((await sent(api, thread))["problems"], memory_service.requests) == ([], [])
+    assert ((await send_message(api, thread))["problems"], memory_service.requests) == ([], [])
     assert (await api.post(f"threads/{thread}/context/", {"content": QUESTION})).status == 200
     assert memory_service.requests == []
 
@@ -167,7 +167,7 @@ def switch_off(what: str, user: User, thread_id: uuid.UUID) -> None:
 
 
 async def test_a_new_thread_and_a_preview_are_ordered_too(user: User, api: Api, memory_service: MemoryServer) -> None:
-    await in_database(known)(user)
+    await in_database(make_memories)(user)
     preview = await api.post("threads/new/context/", {"content": QUESTION})
     assert snippet(preview.body)[0] == BOAT
-    assert snippet(await sent(api, "new"))[0] == BOAT
+    assert snippet(await send_message(api, "new"))[0] == BOAT

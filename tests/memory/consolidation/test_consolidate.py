@@ -68,7 +68,7 @@ def say(thread: Thread, *texts: str, at: datetime, roles: str = "ua", replaces: 
     return made
 
 
-def said(user: User, *texts: str, at: datetime = MORNING, **values: Any) -> Thread:
+def say_turns(user: User, *texts: str, at: datetime = MORNING, **values: Any) -> Thread:
     thread = make_thread(user, created_at=at, updated_at=at, **values)
     say(thread, *texts, at=at)
     return thread
@@ -104,7 +104,7 @@ def everything() -> dict[str, list[Any]]:
 
 
 def test_a_conversation_is_consolidated_once_with_its_sources(user: User) -> None:
-    thread = said(user, *ADA)
+    thread = say_turns(user, *ADA)
     turns = list(thread.messages.order_by("position").values_list("id", flat=True))
     assert consolidate(user.pk, at=NOW) == 1
     assert list(
@@ -129,7 +129,7 @@ def test_a_conversation_is_consolidated_once_with_its_sources(user: User) -> Non
 
 
 def test_its_progress_is_told_and_it_goes_through(user: User) -> None:
-    said(user, *ADA)
+    say_turns(user, *ADA)
     wanted = MORNING
     Consolidation.objects.create(user=user, wanted_at=wanted, failures=3, error="Overloaded", not_before=NOW)
     consolidate(user.pk, at=NOW)
@@ -140,7 +140,7 @@ def test_its_progress_is_told_and_it_goes_through(user: User) -> None:
 
 
 def test_who_came_back_soon_extends_the_part_and_who_came_late_begins_another(user: User) -> None:
-    thread = said(user, *ADA)
+    thread = say_turns(user, *ADA)
     consolidate(user.pk, at=NOW)
     first = ThreadSummary.objects.get().id
     say(thread, "I renewed my passport today.", "Good.", at=MORNING + timedelta(minutes=15))
@@ -158,14 +158,14 @@ def test_who_came_back_soon_extends_the_part_and_who_came_late_begins_another(us
 @pytest.mark.parametrize(("zone", "day"), [("Asia/Tokyo", 29), ("America/New_York", 28), ("nowhere/at-all", 28)])
 def test_the_persons_time_zone_decides_the_day(user: User, zone: str, day: int) -> None:
     make_preferences(user, time_zone=zone)
-    said(user, "I have two cats.", at=datetime(2026, 3, 28, 16, tzinfo=UTC))
+    say_turns(user, "I have two cats.", at=datetime(2026, 3, 28, 16, tzinfo=UTC))
     consolidate(user.pk, at=NOW)
     assert [row.day for row in DailySummary.objects.all()] == [date(2026, 3, day)]
 
 
 def test_who_travels_finds_today_under_its_new_name_and_nothing_twice(user: User) -> None:
     preferences = make_preferences(user, time_zone="UTC")
-    said(user, "I have two cats.", at=datetime(2026, 3, 28, 16, tzinfo=UTC))
+    say_turns(user, "I have two cats.", at=datetime(2026, 3, 28, 16, tzinfo=UTC))
     consolidate(user.pk, at=NOW)
     preferences.time_zone = "Asia/Tokyo"
     preferences.save()
@@ -173,19 +173,19 @@ def test_who_travels_finds_today_under_its_new_name_and_nothing_twice(user: User
     assert [(row.day, row.text) for row in DailySummary.objects.all()] == [
         (date(2026, 3, 29), "User: I have two cats.")
     ]
-    said(user, "I bought a boat.", at=datetime(2026, 3, 28, 17, tzinfo=UTC))
+    say_turns(user, "I bought a boat.", at=datetime(2026, 3, 28, 17, tzinfo=UTC))
     consolidate(user.pk, at=NOW)
     assert [row.text for row in DailySummary.objects.all()] == ["User: I have two cats.\nUser: I bought a boat."]
 
 
 def test_a_fact_that_replaces_another_ends_it(user: User) -> None:
-    said(user, "I live in Hamburg.", at=MORNING - timedelta(days=40))
-    said(user, "I just moved to Berlin.")
+    say_turns(user, "I live in Hamburg.", at=MORNING - timedelta(days=40))
+    say_turns(user, "I just moved to Berlin.")
     consolidate(user.pk, at=NOW)
     old, new = Memory.objects.order_by("created_at")
     assert (old.content, old.ended_at, old.superseded_by) == ("I live in Hamburg.", new.valid_from, new)
     assert (new.content, new.ended_at) == ("I just moved to Berlin. (2026-03-28)", None)
-    said(user, "I live in Rome.", at=MORNING - timedelta(days=90))  # imported late, said long ago
+    say_turns(user, "I live in Rome.", at=MORNING - timedelta(days=90))  # imported late, said long ago
     consolidate(user.pk, at=NOW)
     rome = Memory.objects.get(content="I live in Rome.")
     assert rome.superseded_by_id is not None
@@ -195,7 +195,7 @@ def test_a_fact_that_replaces_another_ends_it(user: User) -> None:
 def test_what_is_known_or_only_repeated_by_the_assistant_is_not_found_again(user: User) -> None:
     make_memory(user, "I have a dog called Rex.", origin="hand")
     make_topic(user, "I need to renew my passport.", opened_at=MORNING)
-    said(
+    say_turns(
         user,
         "What do you know of me?",
         "I have a dog called Rex. My name is Bob. I need to call Nora.",
@@ -207,17 +207,17 @@ def test_what_is_known_or_only_repeated_by_the_assistant_is_not_found_again(user
 
 
 def test_a_topic_of_another_thread_is_resolved_but_never_by_what_was_said_before_it(user: User) -> None:
-    said(user, "I need to renew my passport.", "Do!")
-    said(user, "I renewed my passport.", "Good.", at=MORNING - timedelta(days=900))
+    say_turns(user, "I need to renew my passport.", "Do!")
+    say_turns(user, "I renewed my passport.", "Good.", at=MORNING - timedelta(days=900))
     consolidate(user.pk, at=NOW)
     assert topics() == ["I need to renew my passport."]
-    said(user, "I renewed my passport today.", "Good.", at=MORNING + timedelta(hours=3))
+    say_turns(user, "I renewed my passport today.", "Good.", at=MORNING + timedelta(hours=3))
     consolidate(user.pk, at=NOW)
     assert (topics(), Topic.objects.get().resolved_at) == ([], MORNING + timedelta(hours=3))
 
 
 def test_a_reply_that_was_tried_again_makes_its_part_anew(user: User) -> None:
-    thread = said(user, "I live in Hamburg.", "Hamburg lies at the river Weser near Bremen.", at=NOW)
+    thread = say_turns(user, "I live in Hamburg.", "Hamburg lies at the river Weser near Bremen.", at=NOW)
     consolidate(user.pk, at=NOW + timedelta(minutes=10))
     assert "Weser" in ThreadSummary.objects.get().text
     (answer,) = say(
@@ -236,7 +236,7 @@ def test_a_reply_that_was_tried_again_makes_its_part_anew(user: User) -> None:
 
 
 def test_what_rests_on_a_turn_that_was_replaced_ends_with_it(user: User) -> None:
-    thread = said(user, "Hello!", "Hi!", "I live in Rome. I need to call Nora.", at=NOW)
+    thread = say_turns(user, "Hello!", "Hi!", "I live in Rome. I need to call Nora.", at=NOW)
     consolidate(user.pk, at=NOW + timedelta(minutes=10))
     say(thread, "I live in Bonn.", at=NOW + timedelta(minutes=12), replaces=True)
     consolidate(user.pk, at=NOW + timedelta(minutes=30))
@@ -249,7 +249,7 @@ def blank(turn: Message) -> None:
 
 
 def test_what_was_forgotten_does_not_come_back(user: User) -> None:
-    thread = said(user, *ADA)
+    thread = say_turns(user, *ADA)
     consolidate(user.pk, at=NOW)
     blank(thread.messages.get(position=1))
     Memory.objects.all().delete()
@@ -267,8 +267,8 @@ def test_what_was_forgotten_does_not_come_back(user: User) -> None:
 
 
 def test_a_day_forgets_a_thread_that_was_deleted(user: User) -> None:
-    said(user, "I bought a boat.")
-    thread = said(user, "I have two cats.", at=MORNING + timedelta(hours=1))
+    say_turns(user, "I bought a boat.")
+    thread = say_turns(user, "I have two cats.", at=MORNING + timedelta(hours=1))
     consolidate(user.pk, at=NOW)
     deletion.delete_thread(thread)
     consolidate(user.pk, at=NOW)
@@ -276,7 +276,7 @@ def test_a_day_forgets_a_thread_that_was_deleted(user: User) -> None:
 
 
 def test_nothing_is_remembered_where_the_person_does_not_want_it(user: User) -> None:
-    thread = said(user, *ADA, remembers=False)
+    thread = say_turns(user, *ADA, remembers=False)
     assert (consolidate(user.pk, at=NOW), parts()) == (0, [])
     Thread.objects.filter(id=thread.id).update(remembers=True)
     preferences = make_preferences(user, remembers=False)
@@ -286,7 +286,7 @@ def test_nothing_is_remembered_where_the_person_does_not_want_it(user: User) -> 
 
 
 def test_a_thread_in_which_a_reply_runs_waits_and_is_not_passed_by(user: User) -> None:
-    thread = said(user, "I have two cats.")
+    thread = say_turns(user, "I have two cats.")
     reply = make_reply(thread, status="running")
     assert consolidate(user.pk, at=NOW) == 0
     through = Consolidation.objects.get().through
@@ -296,9 +296,9 @@ def test_a_thread_in_which_a_reply_runs_waits_and_is_not_passed_by(user: User) -
 
 
 def test_nobody_elses_rows_are_touched(user: User, other_user: User) -> None:
-    said(other_user, *ADA)
+    say_turns(other_user, *ADA)
     make_topic(other_user, "I need to renew my passport.", opened_at=MORNING - timedelta(days=1))
-    said(user, "I renewed my passport.")
+    say_turns(user, "I renewed my passport.")
     assert consolidate(user.pk, at=NOW) == 1
     assert (Topic.objects.get().resolved_at, {part.user_id for part in ThreadSummary.objects.all()}) == (
         None,
@@ -334,8 +334,8 @@ def broken(table: str, event: str) -> Iterator[None]:
 def test_what_breaks_at_any_step_doubles_nothing_and_loses_nothing(user: User, table: str, event: str) -> None:
     make_memory(user, "I live in Rome.", created_at=MORNING - timedelta(days=9), id=uuid.UUID(int=7))
     make_topic(user, "I need to call Nora.", opened_at=MORNING - timedelta(days=9), id=uuid.UUID(int=8))
-    said(user, *ADA, "I called Nora.", "Good.")
-    said(user, "I have a boat.", "Nice.", at=MORNING + timedelta(hours=5))
+    say_turns(user, *ADA, "I called Nora.", "Good.")
+    say_turns(user, "I have a boat.", "Nice.", at=MORNING + timedelta(hours=5))
     before = everything()
     with broken(table, event), pytest.raises(DatabaseError):
         consolidate(user.pk, at=NOW)
@@ -354,7 +354,7 @@ def test_what_breaks_at_any_step_doubles_nothing_and_loses_nothing(user: User, t
 
 def test_it_stops_between_two_parts_and_goes_on_where_it_stopped(user: User) -> None:
     for hour in range(3):
-        said(user, f"I have {hour + 2} cats.", at=MORNING + timedelta(hours=hour))
+        say_turns(user, f"I have {hour + 2} cats.", at=MORNING + timedelta(hours=hour))
     answers = iter([True, False])
     assert consolidate(user.pk, at=NOW, alive=lambda: next(answers)) == 1
     assert (len(parts()), Consolidation.objects.get().through) == (1, None)
@@ -365,7 +365,7 @@ def test_it_stops_between_two_parts_and_goes_on_where_it_stopped(user: User) -> 
 @pytest.mark.django_db(transaction=True)
 def test_one_process_at_a_time_consolidates_a_user() -> None:
     user = make_user()
-    said(user, *ADA)
+    say_turns(user, *ADA)
     meanwhile: list[int] = []
 
     def another() -> None:
@@ -398,8 +398,8 @@ FOUND = {
 def test_a_small_model_is_asked_about_what_was_said_lately(user: User, model: ModelServer) -> None:
     make_memory(user, "The person lives in Rome.", created_at=MORNING - timedelta(days=9))
     make_topic(user, "Call Nora", opened_at=MORNING - timedelta(days=9))
-    said(user, "I have a boat.", at=MORNING - timedelta(days=8))  # too long ago to pay for
-    said(user, *ADA)
+    say_turns(user, "I have a boat.", at=MORNING - timedelta(days=8))  # too long ago to pay for
+    say_turns(user, *ADA)
     model.script(answer(**FOUND))
     assert consolidate(user.pk, at=NOW) == 2
     assert len(model.requests) == 1
@@ -432,7 +432,7 @@ GARBAGE = scripts.text("I'm sorry, I can't do that.")
 def test_a_model_that_cannot_say_it_is_replaced_by_rules(
     user: User, model: ModelServer, answers: Sequence[scripts.Script], made_by: str, requests: int
 ) -> None:
-    said(user, *ADA)
+    say_turns(user, *ADA)
     for script in answers:
         model.script(script)
     assert consolidate(user.pk, at=NOW) == 1
@@ -440,8 +440,8 @@ def test_a_model_that_cannot_say_it_is_replaced_by_rules(
 
 
 def test_a_model_that_is_overloaded_fails_the_attempt_and_what_was_done_stays(user: User, model: ModelServer) -> None:
-    said(user, *ADA)
-    said(user, "I have a boat.", at=MORNING + timedelta(hours=3))
+    say_turns(user, *ADA)
+    say_turns(user, "I have a boat.", at=MORNING + timedelta(hours=3))
     model.script(answer(**FOUND))
     for _ in range(3):
         model.script(scripts.error(529))
@@ -463,7 +463,7 @@ def test_a_model_that_is_overloaded_fails_the_attempt_and_what_was_done_stays(us
 @pytest.mark.django_db(transaction=True)
 def test_what_is_forgotten_while_the_model_thinks_is_not_stored(model: ModelServer) -> None:
     user = make_user()
-    thread = said(user, *ADA)
+    thread = say_turns(user, *ADA)
     gate = scripts.Gate()
     model.script(scripts.text(json.dumps({"summary": "Ada lives in Hamburg."} | FOUND), gate))
     done: list[int] = []
@@ -487,7 +487,7 @@ def test_what_is_forgotten_while_the_model_thinks_is_not_stored(model: ModelServ
 @pytest.mark.django_db(transaction=True)
 def test_a_memory_that_is_forgotten_while_the_model_thinks_does_not_come_back(model: ModelServer) -> None:
     user = make_user()
-    thread = said(user, *ADA)
+    thread = say_turns(user, *ADA)
     memory = make_memory(user, "I live in Hamburg.", sources=[thread.messages.get(position=1).id])
     gate = scripts.Gate()
     model.script(scripts.text(json.dumps({"summary": "Ada lives in Hamburg."} | FOUND), gate))
@@ -510,7 +510,7 @@ def test_a_memory_that_is_forgotten_while_the_model_thinks_does_not_come_back(mo
 
 
 def test_a_part_made_anew_in_other_words_doubles_nothing(user: User, model: ModelServer) -> None:
-    thread = said(user, *ADA)
+    thread = say_turns(user, *ADA)
     model.script(answer(**FOUND | {"facts": [{"text": "The person lives in Hamburg with two cats.", "turns": [1]}]}))
     consolidate(user.pk, at=NOW)
     say(thread, "Thanks!", "Gladly.", at=MORNING + timedelta(minutes=12))
@@ -530,6 +530,6 @@ def test_nothing_is_done_for_a_user_who_is_gone(db: None) -> None:
 
 def test_a_long_history_is_looked_through_in_few_statements(user: User, django_assert_num_queries: Any) -> None:
     for hour in range(5):
-        said(user, "I have two cats.", at=MORNING + timedelta(hours=hour))
+        say_turns(user, "I have two cats.", at=MORNING + timedelta(hours=hour))
     with django_assert_num_queries(2):
         assert len(due_parts(user.pk, UTC)) == 5

@@ -22,7 +22,7 @@ def answered(**parts: Any) -> str:
     return json.dumps({"summary": "The person moved."} | parts)
 
 
-def found(answer: str) -> Findings:
+def parse_findings(answer: str) -> Findings:
     return parse_answer(answer, TURNS, KNOWN, TOPICS, made_by="small")
 
 
@@ -46,7 +46,7 @@ def test_a_good_answer_is_read_with_its_sources() -> None:
         topics_opened=[{"title": "Find a flat", "turns": [3]}],
         topics_resolved=[{"topic": 1, "turns": [3]}],
     )
-    assert found(f"Here you are:\n```json\n{answer}\n```") == Findings(
+    assert parse_findings(f"Here you are:\n```json\n{answer}\n```") == Findings(
         summary="The person moved.",
         moments=["Moved to Berlin"],
         facts=[
@@ -77,12 +77,12 @@ def test_a_good_answer_is_read_with_its_sources() -> None:
 )
 def test_what_cites_no_turn_of_the_person_or_makes_no_sense_is_passed_over(parts: dict[str, Any]) -> None:
     nothing = Findings(summary="The person moved.", made_by="small", moments=[], facts=[], opened=[], resolved=[])
-    assert found(answered(**parts)) == nothing
+    assert parse_findings(answered(**parts)) == nothing
 
 
 @pytest.mark.parametrize("until", ["soon", "2020-01-01", "9999-12-31", 7, None])
 def test_an_end_that_is_none_is_left_away(until: Any) -> None:
-    (fact,) = found(answered(facts=[{"text": "In Berlin.", "turns": [1], "until": until}])).facts
+    (fact,) = parse_findings(answered(facts=[{"text": "In Berlin.", "turns": [1], "until": until}])).facts
     assert fact.valid_until is None
 
 
@@ -91,12 +91,12 @@ def test_an_end_that_is_none_is_left_away(until: Any) -> None:
 )
 def test_an_answer_without_a_summary_is_garbage(answer: str) -> None:
     with pytest.raises(InvalidAnswer):
-        found(answer)
+        parse_findings(answer)
 
 
 def test_what_the_database_cannot_hold_is_not_in_what_is_read() -> None:
     answer = '{"summary": "a\\u0000b\\ud800c", "facts": [{"text": "x\\u0000y\\udfff", "turns": [1]}]}'
-    read_ = found(answer)
+    read_ = parse_findings(answer)
     assert (read_.summary, [fact.text for fact in read_.facts]) == ("a b c", ["x y"])
 
 
@@ -110,7 +110,7 @@ JSON = st.recursive(
 
 @given(st.dictionaries(st.sampled_from(["key_moments", "facts", "topics_opened", "topics_resolved"]), JSON))
 def test_any_json_is_read_or_garbage(parts: dict[str, Any]) -> None:
-    read_ = found(answered(**parts))
+    read_ = parse_findings(answered(**parts))
     persons = {turn.id for turn in TURNS if turn.is_persons}
     cited = [*(fact.sources for fact in read_.facts), *(topic.sources for topic in read_.opened)]
     assert all({*sources} <= persons for sources in cited)

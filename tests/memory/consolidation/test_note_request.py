@@ -27,9 +27,9 @@ from tests import model_scripts as scripts
 from tests.conversations.factories import make_thread, make_user
 from tests.conversations.staff.conftest import StaffReader, list_url, page_url
 from tests.html import as_read
-from tests.memory.consolidation.test_consolidate import ADA, FOUND, GARBAGE, MORNING, NOW, answer, said, say
+from tests.memory.consolidation.test_consolidate import ADA, FOUND, GARBAGE, MORNING, NOW, answer, say, say_turns
 from tests.memory.factories import make_memory, make_topic
-from tests.memory.forgetting.test_forgetting import found, gone
+from tests.memory.forgetting.test_forgetting import is_gone, rows_with
 from tests.model_server import ModelServer
 
 pytestmark = pytest.mark.django_db
@@ -42,7 +42,7 @@ USAGE = {
 }
 
 
-def asked() -> list[ContextSnapshot]:
+def note_requests() -> list[ContextSnapshot]:
     return list(ContextSnapshot.objects.filter(purpose="consolidation").order_by("id"))
 
 
@@ -65,12 +65,12 @@ def test_it_is_recorded_before_the_model_is_asked_and_can_be_proven(model: Model
     user = make_user()
     memory = make_memory(user, "The person lives in Rome.", created_at=MORNING - timedelta(days=9))
     topic = make_topic(user, "Call Nora", opened_at=MORNING - timedelta(days=9))
-    thread = said(user, *ADA)
+    thread = say_turns(user, *ADA)
     gate = scripts.Gate()
     model.script(scripts.text(json.dumps({"summary": "Ada told where she lives."} | FOUND), gate))
     worker = in_thread(lambda: consolidate(user.pk, at=NOW))
     gate.wait_until_reached()
-    [pending] = asked()
+    [pending] = note_requests()
     body = snapshot_api.body(pending)
     gate.open()
     worker.join()
@@ -91,7 +91,7 @@ def test_it_is_recorded_before_the_model_is_asked_and_can_be_proven(model: Model
     ]
     assert sum(section["tokens"] for section in body["sections"]) == body["total_tokens"] <= body["hard_cap"]
 
-    [ended] = asked()
+    [ended] = note_requests()
     assert (ended.status, ended.stop_reason, ended.error, ended.ended_at is not None) == (
         "completed", "end_turn", None, True,
     )  # fmt: skip
@@ -115,12 +115,12 @@ CUT = scripts.text('{"summary": "cut', stop_reason="max_tokens")
 def test_each_attempt_ends_as_it_ended(
     user: User, model: ModelServer, answers: Sequence[scripts.Script], ends: list[tuple[str, str | None, str]]
 ) -> None:
-    said(user, *ADA)
+    say_turns(user, *ADA)
     for script in answers:
         model.script(script)
     with suppress(ProviderError):
         consolidate(user.pk, at=NOW)
-    rows = asked()
+    rows = note_requests()
     assert [(row.status, row.error["code"] if row.error else None, row.stop_reason) for row in rows] == ends
     assert [row.round for row in rows] == [*range(1, len(rows) + 1)]
     assert [snapshots.proof(row) for row in rows] == [True] * len(rows)
@@ -132,27 +132,27 @@ def test_a_model_that_cannot_but_think_is_told_to_think_little_and_has_room_for_
 ) -> None:
     LanguageModel.objects.update(small_model="claude-opus-5-5")
     model_catalog.reread()
-    said(user, *ADA)
+    say_turns(user, *ADA)
     model.script(answer())
     consolidate(user.pk, at=NOW)
     [sent] = model.bodies
     assert (sent["model"], sent["max_tokens"]) == ("claude-opus-5-5", 2_000 + 4_096)
     assert (sent["thinking"]["type"], sent["output_config"]) == ("adaptive", {"effort": "low"})
-    assert [snapshots.proof(row) for row in asked()] == [True]
+    assert [snapshots.proof(row) for row in note_requests()] == [True]
 
 
 def test_where_the_model_declines_the_record_says_that_the_rules_did_it(user: User, model: ModelServer) -> None:
-    said(user, *ADA)
+    say_turns(user, *ADA)
     model.script(scripts.text("", stop_reason="refusal"))
     consolidate(user.pk, at=NOW)
-    [row] = asked()
+    [row] = note_requests()
     assert row.error and row.error["message"] == "The model stopped: refusal. What is noted comes from rules."
 
 
 @pytest.mark.django_db(transaction=True)
 def test_one_whose_worker_died_is_interrupted_and_asked_again(model: ModelServer) -> None:
     user = make_user()
-    said(user, *ADA)
+    say_turns(user, *ADA)
     gate, backends = scripts.Gate(), []
     model.script(scripts.text(json.dumps({"summary": "Ada told where she lives."}), gate))
 
@@ -169,57 +169,57 @@ def test_one_whose_worker_died_is_interrupted_and_asked_again(model: ModelServer
         cursor.execute("SELECT pg_terminate_backend(%s, 5000)", [backends[0]])
     gate.open()
     worker.join()
-    assert [row.status for row in asked()] == ["pending"]
+    assert [row.status for row in note_requests()] == ["pending"]
 
     model.script(answer())
     assert consolidate(user.pk, at=NOW) == 1
-    ends = [(row.status, row.error["code"] if row.error else None, row.ended_at is not None) for row in asked()]
+    ends = [(row.status, row.error["code"] if row.error else None, row.ended_at is not None) for row in note_requests()]
     assert ends == [("interrupted", "interrupted", True), ("completed", None, True)]
 
 
 def test_forgetting_a_turn_blanks_what_was_told_of_it_and_what_was_known_by_it(user: User, model: ModelServer) -> None:
-    told = said(user, "My Wendelin sails.", "Lovely!")  # too short to be found by its words alone
-    said(user, "It is raining.", at=MORNING - timedelta(hours=3))
+    told = say_turns(user, "My Wendelin sails.", "Lovely!")  # too short to be found by its words alone
+    say_turns(user, "It is raining.", at=MORNING - timedelta(hours=3))
     model.script(answer(), answer(facts=[{"text": "The person's boat is called Wendelin.", "turns": [1]}]))
     consolidate(user.pk, at=NOW)
-    other = said(user, "I painted my boat Wendelin today.", at=MORNING + timedelta(hours=3))
+    other = say_turns(user, "I painted my boat Wendelin today.", at=MORNING + timedelta(hours=3))
     model.script(answer(summary="A boat was painted."))
     consolidate(user.pk, at=NOW)
-    of_rain, of_told, of_other = asked()
+    of_rain, of_told, of_other = note_requests()
     assert "Wendelin." in snapshot_api.body(of_other)["sections"][1]["text"], "as known, since the words are shared"
 
     source = told.messages.get(position=1)
     seen = forgetting.what_turn(user, source.id)
     assert forgetting.forget_turn(user, source.id) == seen
-    assert (gone(of_told), gone(of_other), snapshots.proof(of_rain)) == (True, True, True)
+    assert (is_gone(of_told), is_gone(of_other), snapshots.proof(of_rain)) == (True, True, True)
     assert seen.snapshots == 2
-    assert found("Wendelin sails", "called Wendelin") == []
+    assert rows_with("Wendelin sails", "called Wendelin") == []
     assert other.messages.get().text == "I painted my boat Wendelin today."
     assert not Memory.objects.exists()
 
 
 def test_what_one_request_of_a_worker_was_given_says_nothing_of_its_others(user: User, model: ModelServer) -> None:
     """They answer no turn, so nothing but their own texts tells that they were given a fact."""
-    told = said(user, "My boat is called Quillhaven.", "Lovely!")
-    pubs = said(
+    told = say_turns(user, "My boat is called Quillhaven.", "Lovely!")
+    pubs = say_turns(
         user, "A pub was named Quillhaven.", "Was it?", title="Quillhaven pubs", at=MORNING - timedelta(hours=3)
     )
     model.script(answer(), answer(facts=[{"text": "The person's boat is called Quillhaven.", "turns": [1]}]))
     consolidate(user.pk, at=NOW)
-    of_pubs, of_boat = asked()
+    of_pubs, of_boat = note_requests()
     forgetting.forget_memory(user, Memory.objects.get().id)
     pubs.refresh_from_db()
     assert (pubs.title, [turn.text for turn in pubs.messages.order_by("position")]) == (
         "Quillhaven pubs",
         ["A pub was named Quillhaven.", "Was it?"],
     )
-    assert (gone(of_boat), snapshots.proof(of_pubs)) == (True, True)
+    assert (is_gone(of_boat), snapshots.proof(of_pubs)) == (True, True)
     assert told.messages.get(position=1).text == "[forgotten]"
 
 
 def test_what_is_forgotten_during_the_run_is_told_to_no_model(user: User, model: ModelServer) -> None:
     memory = make_memory(user, "The person has a boat called Wendelin.", created_at=MORNING - timedelta(days=9))
-    said(user, "I painted my boat.")
+    say_turns(user, "I painted my boat.")
 
     def alive() -> bool:
         forgetting.forget_memory(user, memory.id)
@@ -229,13 +229,13 @@ def test_what_is_forgotten_during_the_run_is_told_to_no_model(user: User, model:
     assert consolidate(user.pk, at=NOW, alive=alive) == 1
     [body] = model.bodies
     told = json.loads(body["messages"][0]["content"][0]["text"])
-    assert (told["known"], found("Wendelin")) == ([], [])
+    assert (told["known"], rows_with("Wendelin")) == ([], [])
 
 
 @pytest.mark.django_db(transaction=True)
 def test_what_is_forgotten_between_two_attempts_is_not_told_again(model: ModelServer) -> None:
     user = make_user()
-    thread = said(user, *ADA)
+    thread = say_turns(user, *ADA)
     gate = scripts.Gate()
     model.script(scripts.text("I can't do that.", gate))
     worker = in_thread(lambda: consolidate(user.pk, at=NOW))
@@ -243,8 +243,8 @@ def test_what_is_forgotten_between_two_attempts_is_not_told_again(model: ModelSe
     forgetting.forget_turn(user, thread.messages.get(position=1).id)
     gate.open()
     worker.join()
-    [row] = asked()
-    assert (len(model.requests), row.status, gone(row), found("Hamburg")) == (1, "failed", True, [])
+    [row] = note_requests()
+    assert (len(model.requests), row.status, is_gone(row), rows_with("Hamburg")) == (1, "failed", True, [])
 
 
 def test_a_part_of_a_thread_accounts_for_every_turn() -> None:
@@ -257,7 +257,7 @@ def test_a_part_of_a_thread_accounts_for_every_turn() -> None:
 @pytest.fixture
 def noted(user: User, model: ModelServer) -> Thread:
     """A thread of two parts, the second of them asked about twice."""
-    thread = said(user, *ADA)
+    thread = say_turns(user, *ADA)
     say(thread, "I have a boat.", "Nice.", at=MORNING + timedelta(hours=3))
     model.script(answer(), GARBAGE, answer())
     consolidate(user.pk, at=NOW)
@@ -267,7 +267,7 @@ def noted(user: User, model: ModelServer) -> Thread:
 def test_staff_read_it_as_what_it_is(noted: Thread) -> None:
     client = StaffReader()
     client.force_login(User.objects.create_superuser("root"))
-    first, failed, second = asked()
+    first, failed, second = note_requests()
     page = client.read(page_url("contextsnapshot", failed.pk))
     [verdict] = re.findall(r'<p class="ob-verdict">(.*?)</p>', page.text)
     assert verdict == (

@@ -31,7 +31,7 @@ def facts(text: str) -> list[str]:
     return [fact.text for fact in extract(conversation(text)).facts]
 
 
-def opened(*texts: str) -> list[str]:
+def topics_of(*texts: str) -> list[str]:
     return [topic.title for topic in extract(conversation(*texts)).opened]
 
 
@@ -114,7 +114,7 @@ def test_what_only_the_assistant_says_is_no_fact_and_no_topic() -> None:
     ],
 )
 def test_what_is_begun_and_not_finished_is_open(said: list[str], expected: list[str]) -> None:
-    assert opened(*said) == expected
+    assert topics_of(*said) == expected
 
 
 @pytest.mark.parametrize(

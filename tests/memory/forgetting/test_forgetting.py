@@ -52,7 +52,7 @@ def dump() -> str:
     return "\n".join(sorted(row for row in rows if not row.startswith("memory_vocabulary")))
 
 
-def found(*words: str) -> list[str]:
+def rows_with(*words: str) -> list[str]:
     """The rows of the database in which one of the words stands, as text or as bytes."""
     wanted = [form for word in words for form in (word.lower(), word.encode().hex())]
     return [row for row in dump().splitlines() if any(word in row.lower() for word in wanted)]
@@ -76,7 +76,7 @@ def bytes_of(snapshot: ContextSnapshot) -> bytes:
     return canonical(snapshots.rebuild(ContextSnapshot.objects.get(id=snapshot.id)))
 
 
-def gone(snapshot: ContextSnapshot) -> bool:
+def is_gone(snapshot: ContextSnapshot) -> bool:
     """Whether a snapshot says that something of it was forgotten, and can't be rebuilt."""
     with pytest.raises(NotRebuildable) as refused:
         snapshots.rebuild(ContextSnapshot.objects.get(id=snapshot.id))
@@ -159,13 +159,13 @@ def month(user: User) -> Month:
 
 
 def test_a_needle_leaves_no_trace_in_the_database(month: Month) -> None:
-    before = set(found(*TELLING_WORDS))
+    before = set(rows_with(*TELLING_WORDS))
     sections = list(chain(*(snapshot_api.body(snapshot)["sections"] for snapshot in month.of_before)))
     told = {section["name"] for section in sections if "QX-7731" in (section["text"] or "")}
     assert {"memory", "today", "open_threads", "message", "reply"} <= told, "it is all over the book"
 
     seen = forgetting.what_memory(month.user, month.memory.id)
-    assert {*found(*TELLING_WORDS)} == before, "a preview changes nothing"
+    assert {*rows_with(*TELLING_WORDS)} == before, "a preview changes nothing"
     done = forgetting.forget_memory(month.user, month.memory.id)
     assert seen == done
     assert [(turn.thread, turn.position, turn.why) for turn in done.turns] == [
@@ -174,9 +174,9 @@ def test_a_needle_leaves_no_trace_in_the_database(month: Month) -> None:
         (month.asked.id, 3, "mention"),
     ]
     assert len(done.memories) == 2 and (done.topics, done.titles, done.artifacts, done.summaries) == (1, 1, 2, 2)
-    assert (done.snapshots, [gone(snapshot) for snapshot in month.of_before]) == (4, [True] * 4)
+    assert (done.snapshots, [is_gone(snapshot) for snapshot in month.of_before]) == (4, [True] * 4)
 
-    assert found(*TELLING_WORDS, "MT-5520") == []
+    assert rows_with(*TELLING_WORDS, "MT-5520") == []
     catch_up(month.user.pk)
     with read_only():
         left = search(RecallQuery(user_id=month.user.pk, text=f"{QUESTION} {FACT}", at=timezone.now()))
@@ -193,7 +193,7 @@ def test_what_only_shares_the_topic_stays(month: Month) -> None:
     assert "QX-7731" in dump()
     forgetting.forget_memory(month.user, month.memory.id)
     assert turn(month.elsewhere, 1).text == "Who cuts a spare key for a cabin?"
-    assert gone(untouched), "the tier of memories stood in it"
+    assert is_gone(untouched), "the tier of memories stood in it"
 
 
 def test_what_only_the_thinking_tells_goes_too(month: Month) -> None:
@@ -206,7 +206,7 @@ def test_what_only_the_thinking_tells_goes_too(month: Month) -> None:
     forgetting.forget_memory(month.user, month.memory.id)
     assert turn(chat, 2).blocks == text_blocks("[forgotten]")
     assert not ReplyEvent.objects.filter(reply=reply).exists()
-    assert found(*TELLING_WORDS) == []
+    assert rows_with(*TELLING_WORDS) == []
 
 
 class Boat:
@@ -257,7 +257,7 @@ def test_one_word_is_enough_where_the_fact_was_given(user: User) -> None:
         "Does a boat need a name?",
         "A boat needs none by law. It is only called so.",
     ]
-    assert {row.split(":")[0] for row in found("Quillhaven")} == {
+    assert {row.split(":")[0] for row in rows_with("Quillhaven")} == {
         "conversations_message",
         "conversations_thread",
     }
@@ -286,7 +286,7 @@ def test_a_request_that_held_neither_the_fact_nor_its_turns_stays_proven(user: U
     later = make_snapshot(told, round=2)
     memory = make_memory(user, FACT, sources=[turn(told, 3).id])
     assert forgetting.forget_memory(user, memory.id).snapshots == 1
-    assert gone(later)
+    assert is_gone(later)
     assert [(bytes_of(snapshot), snapshots.proof(snapshot)) for snapshot, _ in before] == [
         (sent, True) for _, sent in before
     ]
@@ -339,9 +339,9 @@ def test_what_is_told_again_is_recorded_again(month: Month) -> None:
     again = make_memory(month.user, FACT, created_at=month.memory.created_at)
     later = make_snapshot(month.asked, round=7)
     assert (b"QX-7731" in bytes_of(later), snapshots.proof(later)) == (True, True)
-    assert all(gone(snapshot) for snapshot in month.of_before)
+    assert all(is_gone(snapshot) for snapshot in month.of_before)
     forgetting.forget_memory(month.user, again.id)
-    assert (gone(later), found("QX-7731")) == (True, [])
+    assert (is_gone(later), rows_with("QX-7731")) == (True, [])
 
 
 def test_summaries_that_told_it_are_empty_at_once_and_due(month: Month) -> None:
@@ -376,7 +376,7 @@ def test_one_turn_goes_with_what_rests_on_it_alone(month: Month) -> None:
     assert done.memories == (month.memory.id,)
     assert kept in Memory.objects.all() and turn(month.told, 2).text == "Noted."
     assert (Thread.objects.get(id=month.told.id).title, month.asked.title) == ("[forgotten]", "The cabin")
-    assert found(SAID) == []
+    assert rows_with(SAID) == []
     with pytest.raises(MessageNotFound):
         forgetting.forget_turn(make_user("eve"), month.source.id)
 
@@ -385,7 +385,7 @@ def test_everything_goes_but_the_conversations(month: Month) -> None:
     assert forgetting.what_all(month.user) == forgetting.forget_all(month.user)
     models = [Memory, Topic, DailySummary]
     assert [model._default_manager.filter(user=month.user).count() for model in models] == [0, 0, 0]
-    assert found("QX-7731", "MT-5520", "red door") == []
+    assert rows_with("QX-7731", "MT-5520", "red door") == []
     parts = ThreadSummary.objects.order_by("thread_id", "first_position")
     assert [(part.thread_id, part.first_position, part.last_position) for part in parts] == [
         (month.told.id, 1, 2), (month.asked.id, 1, 3), (month.elsewhere.id, 1, 2),
@@ -409,7 +409,7 @@ def test_a_deleted_thread_takes_along_what_is_remembered_of_it_alone(month: Mont
     assert not DailySummary.objects.exists()
     other.refresh_from_db()
     assert (other.text, other.stale_since is not None) == ("A locksmith cuts keys.", True)
-    assert gone(month.of_before[0])
+    assert is_gone(month.of_before[0])
 
 
 def test_the_page_of_a_request_says_that_something_was_forgotten(month: Month) -> None:

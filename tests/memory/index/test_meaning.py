@@ -42,7 +42,7 @@ def meaning(db: None) -> Iterator[None]:
         yield
 
 
-def told(user: User, *texts: str) -> Thread:
+def make_told_thread(user: User, *texts: str) -> Thread:
     thread = make_thread(user, texts, created_at=NOW - timedelta(days=90))
     index_turns.catch_up_if_possible(user.pk)
     return thread
@@ -68,7 +68,7 @@ def test_what_shares_no_word_with_the_question_is_found_first(
     user: User, meaning: None, monkeypatch: pytest.MonkeyPatch, few: int
 ) -> None:
     monkeypatch.setattr(vectors, "FEW_TURNS", few)
-    told(user, *SMALL_TALK, PETS, *SMALL_TALK)
+    make_told_thread(user, *SMALL_TALK, PETS, *SMALL_TALK)
     texts, problems = recalled(user)
     assert (texts[0], problems) == (PETS, [])
     with override_settings(OPENBOOK_EMBEDDINGS=False):
@@ -77,7 +77,7 @@ def test_what_shares_no_word_with_the_question_is_found_first(
 
 def test_it_is_off_unless_switched_on_and_then_nothing_knows_of_it(user: User) -> None:
     with CaptureQueriesContext(connection) as queries:
-        told(user, *SMALL_TALK, PETS)
+        make_told_thread(user, *SMALL_TALK, PETS)
         assert recalled(user) == ([], [])
     assert not [query for query in queries if "turnvector" in query["sql"]]
     assert embeddings_are_possible() == []
@@ -87,7 +87,7 @@ def test_it_is_off_unless_switched_on_and_then_nothing_knows_of_it(user: User) -
 
 def test_what_was_said_before_it_was_switched_on_is_found_after_the_command(user: User, other_user: User) -> None:
     for one in (user, other_user):
-        told(one, *SMALL_TALK * 30, PETS)
+        make_told_thread(one, *SMALL_TALK * 30, PETS)
     with override_settings(OPENBOOK_EMBEDDINGS=True):
         assert recalled(user)[1] == ["The database did not answer: UndefinedTable."]
         for _ in range(2):
@@ -98,14 +98,14 @@ def test_what_was_said_before_it_was_switched_on_is_found_after_the_command(user
 
 class TestWhatLeaves:
     def test_never_what_another_user_said(self, user: User, other_user: User, meaning: None) -> None:
-        told(other_user, *SMALL_TALK, PETS)
-        told(user, *SMALL_TALK)
+        make_told_thread(other_user, *SMALL_TALK, PETS)
+        make_told_thread(user, *SMALL_TALK)
         assert PETS not in recalled(user)[0]
 
     def test_what_is_emptied_in_the_index_or_deleted_has_no_point_even_when_it_is_off_by_then(
         self, user: User, meaning: None
     ) -> None:
-        thread = told(user, *SMALL_TALK, PETS)
+        thread = make_told_thread(user, *SMALL_TALK, PETS)
         before = points()
         with override_settings(OPENBOOK_EMBEDDINGS=False):
             IndexedTurn.objects.filter(thread=thread, depth=21).update(terms=[], length=0)
@@ -117,7 +117,7 @@ class TestWhatLeaves:
         assert points() == 0
 
     def test_a_replaced_answer_is_found_by_what_it_says_now(self, user: User, meaning: None) -> None:
-        thread = told(user, *SMALL_TALK, "And now?", PETS)
+        thread = make_told_thread(user, *SMALL_TALK, "And now?", PETS)
         Message.objects.filter(thread=thread, position=22).update(is_active=False)
         Message.objects.create(
             thread=thread,
@@ -143,7 +143,7 @@ class TestWhatFails:
         monkeypatch.setattr(embeddings, "PACKAGE", "no_such_package")
         embeddings._loaded.cache_clear()
         try:
-            told(user, *SMALL_TALK, PETS)
+            make_told_thread(user, *SMALL_TALK, PETS)
             problem = "The package no_such_package is not installed."
             assert recalled(user, "the cats") == (
                 [PETS, "So it goes.", "Nothing much happened.", "It is quiet here.", "What a day.", "So it goes."],
@@ -163,7 +163,7 @@ class TestWhatFails:
             embeddings.load(tmp_path)
 
     def test_a_table_that_is_gone_costs_this_source_only(self, user: User, meaning: None) -> None:
-        told(user, *SMALL_TALK, PETS)
+        make_told_thread(user, *SMALL_TALK, PETS)
         with connection.cursor() as cursor:
             cursor.execute("DROP TABLE memory_turnvector CASCADE")
         texts, problems = recalled(user, "the cats")

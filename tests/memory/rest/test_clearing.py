@@ -15,7 +15,7 @@ from tests.artifacts.factories import make_artifact
 from tests.conversations.factories import make_thread
 from tests.conversations.rest.client import Api, ApiResponse
 from tests.memory.factories import make_memory
-from tests.memory.forgetting.test_forgetting import found
+from tests.memory.forgetting.test_forgetting import rows_with
 from tests.model_server import ModelServer
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("engine")]
@@ -48,7 +48,7 @@ async def test_nothing_of_a_cleared_thread_is_left_and_one_can_talk_on(
         "thread": thread, "messages": 4, "quotes": 0, "memories": 1, "topics": 0, "titles": 1, "summaries": 0,
         "snapshots": 2, "kept_artifacts": 0,
     }  # fmt: skip
-    assert await in_database(found)("ZEBRA", "QUOKKA") == []
+    assert await in_database(rows_with)("ZEBRA", "QUOKKA") == []
     assert (await api.get(f"threads/{thread}/messages/")).body["results"] == []
     assert (await api.get(f"threads/{thread}/messages/?before=end")).body["results"] == []
     assert (await api.get(f"threads/{thread}/")).body["message_count"] == 0

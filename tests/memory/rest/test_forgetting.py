@@ -10,7 +10,7 @@ from memory import forgetting
 from tests import model_scripts as scripts
 from tests.conversations.rest.client import Api
 from tests.memory.factories import make_memory
-from tests.memory.forgetting.test_forgetting import found
+from tests.memory.forgetting.test_forgetting import rows_with
 from tests.model_server import ModelServer
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("engine")]
@@ -33,7 +33,7 @@ async def test_a_needle_of_another_thread_is_recalled_and_once_forgotten_never_a
         (told["user_message"]["id"], "source"),
         (asked["assistant_message"]["id"], "mention"),
     ]
-    assert await in_database(found)("ZEBRA", "QUOKKA") == []
+    assert await in_database(rows_with)("ZEBRA", "QUOKKA") == []
     request = (await api.get(f"requests/{asked['request']}/")).body
     assert request["request"] is None and request["forgotten_at"]
     assert {one["name"]: (one["text"], bool(one["forgotten_at"])) for one in request["sections"]}["memory"] == (

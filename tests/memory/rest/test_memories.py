@@ -27,7 +27,7 @@ async def talk(user: User, *turns: str, **values: Any) -> tuple[Thread, list[Mes
     return thread, [turn async for turn in thread.messages.order_by("position")]
 
 
-async def remembered(user: User, content: str, **values: Any) -> Memory:
+async def make_own_memory(user: User, content: str, **values: Any) -> Memory:
     return await in_database(make_memory)(user, content, **values)
 
 
@@ -48,8 +48,8 @@ def place(turn: Message) -> dict[str, Any]:
 async def test_a_memory_is_told_with_the_turns_that_are_still_there(user: User, api: Api) -> None:
     thread, (gone, _, said) = await talk(user, "Forget me", "Yes", "I moved to Bern")
     await in_database(Message.objects.filter(id=gone.id).update)(is_active=False)
-    new = await remembered(user, "Lives in Bern.", created_at=NOON)
-    old = await remembered(
+    new = await make_own_memory(user, "Lives in Bern.", created_at=NOON)
+    old = await make_own_memory(
         user,
         "Lives in Berlin.",
         origin=Memory.Origin.CONVERSATION,
@@ -82,10 +82,10 @@ async def test_the_list_is_newest_first_by_pages_words_and_thread_and_the_caller
 ) -> None:
     thread, (said, *_) = await talk(user, "My cat is Miezi", "Noted.")
     for day in range(3):
-        await remembered(user, f"Note {day} on bread.", created_at=NOON + timedelta(days=day))
-    await remembered(user, "The cat's name is Miezi.", sources=[said.id], created_at=NOON - timedelta(days=1))
-    await remembered(user, "Only here.", tags=[thread_tag(thread.id)], created_at=NOON - timedelta(days=2))
-    await remembered(other_user, "Note on somebody else's bread.")
+        await make_own_memory(user, f"Note {day} on bread.", created_at=NOON + timedelta(days=day))
+    await make_own_memory(user, "The cat's name is Miezi.", sources=[said.id], created_at=NOON - timedelta(days=1))
+    await make_own_memory(user, "Only here.", tags=[thread_tag(thread.id)], created_at=NOON - timedelta(days=2))
+    await make_own_memory(other_user, "Note on somebody else's bread.")
 
     first = await api.get("memories/?page_size=2")
     assert contents(first) == ["Note 2 on bread.", "Note 1 on bread."]
@@ -140,7 +140,7 @@ async def test_what_is_added_says_who_added_it_and_whom_it_is_about(user: User, 
     ids=lambda body: str(body)[:40],
 )
 async def test_what_cannot_be_remembered_is_refused_and_changes_nothing(user: User, api: Api, body: Any) -> None:
-    kept = await remembered(user, "Kept.")
+    kept = await make_own_memory(user, "Kept.")
     assert (await api.post("memories/", body)).code[:2] == (400, "invalid_request")
     if body != {}:
         assert (await api.call("PATCH", f"memories/{kept.id}/", body)).code[:2] == (400, "invalid_request")
@@ -150,7 +150,7 @@ async def test_what_cannot_be_remembered_is_refused_and_changes_nothing(user: Us
 async def test_a_correction_holds_and_the_words_that_were_said_stay_as_replaced(user: User, api: Api) -> None:
     """Else what the person corrected would be found in that conversation once more, as if it were new."""
     _, (said, *_) = await talk(user, "I live in Berlin", "Noted.")
-    found = await remembered(user, "Lives in Berlin.", origin="conversation", sources=[said.id], created_at=NOON)
+    found = await make_own_memory(user, "Lives in Berlin.", origin="conversation", sources=[said.id], created_at=NOON)
     answer = await api.call("PATCH", f"memories/{found.id}/", {"content": "Lives in Bern."})
     assert (answer.status, answer.body["id"], answer.body["content"]) == (200, str(found.id), "Lives in Bern.")
     assert answer.body["source"] == place(said)
@@ -167,8 +167,8 @@ async def test_a_correction_holds_and_the_words_that_were_said_stay_as_replaced(
 
 async def test_what_forgetting_would_do_is_told_before_and_what_it_did_after(user: User, api: Api) -> None:
     _, (said, *_) = await talk(user, "The code is 4711", "Noted.")
-    memory = await remembered(user, "The code is 4711.", sources=[said.id])
-    other = await remembered(user, "Likes tea.")
+    memory = await make_own_memory(user, "The code is 4711.", sources=[said.id])
+    other = await make_own_memory(user, "Likes tea.")
     before = (await api.get(f"memories/{memory.id}/forgetting/")).body
     assert (before["memories"], before["turns"][0]["message"]) == ([str(memory.id)], str(said.id))
     assert len(contents(await api.get("memories/"))) == 2
@@ -193,8 +193,8 @@ async def test_a_turn_is_forgotten_in_place_but_not_while_a_reply_runs(user: Use
 
 
 async def test_everything_is_forgotten_only_where_it_is_said(user: User, other_user: User, api: Api) -> None:
-    await remembered(user, "Mine.")
-    await remembered(other_user, "Not mine.")
+    await make_own_memory(user, "Mine.")
+    await make_own_memory(other_user, "Not mine.")
     bodies: list[Any] = [None, {}, {"all": False}, {"all": None}, []]
     for body in bodies:
         assert (await api.post("memories/forget/", body)).code[:2] == (400, "invalid_request")

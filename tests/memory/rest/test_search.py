@@ -21,7 +21,7 @@ from tests.model_server import ModelServer
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("engine")]
 
 
-async def found(api: Api, query: str) -> list[dict[str, Any]]:
+async def search_memories(api: Api, query: str) -> list[dict[str, Any]]:
     answer = await api.get(f"memories/search/?q={query}")
     assert answer.status == 200, answer.body
     return list(answer.body["results"])
@@ -31,7 +31,7 @@ async def test_turns_and_memories_are_found_with_their_source(user: User, api: A
     memory = await in_database(make_memory)(user, "Owns the boat Marisol.")
     sent = await api.post("threads/new/messages/", {"content": "My boat Marisol needs paint."})
     turn = await Message.objects.aget(id=sent.body["user_message"]["id"])
-    results = await found(api, "boat Marisol")
+    results = await search_memories(api, "boat Marisol")
     by_kind = {
         one["source"]["kind"]: one for one in results if one["content"] != turn.text or one["source"]["position"]
     }
@@ -45,7 +45,7 @@ async def test_turns_and_memories_are_found_with_their_source(user: User, api: A
     }
     assert (by_kind["memory"]["content"], by_kind["memory"]["source"]["id"]) == (memory.content, str(memory.id))
     assert [one["score"] for one in results] == sorted((one["score"] for one in results), reverse=True)
-    assert await found(others_api, "boat Marisol") == []
+    assert await search_memories(others_api, "boat Marisol") == []
 
 
 async def test_what_was_said_is_in_the_index_once_the_reply_has_ended(api: Api) -> None:
@@ -59,11 +59,11 @@ async def test_what_was_imported_is_found_at_once_and_no_longer_once_it_is_delet
     turns = [{"role": "user", "content": f"Turn {n} of the boat talk."} for n in range(60)]
     imported = await api.post("import/", {"format": "openbook/1", "threads": [{"messages": turns}]})
     assert (await IndexedTurn.objects.acount(), (await Vocabulary.objects.aget(user=user)).turns) == (60, 60)
-    results = await found(api, "boat turn 7")
+    results = await search_memories(api, "boat turn 7")
     assert results[0]["content"] == "Turn 7 of the boat talk."
-    assert len(await found(api, "boat talk")) == 50
+    assert len(await search_memories(api, "boat talk")) == 50
     await api.call("DELETE", f"threads/{imported.body['threads'][0]['id']}/")
-    assert (await found(api, "boat turn 7"), await IndexedTurn.objects.acount()) == ([], 0)
+    assert (await search_memories(api, "boat turn 7"), await IndexedTurn.objects.acount()) == ([], 0)
 
 
 async def test_what_was_said_in_another_thread_stands_beside_the_question_and_is_accounted_for(
@@ -113,4 +113,4 @@ async def test_a_query_must_say_something(api: Api, query: str) -> None:
 @pytest.mark.parametrize("query", ["what is it", "%25%25%25 ' \" | %26 !", "天", "%F0%9F%8E%89", "%00"])
 async def test_whatever_is_asked_is_answered(api: Api, query: str) -> None:
     await api.post("threads/new/messages/", {"content": "My boat is called Marisol."})
-    assert isinstance(await found(api, query), list)
+    assert isinstance(await search_memories(api, query), list)

@@ -46,7 +46,7 @@ TABLES = {
 }
 
 
-def read(
+def read_profile(
     user: User, thread: Thread | None = None, *, began: datetime = BEGAN, away: timedelta | None = None
 ) -> Profile:
     session = Session(started_at=began, away_since=None if away is None else began - away)
@@ -54,7 +54,7 @@ def read(
         return read_standing(user_id=user.pk, thread_id=thread.id if thread else None, session=session)
 
 
-def known(user: User) -> Profile:
+def profile_of(user: User) -> Profile:
     """One row in every source, and what is then known after two days away."""
     make_preferences(user, time_zone="Asia/Shanghai")
     memory = make_memory(user, "她住在汉堡 🏡", created_at=BEGAN - DAY)
@@ -83,20 +83,20 @@ def without(standing: Profile, source: str, kind: ProblemKind, message: str) -> 
 
 
 def facts(user: User, thread: Thread | None = None) -> list[str]:
-    return [fact.text for fact in read(user, thread).facts]
+    return [fact.text for fact in read_profile(user, thread).facts]
 
 
 def test_nothing_is_known_of_a_new_person(user: User) -> None:
-    assert read(user) == Profile(began_at=BEGAN)
+    assert read_profile(user) == Profile(began_at=BEGAN)
 
 
 def test_every_source_is_read_in_any_script(user: User) -> None:
-    assert known(user) == read(user, away=2 * DAY)
+    assert profile_of(user) == read_profile(user, away=2 * DAY)
 
 
 def test_another_users_rows_are_never_read(user: User, other_user: User) -> None:
-    known(other_user)
-    assert read(user, away=2 * DAY) == Profile(began_at=BEGAN)
+    profile_of(other_user)
+    assert read_profile(user, away=2 * DAY) == Profile(began_at=BEGAN)
 
 
 def test_the_newest_memories_come_first_and_no_more_than_can_matter(user: User) -> None:
@@ -140,7 +140,7 @@ def test_a_memory_that_has_ended_is_gone_at_once_and_one_that_expires_with_the_n
     make_memory(user, "until Friday", valid_until=BEGAN + HOUR, created_at=BEGAN - HOUR)
     make_memory(user, "until last week", valid_until=BEGAN, created_at=BEGAN - 2 * HOUR)
     moved = make_memory(user, "lives in Hamburg", created_at=BEGAN - 3 * HOUR)
-    standing = read(user)
+    standing = read_profile(user)
     assert [(fact.text, fact.valid_until) for fact in standing.facts] == [
         ("until Friday", BEGAN + HOUR),
         ("until last week", BEGAN),
@@ -176,7 +176,7 @@ def test_today_is_the_day_of_the_persons_own_time_zone(user: User, zone: str, be
     middle = date.fromisoformat(day)
     for offset in range(-2, 3):
         make_daily_summary(user, (other := middle + offset * DAY).isoformat(), f"about {other}")
-    standing = read(user, began=datetime.fromisoformat(began))
+    standing = read_profile(user, began=datetime.fromisoformat(began))
     assert standing.today and standing.today.text == f"about {day}"
 
 
@@ -184,7 +184,7 @@ def test_today_is_the_day_of_the_persons_own_time_zone(user: User, zone: str, be
 def test_an_unknown_time_zone_falls_back_to_utc_and_says_so(user: User, zone: str) -> None:
     make_preferences(user, time_zone=zone)
     make_daily_summary(user, "2026-03-28", "about today")
-    standing = read(user)
+    standing = read_profile(user)
     message = "The time zone is unknown; UTC stands in for it."
     assert (standing.today and standing.today.text, standing.problems) == (
         "about today",
@@ -193,18 +193,18 @@ def test_an_unknown_time_zone_falls_back_to_utc_and_says_so(user: User, zone: st
 
 
 def test_who_wants_nothing_remembered_is_given_no_tier(user: User) -> None:
-    known(user)
+    profile_of(user)
     assistant = Assistant.objects.get(slug="companion")
-    assert len(build_tiers(read(user, away=2 * DAY), assistant)) == 4
+    assert len(build_tiers(read_profile(user, away=2 * DAY), assistant)) == 4
     Preferences.objects.update(remembers=False)
-    assert build_tiers(read(user, away=2 * DAY), assistant) == []
+    assert build_tiers(read_profile(user, away=2 * DAY), assistant) == []
 
 
 def test_the_newest_topics_come_first_and_a_resolved_one_goes(user: User) -> None:
     topics = [make_topic(user, f"topic {age}", opened_at=BEGAN - age * DAY) for age in (9, 0, 7, 2, 30)]
-    assert [topic.title for topic in read(user).topics] == [f"topic {age}" for age in (0, 2, 7, 9, 30)]
+    assert [topic.title for topic in read_profile(user).topics] == [f"topic {age}" for age in (0, 2, 7, 9, 30)]
     Topic.objects.filter(pk=topics[3].pk).update(resolved_at=BEGAN)
-    assert [topic.title for topic in read(user).topics] == [f"topic {age}" for age in (0, 7, 9, 30)]
+    assert [topic.title for topic in read_profile(user).topics] == [f"topic {age}" for age in (0, 7, 9, 30)]
 
 
 @pytest.mark.parametrize(
@@ -214,7 +214,7 @@ def test_the_last_conversation_is_given_after_more_than_a_day_away(
     user: User, away: timedelta | None, given: bool
 ) -> None:
     make_thread_summary(make_thread(user), BEGAN - 2 * DAY)
-    assert bool(read(user, away=away).last_conversation) == given
+    assert bool(read_profile(user, away=away).last_conversation) == given
 
 
 def test_the_last_conversation_is_the_latest_other_one_before_the_session(user: User) -> None:
@@ -223,14 +223,14 @@ def test_the_last_conversation_is_the_latest_other_one_before_the_session(user: 
     make_thread_summary(make_thread(user), BEGAN - 3 * DAY, "the last")
     make_thread_summary(here, BEGAN - 2 * DAY, "this one")
     make_thread_summary(make_thread(user), BEGAN, "in this session")
-    last = read(user, here, away=2 * DAY).last_conversation
+    last = read_profile(user, here, away=2 * DAY).last_conversation
     assert last and (last.text, last.ended_on) == ("the last", date(2026, 3, 25))
 
 
 def test_the_day_that_it_ended_on_is_told_in_the_persons_time_zone(user: User) -> None:
     make_preferences(user, time_zone="Pacific/Auckland")
     make_thread_summary(make_thread(user), datetime(2026, 3, 20, 12, tzinfo=UTC))
-    last = read(user, away=8 * DAY).last_conversation
+    last = read_profile(user, away=8 * DAY).last_conversation
     assert last and last.ended_on == date(2026, 3, 21)
 
 
@@ -255,7 +255,7 @@ def test_the_text_is_the_same_at_every_minute_of_a_session_also_past_midnight(us
 
 
 def test_one_statement_reads_everything_and_the_transaction_stays_as_it_was(user: User) -> None:
-    known(user)
+    profile_of(user)
     with read_only(), connection.cursor() as cursor:
         cursor.execute("SET LOCAL statement_timeout = 12345")
         with CaptureQueriesContext(connection) as queries:
@@ -267,7 +267,7 @@ def test_one_statement_reads_everything_and_the_transaction_stays_as_it_was(user
 
 def test_the_statement_is_prepared_and_planned_only_once(user: User) -> None:
     for _ in range(5):
-        read(user)
+        read_profile(user)
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT sum(generic_plans) > 0, sum(custom_plans) FROM pg_prepared_statements"
@@ -310,7 +310,7 @@ def test_the_number_of_rows_read_does_not_grow_with_what_is_known(user: User, ot
         for table in TABLES.values():
             cursor.execute(f"ANALYZE {table}")
     before = rows_read()
-    standing = read(user, here, away=2 * DAY)
+    standing = read_profile(user, here, away=2 * DAY)
     after = rows_read()
     assert (len(standing.facts), len(standing.topics), standing.last_conversation) == (40, 10, None)
     assert {source: after[table] - before[table] for source, table in TABLES.items()} == {
@@ -334,7 +334,7 @@ def rows_read() -> dict[str, int]:
 
 @pytest.mark.parametrize("source", TABLES)
 def test_a_source_that_raises_costs_that_source_only(user: User, source: str) -> None:
-    whole = known(user)
+    whole = profile_of(user)
     with connection.cursor() as cursor:
         cursor.execute(f"ALTER TABLE {TABLES[source]} RENAME TO elsewhere")
     with read_only():
@@ -358,7 +358,7 @@ def takes_less_than_a_second(step: Callable[[], None]) -> bool:
 @pytest.mark.parametrize("source", TABLES)
 @pytest.mark.usefixtures("deadlines")
 def test_a_source_that_stalls_costs_that_source_and_less_than_a_second(user: User, source: str) -> None:
-    whole = known(user)
+    whole = profile_of(user)
 
     def read_once() -> None:
         with read_only():
@@ -373,17 +373,17 @@ def test_a_source_that_stalls_costs_that_source_and_less_than_a_second(user: Use
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("deadlines")
 def test_all_sources_that_stall_together_cost_less_than_a_second(user: User) -> None:
-    known(user)
+    profile_of(user)
 
     def read_once() -> None:
-        assert [(problem.source, problem.kind) for problem in read(user, away=2 * DAY).problems] == [
+        assert [(problem.source, problem.kind) for problem in read_profile(user, away=2 * DAY).problems] == [
             (source, ProblemKind.TIMED_OUT) for source in TABLES
         ]
 
     with locked(*TABLES.values()):
         assert takes_less_than_a_second(read_once)
     with CaptureQueriesContext(connection) as queries:
-        assert [read(user, away=2 * DAY).problems for _ in range(5)] == [()] * 5
+        assert [read_profile(user, away=2 * DAY).problems for _ in range(5)] == [()] * 5
     assert sum("json_agg" in query["sql"] for query in queries) == 5, "and one statement is enough again"
 
 
@@ -398,11 +398,11 @@ def locked(*tables: str) -> Iterator[None]:
 
 @pytest.mark.parametrize("moments", [None, "one text", {"a": 1}, [1], ["fine", None], ["long " * 5_000]])
 def test_key_moments_that_are_no_list_of_texts_cost_today_only(user: User, moments: object) -> None:
-    whole = known(user)
+    whole = profile_of(user)
     assert whole.today
     DailySummary.objects.update(key_moments=Value(moments, JSONField()))
     message = f"The key moments of summary {whole.today.id} are no list of texts, or too long."
-    assert read(user, away=2 * DAY) == without(whole, "today", ProblemKind.GARBAGE, message)
+    assert read_profile(user, away=2 * DAY) == without(whole, "today", ProblemKind.GARBAGE, message)
 
 
 @pytest.mark.parametrize(
@@ -414,18 +414,20 @@ def test_key_moments_that_are_no_list_of_texts_cost_today_only(user: User, momen
     ],
 )
 def test_a_text_too_long_to_be_a_summary_costs_that_row_only(user: User, source: str, spoil: str) -> None:
-    whole = known(user)
+    whole = profile_of(user)
     with connection.cursor() as cursor:
         cursor.execute(spoil)
-    assert read(user, away=2 * DAY) == without(whole, source, ProblemKind.GARBAGE, "A text is too long.")
+    assert read_profile(user, away=2 * DAY) == without(whole, source, ProblemKind.GARBAGE, "A text is too long.")
 
 
 @pytest.mark.parametrize("at", ["infinity", "10000-01-01 00:00+00", "0044-03-15 00:00+00 BC"])
 def test_a_time_out_of_range_costs_that_row_only(user: User, at: str) -> None:
-    whole = known(user)
+    whole = profile_of(user)
     with connection.cursor() as cursor:
         cursor.execute("UPDATE memory_topic SET opened_at = %s", [at])
-    assert read(user, away=2 * DAY) == without(whole, "open_threads", ProblemKind.GARBAGE, "A time is out of range.")
+    assert read_profile(user, away=2 * DAY) == without(
+        whole, "open_threads", ProblemKind.GARBAGE, "A time is out of range."
+    )
 
 
 def test_problems_hold_no_texts(user: User) -> None:
@@ -440,7 +442,7 @@ def test_problems_hold_no_texts(user: User) -> None:
             "CREATE VIEW memory_memory AS SELECT id, user_id, stumble(content) AS content, confined_to, created_at,"
             " valid_until, ended_at FROM kept"
         )
-    assert read(user).problems == (
+    assert read_profile(user).problems == (
         Problem(
             source="memory",
             kind=ProblemKind.ERROR,
@@ -450,16 +452,16 @@ def test_problems_hold_no_texts(user: User) -> None:
 
 
 def test_reading_writes_nothing(user: User) -> None:
-    known(user)
+    profile_of(user)
     tables = [*TABLES.values(), "conversations_thread"]
-    before = written(tables)
-    read(user, away=2 * DAY)
-    assert written(tables) == before
+    before = write_counts(tables)
+    read_profile(user, away=2 * DAY)
+    assert write_counts(tables) == before
     with pytest.raises(DatabaseError, match="read-only transaction"), read_only():
         Topic.objects.update(title="changed")
 
 
-def written(tables: list[str]) -> list[tuple[object, ...]]:
+def write_counts(tables: list[str]) -> list[tuple[object, ...]]:
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT relname, n_tup_ins, n_tup_upd, n_tup_del FROM pg_stat_xact_user_tables"

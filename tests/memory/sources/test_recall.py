@@ -37,14 +37,14 @@ SMALL_TALK = ["What a day.", "It is quiet here.", "Nothing much happened.", "So 
 INDEXED = pytest.mark.parametrize("indexed", [True, False], ids=["indexed", "just stored"])
 
 
-def told(user: User, *texts: str, at: datetime = NOW - timedelta(days=90), indexed: bool = True) -> Thread:
+def tell_turns(user: User, *texts: str, at: datetime = NOW - timedelta(days=90), indexed: bool = True) -> Thread:
     thread = make_thread(user, texts, created_at=at)
     if indexed:
         catch_up(user.pk)
     return thread
 
 
-def found(user: User, text: str) -> list[str]:
+def recalled_texts(user: User, text: str) -> list[str]:
     with read_only():
         return [one.text for one in search(RecallQuery(user_id=user.pk, text=text, at=NOW))]
 
@@ -77,51 +77,54 @@ class TestRanking:
     @INDEXED
     def test_rare_words_count_more_than_common_ones(self, user: User, indexed: bool) -> None:
         talk = [f"We talked about the boat again, time {n}." for n in range(30)]
-        told(user, *talk, "The boat is called Marisol.", *SMALL_TALK, indexed=indexed)
-        assert found(user, "Is there a boat called Marisol?")[0] == "The boat is called Marisol."
+        tell_turns(user, *talk, "The boat is called Marisol.", *SMALL_TALK, indexed=indexed)
+        assert recalled_texts(user, "Is there a boat called Marisol?")[0] == "The boat is called Marisol."
 
     def test_an_answer_is_found_beside_its_question(self, user: User) -> None:
-        told(user, *SMALL_TALK * 5, "Where did you grow up?", "In Trondheim.", *SMALL_TALK * 5)
-        assert found(user, "Where did she grow up?")[:2] == ["Where did you grow up?", "In Trondheim."]
+        tell_turns(user, *SMALL_TALK * 5, "Where did you grow up?", "In Trondheim.", *SMALL_TALK * 5)
+        assert recalled_texts(user, "Where did she grow up?")[:2] == ["Where did you grow up?", "In Trondheim."]
 
     def test_other_forms_of_a_word_and_scripts_without_spaces_are_found(self, user: User) -> None:
-        told(user, *SMALL_TALK, "I painted a sunrise.", "Nice.", "我的猫叫小花。", "好的。")
-        assert found(user, "Which paintings?")[0] == "I painted a sunrise."
-        assert found(user, "猫叫什么名字？")[0] == "我的猫叫小花。"
+        tell_turns(user, *SMALL_TALK, "I painted a sunrise.", "Nice.", "我的猫叫小花。", "好的。")
+        assert recalled_texts(user, "Which paintings?")[0] == "I painted a sunrise."
+        assert recalled_texts(user, "猫叫什么名字？")[0] == "我的猫叫小花。"
 
     def test_who_is_named_has_said_it(self, user: User) -> None:
         talk = [f"{name}: I like my cat, number {n}." for n in range(10) for name in ("Ada", "Bob")]
-        told(user, *talk)
-        assert [text[:3] for text in found(user, "Which cat does Bob like?")[:5]] == ["Bob"] * 5
+        tell_turns(user, *talk)
+        assert [text[:3] for text in recalled_texts(user, "Which cat does Bob like?")[:5]] == ["Bob"] * 5
 
     def test_who_asks_for_himself_or_for_what_was_advised(self, user: User) -> None:
-        told(user, *["I cook rice with lemon.", "Try rice with saffron."] * 3)
-        assert found(user, "What rice do I cook?")[0] == "I cook rice with lemon."
-        assert found(user, "Which rice did you suggest?")[0] == "Try rice with saffron."
+        tell_turns(user, *["I cook rice with lemon.", "Try rice with saffron."] * 3)
+        assert recalled_texts(user, "What rice do I cook?")[0] == "I cook rice with lemon."
+        assert recalled_texts(user, "Which rice did you suggest?")[0] == "Try rice with saffron."
 
     @INDEXED
     def test_a_day_that_is_named_is_found_even_without_other_words(self, user: User, indexed: bool) -> None:
         for days in (30, 7, 1):
-            told(user, f"Gardening, {days}.", at=NOW - timedelta(days=days), indexed=indexed)
-        assert found(user, "What was it yesterday?")[0] == "Gardening, 1."
-        assert found(user, "And on 2026-11-14?")[0] == "Gardening, 7."
-        assert found(user, "Gardening on 22 October?")[0] == "Gardening, 30."
+            tell_turns(user, f"Gardening, {days}.", at=NOW - timedelta(days=days), indexed=indexed)
+        assert recalled_texts(user, "What was it yesterday?")[0] == "Gardening, 1."
+        assert recalled_texts(user, "And on 2026-11-14?")[0] == "Gardening, 7."
+        assert recalled_texts(user, "Gardening on 22 October?")[0] == "Gardening, 30."
 
 
 @pytest.mark.django_db
 class TestWhoseAndWhat:
     def test_never_what_another_user_said(self, user: User, other_user: User) -> None:
-        told(other_user, "The boat is called Marisol.", "Nice.")
-        told(other_user, "The boat is for sale.", indexed=False)
-        mine = told(user, *SMALL_TALK)
+        tell_turns(other_user, "The boat is called Marisol.", "Nice.")
+        tell_turns(other_user, "The boat is for sale.", indexed=False)
+        mine = tell_turns(user, *SMALL_TALK)
         # Even if two users' terms were the same number.
         terms = IndexedTurn.objects.filter(user=other_user).values_list("terms", flat=True)
         IndexedTurn.objects.filter(thread=mine, depth=1).update(terms=[number for some in terms for number in some])
-        assert (found(user, "The boat called Marisol"), len(found(other_user, "The boat called Marisol"))) == ([], 3)
+        assert (
+            recalled_texts(user, "The boat called Marisol"),
+            len(recalled_texts(other_user, "The boat called Marisol")),
+        ) == ([], 3)
 
     @INDEXED
     def test_a_replaced_answer_and_a_deleted_thread_never_come_back(self, user: User, indexed: bool) -> None:
-        thread = told(user, "The name of the boat?", "The boat is called Marisol.", indexed=indexed)
+        thread = tell_turns(user, "The name of the boat?", "The boat is called Marisol.", indexed=indexed)
         Message.objects.filter(thread=thread, position=2).update(is_active=False)
         Message.objects.create(
             thread=thread,
@@ -135,38 +138,40 @@ class TestWhoseAndWhat:
         )
         Thread.objects.filter(id=thread.id).update(updated_at=timezone.now(), last_position=3)
         both = {"The name of the boat?", "The boat is called Aurora."}
-        assert set(found(user, "the boat Marisol")) == both
+        assert set(recalled_texts(user, "the boat Marisol")) == both
         catch_up(user.pk)
-        assert set(found(user, "the boat Aurora")) == both
+        assert set(recalled_texts(user, "the boat Aurora")) == both
         delete_thread(thread)
-        assert (found(user, "the boat Aurora"), IndexedTurn.objects.count()) == ([], 0)
+        assert (recalled_texts(user, "the boat Aurora"), IndexedTurn.objects.count()) == ([], 0)
 
     def test_a_request_whose_artifact_was_made_is_not_recalled(self, user: User) -> None:
-        thread = told(user, "Write the boat plan.", "Here is the boat plan.", "Which boat?", "A small boat.")
+        thread = tell_turns(user, "Write the boat plan.", "Here is the boat plan.", "Which boat?", "A small boat.")
         make_artifact(thread, message=thread.messages.get(position=2))
-        assert set(found(user, "the boat plan")) == {"Which boat?", "A small boat."}
+        assert set(recalled_texts(user, "the boat plan")) == {"Which boat?", "A small boat."}
 
     def test_the_nearest_turn_made_it_and_an_earlier_one_is_recalled(self, user: User) -> None:
         """F3, which a copy of the rule in SQL did not know."""
-        thread = told(user, "Draw the boat.", "A boat.", "Write the boat plan.", "Here is the boat plan.")
+        thread = tell_turns(user, "Draw the boat.", "A boat.", "Write the boat plan.", "Here is the boat plan.")
         at = thread.created_at + timedelta(seconds=4)
         with allow_deletion():
             Message.objects.filter(thread=thread, position__gt=2).update(created_at=at - timedelta(seconds=1))
         make_artifact(thread, created_at=at)
-        assert set(found(user, "the boat plan")) == {"Draw the boat.", "A boat."}
+        assert set(recalled_texts(user, "the boat plan")) == {"Draw the boat.", "A boat."}
 
     def test_what_made_a_deleted_artifact_comes_back_to_its_own_thread_only(self, user: User) -> None:
         """F5, F11."""
-        thread = told(user, "Write the boat plan.", "Here is the boat plan.", "Which boat?", "A small boat.")
+        thread = tell_turns(user, "Write the boat plan.", "Here is the boat plan.", "Which boat?", "A small boat.")
         make_artifact(thread, message=thread.messages.get(position=2), deleted_at=NOW)
-        assert set(found(user, "the boat plan")) == {"Which boat?", "A small boat."}
+        assert set(recalled_texts(user, "the boat plan")) == {"Which boat?", "A small boat."}
         here = RecallQuery(user_id=user.pk, text="the boat plan", at=NOW, thread_id=thread.id, before=9)
         with read_only():
             assert len(search(here)) == 4
 
     def test_nobodys_words_are_not_recalled_but_what_the_person_said_is(self, user: User) -> None:
         """P6."""
-        thread = told(user, *("The boat is blue.", "Noted: a blue boat.") * 2, "Sink the boat.", "No boat is sunk.")
+        thread = tell_turns(
+            user, *("The boat is blue.", "Noted: a blue boat.") * 2, "Sink the boat.", "No boat is sunk."
+        )
         turns = Message.objects.filter(thread=thread)
         ends: dict[int, dict[str, Any]] = {
             2: {"offline": True},
@@ -177,24 +182,24 @@ class TestWhoseAndWhat:
         with allow_deletion():
             for position, values in ends.items():
                 turns.filter(position=position).update(**values)
-        assert found(user, "the boat") == ["The boat is blue."]
+        assert recalled_texts(user, "the boat") == ["The boat is blue."]
 
     def test_enough_is_found_behind_much_that_may_not_be_told(self, user: User) -> None:
         pairs = [(f"Write boat plan {n}.", f"Boat plan {n} is written.") for n in range(60)]
-        thread = told(user, *(text for pair in pairs for text in pair))
+        thread = tell_turns(user, *(text for pair in pairs for text in pair))
         for position in range(2, 121, 2):
             make_artifact(thread, message=thread.messages.get(position=position))
-        told(user, *SMALL_TALK, "Somewhere a boat plan was mentioned, in a long sentence that says much else.")
-        assert found(user, "the boat plan")[0].startswith("Somewhere a boat plan")
+        tell_turns(user, *SMALL_TALK, "Somewhere a boat plan was mentioned, in a long sentence that says much else.")
+        assert recalled_texts(user, "the boat plan")[0].startswith("Somewhere a boat plan")
 
     def test_what_is_left_unindexed_is_indexed_by_the_next(self, user: User) -> None:
         long = [f"Turn {n} of the boat talk." for n in range(700)]
-        thread = told(user, *long, indexed=False)
-        assert found(user, "boat turn 699")[0] == "Turn 699 of the boat talk."
+        thread = tell_turns(user, *long, indexed=False)
+        assert recalled_texts(user, "boat turn 699")[0] == "Turn 699 of the boat talk."
         catch_up(user.pk)
         catch_up(user.pk)
         assert IndexedTurn.objects.filter(thread=thread).count() == 700
-        assert found(user, "boat turn 7")[0] == "Turn 7 of the boat talk."
+        assert recalled_texts(user, "boat turn 7")[0] == "Turn 7 of the boat talk."
 
     def test_only_what_the_person_may_be_reminded_of_here_is_found(self, user: User, other_user: User) -> None:
         here, elsewhere = make_thread(user), make_thread(user)
@@ -214,8 +219,8 @@ class TestQuoted:
         """F11: it stood four times beside one message."""
         here = make_thread(user)
         for days in (40, 30, 20, 10):
-            told(user, "Paint the boat, please!", at=NOW - timedelta(days=days))
-        newest = told(user, "paint the boat please", at=NOW - timedelta(days=5)).messages.get()
+            tell_turns(user, "Paint the boat, please!", at=NOW - timedelta(days=days))
+        newest = tell_turns(user, "paint the boat please", at=NOW - timedelta(days=5)).messages.get()
         recalled = reminded(user, here, "Which boat?")
         (section,) = recalled.sections
         assert section.text.splitlines() == [
@@ -227,8 +232,8 @@ class TestQuoted:
         assert [item.reason for item in recalled.items] == [Reason.RECALLED, *[Reason.REPEATED] * 4]
 
     def test_where_and_when_it_was_said_stands_above_it(self, user: User) -> None:
-        here = told(user, "My boat is blue.", "A blue boat.", at=datetime(2026, 3, 3, 12, tzinfo=UTC))
-        told(user, "Ada: The boat leaks.", at=datetime(2026, 3, 3, 9, tzinfo=UTC))
+        here = tell_turns(user, "My boat is blue.", "A blue boat.", at=datetime(2026, 3, 3, 12, tzinfo=UTC))
+        tell_turns(user, "Ada: The boat leaks.", at=datetime(2026, 3, 3, 9, tzinfo=UTC))
         make_memory(user, "Has a boat.", created_at=datetime(2026, 1, 2, 9, tzinfo=UTC))
         (section,) = reminded(user, here, "Is my blue boat the one that leaks?").sections
         assert section.text.splitlines() == [
@@ -250,7 +255,7 @@ class TestQuoted:
 
     def test_what_may_not_be_told_is_accounted_for(self, user: User) -> None:
         here = make_thread(user)
-        thread = told(user, "Write the boat plan.", "Here is the boat plan.", "Which boat?", "A small boat.")
+        thread = tell_turns(user, "Write the boat plan.", "Here is the boat plan.", "Which boat?", "A small boat.")
         make_artifact(thread, message=thread.messages.get(position=2))
         reasons = {item.id: (item.reason, item.tokens > 0) for item in reminded(user, here, "the boat plan").items}
         made, recalled = (Reason.FULFILLED_ARTIFACT, False), (Reason.RECALLED, True)

@@ -80,7 +80,7 @@ def fill(user: User, number: int) -> None:
     looked(user, what="message", thread_id=thread.id, object_id=str(turn.id))
 
 
-def shown(client: Client, address: str = "/memory/") -> str:
+def page_text(client: Client, address: str = "/memory/") -> str:
     return client.get(address).content.decode()
 
 
@@ -90,7 +90,7 @@ def test_all_of_it_can_be_read_without_a_script_and_nobody_elses(client: Client,
     make_preferences(user, remembers=False, time_zone="Europe/Lisbon")
     assert client.get("/memory/").headers["Location"] == "/accounts/login/?next=/memory/"
     client.force_login(user)
-    page = shown(client)
+    page = page_text(client)
     turn = Message.objects.get(text="I bake rye 1")
     for told in (
         "Bakes rye 1.",
@@ -113,12 +113,12 @@ def test_what_is_searched_and_the_day_that_is_asked_for_are_shown_without_a_scri
     for number in range(3):
         fill(user, number)
     client.force_login(user)
-    listed = re.findall(r'<p class="note-text" dir="auto">([^<]+)</p>', shown(client, "/memory/?q=RYE 1"))
+    listed = re.findall(r'<p class="note-text" dir="auto">([^<]+)</p>', page_text(client, "/memory/?q=RYE 1"))
     assert listed == ["Bakes rye 1."]
     asked = (timezone.now() - timedelta(days=2)).date()
     for address, wanted in (("/memory/", 0), (f"/memory/?day={asked}", 2), ("/memory/?day=never", 0)):
         days = re.findall(
-            r'<article class="day-page" data-day="[\d-]+"( hidden)?>.*?Baked (\d)', shown(client, address), re.S
+            r'<article class="day-page" data-day="[\d-]+"( hidden)?>.*?Baked (\d)', page_text(client, address), re.S
         )
         assert [number for hidden, number in days if not hidden] == [str(wanted)]
 
@@ -129,12 +129,12 @@ def test_more_rows_cost_no_more_statements(client: Client, user: User) -> None:
     for number in range(3):
         fill(user, number)
         with CaptureQueriesContext(connection) as statements:
-            shown(client)
+            page_text(client)
         counts.append(len(statements))
     assert counts[1:] == counts[:1] * 2
 
 
-def told(page: str) -> list[tuple[str, str, list[str]]]:
+def looks_on(page: str) -> list[tuple[str, str, list[str]]]:
     """Who looked, for what reason, and at what, without markup."""
     visits = re.findall(
         r'<li class="visit">.*?<strong>(.*?)</strong>.*?dir="auto">(.*?)</p>(.*?)</ul>', page, re.DOTALL
@@ -144,7 +144,7 @@ def told(page: str) -> list[tuple[str, str, list[str]]]:
 
 def test_people_read_who_looked_at_what_and_why_newest_first(client: Client, user: User, other_user: User) -> None:
     client.force_login(user)
-    assert "Nobody of the staff has looked at what you wrote." in shown(client)
+    assert "Nobody of the staff has looked at what you wrote." in page_text(client)
     kept, gone = make_thread(user, ["One", "Two"]), make_thread(user)
     turn = kept.messages.get(position=2)
     looked(user, what="thread", thread_id=kept.id, object_id=str(kept.id), reason="Ticket 7 <b>")
@@ -154,7 +154,7 @@ def test_people_read_who_looked_at_what_and_why_newest_first(client: Client, use
     looked(user, what="thread", thread_id=make_thread(other_user).id)
     looked(other_user, reason="Not mine")
     deletion.delete_thread(gone)
-    assert told(shown(client)) == [
+    assert looks_on(page_text(client)) == [
         ("kim", "“R”", ["read a conversation", "read a conversation", "downloaded a note"]),
         (
             "kim",
