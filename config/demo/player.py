@@ -16,7 +16,7 @@ from config.demo.scripted_model import ScriptedModel
 from conversations import replies
 from conversations.models import Allowance, Thread
 from conversations.providers import PROVIDERS, get_provider, model_catalog
-from conversations.replies.store import Opened
+from conversations.replies.store import OpenedReply
 from memory import forgetting
 from memory.consolidation.consolidate import consolidate
 from memory.models import Consolidation
@@ -81,7 +81,7 @@ class Player:
         self.clock.wait(4 + len(exchange.attempts[-1].text) / READING_CHARS)
         return opened.question.id if exchange.is_forgotten else None
 
-    async def _reply(self, user: User, session: Session, exchange: Exchange) -> Opened:
+    async def _reply(self, user: User, session: Session, exchange: Exchange) -> OpenedReply:
         thread_id, first, *more = self.threads.get(session.thread), *exchange.attempts
         self.model.attempts.extend(first.rounds)
         if exchange.preset:
