@@ -71,7 +71,7 @@ async def start(
     """
     blocks, message_id = user_blocks(content), client_id(client_message_id)
     values = {"thread_id": thread_id, "assistant": assistant, "blocks": blocks, "client_message_id": message_id}
-    return await _begin(store.open_turn, user=user, terms=options, token=token, **values)
+    return await _begin(store.open_turn, user=user, options=options, token=token, **values)
 
 
 async def start_preset(
@@ -100,14 +100,14 @@ async def retry(
     token: ApiToken | None = None,
 ) -> OpenedReply:
     """Another reply for the same user turn, or another run of the same preset. ``model`` may be the assistant's fallback."""
-    return await _begin(store.open_retry, user=user, reply_id=reply_id, model=model, terms=options, token=token)
+    return await _begin(store.open_retry, user=user, reply_id=reply_id, model=model, options=options, token=token)
 
 
 async def go_on(
     *, user: User, reply_id: uuid.UUID | str, options: CallerOptions = NO_OPTIONS, token: ApiToken | None = None
 ) -> OpenedReply:
     """A reply that goes on where this one was cut short: its text begins with all that there is."""
-    return await _begin(store.open_continuation, user=user, reply_id=reply_id, terms=options, token=token)
+    return await _begin(store.open_continuation, user=user, reply_id=reply_id, options=options, token=token)
 
 
 async def stop(*, user: User, reply_id: uuid.UUID | str) -> Reply:
