@@ -8,7 +8,7 @@ import re
 from typing import Any
 from urllib.parse import unquote
 
-from tests.model_scripts import Refusal, Script
+from tests.model_scripts import Script, ScriptedRefusal
 from tests.model_server import ModelServer, ReceivedRequest
 
 KEY = "key-of-the-tests"
@@ -96,5 +96,5 @@ def results(*metadata: Any) -> dict[str, Any]:
     return {"results": found, "searchTime": 3}
 
 
-def answer(body: Any, *, status: int = 200) -> Refusal:
-    return Refusal(status=status, body=json.dumps(body).encode())
+def answer(body: Any, *, status: int = 200) -> ScriptedRefusal:
+    return ScriptedRefusal(status=status, body=json.dumps(body).encode())

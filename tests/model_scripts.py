@@ -102,7 +102,7 @@ class ScriptedStream:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Refusal:
+class ScriptedRefusal:
     """An answer without a stream."""
 
     status: int
@@ -110,7 +110,7 @@ class Refusal:
     headers: dict[str, str] = field(default_factory=dict)
 
 
-Script = ScriptedStream | Refusal
+Script = ScriptedStream | ScriptedRefusal
 Responder = Callable[[dict[str, Any]], Script]
 
 
@@ -118,9 +118,11 @@ def error_body(error_type: str, message: str) -> Event:
     return {"type": "error", "error": {"type": error_type, "message": message}, "request_id": "req_local"}
 
 
-def error(status: int, message: str = "", *, error_type: str = "", headers: dict[str, str] | None = None) -> Refusal:
+def error(
+    status: int, message: str = "", *, error_type: str = "", headers: dict[str, str] | None = None
+) -> ScriptedRefusal:
     body = error_body(error_type or TYPES[status], message or f"Local error {status}")
-    return Refusal(status=status, body=json.dumps(body).encode(), headers=headers or {})
+    return ScriptedRefusal(status=status, body=json.dumps(body).encode(), headers=headers or {})
 
 
 def message_start(usage: dict[str, Any] | None = None, diagnostics: dict[str, Any] | None = None) -> Event:

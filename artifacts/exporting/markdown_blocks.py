@@ -61,7 +61,7 @@ PARSER = _parser()
 def parse_markdown(markdown: str, *, title: str, note: str = "") -> Blocks:
     """The blocks, under a heading with the title unless they begin with one of their own."""
     try:
-        blocks: Blocks = tuple(_Reader(PARSER.parse(_without_controls(markdown))).blocks())
+        blocks: Blocks = tuple(_BlockReader(PARSER.parse(_without_controls(markdown))).blocks())
     except (TooDeep, RecursionError):
         blocks = NoteBlock(TOO_DEEP), Code(_without_controls(markdown))
     if note:
@@ -72,7 +72,7 @@ def parse_markdown(markdown: str, *, title: str, note: str = "") -> Blocks:
 
 
 @dataclass
-class _Reader:
+class _BlockReader:
     tokens: list[Token]
     at: int = 0
     depth: int = 0

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.model_scripts import Refusal, Script, ScriptedStream, error, refusal, texts_of
+from tests.model_scripts import Script, ScriptedRefusal, ScriptedStream, error, refusal, texts_of
 from tests.model_server.answers import ServedAnswer, Thinking, TokenRoom
 from tests.model_server.caching import PromptCache
 from tests.model_server.diagnostics import Diagnostics
@@ -43,7 +43,7 @@ class Claude:
         self.cache = PromptCache(clock=lambda: time.monotonic() + self.passed_seconds)
         self._numbers = itertools.count(1)
 
-    def objection(self, body: Any, betas: str) -> Refusal | None:
+    def objection(self, body: Any, betas: str) -> ScriptedRefusal | None:
         """The error that the API answers instead of the model, if any."""
         if problem := complaint(body, beta=bool(betas)) or self.ledger.judge(body, betas).complaint:
             return error(400, problem)
@@ -63,7 +63,7 @@ class Claude:
 
     def answer(self, body: Mapping[str, Any], betas: str, script: Script) -> Script:
         """What is sent where the script says what to say."""
-        if isinstance(script, Refusal) or self.verbatim:
+        if isinstance(script, ScriptedRefusal) or self.verbatim:
             return script
         verdict, message_id = self.ledger.judge(body, betas), f"msg_local_{next(self._numbers)}"
         prompt = prompt_blocks(body, verdict.tokens)

@@ -10,7 +10,7 @@ from typing import Any, Self
 
 import pytest
 
-from tests.model_scripts import Refusal, Responder, Script, ScriptedStream, echo, error
+from tests.model_scripts import Responder, Script, ScriptedRefusal, ScriptedStream, echo, error
 from tests.model_server.claude import Claude
 from tests.model_server.transport import (
     LARGEST_BODY,
@@ -43,7 +43,7 @@ class ModelServer:
     def script(self, *scripts: Script | Responder) -> None:
         """Answer the next requests with these, in order; a function becomes the answer to all that have no script."""
         for script in scripts:
-            if isinstance(script, ScriptedStream | Refusal):
+            if isinstance(script, ScriptedStream | ScriptedRefusal):
                 self._scripts.append(script)
             else:
                 self.responder = script

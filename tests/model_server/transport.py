@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any
 
-from tests.model_scripts import BrokenStream, Delay, Gate, Raw, Refusal, Script, Stall, Step, ping
+from tests.model_scripts import BrokenStream, Delay, Gate, Raw, Script, ScriptedRefusal, Stall, Step, ping
 
 LARGEST_BODY = 32 * 1024 * 1024
 
@@ -75,7 +75,7 @@ async def read_request(inbox: asyncio.StreamReader, connection: int) -> Received
 
 
 async def write_answer(writer: asyncio.StreamWriter, script: Script) -> None:
-    if isinstance(script, Refusal):
+    if isinstance(script, ScriptedRefusal):
         headers = {"content-type": "application/json", "content-length": str(len(script.body)), **script.headers}
         writer.write(head(script.status, headers) + script.body)
         await writer.drain()

@@ -36,7 +36,7 @@ class Period:
     link: str = ""
 
 
-class RequestList(ChangeList):
+class RequestChangeList(ChangeList):
     """Sorted by id alone, which is by time."""
 
     has_more = False

@@ -24,7 +24,7 @@ from conversations.staff.compare.compare_views import CompareViews
 from conversations.staff.content import MaskedInspectionAdmin
 from conversations.staff.overview.overview_page import overview_context
 from conversations.staff.requests.request_filters import FILTERS
-from conversations.staff.requests.request_list import RequestList, searched
+from conversations.staff.requests.request_list import RequestChangeList, searched
 from conversations.staff.snapshot.snapshot_page import failures, snapshot_page
 from conversations.upkeep.hourly_figures import cost_of
 
@@ -57,8 +57,8 @@ class ContextSnapshotAdmin(CompareViews, MaskedInspectionAdmin[ContextSnapshot])
     def get_queryset(self, request: HttpRequest) -> QuerySet[ContextSnapshot]:
         return super().get_queryset(request).select_related("thread__user", "thread__assistant", "reply")
 
-    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[RequestList]:
-        return RequestList
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[RequestChangeList]:
+        return RequestChangeList
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[ContextSnapshot], search_term: str

@@ -28,7 +28,7 @@ from conversations.providers.base import (
 )
 from tests import model_scripts as scripts
 from tests.conversations.providers.events import without_usage
-from tests.model_scripts import BrokenStream, Gate, Raw, Refusal, ScriptedStream, Stall
+from tests.model_scripts import BrokenStream, Gate, Raw, ScriptedRefusal, ScriptedStream, Stall
 from tests.model_server import ModelServer
 
 KEY = "sk-local-never-shown"
@@ -336,7 +336,7 @@ PASSING = [
     (scripts.error(504), ("timeout", True, 504, f"The model took too long to answer. {SAVED}.")),
     (scripts.error(529), ("overloaded", True, 529, f"The model is overloaded. {SAVED} in a moment.")),
     (
-        Refusal(status=502, body=b"<html>Bad gateway</html>"),
+        ScriptedRefusal(status=502, body=b"<html>Bad gateway</html>"),
         ("server_error", True, 502, f"The model's service had an error. {SAVED} in a moment."),
     ),
     (
@@ -359,7 +359,7 @@ async def test_an_error_that_passes_is_tried_three_times_before_the_first_token(
     provider: AnthropicProvider,
     model_server: ModelServer,
     monkeypatch: pytest.MonkeyPatch,
-    script: Refusal | ScriptedStream,
+    script: ScriptedRefusal | ScriptedStream,
     failure: tuple[str, bool, int | None, str],
 ) -> None:
     monkeypatch.setattr("conversations.providers.anthropic.BACKOFF_SECONDS", (0.01, 0.01))
