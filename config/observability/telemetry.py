@@ -18,20 +18,20 @@ class Exporter(Protocol):
     def close(self) -> None: ...
 
 
-_exporting: list[Exporter] = []
+_exporters: list[Exporter] = []
 
 
 def begin() -> None:
     """Until ``end``. Imports nothing where it is off; a system check says what is missing where it is on."""
     if settings.OTEL_SIGNALS and telemetry.possible():
-        exporting: Exporter = import_module("config.observability.collector").Exporting(settings.OTEL_SIGNALS)
-        telemetry.listen(exporting.tracing)
-        _exporting.append(exporting)
+        exporter: Exporter = import_module("config.observability.collector").CollectorExporter(settings.OTEL_SIGNALS)
+        telemetry.listen(exporter.tracing)
+        _exporters.append(exporter)
 
 
 def end() -> None:
     """Send what is left, as far as that is done soon."""
-    for exporting in _exporting:
-        sending = threading.Thread(target=exporting.close, name="telemetry", daemon=True)
+    for exporter in _exporters:
+        sending = threading.Thread(target=exporter.close, name="telemetry", daemon=True)
         sending.start()
         sending.join(END_SECONDS)

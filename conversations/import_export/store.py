@@ -77,7 +77,7 @@ def store(
 ) -> ImportCounts:
     """Store records as they are read, all of them or none. Raises ``InvalidImport`` and ``AlreadyExists``.
 
-    ``told`` is called after each batch with what there is by then; what it raises ends the import, and nothing is stored.
+    ``report`` is called after each batch with what there is by then; what it raises ends the import, and nothing is stored.
     """
     stored = ImportCounts()
     try:

@@ -668,19 +668,19 @@ async def test_who_leaves_before_the_end_imports_nothing(user: User, api: Api, m
     """The import waits after its first batch until it is left; then its work ends without a trace."""
     left, ended = threading.Event(), threading.Event()
 
-    def kept(**options: Any) -> Any:
-        told = options["told"]
+    def stored_once_left(**options: Any) -> Any:
+        report = options["report"]
 
         def waits(stored: store.ImportCounts) -> None:
             assert left.wait(30)
-            told(stored)
+            report(stored)
 
         try:
-            return store.store(**options | {"told": waits})
+            return store.store(**options | {"report": waits})
         finally:
             ended.set()
 
-    monkeypatch.setattr(exchange_view, "store", kept)
+    monkeypatch.setattr(exchange_view, "store", stored_once_left)
     response = await api._response(
         "POST", "import/?progress=true", json.dumps(document(*[talk(2)] * 5)).encode(), "application/json", {}
     )
