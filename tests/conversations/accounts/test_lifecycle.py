@@ -242,6 +242,13 @@ def test_people_see_where_they_are_signed_in_and_end_it(person: User) -> None:
     assert [is_in(client) for client in (here, phone, tablet, others)] == [True, False, False, True]
 
 
+def test_the_oldest_sign_in_ends_where_there_would_be_too_many(person: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lifecycle, "MOST_SIGN_INS", 2)
+    oldest, older, newest = browser(), browser(), browser()
+    assert [is_in(client) for client in (oldest, older, newest)] == [False, True, True]
+    assert UserSession.objects.count() == 2
+
+
 def test_a_sign_in_that_has_ended_otherwise_is_not_listed(person: User) -> None:
     here, gone, expired = browser(), browser(), browser()
     gone.post("/accounts/logout/")
