@@ -1,31 +1,32 @@
 """From the first released schema on, migrations only go forward, and bring each released database to where a new one begins."""
 
-import json
-
 import psycopg
 import pytest
 
 from tests.services import fresh_database
-from tests.upgrades import contents, dump, load, manage, recorded, restore, schema
-from tests.upgrades.recording import held
+from tests.upgrades import contents_of, dump, load, manage, recorded, recorded_contents, restore, schema
 
 pytestmark = pytest.mark.process
 
 
 @pytest.mark.parametrize("name", recorded())
 def test_a_released_database_is_upgraded_with_all_that_it_holds(name: str, migrated: str) -> None:
-    before = contents(name)
+    before = recorded_contents(name)
     with fresh_database() as old, fresh_database(migrated) as new, fresh_database() as again:
         restore(name, old)
         manage(old, "migrate", "--verbosity", "0")
         load(dump(new), again)  # or else PostgreSQL writes the same conditions otherwise
         assert set(schema(old)) ^ set(schema(again)) == set()
         assert shipped(new) <= shipped(old)
-        after = json.loads(held(old))
+        after = contents_of(old)
         assert {table: after["rows"].get(table) for table in before["rows"]} == before["rows"]
         assert (after["proven"], after["pages"]) == (before["proven"], [200])
         answer = manage(old, "chat", "--user", "ada", "--thread", "last", "How many cats do I have?")
         assert "two cats" in answer
+
+
+SHIPPED = {"artifacts_preset": "slug", "conversations_assistant": "slug", "conversations_model": "provider || name"}
+"""What a row is known by, of each table that migrations fill."""
 
 
 def shipped(url: str) -> set[tuple[str, str]]:
@@ -33,9 +34,6 @@ def shipped(url: str) -> set[tuple[str, str]]:
     with psycopg.connect(url) as connection:
         return {
             (table, name)
-            for table in ("artifacts_preset", "conversations_assistant", "conversations_model")
-            for (name,) in connection.execute(f"SELECT {NAMES.get(table, 'slug')} FROM {table}")  # noqa: S608
+            for table, column in SHIPPED.items()
+            for (name,) in connection.execute(f"SELECT {column} FROM {table}")  # noqa: S608
         }
-
-
-NAMES = {"conversations_model": "provider || name"}

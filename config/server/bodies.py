@@ -95,6 +95,7 @@ class Body:
 
     def __init__(self, path: str, headers: Headers, announced: int) -> None:
         self._path, self._headers, self._announced = path, headers, announced
+        self._limit = limit_of(path, headers)
         self._size = self._counted = 0
 
     def refusal(self) -> OpenbookError | None:
@@ -116,7 +117,7 @@ class Body:
         self._counted = 0
 
     def _refusal(self, size: int, *, more: int) -> OpenbookError | None:
-        if size > limit_of(self._path, self._headers):
+        if size > self._limit:
             return body_too_large(self._path, self._headers)
         return (
             BodyStoreFull(retry_after=60)

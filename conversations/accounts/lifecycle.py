@@ -46,7 +46,7 @@ SYSTEMS |= {"Linux": "Linux"}
 
 
 def browser_of(user_agent: str) -> str:
-    """In words that a person recognises; what a program says of itself is not kept."""
+    """In words that a person recognises."""
     browser = next((name for mark, name in BROWSERS.items() if mark in user_agent), "a browser")
     system = next((name for mark, name in SYSTEMS.items() if mark in user_agent), "")
     return f"{browser} on {system}" if system else browser
@@ -65,7 +65,7 @@ def sign_ins_of(user: User) -> list[UserSession]:
 def make_room(user: User) -> None:
     """One more sign-in is to come: the oldest end where there would be too many."""
     oldest = UserSession.objects.filter(user=user).order_by("-created_at")[MOST_SIGN_INS - 1 :]
-    sign_out(list(oldest))
+    sign_out(oldest)
 
 
 def sign_out(sessions: Iterable[UserSession]) -> int:

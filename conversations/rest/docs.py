@@ -13,6 +13,7 @@ from django.utils.text import slugify
 from drf_spectacular.generators import SchemaGenerator
 
 from conversations.models import Scope
+from conversations.runtime.site import site_address
 
 METHODS = ("get", "post", "patch", "delete")
 ROOT = "/api/v1/"
@@ -71,7 +72,7 @@ def page(request: HttpRequest) -> HttpResponse:
     context = {
         "groups": [(name, list(group)) for name, group in groupby(calls(schema), key=lambda call: call.group)],
         "scopes": [(scope.value, scope.label.partition(": ")[2]) for scope in Scope],
-        "site": request.build_absolute_uri("/").rstrip("/"),
+        "site": site_address(request),
         "base": request.build_absolute_uri(ROOT),
         "token_days": settings.OPENBOOK_TOKEN_DAYS,
     }
@@ -82,7 +83,7 @@ def guide(request: HttpRequest, file: str) -> HttpResponse:
     """A guide of the repository, with the address of this server. Its sections can be linked to."""
     from markdown_it import MarkdownIt  # noqa: PLC0415  (takes a tenth of a second, which only this page should cost)
 
-    text = (GUIDES / file).read_text(encoding="utf-8").replace(GUIDE_SITE, request.build_absolute_uri("/").rstrip("/"))
+    text = (GUIDES / file).read_text(encoding="utf-8").replace(GUIDE_SITE, site_address(request))
     markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
     tokens = markdown.parse(text)
     for heading, title in pairwise(tokens):

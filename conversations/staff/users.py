@@ -19,10 +19,10 @@ from django.utils.safestring import SafeString
 from conversations.accounts import allowances, mailing
 from conversations.accounts.limits import by_default
 from conversations.models import ApiToken, Thread, UserLimits
+from conversations.runtime.site import site_address
 from conversations.staff import deletion_counts, display
 from conversations.staff.base import STYLES
 from conversations.threads import deletion
-from conversations.web.account_adapter import origin
 from memory.models import Consolidation, DailySummary, Memory, Topic
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ class LeavingFilter(admin.SimpleListFilter):
 class UserAdmin(BaseAdmin):
     """Django's own, with the way to a user's threads and with a delete that takes them along."""
 
-    list_display = ["username", "threads", "is_active", "is_staff", "seen", "joined", "email", "leaves"]
+    list_display = ["username", "leaves", "threads", "is_active", "is_staff", "seen", "joined", "email"]
     list_filter = [*DjangoUserAdmin.list_filter, LeavingFilter]
     list_select_related = ["deletion"]
     fieldsets = [
@@ -104,7 +104,7 @@ class UserAdmin(BaseAdmin):
             self.message_user(request, "Only a superuser may make one for staff.", messages.ERROR)
             return None
         self.log_change(request, user, "Made a link for a new password.")
-        link = mailing.password_link(user, origin(request))
+        link = mailing.password_link(user, site_address(request))
         context = self.admin_site.each_context(request) | {
             "title": "A link for a new password",
             "person": user,

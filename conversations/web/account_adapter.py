@@ -1,5 +1,7 @@
 """Where allauth, which knows how accounts are kept, asks how it is done here."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from allauth.account.adapter import DefaultAccountAdapter
@@ -14,6 +16,7 @@ from django.urls import reverse
 
 from conversations.accounts import lifecycle, sign_in
 from conversations.errors import RateLimited
+from conversations.runtime.site import site_address
 from conversations.tasks import mail_confirmation_link, mail_password_link
 
 
@@ -27,14 +30,11 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
 
     def authenticate(self, request: HttpRequest, **credentials: Any) -> User | None:
         """Whoever signs in, or proves who they are. Raises ``ValidationError`` after too many attempts."""
-        try:
-            with sign_in.attempt(request, credentials["username"]) as attempt:
-                user: User | None = super().authenticate(request, **credentials)
-                if user:
-                    attempt.forgive()
-                return user
-        except RateLimited as error:
-            raise too_many_attempts(error) from error
+        with counted_attempt(request, credentials["username"]) as attempt:
+            user: User | None = super().authenticate(request, **credentials)
+            if user:
+                attempt.forgive()
+            return user
 
     def post_login(self, request: HttpRequest, user: User, **details: Any) -> HttpResponse:
         lifecycle.make_room(user)
@@ -53,7 +53,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
 
     def send_password_reset_mail(self, user: User, email: str, context: dict[str, Any]) -> None:
         if user.has_usable_password() and sign_in.count_mail(email):
-            mail_password_link.enqueue(user.pk, email, origin(self.request))
+            mail_password_link.enqueue(user.pk, email, site_address(self.request))
 
     def send_confirmation_mail(
         self, request: HttpRequest, emailconfirmation: EmailConfirmationHMAC, signup: bool
@@ -62,12 +62,18 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         if not sign_in.count_mail(address.email):
             message = "Enough links were sent to this address. Try again in an hour."
             raise RateLimited(message, limit="mail", most=sign_in.MAILS, retry_after=sign_in.HOUR)
-        mail_confirmation_link.enqueue(address.pk, origin(request))
+        mail_confirmation_link.enqueue(address.pk, site_address(request))
 
 
-def too_many_attempts(error: RateLimited) -> ValidationError:
-    """The error as a form shows it, which keeps what was typed."""
-    return ValidationError(error.message, code=error.code, params={"retry_after": error.details["retry_after"]})
+@contextmanager
+def counted_attempt(request: HttpRequest, username: str) -> Iterator[sign_in.SignInAttempt]:
+    """An attempt within a form, which keeps what was typed. Raises ``ValidationError`` after too many."""
+    try:
+        with sign_in.attempt(request, username) as attempt:
+            yield attempt
+    except RateLimited as error:
+        params = {"retry_after": error.details["retry_after"]}
+        raise ValidationError(error.message, code=error.code, params=params) from error
 
 
 def retry_after(form: forms.Form) -> int:
@@ -84,8 +90,3 @@ def is_valid_ip_address(address: str) -> bool:
     except ValidationError:
         return False
     return True
-
-
-def origin(request: HttpRequest) -> str:
-    """The server's own address, as the person met it, without a slash at its end."""
-    return request.build_absolute_uri("/").rstrip("/")

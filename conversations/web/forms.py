@@ -7,11 +7,10 @@ from allauth.account.forms import LoginForm
 from allauth.core import context
 from django import forms
 
-from conversations.accounts import limits, sign_in, tokens
-from conversations.errors import RateLimited
+from conversations.accounts import limits, tokens
 from conversations.models import ApiToken, Scope
 from conversations.models.tokens import every_scope
-from conversations.web.account_adapter import too_many_attempts
+from conversations.web.account_adapter import counted_attempt
 
 
 class SignInForm(LoginForm):  # type: ignore[misc]
@@ -29,13 +28,10 @@ class ChangePasswordForm(AllauthChangePasswordForm):  # type: ignore[misc]
     """allauth's, whose guesses at the old password are counted."""
 
     def clean_oldpassword(self) -> str:
-        try:
-            with sign_in.attempt(context.request, self.user.get_username()) as attempt:
-                password: str = super().clean_oldpassword()
-                attempt.forgive()
-                return password
-        except RateLimited as error:
-            raise too_many_attempts(error) from error
+        with counted_attempt(context.request, self.user.get_username()) as attempt:
+            password: str = super().clean_oldpassword()
+            attempt.forgive()
+            return password
 
 
 class TokenForm(forms.ModelForm[ApiToken]):

@@ -24,8 +24,8 @@ def recorded() -> list[str]:
     return sorted(path.stem for path in FOLDER.glob("*.json"))
 
 
-def contents(name: str) -> dict[str, Any]:
-    """What ``tests.upgrades.holding`` said of it."""
+def recorded_contents(name: str) -> dict[str, Any]:
+    """What ``tests.upgrades.holding`` said of it when it was recorded."""
     content: dict[str, Any] = json.loads((FOLDER / f"{name}.json").read_text())
     return content
 
@@ -33,7 +33,7 @@ def contents(name: str) -> dict[str, Any]:
 def dump(url: str, *options: str) -> str:
     """The database as SQL, the same for the same content."""
     command = ["pg_dump", "--no-owner", "--no-privileges", "--no-comments", "--restrict-key=openbook", *options, url]
-    return _run(command)
+    return _run_program(command)
 
 
 def restore(name: str, url: str) -> None:
@@ -42,21 +42,18 @@ def restore(name: str, url: str) -> None:
 
 
 def load(sql: str, url: str) -> None:
-    _run(["psql", "--quiet", "--no-psqlrc", "--set=ON_ERROR_STOP=1", "--file=-", url], sql.encode())
+    _run_program(["psql", "--quiet", "--no-psqlrc", "--set=ON_ERROR_STOP=1", "--file=-", url], sql)
 
 
 def manage(url: str, *arguments: str, **environment: str) -> str:
     """What a command of manage.py prints, on that database."""
-    command = [sys.executable, "manage.py", *arguments]
-    done = subprocess.run(
-        command,
-        cwd=ROOT,
-        env={**os.environ, "DATABASE_URL": url, **environment},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return done.stdout
+    return _run_python(url, "manage.py", *arguments, **environment)
+
+
+def contents_of(url: str, *arguments: str) -> dict[str, Any]:
+    """What ``tests.upgrades.holding`` says of that database."""
+    content: dict[str, Any] = json.loads(_run_python(url, "-m", "tests.upgrades.holding", *arguments).splitlines()[-1])
+    return content
 
 
 def schema(url: str) -> Iterator[str]:
@@ -67,9 +64,16 @@ def schema(url: str) -> Iterator[str]:
         )
 
 
-def _run(command: list[str], given: bytes | None = None) -> str:
-    program = str(bundled_binaries() / command[0])
-    done = subprocess.run([program, *command[1:]], input=given, capture_output=True, check=False)
+def _run_python(url: str, *arguments: str, **environment: str) -> str:
+    return _run([sys.executable, *arguments], env={**os.environ, "DATABASE_URL": url, **environment}, cwd=ROOT)
+
+
+def _run_program(command: list[str], stdin: str = "") -> str:
+    return _run([str(bundled_binaries() / command[0]), *command[1:]], input=stdin)
+
+
+def _run(command: list[str], **options: Any) -> str:
+    done = subprocess.run(command, capture_output=True, text=True, check=False, **options)
     if done.returncode:
-        raise RuntimeError(f"{command[0]}: {done.stderr.decode()}")
-    return done.stdout.decode()
+        raise RuntimeError(f"{command[0]}: {done.stderr}")
+    return str(done.stdout)

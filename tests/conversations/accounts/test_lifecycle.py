@@ -70,10 +70,11 @@ def with_mail(settings: Settings) -> None:
 
 def test_a_new_password_ends_all_other_sign_ins_but_not_this_one(person: User) -> None:
     here, elsewhere = browser(), browser(agent=PHONE)
-    token = tokens.issue(user=person, name="program")
+    token, key_elsewhere = tokens.issue(user=person, name="program"), elsewhere.session.session_key
     form = {"oldpassword": PASSWORD, "password1": OTHER, "password2": OTHER}
     answer = here.post("/accounts/password/change/", form, follow=True)
     assert "Your password is changed, and all other sign-ins have ended." in answer.text
+    assert not Session.objects.filter(session_key=key_elsewhere).exists()  # which holds the person's name
     assert (is_in(here), is_in(elsewhere), is_in(browser()), is_in(browser(OTHER))) == (True, False, False, True)
     assert [each.browser for each in lifecycle.sign_ins_of(person)] == ["Firefox on Linux"] * 2
     assert tokens.valid(token)
