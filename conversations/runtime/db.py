@@ -59,3 +59,10 @@ def execute(commands: str) -> None:
     with connection.wrap_database_errors:
         # Never in pipeline mode: there psycopg takes a statement for prepared whose preparing failed, and it fails ever after.
         connection.connection.execute(commands, prepare=False)
+
+
+def run(statement: str, **values: Any) -> list[Any]:
+    """The rows of one statement on Django's connection; none where it gives none."""
+    with connection.cursor() as cursor:
+        cursor.execute(statement, values)
+        return list(cursor.fetchall()) if cursor.description else []

@@ -9,8 +9,8 @@ import uuid
 from collections.abc import Sequence
 from itertools import batched
 
-from django.db import connection
-
+from conversations.runtime.db import run
+from conversations.runtime.sql_files import read_statements
 from memory.backends import get_backend
 from memory.backends.base import Backend, BackendError, BackendRefused, MirroredFact
 from memory.backends.calling import started
@@ -26,43 +26,14 @@ MOST_DELETED = 100
 LOCK = 0x6D6972
 """Says what the advisory lock is about, beside the user."""
 
-# The number of the transaction that wrote a row last tells whether it has changed, without keeping anything of its text.
-TO_SEND = """
-SELECT memory.id, memory.content, memory.confined_to, memory.xmin::text::bigint, mirrored.memory_id IS NOT NULL
-FROM memory_memory AS memory LEFT JOIN memory_mirroredmemory AS mirrored ON mirrored.memory_id = memory.id
-WHERE memory.user_id = %(user)s AND memory.ended_at IS NULL
-  AND mirrored.version IS DISTINCT FROM memory.xmin::text::bigint
-  AND NOT EXISTS (SELECT FROM memory_preferences WHERE user_id = %(user)s AND NOT remembers)
-ORDER BY memory.created_at DESC, memory.id LIMIT %(most)s
-"""
-GONE = """
-SELECT mirrored.memory_id
-FROM memory_mirroredmemory AS mirrored LEFT JOIN memory_memory AS memory
-     ON memory.id = mirrored.memory_id AND memory.user_id = mirrored.user_id AND memory.ended_at IS NULL
-WHERE mirrored.user_id = %(user)s AND memory.id IS NULL
-ORDER BY mirrored.memory_id
-"""
-DUE = """
-SELECT coalesce(memory.user_id, mirrored.user_id) AS person
-FROM (SELECT id, user_id, xmin::text::bigint AS version FROM memory_memory WHERE ended_at IS NULL) AS memory
-     FULL JOIN memory_mirroredmemory AS mirrored
-     ON mirrored.memory_id = memory.id AND mirrored.user_id = memory.user_id
-     LEFT JOIN memory_preferences AS preferences ON preferences.user_id = memory.user_id
-WHERE memory.id IS NULL
-   OR (mirrored.version IS DISTINCT FROM memory.version AND preferences.remembers IS NOT FALSE)
-GROUP BY person ORDER BY person LIMIT %(most)s
-"""
-
-type Row = tuple[uuid.UUID, str, str, int, bool]
+SQL = read_statements(__file__)
 
 
 def mirror_due(*, most: int = 100) -> list[int]:
     """Ids of users for whom there is something to do, also of users who were deleted."""
     if get_backend().is_local:
         return []
-    with connection.cursor() as cursor:
-        cursor.execute(DUE, {"most": most})
-        return [user_id for (user_id,) in cursor.fetchall()]
+    return [user_id for (user_id,) in run(SQL["due"], most=most)]
 
 
 def mirror(user_id: int) -> int:
@@ -86,9 +57,7 @@ def mirror(user_id: int) -> int:
 
 def _delete(backend: Backend, user_id: int) -> tuple[int, int]:
     """How many are gone, and how many are not yet. First, because a person waits for it."""
-    with connection.cursor() as cursor:
-        cursor.execute(GONE, {"user": user_id})
-        gone = [id for (id,) in cursor.fetchall()]
+    gone = [id for (id,) in run(SQL["gone"], user=user_id)]
     deleted = 0
     for some in batched(gone, MOST_DELETED):
         certain = started(backend.forget(user_id, some)).result()
@@ -97,9 +66,7 @@ def _delete(backend: Backend, user_id: int) -> tuple[int, int]:
 
 
 def _send(backend: Backend, user_id: int) -> int:
-    with connection.cursor() as cursor:
-        cursor.execute(TO_SEND, {"user": user_id, "most": MOST_SENT})
-        rows: Sequence[Row] = cursor.fetchall()
+    rows: Sequence[tuple[uuid.UUID, str, str, int, bool]] = run(SQL["to_send"], user=user_id, most=MOST_SENT)
     for id, text, confined_to, version, again in rows:
         fact = MirroredFact(id=id, text=text, container=confined_to or user_tag(user_id))
         if not again:

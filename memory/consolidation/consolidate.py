@@ -26,10 +26,10 @@ from memory.consolidation.pending_parts import (
     PartChanged,
     PartContent,
     PendingPart,
+    days_off,
     due_parts,
     hold,
     readable,
-    rows,
 )
 from memory.consolidation.rule_extraction import extract
 from memory.consolidation.store import FindingsTarget
@@ -45,19 +45,6 @@ BY_A_MODEL = timedelta(days=7)
 """Parts that ended longer ago are found by rules: to import years costs nothing."""
 LOCK = 0x0B00C
 
-# Days that tell of parts that are gone, and of the last days those that the time zone has moved since.
-DAYS_OFF = """
-SELECT day FROM memory_dailysummary
-WHERE user_id = %(user)s AND EXISTS (
-    SELECT FROM unnest(parts) AS told LEFT JOIN memory_threadsummary AS part ON part.id = told WHERE part.id IS NULL
-)
-UNION
-SELECT (part.started_at AT TIME ZONE %(zone)s)::date FROM memory_threadsummary AS part
-WHERE part.user_id = %(user)s AND part.ended_at > %(recent)s AND part.text <> '' AND NOT EXISTS (
-    SELECT FROM memory_dailysummary
-    WHERE user_id = %(user)s AND day = (part.started_at AT TIME ZONE %(zone)s)::date AND part.id = ANY(parts)
-)
-"""
 RECENT = timedelta(days=3)
 
 
@@ -181,9 +168,8 @@ def _keep(
 
 
 def _settle_days(user_id: int, zone: tzinfo, at: datetime) -> None:
-    days = [day for (day,) in rows(DAYS_OFF, user=user_id, zone=str(zone), recent=at - RECENT)]
     with transaction.atomic():
-        store.remake_days(user_id, days, zone, at)
+        store.remake_days(user_id, days_off(user_id, zone, recent=at - RECENT), zone, at)
 
 
 def _progress(user_id: int, **values: Any) -> None:

@@ -3,27 +3,19 @@
 import traceback
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
 
 from django.conf import settings
-from django.db import connection
 from django.utils import timezone
 
 from conversations.providers import ProviderError
+from conversations.runtime.db import run
+from conversations.runtime.sql_files import read_statements
 from memory.models import Consolidation
 
 PAUSES = (timedelta(minutes=1), timedelta(minutes=5), timedelta(minutes=30), timedelta(hours=1))
 ERROR_CHARS = 200
 
-# What failed is wanted until it succeeds, so that it is found however long ago the user was active.
-FAILED = """
-INSERT INTO memory_consolidation AS state
-    (user_id, wanted_at, not_before, failures, error, ended_at, parts_done, parts_to_do)
-SELECT id, %(now)s, %(now)s + %(pauses)s[1], 1, %(error)s, %(now)s, 0, 0 FROM auth_user WHERE id = %(user)s
-ON CONFLICT (user_id) DO UPDATE
-SET wanted_at = coalesce(state.wanted_at, excluded.wanted_at), failures = state.failures + 1, error = excluded.error,
-    not_before = %(now)s + %(pauses)s[least(state.failures + 1, %(longest)s)], ended_at = excluded.ended_at
-"""
+SQL = read_statements(__file__)
 
 
 def request(user_id: int) -> None:
@@ -33,15 +25,14 @@ def request(user_id: int) -> None:
 
 def record_failure(user_id: int, error: str) -> None:
     """Count a failure and put the next attempt off. ``error`` must not hold a text of the user's."""
-    values: dict[str, Any] = {
-        "user": user_id,
-        "now": timezone.now(),
-        "pauses": list(PAUSES),
-        "longest": len(PAUSES),
-        "error": error[:ERROR_CHARS],
-    }
-    with connection.cursor() as cursor:
-        cursor.execute(FAILED, values)
+    run(
+        SQL["failed"],
+        user=user_id,
+        now=timezone.now(),
+        pauses=list(PAUSES),
+        longest=len(PAUSES),
+        error=error[:ERROR_CHARS],
+    )
 
 
 def described(error: BaseException) -> str:

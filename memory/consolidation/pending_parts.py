@@ -3,11 +3,9 @@
 import uuid
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import timedelta, tzinfo
+from datetime import date, datetime, timedelta, tzinfo
 from itertools import groupby
-from typing import Any
 
-from django.db import connection
 from django.db.models import QuerySet
 
 from artifacts.models import ArtifactVersion
@@ -16,6 +14,8 @@ from conversations.context.filtering import FilterArtifact, identify_fulfilled_p
 from conversations.context.reasons import Reason
 from conversations.context.windowing import Turn
 from conversations.models import Message, Reply, Thread
+from conversations.runtime.db import run
+from conversations.runtime.sql_files import read_statements
 from memory.models import Preferences
 from memory.parts import Part, TurnPlace, parts_of
 
@@ -24,50 +24,7 @@ LATE = timedelta(minutes=1)
 BESIDE = 20
 """Positions on either side of a part that are read as well: an exchange may lie on both sides of its ends."""
 
-# Turns behind the last part of each thread, with that part itself where there is one, which they may extend.
-UNREAD = """
-SELECT thread.id, coalesce(last.first_position, 1), coalesce(last.last_position, 0),
-       turn.position, turn.created_at, char_length(turn.text), turn.role
-FROM conversations_thread AS thread
-LEFT JOIN LATERAL (
-    SELECT first_position, last_position FROM memory_threadsummary
-    WHERE thread_id = thread.id ORDER BY first_position DESC LIMIT 1
-) AS last ON true
-CROSS JOIN LATERAL (
-    SELECT position, created_at, text, role FROM conversations_message
-    WHERE thread_id = thread.id AND is_active AND status <> 'forgotten'
-      AND position >= coalesce(last.first_position, 1)
-    ORDER BY position
-) AS turn
-WHERE thread.user_id = %(user)s AND thread.remembers AND thread.last_position > coalesce(last.last_position, 0)
-  AND NOT EXISTS (SELECT FROM conversations_reply WHERE thread_id = thread.id AND status = 'running')
-  AND EXISTS (
-    SELECT FROM conversations_message
-    WHERE thread_id = thread.id AND is_active AND status <> 'forgotten' AND position > coalesce(last.last_position, 0)
-  )
-ORDER BY thread.id, turn.position
-"""
-
-# Only a thread that was written to since can have lost a turn; what is forgotten is marked by whoever forgets it. A CASE,
-# because the planner would look at the turns of every part before it looks at its thread.
-STALE = """
-SELECT part.thread_id, part.first_position, part.last_position, part.started_at, part.ended_at
-FROM memory_threadsummary AS part
-JOIN conversations_thread AS thread ON thread.id = part.thread_id AND thread.remembers
-WHERE part.user_id = %(user)s
-  AND NOT EXISTS (SELECT FROM conversations_reply WHERE thread_id = thread.id AND status = 'running')
-  AND CASE
-    WHEN part.stale_since IS NOT NULL THEN true
-    WHEN thread.updated_at < part.made_at - %(late)s THEN false
-    ELSE EXISTS (
-        SELECT FROM unnest(part.sources) AS source
-        LEFT JOIN conversations_message AS turn
-          ON turn.id = source AND turn.is_active AND turn.status NOT IN ('forgotten', 'refused')
-        WHERE turn.id IS NULL
-    )
-  END
-ORDER BY part.started_at, part.thread_id, part.first_position
-"""
+SQL = read_statements(__file__)
 
 
 class PartChanged(Exception):
@@ -105,7 +62,7 @@ def due_parts(user_id: int, zone: tzinfo) -> list[PendingPart]:
     """What is to be done, oldest first: found by the rows alone."""
     stale = [
         PendingPart(thread=thread, part=Part(first=first, last=last, started_at=started_at, ended_at=ended_at))
-        for thread, first, last, started_at, ended_at in rows(STALE, user=user_id, late=LATE)
+        for thread, first, last, started_at, ended_at in run(SQL["stale"], user=user_id, late=LATE)
     ]
     due = {(pending.thread, pending.part.first): pending for pending in [*stale, *_unread(user_id, zone)]}
     return sorted(due.values(), key=lambda pending: (pending.part.started_at, pending.thread, pending.part.first))
@@ -172,7 +129,7 @@ def hold(user_id: int, pending: PendingPart, turns: Sequence[uuid.UUID]) -> tupl
 
 
 def _unread(user_id: int, zone: tzinfo) -> Iterator[PendingPart]:
-    unread = rows(UNREAD, user=user_id)
+    unread = run(SQL["unread"], user=user_id)
     for (thread, first, settled), turns in groupby(unread, key=lambda row: row[:3]):
         rows_of_thread = list(turns)
         places = [TurnPlace(position=row[3], at=row[4], characters=row[5]) for row in rows_of_thread]
@@ -183,7 +140,6 @@ def _unread(user_id: int, zone: tzinfo) -> Iterator[PendingPart]:
                 yield PendingPart(thread=thread, part=part)
 
 
-def rows(statement: str, **values: Any) -> list[Any]:
-    with connection.cursor() as cursor:
-        cursor.execute(statement, values)
-        return list(cursor.fetchall())
+def days_off(user_id: int, zone: tzinfo, *, recent: datetime) -> list[date]:
+    """Days whose summary is to be made anew; those of moved parts only where they ended after ``recent``."""
+    return [day for (day,) in run(SQL["days_off"], user=user_id, zone=str(zone), recent=recent)]

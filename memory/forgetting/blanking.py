@@ -7,7 +7,6 @@ from datetime import datetime
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import User
 from django.contrib.contenttypes.models import ContentType
-from django.db import connection
 from django.db.models import F, Max, Model, Value
 from django.db.models.functions import Least
 from django.utils import timezone
@@ -16,6 +15,7 @@ from artifacts.models import Artifact, ArtifactVersion
 from conversations.context.snapshots import digest_once_forgotten
 from conversations.context.token_estimate import turn_tokens
 from conversations.models import ContextBlock, Message, ReplyEvent, Thread, text_blocks
+from conversations.runtime.db import run
 from memory.forgetting.result import ForgottenTurn, Rows
 from memory.index.word_index import forget_counts
 from memory.models import Consolidation, DailySummary, IndexedTurn, Memory, ThreadSummary, Topic
@@ -89,8 +89,7 @@ def _turns(turns: Collection[ForgottenTurn], now: datetime) -> None:
         token_count=Least(Value(TOKENS), F("token_total")),
         forgotten_at=now,
     )
-    with connection.cursor() as cursor:
-        cursor.execute(EMPTY_PLACES, {"turns": ids})
+    run(EMPTY_PLACES, turns=ids)
 
 
 def _blocks(ids: Collection[int], now: datetime) -> None:

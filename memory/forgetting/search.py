@@ -6,12 +6,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.db import connection
 from django.db.models import Model, Q, QuerySet, TextField
 from django.db.models.functions import Cast
 
 from artifacts.models import Artifact, ArtifactVersion
 from conversations.models import Message, Reply, ReplyEvent, Thread
+from conversations.runtime.db import run
 from conversations.threads import title_from
 from memory.forgetting.exposure import given_away
 from memory.forgetting.hints import NONE, Hints, Keys
@@ -131,10 +131,8 @@ def _counts(user: User, words: Collection[str]) -> tuple[dict[str, int], int]:
     turns = known.turns if known else 0
     shares = dict(zip(known.common, known.shares, strict=True)) if known else {}
     terms = {word: term(user.pk, word) for word in words}
-    with connection.cursor() as cursor:
-        rare = [number for number in terms.values() if number not in shares]
-        cursor.execute(COUNTS, {"user": user.pk, "terms": rare})
-        counted = dict(cursor.fetchall())
+    rare = [number for number in terms.values() if number not in shares]
+    counted = dict(run(COUNTS, user=user.pk, terms=rare))
     common = {number: share * turns // 1_000_000 for number, share in shares.items()}
     return {word: (counted | common)[number] for word, number in terms.items()}, turns
 

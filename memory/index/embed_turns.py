@@ -4,8 +4,10 @@ import logging
 
 from django.conf import settings
 from django.contrib.auth.models import User
-from django.db import DatabaseError, connection
+from django.db import DatabaseError
 
+from conversations.runtime.db import run
+from conversations.runtime.sql_files import read_statements
 from memory.index import embeddings, vectors
 from memory.index.embeddings import NoModel
 from memory.index.vectors import NoVectors, UnembeddedTurn
@@ -18,24 +20,7 @@ MOST = 1_000
 
 REMEDY = "Run `make embeddings`, with a PostgreSQL that has pgvector 0.8 or newer, or set OPENBOOK_EMBEDDINGS=off."
 
-# Only what the index holds: it leaves out what was forgotten or says nothing.
-UNEMBEDDED = """
-SELECT turn.thread_id, turn.depth, turn.position, turn.text
-FROM conversations_thread AS thread
-LEFT JOIN LATERAL (
-    SELECT position FROM memory_turnvector WHERE thread_id = thread.id ORDER BY depth DESC LIMIT 1
-) AS last ON true
-CROSS JOIN LATERAL (
-    SELECT turn.thread_id, turn.depth, turn.position, left(turn.text, 5000) AS text
-    FROM conversations_message AS turn
-    JOIN memory_indexedturn AS indexed
-      ON indexed.thread_id = turn.thread_id AND indexed.depth = turn.depth AND indexed.position = turn.position
-    WHERE turn.thread_id = thread.id AND turn.is_active AND turn.position > coalesce(last.position, 0) AND indexed.length > 0
-    ORDER BY turn.position LIMIT %(most)s
-) AS turn
-WHERE thread.user_id = %(user)s AND thread.last_position > coalesce(last.position, 0)
-ORDER BY thread.updated_at DESC, thread.id, turn.position LIMIT %(most)s
-"""
+SQL = read_statements(__file__)
 
 
 def catch_up(user_id: int, *, most: int | None = None) -> int:
@@ -87,9 +72,7 @@ def users() -> list[int]:
 
 
 def _unembedded(user_id: int) -> list[UnembeddedTurn]:
-    with connection.cursor() as cursor:
-        cursor.execute(UNEMBEDDED, {"user": user_id, "most": BATCH})
-        return [
-            UnembeddedTurn(thread=thread, depth=depth, position=position, text=text)
-            for thread, depth, position, text in cursor.fetchall()
-        ]
+    return [
+        UnembeddedTurn(thread=thread, depth=depth, position=position, text=text)
+        for thread, depth, position, text in run(SQL["unembedded"], user=user_id, most=BATCH)
+    ]

@@ -13,6 +13,7 @@ from django.db import DatabaseError, connection
 from django.utils import timezone
 
 from conversations.models import Thread
+from conversations.runtime.sql_files import read_statements
 from memory.index import embed_turns, word_index
 from memory.index.word_index import SaidTurn
 
@@ -22,24 +23,8 @@ BATCH = 500
 LATE = timedelta(minutes=1)
 """A turn may be committed this much later than the time that it bears."""
 
-# Only threads that were written to since all was indexed; of each, what lies behind the last place that is.
-UNINDEXED = """
-SELECT turn.thread_id, turn.depth, turn.position, turn.role, left(turn.text, 100000) AS text, turn.created_at
-FROM conversations_thread AS thread
-LEFT JOIN LATERAL (
-    SELECT position FROM memory_indexedturn WHERE thread_id = thread.id ORDER BY depth DESC LIMIT 1
-) AS last ON true
-CROSS JOIN LATERAL (
-    SELECT * FROM conversations_message
-    WHERE thread_id = thread.id AND is_active AND position > coalesce(last.position, 0)
-    ORDER BY position {direction} LIMIT %(most)s
-) AS turn
-WHERE thread.user_id = %(user)s AND thread.updated_at > coalesce(
-    (SELECT indexed_until FROM memory_vocabulary WHERE user_id = %(user)s), '-infinity')
-ORDER BY thread.updated_at {direction}, thread.id, turn.position LIMIT %(most)s
-"""
-OLDEST_UNINDEXED = UNINDEXED.replace("{direction}", "ASC")
-NEWEST_UNINDEXED = UNINDEXED.replace("{direction}", "DESC")
+SQL = read_statements(__file__)
+NEWEST_UNINDEXED = SQL["newest_unindexed"]
 
 
 def catch_up(user_id: int) -> None:
@@ -85,7 +70,7 @@ def newest_unindexed(user_id: int, most: int) -> list[SaidTurn]:
 
 
 def _unindexed(user_id: int) -> list[SaidTurn]:
-    return _fetch_turns(OLDEST_UNINDEXED, user_id, BATCH)
+    return _fetch_turns(SQL["oldest_unindexed"], user_id, BATCH)
 
 
 def _fetch_turns(statement: str, user_id: int, most: int) -> list[SaidTurn]:
