@@ -4,11 +4,13 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from conversations.import_export.values import MOST_CHARS, plain, refuse, text
+from conversations.import_export.values import MOST_CHARS, Fields, plain, refuse
 from conversations.models import text_blocks
 from conversations.runtime.text import clean
 
 Block = dict[str, Any]
+REQUIRED = {"tool_use": ("id", "name"), "tool_result": ("tool_use_id",)}
+"""The texts that a block must have, by its type."""
 
 
 def blocks_of(content: Any, place: str) -> list[Block]:
@@ -32,28 +34,23 @@ def _block(value: Any, place: str) -> Block:
     if not isinstance(value, dict) or not isinstance(value.get("type"), str):
         refuse(place, "must be a content block: an object with a `type`.")
     block: Block = plain(value, place)
+    fields = Fields(block, place)
     # It belongs to a request, not to what was said, and a request with more than four of them is refused.
     block.pop("cache_control", None)
     if block["type"] == "text" or "text" in block:
-        text(block.get("text"), f"{place}.text")
+        fields.text("text")
+    for name in REQUIRED.get(block["type"], ()):
+        if not fields.text(name):
+            fields.refuse(name, "is empty.")
     if block["type"] == "tool_use":
-        _require_text(block, "id", place)
-        _require_text(block, "name", place)
-        if not isinstance(block.get("input"), dict):
-            refuse(f"{place}.input", "must be an object.")
+        Fields.of(block.get("input"), fields.at("input"))
     if block["type"] == "tool_result":
-        _require_text(block, "tool_use_id", place)
         if isinstance(block.get("content"), list):
             inner = enumerate(block["content"])
             block["content"] = [_block(each, f"{place}.content[{index}]") for index, each in inner]
         elif block.get("content") is not None:
-            text(block["content"], f"{place}.content")
+            fields.text("content")
     return block
-
-
-def _require_text(block: Block, name: str, place: str) -> None:
-    if not text(block.get(name), f"{place}.{name}"):
-        refuse(f"{place}.{name}", "is empty.")
 
 
 def _is_blank(block: Block) -> bool:

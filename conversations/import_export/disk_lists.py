@@ -3,8 +3,8 @@
 import pickle
 import tempfile
 from array import array
-from collections.abc import Iterator, Sequence
-from typing import IO, Any, overload
+from collections.abc import Iterable, Iterator, Sequence
+from typing import IO, Any
 
 FEW = 2_000
 """Elements of a list that stay in memory; or fewer, if they are large."""
@@ -57,7 +57,7 @@ class _Unpickler(pickle.Unpickler):
 class Spool[T](Sequence[T]):
     """A list in a file. It only grows."""
 
-    def __init__(self, scratch: Scratch, values: Sequence[T] = ()) -> None:
+    def __init__(self, scratch: Scratch, values: Iterable[T] = ()) -> None:
         self._scratch, self._offsets = scratch, array("Q")
         for value in values:
             self.append(value)
@@ -71,21 +71,10 @@ class Spool[T](Sequence[T]):
     def __iter__(self) -> Iterator[T]:
         return map(self._scratch.read, self._offsets)
 
-    @overload
-    def __getitem__(self, place: int) -> T: ...
-    @overload
-    def __getitem__(self, place: slice) -> list[T]: ...
-    def __getitem__(self, place: int | slice) -> T | list[T]:
-        if isinstance(place, slice):
-            return [self._scratch.read(offset) for offset in self._offsets[place]]
+    def __getitem__(self, place: int) -> T:  # type: ignore[override]  # nobody asks for a part
         return self._scratch.read(self._offsets[place])  # type: ignore[no-any-return]
 
 
 def gathered[T](values: Iterator[T], scratch: Scratch, *, few: bool) -> Sequence[T]:
     """The values as a list, or in the scratch where they are not few."""
-    if few:
-        return list(values)
-    spool: Spool[T] = Spool(scratch)
-    for value in values:
-        spool.append(value)
-    return spool
+    return list(values) if few else Spool(scratch, values)

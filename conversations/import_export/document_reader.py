@@ -32,20 +32,7 @@ from conversations.import_export.records import (
     TurnRecord,
     VersionRecord,
 )
-from conversations.import_export.values import (
-    at,
-    choice,
-    count,
-    elements,
-    identifier,
-    line,
-    mapping,
-    moment,
-    refuse,
-    switch,
-    text,
-    title,
-)
+from conversations.import_export.values import Fields, refuse
 from conversations.models import Message, text_blocks
 from conversations.runtime.ids import uuid7
 from conversations.runtime.text import clean
@@ -142,137 +129,113 @@ class DocumentReader:
         self._summaries: Ids = {}
 
     def thread(self, value: Any, place: str) -> ThreadRecord:
-        thread = mapping(value, place)
-        name, assistant = thread.get("title"), thread.get("assistant")
-        created_at = moment(thread.get("created_at"), at(place, "created_at"))
-        messages, artifacts = elements(thread, "messages", place), elements(thread, "artifacts", place)
-        summaries = elements(thread, "summaries", place)
-        for listed, named in ((artifacts, "artifacts"), (summaries, "summaries")):
-            if len(listed) > MOST_OF_THREAD:
-                refuse(at(place, named), f"has {len(listed):,} elements; the limit is {MOST_OF_THREAD:,}.")
-        turns = self._gathered(messages, self._read_turns(messages, at(place, "messages"), created_at or self._now))
-        thread_turns = (
-            ThreadTurns.of(turns, self._makers(artifacts, at(place, "artifacts")))
-            if artifacts
-            else ThreadTurns(all=turns, places={}, earliest=())
-        )
+        thread = Fields.of(value, place)
+        created_at = thread.moment("created_at")
+        start = created_at or self._now
+        messages = thread.elements("messages")
+        artifacts = thread.elements("artifacts", most=MOST_OF_THREAD)
+        thread.elements("summaries", most=MOST_OF_THREAD)
+        turns = self._gathered(messages, self._read_turns(thread, start))
+        thread_turns = ThreadTurns.of(turns, self._makers(thread)) if artifacts else ThreadTurns.of((), ())
         return ThreadRecord(
-            id=self._id(self._threads, thread, place),
+            id=self._id(self._threads, thread),
             place=place,
-            title=_title_of(turns) if name is None else title(name, at(place, "title")),
-            assistant=None if assistant is None else text(assistant, at(place, "assistant"), most=ASSISTANT_CHARS),
+            title=_title_of(turns) if thread.get("title") is None else thread.title("title"),
+            assistant=None if thread.get("assistant") is None else thread.text("assistant", most=ASSISTANT_CHARS),
             created_at=created_at or (turns[0].created_at if turns else self._now),
             turns=turns,
             artifacts=self._gathered(
-                artifacts,
-                (
-                    self._artifact(each, f"{place}.artifacts[{index}]", thread_turns, created_at or self._now)
-                    for index, each in enumerate(artifacts)
-                ),
+                artifacts, (self._artifact(each, thread_turns, start) for each in thread.objects("artifacts"))
             ),
-            remembers=switch(thread.get("remembers"), at(place, "remembers"), default=True),
-            summaries=self._read_summaries(summaries, at(place, "summaries"), turns),
+            remembers=thread.switch("remembers", default=True),
+            summaries=self._read_summaries(thread, turns),
         )
 
     def _gathered[T](self, elements: Sequence[Any], records: Iterator[T]) -> Sequence[T]:
         """The records of what is given, where that is: in memory, or in the scratch."""
         return gathered(records, self._scratch, few=not isinstance(elements, Spool))
 
-    def _makers(self, artifacts: Iterable[Any], place: str) -> set[uuid.UUID | int]:
+    def _makers(self, thread: Fields) -> set[uuid.UUID | int]:
         """The turns that artifacts name as those that made them, by id or by place."""
         named = [
             version.get("message")
-            for index, artifact in enumerate(artifacts)
-            if isinstance(artifact, dict)
-            for version in (artifact, *elements(artifact, "versions", f"{place}[{index}]"))
-            if isinstance(version, dict)
+            for artifact in thread.objects("artifacts")
+            for version in (artifact, *artifact.objects("versions"))
         ]
         ids = {each for each in named if isinstance(each, str) and _is_id(each) and each in self._turns}
         return {self._turns[each] for each in ids} | {each for each in named if type(each) is int}
 
     def memory(self, value: Any, place: str) -> MemoryRecord:
-        memory = mapping(value, place)
-        content = text(memory.get("content"), at(place, "content"), most=MEMORY_CHARS)
+        memory = Fields.of(value, place)
+        content = memory.text("content", most=MEMORY_CHARS)
         if not content.strip():
-            refuse(at(place, "content"), "is empty.")
-        tags = [
-            text(tag, f"{place}.tags[{index}]", most=TAG_CHARS)
-            for index, tag in enumerate(elements(memory, "tags", place))
-        ]
-        source = identifier(memory.get("source"), at(place, "source"))
-        times = {name: moment(memory.get(name), at(place, name)) for name in ("valid_from", "valid_until", "ended_at")}
+            memory.refuse("content", "is empty.")
+        tags = memory.texts("tags", most=TAG_CHARS)
+        source = memory.identifier("source")
+        times = {name: memory.moment(name) for name in ("valid_from", "valid_until", "ended_at")}
         return MemoryRecord(
-            id=self._id(self._memories, memory, place),
+            id=self._id(self._memories, memory),
             content=content,
             tags=tags_here(tags, user_id=self._user_id, threads=self._threads),
-            origin=choice(memory.get("origin", Memory.Origin.PROGRAM), Memory.Origin.values, at(place, "origin")),
-            sources=self._sources(memory, place, source),
-            created_at=moment(memory.get("created_at"), at(place, "created_at")) or self._now,
+            origin=memory.choice("origin", Memory.Origin.values, default=Memory.Origin.PROGRAM),
+            sources=self._sources(memory, source),
+            created_at=memory.moment("created_at") or self._now,
             **times,
         )
 
     def topic(self, value: Any, place: str) -> TopicRecord:
-        topic = mapping(value, place)
-        thread = identifier(topic.get("thread"), at(place, "thread"))
-        name = title(topic.get("title"), at(place, "title"))
-        if not name:
-            refuse(at(place, "title"), "is empty.")
+        topic = Fields.of(value, place)
+        thread = topic.identifier("thread")
+        title = topic.title("title")
+        if not title:
+            topic.refuse("title", "is empty.")
         return TopicRecord(
-            id=self._id(self._topics, topic, place),
-            title=name,
-            thread=self._threads.get(str(thread)),
-            sources=self._sources(topic, place),
-            opened_at=moment(topic.get("opened_at"), at(place, "opened_at")) or self._now,
-            resolved_at=moment(topic.get("resolved_at"), at(place, "resolved_at")),
+            id=self._id(self._topics, topic),
+            title=title,
+            thread_id=self._threads.get(str(thread)),
+            sources=self._sources(topic),
+            opened_at=topic.moment("opened_at") or self._now,
+            resolved_at=topic.moment("resolved_at"),
         )
 
-    def _sources(self, values: dict[str, Any], place: str, *more: uuid.UUID | None) -> list[uuid.UUID]:
+    def _sources(self, fields: Fields, *more: uuid.UUID | None) -> list[uuid.UUID]:
         """The turns that something rests on, as far as they came along."""
-        ids = [
-            identifier(each, f"{place}.sources[{index}]")
-            for index, each in enumerate(elements(values, "sources", place))
-        ]
-        return [self._turns[str(id)] for id in dict.fromkeys([*ids, *more]) if id and str(id) in self._turns]
+        ids = dict.fromkeys([*fields.identifiers("sources"), *more])
+        return [self._turns[str(id)] for id in ids if id and str(id) in self._turns]
 
-    def _read_summaries(self, values: Sequence[Any], place: str, turns: Sequence[TurnRecord]) -> list[SummaryRecord]:
+    def _read_summaries(self, thread: Fields, turns: Sequence[TurnRecord]) -> list[SummaryRecord]:
         summaries: list[SummaryRecord] = []
-        for index, value in enumerate(values):
-            before = summaries[-1].last if summaries else 0
-            summaries.append(self._summary(mapping(value, f"{place}[{index}]"), f"{place}[{index}]", turns, before))
+        for summary in thread.objects("summaries"):
+            before = summaries[-1].last_position if summaries else 0
+            summaries.append(self._summary(summary, turns, before))
         return summaries
 
-    def _summary(self, summary: dict[str, Any], place: str, turns: Sequence[TurnRecord], before: int) -> SummaryRecord:
-        first, last = (count(summary.get(name), at(place, name)) or 0 for name in ("first", "last"))
+    def _summary(self, summary: Fields, turns: Sequence[TurnRecord], before: int) -> SummaryRecord:
+        first, last = summary.count("first") or 0, summary.count("last") or 0
         if not before < first <= last <= len(turns):
-            refuse(place, "must tell of messages behind those of the summary before: `first` and `last`, from 1 on.")
-        times = {
-            name: moment(summary.get(name), at(place, name))
-            for name in ("started_at", "ended_at", "made_at", "stale_since")
-        }
-        moments = elements(summary, "key_moments", place)
+            refuse(
+                summary.place,
+                "must tell of messages behind those of the summary before: `first` and `last`, from 1 on.",
+            )
         return SummaryRecord(
-            id=self._id(self._summaries, summary, place),
-            first=first,
-            last=last,
-            text=text(summary.get("text"), at(place, "text"), most=SUMMARY_CHARS),
-            key_moments=[
-                text(each, f"{place}.key_moments[{index}]", most=SUMMARY_CHARS) for index, each in enumerate(moments)
-            ],
-            sources=self._sources(summary, place),
-            started_at=times["started_at"] or turns[first - 1].created_at,
-            ended_at=times["ended_at"] or turns[last - 1].created_at,
-            made_by=line(summary.get("made_by"), at(place, "made_by"), most=MADE_BY_CHARS),
-            made_at=times["made_at"] or self._now,
-            stale_since=times["stale_since"],
+            id=self._id(self._summaries, summary),
+            first_position=first,
+            last_position=last,
+            text=summary.text("text", most=SUMMARY_CHARS),
+            key_moments=summary.texts("key_moments", most=SUMMARY_CHARS),
+            sources=self._sources(summary),
+            started_at=summary.moment("started_at") or turns[first - 1].created_at,
+            ended_at=summary.moment("ended_at") or turns[last - 1].created_at,
+            made_by=summary.line("made_by", most=MADE_BY_CHARS),
+            made_at=summary.moment("made_at") or self._now,
+            stale_since=summary.moment("stale_since"),
         )
 
-    def _read_turns(self, messages: Sequence[Any], place: str, start: datetime) -> Iterator[TurnRecord]:
+    def _read_turns(self, thread: Fields, start: datetime) -> Iterator[TurnRecord]:
         def times() -> Iterator[datetime | None]:
-            for index, turn in enumerate(messages):
-                each = f"{place}[{index}]"
-                yield moment(mapping(turn, each).get("created_at"), at(each, "created_at"))
+            return (turn.moment("created_at") for turn in thread.objects("messages"))
 
-        for index, (turn, time) in enumerate(zip(messages, filled(times, start), strict=True)):
+        for turn, time in zip(thread.objects("messages"), filled(times, start), strict=True):
             self._turn_count += 1
             if self._turn_count > MOST_TURNS:
                 raise ImportTooLarge(
@@ -280,34 +243,33 @@ class DocumentReader:
                     "documents, each with some of its threads.",
                     limit=MOST_TURNS,
                 )
-            yield self._read_turn(turn, f"{place}[{index}]", time)
+            yield self._read_turn(turn, time)
 
-    def _read_turn(self, turn: dict[str, Any], place: str, time: datetime) -> TurnRecord:
+    def _read_turn(self, turn: Fields, time: datetime) -> TurnRecord:
         """Of a turn that was forgotten nothing is taken but its place, whatever the document says in it."""
-        content = blocks_of(turn.get("content"), at(place, "content"))
-        status = choice(turn.get("status", Message.Status.COMPLETE), Message.Status.values, at(place, "status"))
+        content = blocks_of(turn.get("content"), turn.at("content"))
+        status = turn.choice("status", Message.Status.values, default=Message.Status.COMPLETE)
         return TurnRecord(
-            id=self._id(self._turns, turn, place),
-            role=choice(turn.get("role"), Message.Role.values, at(place, "role")),
+            id=self._id(self._turns, turn),
+            role=turn.choice("role", Message.Role.values),
             content=text_blocks(FORGOTTEN) if status == Message.Status.FORGOTTEN else content,
             created_at=time,
             status=status,
-            offline=switch(turn.get("offline"), at(place, "offline"), default=False),
+            offline=turn.switch("offline", default=False),
         )
 
-    def _artifact(self, value: Any, place: str, turns: ThreadTurns, start: datetime) -> ArtifactRecord:
-        artifact = mapping(value, place)
-        created_at = moment(artifact.get("created_at"), at(place, "created_at"))
-        versions = self._versions(artifact, place, turns, created_at, start)
+    def _artifact(self, artifact: Fields, turns: ThreadTurns, start: datetime) -> ArtifactRecord:
+        created_at = artifact.moment("created_at")
+        versions = self._versions(artifact, turns, created_at, start)
         created_at = created_at or versions[0].created_at
-        after_position = count(artifact.get("after_position"), at(place, "after_position"))
+        after_position = artifact.count("after_position")
         return ArtifactRecord(
-            id=self._id(self._artifacts, artifact, place),
-            title=title(artifact.get("title"), at(place, "title")),
-            kind=choice(artifact.get("kind", Kind.DOCUMENT), Kind.values, at(place, "kind")),
-            language=line(artifact.get("language"), at(place, "language"), most=LANGUAGE_CHARS),
-            preset=line(artifact.get("preset"), at(place, "preset"), most=PRESET_CHARS),
-            after_position=turns.place_of(versions[0].message, created_at)
+            id=self._id(self._artifacts, artifact),
+            title=artifact.title("title"),
+            kind=artifact.choice("kind", Kind.values, default=Kind.DOCUMENT),
+            language=artifact.line("language", most=LANGUAGE_CHARS),
+            preset=artifact.line("preset", most=PRESET_CHARS),
+            after_position=turns.place_of(versions[0].message_id, created_at)
             if after_position is None
             else min(after_position, len(turns.all)),
             created_at=created_at,
@@ -315,62 +277,55 @@ class DocumentReader:
         )
 
     def _versions(
-        self,
-        artifact: dict[str, Any],
-        place: str,
-        turns: ThreadTurns,
-        created_at: datetime | None,
-        start: datetime,
+        self, artifact: Fields, turns: ThreadTurns, created_at: datetime | None, start: datetime
     ) -> Sequence[VersionRecord]:
         """All versions, or the one that the artifact's own ``content`` is."""
-        given = elements(artifact, "versions", place)
-        if len(given) > MAX_VERSIONS:
-            refuse(at(place, "versions"), f"has {len(given):,} versions; the limit is {MAX_VERSIONS:,}.")
-        values = ((value, f"{place}.versions[{index}]") for index, value in enumerate(given))
-        read = self._read_versions(values if given else [(artifact, place)], turns, created_at, start)
-        versions = self._gathered(given, read)
+        given = artifact.elements("versions", most=MAX_VERSIONS, noun="versions")
+        values = artifact.objects("versions") if given else [artifact]
+        versions = self._gathered(given, self._read_versions(values, turns, created_at, start))
         newest = artifact.get("content")
         if newest is not None and not (isinstance(newest, str) and clean(newest) == versions[-1].content):
-            refuse(at(place, "content"), "must be that of the last version, or be left out.")
+            artifact.refuse("content", "must be that of the last version, or be left out.")
         return versions
 
     def _read_versions(
-        self, values: Iterable[tuple[Any, str]], turns: ThreadTurns, before: datetime | None, start: datetime
+        self, versions: Iterable[Fields], turns: ThreadTurns, before: datetime | None, start: datetime
     ) -> Iterator[VersionRecord]:
         """A time that is missing is that of the one before."""
-        for value, place in values:
-            version = mapping(value, place)
-            maker = self._maker(version.get("message"), at(place, "message"), turns)
-            time = moment(version.get("created_at"), at(place, "created_at"))
-            before = time or before or (maker.created_at if maker else start)
+        for version in versions:
+            maker = self._maker(version, turns)
+            before = version.moment("created_at") or before or (maker.created_at if maker else start)
+            origin = version.get("origin")
             yield VersionRecord(
-                content=text(version.get("content"), at(place, "content"), most=settings.OPENBOOK_MAX_ARTIFACT_CHARS),
+                content=version.text("content", most=settings.OPENBOOK_MAX_ARTIFACT_CHARS),
                 created_at=before,
-                origin=_origin(version.get("origin")),
-                message=maker.id if maker else None,
+                # What isn't known was made by a program: this import.
+                origin=origin if origin in ArtifactVersion.Origin.values else ArtifactVersion.Origin.PROGRAM.value,
+                message_id=maker.id if maker else None,
             )
 
-    def _maker(self, value: Any, place: str, turns: ThreadTurns) -> TurnRecord | None:
+    def _maker(self, version: Fields, turns: ThreadTurns) -> TurnRecord | None:
         """The turn that made an artifact, by its id or by its place in the thread, from 1."""
-        if value is None:
+        number = version.get("message")
+        if number is None:
             return None
-        if type(value) is int:
-            number = value
-        else:
-            given = str(identifier(value, place))
-            number = turns.places.get(self._turns[given], 0) if given in self._turns else 0
+        if type(number) is not int:
+            id = str(version.identifier("message"))
+            number = turns.places.get(self._turns[id], 0) if id in self._turns else 0
         maker = turns.all[number - 1] if 1 <= number <= len(turns.all) else None
         if maker is None or maker.role != Message.Role.ASSISTANT:
-            refuse(place, "must be the `id`, or the place from 1 on, of an assistant's message of this thread.")
+            version.refuse(
+                "message", "must be the `id`, or the place from 1 on, of an assistant's message of this thread."
+            )
         return maker
 
-    def _id(self, ids: Ids | ManyIds, values: dict[str, Any], place: str) -> uuid.UUID:
+    def _id(self, ids: Ids | ManyIds, fields: Fields) -> uuid.UUID:
         """The id that is stored; one that is given stands only once in a document."""
-        id = identifier(values.get("id"), at(place, "id"))
+        id = fields.identifier("id")
         if id is None:
             return uuid7()
         if str(id) in ids:
-            refuse(at(place, "id"), f"stands twice in the document: {id}.")
+            fields.refuse("id", f"stands twice in the document: {id}.")
         if isinstance(ids, ManyIds):
             ids.add(str(id))
         else:
@@ -403,13 +358,11 @@ def _thread_tag(tag: str, threads: Ids) -> str:
 
 
 def preferences(value: Any, place: str) -> PreferencesRecord:
-    preferences = mapping(value, place)
-    zone = text(preferences.get("time_zone", "UTC"), at(place, "time_zone"))
+    preferences = Fields.of({"time_zone": "UTC"} | value if isinstance(value, dict) else value, place)
+    zone = preferences.text("time_zone")
     if zone not in zone_names():
-        refuse(at(place, "time_zone"), "must be the name of a time zone, for example Europe/Paris.")
-    return PreferencesRecord(
-        time_zone=zone, remembers=switch(preferences.get("remembers"), at(place, "remembers"), default=True)
-    )
+        preferences.refuse("time_zone", "must be the name of a time zone, for example Europe/Paris.")
+    return PreferencesRecord(time_zone=zone, remembers=preferences.switch("remembers", default=True))
 
 
 def _is_id(value: str) -> bool:
@@ -417,11 +370,6 @@ def _is_id(value: str) -> bool:
         return bool(uuid.UUID(value))
     except ValueError:
         return False
-
-
-def _origin(value: Any) -> str:
-    """Who made a version. What isn't known was made by a program: this import."""
-    return value if value in ArtifactVersion.Origin.values else ArtifactVersion.Origin.PROGRAM.value
 
 
 def _title_of(turns: Sequence[TurnRecord]) -> str:

@@ -3,7 +3,8 @@
 import json
 import uuid
 from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
-from itertools import accumulate, groupby
+from datetime import datetime
+from itertools import accumulate, chain, groupby, repeat
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -35,33 +36,46 @@ class OctetLength(Func):
 SIZE = OctetLength("text") + Coalesce(OctetLength(Cast("content", TextField())), 0)
 """Bytes of a turn."""
 
-ARTIFACTS, CLOSING = '], "artifacts": [', "}"
+ARTIFACTS = '], "artifacts": ['
+NAMES: dict[type[Model], Sequence[str]] = {
+    Artifact: ("id", "title", "kind", "language", "preset", "after_position", "created_at"),
+    ArtifactVersion: ("content", "created_at", "origin", "message"),
+    Memory: (
+        *("id", "content", "tags", "origin", "source", "sources"),
+        *("created_at", "valid_from", "valid_until", "ended_at"),
+    ),
+    ThreadSummary: (
+        *("id", "first", "last", "text", "key_moments", "sources"),
+        *("started_at", "ended_at", "made_by", "made_at"),
+    ),
+    Topic: ("id", "title", "thread", "sources", "opened_at", "resolved_at"),
+}
+"""What the document says of a row."""
+ATTRIBUTES = {"after_position": "place", "message": "maker", "thread": "thread_id"}
+"""Where a row has it under another name."""
 TURN_FIELDS = ("id", "thread_id", "position", "role", "content", "text", "created_at", "status", "offline")
+
+
+def separators() -> Iterator[str]:
+    """What stands before the elements of a list, one after another."""
+    return chain([""], repeat(",\n"))
 
 
 async def export(user: User) -> AsyncIterator[bytes]:
     """The document in UTF-8: threads oldest first with the turns of their active path, artifacts, and what is remembered."""
     yield f'{{"format": "{FORMAT}", {await step(_preferences)(user)}"threads": ['.encode()
-    between, after = "", None
+    between, after = separators(), None
     while threads := await step(_threads)(user, after):
         for group in grouped(threads):
-            async for piece in _group(group):
-                yield (between + piece).encode()
-                between = ""
-            between = ",\n"
+            async for piece in _group(group, between):
+                yield piece.encode()
         after = threads[-1]
-    yield b'], "memories": ['
-    between, memory = "", None
-    while memories := await step(_memories)(user, memory):
-        text, memory = memories
-        yield (between + text).encode()
-        between = ",\n"
-    yield b'], "topics": ['
-    between, topic = "", None
-    while topics := await step(_topics)(user, topic):
-        text, topic = topics
-        yield (between + text).encode()
-        between = ",\n"
+    for model, name, time in ((Memory, "memories", "created_at"), (Topic, "topics", "opened_at")):
+        yield f'], "{name}": ['.encode()
+        between, last = separators(), None
+        while rows := await step(_remembered)(user, model, time, last):
+            yield (next(between) + _json_lines(map(_object, rows))).encode()
+            last = rows[-1]
     yield b"]}\n"
 
 
@@ -69,7 +83,7 @@ async def export_thread(thread: Thread) -> AsyncIterator[bytes]:
     """A document with this thread alone."""
     yield f'{{"format": "{FORMAT}", "threads": ['.encode()
     for row in await step(_with_chars)(thread):
-        async for piece in _group([row]):
+        async for piece in _thread(row, separators()):
             yield piece.encode()
     yield b'], "memories": []}\n'
 
@@ -88,65 +102,56 @@ def grouped(threads: Iterable[Any]) -> Iterator[list[Any]]:
         yield group
 
 
-async def _group(threads: list[Any]) -> AsyncIterator[str]:
+async def _group(threads: list[Thread], between: Iterator[str]) -> AsyncIterator[str]:
     turns = await step(_turns)(threads) if len(threads) > 1 else None
-    if turns is None and len(threads) > 1:  # few turns, and long ones
-        between = ""
+    if turns is None:  # a long thread, or few turns, and long ones
         for thread in threads:
-            async for piece in _group([thread]):
-                yield between + piece
-                between = ""
-            between = ",\n"
+            async for piece in _thread(thread, between):
+                yield piece
         return
-    is_small = sum(thread.chars for thread in threads) <= AT_ONCE
-    artifacts = await step(_whole_artifacts)(threads) if is_small else {}
-    summaries = await step(_summaries)(threads)
-    if turns is not None:
-        yield ",\n".join(
-            _opening(thread)
-            + turns.get(thread.id, "")
-            + ARTIFACTS
-            + artifacts.get(thread.id, "")
-            + _summed_up(summaries.get(thread.id))
-            + CLOSING
-            for thread in threads
-        )
-        return
-    (thread,) = threads
-    yield _opening(thread)
-    between, position = "", 0
-    while position < thread.last_position and (page := await step(_page)(thread, position)):
-        text, position = page
-        yield between + text
-        between = ",\n"
+    artifacts, summaries = await step(_whole_artifacts)(threads), await step(_summaries)(threads)
+    for thread in threads:
+        yield next(between) + _opening(thread) + turns.get(thread.id, "")
+        yield ARTIFACTS + artifacts.get(thread.id, "") + _closing(summaries.get(thread.id))
+
+
+async def _thread(thread: Any, between_threads: Iterator[str]) -> AsyncIterator[str]:
+    """No piece is empty: it would end a chunked response."""
+    yield next(between_threads) + _opening(thread)
+    between, position = separators(), 0
+    while position < thread.last_position and (page := await step(turns_behind)(thread, position)):
+        yield next(between) + _json_lines(map(_turn_object, page))
+        position = page[-1].position
+    is_small = thread.chars <= AT_ONCE
+    artifacts = await step(_whole_artifacts)([thread]) if is_small else {}
     yield ARTIFACTS + artifacts.get(thread.id, "")
     if not is_small:
         async for piece in _long_artifacts(thread):
             yield piece
-    yield _summed_up(summaries.get(thread.id)) + CLOSING
+    yield _closing((await step(_summaries)([thread])).get(thread.id))
 
 
-def _summed_up(summaries: list[dict[str, Any]] | None) -> str:
-    """The end of the list of artifacts, and the summaries of the thread where there are any."""
-    return "]" + (f', "summaries": [{_json_lines(summaries)}]' if summaries else "")
+def _closing(summaries: list[dict[str, Any]] | None) -> str:
+    """The end of the list of artifacts, the summaries of the thread where there are any, and the end of the thread."""
+    return "]" + (f', "summaries": [{_json_lines(summaries)}]' if summaries else "") + "}"
 
 
 async def _long_artifacts(thread: Thread) -> AsyncIterator[str]:
     """The artifacts of a thread that are too long to be in memory all at once."""
-    between = ""
+    between = separators()
     for artifact in await step(_artifacts)([thread]):
-        newest = None
+        newest, within = None, separators()
         for first in range(1, artifact.version + 1, STEP):
             if versions := await step(_some_versions)(artifact, first):
-                opening = between + _json(_labels(artifact))[:-1] + ', "versions": [' if newest is None else ",\n"
-                yield opening + _json_lines(map(_version_object, versions))
-                newest, between = versions[-1], ",\n"
+                opening = "" if newest else next(between) + _json(_object(artifact))[:-1] + ', "versions": ['
+                yield opening + next(within) + _json_lines(map(_object, versions))
+                newest = versions[-1]
         if newest:
             yield "], " + _json(_of_newest(newest))[1:]
 
 
 def _threads(user: User, after: Thread | None) -> list[Thread]:
-    return list(_next(_measured(Thread.objects.filter(user=user)), after))
+    return list(_next(_measured(Thread.objects.filter(user=user)), after, "created_at"))
 
 
 def _with_chars(thread: Thread) -> list[Thread]:
@@ -161,26 +166,15 @@ def _measured(threads: QuerySet[Thread]) -> QuerySet[Any]:
     return threads.select_related("assistant").annotate(chars=chars)
 
 
-def _memories(user: User, after: Any) -> tuple[str, Any] | None:
-    """A page, and the last one of it."""
-    rows = _with_sources(list(_next(Memory.objects.filter(user=user), after)), user)
-    return (_json_lines(map(_memory_object, rows)), rows[-1]) if rows else None
-
-
-def _topics(user: User, after: Any) -> tuple[str, Any] | None:
-    """As memories are."""
-    rows = _with_sources(list(_next(Topic.objects.filter(user=user), after, time="opened_at")), user)
-    return (_json_lines(map(_topic_object, rows)), rows[-1]) if rows else None
-
-
-def _with_sources(rows: list[Any], user: User) -> list[Any]:
-    """With ``exported_sources``: those that the document holds."""
+def _remembered(user: User, model: type[Memory | Topic], time: str, after: Any) -> list[Any]:
+    """A page of what is remembered of them, each with those sources alone that the document holds."""
+    rows: list[Any] = list(_next(model._default_manager.filter(user=user), after, time))
     named = {source for row in rows for source in row.sources}
-    active_ids = set(
-        Message.objects.filter(id__in=named, is_active=True, thread__user=user).values_list("id", flat=True)
-    )
+    active = Message.objects.filter(id__in=named, is_active=True, thread__user=user)
+    known = set(active.values_list("id", flat=True))
     for row in rows:
-        row.exported_sources = [str(source) for source in row.sources if source in active_ids]
+        row.sources = [source for source in row.sources if source in known]
+        row.source = next(iter(row.sources), None)
     return rows
 
 
@@ -199,11 +193,12 @@ def _summaries(threads: list[Thread]) -> dict[uuid.UUID, list[dict[str, Any]]]:
     by_thread: dict[uuid.UUID, list[dict[str, Any]]] = {}
     parts = ThreadSummary.objects.filter(thread__in=threads).order_by("thread_id", "first_position")
     for part in parts.annotate(first=Subquery(first), last=Subquery(last)).filter(first__lte=F("last")):
-        by_thread.setdefault(part.thread_id, []).append(_summary_object(part))
+        stale = {"stale_since": part.stale_since} if part.stale_since else {}
+        by_thread.setdefault(part.thread_id, []).append(_object(part) | stale)
     return by_thread
 
 
-def _next[M: Model](rows: QuerySet[M], after: Any, time: str = "created_at") -> QuerySet[M]:
+def _next(rows: QuerySet[Any], after: Any, time: str) -> QuerySet[Any]:
     if after:
         at = getattr(after, time)
         rows = rows.filter(Q(**{f"{time}__gt": at}) | Q(**{time: at}, id__gt=after.id))
@@ -229,12 +224,6 @@ def turns_behind(thread: Thread, position: int) -> list[Message]:
     through = [position for (position, _), total in zip(sizes, together, strict=True) if total <= AT_ONCE]
     last = through[-1] if through else sizes[0][0]  # one that is longer is read alone
     return list(turns.filter(position__lte=last).only(*TURN_FIELDS))
-
-
-def _page(thread: Thread, position: int) -> tuple[str, int] | None:
-    """The turns that follow, and the position of the last."""
-    turns = turns_behind(thread, position)
-    return (_json_lines(map(_turn_object, turns)), turns[-1].position) if turns else None
 
 
 def _artifacts(threads: list[Thread]) -> list[Any]:
@@ -266,96 +255,35 @@ def _some_versions(artifact: Artifact, first: int) -> list[Any]:
 
 def _opening(thread: Thread) -> str:
     values = {
-        "id": str(thread.id),
+        "id": thread.id,
         "title": thread.title,
         "assistant": thread.assistant.slug,
-        "created_at": moment(thread.created_at),
-    } | ({} if thread.remembers else {"remembers": False})
-    return _json(values)[:-1] + ', "messages": ['
+        "created_at": thread.created_at,
+    }
+    return _json(values | ({} if thread.remembers else {"remembers": False}))[:-1] + ', "messages": ['
 
 
 def _turn_object(turn: Message) -> dict[str, Any]:
+    values = {"id": turn.id, "role": turn.role, "content": turn.blocks, "created_at": turn.created_at}
     status = {} if turn.status == Message.Status.COMPLETE else {"status": turn.status}
-    kept = {"id": str(turn.id), "role": turn.role, "content": turn.blocks}
-    offline = {"offline": True} if turn.offline else {}
-    return kept | {"created_at": moment(turn.created_at)} | status | offline
+    return values | status | ({"offline": True} if turn.offline else {})
 
 
 def _artifact_object(artifact: Any, versions: Sequence[Any]) -> dict[str, Any]:
     """Its versions stand under it one by one where there is more to tell than the content of the only one."""
     only, *more = versions
     is_plain = not more and only.created_at == artifact.created_at
-    listed = {} if is_plain else {"versions": list(map(_version_object, versions))}
-    return _labels(artifact) | listed | _of_newest(versions[-1])
+    listed = {} if is_plain else {"versions": list(map(_object, versions))}
+    return _object(artifact) | listed | _of_newest(versions[-1])
 
 
 def _of_newest(version: Any) -> dict[str, Any]:
     """What an artifact says of itself, for readers that know of no versions."""
-    version_object = _version_object(version)
-    return {name: version_object[name] for name in ("content", "origin", "message")}
+    return {"content": version.content, "origin": version.origin, "message": version.maker}
 
 
-def _labels(artifact: Any) -> dict[str, Any]:
-    return {
-        "id": str(artifact.id),
-        "title": artifact.title,
-        "kind": artifact.kind,
-        "language": artifact.language,
-        "preset": artifact.preset,
-        "after_position": artifact.place,
-        "created_at": moment(artifact.created_at),
-    }
-
-
-def _version_object(version: Any) -> dict[str, Any]:
-    return {
-        "content": version.content,
-        "created_at": moment(version.created_at),
-        "origin": version.origin,
-        "message": str(version.maker) if version.maker else None,
-    }
-
-
-def _memory_object(memory: Any) -> dict[str, Any]:
-    return {
-        "id": str(memory.id),
-        "content": memory.content,
-        "tags": memory.tags,
-        "origin": memory.origin,
-        "source": next(iter(memory.exported_sources), None),
-        "sources": memory.exported_sources,
-        "created_at": moment(memory.created_at),
-        "valid_from": moment(memory.valid_from),
-        "valid_until": moment(memory.valid_until),
-        "ended_at": moment(memory.ended_at),
-    }
-
-
-def _topic_object(topic: Any) -> dict[str, Any]:
-    return {
-        "id": str(topic.id),
-        "title": topic.title,
-        "thread": str(topic.thread_id) if topic.thread_id else None,
-        "sources": topic.exported_sources,
-        "opened_at": moment(topic.opened_at),
-        "resolved_at": moment(topic.resolved_at),
-    }
-
-
-def _summary_object(part: Any) -> dict[str, Any]:
-    stale = {"stale_since": moment(part.stale_since)} if part.stale_since else {}
-    return {
-        "id": str(part.id),
-        "first": part.first,
-        "last": part.last,
-        "text": part.text,
-        "key_moments": part.key_moments,
-        "sources": [str(source) for source in part.sources],
-        "started_at": moment(part.started_at),
-        "ended_at": moment(part.ended_at),
-        "made_by": part.made_by,
-        "made_at": moment(part.made_at),
-    } | stale
+def _object(row: Any) -> dict[str, Any]:
+    return {name: getattr(row, ATTRIBUTES.get(name, name)) for name in NAMES[type(row)]}
 
 
 def _json_lines(values: Iterable[dict[str, Any]]) -> str:
@@ -363,4 +291,8 @@ def _json_lines(values: Iterable[dict[str, Any]]) -> str:
 
 
 def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)
+    return json.dumps(value, ensure_ascii=False, default=_text)
+
+
+def _text(value: Any) -> str | None:
+    return moment(value) if isinstance(value, datetime) else str(value)

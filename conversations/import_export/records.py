@@ -1,4 +1,7 @@
-"""What a document holds once it has been read: checked, cleaned, every id and time decided. Nothing here is stored yet."""
+"""What a document holds once it has been read: checked, cleaned, every id and time decided. Nothing here is stored yet.
+
+What a row has too is named as its column is.
+"""
 
 import uuid
 from collections.abc import Sequence
@@ -19,12 +22,12 @@ class TurnRecord:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class VersionRecord:
-    """``message`` is the turn that made it, where the document says so."""
+    """``message_id`` is the turn that made it, where the document says so."""
 
     content: str
     created_at: datetime
     origin: str
-    message: uuid.UUID | None
+    message_id: uuid.UUID | None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -46,8 +49,8 @@ class SummaryRecord:
     """Of the turns from one place of the thread to another, from 1 on."""
 
     id: uuid.UUID
-    first: int
-    last: int
+    first_position: int
+    last_position: int
     text: str
     key_moments: Sequence[str]
     sources: Sequence[uuid.UUID]
@@ -90,11 +93,11 @@ class MemoryRecord:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TopicRecord:
-    """Something begun; ``thread`` is where, as far as the document holds it."""
+    """Something begun; ``thread_id`` is where, as far as the document holds it."""
 
     id: uuid.UUID
     title: str
-    thread: uuid.UUID | None
+    thread_id: uuid.UUID | None
     sources: Sequence[uuid.UUID]
     opened_at: datetime
     resolved_at: datetime | None

@@ -3,16 +3,18 @@
 import json
 import uuid
 from collections.abc import Iterator, Sequence
+from dataclasses import fields
 from datetime import datetime
 from typing import Any
+
+from django.db.models import Model
 
 from artifacts.models import Artifact, ArtifactVersion
 from conversations.context.sessions import Session, session_at
 from conversations.context.token_estimate import text_of, turn_tokens
-from conversations.import_export.records import ArtifactRecord, MemoryRecord, ThreadRecord, TopicRecord, TurnRecord
+from conversations.import_export.records import ArtifactRecord, ThreadRecord, TurnRecord
 from conversations.models import Assistant, Message, Thread, more_than_text
 from memory.index.word_index import SaidTurn
-from memory.models import Memory, ThreadSummary, Topic
 
 TURN_COLUMNS = (
     *("id", "thread_id", "parent_id", "position", "depth", "role", "content", "text", "status", "offline"),
@@ -20,20 +22,24 @@ TURN_COLUMNS = (
 )
 
 
+def row_of[M: Model](model: type[M], record: Any, **columns: Any) -> M:
+    """A row of the fields of a record that are columns of the model, and of these columns."""
+    shared = {field.name for field in fields(record)} & {field.attname for field in model._meta.concrete_fields}
+    return model(**{name: getattr(record, name) for name in shared}, **columns)
+
+
 def thread_row(thread: ThreadRecord, *, user_id: int, assistant: Assistant) -> Thread:
     session = last_session(thread.turns)
-    return Thread(
-        id=thread.id,
+    return row_of(
+        Thread,
+        thread,
         user_id=user_id,
         assistant=assistant,
-        title=thread.title,
-        created_at=thread.created_at,
         updated_at=thread.turns[-1].created_at if thread.turns else thread.created_at,
         session_started_at=session.started_at if session else None,
         away_since=session.away_since if session else None,
         message_count=len(thread.turns),
         last_position=len(thread.turns),
-        remembers=thread.remembers,
     )
 
 
@@ -66,77 +72,18 @@ def said_turns(thread: ThreadRecord) -> Iterator[SaidTurn]:
 
 
 def artifact_row(artifact: ArtifactRecord, thread_id: uuid.UUID) -> Artifact:
-    return Artifact(
-        id=artifact.id,
+    return row_of(
+        Artifact,
+        artifact,
         thread_id=thread_id,
-        title=artifact.title,
-        kind=artifact.kind,
-        language=artifact.language,
-        preset=artifact.preset,
-        after_position=artifact.after_position,
         version=len(artifact.versions),
-        created_at=artifact.created_at,
         updated_at=artifact.versions[-1].created_at,
     )
 
 
 def version_rows(artifact: ArtifactRecord, thread_id: uuid.UUID) -> Iterator[ArtifactVersion]:
     for number, version in enumerate(artifact.versions, 1):
-        yield ArtifactVersion(
-            artifact_id=artifact.id,
-            thread_id=thread_id,
-            number=number,
-            content=version.content,
-            origin=version.origin,
-            message_id=version.message,
-            created_at=version.created_at,
-        )
-
-
-def memory_row(memory: MemoryRecord, user_id: int) -> Memory:
-    return Memory(
-        id=memory.id,
-        user_id=user_id,
-        content=memory.content,
-        tags=list(memory.tags),
-        origin=memory.origin,
-        sources=list(memory.sources),
-        created_at=memory.created_at,
-        valid_from=memory.valid_from,
-        valid_until=memory.valid_until,
-        ended_at=memory.ended_at,
-    )
-
-
-def topic_row(topic: TopicRecord, user_id: int) -> Topic:
-    return Topic(
-        id=topic.id,
-        user_id=user_id,
-        thread_id=topic.thread,
-        title=topic.title,
-        sources=list(topic.sources),
-        opened_at=topic.opened_at,
-        resolved_at=topic.resolved_at,
-    )
-
-
-def summary_rows(thread: ThreadRecord, user_id: int) -> Iterator[ThreadSummary]:
-    for summary in thread.summaries:
-        yield ThreadSummary(
-            id=summary.id,
-            thread_id=thread.id,
-            user_id=user_id,
-            first_position=summary.first,
-            last_position=summary.last,
-            text=summary.text,
-            key_moments=list(summary.key_moments),
-            sources=list(summary.sources),
-            started_at=summary.started_at,
-            ended_at=summary.ended_at,
-            made_by=summary.made_by,
-            made_at=summary.made_at,
-            stale_since=summary.stale_since,
-        )
+        yield row_of(ArtifactVersion, version, artifact_id=artifact.id, thread_id=thread_id, number=number)
 
 
 def last_session(turns: Sequence[TurnRecord]) -> Session | None:

@@ -32,11 +32,9 @@ from conversations.import_export.records import (
 from conversations.import_export.rows import (
     TURN_COLUMNS,
     artifact_row,
-    memory_row,
+    row_of,
     said_turns,
-    summary_rows,
     thread_row,
-    topic_row,
     turn_rows,
     version_rows,
 )
@@ -129,15 +127,13 @@ def _insert_batch(user: User, batch: Sequence[Any], stored: ImportCounts) -> Non
         case ThreadRecord():
             _insert_threads(user, batch, stored)
         case MemoryRecord():
-            _insert(Memory, (memory_row(memory, user.pk) for memory in batch))
+            _insert(Memory, (row_of(Memory, memory, user_id=user.pk) for memory in batch))
             stored.memories += len(batch)
         case TopicRecord():
-            _insert(Topic, (topic_row(topic, user.pk) for topic in batch))
+            _insert(Topic, (row_of(Topic, topic, user_id=user.pk) for topic in batch))
             stored.topics += len(batch)
-        case PreferencesRecord(time_zone=time_zone, remembers=remembers):
-            # What a person has decided here stands.
-            preferences = Preferences(user=user, time_zone=time_zone, remembers=remembers)
-            Preferences.objects.bulk_create([preferences], ignore_conflicts=True)
+        case PreferencesRecord() as preferences:  # what a person has decided here stands
+            Preferences.objects.bulk_create([row_of(Preferences, preferences, user=user)], ignore_conflicts=True)
 
 
 def _insert_threads(user: User, batch: Sequence[ThreadRecord], stored: ImportCounts) -> None:
@@ -158,7 +154,8 @@ def _insert_threads(user: User, batch: Sequence[ThreadRecord], stored: ImportCou
         (row for artifact, thread_id in artifacts() for row in version_rows(artifact, thread_id)),
         weight=lambda row: 1 + len(row.content) // CHARS_OF_TURN,
     )
-    _insert(ThreadSummary, (row for thread in batch for row in summary_rows(thread, user.pk)))
+    summaries = ((summary, thread.id) for thread in batch for summary in thread.summaries)
+    _insert(ThreadSummary, (row_of(ThreadSummary, each, thread_id=id, user_id=user.pk) for each, id in summaries))
     word_index.store(user.pk, (turn for thread in batch for turn in said_turns(thread)))
     stored.threads += [(row.id, row.message_count) for row in rows]
     stored.days |= {summary.started_at.date() + day for thread in batch for summary in thread.summaries for day in NEAR}

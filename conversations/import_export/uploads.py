@@ -4,10 +4,11 @@ import io
 import re
 import zipfile
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from typing import IO, Protocol
+from functools import partial
+from typing import IO
 
 from conversations.errors import ImportTooLarge, InvalidImport
 
@@ -27,45 +28,28 @@ FARTHEST = 2**40
 """Bytes that no upload has."""
 
 
-class Source(Protocol):
-    def opened(self) -> AbstractContextManager[IO[bytes]]: ...
-
-
 @dataclass(frozen=True, slots=True)
 class Document:
     """``name`` is empty where there is only one."""
 
     name: str
-    source: Source
-
-    def opened(self) -> AbstractContextManager[IO[bytes]]:
-        return self.source.opened()
+    opened: Callable[[], AbstractContextManager[IO[bytes]]]
 
 
-@dataclass(frozen=True, slots=True)
-class Plain:
-    upload: IO[bytes]
-
-    @contextmanager
-    def opened(self) -> Iterator[IO[bytes]]:
-        self.upload.seek(0)
-        yield self.upload
+@contextmanager
+def _plain(upload: IO[bytes]) -> Iterator[IO[bytes]]:
+    upload.seek(0)
+    yield upload
 
 
-@dataclass(frozen=True, slots=True)
-class Member:
+@contextmanager
+def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[IO[bytes]]:
     """Of an archive that was opened once: to open it reads the list of all its files."""
-
-    archive: zipfile.ZipFile
-    info: zipfile.ZipInfo
-
-    @contextmanager
-    def opened(self) -> Iterator[IO[bytes]]:
-        try:
-            with self.archive.open(self.info) as file:
-                yield file
-        except BROKEN as error:
-            raise _broken() from error
+    try:
+        with archive.open(info) as file:
+            yield file
+    except BROKEN as error:
+        raise _broken() from error
 
 
 class _ArchivedFile(io.RawIOBase):
@@ -101,7 +85,7 @@ def documents(upload: IO[bytes], *, most: int) -> Iterator[Sequence[Document]]:
     ``InvalidImport`` where there are none."""
     upload.seek(0)
     if upload.read(len(ZIP)) != ZIP:
-        yield [Document("", Plain(upload))]
+        yield [Document("", partial(_plain, upload))]
         return
     try:
         archive = zipfile.ZipFile(_ArchivedFile(upload))
@@ -111,7 +95,8 @@ def documents(upload: IO[bytes], *, most: int) -> Iterator[Sequence[Document]]:
         members = [member for member in archive.infolist() if DOCUMENT.search(member.filename)]
         _check(members, most)
         members.sort(key=lambda member: member.filename)
-        yield [Document(member.filename if len(members) > 1 else "", Member(archive, member)) for member in members]
+        is_one = len(members) == 1
+        yield [Document("" if is_one else member.filename, partial(_member, archive, member)) for member in members]
 
 
 def _check(members: Sequence[zipfile.ZipInfo], most: int) -> None:

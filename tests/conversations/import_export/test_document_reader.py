@@ -110,7 +110,7 @@ def test_a_document_is_read_with_every_field() -> None:
                         after_position=2,
                         created_at=at(10, 1),
                         versions=[
-                            VersionRecord(content="<svg/>", created_at=at(10, 1), origin="program", message=ANSWER)
+                            VersionRecord(content="<svg/>", created_at=at(10, 1), origin="program", message_id=ANSWER)
                         ],
                     )
                 ],
@@ -136,7 +136,7 @@ def test_new_ids_replace_the_given_ones_wherever_they_stand() -> None:
     ids = {thread.id, *(turn.id for turn in thread.turns), thread.artifacts[0].id, memory.id}
     assert len(ids) == 5
     assert ids.isdisjoint({THREAD, QUESTION, ANSWER, ARTIFACT, MEMORY})
-    assert thread.artifacts[0].versions[0].message == thread.turns[1].id
+    assert thread.artifacts[0].versions[0].message_id == thread.turns[1].id
     assert memory.sources == [thread.turns[0].id]
     assert memory.tags == ["drinks", "user:7", f"thread:{thread.id}"]
     assert [turn.content for turn in thread.turns] == [turn.content for turn in kept.threads[0].turns]
@@ -158,7 +158,7 @@ def test_the_turn_that_made_an_artifact_may_be_named_by_its_place() -> None:
     thread = book_of(
         document({"messages": messages, "artifacts": [{"title": "T", "content": "", "message": 2}]})
     ).threads[0]
-    assert (thread.artifacts[0].versions[0].message, thread.artifacts[0].kind) == (thread.turns[1].id, "document")
+    assert (thread.artifacts[0].versions[0].message_id, thread.artifacts[0].kind) == (thread.turns[1].id, "document")
 
 
 @pytest.mark.parametrize(
@@ -431,9 +431,9 @@ def test_all_versions_of_an_artifact_are_read_with_who_made_them() -> None:
             after_position=2,
             created_at=at(10),
             versions=[
-                VersionRecord(content="one", created_at=at(10), origin="reply", message=thread.turns[1].id),
-                VersionRecord(content="two", created_at=at(10), origin="hand", message=None),
-                VersionRecord(content="three", created_at=at(11), origin="program", message=None),
+                VersionRecord(content="one", created_at=at(10), origin="reply", message_id=thread.turns[1].id),
+                VersionRecord(content="two", created_at=at(10), origin="hand", message_id=None),
+                VersionRecord(content="three", created_at=at(11), origin="program", message_id=None),
             ],
         )
     ]
