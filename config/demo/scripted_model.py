@@ -50,7 +50,7 @@ class ScriptedModel(AnthropicProvider):
     async def stream(self, payload: Payload, *, seconds: float = math.inf) -> AsyncGenerator[ProviderEvent]:
         self.clock.waited = 0.0
         material = _material(payload)
-        attempt = self.attempts.popleft() if material is None else Attempt([json.dumps(self._notes(material))])
+        attempt = self.attempts.popleft() if material is None else Attempt(text=json.dumps(self._notes(material)))
         written = attempt.artifact.content if attempt.artifact else attempt.text
         usage = self._usage(payload, written)
         self.clock.wait(0.6 + usage.input_tokens / 4_000)

@@ -14,7 +14,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand
 
 FOLDERS = ("artifacts", "config", "conversations", "memory", "templates")
-ENDINGS = {".css", ".html", ".js", ".json", ".py", ".txt"}
+ENDINGS = {".css", ".html", ".js", ".json", ".py", ".sql", ".toml", ".txt"}
 LOOK_SECONDS = 0.3
 END_SECONDS = 3
 
