@@ -12,6 +12,7 @@ from django.utils import timezone
 from django_tasks_db.models import DBTaskResult
 
 from conversations.models import AccountDeletion
+from conversations.runtime.sql_files import read_statements
 from conversations.tasks import delete_accounts, retain
 from memory.backends import get_backend
 from memory.backends.mirroring import mirror_due
@@ -31,56 +32,7 @@ MOST_AT_ONCE = 100
 MOST_WORKERS = 3
 WAITING = [TaskResultStatus.READY, TaskResultStatus.RUNNING]
 
-# Candidates are ranges of indexes; what is asked of each of them is one step in another. Who is in a session that has gone on
-# for a day is not waited for. An attempt that had nothing to do, though something is – a reply is running –, is not repeated
-# at once.
-DUE = """
-WITH candidate AS (
-    SELECT user_id FROM conversations_thread WHERE updated_at > %(since)s
-    UNION SELECT user_id FROM memory_consolidation WHERE wanted_at IS NOT NULL
-    UNION SELECT user_id FROM memory_threadsummary WHERE stale_since IS NOT NULL
-), waiting AS MATERIALIZED (
-    SELECT (args_kwargs -> 'args' ->> 0)::int AS user_id FROM django_tasks_database_dbtaskresult
-    WHERE status IN ('READY', 'RUNNING') AND task_path = %(task)s
-)
-SELECT candidate.user_id
-FROM candidate
-LEFT JOIN memory_consolidation AS state ON state.user_id = candidate.user_id
-LEFT JOIN memory_preferences AS preferences ON preferences.user_id = candidate.user_id
-LEFT JOIN LATERAL (
-    SELECT updated_at, coalesce(session_started_at, updated_at) AS session FROM conversations_thread
-    WHERE user_id = candidate.user_id AND remembers AND updated_at <= %(now)s ORDER BY updated_at DESC LIMIT 1
-) AS newest ON true
-WHERE coalesce(preferences.remembers, true)
-  AND coalesce(state.not_before <= %(now)s, true)
-  AND coalesce(state.ended_at <= %(now)s - %(rest)s OR state.parts_done > 0 OR state.failures > 0, true)
-  AND (
-      newest.updated_at > coalesce(state.through, '-infinity')
-      AND (newest.updated_at <= %(now)s - %(idle)s
-           OR greatest(newest.session, state.through) <= %(now)s - %(longest_session)s)
-      OR state.wanted_at <= %(now)s - %(idle)s
-      OR state.wanted_at IS NOT NULL AND state.failures > 0
-      OR EXISTS (SELECT FROM memory_threadsummary AS part JOIN conversations_thread AS thread ON thread.id = part.thread_id
-                 WHERE part.user_id = candidate.user_id AND part.stale_since IS NOT NULL AND thread.remembers)
-  )
-  AND candidate.user_id NOT IN (SELECT user_id FROM waiting)
-  AND NOT EXISTS (SELECT FROM conversations_accountdeletion WHERE user_id = candidate.user_id)
-ORDER BY newest.updated_at LIMIT %(most)s
-"""
-
-# Each worker holds the lock of its name for as long as it lives. A task whose worker ended again and again may be why it did.
-PUT_BACK = """
-UPDATE django_tasks_database_dbtaskresult AS task
-SET status = CASE WHEN jsonb_array_length(worker_ids) < %(most)s THEN 'READY' ELSE 'FAILED' END,
-    finished_at = CASE WHEN jsonb_array_length(worker_ids) < %(most)s THEN NULL ELSE %(now)s::timestamptz END
-WHERE status = 'RUNNING' AND NOT EXISTS (
-    SELECT FROM pg_locks
-    WHERE locktype = 'advisory' AND objsubid = 2 AND granted
-      AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
-      AND classid = %(class)s AND objid::bigint = hashtext(task.worker_ids ->> -1)::bigint & 4294967295
-)
-RETURNING status, task_path, args_kwargs -> 'args' ->> 0
-"""
+SQL = read_statements(__file__)
 
 
 def sweep(*, at: datetime | None = None, since: datetime | None = None) -> int:
@@ -128,7 +80,7 @@ def _alone() -> bool:
 
 def _put_back(now: datetime) -> None:
     with connection.cursor() as cursor:
-        cursor.execute(PUT_BACK, {"class": WORKING, "most": MOST_WORKERS, "now": now})
+        cursor.execute(SQL["put_back"], {"class": WORKING, "most": MOST_WORKERS, "now": now})
         found = cursor.fetchall()
     for status, path, argument in found:
         log.warning("a worker ended in the middle of a task", extra={"task": path, "status": status})
@@ -147,7 +99,7 @@ def _due(now: datetime, since: datetime) -> list[int]:
         "task": consolidate_user.module_path,
     }
     with connection.cursor() as cursor:
-        cursor.execute(DUE, values)
+        cursor.execute(SQL["due"], values)
         return [user_id for (user_id,) in cursor.fetchall()]
 
 
