@@ -141,9 +141,9 @@ def _patience(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
 
 
 @pytest.fixture(autouse=True)
-def _uncounted(monkeypatch: pytest.MonkeyPatch) -> None:
+def _uncounted() -> None:
     """Who signs in with a wrong password in one test is not kept waiting for it in the next."""
-    monkeypatch.setattr(rate_counters, "HERE", rate_counters.RateCounts())
+    rate_counters.HERE.clear()
 
 
 @pytest.fixture(autouse=True)

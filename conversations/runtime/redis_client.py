@@ -4,7 +4,6 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    import redis
     import redis.asyncio
 
 
@@ -14,13 +13,6 @@ def unreachable() -> tuple[type[Exception], ...]:
     from redis.exceptions import RedisError  # noqa: PLC0415
 
     return RedisError, OSError
-
-
-@cache
-def blocking(url: str, **options: Any) -> "redis.Redis":
-    import redis  # noqa: PLC0415
-
-    return redis.Redis.from_url(url, **options)
 
 
 def waiting(url: str, **options: Any) -> "redis.asyncio.Redis":

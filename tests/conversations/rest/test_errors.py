@@ -197,7 +197,7 @@ def failing(
     make_reply(thread, status="running", lease_until=timezone.now() + timedelta(seconds=50))
 
     async def call(case: Case) -> ApiResponse:
-        monkeypatch.setattr(rate_counters, "HERE", rate_counters.RateCounts())
+        rate_counters.HERE.clear()
         if case.status == 413:
             settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 2_000
             monkeypatch.setattr(messages_api, "LARGEST_BODY", 2_000)

@@ -20,9 +20,9 @@ AT = 1_795_262_400.0 + 15
 
 
 @pytest.fixture(autouse=True)
-def _nothing_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+def _nothing_counted() -> None:
     """The clock stands still, so that what is counted belongs to one minute."""
-    monkeypatch.setattr(rate_counters, "HERE", rate_counters.RateCounts())
+    rate_counters.HERE.clear()
 
 
 def limit_headers(answer: ApiResponse) -> tuple[str | None, str | None, str | None]:
@@ -143,7 +143,7 @@ async def test_processes_count_together_in_redis_and_alone_without_it(redis_url:
     settings.REDIS_URL = redis_url
     key = "test.of.counting"
     first = [(await in_database(rate_counters.count)(key, seconds=3_600))[0] for _ in range(2)]
-    rate_counters.HERE = rate_counters.RateCounts()  # as in another process
+    rate_counters.HERE.clear()  # as in another process
     assert (first, rate_counters.count(key, seconds=3_600)[0]) == ([1, 2], 3)
     rate_counters.take_back(key, seconds=3_600)
     assert rate_counters.count(key, seconds=3_600)[0] == 3

@@ -16,8 +16,8 @@ WAIT = "Too many attempts for this user name. Try again in 45 s."
 
 
 @pytest.fixture
-def person(monkeypatch: pytest.MonkeyPatch) -> User:
-    monkeypatch.setattr(rate_counters, "HERE", rate_counters.RateCounts())
+def person() -> User:
+    rate_counters.HERE.clear()
     return make_user("carol", password=PASSWORD, is_staff=True)
 
 
