@@ -8,9 +8,9 @@ import asyncio
 import math
 import re
 import shutil
+import tomllib
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -27,51 +27,9 @@ from conversations.providers.errors import StreamError, provider_error
 from conversations.providers.message_stream import Progress
 from conversations.providers.thinking import NO_THINKING, ThinkingPlan, payload_fields
 
-MODEL, MAX_TOKENS, SYSTEM_PROMPT, HOME, SERVER = "{model}", "{max_tokens}", "{system_prompt}", "{home}", "{server}"
-"""Stand for the request's own values, for a file and a folder that are gone afterwards, and for what only the server knows."""
-ARGUMENTS = (
-    *("-p", "--output-format", "stream-json", "--include-partial-messages", "--verbose"),
-    *("--tools", "", "--strict-mcp-config", "--setting-sources", "", "--disable-slash-commands"),
-    *("--no-session-persistence", "--max-turns", "1"),
-    # Even without tools the CLI puts the file into the conversation that a message names as “@/etc/passwd”. This keeps it to
-    # its empty folder, and a variable below switches it off.
-    "--restricted",
-    *("--model", MODEL, "--system-prompt-file", SYSTEM_PROMPT),
-)
-SWITCHES = {
-    "CLAUDE_CODE_DISABLE_ATTACHMENTS": "1",
-    "CLAUDE_CODE_DISABLE_FILE_MENTIONS": "1",
-    "CLAUDE_CODE_DISABLE_CLAUDE_MDS": "1",
-    "CLAUDE_CODE_DISABLE_AUTO_MEMORY": "1",
-    "CLAUDE_CODE_DISABLE_EXPERIMENTAL_BETAS": "1",
-    "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
-    "CLAUDE_CODE_ATTRIBUTION_HEADER": "0",
-    "DISABLE_AUTOUPDATER": "1",
-    # One recorded request is one request of this model: no shortened one, and no other model's answer in its place.
-    "DISABLE_COMPACT": "1",
-    "DISABLE_AUTO_COMPACT": "1",
-    "CLAUDE_CODE_NO_MODEL_FALLBACK": "1",
-    "CLAUDE_CODE_DISABLE_MODEL_ACCESS_FALLBACK": "1",
-    "CLAUDE_CODE_DISABLE_REFUSAL_FALLBACK": "1",
-    "CLAUDE_CODE_DISABLE_REFUSAL_RETRY": "1",
-    "CLAUDE_CODE_DISABLE_NONSTREAMING_FALLBACK": "1",
-    "CLAUDE_CODE_MAX_RETRIES": "2",
-    "CLAUDE_CODE_MAX_OUTPUT_TOKENS": MAX_TOKENS,
-    "HOME": HOME,
-    "TMPDIR": HOME,
-}
-# Read off the requests of version 2.1.330. Which ones they are is not ours to choose.
-SENTENCE = "You are a Claude agent, built on Anthropic's Claude Agent SDK."
-ABOUT_THE_MACHINE = (
-    "Lines about its folder, the system, files from elsewhere, the model and today's date, before the conversation."
-)
-SETS = {
-    "cache_control": "at the end of each system text and of the conversation",
-    "metadata": "ids of the device and of the session, which are new each time",
-    "output_config": "the effort that the program takes for the model by itself, where none is given",
-    "thinking": "without what is to be shown of it",
-}
-SENTENCE_TOKENS, MACHINE_TOKENS = 20, 280
+CALL: Mapping[str, Any] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+SERVER = "{server}"
+"""Stands for what only the server knows."""
 FAILURES = (StreamError, OSError, UnicodeEncodeError)
 TOKEN = re.compile(r"sk-ant-[\w-]+")
 
@@ -95,14 +53,15 @@ class ClaudeCliProvider:
     def program(self) -> Program:
         """How it is called, and what it is known to add. Without secrets, and the same until it or its settings change."""
         path, login = program_path(), bool(settings.OPENBOOK_CLAUDE_LOGIN)
+        added = {place: row for place, row in CALL["adds"].items() if login or place == "system"}
         return {
             "name": "claude",
             "version": recorded_version(path),
-            "arguments": [*ARGUMENTS, "--safe-mode" if login else "--bare"],
-            "environment": dict.fromkeys(sorted(own_environment()), SERVER) | SWITCHES,
-            "adds": {"system": SENTENCE, **({"messages": ABOUT_THE_MACHINE} if login else {})},
-            "adds_tokens": SENTENCE_TOKENS + (MACHINE_TOKENS if login else 0),
-            "sets": SETS,
+            "arguments": [*CALL["arguments"], "--safe-mode" if login else "--bare"],
+            "environment": dict.fromkeys(sorted(own_environment()), SERVER) | CALL["environment"],
+            "adds": {place: row["text"] for place, row in added.items()},
+            "adds_tokens": sum(row["tokens"] for row in added.values()),
+            "sets": CALL["sets"],
         }
 
     def render(
@@ -153,8 +112,8 @@ async def answered(payload: Payload, output: Output, deadline: Deadline) -> Asyn
     if failure := await asyncio.to_thread(unusable, path):
         raise failure
     with prepared(sent["system_prompt"], sent["standard_input"]) as files:
-        call = CliCall.of(payload, files)
-        async with running([path, *call.arguments], files, call.environment) as cli, aclosing(cli.lines()) as lines:
+        arguments, environment = called_with(payload, files)
+        async with running([path, *arguments], files, environment) as cli, aclosing(cli.lines()) as lines:
             while not output.over:
                 async with asyncio.timeout(deadline.seconds_left()):
                     line = await anext(lines, None)
@@ -169,29 +128,21 @@ async def answered(payload: Payload, output: Output, deadline: Deadline) -> Asyn
     yield output.finished()
 
 
-@dataclass(frozen=True, kw_only=True)
-class CliCall:
-    """What the program is called with: as recorded, with the values that the record only names."""
-
-    arguments: Sequence[str]
-    environment: Mapping[str, str]
-
-    @classmethod
-    def of(cls, payload: Payload, files: Files) -> "CliCall":
-        program, sent, own = payload["program"], payload["sent"], own_environment()
-        values = {
-            MODEL: payload["model"],
-            MAX_TOKENS: str(payload["max_tokens"]),
-            SYSTEM_PROMPT: f"/dev/fd/{files.system.fileno()}",
-            HOME: str(files.home),
-        }
-        return cls(
-            arguments=[values.get(argument, argument) for argument in [*program["arguments"], *sent["arguments"]]],
-            environment={
-                name: own.get(name, "") if value == SERVER else values.get(value, value)
-                for name, value in {**program["environment"], **sent["environment"]}.items()
-            },
-        )
+def called_with(payload: Payload, files: Files) -> tuple[list[str], dict[str, str]]:
+    """The arguments and the environment as recorded, with the values that the record only names."""
+    program, sent, own = payload["program"], payload["sent"], own_environment()
+    values = {
+        "{model}": payload["model"],
+        "{max_tokens}": str(payload["max_tokens"]),
+        "{system_prompt}": f"/dev/fd/{files.system.fileno()}",
+        "{home}": str(files.home),
+    }
+    arguments = [values.get(argument, argument) for argument in [*program["arguments"], *sent["arguments"]]]
+    environment = {
+        name: own.get(name, "") if value == SERVER else values.get(value, value)
+        for name, value in {**program["environment"], **sent["environment"]}.items()
+    }
+    return arguments, environment
 
 
 def told_of_thinking(plan: ThinkingPlan) -> dict[str, Any]:

@@ -1,87 +1,18 @@
 """What went wrong with a call of a model, in Openbook's words: pure, and without any SDK."""
 
+import tomllib
+from pathlib import Path
+
 from conversations.providers.base import ProviderError
 from conversations.providers.claude_cli_version import OLDEST
 
 LONGEST_DETAIL = 300
 
-# code: (whether the same again can help, what the person chatting reads)
+ROWS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 SENTENCES: dict[str, tuple[bool, str]] = {
-    "authentication": (
-        False,
-        "The model did not accept the API key. Whoever runs this Openbook has to check ANTHROPIC_API_KEY.",
-    ),
-    "permission": (
-        False,
-        "The API key may not use this model. Whoever runs this Openbook has to check its permissions and billing.",
-    ),
-    "model_not_found": (
-        False,
-        "The model does not exist or is not open to this API key. Whoever runs this Openbook has to choose another.",
-    ),
-    "invalid_request": (False, "The model could not take this request. Change your message or start a new thread."),
-    "request_too_large": (
-        False,
-        "The conversation is too large for the model, also without its older turns. Shorten your message.",
-    ),
-    "rate_limited": (True, "The model's rate limit is reached. Your message is saved; try again a little later."),
-    "spending_limit": (
-        False,
-        "What may be spent on the model is spent. Whoever runs this Openbook can raise the limit with its provider.",
-    ),
-    "overloaded": (True, "The model is overloaded. Your message is saved; try again in a moment."),
-    "server_error": (
-        True,
-        "The model's service had an error. Your message is saved; try again in a moment.",
-    ),
-    "unreachable": (True, "The model's service cannot be reached. Your message is saved; try again in a moment."),
-    "timeout": (True, "The model took too long to answer. Your message is saved; try again."),
-    "stalled": (True, "The model stopped in mid-reply. The text so far is kept; try again."),
-    "cut_off": (True, "The connection to the model broke off. Your message is saved; try again."),
-    "bad_stream": (True, "The model's service sent something unreadable. Your message is saved; try again."),
-    "refused": (False, "The model declined to answer this."),  # refusals.sentence says more
-    "empty_reply": (True, "The model sent an empty answer. Try again."),
-    "out_of_room": (
-        True,
-        "The model used up all the room for its answer by thinking. Your message is saved; try again: it gets more room then.",
-    ),
-    "no_artifact": (True, "The model did not make what was asked for. Try again."),
-    "cli_missing": (
-        False,
-        "The Claude CLI can't be run. Whoever runs this Openbook has to install it, or to name it in OPENBOOK_CLAUDE_CLI.",
-    ),
-    "cli_version": (
-        False,
-        f"The Claude CLI is too old, or does not say its version: {OLDEST} or newer is needed. "
-        "Whoever runs this Openbook has to update it.",
-    ),
-    "cli_login": (
-        False,
-        "The Claude CLI is not logged in, or its login has run out. Whoever runs this Openbook has to set "
-        "ANTHROPIC_API_KEY, or to name the folder of a login in OPENBOOK_CLAUDE_LOGIN.",
-    ),
-    "cli_failed": (
-        True,
-        "The Claude CLI gave up. Your message is saved; try again, or ask whoever runs this Openbook to look at the CLI.",
-    ),
-    "cli_killed": (
-        True,
-        "The system ended the Claude CLI, mostly for want of memory. Your message is saved; try again in a moment.",
-    ),
+    code: ("retryable" in row, row["text"].replace("{oldest_cli}", OLDEST)) for code, row in ROWS.items()
 }
-
-# The service's own words help to mend these, and don't concern the key.
-WITH_DETAIL = frozenset(
-    {
-        "permission",
-        "model_not_found",
-        "invalid_request",
-        "request_too_large",
-        "cli_missing",
-        "cli_version",
-        "cli_failed",
-    }
-)
+"""By code: whether the same again can help, and what the person chatting reads."""
 
 BY_TYPE = {
     "authentication_error": "authentication",
@@ -132,7 +63,7 @@ def provider_error(
     retry_after: float | None = None,
 ) -> ProviderError:
     retryable, sentence = SENTENCES[code]
-    if code in WITH_DETAIL and isinstance(detail, str) and detail:
+    if "with_detail" in ROWS[code] and isinstance(detail, str) and detail:
         sentence += f" It says: “{shortened(without(secret, detail))}”"
     return ProviderError(code, sentence, retryable=retryable, status=status, retry_after=retry_after)
 
