@@ -25,24 +25,10 @@ MOST_SIGN_INS = 30
 ADDRESS_UNKNOWN = "::"
 """That of a sign-in that came by a socket without any."""
 # The first that is named wins: most browsers name others beside themselves.
-BROWSERS = {
-    "Edg": "Edge",
-    "OPR": "Opera",
-    "FxiOS": "Firefox",
-    "Firefox": "Firefox",
-    "CriOS": "Chrome",
-    "Chrome": "Chrome",
-}
-BROWSERS |= {"Safari": "Safari", "curl": "curl", "python": "a Python program"}
-SYSTEMS = {
-    "iPhone": "iPhone",
-    "iPad": "iPad",
-    "Android": "Android",
-    "Windows": "Windows",
-    "Mac OS": "Mac",
-    "CrOS": "ChromeOS",
-}
-SYSTEMS |= {"Linux": "Linux"}
+BROWSERS = {"Edg": "Edge", "OPR": "Opera", "FxiOS": "Firefox", "Firefox": "Firefox", "CriOS": "Chrome"}
+BROWSERS |= {"Chrome": "Chrome", "Safari": "Safari", "curl": "curl", "python": "a Python program"}
+SYSTEMS = {"iPhone": "iPhone", "iPad": "iPad", "Android": "Android", "Windows": "Windows", "Mac OS": "Mac"}
+SYSTEMS |= {"CrOS": "ChromeOS", "Linux": "Linux"}
 
 
 def browser_of(user_agent: str) -> str:
@@ -76,11 +62,6 @@ def sign_out(sessions: Iterable[UserSession]) -> int:
     return len(ended)
 
 
-def sign_out_elsewhere(user: User, session_key: str | None) -> int:
-    """End all the user's sessions but this one. Returns how many there were."""
-    return sign_out(UserSession.objects.filter(user=user).exclude(session_key=session_key or ""))
-
-
 def clear_sign_ins(now: datetime) -> None:
     """Sessions that have run out, and sign-ins whose session has ended."""
     Session.objects.filter(expire_date__lte=now).delete()
@@ -108,7 +89,7 @@ def ask_deletion(user: User, session_key: str | None) -> AccountDeletion:
         deletion, _ = AccountDeletion.objects.get_or_create(
             user=user, defaults={"asked_at": now, "due_at": now + DELAY}
         )
-        sign_out_elsewhere(user, session_key)
+        sign_out(UserSession.objects.filter(user=user).exclude(session_key=session_key or ""))
     log.info("account to be deleted", extra={"user_id": user.pk})
     return deletion
 

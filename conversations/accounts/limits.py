@@ -1,12 +1,11 @@
 """What one user may use, and what part of it one token: requests a minute, replies running at once, tokens a day (UTC). 0 is
 no limit.
 
-Requests are counted at the doors of programs and pages (``conversations.runtime.rate_counters``); what replies take
-is reserved by the
-statement that stores them (``conversations.accounts.allowances``).
+Requests are counted at the doors of programs and pages (``conversations.runtime.rate_counters``); what replies take is reserved
+by the statement that stores them (``conversations.accounts.allowances``).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from django.conf import settings
 from django.contrib.auth.models import User
@@ -57,33 +56,19 @@ def by_default() -> Limits:
 
 def limits_of(user: User) -> Limits:
     """The user's own where staff set any. Reads the database, unless the row came along with the user."""
-    default: Limits = by_default()
     own: UserLimits | None = getattr(user, "limits", None)
-    if own is None:
-        return default
-    return Limits(
-        requests_minute=_first(own.requests_minute, default.requests_minute),
-        running_replies=_first(own.running_replies, default.running_replies),
-        tokens_day=_first(own.tokens_day, default.tokens_day),
-    )
+    return replace(by_default(), **{kind: most for kind in KINDS if (most := getattr(own, kind, None)) is not None})
 
 
 def limits_of_token(token: ApiToken) -> Limits:
     """Its own, which are a part of its user's."""
-    return Limits(
-        requests_minute=token.requests_minute or 0,
-        running_replies=token.running_replies or 0,
-        tokens_day=token.tokens_day or 0,
-    )
+    return Limits(**{kind: getattr(token, kind) or 0 for kind in KINDS})
 
 
 def tighter(one: Limits, other: Limits) -> Limits:
     """Of each kind the one that is reached first."""
-    return Limits(
-        requests_minute=_tighter(one.requests_minute, other.requests_minute),
-        running_replies=_tighter(one.running_replies, other.running_replies),
-        tokens_day=_tighter(one.tokens_day, other.tokens_day),
-    )
+    both = {kind: (getattr(one, kind), getattr(other, kind)) for kind in KINDS}
+    return Limits(**{kind: min(filter(None, mosts), default=0) for kind, mosts in both.items()})
 
 
 def count_request(user: User, token: ApiToken | None) -> Quota:
@@ -103,11 +88,3 @@ def _count(key: str, most: int, whose: str) -> Quota:
         message = f"Too many requests: {most:,} a minute are allowed{by}. Go on in {seconds} s."
         raise RateLimited(message, limit=REQUESTS, whose=whose, most=most, retry_after=seconds)
     return Quota(most=most, left=most - used, seconds=seconds)
-
-
-def _tighter(one: int, other: int) -> int:
-    return min(filter(None, (one, other)), default=0)
-
-
-def _first(own: int | None, default: int) -> int:
-    return default if own is None else own

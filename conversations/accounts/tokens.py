@@ -78,12 +78,6 @@ def valid_digest(digest: bytes) -> ApiToken | None:
     return token
 
 
-def user_of(token: str) -> User | None:
-    """Whose token this is, or ``None`` where it isn't valid."""
-    valid_token = valid(token)
-    return valid_token.user if valid_token else None
-
-
 def of(user: User) -> QuerySet[ApiToken]:
     """The user's tokens that were not revoked, newest first."""
     return ApiToken.objects.filter(user=user, revoked_at__isnull=True).order_by("-id")

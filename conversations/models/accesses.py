@@ -1,6 +1,7 @@
 from django.conf import settings
 from django.db import models
 
+from conversations.models.indexes import UNCHECKED
 from conversations.runtime.ids import uuid7
 
 
@@ -17,17 +18,10 @@ class ContentAccess(models.Model):
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     at = models.DateTimeField()
-    staff = models.ForeignKey(
-        settings.AUTH_USER_MODEL, models.DO_NOTHING, related_name="+", db_constraint=False, db_index=False
-    )
+    staff = models.ForeignKey(settings.AUTH_USER_MODEL, related_name="+", **UNCHECKED)
     staff_name = models.CharField(max_length=150, help_text="The user name at that time.")
     user = models.ForeignKey(
-        settings.AUTH_USER_MODEL,
-        models.DO_NOTHING,
-        related_name="content_accesses",
-        db_constraint=False,
-        db_index=False,
-        help_text="Whose content it was.",
+        settings.AUTH_USER_MODEL, related_name="content_accesses", help_text="Whose content it was.", **UNCHECKED
     )
     action = models.CharField(max_length=6, choices=Action)
     what = models.CharField(max_length=40, help_text="What kind of page or file it was.")

@@ -1,4 +1,4 @@
-"""Indexes that storing a request leaves alone, and what they are made of.
+"""Keys without an index, and indexes that storing a request leaves alone.
 
 A BRIN index tells of each 16 pages of the table what they may hold. It is filled by the vacuum, not by who writes a row, and
 on PostgreSQL 16 and newer a change of its columns is still a HOT update.
@@ -9,9 +9,11 @@ from typing import Any
 from django.contrib.postgres.indexes import BrinIndex
 from django.db.backends.base.schema import BaseDatabaseSchemaEditor
 from django.db.backends.ddl_references import Statement
-from django.db.models import Func, IntegerField, Model, TextField
+from django.db.models import DO_NOTHING, Func, IntegerField, Model, TextField
 from django.db.models.lookups import Exact
 
+UNCHECKED: dict[str, Any] = {"on_delete": DO_NOTHING, "db_constraint": False, "db_index": False}
+"""Of a foreign key that names a row and does not hold on to it: PostgreSQL neither looks nor locks."""
 BLOOM = "text_bloom_ops(n_distinct_per_range=16)"
 """A text by its equality; few different ones stand together in so many pages."""
 PAGES = 16

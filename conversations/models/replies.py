@@ -1,6 +1,7 @@
 from django.db import models
 from django.db.models import Q
 
+from conversations.models.indexes import UNCHECKED
 from conversations.runtime.ids import uuid7
 from conversations.runtime.request_ids import FOREIGN_ID
 
@@ -20,14 +21,7 @@ class Reply(models.Model):
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     thread = models.ForeignKey("conversations.Thread", models.DB_CASCADE, related_name="replies", db_index=False)
-    user_message = models.ForeignKey(
-        "conversations.Message",
-        models.DO_NOTHING,
-        null=True,
-        related_name="replies",
-        db_constraint=False,
-        db_index=False,
-    )
+    user_message = models.ForeignKey("conversations.Message", null=True, related_name="replies", **UNCHECKED)
     preset = models.SlugField(blank=True, db_index=False, help_text="The preset whose artifact it makes silently.")
     # Absent, not empty, as in Thread.opened_by.
     client_id = models.CharField(  # noqa: DJ001
@@ -42,24 +36,20 @@ class Reply(models.Model):
     # and only deleted with their user.
     token = models.ForeignKey(
         "conversations.ApiToken",
-        models.DO_NOTHING,
         null=True,
         related_name="+",
-        db_constraint=False,
-        db_index=False,
         help_text="That it was asked for with, if it was not from a page.",
+        **UNCHECKED,
     )
     model = models.CharField(
         max_length=80, blank=True, default="", db_default="", help_text="Asked for in place of the assistant's own."
     )
     continues = models.ForeignKey(
         "self",
-        models.DO_NOTHING,
         null=True,
         related_name="+",
-        db_constraint=False,
-        db_index=False,
         help_text="The reply that was cut short and is gone on with: its text comes first.",
+        **UNCHECKED,
     )
     status = models.CharField(max_length=11, choices=Status, default=Status.RUNNING)
     owner = models.CharField(max_length=100, help_text="The server process that runs it.")

@@ -2,7 +2,16 @@ from django.contrib.postgres.indexes import OpClass
 from django.db import models
 from django.db.models import Q
 
-from conversations.models.indexes import BLOOM, ChangingSummaryIndex, ErrorCode, Exceeds, IsThere, SummaryIndex, Tells
+from conversations.models.indexes import (
+    BLOOM,
+    UNCHECKED,
+    ChangingSummaryIndex,
+    ErrorCode,
+    Exceeds,
+    IsThere,
+    SummaryIndex,
+    Tells,
+)
 from conversations.runtime.ids import uuid7
 
 FATES = (
@@ -65,22 +74,8 @@ class ContextSnapshot(models.Model):
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     thread = models.ForeignKey("conversations.Thread", models.DB_CASCADE, related_name="snapshots", db_index=False)
-    reply = models.ForeignKey(
-        "conversations.Reply",
-        models.DO_NOTHING,
-        null=True,
-        related_name="snapshots",
-        db_constraint=False,
-        db_index=False,
-    )
-    message = models.ForeignKey(
-        "conversations.Message",
-        models.DO_NOTHING,
-        null=True,
-        related_name="snapshots",
-        db_constraint=False,
-        db_index=False,
-    )
+    reply = models.ForeignKey("conversations.Reply", null=True, related_name="snapshots", **UNCHECKED)
+    message = models.ForeignKey("conversations.Message", null=True, related_name="snapshots", **UNCHECKED)
     purpose = models.CharField(max_length=13, choices=Purpose, default=Purpose.REPLY)
     round = models.PositiveSmallIntegerField(default=1, help_text="Which model request of the reply, or which attempt.")
     created_at = models.DateTimeField()
@@ -189,9 +184,7 @@ class RequestHour(models.Model):
     """
 
     hour = models.DateTimeField()
-    assistant = models.ForeignKey(
-        "conversations.Assistant", models.DO_NOTHING, related_name="+", db_constraint=False, db_index=False
-    )
+    assistant = models.ForeignKey("conversations.Assistant", related_name="+", **UNCHECKED)
     provider = models.CharField(max_length=40)
     model = models.CharField(max_length=80)
     above = models.PositiveIntegerField(

@@ -6,6 +6,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
+from conversations.models.indexes import UNCHECKED
 from conversations.runtime.ids import uuid7
 
 
@@ -99,18 +100,9 @@ class Message(models.Model):
     client_message_id = models.CharField(max_length=100, null=True)  # noqa: DJ001
     # Turns, replies and snapshots name each other without a constraint: they only leave together, with their thread, and each
     # constraint would lock the named row, write that to the WAL, and need an index for a cascade that deletes row by row.
-    parent = models.ForeignKey(
-        "self", models.DO_NOTHING, null=True, related_name="children", db_constraint=False, db_index=False
-    )
+    parent = models.ForeignKey("self", null=True, related_name="children", **UNCHECKED)
     is_active = models.BooleanField(default=True, help_text="On the path that the chat shows and the model is given.")
-    reply = models.ForeignKey(
-        "conversations.Reply",
-        models.DO_NOTHING,
-        null=True,
-        related_name="assistant_messages",
-        db_constraint=False,
-        db_index=False,
-    )
+    reply = models.ForeignKey("conversations.Reply", null=True, related_name="assistant_messages", **UNCHECKED)
 
     class Meta:
         # Empty, but for the threads in which a model declined to answer.

@@ -41,11 +41,6 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         response: HttpResponse = super().post_login(request, user, **details)
         return response
 
-    def set_password(self, user: User, password: str) -> None:
-        """Whoever had the old one is out."""
-        super().set_password(user, password)
-        lifecycle.sign_out_elsewhere(user, self.request.session.session_key)
-
     def get_password_change_redirect_url(self, request: HttpRequest) -> str:
         return reverse("account")
 

@@ -10,12 +10,17 @@ from django.urls import reverse
 from django.utils import timezone
 
 from conversations.accounts.limits import Limits, limits_of, limits_of_token
-from conversations.accounts.tokens import issue, user_of
+from conversations.accounts.tokens import issue, valid
 from conversations.models import Allowance, ApiToken
 from tests.conversations.factories import make_user
 from tests.conversations.staff.conftest import SignIn, StaffReader, list_url, page_url
 
 pytestmark = pytest.mark.django_db
+
+
+def user_of(token: str) -> User | None:
+    row = valid(token)
+    return row.user if row else None
 
 
 def revoke(client: Client, *tokens: ApiToken, url: str = "") -> None:
