@@ -4,8 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from conversations.context.followups import Reference, is_social, reference
-from conversations.context.reference_words import LANGUAGES
+from conversations.context.followups import LANGUAGES, Reference, is_social, reference
 from conversations.context.token_estimate import text_of
 from conversations.context.windowing import Turn
 from conversations.providers.sentence_matching import FUNCTION_WORDS, UNSPACED

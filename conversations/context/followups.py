@@ -4,26 +4,17 @@ It is careful: what may stand by itself is taken to, because a query that was re
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from enum import Enum
+from functools import cached_property
 from itertools import pairwise
+from typing import Any
 
-from conversations.context.reference_words import (
-    CHINESE_ELLIPSIS,
-    CHINESE_EMPTY,
-    CHINESE_POINTING,
-    JAPANESE_ELLIPSIS,
-    JAPANESE_EMPTY,
-    JAPANESE_POINTING,
-    KANA,
-    LANGUAGES,
-    OWN,
-    SOCIAL,
-    Language,
-)
 from conversations.context.token_estimate import text_of
 from conversations.context.windowing import Turn
 from conversations.providers.sentence_matching import UNSPACED
+from conversations.runtime.word_tables import pattern, read_tables
 
 LONGEST = 160
 """Characters. A longer message brings its own context."""
@@ -37,6 +28,47 @@ CLAUSE_END = re.compile(r"[,.;:!?…–—]")
 OWN_MATERIAL = re.compile(r"\n|`|://|[\[{<]")
 QUESTION_END = re.compile(r"[?？؟]\W*$")
 EDGES = re.compile(r"^\W+|\W+$")
+NEVER = "(?!)"
+KANA = re.compile("[\u3040-\u30ff]")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Language:
+    """The small words of a language; what they are for stands at the head of ``followups.toml``."""
+
+    common: frozenset[str]
+    pointing: frozenset[str]
+    final: frozenset[str]
+    questions: frozenset[str]
+    openers: tuple[tuple[str, ...], ...]
+    special: re.Pattern[str]
+    empty: re.Pattern[str]
+    writes_nouns_large: bool
+
+    @classmethod
+    def of(cls, table: Mapping[str, Any]) -> "Language":
+        return cls(
+            common=frozenset(table["common"].split()),
+            pointing=frozenset(table["pointing"].split()),
+            final=frozenset(table.get("final", "").split()),
+            questions=frozenset(table["questions"].split()),
+            openers=tuple(tuple(opener.split()) for opener in table["openers"]),
+            special=pattern(table.get("special", NEVER)),
+            empty=pattern(table.get("empty", NEVER)),
+            writes_nouns_large=table.get("writes_nouns_large", False),
+        )
+
+    @cached_property
+    def all_words(self) -> frozenset[str]:
+        return self.common | self.pointing | self.questions
+
+
+TABLES = read_tables(__file__)
+LANGUAGES = [Language.of(table) for table in TABLES["languages"].values()]
+UNSPACED_PATTERNS = {
+    script: {name: pattern(text) for name, text in table.items()} for script, table in TABLES["unspaced"].items()
+}
+SOCIAL, OWN = (frozenset(TABLES["words"][name].split()) for name in ("social", "own"))
 
 
 class Reference(Enum):
@@ -124,11 +156,7 @@ def _unspaced_reference(text: str) -> Reference:
     bare = EDGES.sub("", text)
     if len(bare) > LONGEST_UNSPACED:
         return Reference.NONE
-    empty, pointing, ellipsis = (
-        (JAPANESE_EMPTY, JAPANESE_POINTING, JAPANESE_ELLIPSIS)
-        if KANA.search(text)
-        else (CHINESE_EMPTY, CHINESE_POINTING, CHINESE_ELLIPSIS)
-    )
-    if ellipsis.search(bare):
+    script = UNSPACED_PATTERNS["japanese" if KANA.search(text) else "chinese"]
+    if script["ellipsis"].search(bare):
         return Reference.ELLIPSIS
-    return Reference.POINTING if pointing.search(empty.sub("", bare)) else Reference.NONE
+    return Reference.POINTING if script["pointing"].search(script["empty"].sub("", bare)) else Reference.NONE

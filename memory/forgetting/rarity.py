@@ -7,6 +7,8 @@ says, not in what it says that of: in "my boat is called Quillhaven" the name, n
 import re
 from collections.abc import Sequence
 
+from conversations.runtime.word_tables import read_tables
+
 COMMON, FEW = 100, 10
 """A word is common that stands in more than one of so many turns, and in more than so few."""
 
@@ -14,19 +16,9 @@ YEAR = re.compile(r"(?:19|20)\d\d")
 DIGIT = re.compile(r"\d")
 THREE_DIGITS = re.compile(r"\d\D*\d\D*\d")
 
-WORDS = {
-    "naming": "called named nicknamed heißt heiße heißen genannt appelle appelé nommé llama llamo llamado chiama chiamo "
-    "chiamato chama heet genaamd зовут называется называют",
-    "being": "am is are was were bin ist sind war waren est sont était es son era è sono é são zijn это",
-    # German writes every noun with a capital, not only names.
-    "article": "der die das",
-    "owning": "ein eine einen einem einer eines kein keine keinen mein meine meinen meinem meiner dein deine deinen deinem "
-    "unser unsere unseren unserem sein seine ihr ihre",
-    "calendar": "january february march april may june july august september october november december monday tuesday "
-    "wednesday thursday friday saturday sunday januar februar märz mai juni juli oktober dezember montag dienstag mittwoch "
-    "donnerstag freitag samstag sonntag",
-}
-NAMING, BEING, ARTICLES, OWNING, CALENDAR = (frozenset(words.split()) for words in WORDS.values())
+NAMING, BEING, ARTICLES, OWNING, CALENDAR = (
+    frozenset(read_tables(__file__)[name].split()) for name in ("naming", "being", "article", "owning", "calendar")
+)
 
 
 def is_common(count: int, turns: int) -> bool:

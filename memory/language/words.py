@@ -13,7 +13,7 @@ from zlib import crc32
 
 import snowballstemmer
 
-from memory.language.stop_words import SMALL_WORDS
+from conversations.runtime.word_tables import read_tables
 
 LONGEST_TEXT = 100_000
 """Characters of a text that are looked at."""
@@ -34,7 +34,9 @@ MARKS = re.compile("[\u0300-\u036f]")
 SPEAKER = re.compile(r"\s*([^\W\d_][\w'’.-]{0,30}(?: [^\W\d_][\w'’.-]{0,30}){0,2}): ")
 QUESTION_END = re.compile(r"[?？؟][\W_]*$")
 
-SMALL = {language: frozenset(words.split()) for language, words in SMALL_WORDS.items()}
+SMALL: dict[str, frozenset[str]] = {
+    language: frozenset(words.split()) for language, words in read_tables(__file__)["small"].items()
+}
 SMALL_ANYWHERE = frozenset(word for words in SMALL.values() for word in words)
 STEMMERS = {language: snowballstemmer.stemmer(language) for language in SMALL}
 

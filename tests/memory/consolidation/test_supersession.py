@@ -37,6 +37,7 @@ def facts(text: str, *, ended: bool = False, source: int = 50) -> Facts:
         ("My favourite colour is green.", "My favorite colour is blue.", "replaces"),
         ("My favourite colour is green.", "My favourite food is rice.", "new"),
         ("Ich wohne in Köln.", "Ich wohne in Bonn.", "replaces"),
+        ("Mein Geburtstag ist im Mai.", "Mein Geburtstag ist im Juni.", "replaces"),
     ],
 )
 def test_a_fact_is_new_or_known_or_replaces_what_it_makes_untrue(kept: str, said: str, expected: str) -> None:

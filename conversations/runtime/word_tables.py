@@ -1,0 +1,23 @@
+"""Words and patterns that stand in ``.toml`` files beside the modules that use them."""
+
+import re
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+PART = re.compile(r"\{([A-Z_]+)\}")
+
+
+def read_tables(module_file: str) -> dict[str, Any]:
+    """The tables of the ``.toml`` file beside a module."""
+    return tomllib.loads(Path(module_file).with_suffix(".toml").read_text("utf-8"))
+
+
+def pattern(text: str, parts: Mapping[str, str] | None = None) -> re.Pattern[str]:
+    """A regular expression, case aside. Line ends in it count for nothing, and ``{NAME}`` stands for the part NAME."""
+    return re.compile(_whole(text, parts or {}), re.IGNORECASE)
+
+
+def _whole(text: str, parts: Mapping[str, str]) -> str:
+    return PART.sub(lambda match: _whole(parts[match[1]], parts), text.replace("\n", ""))
