@@ -14,7 +14,7 @@ from artifacts.models import Artifact
 from artifacts.rest import serializers
 from conversations import replies, threads, wire
 from conversations.models import Reply
-from conversations.replies.store import OpenedReply
+from conversations.replies.model_requests import OpenedReply
 from conversations.rest.base import APIView, AsyncAPIView, caller, event_stream, token_of, valid
 from conversations.rest.errors import ReplyFailed
 from conversations.rest.pagination import PresetPagination

@@ -16,7 +16,7 @@ from config.demo.scripted_model import ScriptedModel
 from conversations import replies
 from conversations.models import Allowance, Thread
 from conversations.providers import PROVIDERS, get_provider, model_catalog
-from conversations.replies.store import OpenedReply
+from conversations.replies.model_requests import OpenedReply
 from memory import forgetting
 from memory.consolidation.consolidate import consolidate
 from memory.models import Consolidation

@@ -17,7 +17,7 @@ from pydantic_ai.messages import ModelMessage, ModelMessagesTypeAdapter
 from conversations import threads
 from conversations.context.rendering import api_messages
 from conversations.interop.messages import model_messages, turns_of
-from conversations.replies import append, store
+from conversations.replies import append, model_requests
 from conversations.replies.user_content import user_blocks
 from conversations.runtime.db import in_database
 
@@ -65,7 +65,7 @@ async def keep(
 def _prepare(
     user: User, thread_id: uuid.UUID | str | None, prompt: str, assistant: str | None, across_sessions: bool
 ) -> AgentInput:
-    upcoming = store.upcoming(
+    upcoming = model_requests.upcoming(
         user=user, thread_id=thread_id, assistant=assistant, blocks=user_blocks(prompt), for_another_model=True
     )
     context = upcoming.context

@@ -11,8 +11,7 @@ from django.utils import timezone
 from conversations.context.token_estimate import text_of
 from conversations.errors import InvalidMessage, ReplyInProgress
 from conversations.models import Message, Thread
-from conversations.replies import store
-from conversations.replies.steps import ThreadCursor
+from conversations.replies.cursor import ThreadCursor, place_of, session_after, turn_of
 from conversations.runtime import long_work
 from conversations.runtime.text import clean_deep
 from memory.index.index_turns import catch_up_if_possible
@@ -47,14 +46,14 @@ def _store(
     text: str,
     turns_blocks: Sequence[tuple[Message.Role, list[dict[str, Any]]]],
 ) -> Thread:
-    cursor = _locked(store.place_of(user, thread_id, assistant, text), user, thread_id)
+    cursor = _locked(place_of(user, thread_id, assistant, text), user, thread_id)
     thread, now = cursor.thread, timezone.now()
-    session = store.session_after(cursor, now)
+    session = session_after(cursor, now)
     before, total = cursor.before, cursor.token_total
     rows: list[Message] = []
     for role, blocks in turns_blocks:
         long_work.check()
-        row = store.turn_of(role, blocks, now)
+        row = turn_of(role, blocks, now)
         thread.last_position, thread.message_count = thread.last_position + 1, thread.message_count + 1
         total += row.token_count
         row.thread, row.parent_id, row.token_total = thread, before, total
@@ -72,7 +71,7 @@ def _locked(cursor: ThreadCursor, user: User, thread_id: uuid.UUID | str | None)
     if cursor.is_new:
         return cursor
     Thread.objects.select_for_update(no_key=True).get(id=cursor.thread.id)
-    cursor = store.place_of(user, thread_id, None, "")
+    cursor = place_of(user, thread_id, None, "")
     if cursor.running:
         raise ReplyInProgress(reply=str(cursor.running))
     return cursor

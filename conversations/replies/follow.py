@@ -4,7 +4,10 @@ import asyncio
 import uuid
 from collections.abc import AsyncGenerator
 
-from conversations.replies import events, store
+from django.db.models import Subquery
+
+from conversations.models import Message, Reply
+from conversations.replies import events
 from conversations.replies.doorbell import reply_key, rung, thread_key
 from conversations.replies.events import Event
 from conversations.replies.journal import LiveReply, journal
@@ -48,7 +51,7 @@ async def _from_memory(live: LiveReply, after: int, bell: asyncio.Event) -> Asyn
 async def _from_database(reply_id: uuid.UUID, after: int, bell: asyncio.Event) -> AsyncGenerator[Event]:
     while True:
         bell.clear()
-        ended = await in_database(store.has_ended)(reply_id)  # asked first: what is read next holds the end then
+        ended = await in_database(has_ended)(reply_id)  # asked first: what is read next holds the end then
         events_read = await in_database(events.read_after)(reply_id, after)
         for event in events_read:
             after = event.seq
@@ -67,10 +70,25 @@ async def watch(thread_id: uuid.UUID) -> AsyncGenerator[uuid.UUID]:
     with book.doorbell.listen(thread_key(thread_id)) as bell:
         while True:
             bell.clear()
-            newest = await in_database(store.newest_reply)(thread_id)
+            newest = await in_database(newest_reply)(thread_id)
             if newest is not None and newest[0] != known:
                 known, running = newest
                 if running or not first:
                     yield known
             first = False
             await rung(bell, WATCH_AGAIN_SECONDS if book.doorbell.is_shared else None)
+
+
+def has_ended(reply_id: uuid.UUID) -> bool:
+    return not Reply.objects.filter(id=reply_id, status=Reply.Status.RUNNING).exists()
+
+
+def newest_reply(thread_id: uuid.UUID) -> tuple[uuid.UUID, bool] | None:
+    """Id of the reply that runs in the thread, else of the newest one to its newest question, and whether it is running."""
+    if running := Reply.objects.filter(thread_id=thread_id, status=Reply.Status.RUNNING).values_list("id").first():
+        return running[0], True
+    turns = Message.objects.filter(thread_id=thread_id, is_active=True, role=Message.Role.USER).order_by("-position")
+    replies = Reply.objects.filter(thread_id=thread_id, user_message=Subquery(turns.values("id")[:1]))
+    found = replies.order_by("-created_at").values_list("id", "status").first()
+    # It may have begun between the two questions.
+    return (found[0], found[1] == Reply.Status.RUNNING) if found else None

@@ -26,11 +26,12 @@ from conversations.models import ApiToken, Assistant, ContextSnapshot, Message, 
 from conversations.providers import ProviderError, get_provider, refusals
 from conversations.providers.base import WHOLE, Finished, ModelCall, ToolCalled
 from conversations.providers.errors import provider_error
-from conversations.replies import retries, store
+from conversations.replies import closing, model_requests, opening, retries
+from conversations.replies.closing import Outcome
 from conversations.replies.doorbell import owner_key
 from conversations.replies.journal import Journal, LiveReply, journal
+from conversations.replies.model_requests import OpenedReply, Recorded
 from conversations.replies.rounds import TEXT, ask, run_tools
-from conversations.replies.store import OpenedReply, Outcome
 from conversations.replies.transcript import ReplyTranscript
 from conversations.replies.user_content import client_id, user_blocks
 from conversations.runtime import telemetry
@@ -71,7 +72,7 @@ async def start(
     """
     blocks, message_id = user_blocks(content), client_id(client_message_id)
     values = {"thread_id": thread_id, "assistant": assistant, "blocks": blocks, "client_message_id": message_id}
-    return await _begin(store.open_turn, user=user, options=options, token=token, **values)
+    return await _begin(opening.open_turn, user=user, options=options, token=token, **values)
 
 
 async def start_preset(
@@ -88,7 +89,7 @@ async def start_preset(
     ``OpenbookError`` that says what to do; then nothing is stored.
     """
     click = client_id(client_message_id)
-    return await _begin(store.open_preset, user=user, thread_id=thread_id, slug=preset, click=click, token=token)
+    return await _begin(opening.open_preset, user=user, thread_id=thread_id, slug=preset, click=click, token=token)
 
 
 async def retry(
@@ -100,22 +101,22 @@ async def retry(
     token: ApiToken | None = None,
 ) -> OpenedReply:
     """Another reply for the same user turn, or another run of the same preset. ``model`` may be the assistant's fallback."""
-    return await _begin(store.open_retry, user=user, reply_id=reply_id, model=model, options=options, token=token)
+    return await _begin(opening.open_retry, user=user, reply_id=reply_id, model=model, options=options, token=token)
 
 
 async def go_on(
     *, user: User, reply_id: uuid.UUID | str, options: CallerOptions = NO_OPTIONS, token: ApiToken | None = None
 ) -> OpenedReply:
     """A reply that goes on where this one was cut short: its text begins with all that there is."""
-    return await _begin(store.open_continuation, user=user, reply_id=reply_id, options=options, token=token)
+    return await _begin(opening.open_continuation, user=user, reply_id=reply_id, options=options, token=token)
 
 
 async def stop(*, user: User, reply_id: uuid.UUID | str) -> Reply:
     """Stop a reply, in whatever process it runs; the text so far is kept. One that has ended stays as it is."""
-    reply = await in_database(store.request_stop)(user=user, reply_id=reply_id)
+    reply = await in_database(closing.request_stop)(user=user, reply_id=reply_id)
     book = journal()
     if live := book.live.get(reply.id):
-        live.end(store.stopped())
+        live.end(closing.stopped())
     else:
         book.doorbell.ring(owner_key(reply.owner))
     return reply
@@ -180,7 +181,7 @@ async def _run(book: Journal, live: LiveReply, opened: OpenedReply) -> None:
     try:
         outcome = await _answer(book, live, opened)
     except asyncio.CancelledError:
-        outcome = live.end_with or store.interruption()
+        outcome = live.end_with or closing.interruption()
     except ProviderError as error:
         outcome = _failed(_model_error(error))
     except BrokenInvariant as error:
@@ -227,7 +228,7 @@ async def _answer(book: Journal, live: LiveReply, opened: OpenedReply) -> Outcom
             declined, options = anew
             live.transcript.drop_round()
             ended = declined.after(live.end_call())
-            snapshot, context = await in_database(store.build_anew)(snapshot, ended, opened, context, options)
+            snapshot, context = await in_database(model_requests.build_anew)(snapshot, ended, opened, context, options)
             continue
         if isinstance(answered, ProviderError):
             raise answered
@@ -241,7 +242,7 @@ async def _answer(book: Journal, live: LiveReply, opened: OpenedReply) -> Outcom
         elif not (sections := await _round(book, live, opened, context, answered)):
             return _outcome(answered, live)
         ended = Outcome(status=Reply.Status.COMPLETED).after(live.end_call())
-        snapshot, context = await in_database(store.next_round)(snapshot, ended, context, sections)
+        snapshot, context = await in_database(model_requests.next_round)(snapshot, ended, context, sections)
 
 
 def _tell_of_request(
@@ -319,7 +320,7 @@ async def _round(
     return [round_section(round_text(live.transcript.rounds[-1]))]
 
 
-async def _first_request(live: LiveReply, opened: OpenedReply) -> store.Recorded:
+async def _first_request(live: LiveReply, opened: OpenedReply) -> Recorded:
     snapshot, context = opened.recorded or await _build(opened)
     if context.purpose is not ContextSnapshot.Purpose.REWRITE:
         return snapshot, context
@@ -327,12 +328,12 @@ async def _first_request(live: LiveReply, opened: OpenedReply) -> store.Recorded
     return await _build(opened, query=query)
 
 
-async def _build(opened: OpenedReply, *, query: Rewriting | None = None) -> store.Recorded:
+async def _build(opened: OpenedReply, *, query: Rewriting | None = None) -> Recorded:
     """The next request, after another memory service was asked where there is one. No thread for the database waits for it."""
-    question = store.question_of(opened)
+    question = model_requests.question_of(opened)
     if question and await in_database(backend_ranking.may_be_asked)(question):
         await backend_ranking.ask(question)
-    return await in_database(store.build_and_record)(opened, query=query)
+    return await in_database(model_requests.build_and_record)(opened, query=query)
 
 
 def _calls_to_run(live: LiveReply, finished: Finished) -> list[ToolCalled]:
@@ -373,7 +374,7 @@ async def _ask_for_query(live: LiveReply, snapshot: ContextSnapshot, context: Co
             step.failed(response.error.code)
     live.call = ModelCall()  # a help costs the reply nothing
     outcome = _failed(_model_error(response.error)) if response.error else Outcome(status=Reply.Status.COMPLETED)
-    await in_database(store.end_request)(snapshot, outcome.after(call))
+    await in_database(closing.end_request)(snapshot, outcome.after(call))
     return response.rewriting
 
 

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from conversations.providers.base import ModelCall, Usage
 from conversations.replies import events as eventlog
-from conversations.replies import store
+from conversations.replies.closing import Outcome, close, interruption, stopped
 from conversations.replies.doorbell import Doorbell, owner_key, reply_key, rung, thread_key
 from conversations.replies.events import OWNER, Event
 from conversations.replies.transcript import ReplyTranscript
@@ -56,7 +56,7 @@ class LiveReply:
     model_used: tuple[str, str] | None = None
     telemetry: ReplyStep = UNTOLD
     task: asyncio.Task[None] | None = None
-    end_with: store.Outcome | None = None
+    end_with: Outcome | None = None
     lost: bool = False
     closing: bool = False
 
@@ -100,7 +100,7 @@ class LiveReply:
         self.events += self.unwritten
         self.unwritten = []
 
-    def end(self, outcome: store.Outcome) -> None:
+    def end(self, outcome: Outcome) -> None:
         """End it from outside, with this outcome; the text so far is kept. The first one to ask decides."""
         if self.end_with is None and not self.closing and self.task is not None:
             self.end_with = outcome
@@ -142,7 +142,7 @@ class Journal:
         live.think(summary)
         self._wake.set()
 
-    async def close(self, live: LiveReply, outcome: store.Outcome) -> None:
+    async def close(self, live: LiveReply, outcome: Outcome) -> None:
         """Write the end. While the database is away this waits for it, as long as the reply is still ours."""
         live.closing = True
         async with self._writing:
@@ -156,10 +156,10 @@ class Journal:
         self.live.pop(live.id, None)
         self.doorbell.ring(reply_key(live.id))
 
-    async def _store_end(self, live: LiveReply, outcome: store.Outcome, events: list[Event]) -> list[Event]:
+    async def _store_end(self, live: LiveReply, outcome: Outcome, events: list[Event]) -> list[Event]:
         for pause in CLOSE_PAUSES:
             try:
-                return await in_database(store.close)(
+                return await in_database(close)(
                     reply_id=live.id,
                     owner=OWNER,
                     outcome=outcome,
@@ -206,13 +206,13 @@ class Journal:
     def _settle(self, live: LiveReply, mine: dict[uuid.UUID, bool]) -> None:
         """``mine``: the replies that are still this process's, and whether they are asked to stop."""
         if live.id not in mine:
-            live.end(store.interruption())
+            live.end(interruption())
             return
         if live.unwritten:
             live.written()
             self.doorbell.ring(reply_key(live.id))
         if mine[live.id]:
-            live.end(store.stopped())
+            live.end(stopped())
 
 
 _journals: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, Journal] = weakref.WeakKeyDictionary()

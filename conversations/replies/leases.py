@@ -13,9 +13,13 @@ from datetime import datetime
 
 from django.conf import settings
 from django.db import DatabaseError
+from django.db.models import Q
+from django.db.models.functions import Now
 
+from conversations.models import Reply
 from conversations.providers import ProviderError, get_provider
-from conversations.replies import store
+from conversations.replies.closing import interrupt, interruption
+from conversations.replies.events import LONGEST_LEASE
 from conversations.replies.journal import journal
 from conversations.runtime.db import in_database
 
@@ -23,16 +27,17 @@ log = logging.getLogger("openbook.replies")
 
 SWEEP_SECONDS = 2.0
 
-
 Leases = set[tuple[uuid.UUID, datetime]]
 """Of replies, each with the end of its lease."""
 
 
 def sweep(suspected: Leases) -> Leases:
     """End what was left behind, of those that were suspected of it before. Returns those that are suspected now."""
-    left_behind = store.left_behind()
+    is_out = Q(lease_until__lte=Now()) | Q(lease_until__gt=Now() + LONGEST_LEASE)
+    running = Reply.objects.filter(is_out, status=Reply.Status.RUNNING)
+    left_behind = set(running.values_list("id", "lease_until"))
     for reply_id, _ in left_behind & suspected:
-        if store.interrupt(reply_id):
+        if interrupt(reply_id):
             log.warning("reply left behind by a dead process; interrupted", extra={"reply": str(reply_id)})
     return left_behind - suspected
 
@@ -50,7 +55,7 @@ async def drain() -> None:
     book = journal()
     book.draining = True
     for reply in list(book.live.values()):
-        reply.end(store.interruption())
+        reply.end(interruption())
     await asyncio.gather(*book.tasks, return_exceptions=True)
     await book.stop()
 

@@ -27,7 +27,7 @@ from conversations.errors import InvalidImport, InvalidMessage, MessageTooLong, 
 from conversations.import_export.disk_lists import Scratch
 from conversations.import_export.json_stream import Shape, Text
 from conversations.models import ApiToken, Assistant, Scope, text_blocks
-from conversations.replies import store
+from conversations.replies import model_requests
 from conversations.replies.append import append
 from conversations.replies.events import Event
 from conversations.replies.user_content import client_id, user_blocks
@@ -379,7 +379,7 @@ def _demand_room(user: User, matched: MatchedCall, token: ApiToken | None) -> No
 def _estimated(user: User, matched: MatchedCall) -> tuple[int, int]:
     """What the model would be given, and what it might write and think, in tokens."""
     thread, call = matched.match.thread, matched.call
-    coming = store.upcoming(
+    coming = model_requests.upcoming(
         user=user,
         thread_id=thread.id if thread else None,
         assistant=matched.assistant.slug,

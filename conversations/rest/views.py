@@ -16,8 +16,8 @@ from conversations import replies, threads, wire
 from conversations.context import snapshot_api
 from conversations.errors import InvalidMessage, NotFound
 from conversations.models import ContextSnapshot, Message, Reply, Scope, Thread
-from conversations.replies import store
-from conversations.replies.store import OpenedReply
+from conversations.replies import model_requests
+from conversations.replies.model_requests import OpenedReply
 from conversations.replies.user_content import user_blocks
 from conversations.rest import conditional, serializers
 from conversations.rest.base import APIView, AsyncAPIView, caller, event_stream, token_of, valid
@@ -186,7 +186,7 @@ class ContextPreview(APIView):
         """The context that a message would get. Calls no model and writes nothing."""
         payload = valid(serializers.MessageRequest, request)
         return Response(
-            store.preview_context(
+            model_requests.preview_context(
                 user=caller(request),
                 thread_id=None if thread_id == threads.NEW else thread_id,
                 assistant=payload["assistant"],

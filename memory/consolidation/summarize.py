@@ -19,7 +19,7 @@ from conversations.errors import error_object
 from conversations.models import ContextBlock, ContextSnapshot, Message, Reply
 from conversations.providers import Provider, get_provider
 from conversations.providers.base import WHOLE, ModelCall, Payload, ProviderError, whole_text
-from conversations.replies.store import Outcome, end_request
+from conversations.replies.closing import Outcome, end_request
 from conversations.runtime import telemetry
 from conversations.runtime.text import clean
 from memory.consolidation import extraction_prompt

@@ -17,9 +17,12 @@ from conversations.accounts import tokens
 from conversations.context.builder import Context
 from conversations.models import ApiToken, Reply, Thread, text_blocks
 from conversations.providers.base import Usage
-from conversations.replies import steps, store
+from conversations.replies.closing import Outcome, close
+from conversations.replies.cursor import next_turn, place_in, session_after
 from conversations.replies.events import OWNER
-from conversations.replies.store import OpenedReply
+from conversations.replies.model_requests import OpenedReply
+from conversations.replies.opening import open_turn
+from conversations.replies.opening import store_turn as store_opened
 from conversations.replies.transcript import ReplyTranscript
 from tests.benchmarks.measuring import BLOCK, side_by_side, table
 from tests.conversations.factories import make_thread, make_user
@@ -95,7 +98,7 @@ def recording_candidates() -> dict[str, Callable[[], object]]:
 
 
 def opening(thread: Thread, token: ApiToken | None = None) -> OpenedReply:
-    return store.open_turn(
+    return open_turn(
         user=thread.user,
         thread_id=thread.id,
         assistant=None,
@@ -107,15 +110,14 @@ def opening(thread: Thread, token: ApiToken | None = None) -> OpenedReply:
 
 def store_turn(thread: Thread, context: Context) -> None:
     """Everything of ``opening`` but the building: the thread is looked at, the turn is made and stored with the request."""
-    place = steps.look(user_id=thread.user_id, thread_id=thread.id)
-    assert place is not None
-    message = store.next_turn(place, text_blocks(QUESTION), None)
-    assert store.store_turn(place, message, store.session_after(place, message.created_at), context)
+    place = place_in(thread.user, thread.id)
+    message = next_turn(place, text_blocks(QUESTION), None)
+    assert store_opened(place, message, session_after(place, message.created_at), context)
 
 
 def ending(opened: OpenedReply) -> None:
-    outcome = store.Outcome(status=Reply.Status.COMPLETED, stop_reason="end_turn", usage=USAGE)
-    store.close(reply_id=opened.reply.id, owner=OWNER, outcome=outcome, transcript=ReplyTranscript.of(ANSWER))
+    outcome = Outcome(status=Reply.Status.COMPLETED, stop_reason="end_turn", usage=USAGE)
+    close(reply_id=opened.reply.id, owner=OWNER, outcome=outcome, transcript=ReplyTranscript.of(ANSWER))
 
 
 def sizes(floor: psycopg.Connection) -> None:

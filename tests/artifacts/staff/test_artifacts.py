@@ -11,7 +11,7 @@ from artifacts.models import Preset
 from artifacts.sources.preset import instruction_text
 from artifacts.staff.artifact_page import artifact_page
 from conversations.models import Assistant, ContextSnapshot, Message
-from conversations.replies import store
+from conversations.replies import opening
 from tests.artifacts.factories import make_artifact
 from tests.conversations.factories import make_reply, make_snapshot, make_thread
 from tests.conversations.staff.conftest import StaffReader, list_url, page_url
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.django_db
 def silent_request(user: User) -> ContextSnapshot:
     """The recorded request of a preset that was clicked just now."""
     thread = make_thread(user, ["We rent boats.", "I see."], assistant=Assistant.objects.get(slug="analyst"))
-    opened = store.open_preset(user=user, thread_id=thread.id, slug="brd", click=None)
+    opened = opening.open_preset(user=user, thread_id=thread.id, slug="brd", click=None)
     return ContextSnapshot.objects.get(reply=opened.reply)
 
 

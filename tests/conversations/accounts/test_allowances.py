@@ -21,7 +21,7 @@ from conversations.accounts.limits import Limits, tighter
 from conversations.errors import RateLimited
 from conversations.models import Allowance, ApiToken, Assistant, Message, Reply, Thread, UserLimits
 from conversations.providers.base import Usage
-from conversations.replies import store
+from conversations.replies import closing, model_requests, opening
 from conversations.replies.events import OWNER
 from conversations.replies.transcript import ReplyTranscript
 from conversations.runtime.db import in_database
@@ -37,8 +37,8 @@ SENDERS = 200
 ROOM = 10
 
 
-def open_reply(user: User, token: ApiToken | None = None, text: str = "Hello") -> store.OpenedReply:
-    return store.open_turn(
+def open_reply(user: User, token: ApiToken | None = None, text: str = "Hello") -> model_requests.OpenedReply:
+    return opening.open_turn(
         user=user,
         thread_id=None,
         assistant=None,
@@ -53,9 +53,9 @@ def issued(user: User, **limits: Any) -> ApiToken:
     return ApiToken.objects.latest("id")
 
 
-def end(turn: store.OpenedReply, status: Reply.Status = Reply.Status.COMPLETED, **usage: int) -> None:
-    outcome = store.Outcome(status=status, usage=Usage(**usage))
-    assert store.close(reply_id=turn.reply.id, owner=OWNER, outcome=outcome, transcript=ReplyTranscript.of("Hi"))
+def end(turn: model_requests.OpenedReply, status: Reply.Status = Reply.Status.COMPLETED, **usage: int) -> None:
+    outcome = closing.Outcome(status=status, usage=Usage(**usage))
+    assert closing.close(reply_id=turn.reply.id, owner=OWNER, outcome=outcome, transcript=ReplyTranscript.of("Hi"))
 
 
 def use(user: User, token: ApiToken | None = None) -> AllowanceUse:
@@ -87,7 +87,7 @@ async def test_of_200_at_once_as_many_reach_the_model_as_there_is_room_for(
     answers = await asyncio.gather(*sent, return_exceptions=True)
     refused = (answer.details for answer in answers if isinstance(answer, RateLimited))
     refusals = Counter((details["limit"], details["whose"]) for details in refused)
-    begun = [answer for answer in answers if isinstance(answer, store.OpenedReply)]
+    begun = [answer for answer in answers if isinstance(answer, model_requests.OpenedReply)]
     assert (len(begun), refusals) == (ROOM, {(limit, whose): SENDERS - ROOM})
     gate.open()
     for each in begun:
@@ -215,7 +215,7 @@ def test_a_reply_that_a_dead_process_left_behind_gives_its_share_back(user: User
     with pytest.raises(RateLimited):
         open_reply(user)
     Reply.objects.filter(id=dead.reply.id).update(lease_until=timezone.now() - timedelta(seconds=1))
-    assert store.interrupt(dead.reply.id)
+    assert closing.interrupt(dead.reply.id)
     assert use(user) == AllowanceUse(running=0, spent=0, reserved=0)
     open_reply(user)
 
@@ -277,9 +277,9 @@ def test_a_retry_and_a_preset_need_room_as_well(user: User, settings: Any) -> No
     settings.OPENBOOK_LIMIT_RUNNING_REPLIES = 1
     open_reply(user)
     with pytest.raises(RateLimited):
-        store.open_retry(user=user, reply_id=reply.id)
+        opening.open_retry(user=user, reply_id=reply.id)
     with pytest.raises(RateLimited):
-        store.open_preset(user=user, thread_id=thread.id, slug="brd", click=None)
+        opening.open_preset(user=user, thread_id=thread.id, slug="brd", click=None)
 
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)

@@ -17,7 +17,7 @@ from conversations.context.windowing import Turn
 from conversations.models import Assistant, ContextBlock, ContextSnapshot, Message, Reply, Thread, text_blocks
 from conversations.providers.base import CONTEXTUALISED
 from conversations.providers.offline import OfflineProvider
-from conversations.replies import store
+from conversations.replies import closing, model_requests, opening
 from conversations.runtime.db import read_only
 from tests.conversations.factories import make_reply, make_snapshot, make_thread, record
 
@@ -239,21 +239,23 @@ def test_the_body_accounts_for_each_turn_exactly_once(user: User) -> None:
 def test_no_snapshot_is_recorded_once_the_reply_has_ended(user: User, settings: Any) -> None:
     """A stop may come while the context is being built, and that step can't be called back."""
     settings.OPENBOOK_PROVIDER = "not known"  # so that the context is built apart from the turn
-    opened = store.open_turn(
+    opened = opening.open_turn(
         user=user, thread_id=None, assistant=None, blocks=text_blocks("Hi"), client_message_id=None
     )
     settings.OPENBOOK_PROVIDER = "offline"
-    store.close(reply_id=opened.reply.id, owner=opened.reply.owner, outcome=store.stopped())
+    closing.close(reply_id=opened.reply.id, owner=opened.reply.owner, outcome=closing.stopped())
     with pytest.raises(Reply.DoesNotExist):
-        store.build_and_record(opened)
+        model_requests.build_and_record(opened)
     assert ContextSnapshot.objects.count() == 0
 
 
 def test_a_preview_is_what_the_request_then_gets(user: User, settings: Any) -> None:
     settings.OPENBOOK_PROVIDER = "offline"
     thread = make_thread(user, talk(8))
-    preview = store.preview_context(user=user, thread_id=thread.id, assistant=None, blocks=text_blocks("And now?"))
-    opened = store.open_turn(
+    preview = model_requests.preview_context(
+        user=user, thread_id=thread.id, assistant=None, blocks=text_blocks("And now?")
+    )
+    opened = opening.open_turn(
         user=user, thread_id=thread.id, assistant=None, blocks=text_blocks("And now?"), client_message_id=None
     )
     assert opened.recorded is not None

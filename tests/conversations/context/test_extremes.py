@@ -15,7 +15,7 @@ from conversations.context.source_problems import ProblemKind
 from conversations.context.windowing import Turn
 from conversations.models import Assistant, ContextSnapshot, Message, Reply, Thread, text_blocks
 from conversations.providers.offline import OfflineProvider
-from conversations.replies import store
+from conversations.replies import closing, model_requests, opening
 from conversations.replies.events import OWNER
 from conversations.replies.transcript import ReplyTranscript
 from conversations.runtime.db import read_only
@@ -62,7 +62,7 @@ def settle(**values: Any) -> None:
 
 def say(thread: Thread, text: str = "And now?", answer: str = "") -> Context:
     """The context of a message that is sent, with every promise checked; then it is answered."""
-    opened = store.open_turn(
+    opened = opening.open_turn(
         user=thread.user, thread_id=thread.id, assistant=None, blocks=text_blocks(text), client_message_id=None
     )
     return checked(opened, answer)
@@ -70,10 +70,10 @@ def say(thread: Thread, text: str = "And now?", answer: str = "") -> Context:
 
 def retry(thread: Thread, answer: str = "") -> Context:
     reply = Reply.objects.filter(thread=thread).latest("created_at")
-    return checked(store.open_retry(user=thread.user, reply_id=reply.id), answer)
+    return checked(opening.open_retry(user=thread.user, reply_id=reply.id), answer)
 
 
-def checked(opened: store.OpenedReply, answer: str) -> Context:
+def checked(opened: model_requests.OpenedReply, answer: str) -> Context:
     assert opened.recorded
     snapshot, context = opened.recorded
     earlier = Message.objects.filter(thread=opened.thread, position__lt=opened.question.position)
@@ -83,9 +83,9 @@ def checked(opened: store.OpenedReply, answer: str) -> Context:
     return context
 
 
-def end(opened: store.OpenedReply, answer: str) -> None:
-    outcome = store.Outcome(status=Reply.Status.COMPLETED)
-    assert store.close(reply_id=opened.reply.id, owner=OWNER, outcome=outcome, transcript=ReplyTranscript.of(answer))
+def end(opened: model_requests.OpenedReply, answer: str) -> None:
+    outcome = closing.Outcome(status=Reply.Status.COMPLETED)
+    assert closing.close(reply_id=opened.reply.id, owner=OWNER, outcome=outcome, transcript=ReplyTranscript.of(answer))
 
 
 def fates(context: Context) -> list[tuple[int, int, str]]:
@@ -255,7 +255,7 @@ def test_another_model_an_unknown_provider_and_back(user: User) -> None:
     settle(provider="anthropic")
     assert [say(thread, "ok", answer="ok").cache.state.value for _ in range(2)] == ["first", "too_small"]
     settle(provider="gone")
-    opened = store.open_turn(
+    opened = opening.open_turn(
         user=user, thread_id=thread.id, assistant=None, blocks=text_blocks("ok"), client_message_id=None
     )
     assert opened.recorded is None

@@ -18,7 +18,7 @@ from conversations.context.reasons import Reason
 from conversations.context.replay import MemoryChoice, NotReplayable, QueryChoice, ReplayedContexts
 from conversations.models import Assistant, ContextSnapshot, Reply, Thread, text_blocks
 from conversations.providers.offline import OfflineProvider
-from conversations.replies import store
+from conversations.replies import closing, model_requests, opening
 from conversations.replies.events import OWNER
 from conversations.replies.transcript import ReplyTranscript
 from conversations.runtime.db import read_only
@@ -42,18 +42,18 @@ def remake(snapshot: ContextSnapshot, change: Callable[[Assistant], object] = bo
         return replay.remake(known, settings)
 
 
-def send(user: User, thread: Thread, text: str, answer: str = "Indeed.") -> store.OpenedReply:
+def send(user: User, thread: Thread, text: str, answer: str = "Indeed.") -> model_requests.OpenedReply:
     """Said and answered, as the application does it."""
-    opened = store.open_turn(
+    opened = opening.open_turn(
         user=user, thread_id=thread.id, assistant=None, blocks=text_blocks(text), client_message_id=None
     )
     end(opened, answer)
     return opened
 
 
-def end(opened: store.OpenedReply, answer: str) -> None:
-    outcome = store.Outcome(status=Reply.Status.COMPLETED)
-    assert store.close(reply_id=opened.reply.id, owner=OWNER, outcome=outcome, transcript=ReplyTranscript.of(answer))
+def end(opened: model_requests.OpenedReply, answer: str) -> None:
+    outcome = closing.Outcome(status=Reply.Status.COMPLETED)
+    assert closing.close(reply_id=opened.reply.id, owner=OWNER, outcome=outcome, transcript=ReplyTranscript.of(answer))
 
 
 @pytest.mark.parametrize("lengths", [[20, 300, 20], [100_000], [2_000] * 4])
@@ -75,10 +75,10 @@ def test_a_preset_is_given_the_answer_that_was_there_when_it_was_clicked(user: U
     preset = Preset.objects.create(slug="letter", name="Letter", prompt="Write a letter.", kind="document")
     preset.assistants.add(thread.assistant)
     said = send(user, thread, "We rent boats.", "How many?")
-    clicked = store.open_preset(user=user, thread_id=thread.id, slug="letter", click=None)
+    clicked = opening.open_preset(user=user, thread_id=thread.id, slug="letter", click=None)
     assert clicked.recorded
-    store.close(reply_id=clicked.reply.id, owner=OWNER, outcome=store.stopped(), transcript=ReplyTranscript())
-    end(store.open_retry(user=user, reply_id=said.reply.id), "Where?")
+    closing.close(reply_id=clicked.reply.id, owner=OWNER, outcome=closing.stopped(), transcript=ReplyTranscript())
+    end(opening.open_retry(user=user, reply_id=said.reply.id), "Where?")
     send(user, thread, "In Hamburg.")
     remade = remake(clicked.recorded[0])
     assert remade.is_exact

@@ -24,7 +24,7 @@ from conversations.context.rendering import canonical
 from conversations.context.rewriting import Rewriting, RewritingOutcome
 from conversations.context.windowing import Turn, whole, window
 from conversations.models import Assistant, ContextSnapshot, Message, Reply, TokenFactor, text_blocks
-from conversations.replies import store
+from conversations.replies import closing, model_requests, opening
 from conversations.replies.events import OWNER
 from conversations.replies.transcript import ReplyTranscript
 from conversations.runtime.db import read_only
@@ -160,11 +160,11 @@ class Story(RuleBasedStateMachine):
         self.now += timedelta(seconds=1)
         blocks = text_blocks(text)
         preview, again = (
-            store.preview_context(user=self.user, thread_id=self.thread.id, assistant=None, blocks=blocks)
+            model_requests.preview_context(user=self.user, thread_id=self.thread.id, assistant=None, blocks=blocks)
             for _ in range(2)
         )
         assert promises.same(preview) == promises.same(again), "the same rows, the same time, the same context"
-        opened = store.open_turn(
+        opened = opening.open_turn(
             user=self.user, thread_id=self.thread.id, assistant=None, blocks=blocks, client_message_id=None
         )
         body = self.check(opened)
@@ -177,7 +177,7 @@ class Story(RuleBasedStateMachine):
     def retry(self, answer: str, seconds: int) -> None:
         assert self.reply
         self.now += timedelta(seconds=1)
-        opened = store.open_retry(user=self.user, reply_id=self.reply.id)
+        opened = opening.open_retry(user=self.user, reply_id=self.reply.id)
         self.check(opened)
         self.end(opened, answer, seconds)
 
@@ -277,16 +277,16 @@ class Story(RuleBasedStateMachine):
         Assistant.objects.filter(slug="companion").update(**values)
         self.changed = True
 
-    def end(self, opened: store.OpenedReply, answer: str, seconds: int) -> None:
+    def end(self, opened: model_requests.OpenedReply, answer: str, seconds: int) -> None:
         self.now += timedelta(seconds=seconds)
         status = Reply.Status.COMPLETED if answer.strip() else Reply.Status.FAILED
-        outcome = store.Outcome(status=status, provider_message_id="msg_1")
-        assert store.close(
+        outcome = closing.Outcome(status=status, provider_message_id="msg_1")
+        assert closing.close(
             reply_id=opened.reply.id, owner=OWNER, outcome=outcome, transcript=ReplyTranscript.of(answer)
         )
         self.reply = opened.reply
 
-    def check(self, opened: store.OpenedReply) -> dict[str, Any]:
+    def check(self, opened: model_requests.OpenedReply) -> dict[str, Any]:
         earlier = Message.objects.filter(thread=self.thread, position__lt=opened.question.position)
         stored = list(earlier.order_by("position"))
         assert opened.recorded
@@ -294,7 +294,7 @@ class Story(RuleBasedStateMachine):
         if snapshot.purpose == ContextSnapshot.Purpose.REWRITE:
             assert snapshots.proof(ContextSnapshot.objects.get(id=snapshot.id))
             query = Rewriting(query="What about the boats?", outcome=RewritingOutcome.REWRITTEN)
-            snapshot, context = store.build_and_record(opened, query=query)
+            snapshot, context = model_requests.build_and_record(opened, query=query)
         promises.check_context(context, stored)
         body = self.bodies[snapshot.id] = promises.check_record(context, snapshot)
         roomy = self.check_window(context, stored)

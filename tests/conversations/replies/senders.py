@@ -21,13 +21,13 @@ def main(user_id: int, token_id: int, count: int) -> None:
 
     from conversations.errors import RateLimited  # noqa: PLC0415
     from conversations.models import ApiToken, text_blocks  # noqa: PLC0415
-    from conversations.replies import store  # noqa: PLC0415
+    from conversations.replies import opening  # noqa: PLC0415
 
     user, token = User.objects.get(id=user_id), ApiToken.objects.get(id=token_id)
 
     def send(text: str) -> str:
         try:
-            store.open_turn(
+            opening.open_turn(
                 user=user,
                 thread_id=None,
                 assistant=None,

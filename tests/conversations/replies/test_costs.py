@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 from conversations import replies
 from conversations.accounts import allowances
 from conversations.models import Assistant, ContextSnapshot, Message, Reply
-from conversations.replies.store import OpenedReply
+from conversations.replies.model_requests import OpenedReply
 from conversations.runtime.db import in_database
 from conversations.upkeep.hourly_figures import cost_of, hours
 from tests import model_scripts as scripts

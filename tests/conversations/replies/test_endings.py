@@ -13,7 +13,7 @@ from conversations.context.fitting import GO_ON_WORDS
 from conversations.errors import CannotContinue, CannotRetry
 from conversations.models import Assistant, ContextSnapshot, Message, Reply
 from conversations.replies.events import Event
-from conversations.replies.store import OpenedReply
+from conversations.replies.model_requests import OpenedReply
 from conversations.runtime.db import in_database, read_only
 from tests import model_scripts as scripts
 from tests.model_scripts import BrokenStream, Script, ScriptedToolUse

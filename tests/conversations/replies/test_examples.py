@@ -12,7 +12,7 @@ from pytest_django import Settings
 from artifacts.models import Artifact, Preset
 from conversations import replies
 from conversations.models import ContextSnapshot, Message
-from conversations.replies.store import OpenedReply
+from conversations.replies.model_requests import OpenedReply
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("engine")]
 

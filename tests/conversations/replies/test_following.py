@@ -13,7 +13,8 @@ from django.utils import timezone
 
 from conversations import replies
 from conversations.models import Message, Reply, ReplyEvent
-from conversations.replies import events, leases, store
+from conversations.replies import closing, events, leases
+from conversations.replies.follow import newest_reply
 from conversations.replies.journal import journal
 from conversations.runtime.db import in_database
 from conversations.threads.deletion import allow_deletion
@@ -158,7 +159,7 @@ async def test_a_reply_that_was_taken_away_is_not_written_any_more(user: User, m
 
     def take() -> None:
         Reply.objects.filter(id=opened.reply.id).update(owner="another", lease_until=timezone.now())
-        store.interrupt(opened.reply.id)
+        closing.interrupt(opened.reply.id)
 
     await in_database(take)()
     gate.open()
@@ -238,4 +239,4 @@ def test_a_reply_that_begins_while_it_is_looked_for_counts_as_running(user: User
         return found
 
     with connection.execute_wrapper(begin_after_the_first_look):
-        assert store.newest_reply(thread.id) == (begun[0].id, True)
+        assert newest_reply(thread.id) == (begun[0].id, True)

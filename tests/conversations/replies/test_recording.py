@@ -19,9 +19,10 @@ from conversations.context import snapshot_api
 from conversations.context.builder import Context, build_context
 from conversations.errors import ReplyInProgress, ThreadNotFound
 from conversations.models import Assistant, ContextSnapshot, Message, Reply, Thread, text_blocks
-from conversations.replies import steps, store
+from conversations.replies import closing, model_requests, opening
+from conversations.replies.cursor import place_in
 from conversations.replies.events import LEASE, OWNER
-from conversations.replies.store import OpenedReply
+from conversations.replies.model_requests import OpenedReply
 from conversations.replies.transcript import ReplyTranscript
 from conversations.runtime.db import in_database
 from conversations.threads import deletion
@@ -52,13 +53,13 @@ def while_building(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], ob
                 act()
             return context
 
-        monkeypatch.setattr("conversations.replies.store.build_context", build_and_act)
+        monkeypatch.setattr("conversations.replies.model_requests.build_context", build_and_act)
 
     return arrange
 
 
 def send(user: User, thread: Thread | None, text: str = "Hello", client_message_id: str | None = None) -> OpenedReply:
-    return store.open_turn(
+    return opening.open_turn(
         user=user,
         thread_id=thread.id if thread else None,
         assistant=None,
@@ -110,8 +111,8 @@ async def test_a_turn_that_came_in_between_comes_before(user: User, while_buildi
 
     def others() -> None:
         opened = send(user, thread, "Faster")
-        store.close(
-            reply_id=opened.reply.id, owner=OWNER, outcome=store.stopped(), transcript=ReplyTranscript.of("Indeed")
+        closing.close(
+            reply_id=opened.reply.id, owner=OWNER, outcome=closing.stopped(), transcript=ReplyTranscript.of("Indeed")
         )
 
     while_building(elsewhere(others))
@@ -124,7 +125,7 @@ async def test_a_turn_that_came_in_between_comes_before(user: User, while_buildi
 async def test_a_retry_that_came_in_between_is_in_progress(user: User, while_building: Callable[..., None]) -> None:
     thread = await in_database(make_thread)(user, ["Hello", "Good evening"])
     reply = await in_database(make_reply)(thread)
-    while_building(elsewhere(lambda: store.open_retry(user=user, reply_id=reply.id)))
+    while_building(elsewhere(lambda: opening.open_retry(user=user, reply_id=reply.id)))
     with pytest.raises(ReplyInProgress):
         await in_database(send)(user, thread, "And now?")
     assert await Reply.objects.filter(thread=thread, status="running").acount() == 1
@@ -163,7 +164,7 @@ async def test_a_context_that_cannot_be_built_costs_no_turn(user: User, monkeypa
     def fail(**values: Any) -> Context:
         raise RuntimeError("a source is broken")
 
-    monkeypatch.setattr("conversations.replies.store.build_context", fail)
+    monkeypatch.setattr("conversations.replies.model_requests.build_context", fail)
     opened = await replies.start(user=user, thread_id=None, content="Keep this")
     async for _ in replies.follow(opened.reply.id):
         pass
@@ -181,7 +182,7 @@ async def test_a_request_that_is_recorded_while_its_reply_is_stopped_ends_with_i
 
     def record_slowly() -> ContextSnapshot:
         with transaction.atomic():
-            snapshot, _ = store.build_and_record(opened)
+            snapshot, _ = model_requests.build_and_record(opened)
             recording.set()
             assert waits_for_a_lock()
         return snapshot
@@ -189,8 +190,8 @@ async def test_a_request_that_is_recorded_while_its_reply_is_stopped_ends_with_i
     def stop() -> None:
         assert recording.wait(AT_ONCE_SECONDS)
         assert (
-            store.close(
-                reply_id=opened.reply.id, owner=OWNER, outcome=store.stopped(), transcript=ReplyTranscript.of("")
+            closing.close(
+                reply_id=opened.reply.id, owner=OWNER, outcome=closing.stopped(), transcript=ReplyTranscript.of("")
             )
             != []
         )
@@ -226,8 +227,8 @@ async def test_a_reply_ends_once_whoever_ends_it(user: User) -> None:
     opened = await in_database(send)(user, None)
 
     def stop() -> list[Any]:
-        return store.close(
-            reply_id=opened.reply.id, owner=OWNER, outcome=store.stopped(), transcript=ReplyTranscript.of("so far")
+        return closing.close(
+            reply_id=opened.reply.id, owner=OWNER, outcome=closing.stopped(), transcript=ReplyTranscript.of("so far")
         )
 
     ended = await both(stop, stop)
@@ -250,15 +251,15 @@ async def test_a_reply_that_was_left_behind_makes_room(user: User) -> None:
 def test_a_turn_takes_few_statements_and_the_end_takes_one(user: User) -> None:
     thread = make_thread(user, ["Hello", "Good evening"])
     first = send(user, None)  # the first of all also makes the user's allowance
-    store.close(reply_id=first.reply.id, owner=OWNER, outcome=store.stopped())
-    with CaptureQueriesContext(connection) as opening:
+    closing.close(reply_id=first.reply.id, owner=OWNER, outcome=closing.stopped())
+    with CaptureQueriesContext(connection) as begun:
         opened = send(user, thread)
-    outcome = store.Outcome(status=Reply.Status.COMPLETED)
-    with CaptureQueriesContext(connection) as closing:
-        store.close(reply_id=opened.reply.id, owner=OWNER, outcome=outcome, transcript=ReplyTranscript.of("Hi"))
-    written = [query["sql"] for query in opening if " INSERT " in query["sql"] or " UPDATE " in query["sql"]]
-    assert (len(written), len(closing)) == (1, 1)
-    reading = [query["sql"] for query in opening if query["sql"] not in ("BEGIN", "COMMIT", *written)]
+    outcome = closing.Outcome(status=Reply.Status.COMPLETED)
+    with CaptureQueriesContext(connection) as ended:
+        closing.close(reply_id=opened.reply.id, owner=OWNER, outcome=outcome, transcript=ReplyTranscript.of("Hi"))
+    written = [query["sql"] for query in begun if " INSERT " in query["sql"] or " UPDATE " in query["sql"]]
+    assert (len(written), len(ended)) == (1, 1)
+    reading = [query["sql"] for query in begun if query["sql"] not in ("BEGIN", "COMMIT", *written)]
     tables = [set(TABLE.findall(sql)) for sql in reading]
     about = {
         "conversations_message",
@@ -283,7 +284,7 @@ def test_what_is_recorded_at_once_is_what_is_recorded_later(user: User) -> None:
         opened = send(user, thread, "And now?")
         assert (opened.recorded is not None) == (provider == "offline")
         companion.update(provider="offline")
-        snapshot, _ = opened.recorded or store.build_and_record(opened)
+        snapshot, _ = opened.recorded or model_requests.build_and_record(opened)
         taken.append(snapshot_api.body(ContextSnapshot.objects.get(id=snapshot.id)))
     own = {"id", "thread", "message", "reply", "created_at", "timings_ms", "items"}
     first, second = ({name: body[name] for name in body.keys() - own} for body in taken)
@@ -300,7 +301,8 @@ def test_a_session_goes_on_in_whatever_thread_until_a_long_pause(user: User) -> 
 
 
 def test_a_new_thread_is_never_made_under_an_id_that_is_not_known(user: User) -> None:
-    assert steps.look(user_id=user.id, thread_id=uuid.uuid4()) is None
+    with pytest.raises(ThreadNotFound):
+        place_in(user, uuid.uuid4())
 
 
 def test_deleting_looks_up_what_it_takes_along_by_an_index(user: User) -> None:

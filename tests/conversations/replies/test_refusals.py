@@ -10,7 +10,7 @@ from conversations.context import replay, snapshots
 from conversations.errors import ModelNotOffered
 from conversations.models import Assistant, ContextSnapshot, Message, Reply
 from conversations.providers import refusals
-from conversations.replies.store import OpenedReply
+from conversations.replies.model_requests import OpenedReply
 from conversations.runtime.db import in_database, read_only
 from tests import model_scripts as scripts
 from tests.model_server import ModelServer

@@ -12,7 +12,7 @@ from conversations.context import snapshots
 from conversations.context.token_estimate import turn_tokens
 from conversations.models import Assistant, ContextSnapshot, Message, Model, Reply, Thread, text_blocks
 from conversations.providers import model_catalog
-from conversations.replies.store import OpenedReply
+from conversations.replies.model_requests import OpenedReply
 from tests import model_scripts as scripts
 from tests.conversations.factories import make_thread
 from tests.model_scripts import Gate, ScriptedToolUse, Thought

@@ -14,7 +14,8 @@ from conversations import replies
 from conversations.context import snapshots
 from conversations.models import Assistant, ContextSnapshot, Message, Reply, Thread
 from conversations.providers.base import ADDED, EARLIER
-from conversations.replies.store import OpenedReply
+from conversations.replies.closing import interrupt
+from conversations.replies.model_requests import OpenedReply
 from conversations.runtime.db import in_database
 from tests import model_scripts as scripts
 from tests.conversations.factories import make_thread
@@ -270,7 +271,7 @@ async def test_what_a_killed_reply_had_saved_is_told_by_its_turn(
     await Reply.objects.filter(id=opened.reply.id).aupdate(
         owner="a process that died", lease_until=opened.reply.created_at
     )
-    await in_database(replies.store.interrupt)(opened.reply.id)
+    await in_database(interrupt)(opened.reply.id)
     gate.open()
     answer = await answer_of(opened)
     assert (answer.status, answer.text) == ("interrupted", "")

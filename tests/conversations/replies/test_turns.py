@@ -11,7 +11,7 @@ from conversations import replies
 from conversations.errors import CannotRetry, InvalidMessage, MessageTooLong, ReplyInProgress, ThreadNotFound
 from conversations.models import ContextSnapshot, Message, Reply, Thread
 from conversations.providers.base import CONTEXTUALISED
-from conversations.replies.store import OpenedReply
+from conversations.replies.model_requests import OpenedReply
 from conversations.runtime.db import in_database
 from tests import model_scripts as scripts
 from tests.conversations.factories import make_thread

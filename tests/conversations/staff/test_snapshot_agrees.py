@@ -11,7 +11,7 @@ from hypothesis.stateful import run_state_machine_as_test
 from conversations.context import snapshots
 from conversations.context.reasons import Reason
 from conversations.models import ContextSnapshot
-from conversations.replies import store
+from conversations.replies import model_requests
 from conversations.staff.snapshot.missing import rule
 from conversations.staff.snapshot.snapshot_page import SnapshotPage, snapshot_page
 from tests.conversations.context.promises import in_place
@@ -26,7 +26,7 @@ FEW = settings(STORIES, max_examples=max(1, STORIES.max_examples // 6), stateful
 class Inspected(Story):
     """Each request is also looked at by staff."""
 
-    def check(self, opened: store.OpenedReply) -> dict[str, Any]:
+    def check(self, opened: model_requests.OpenedReply) -> dict[str, Any]:
         body = super().check(opened)
         assert self.last
         snapshot = ContextSnapshot.objects.get(id=self.last[0].id)

@@ -15,7 +15,7 @@ from conversations.context.rendering import round_text
 from conversations.context.snapshots import proof, runs_of
 from conversations.errors import ReplyInProgress, ThreadNotFound
 from conversations.models import ContextSnapshot, Message, Reply, ReplyEvent, Thread, text_blocks
-from conversations.replies import store
+from conversations.replies import cursor, opening
 from conversations.threads import deletion, title_from
 from memory.consolidation.pending_parts import due_parts
 from memory.forgetting import Clearing
@@ -114,9 +114,9 @@ def fresh(thread: Thread) -> Thread:
 
 def say(thread: Thread, text: str, **values: Any) -> Message:
     """The next turn of the user, stored as by a sender."""
-    place = store.place_of(thread.user, thread.id, None, text)
-    message = store.next_turn(place, text_blocks(text), None)
-    assert store.store_turn(place, message, store.session_after(place, message.created_at), None)
+    place = cursor.place_of(thread.user, thread.id, None, text)
+    message = cursor.next_turn(place, text_blocks(text), None)
+    assert opening.store_turn(place, message, cursor.session_after(place, message.created_at), None)
     Reply.objects.filter(user_message=message).update(status="completed", ended_at=timezone.now())
     return message
 
@@ -236,11 +236,11 @@ def test_another_person_keeps_the_same_words(harbour: Harbour) -> None:
 
 
 def test_who_looked_at_the_thread_before_it_was_cleared_stores_nothing(harbour: Harbour) -> None:
-    place = store.place_of(harbour.user, harbour.boat.id, None, "And now?")
-    message = store.next_turn(place, text_blocks("And now?"), None)
+    place = cursor.place_of(harbour.user, harbour.boat.id, None, "And now?")
+    message = cursor.next_turn(place, text_blocks("And now?"), None)
     deletion.clear_thread(harbour.boat)
-    session = store.session_after(place, message.created_at)
-    assert store.store_turn(place, message, session, None) is None
+    session = cursor.session_after(place, message.created_at)
+    assert opening.store_turn(place, message, session, None) is None
     assert not Message.objects.filter(thread=harbour.boat).exists()
 
 

@@ -1,0 +1,255 @@
+"""How replies and their requests end: the answer, the events that are left, the snapshot and the reply, all or nothing.
+
+Rows are locked in one order: the thread's, then the reply's.
+"""
+
+import logging
+import uuid
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import DatabaseError
+from django.utils import timezone
+
+from artifacts import services
+from conversations import threads
+from conversations.accounts import allowances
+from conversations.errors import error_object
+from conversations.models import ContextSnapshot, Message, Reply
+from conversations.providers import refusals
+from conversations.providers.base import ModelCall, Usage
+from conversations.replies import events as eventlog
+from conversations.replies.cursor import turn_of
+from conversations.replies.events import LONGEST_LEASE, Event
+from conversations.replies.rows import as_json, columns, fetch
+from conversations.replies.transcript import ReplyTranscript, saved_blocks
+from conversations.runtime.sql_files import read_statements
+from memory.consolidation import invalidation
+
+log = logging.getLogger("openbook.replies")
+
+CLOSE = read_statements(__file__)["close"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """How a reply ended. ``request_error`` is what its last request is told to have failed with where the reply has not."""
+
+    status: Reply.Status
+    message_status: Message.Status = Message.Status.COMPLETE
+    stop_reason: str = ""
+    usage: Usage = field(default_factory=Usage)
+    error: dict[str, Any] | None = None
+    request_error: dict[str, Any] | None = None
+    provider_request_id: str = ""
+    provider_message_id: str = ""
+    diagnostics: Mapping[str, Any] | None = None
+    stop_details: Mapping[str, Any] | None = None
+    thinking_ms: int | None = None
+    first_token_ms: int | None = None
+
+    def after(self, call: ModelCall) -> "Outcome":
+        """With all that the provider told in the call, be it whole or not."""
+        thought, heard = call.thinking_seconds, call.finished or call.so_far
+        at_end = ("stop_reason", "diagnostics", "stop_details") if call.finished else ()
+        return replace(
+            self,
+            usage=call.usage,
+            provider_request_id=heard.request_id,
+            provider_message_id=heard.message_id,
+            thinking_ms=None if thought is None else round(thought * 1000),
+            first_token_ms=call.first_token_ms,
+            **{name: getattr(call.finished, name) for name in at_end},
+        )
+
+    @property
+    def question_status(self) -> Message.Status | None:
+        """What becomes of the turn that was answered: one that was refused leaves later contexts, until it is answered.
+        ``None`` leaves it as it is."""
+        if self.stop_reason == refusals.STOP_REASON:
+            return Message.Status.REFUSED
+        return Message.Status.COMPLETE if self.status is Reply.Status.COMPLETED else None
+
+    @property
+    def response(self) -> dict[str, Any]:
+        """How the request ended and what the provider told beside the answer, by column of the snapshot."""
+        return {
+            "stop_reason": self.stop_reason,
+            "usage": _nonzero(self.usage),
+            "error": self.request_error or self.error,
+            "provider_request_id": self.provider_request_id,
+            "provider_message_id": self.provider_message_id,
+            "diagnostics": self.diagnostics,
+            "stop_details": self.stop_details,
+            "thinking_ms": self.thinking_ms,
+            "first_token_ms": self.first_token_ms,
+        }
+
+
+def stopped() -> Outcome:
+    return Outcome(status=Reply.Status.STOPPED, message_status=Message.Status.STOPPED)
+
+
+def interruption() -> Outcome:
+    error = error_object(
+        type="model",
+        code="interrupted",
+        message="The server was restarted while it replied. What came so far is kept; retry for a whole answer.",
+        details={"retryable": True},
+    )
+    return Outcome(status=Reply.Status.INTERRUPTED, message_status=Message.Status.INTERRUPTED, error=error)
+
+
+def _nonzero(usage: Usage) -> dict[str, int]:
+    """What is not there takes no room."""
+    return {name: tokens for name, tokens in asdict(usage).items() if tokens}
+
+
+def end_request(snapshot: ContextSnapshot, outcome: Outcome) -> None:
+    """Store how a request ended whose reply goes on, or that is of no reply."""
+    ContextSnapshot.objects.filter(id=snapshot.id, status=ContextSnapshot.Status.PENDING).update(
+        status=outcome.status.value,
+        ended_at=timezone.now(),
+        **outcome.response,
+    )
+
+
+def interrupt(reply_id: uuid.UUID) -> list[Event]:
+    """End a reply whose process is gone. The text so far is kept and a retry is offered."""
+    return close(reply_id=reply_id, owner=None, outcome=interruption())
+
+
+def request_stop(*, user: User, reply_id: uuid.UUID | str) -> Reply:
+    """Ask whichever process runs the reply to stop it. A reply that has ended stays as it is."""
+    reply = threads.reply_of(user, reply_id)
+    Reply.objects.filter(id=reply.id, status=Reply.Status.RUNNING).update(stop_requested_at=timezone.now())
+    return reply
+
+
+def close(
+    *,
+    reply_id: uuid.UUID,
+    owner: str | None,
+    outcome: Outcome,
+    transcript: ReplyTranscript | None = None,
+    spent: Usage | None = None,
+    events: list[Event] = [],  # noqa: B006
+) -> list[Event]:
+    """End a reply: its last events, the assistant turn, the snapshot and the reply itself, all or nothing.
+
+    ``owner`` is the process that runs it, or ``None`` for whoever finds it left behind; what it said is read from the event
+    log where it isn't given. ``spent`` is what its earlier rounds used. Returns the events that were appended, the ending
+    last; none when the reply had ended already or belongs to somebody else.
+    """
+    now = timezone.now()
+    blocks, going_on = _blocks_of(reply_id, transcript, outcome)
+    answer = turn_of(Message.Role.ASSISTANT, blocks, now) if blocks else None
+    reply = Reply(
+        id=reply_id,
+        status=outcome.status.value,
+        stop_reason=outcome.stop_reason,
+        usage=_nonzero(outcome.usage + spent if spent else outcome.usage),
+        error=outcome.error,
+        ended_at=now,
+    )
+    if answer:
+        answer.reply, answer.status = reply, (going_on or outcome.message_status).value
+    row = _store_end(owner, reply, answer, outcome, events)
+    if row is None:
+        return []
+    reply.thread_id, reply.user_message_id = row["thread_id"], row["user_message_id"]
+    if answer and row["position"]:
+        answer.position = row["position"]
+    question = outcome.question_status or row["question_status"]
+    if reply.user_message_id and (question != row["question_status"] or (answer and _has_called(answer))):
+        _amend(reply.thread_id, reply.user_message_id)
+    names = ("id", "message_history_count", "total_tokens", "model", "fallback_for")
+    known = {name: row[name] for name in names}
+    ending = eventlog.ending(
+        reply,
+        answer,
+        ContextSnapshot(**known, stop_details=outcome.stop_details) if row["id"] else None,
+        seq=row["seq"],
+        question_status=question,
+        fallback_model=row["fallback_model"],
+    )
+    return [*events, ending]
+
+
+def _store_end(
+    owner: str | None, reply: Reply, answer: Message | None, outcome: Outcome, events: list[Event]
+) -> dict[str, Any] | None:
+    """What the database knows of a reply that is ended by this, of its newest request, and of its turn's place, if it left
+    one. ``None`` where the reply doesn't run or is not the owner's."""
+    values = {
+        "reply": reply.id,
+        "owner": owner,
+        "longest_lease": LONGEST_LEASE,
+        "status": reply.status,
+        "stop_reason": reply.stop_reason,
+        "usage": as_json(reply.usage),
+        "error": as_json(reply.error) if reply.error else None,
+        "response": as_json(outcome.response),
+        "question_status": outcome.question_status,
+        "now": reply.ended_at,
+        "answer": as_json(columns(answer)) if answer else None,
+        "events": as_json(
+            [
+                {"reply_id": event.reply, "seq": event.seq, "type": event.type, "data": event.data, "at": event.at}
+                for event in events
+            ]
+        ),
+        "last_seq": events[-1].seq if events else 0,
+        "spent": allowances.spent(
+            reply.status,
+            reply.usage,
+            stop_reason=reply.stop_reason,
+            written=answer.token_count if answer else 0,
+        ),
+    }
+    while (row := fetch(CLOSE, values)) and not row["has_ended"]:
+        pass  # its lease was renewed meanwhile, or a request recorded
+    return row
+
+
+def _has_called(answer: Message) -> bool:
+    return any(block["type"] == "tool_use" for block in answer.blocks)
+
+
+def _amend(thread_id: uuid.UUID, question_id: uuid.UUID) -> None:
+    """What was noted of the turn while it had another answer, or none. The reply has ended, whatever becomes of this."""
+    try:
+        invalidation.answered_anew(thread_id, question_id)
+    except DatabaseError:
+        log.exception("can't amend the notes", extra={"thread_id": str(thread_id)})
+
+
+def _blocks_of(
+    reply_id: uuid.UUID, transcript: ReplyTranscript | None, outcome: Outcome
+) -> tuple[list[dict[str, Any]], Message.Status | None]:
+    """The content of the assistant turn that a reply leaves, nothing where it said and did nothing, or was silent. With its
+    status, where it adds nothing to what it was to go on with: then that is as cut short as it was.
+
+    What it saved is told by the turn whatever happened in between: else it would be asked for and made again (F4).
+    """
+    if transcript is not None and outcome.status is Reply.Status.COMPLETED and not transcript.artifacts:
+        return transcript.content, None
+    reply = Reply.objects.get(id=reply_id)
+    if reply.preset:
+        return [], None
+    if transcript is None:
+        before = Message.objects.filter(reply=reply.continues_id).first() if reply.continues_id else None
+        text = eventlog.text_of(reply_id)
+        transcript = (
+            ReplyTranscript.of(text.removeprefix(before.text), before=before.blocks)
+            if before
+            else ReplyTranscript.of(text)
+        )
+    known_versions = {(artifact["id"], artifact["version"]) for artifact in transcript.artifacts}
+    versions = services.made_by(reply_id, reply.thread_id)
+    lost = (version for version in versions if (str(version.artifact_id), version.number) not in known_versions)
+    blocks = [*transcript.content, *saved_blocks(lost)]
+    adds_nothing = reply.continues_id is not None and not transcript.is_new and blocks == transcript.before
+    return blocks, Message.Status.INCOMPLETE if adds_nothing else None

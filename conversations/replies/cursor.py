@@ -1,0 +1,129 @@
+"""Where the next turn of a thread goes: looked at in one statement, and nothing is locked."""
+
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import islice
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import connection
+from django.db.models import Model
+from django.utils import timezone
+
+from conversations import threads
+from conversations.context.sessions import Session, session_at
+from conversations.context.token_estimate import text_of, turn_tokens
+from conversations.errors import ThreadNotFound
+from conversations.models import Assistant, Message, Thread, more_than_text
+from conversations.runtime.sql_files import read_statements
+
+COLUMNS = ", ".join(
+    f'{name}."{field.column}"'
+    for name, model in (("thread", Thread), ("assistant", Assistant))
+    for field in model._meta.concrete_fields
+)
+LOOK = f"SELECT {COLUMNS}, {read_statements(__file__)['place']}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ThreadCursor:
+    """Where a turn goes: after ``before``, the last turn of the path, in a thread that may not be stored yet.
+
+    ``question`` is the newest user turn of the path, ``duplicate`` the turn that has this ``client_message_id`` already.
+    """
+
+    thread: Thread
+    is_new: bool = False
+    running: uuid.UUID | None = None
+    duplicate: uuid.UUID | None = None
+    before: uuid.UUID | None = None
+    question: uuid.UUID | None = None
+    token_total: int = 0
+    last_active: datetime | None = None
+    last_session: Session | None = None
+
+
+def place_of(
+    user: User,
+    thread_id: uuid.UUID | str | None,
+    assistant: str | None,
+    text: str,
+    client_message_id: str | None = None,
+) -> ThreadCursor:
+    """Where the next turn goes; ``None`` as the thread's id opens one. Raises ``ThreadNotFound``."""
+    if thread_id is not None:
+        return place_in(user, threads.identifier(thread_id, ThreadNotFound), client_message_id)
+    if client_message_id and (known := threads.of(user).filter(opened_by=client_message_id).first()):
+        return place_in(user, known.id, client_message_id)
+    thread = threads.unsaved(
+        user=user,
+        assistant=threads.assistant_named(assistant),
+        title=threads.title_from(text),
+        opened_by=client_message_id,
+    )
+    last = threads.of(user).filter(message_count__gt=0).order_by("-updated_at", "-id").first()
+    if last is None:
+        return ThreadCursor(thread=thread, is_new=True)
+    return ThreadCursor(thread=thread, is_new=True, last_active=last.updated_at, last_session=session_of(last))
+
+
+def place_in(user: User, thread_id: uuid.UUID, client_message_id: str | None = None) -> ThreadCursor:
+    """The same in a thread that there is. Raises ``ThreadNotFound``."""
+    with connection.cursor() as cursor:
+        cursor.execute(LOOK, {"user": user.pk, "thread": thread_id, "sent": client_message_id})
+        row = cursor.fetchone()
+    if row is None:
+        raise ThreadNotFound
+    values = iter(row)
+    thread = _instance(Thread, values)
+    thread.assistant = _instance(Assistant, values)
+    running, duplicate, before, question, token_total, last_active, started_at, away_since = values
+    return ThreadCursor(
+        thread=thread,
+        running=running,
+        duplicate=duplicate,
+        before=before,
+        question=question,
+        token_total=token_total or 0,
+        last_active=last_active,
+        last_session=Session(started_at=started_at or last_active, away_since=away_since) if last_active else None,
+    )
+
+
+def _instance[M: Model](model: type[M], values: Iterator[Any]) -> M:
+    """An instance of the next columns of a row."""
+    names = [field.attname for field in model._meta.concrete_fields]
+    return model.from_db(connection.alias, names, list(islice(values, len(names))))
+
+
+def next_turn(cursor: ThreadCursor, blocks: list[dict[str, Any]], client_message_id: str | None) -> Message:
+    """The user turn at the end of the thread, not stored yet."""
+    message = turn_of(Message.Role.USER, blocks, timezone.now())
+    message.thread, message.parent_id, message.client_message_id = cursor.thread, cursor.before, client_message_id
+    message.position, message.depth = cursor.thread.last_position + 1, cursor.thread.message_count + 1
+    message.token_total = cursor.token_total + message.token_count
+    return message
+
+
+def turn_of(role: Message.Role, blocks: list[dict[str, Any]], at: datetime) -> Message:
+    """A turn that has no place yet."""
+    text = text_of(blocks)
+    return Message(
+        role=role.value,
+        content=more_than_text(blocks, text),
+        text=text,
+        token_count=turn_tokens(blocks),
+        created_at=at,
+    )
+
+
+def session_of(thread: Thread) -> Session:
+    """The session of the thread's newest user turn."""
+    return Session(started_at=thread.session_started_at or thread.updated_at, away_since=thread.away_since)
+
+
+def session_after(cursor: ThreadCursor, now: datetime) -> Session:
+    """The session that a turn of the user at ``now`` belongs to."""
+    return session_at(now, last_active=cursor.last_active, last_session=cursor.last_session)

@@ -1,0 +1,21 @@
+-- Where a turn goes: the user's thread, what runs in it, whether the turn is there already, the turn before it, and when the
+-- user was last active in whatever thread. `cursor.py` puts the columns of thread and assistant in front, as the models have
+-- them: by `*` a prepared statement would break when a migration adds one.
+
+-- name: place
+running.id, known.id, before.id,
+       CASE WHEN before.role = 'user' THEN before.id ELSE before.parent_id END, before.token_total,
+       recent.updated_at, recent.session_started_at, recent.away_since
+FROM conversations_thread AS thread
+JOIN conversations_assistant AS assistant ON assistant.id = thread.assistant_id
+LEFT JOIN conversations_reply AS running ON running.thread_id = thread.id AND running.status = 'running'
+LEFT JOIN conversations_message AS known ON known.thread_id = thread.id AND known.client_message_id = %(sent)s
+LEFT JOIN LATERAL (
+    SELECT id, role, parent_id, token_total FROM conversations_message
+    WHERE thread_id = thread.id AND is_active ORDER BY position DESC LIMIT 1
+) AS before ON true
+LEFT JOIN LATERAL (
+    SELECT updated_at, session_started_at, away_since FROM conversations_thread
+    WHERE user_id = thread.user_id AND message_count > 0 ORDER BY updated_at DESC, id DESC LIMIT 1
+) AS recent ON true
+WHERE thread.id = %(thread)s AND thread.user_id = %(user)s

@@ -1,0 +1,231 @@
+"""The model requests of a reply: their contexts built, and recorded before the model is called (S1). Nothing is locked while a
+context is built."""
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.utils import timezone
+
+from artifacts.models import Preset
+from artifacts.sources.preset import instruction
+from conversations.context import snapshot_api, snapshots
+from conversations.context.builder import Context, build_context, continue_context, rewriting_context
+from conversations.context.caller_options import NO_OPTIONS, CallerOptions
+from conversations.context.fitting import Section
+from conversations.context.rewriting import NOT_ASKED, Rewriting
+from conversations.context.sessions import Session
+from conversations.context.token_estimate import text_of
+from conversations.context.windowing import Turn
+from conversations.models import ContextSnapshot, Message, Reply, Thread
+from conversations.providers import get_provider
+from conversations.providers.base import Provider
+from conversations.replies.closing import Outcome, end_request
+from conversations.replies.cursor import ThreadCursor, next_turn, place_of, session_after, session_of
+from conversations.replies.events import LEASE, Event
+from conversations.replies.rows import as_json, columns, fetch
+from conversations.runtime import telemetry
+from conversations.runtime.db import read_only
+from conversations.runtime.sql_files import read_statements
+from conversations.tools import tools_for
+from memory.sources import backend_ranking
+
+RECORD = read_statements(__file__)["record"]
+
+Recorded = tuple[ContextSnapshot, Context]
+
+
+@dataclass(frozen=True, kw_only=True)
+class OpenedReply:
+    """A user turn that is stored – or a preset that is to be carried out silently –, and the reply that it gets.
+
+    ``recorded`` is its first request, ``None`` where that is still to be built. ``continues`` is the turn that it goes on with.
+    """
+
+    thread: Thread
+    message: Message | None
+    reply: Reply
+    saved: Event | None
+    preset: Preset | None = None
+    recorded: Recorded | None = None
+    terms: CallerOptions = NO_OPTIONS
+    continues: Message | None = None
+    created_thread: bool = False
+    repeated: bool = False
+
+    @property
+    def question(self) -> Message:
+        """The user turn, of a reply that answers one."""
+        assert self.message
+        return self.message
+
+
+def question_of(opened: OpenedReply) -> backend_ranking.Question | None:
+    """What another memory service has to be asked before the next request of a reply can be built."""
+    about = opened.message.text if opened.message else ""
+    return still_to_ask(opened.thread, session_of(opened.thread), about)
+
+
+def build_anew(
+    before: ContextSnapshot, ended: Outcome, opened: OpenedReply, context: Context, options: CallerOptions
+) -> Recorded:
+    """Store how a request ended whose reply asks anew, on other terms, and record the request that it asks with.
+
+    Raises ``Reply.DoesNotExist`` where the reply has ended.
+    """
+    end_request(before, ended)
+    return build_and_record(replace(opened, terms=options), query=context.rewriting, round=before.round + 1)
+
+
+def build_and_record(opened: OpenedReply, *, query: Rewriting | None = None, round: int = 1) -> Recorded:
+    """The next request of a reply, recorded before the model is called (S1): the one that asks for a contextualised query
+    where a model has to be asked first, else the one that is to be answered, with the ``query`` that came of the former.
+
+    Raises ``Reply.DoesNotExist`` where the reply has ended.
+    """
+    thread = Thread.objects.select_related("assistant").get(id=opened.thread.id)
+    newest = Turn.of(opened.message) if opened.message else instruction(thread, opened.preset)
+    context = next_request(
+        ThreadCursor(thread=thread),
+        newest,
+        session=session_of(thread),
+        query=query,
+        silent=opened.message is None,
+        options=opened.terms,
+    )
+    return _record(snapshots.of_reply(context, opened.reply, round=round), context)
+
+
+def next_round(before: ContextSnapshot, ended: Outcome, context: Context, sections: Sequence[Section]) -> Recorded:
+    """Store how a request ended whose reply goes on, and record the next one, after this was said and done.
+
+    Raises ``Reply.DoesNotExist`` where the reply has ended.
+    """
+    end_request(before, ended)
+    further = continue_context(context, sections, at=timezone.now())
+    reply = Reply(id=before.reply_id, thread_id=before.thread_id, user_message_id=before.message_id)
+    return _record(snapshots.of_reply(further, reply, round=before.round + 1), further)
+
+
+def _record(snapshot: ContextSnapshot, context: Context) -> Recorded:
+    # The task that asked for this may have been stopped meanwhile, while this thread went on: no snapshot after the end.
+    if not fetch(RECORD, {"reply": snapshot.reply_id, "lease": LEASE} | parameters(snapshot, context)):
+        raise Reply.DoesNotExist
+    return snapshot, context
+
+
+def parameters(snapshot: ContextSnapshot | None, context: Context | None) -> dict[str, Any]:
+    """A request as the statements that store one take it."""
+    blocks = snapshots.blocks(context, snapshot.thread_id) if snapshot and context else []
+    return {
+        "snapshots": as_json([columns(snapshot)] if snapshot else []),
+        "blocks": as_json([columns(block) for block in blocks]),
+    }
+
+
+@dataclass(frozen=True, kw_only=True)
+class PreparedContext:
+    """The context of a message that is not stored, and what is known of the place where it would go."""
+
+    context: Context
+    thread_id: uuid.UUID | None
+    begins_session: bool
+
+
+def upcoming(
+    *,
+    user: User,
+    thread_id: uuid.UUID | str | None,
+    assistant: str | None,
+    blocks: list[dict[str, Any]],
+    options: CallerOptions = NO_OPTIONS,
+    for_another_model: bool = False,
+) -> PreparedContext:
+    """What a message would be answered from. Calls no model and writes nothing."""
+    cursor = place_of(user, thread_id, assistant, text_of(blocks))
+    message = next_turn(cursor, blocks, None)
+    session = session_after(cursor, message.created_at)
+    question = still_to_ask(cursor.thread, session, message.text)
+    if question and backend_ranking.may_be_asked(question):
+        backend_ranking.ask_and_wait(question)
+    return PreparedContext(
+        context=build(
+            cursor,
+            replace(Turn.of(message), id=None),
+            session=session,
+            options=options,
+            for_another_model=for_another_model,
+        ),
+        thread_id=None if cursor.is_new else cursor.thread.id,
+        begins_session=session.started_at == message.created_at,
+    )
+
+
+def preview_context(
+    *, user: User, thread_id: uuid.UUID | str | None, assistant: str | None, blocks: list[dict[str, Any]]
+) -> dict[str, Any]:
+    """The snapshot that a message would get. Calls no model and writes nothing."""
+    prepared = upcoming(user=user, thread_id=thread_id, assistant=assistant, blocks=blocks)
+    return snapshot_api.preview(prepared.context, prepared.thread_id)
+
+
+def next_request(
+    cursor: ThreadCursor,
+    newest: Turn,
+    *,
+    session: Session,
+    query: Rewriting | None = None,
+    silent: bool = False,
+    options: CallerOptions = NO_OPTIONS,
+) -> Context:
+    with telemetry.listener.context() as step:
+        context = build(cursor, newest, session=session, query=query, silent=silent, options=options)
+        step.record_context(context)
+    if context.rewriting != NOT_ASKED:
+        return context
+    return rewriting_context(context, assistant=cursor.thread.assistant, provider=provider_of(cursor))
+
+
+def build(
+    cursor: ThreadCursor,
+    newest: Turn,
+    *,
+    session: Session,
+    query: Rewriting | None = None,
+    silent: bool = False,
+    options: CallerOptions = NO_OPTIONS,
+    for_another_model: bool = False,
+) -> Context:
+    thread, provider = cursor.thread, provider_of(cursor)
+    tools = tools_for(thread.assistant, provider)
+    question = backend_ranking.question_of(thread, session, "")
+    with read_only():
+        return build_context(
+            assistant=thread.assistant,
+            provider=provider,
+            user_id=thread.user_id,
+            thread_id=None if cursor.is_new else thread.id,
+            newest=newest,
+            session=session,
+            at=timezone.now(),
+            query=query,
+            ranking=(backend_ranking.KNOWN.get(question) or backend_ranking.NOT_ASKED) if question else None,
+            tools=tools,
+            silent=silent,
+            remembers=thread.remembers,
+            options=options,
+            for_another_model=for_another_model,
+            begins_after=thread.cleared_through,
+        )
+
+
+def still_to_ask(thread: Thread, session: Session, about: str = "") -> backend_ranking.Question | None:
+    question = backend_ranking.question_of(thread, session, about)
+    return question if question and backend_ranking.KNOWN.get(question) is None else None
+
+
+def provider_of(cursor: ThreadCursor) -> Provider:
+    return get_provider(cursor.thread.assistant.provider or settings.OPENBOOK_PROVIDER)

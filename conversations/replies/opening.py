@@ -1,0 +1,318 @@
+"""Opening replies: the user turn, its reply and its first request are stored in one statement, or nothing is (T4, S1).
+
+What is written rests on the thread as it was looked at; where somebody else was faster, nothing is stored and it is looked at
+again.
+"""
+
+import logging
+import uuid
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import psycopg
+from django.contrib.auth.models import User
+from django.db import IntegrityError
+from django.utils import timezone
+
+from artifacts.sources.preset import instruction
+from conversations import threads
+from conversations.accounts import allowances
+from conversations.accounts.limits import by_default
+from conversations.context import snapshots
+from conversations.context.builder import Context
+from conversations.context.caller_options import NO_OPTIONS, CallerOptions
+from conversations.context.sessions import Session
+from conversations.context.token_estimate import text_of
+from conversations.context.windowing import Turn
+from conversations.errors import (
+    CannotContinue,
+    CannotRetry,
+    NothingToWorkFrom,
+    OpenbookError,
+    ReplyInProgress,
+    ThreadNotFound,
+)
+from conversations.models import ApiToken, ContextSnapshot, Message, Reply
+from conversations.replies import events as eventlog
+from conversations.replies import retries
+from conversations.replies.closing import interrupt
+from conversations.replies.cursor import ThreadCursor, next_turn, place_in, place_of, session_after, session_of
+from conversations.replies.events import LEASE, OWNER
+from conversations.replies.model_requests import OpenedReply, next_request, parameters, still_to_ask
+from conversations.replies.rows import as_json, columns, fetch
+from conversations.runtime.request_ids import current_request_id
+from conversations.runtime.sql_files import read_statements
+
+log = logging.getLogger("openbook.replies")
+
+OPEN = read_statements(__file__)["open"]
+LOOKS = 5
+"""How often a thread is looked at before a sender hears that others are writing to it."""
+LIMITS = ("allowance_running", "allowance_tokens")
+"""Constraints that refuse a reply for which a limit leaves no room."""
+RACES = ("one_running_reply_per_thread", "thread_opened_once")
+"""Constraints that stop a step of which the statement can't see that somebody else was faster."""
+
+
+def open_turn(
+    *,
+    user: User,
+    thread_id: uuid.UUID | str | None,
+    assistant: str | None,
+    blocks: list[dict[str, Any]],
+    client_message_id: str | None,
+    options: CallerOptions = NO_OPTIONS,
+    token: ApiToken | None = None,
+) -> OpenedReply:
+    """Store the user turn, its reply and its first request. ``None`` creates a thread; no other id ever does (T5).
+
+    A ``client_message_id`` that is known answers with what it made then. ``token`` is the one that asked, if it was not a
+    page; its own limits count too. Raises ``ThreadNotFound``, ``ReplyInProgress``, ``RateLimited``.
+    """
+
+    def attempt() -> OpenedReply | None:
+        cursor = place_of(user, thread_id, assistant, text_of(blocks), client_message_id)
+        if cursor.duplicate:
+            message = Message.objects.get(id=cursor.duplicate)
+            reply = Reply.objects.filter(thread=cursor.thread, user_message=message).latest("created_at")
+            return OpenedReply(thread=cursor.thread, message=message, reply=reply, saved=None, repeated=True)
+        if not _is_free(cursor):
+            return None
+        message = next_turn(cursor, blocks, client_message_id)
+        session = session_after(cursor, message.created_at)
+        context = _built_if_possible(cursor, message, session, options)
+        return store_turn(cursor, message, session, context, token, terms=options)
+
+    return _open(attempt)
+
+
+def open_retry(
+    *,
+    user: User,
+    reply_id: uuid.UUID | str,
+    model: str = "",
+    options: CallerOptions = NO_OPTIONS,
+    token: ApiToken | None = None,
+) -> OpenedReply:
+    """Another reply for the same user turn, or another attempt to go on with one. ``model`` is asked in place of the
+    assistant's. Raises ``ReplyNotFound``, ``ReplyInProgress``, ``CannotRetry``, ``ModelNotOffered``."""
+    before = threads.reply_of(user, reply_id)
+    options = retries.after(before, options, model)
+    if before.user_message_id is None:
+        return open_preset(
+            user=user, thread_id=before.thread_id, slug=before.preset, click=None, options=options, token=token
+        )
+    turn = retries.turn_to_go_on_with(before)
+    return _open_again(
+        user, before, options, token, turn, lambda cursor: cursor.question == before.user_message_id, CannotRetry
+    )
+
+
+def open_continuation(
+    *, user: User, reply_id: uuid.UUID | str, options: CallerOptions = NO_OPTIONS, token: ApiToken | None = None
+) -> OpenedReply:
+    """A reply that goes on where this one was cut short. Raises ``ReplyNotFound``, ``ReplyInProgress``, ``CannotContinue``."""
+    before = threads.reply_of(user, reply_id)
+    turn = Message.objects.filter(reply=before, is_active=True, status=Message.Status.INCOMPLETE).first()
+    if turn is None or before.user_message_id is None:
+        raise CannotContinue
+    options = retries.after(before, options)
+    return _open_again(user, before, options, token, turn, lambda cursor: cursor.before == turn.id, CannotContinue)
+
+
+def _open_again(
+    user: User,
+    before: Reply,
+    options: CallerOptions,
+    token: ApiToken | None,
+    continues: Message | None,
+    is_newest: Callable[[ThreadCursor], bool],
+    refusal: type[OpenbookError],
+) -> OpenedReply:
+    """Another reply to a turn that is stored, as long as what it answers, or goes on with, is the newest of its thread."""
+    assert before.user_message_id
+    question = before.user_message_id
+    if continues:
+        options = replace(options, rounds=retries.so_far(continues))
+
+    def attempt() -> OpenedReply | None:
+        cursor = place_in(user, before.thread_id)
+        if not _is_free(cursor):
+            return None
+        if not is_newest(cursor):
+            raise refusal
+        message, session = Message.objects.get(id=question), session_of(cursor.thread)
+        context = _built_if_possible(cursor, message, session, options)
+        asked_for = {"model": options.model, "continues_id": continues.reply_id if continues else None}
+        opened = store_turn(cursor, message, session, context, token, is_stored=True, terms=options, **asked_for)
+        return opened and replace(opened, continues=continues)
+
+    return _open(attempt)
+
+
+def open_preset(
+    *,
+    user: User,
+    thread_id: uuid.UUID | str,
+    slug: str,
+    click: str | None,
+    options: CallerOptions = NO_OPTIONS,
+    token: ApiToken | None = None,
+) -> OpenedReply:
+    """A reply that makes the preset's artifact of the thread. Raises ``ThreadNotFound``, ``PresetNotFound``,
+    ``NothingToWorkFrom``, ``ReplyInProgress``."""
+    known_id = threads.identifier(thread_id, ThreadNotFound)
+
+    def attempt() -> OpenedReply | None:
+        cursor = place_in(user, known_id)
+        thread, session = cursor.thread, session_of(cursor.thread)
+        if click and (reply := Reply.objects.filter(thread=thread, client_id=click).first()):
+            return OpenedReply(thread=thread, message=None, reply=reply, saved=None, repeated=True)
+        preset = threads.preset_of(thread, slug)
+        if not cursor.before:
+            raise NothingToWorkFrom
+        running = Reply.objects.get(id=cursor.running) if cursor.running else None
+        if running and running.preset == slug:  # the same button once more
+            return OpenedReply(thread=thread, message=None, reply=running, saved=None, repeated=True)
+        if not _is_free(cursor):
+            return None
+        reply = _new_reply(cursor, token, preset=preset.slug, client_id=click, model=options.model)
+        context = None
+        if not still_to_ask(thread, session):
+            context = next_request(cursor, instruction(thread, preset), session=session, silent=True, options=options)
+        opened = _store(cursor, reply, context, terms=options)
+        return opened and replace(opened, preset=preset, saved=eventlog.requested(reply))
+
+    return _open(attempt)
+
+
+def _open(attempt: Callable[[], OpenedReply | None]) -> OpenedReply:
+    """What comes of an attempt; it is made again where others were faster."""
+    for _ in range(LOOKS):
+        if opened := attempt():
+            return opened
+    raise ReplyInProgress
+
+
+def _is_free(cursor: ThreadCursor) -> bool:
+    """At most one reply runs in a thread. One that a dead process left behind is ended here, and the thread looked at again."""
+    if cursor.running and not interrupt(cursor.running):
+        raise ReplyInProgress(reply=str(cursor.running))
+    return not cursor.running
+
+
+def _built_if_possible(
+    cursor: ThreadCursor, message: Message, session: Session, options: CallerOptions
+) -> Context | None:
+    """Whatever is wrong with its context, the user turn is stored. ``build_and_record`` tries again, and tells of it.
+
+    Nor is a memory service asked before the turn is stored.
+    """
+    if still_to_ask(cursor.thread, session, message.text):
+        return None
+    try:
+        return next_request(cursor, Turn.of(message), session=session, options=options)
+    except Exception:
+        log.exception("can't build the context yet", extra={"thread_id": str(cursor.thread.id)})
+        return None
+
+
+def store_turn(
+    cursor: ThreadCursor,
+    message: Message,
+    session: Session,
+    context: Context | None,
+    token: ApiToken | None = None,
+    *,
+    is_stored: bool = False,
+    terms: CallerOptions = NO_OPTIONS,
+    **asked_for: Any,
+) -> OpenedReply | None:
+    """Store the turn, unless it is, with its reply and its first request; ``None`` where others were faster. ``asked_for``
+    are columns of the reply."""
+    thread, last_position = cursor.thread, cursor.thread.last_position
+    if not is_stored:
+        thread.last_position, thread.message_count = message.position, message.depth
+        thread.title = thread.title or (threads.title_from(message.text) if message.depth == 1 else "")
+        thread.updated_at = message.created_at
+        thread.session_started_at, thread.away_since = session.started_at, session.away_since
+    reply = _new_reply(cursor, token, user_message=message, **asked_for)
+    turn = None if is_stored else message
+    opened = _store(cursor, reply, context, turn=turn, last_position=last_position, terms=terms)
+    return opened and replace(opened, message=message, saved=eventlog.saved_event(reply, message, thread))
+
+
+def _new_reply(cursor: ThreadCursor, token: ApiToken | None, **values: Any) -> Reply:
+    request_id = current_request_id.get() or None
+    return Reply(
+        thread=cursor.thread, token=token, owner=OWNER, request_id=request_id, created_at=timezone.now(), **values
+    )
+
+
+def _store(
+    cursor: ThreadCursor,
+    reply: Reply,
+    context: Context | None,
+    *,
+    turn: Message | None = None,
+    last_position: int | None = None,
+    terms: CallerOptions,
+) -> OpenedReply | None:
+    """Store a reply with its user turn (``None``: it is stored) and its first request (``None``: not built yet), and reserve
+    what it may take. ``last_position`` is where the thread ended when it was looked at, if not where it ends now.
+
+    ``None``, and nothing stored, where others were faster. Raises ``RateLimited``.
+    """
+    thread, limits = cursor.thread, by_default()
+    reply.reserved = _to_reserve(cursor, context)
+    snapshot = snapshots.of_reply(context, reply) if context else None
+    values = {
+        "is_new": cursor.is_new,
+        "thread": as_json(columns(thread)),
+        "last_position": thread.last_position if last_position is None else last_position,
+        "messages": as_json([columns(turn)] if turn else []),
+        "reply": as_json(columns(reply)),
+        "lease": LEASE,
+        "user": thread.user_id,
+        "token": reply.token_id,
+        "reserved": reply.reserved,
+        "most_running": limits.running_replies,
+        "most_tokens": limits.tokens_day,
+    }
+    try:
+        row = fetch(OPEN, values | parameters(snapshot, context))
+    except IntegrityError as error:
+        constraint = _constraint(error)
+        if constraint in LIMITS:
+            allowances.refuse_unless_room(thread.user_id, reply.token_id, reply.reserved)
+        elif constraint not in RACES:
+            raise
+        return None
+    if row is None:
+        return None
+    # An allowance that there was not yet knows of no earlier reply: the user's (``None``), or the token's, by its id.
+    for token_id in row["new_allowances"] or ():
+        allowances.recounted(thread.user_id, token_id)
+    return OpenedReply(
+        thread=thread,
+        message=turn,
+        reply=reply,
+        saved=None,
+        recorded=(snapshot, context) if snapshot and context else None,
+        terms=terms,
+        created_thread=cursor.is_new,
+    )
+
+
+def _constraint(error: IntegrityError) -> str | None:
+    violation = error.__cause__
+    return violation.diag.constraint_name if isinstance(violation, psycopg.Error) else None
+
+
+def _to_reserve(cursor: ThreadCursor, context: Context | None) -> int:
+    """What the request that is answered may read, and write and think, in tokens."""
+    if context and context.purpose is not ContextSnapshot.Purpose.REWRITE:
+        return context.model_tokens + context.max_tokens
+    assistant = cursor.thread.assistant
+    return assistant.total_tokens + assistant.max_output_tokens + assistant.thinking_tokens
