@@ -1,11 +1,11 @@
 """From Markdown to blocks. Nothing that could fetch or run anything comes through: what is no plain text stays text."""
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from markdown_it import MarkdownIt
-from markdown_it.token import Token
+from markdown_it.tree import SyntaxTreeNode
 
 from artifacts.exporting.blocks import (
     Block,
@@ -38,6 +38,7 @@ DROPPED = re.compile(
     r"(?:\s[^<>]*)?/?>|</?br\s*/?>",
     re.IGNORECASE,
 )
+PLAIN = TextRun(text="")
 TASK = re.compile(r"\[([ xX])\][ \t\n]+")
 
 
@@ -61,7 +62,7 @@ PARSER = _parser()
 def parse_markdown(markdown: str, *, title: str, note: str = "") -> Blocks:
     """The blocks, under a heading with the title unless they begin with one of their own."""
     try:
-        blocks: Blocks = tuple(_BlockReader(PARSER.parse(_without_controls(markdown))).blocks())
+        blocks: Blocks = tuple(_blocks(SyntaxTreeNode(PARSER.parse(_without_controls(markdown))).children))
     except (TooDeep, RecursionError):
         blocks = NoteBlock(TOO_DEEP), Code(_without_controls(markdown))
     if note:
@@ -71,69 +72,33 @@ def parse_markdown(markdown: str, *, title: str, note: str = "") -> Blocks:
     return Heading(1, (TextRun(text=_without_controls(title)),)), *blocks
 
 
-@dataclass
-class _BlockReader:
-    tokens: list[Token]
-    at: int = 0
-    depth: int = 0
-
-    def blocks(self, until: str = "") -> Iterator[Block]:
-        while self.at < len(self.tokens):
-            token = self._next()
-            if token.type == until:
-                return
-            yield from self._block(token)
-
-    def _block(self, token: Token) -> Iterator[Block]:
-        match token.type:
-            case "paragraph_open" | "heading_open":
-                yield from self._text(token.tag)
+def _blocks(nodes: Iterable[SyntaxTreeNode], depth: int = 0) -> Iterator[Block]:
+    """``depth`` is how many lists and quotes they stand in."""
+    for node in nodes:
+        match node.type:
+            case "paragraph":
+                yield from _paragraph(_inline(node))
+            case "heading":
+                yield Heading(int(node.tag[1:]), _inline(node))
             case "fence" | "code_block":
-                yield Code(token.content.removesuffix("\n"), (token.info.split() or [""])[0])
+                yield Code(node.content.removesuffix("\n"), (node.info.split() or [""])[0])
             case "html_block":
-                yield from _paragraph(tuple(_lines(TextRun(text=shown_html(token.content).strip()))))
+                yield from _paragraph(tuple(_lines(TextRun(text=shown_html(node.content).strip()))))
             case "hr":
                 yield Rule()
-            case "blockquote_open":
-                yield Quote(tuple(self._within("blockquote_close")))
-            case "bullet_list_open" | "ordered_list_open":
-                start = int(token.attrs.get("start", 1)) if token.type == "ordered_list_open" else None
-                yield ListBlock(tuple(self._items(token.type.replace("open", "close"))), start)
-            case "table_open":
-                yield self._table()
+            case "blockquote":
+                yield Quote(_within(node, depth))
+            case "bullet_list" | "ordered_list":
+                start = int(node.attrs.get("start", 1)) if node.type == "ordered_list" else None
+                yield ListBlock(tuple(_item(_within(item, depth)) for item in node.children), start)
+            case "table":
+                yield _table(node)
 
-    def _text(self, tag: str) -> Iterator[Block]:
-        runs = inline(self._next())
-        self._next()
-        yield from [Heading(int(tag[1:]), runs)] if tag != "p" else _paragraph(runs)
 
-    def _within(self, until: str) -> list[Block]:
-        self.depth += 1
-        if self.depth > DEEPEST:
-            raise TooDeep
-        blocks = list(self.blocks(until))
-        self.depth -= 1
-        return blocks
-
-    def _items(self, until: str) -> Iterator[Item]:
-        while self._next().type != until:
-            yield _item(tuple(self._within("list_item_close")))
-
-    def _table(self) -> Table:
-        rows: list[list[Runs]] = []
-        aligned: list[str] = []
-        while (token := self._next()).type != "table_close":
-            if token.type == "tr_open":
-                rows.append([])
-            elif token.type in {"th_open", "td_open"}:
-                rows[-1].append(inline(self._next()))
-            if token.type == "th_open":
-                aligned.append(str(token.attrs.get("style", "")).removeprefix("text-align:"))
-        return Table(tuple(aligned), tuple(map(tuple, rows)))
-
-    def _next(self) -> Token:
-        self.at += 1
-        return self.tokens[self.at - 1]
+def _within(node: SyntaxTreeNode, depth: int) -> Blocks:
+    if depth == DEEPEST:
+        raise TooDeep
+    return tuple(_blocks(node.children, depth + 1))
 
 
 def _paragraph(runs: Runs) -> Iterator[Paragraph]:
@@ -153,47 +118,46 @@ def _item(blocks: Blocks) -> Item:
     return Item((rest, *blocks[1:]), done=match[1] != " ")
 
 
-@dataclass
-class _Look:
-    depths: dict[str, int] = field(default_factory=lambda: {"strong": 0, "em": 0, "s": 0})
-    href: str = ""
-
-    def run(self, text: str, *, code: bool = False) -> TextRun:
-        strong, emphasis, struck = (self.depths[name] > 0 for name in ("strong", "em", "s"))
-        return TextRun(text=text, strong=strong, emphasis=emphasis, struck=struck, code=code, href=self.href)
+def _table(node: SyntaxTreeNode) -> Table:
+    rows = [row for part in node.children for row in part.children]
+    sides = (str(cell.attrs.get("style", "")).removeprefix("text-align:") for cell in rows[0].children)
+    return Table(tuple(sides), tuple(tuple(map(_inline, row.children)) for row in rows))
 
 
-def inline(token: Token) -> Runs:
-    return tuple(_joined(_runs(token.children or [])))
+def _inline(node: SyntaxTreeNode) -> Runs:
+    """The text of a paragraph, a heading or a cell."""
+    (inline,) = node.children
+    return tuple(_joined(_runs(inline.children)))
 
 
-def _runs(tokens: list[Token]) -> Iterator[TextRun]:
-    look = _Look()
-    for token in tokens:
-        name, _, edge = token.type.rpartition("_")
-        if name in look.depths:
-            look.depths[name] += 1 if edge == "open" else -1
-        match token.type:
-            case "text":
-                yield look.run(token.content)
-            case "code_inline":
-                yield look.run(token.content, code=True)
+def _runs(nodes: Iterable[SyntaxTreeNode], look: TextRun = PLAIN) -> Iterator[TextRun]:
+    for node in nodes:
+        match node.type:
+            case "text" | "code_inline":
+                yield replace(look, text=node.content, code=node.type == "code_inline")
             case "softbreak" | "hardbreak":
-                yield look.run(" " if token.type == "softbreak" else "\n")
+                yield replace(look, text=" " if node.type == "softbreak" else "\n")
             case "html_inline":
-                yield from _lines(look.run(shown_html(token.content)))
-            case "link_open" | "link_close":
-                href = str(token.attrs.get("href", ""))
-                look.href = href if LINKED.match(href) else ""
-            case "image":
-                yield _image(token, look)
+                yield from _lines(replace(look, text=shown_html(node.content)))
+            case "strong" | "em" | "s":
+                strong, emphasis, struck = (node.type == kind for kind in ("strong", "em", "s"))
+                inner = replace(
+                    look,
+                    strong=look.strong or strong,
+                    emphasis=look.emphasis or emphasis,
+                    struck=look.struck or struck,
+                )
+                yield from _runs(node.children, inner)
+            case "link":
+                yield from _runs(node.children, replace(look, href=_linked(node, "href")))
+            case "image":  # its description, as a link where it is somewhere in the net: pictures are not fetched
+                described = plain(tuple(_runs(node.children))) or "image"
+                yield replace(look, text=described, href=look.href or _linked(node, "src"))
 
 
-def _image(token: Token, look: _Look) -> TextRun:
-    """Its description, as a link where it is somewhere in the net: pictures are not fetched."""
-    source = str(token.attrs.get("src", ""))
-    run = look.run(plain(inline(token)) or "image")
-    return replace(run, href=run.href or source) if LINKED.match(source) else run
+def _linked(node: SyntaxTreeNode, name: str) -> str:
+    address = str(node.attrs.get(name, ""))
+    return address if LINKED.match(address) else ""
 
 
 def _joined(runs: Iterator[TextRun]) -> Iterator[TextRun]:

@@ -19,22 +19,8 @@ from artifacts.exporting.blocks import (
     TextRun,
 )
 
-STYLE = (Path(__file__).parent / "page.css").read_text()
-PAGE = """<!doctype html>
-<html>
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{title}</title>
-<style>
-{style}</style>
-</head>
-<body>
-{body}
-</body>
-</html>
-"""
+HERE = Path(__file__)
+STYLE, PAGE = HERE.with_suffix(".css").read_text(), HERE.with_suffix(".html").read_text()
 
 
 def write(blocks: Blocks, *, title: str) -> bytes:

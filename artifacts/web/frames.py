@@ -2,12 +2,15 @@
 
 Its content is a stranger's. It has no origin, so no cookie, no storage and no way to its parent, and its policy lets nothing
 in or out. As browsers don't hold all that a script can do (docs/security.md), it is shown without scripts, rewritten by
-``artifacts.web``. ``POST`` is the person's click on *Run its scripts*: the page as it is, behind a guard.
+``artifacts.web.sanitizer``. ``POST`` is the person's click on *Run its scripts*: the page as it is, behind a guard.
 """
 
 import asyncio
+import json
 import re
 import secrets
+import subprocess
+import sys
 import uuid
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
@@ -22,7 +25,6 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
 from artifacts.models import ArtifactVersion, Kind
-from artifacts.web import safe_page
 from conversations import threads
 from conversations.errors import ArtifactNotFound
 from conversations.runtime.db import in_database
@@ -68,9 +70,15 @@ INNER_PAGE = re.compile(r"<(/?)(?=(?:iframe|frame|frameset|object|applet|fencedf
 LEADING_AWAY = re.compile(r"<(?:meta|link|base|embed)(?=[\s/>])", re.IGNORECASE)
 GUARD = Path(__file__).with_name("guard.js")
 
+REWRITING_SECONDS = 10
+"""The process limits its own work; this is for a machine that gives it none."""
 # A page in work keeps a core busy: more at once would only make each one slower, and of one person's one at a time is enough.
 REWRITING = ThreadPoolExecutor(max_workers=2, thread_name_prefix="pages")
 _turns: WeakValueDictionary[int, asyncio.Lock] = WeakValueDictionary()
+
+
+class NotShown(Exception):
+    """The content can't be read in the time and memory that a page may take."""
 
 
 @never_cache
@@ -141,12 +149,29 @@ def _version(user: User, artifact_id: uuid.UUID, number: int) -> ArtifactVersion
     return artifact.versions.filter(number=number).select_related("artifact").first()
 
 
+def still(kind: str, content: str) -> bytes:
+    """The page or picture without anything that runs, loads or leads away. Raises ``NotShown``. Not for an event loop."""
+    try:
+        done = subprocess.run(
+            [sys.executable, "-m", "artifacts.web.sanitizer"],
+            input=json.dumps({"kind": kind, "content": content}).encode(),
+            cwd=settings.BASE_DIR,
+            env={"PYTHONUTF8": "1"},
+            capture_output=True,
+            timeout=REWRITING_SECONDS,
+            check=True,
+        )
+    except (subprocess.TimeoutExpired, subprocess.CalledProcessError):
+        raise NotShown from None
+    return done.stdout
+
+
 async def _still(request: HttpRequest, user: User, version: ArtifactVersion) -> HttpResponse:
     work = asyncio.get_running_loop().run_in_executor
     async with _turns.setdefault(user.pk, asyncio.Lock()):
         try:
-            page = await work(REWRITING, safe_page.still, version.artifact.kind, version.content)
-        except safe_page.NotShown:
+            page = await work(REWRITING, still, version.artifact.kind, version.content)
+        except NotShown:
             return _refused(request, 200, "This is too involved to be shown here. Look at its source, or download it.")
     return _secured(HttpResponse(page), policy(STILL))
 

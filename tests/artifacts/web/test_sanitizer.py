@@ -2,7 +2,7 @@
 
 import pytest
 
-from artifacts.web import safe_page, sanitizer
+from artifacts.web import frames, sanitizer
 
 HEAD = (
     '<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
@@ -83,6 +83,6 @@ def test_nothing_is_left_that_runs_loads_or_leads_away(content: str, left: str |
 def test_what_grows_or_nests_without_end_is_not_shown() -> None:
     reopened = "<p>" + "".join(f"<b id={n}>" for n in range(400)) + "<p>x" * 2000
     for content in ("<div>" * 100_000, reopened):
-        with pytest.raises(safe_page.NotShown):
-            safe_page.still("html", content)
-    assert b"<b>x</b>" in safe_page.still("html", "<b>x</b>" * 60_000)
+        with pytest.raises(frames.NotShown):
+            frames.still("html", content)
+    assert b"<b>x</b>" in frames.still("html", "<b>x</b>" * 60_000)
