@@ -133,6 +133,17 @@ CHANNEL_LAYERS: dict[str, Any] = {
     else {"BACKEND": "channels.layers.InMemoryChannelLayer"}
 }
 
+# What can stand in a request beside its turns, in the order in which it is sent: a file each.
+CONTEXT_SOURCES = [
+    "memory.sources.facts.FactSource",
+    "memory.sources.today.TodaySource",
+    "memory.sources.open_topics.OpenTopicSource",
+    "memory.sources.last_conversation.LastConversationSource",
+    "conversations.context.contextualised_query.ContextualisedQuerySource",
+    "artifacts.sources.artifact_list.ArtifactListSource",
+    "memory.sources.recall.RecallSource",
+]
+
 # The model
 ANTHROPIC_API_KEY = env("ANTHROPIC_API_KEY")
 ANTHROPIC_BASE_URL = env("ANTHROPIC_BASE_URL")

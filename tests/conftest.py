@@ -22,14 +22,14 @@ from pytest_django import DjangoDbBlocker, Settings
 
 from artifacts.models import Preset
 from conversations import replies
-from conversations.context import token_calibration
+from conversations.context import known, token_calibration
 from conversations.models import Assistant, ModelPrice
 from conversations.models import Model as LanguageModel
 from conversations.providers import model_catalog
 from conversations.runtime import db, rate_counters
 from memory.backends import get_backend
 from memory.backends.calling import started
-from memory.sources import profile, recall
+from memory.sources import recall
 from tests.conversations.factories import make_user
 from tests.emptying import empty
 from tests.memory_server import KEY, MemoryServer
@@ -137,7 +137,7 @@ def _patience(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(db, "SETTINGS", db.SETTINGS.replace(f" {db.QUICK_MILLISECONDS};", f" {PATIENT_MILLISECONDS};"))
     monkeypatch.setattr(db.start_over, "__kwdefaults__", {"milliseconds": PATIENT_MILLISECONDS})
     monkeypatch.setattr(recall, "MILLISECONDS", PATIENT_MILLISECONDS)
-    monkeypatch.setattr(profile, "EACH_MILLISECONDS", PATIENT_MILLISECONDS)
+    monkeypatch.setattr(known, "EACH_MILLISECONDS", PATIENT_MILLISECONDS)
 
 
 @pytest.fixture(autouse=True)

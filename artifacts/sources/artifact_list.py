@@ -1,44 +1,64 @@
-"""What exists beside the thread: the model is told, as the requests that made it are left out. Pure."""
+"""What exists beside the thread: the model is told, as the requests that made it are left out."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from artifacts.models import Artifact
 from conversations.context.excerpts import bullet
-from conversations.context.fitting import Section
 from conversations.context.reasons import Reason
+from conversations.context.sources import Fitted, ItemKind, Place, Reading, Row, Source, SourceItem, SourceQuery
 from conversations.context.token_estimate import estimate_tokens
 from conversations.providers.base import ARTIFACTS
-from memory.sources.sections import TierItem
-
-MOST_LISTED = 20
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ListedArtifact:
-    """An artifact of the thread by its newest version."""
+class ArtifactListSource(Source[tuple[tuple[str, str], ...]]):
+    """The list stands beside the message, not before the history: it changes whenever something is made, and the provider's
+    cache would break (C3). Candidates are ids with their lines."""
 
-    id: str
-    title: str
-    kind: str
-    version: int
-
-
-@dataclass(frozen=True, kw_only=True)
-class ArtifactListing:
-    sections: Sequence[Section] = ()
-    items: Sequence[TierItem] = ()
-
-
-def list_artifacts(artifacts: Sequence[ListedArtifact]) -> ArtifactListing:
-    """The section that stands beside the message, not before the history: it changes whenever something is made, and the
-    provider's cache would break (C3)."""
-    if not artifacts:
-        return ArtifactListing()
-    lines = {one.id: bullet(f"“{one.title}” ({one.kind}, version {one.version}, id {one.id})") for one in artifacts}
-    return ArtifactListing(
-        sections=[Section.of("artifacts", "\n".join([ARTIFACTS, *lines.values()]))],
-        items=[
-            TierItem(kind="artifact", id=id, included=True, reason=Reason.LISTED, tokens=estimate_tokens(line))
-            for id, line in lines.items()
-        ],
+    name = "artifacts"
+    place = Place.BESIDE
+    label = "List of artifacts"
+    personal_label = "Documents of this conversation"
+    kinds = (
+        ItemKind(
+            code="artifact",
+            what="artifact",
+            model=Artifact,
+            text="title",
+            thread="thread",
+            page="admin:artifacts_artifact_change",
+        ),
     )
+    is_memory = False
+    statement = """
+SELECT json_agg(json_build_array(id, title, kind, version))
+FROM (
+    SELECT id, title, kind, version FROM artifacts_artifact WHERE thread_id = %(thread)s AND deleted_at IS NULL
+    ORDER BY created_at DESC, id LIMIT 20
+) AS newest"""
+    statement_then = """
+SELECT json_agg(json_build_array(id, title, kind, version))
+FROM (
+    SELECT id, title, kind, version FROM artifacts_artifact
+    WHERE thread_id = %(thread)s AND created_at <= %(at)s AND (deleted_at IS NULL OR deleted_at > %(at)s)
+    ORDER BY created_at DESC, id LIMIT 20
+) AS newest"""
+    comes_from = ("the artifacts of then, by their titles of today", True)
+
+    def is_wanted(self, query: SourceQuery) -> bool:
+        return query.offers_tools
+
+    def read(self, rows: Sequence[Row], reading: Reading) -> tuple[tuple[str, str], ...] | None:
+        return tuple(
+            (id, bullet(f"“{title}” ({kind}, version {version}, id {id})")) for id, title, kind, version in rows
+        )
+
+    def fit(self, candidates: tuple[tuple[str, str], ...], tokens: int) -> Fitted:
+        if not candidates:
+            return Fitted()
+        return Fitted(
+            text="\n".join([ARTIFACTS, *(line for _, line in candidates)]),
+            items=[
+                SourceItem(kind="artifact", id=id, included=True, reason=Reason.LISTED, tokens=estimate_tokens(line))
+                for id, line in candidates
+            ],
+        )

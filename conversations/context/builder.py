@@ -1,13 +1,13 @@
 """What a model request is given: gather, filter, window, fit, assemble. Reads, never writes (requirement C2)."""
 
+import sys
 import time
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Protocol
+from typing import Any
 
-from artifacts.sources.artifact_list import ArtifactListing, list_artifacts
 from conversations.context import prompt_cache, rewriting, token_calibration
 from conversations.context.budget import Budget
 from conversations.context.caller_options import NO_OPTIONS, CallerOptions
@@ -23,25 +23,36 @@ from conversations.context.fitting import (
     standing_room,
     without_thoughts,
 )
+from conversations.context.known import KnownQuery
 from conversations.context.prompt_cache import CachePlan, CachePrices, CacheState, Lifetime, Previous, lifetime_for
-from conversations.context.reads import AsOf, Candidates, HistoryQuery, candidates_of, read_all, read_history
+from conversations.context.reads import AsOf, Candidates, HistoryQuery, candidates_of, read_all
 from conversations.context.reasons import Reason
 from conversations.context.rendering import render, render_material, sha256
 from conversations.context.rewriting import Rewriting
 from conversations.context.sessions import Session
 from conversations.context.source_problems import Problem
+from conversations.context.sources import (
+    NOTHING,
+    Fitted,
+    MessageQuery,
+    Place,
+    Source,
+    SourceItem,
+    SourceQuery,
+    sources_at,
+)
+from conversations.context.standing import Known, build_tiers, cut_tiers
 from conversations.context.thinking import OutputAllowance
 from conversations.context.token_calibration import PLAIN, Factor
-from conversations.context.token_estimate import text_of
+from conversations.context.token_estimate import estimate_tokens, text_of
 from conversations.context.tool_sections import NO_TOOLS, ToolTexts, program_section, tools_section
 from conversations.context.windowing import Turn, TurnRun, account, window
 from conversations.models import Assistant, ContextSnapshot, Model
 from conversations.providers import model_catalog, model_of
 from conversations.providers.base import OFFLINE, Payload, Provider
 from conversations.providers.thinking import NO_THINKING, ThinkingPlan
-from memory.sources.backend_ranking import Ranking, ranked
-from memory.sources.recall import RecallQuery, RecallResult, recall
-from memory.sources.sections import MEMORY, Profile, Tier, TierItem, build_tiers, cut_tiers
+
+NOTHING_PREPARED: Mapping[str, Any] = {}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,8 +73,8 @@ class Context:
     budget: Budget
     factor: Factor = PLAIN
     fallback_for: str = ""
-    items: Sequence[TierItem] = ()
-    recalled: Sequence[TierItem] = ()
+    items: Sequence[SourceItem] = ()
+    recalled: Sequence[SourceItem] = ()
     problems: Sequence[Problem] = ()
     rewriting: Rewriting = rewriting.OFF
     cache: CachePlan = field(default_factory=CachePlan)
@@ -123,6 +134,7 @@ class BuildInputs:
     ``budget`` is as staff set it, ``fitting`` in estimated tokens, with what the history may take beside all else.
     """
 
+    session: Session
     provider: Provider
     model: str
     allowance: OutputAllowance
@@ -135,26 +147,26 @@ class BuildInputs:
     left_out: Reason
     before: CacheState
     previous: Previous | None
-    items: Sequence[TierItem]
-    listed: Sequence[TierItem]
-    recalled: Sequence[Turn]
+    beside: Mapping[str, "SearchedSource"]
     problems: Sequence[Problem]
     rewriting: Rewriting
     fallback_for: str = ""
-    recall_request: "RecallRequest | None" = None
     begins_after: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
-class RecallRequest:
-    """What recall was asked for, and the room that it had."""
+class SearchedSource:
+    """What a source beside the message gave, what it was searched by, and the room that it had; ``None`` is as it takes."""
 
-    query: RecallQuery
-    room: int
+    fitted: Fitted
+    by: Hashable = None
+    room: int | None = None
 
-
-class Recall(Protocol):
-    def __call__(self, query: RecallQuery, *, tiers: Sequence[Tier], room: int) -> RecallResult: ...
+    def holds(self, by: Hashable, room: int | None) -> bool:
+        """Whether it would give the same if it were searched by this, in this room."""
+        if by != self.by or room is None or self.room is None:
+            return by == self.by
+        return estimate_tokens(self.fitted.text) <= room <= self.room
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -163,9 +175,12 @@ class RecordedInputs:
     a record of it, what was known and listed then. ``None`` is as it is now."""
 
     as_of: AsOf
-    profile: Profile | None
-    listing: ArtifactListing | None
-    recall: Recall
+    known: Known | None
+    beside: Mapping[str, Fitted]
+    searched: Mapping[str, SearchedSource] | None = None
+    """What was searched by when what is recorded was found; without it, what is recorded stands whatever is asked."""
+    may_search: bool = True
+    """Whether what is remembered may be searched."""
     allowance: OutputAllowance | None
     program: Section | None
     factor: Factor | None = None
@@ -199,7 +214,7 @@ def build_context(
     session: Session,
     at: datetime,
     query: Rewriting | None = None,
-    ranking: Ranking | None = None,
+    prepared: Mapping[str, Any] = NOTHING_PREPARED,
     tools: ToolTexts = NO_TOOLS,
     silent: bool = False,
     remembers: bool = True,
@@ -212,7 +227,7 @@ def build_context(
 
     ``at`` is the time of the request: the same rows at the same time give the same bytes. ``query`` is what a model made of
     the message. Without it the assistant's rules decide; where a model has to be asked first, ``rewriting`` says so.
-    ``ranking`` is what another memory service said, where there is one. ``silent``: ``newest`` is the instruction of a
+    ``prepared`` is what services said that sources were asked for, by source. ``silent``: ``newest`` is the instruction of a
     preset, and no turn of the thread (F9). Without ``remembers``, or where the person or the assistant has memory switched
     off, nothing is known or recalled. ``options`` are those of this one reply. ``recorded``: the request was made before,
     at ``at``. ``for_another_model``: the history is not for the provider alone. ``begins_after``: the last position that was
@@ -244,20 +259,25 @@ def build_context(
         budget=budget,
         filtering=assistant.filters_artifacts,
         keeps_offline=provider.name == OFFLINE and not for_another_model,
-        listing=bool(tools.definitions),
         as_of=recorded.as_of if recorded else None,
     )
-    if recorded and recorded.profile and memory:
-        history, profile = read_history(history_query), recorded.profile
-    else:
-        history, profile = read_all(history_query, user_id=user_id, session=session, memory=memory)
-    watch.lap("history")
-    if ranking:
-        profile = ranked(profile, ranking, user_id=user_id, thread_id=thread_id)
-    tiers = cut_tiers(
-        build_tiers(profile, assistant, factor) if memory else [], standing_room(parts.fixed_tokens, budget)
+    source_query = SourceQuery(
+        user_id=user_id, thread_id=thread_id, session=session, offers_tools=bool(tools.definitions), silent=silent
     )
-    parts = replace(parts, tiers=cut_tiers(tiers, memory_room(parts.fixed_tokens, budget), first=[MEMORY]))
+    known_query = KnownQuery(
+        query=source_query,
+        memory=memory and not (recorded and recorded.known),
+        but=frozenset(recorded.beside if recorded else ()),
+    )
+    history, known = read_all(history_query, known_query)
+    watch.lap("history")
+    if recorded and recorded.known:
+        known = replace(recorded.known, candidates={**known.candidates, **recorded.known.candidates})
+    known = replace(known, remembers=memory and known.remembers)
+    if prepared:
+        known = _completed(known, known_query, prepared)
+    tiers = cut_tiers(build_tiers(known, assistant, factor), standing_room(parts.fixed_tokens, budget))
+    parts = replace(parts, tiers=cut_tiers(tiers, memory_room(parts.fixed_tokens, budget), firm=True))
     watch.lap("memory")
 
     budget = history_room(parts.standing_tokens, budget)
@@ -278,26 +298,32 @@ def build_context(
         rewriting.OFF if silent else rewriting.decide(assistant, provider, text_of(newest.content), turns)
     )
     watch.lap("rewrite")
-    listed = recorded.listing if recorded and recorded.listing else list_artifacts(history.artifacts)
-    parts = replace(parts, history=turns, additions=[*_query_sections(query), *listed.sections])
-    recalled, recall_request = RecallResult(), None
-    if memory and profile.remembers and not silent:
-        recall_query = RecallQuery(
-            user_id=user_id,
-            thread_id=thread_id,
-            before=turns[0].depth if turns else newest.depth,
-            text=query.query or text_of(newest.content),
-            at=at,
-            gone=frozenset(turn.id for turn, _ in candidates.excluded),
-            filtering=assistant.filters_artifacts,
-            is_past=recorded is not None,
-        )
-        room = min(factor.to_estimate(assistant.recall_tokens), budget.total_tokens - parts.total_tokens)
-        recall_request = RecallRequest(query=recall_query, room=room)
-        recalled = (recorded.recall if recorded else recall)(recall_query, tiers=parts.tiers, room=recall_request.room)
+    parts = replace(parts, history=turns)
+    message_query = MessageQuery(
+        **vars(source_query),
+        at=at,
+        text=text_of(newest.content),
+        query=query.query,
+        before=turns[0].depth if turns else newest.depth,
+        gone=frozenset(turn.id for turn, _ in candidates.excluded),
+        filtering=assistant.filters_artifacts,
+        is_past=recorded is not None,
+        given={tier.name: tier.items for tier in parts.tiers},
+    )
+    beside: dict[str, SearchedSource] = {}
+    left = budget.total_tokens - parts.total_tokens
+    for source in sources_at(Place.BESIDE):
+        if source.is_wanted(message_query) and (known.remembers or not source.is_memory):
+            beside[source.name] = _searched(
+                source, known, message_query, _room(source, assistant, factor, left), recorded
+            )
+            left -= sum(section.tokens for section in _sections(source.name, beside[source.name].fitted))
     watch.lap("memory")
-    parts = replace(parts, additions=[*parts.additions, *recalled.sections])
+    parts = replace(
+        parts, additions=[section for name, each in beside.items() for section in _sections(name, each.fitted)]
+    )
     inputs = BuildInputs(
+        session=session,
         provider=provider,
         model=model,
         allowance=allowance,
@@ -310,13 +336,14 @@ def build_context(
         left_out=left_out,
         before=cache_state,
         previous=history.previous,
-        items=recalled.items,
-        recalled=recalled.turns,
-        listed=listed.items,
-        problems=[*profile.problems, *recalled.problems, *options.problems],
+        beside=beside,
+        problems=[
+            *known.problems,
+            *(problem for each in beside.values() for problem in each.fitted.problems),
+            *options.problems,
+        ],
         rewriting=query,
         fallback_for=options.fallback_for,
-        recall_request=recall_request,
         begins_after=begins_after,
     )
     # What the reply thought before is bound to another request than this one.
@@ -387,11 +414,11 @@ def _assembled(inputs: BuildInputs, whole: Parts, watch: Stopwatch, budget: Budg
         inputs.left_out if len(parts.history) == len(whole.history) else Reason.OVER_BUDGET,
         _stand_ins(parts.turns),
         excluded=inputs.candidates.excluded,
-        recalled=inputs.recalled if parts.additions else (),
+        recalled=[turn for each in inputs.beside.values() for turn in each.fitted.turns] if parts.additions else (),
         begins_after=inputs.begins_after,
     )
     watch.lap("tokens")
-    beside = [*inputs.listed, *inputs.items]
+    beside = [item for each in inputs.beside.values() for item in each.fitted.items]
     return Context(
         purpose=ContextSnapshot.Purpose.ARTIFACT if parts.silent else ContextSnapshot.Purpose.REPLY,
         provider=inputs.provider.name,
@@ -420,7 +447,7 @@ def rewriting_context(context: Context, *, assistant: Assistant, provider: Provi
     assert context.inputs
     watch = Stopwatch()
     turns = rewriting.newest_turns(context.history)
-    snippet = next((tier.text for tier in context.parts.tiers if tier.name == "memory"), "")
+    snippet = "\n\n".join(tier.text for tier in context.parts.tiers if tier.source.informs_query)
     material = Section.of(MATERIAL, rewriting.material(turns, snippet, text_of(context.newest.content)))
     parts = Parts(
         program=program_section(provider.program()),
@@ -479,8 +506,41 @@ def _positions(parts: Parts) -> list[int]:
     return [-turn.position if turn.shortened else turn.position for turn in parts.turns]
 
 
-def _query_sections(query: Rewriting) -> list[Section]:
-    return [Section.of("query", rewriting.marked(query.query))] if query.query else []
+def _completed(known: Known, query: KnownQuery, prepared: Mapping[str, Any]) -> Known:
+    candidates, problems = dict(known.candidates), [*known.problems]
+    for source in query.sources:
+        if source.name in prepared and (known.remembers or not source.is_memory):
+            completed, wrong = source.completed(candidates.pop(source.name, None), query.query, prepared[source.name])
+            problems += wrong
+            if completed is not None:
+                candidates[source.name] = completed
+    return replace(known, candidates=candidates, problems=problems)
+
+
+def _room(source: Source[Any], assistant: Assistant, factor: Factor, left: int) -> int | None:
+    tokens = source.tokens(assistant)
+    return None if tokens is None else min(factor.to_estimate(tokens), left)
+
+
+def _searched(
+    source: Source[Any], known: Known, query: MessageQuery, room: int | None, recorded: RecordedInputs | None
+) -> SearchedSource:
+    """What a source gives for this message: what it gave then where that is recorded and nothing differs."""
+    by = source.searches_by(query)
+    if recorded and (fitted := recorded.beside.get(source.name)) is not None:
+        searched = recorded.searched and recorded.searched.get(source.name)
+        if not searched or searched.holds(by, room):
+            return SearchedSource(fitted=fitted, by=by, room=room)
+    if recorded and source.is_memory and not recorded.may_search:
+        return SearchedSource(fitted=NOTHING, by=by, room=room)
+    room_for = sys.maxsize if room is None else room
+    candidates = source.search(known.candidates.get(source.name), query, room_for)
+    fitted = NOTHING if candidates is None else source.fit(candidates, room_for)
+    return SearchedSource(fitted=fitted, by=by, room=room)
+
+
+def _sections(name: str, fitted: Fitted) -> list[Section]:
+    return [Section.of(name, fitted.text)] if fitted.text else []
 
 
 def _stand_ins(turns: Sequence[Turn]) -> dict[int, str]:

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
 
-from conversations.context.fitting import INSTRUCTION, INSTRUCTIONS, MATERIAL, PROGRAM, ROUND, TOOLS
+from conversations.context.fitting import ROUND
 from conversations.context.reasons import Reason
-from conversations.context.rendering import GO_ON
+from conversations.context.section_names import HISTORY, MESSAGE, section_names
 from conversations.context.snapshot_codec import NamedText
 from conversations.context.snapshots import additions_of, proven, runs_of, sections_of, thinking_of
 from conversations.context.thinking import in_words
@@ -17,26 +17,6 @@ from conversations.context.token_estimate import TURN_OVERHEAD, estimate_tokens
 from conversations.context.windowing import TurnRun
 from conversations.models import ContextSnapshot
 from conversations.providers.base import Payload
-
-TIERS = (
-    PROGRAM,
-    TOOLS,
-    "base",
-    "rules",
-    INSTRUCTIONS,
-    "memory",
-    "today",
-    "open_threads",
-    "last_conversation",
-    "history",
-    "message",
-    "query",
-    "artifacts",
-    "recalled",
-    INSTRUCTION,
-    MATERIAL,
-    GO_ON,
-)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -168,10 +148,10 @@ def _turn_parts(snapshot: ContextSnapshot) -> list[SnapshotPart]:
     """Of turns. Where they are quoted they stand within the material, and a preset's instruction beside them."""
     if snapshot.quotes_turns:
         return []
-    history = SnapshotPart(name="history", tokens=snapshot.message_history_tokens)
+    history = SnapshotPart(name=HISTORY, tokens=snapshot.message_history_tokens)
     if snapshot.purpose == ContextSnapshot.Purpose.ARTIFACT:
         return [history]
-    return [history, SnapshotPart(name="message", tokens=runs_of(snapshot)[-1].tokens)]
+    return [history, SnapshotPart(name=MESSAGE, tokens=runs_of(snapshot)[-1].tokens)]
 
 
 def _numbered(additions: Sequence[NamedText]) -> Iterator[NamedText]:
@@ -283,4 +263,5 @@ def _tokens(tier: SnapshotPart | None) -> int | None:
 
 
 def _place(name: str) -> int:
-    return TIERS.index(name) if name in TIERS else len(TIERS)
+    names = [section.name for section in section_names()]
+    return names.index(name) if name in names else len(names)

@@ -8,11 +8,11 @@ from typing import Any
 
 from conversations.context.budget import Budget, shorten
 from conversations.context.rendering import GO_ON, round_text
+from conversations.context.standing import Tier, cut_tiers
 from conversations.context.token_estimate import TURN_OVERHEAD, estimate_tokens, text_of, turn_tokens
 from conversations.context.turn_groups import Block, without_thinking
 from conversations.context.windowing import Turn, least_kept, whole
 from conversations.models import text_blocks
-from memory.sources.sections import Tier, cut_tiers
 
 SMALLEST_SHARE = 32
 """Estimated tokens that even a shortened turn keeps."""

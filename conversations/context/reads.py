@@ -5,26 +5,24 @@ import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 from django.db import DatabaseError, connection
 from psycopg.pq import Format
 
-from artifacts.sources.artifact_list import MOST_LISTED, ListedArtifact
 from conversations.context.budget import Budget
 from conversations.context.exclusion import exclusions
 from conversations.context.fallible_reads import Row, fetch_required
 from conversations.context.filtering import FilterArtifact
+from conversations.context.known import KnownQuery, parse_known, read_known, read_one_by_one
 from conversations.context.prompt_cache import Previous
 from conversations.context.reasons import Reason
-from conversations.context.sessions import Session
 from conversations.context.snapshot_codec import unpack_cache, unpack_runs, unpack_texts
+from conversations.context.standing import Known
 from conversations.context.windowing import Turn, needs_older, whole
 from conversations.models import text_blocks
 from conversations.runtime.db import start_over
-from memory.sources.profile import COLUMNS, asked_of, read_one_by_one, read_standing, standing_of
-from memory.sources.sections import Profile
 
 LONGEST_REPLY = timedelta(hours=1)
 """An artifact may be saved in the middle of a reply, and so be older than the turn that made it, by this much at most."""
@@ -71,42 +69,32 @@ PREVIOUS = """(
 )"""
 
 
-LISTED = """(
-    SELECT json_agg(json_build_array(id, title, kind, version))::text
-    FROM (
-        SELECT id, title, kind, version FROM artifacts_artifact
-        WHERE %(listing)s AND thread_id = %(thread)s AND deleted_at IS NULL
-        ORDER BY created_at DESC, id LIMIT %(most_listed)s
-    ) AS newest
-)"""
-
-LISTED_ALONE = f"SELECT {LISTED}"
-
 BESIDE = ",\n       CASE WHEN position = (SELECT position FROM oldest) THEN {} END"
 
+MADE_THEN = MADE.replace(
+    "artifact.deleted_at IS NULL",
+    "made.created_at <= %(at)s AND (artifact.deleted_at IS NULL OR artifact.deleted_at > %(at)s)",
+)
+PREVIOUS_THEN = PREVIOUS.replace("last.purpose = 'reply'", "last.purpose = 'reply' AND last.created_at < %(at)s")
+PATH_THEN = "(is_active OR position = ANY(%(on)s))"
 
-def with_beside(columns: Iterable[str], *, path: str = PATH) -> str:
-    """The statement of the turns of a path, with these columns beside the oldest."""
+
+@cache
+def history_statement(*columns: str) -> str:
+    """The turns of the path, with these columns beside the oldest."""
+    return _with_beside([MADE, PREVIOUS, *columns], path=PATH)
+
+
+@cache
+def history_then() -> str:
+    """The same as it was at a time."""
+    return _with_beside([MADE_THEN, PREVIOUS_THEN], path=PATH_THEN)
+
+
+def _with_beside(columns: Iterable[str], *, path: str) -> str:
     statement = TURNS.replace("{beside}", "".join(map(BESIDE.format, columns))).replace("{path}", path)
     # psycopg reads one of more than 4,096 characters anew each time.
     return " ".join(statement.split())
-
-
-HISTORY = with_beside([MADE, PREVIOUS, LISTED])
-HISTORY_AND_STANDING = with_beside([MADE, PREVIOUS, LISTED, *COLUMNS])
-
-# The same as it was at a time.
-HISTORY_THEN = with_beside(
-    [
-        MADE.replace(
-            "artifact.deleted_at IS NULL",
-            "made.created_at <= %(at)s AND (artifact.deleted_at IS NULL OR artifact.deleted_at > %(at)s)",
-        ),
-        PREVIOUS.replace("last.purpose = 'reply'", "last.purpose = 'reply' AND last.created_at < %(at)s"),
-        LISTED.replace("deleted_at IS NULL", "created_at <= %(at)s AND (deleted_at IS NULL OR deleted_at > %(at)s)"),
-    ],
-    path="(is_active OR position = ANY(%(on)s))",
-)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,7 +114,6 @@ class HistoryQuery:
     budget: Budget
     filtering: bool = True
     keeps_offline: bool = False
-    listing: bool = False
     as_of: AsOf | None = None
 
 
@@ -137,8 +124,8 @@ class History:
     turns: Sequence[Turn] = ()
     made: Sequence[FilterArtifact] = ()
     previous: Previous | None = None
-    artifacts: Sequence[ListedArtifact] = ()
-    profile_columns: tuple[str | None, ...] = ()
+    columns: tuple[str | None, ...] | None = None
+    """Of the sources that were read along; ``None`` where there was no row that they could stand beside."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -150,24 +137,17 @@ class Candidates:
     loaded: int = 0
 
 
-def read_all(query: HistoryQuery, *, user_id: int, session: Session, memory: bool) -> tuple[History, Profile]:
-    """The thread and what is known of the person, in one statement. If that fails they are read apart: what is known may be
-    missing then, with a problem (C9), the thread may not. Without ``memory`` nothing is known."""
-    if not memory:
-        return read_history(query), Profile(began_at=session.started_at)
-    if query.as_of:  # there is no more than one knowledge of the person: that of now
-        profile = read_standing(user_id=user_id, thread_id=query.thread_id, session=session)
-        return read_history(query), profile
-    values = asked_of(user_id=user_id, thread_id=query.thread_id, session=session)
+def read_all(query: HistoryQuery, sources: KnownQuery) -> tuple[History, Known]:
+    """The thread, and what the sources hold, in one statement. If that fails they are read apart: a source may be missing
+    then, with a problem (C9), the thread may not."""
+    if query.as_of:
+        return read_history(query), read_known(sources, at=query.as_of.at)
     try:
-        history = read_history(query, profile_values=values)
+        history = read_history(query, sources=sources)
     except DatabaseError as error:
         start_over()
-        profile = read_one_by_one(values, session, because=error)
-        return read_history(query), profile
-    if history.turns:
-        return history, standing_of(history.profile_columns, session)
-    return history, read_standing(user_id=user_id, thread_id=query.thread_id, session=session)
+        return read_history(query), read_one_by_one(sources, because=error)
+    return history, read_known(sources) if history.columns is None else parse_known(sources, history.columns)
 
 
 def candidates_of(history: History, query: HistoryQuery, *, begin_at: int | None) -> Candidates:
@@ -185,11 +165,9 @@ def candidates_of(history: History, query: HistoryQuery, *, begin_at: int | None
         history = read_history(query, reach=reach)
 
 
-def read_history(query: HistoryQuery, *, reach: int = 1, profile_values: Mapping[str, Any] | None = None) -> History:
-    """The turns that may fit and one more where there is one; ``reach`` times as many to look further back.
-
-    ``standing`` are the values to ask with for what is known of the person, which then comes along.
-    """
+def read_history(query: HistoryQuery, *, reach: int = 1, sources: KnownQuery | None = None) -> History:
+    """The turns that may fit and one more where there is one; ``reach`` times as many to look further back. ``sources`` are
+    read along, and then nothing is waited for."""
     if query.thread_id is None:
         return History()
     values: dict[str, Any] = {
@@ -198,22 +176,18 @@ def read_history(query: HistoryQuery, *, reach: int = 1, profile_values: Mapping
         "tokens": (query.budget.history_tokens + 1) * reach,  # it may be zero, and must grow with the reach
         "turns": (query.budget.history_turns + 1) * reach,
         "filtering": query.filtering,
-        "listing": query.listing,
-        "most_listed": MOST_LISTED,
         "longest_reply": LONGEST_REPLY,
     }
     if query.as_of:
         then = {"at": query.as_of.at, "on": list(query.as_of.on)}
-        rows = fetch_required(partial(_rows, HISTORY_THEN, values | then))
+        rows = fetch_required(partial(_rows, history_then(), values | then))
+    elif sources:
+        rows = _rows(history_statement(*sources.columns), {**sources.values, **values})
     else:
-        rows = (
-            _rows(HISTORY_AND_STANDING, values | {**profile_values})
-            if profile_values
-            else fetch_required(partial(_rows, HISTORY, values))
-        )
-    if not rows:  # the thread may have been cleared, and its artifacts are there
-        return History(artifacts=_parse_artifacts(_rows(LISTED_ALONE, values)[0][0])) if query.listing else History()
-    made, previous, artifacts, *known = rows[0][TURN_COLUMNS:]
+        rows = fetch_required(partial(_rows, history_statement(), values))
+    if not rows:
+        return History()
+    made, previous, *columns = rows[0][TURN_COLUMNS:]
     return History(
         turns=[
             Turn(
@@ -232,13 +206,8 @@ def read_history(query: HistoryQuery, *, reach: int = 1, profile_values: Mapping
         ],
         made=[made_artifact(*row) for row in json.loads(made)] if made else (),
         previous=previous_request(*json.loads(previous)) if previous else None,
-        artifacts=_parse_artifacts(artifacts),
-        profile_columns=tuple(known),
+        columns=tuple(columns),
     )
-
-
-def _parse_artifacts(artifacts: str | None) -> Sequence[ListedArtifact]:
-    return [listed_artifact(*row) for row in json.loads(artifacts)] if artifacts else ()
 
 
 def _rows(statement: str, values: Mapping[str, Any]) -> list[Row]:
@@ -254,10 +223,6 @@ def made_artifact(created_at: str, message: str | None, reply: str | None) -> Fi
         message=uuid.UUID(message) if message else None,
         reply=uuid.UUID(reply) if reply else None,
     )
-
-
-def listed_artifact(id: str, title: str, kind: str, version: int) -> ListedArtifact:
-    return ListedArtifact(id=id, title=title, kind=kind, version=version)
 
 
 def previous_request(

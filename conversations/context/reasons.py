@@ -24,10 +24,21 @@ class Reason(models.TextChoices):
     EXPIRED = "expired", "No longer true, or switched off"
 
     @property
+    def item_label(self) -> str:
+        """Of a row that is no turn, where it says something else."""
+        return ITEM_LABELS.get(self, self.label)
+
+    @property
     def rule(self) -> str:
         """The rule behind it, in a sentence."""
         return RULES[self]
 
+
+ITEM_LABELS: dict[Reason, str] = {
+    Reason.REMEMBERED: "Known as the session began",
+    Reason.OVER_BUDGET: "No room for it",
+    Reason.SHORTENED: "Shortened to the room that it has",
+}
 
 RULES: dict[Reason, str] = {
     Reason.NEWEST: "The message to answer is always sent, last of all.",  # C1, W6

@@ -4,19 +4,17 @@ recorded and of the thread as it was. Reads, never writes, and asks no model.
 
 import copy
 import json
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import date
 from itertools import pairwise
 from typing import Any
 
 from django.db import models
 
-from artifacts.sources.artifact_list import ArtifactListing
 from conversations.context import rewriting, snapshots
-from conversations.context.builder import Context, RecallRequest, RecordedInputs, build_context, continue_context
+from conversations.context.builder import Context, RecordedInputs, SearchedSource, build_context, continue_context
 from conversations.context.caller_options import NO_OPTIONS, CallerOptions
+from conversations.context.contextualised_query import QUERY
 from conversations.context.fitting import INSTRUCTION, INSTRUCTIONS, PROGRAM, SAID, TOOLS, Section, said_section
 from conversations.context.prompt_cache import Lifetime
 from conversations.context.reads import AsOf
@@ -26,6 +24,8 @@ from conversations.context.rewriting import Rewriting, RewritingOutcome
 from conversations.context.sessions import Session, session_at
 from conversations.context.snapshot_codec import NamedText
 from conversations.context.snapshots import Material, NotRebuildable
+from conversations.context.sources import Fitted, Place, SourceItem, SourceQuery, item_of, sources_at
+from conversations.context.standing import Known
 from conversations.context.thinking import OutputAllowance
 from conversations.context.token_calibration import Factor
 from conversations.context.token_estimate import turn_tokens
@@ -35,33 +35,8 @@ from conversations.models import Assistant, ContextSnapshot, Message, Thread, te
 from conversations.providers import get_provider
 from conversations.providers.base import CONTEXTUALISED
 from memory.models import Preferences
-from memory.sources.recall import RecalledItem, RecalledTurn, RecallQuery, RecallResult, recall
-from memory.sources.sections import (
-    LAST_CONVERSATION,
-    MEMORY,
-    OPEN_THREADS,
-    RANKED_HEADING,
-    TODAY,
-    KnownFact,
-    OpenTopic,
-    Profile,
-    SentTier,
-    Summary,
-    Tier,
-    TierItem,
-)
 
-KNOWN = (MEMORY, TODAY, OPEN_THREADS, LAST_CONVERSATION)
-BUDGETS = {
-    MEMORY: "memory_tokens",
-    TODAY: "today_tokens",
-    OPEN_THREADS: "open_threads_tokens",
-    LAST_CONVERSATION: "last_conversation_tokens",
-}
-RECALLED, LISTED, QUERY = "recalled", "artifacts", "query"
 WRITING = ("provider", "model", "max_output_tokens", "thinking_tokens", "effort", "show_thinking")
-ENDED_ON = re.compile(r"On (\d{4}-\d\d-\d\d):\n\n")
-BULLET = "- "
 LOOKED_BACK = 200
 """Turns among which the beginning of the session is looked for."""
 
@@ -94,26 +69,6 @@ class Settings:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Recollection:
-    """Recalls what was recalled then, as long as nothing is another that it rests on. Else what was there then is searched,
-    in today's index. ``recalled`` is ``None`` where the record doesn't tell, ``asked`` where it stands whatever is asked."""
-
-    recalled: RecallResult | None
-    recall_request: RecallRequest | None = None
-    may_search: bool = True
-
-    def __call__(self, query: RecallQuery, *, tiers: Sequence[Tier], room: int) -> RecallResult:
-        if self.recalled is not None and (self.recall_request is None or self._holds(self.recall_request, query, room)):
-            return self.recalled
-        return recall(query, tiers=tiers, room=room) if self.may_search else RecallResult()
-
-    def _holds(self, request: RecallRequest, query: RecallQuery, room: int) -> bool:
-        assert self.recalled is not None
-        taken = sum(section.tokens for section in self.recalled.sections)
-        return query == request.query and taken <= room <= request.room
-
-
-@dataclass(frozen=True, kw_only=True)
 class RecordedRound:
     """What a reply said and did between two requests. ``stayed``: all that the first of them held went out again unchanged."""
 
@@ -133,9 +88,10 @@ class Record:
     allowance: OutputAllowance
     program: Section | None
     query: Rewriting | None
-    standing: Profile
-    listing: ArtifactListing | None
-    recollection: Recollection
+    known: Known
+    beside: Mapping[str, Fitted]
+    """What the sources beside the message gave; empty where the record doesn't tell."""
+    may_search: bool
     lifetime: Lifetime
     as_of: AsOf
 
@@ -156,18 +112,17 @@ class ReplayedContexts:
 
 def remake(record: Record, settings: Settings) -> ReplayedContexts:
     """Must run within ``read_only``."""
-    own = build(record, record.settings, record.recollection)
+    own = build(record, record.settings)
     is_exact = digest(own.payload) == bytes(record.snapshot.digest)
-    request = own.inputs.recall_request if own.inputs else None
-    other = build(record, settings, replace(record.recollection, recall_request=request))
+    other = build(record, settings, own.inputs.beside if own.inputs else None)
     return ReplayedContexts(own=own, other=other, is_exact=is_exact)
 
 
-def build(record: Record, settings: Settings, recollection: Recollection) -> Context:
+def build(record: Record, settings: Settings, searched: Mapping[str, SearchedSource] | None = None) -> Context:
     assistant, is_now = copy.copy(settings.assistant), settings.memory is MemoryChoice.NOW
     if settings.query is QueryChoice.RULES:
         assistant.rewriting = Assistant.Rewriting.LOCAL
-    listing = record.listing if record.settings.tools.definitions else None
+    remembered = {source.name for source in sources_at(Place.BESIDE) if source.is_memory}
     context = build_context(
         assistant=assistant,
         provider=get_provider(assistant.provider),
@@ -184,9 +139,10 @@ def build(record: Record, settings: Settings, recollection: Recollection) -> Con
         begins_after=record.thread.cleared_through,
         recorded=RecordedInputs(
             as_of=record.as_of,
-            profile=None if is_now else record.standing,
-            listing=listing if settings.tools.definitions else ArtifactListing(),
-            recall=replace(recollection, recalled=None) if is_now else recollection,
+            known=None if is_now else record.known,
+            beside={name: each for name, each in record.beside.items() if not (is_now and name in remembered)},
+            searched=searched,
+            may_search=record.may_search,
             allowance=record.allowance if _writes_as_recorded(assistant, record) else None,
             program=record.program if assistant.provider == record.settings.assistant.provider else None,
             factor=snapshots.factor_of(record.snapshot) if _is_same_model(record, assistant) else None,
@@ -238,10 +194,10 @@ def record_of(snapshot: ContextSnapshot) -> Record:
     texts = {name: started.texts[part.sha256] for name, part in beside.items()}
     known = {part.name: started.texts[part.sha256] for part in snapshots.sections_of(first)}
     items = snapshots.standing_items_of(first, started)
-    recalled, factor = first.recalled or [], snapshots.factor_of(first)
+    recalled = first.recalled or []
     # Where all that stood beside the message had to give way, no text of it was recorded.
     gave_way = set(beside) <= {INSTRUCTION} and (bool(recalled) or first.rewriting in rewriting.ADDED)
-    thread, profile = snapshot.thread, standing_of_record(known, items, first)
+    thread, profile = snapshot.thread, known_of_record(known, items, first)
     return Record(
         snapshot=snapshot,
         thread=thread,
@@ -251,13 +207,9 @@ def record_of(snapshot: ContextSnapshot) -> Record:
         allowance=OutputAllowance(max_tokens=first.max_tokens, thinking=snapshots.thinking_of(first)),
         program=program_section(json.loads(known[PROGRAM])) if PROGRAM in known else None,
         query=None if gave_way else _recorded_query(first, texts),
-        standing=profile,
-        listing=None if gave_way else _listing(beside, texts, recalled, factor),
-        recollection=Recollection(
-            recalled=None if gave_way else _recall_result(beside, texts, recalled, thread, factor),
-            may_search=thread.remembers
-            and not Preferences.objects.filter(user=thread.user_id, remembers=False).exists(),
-        ),
+        known=profile,
+        beside={} if gave_way else _given_beside(first, texts, thread, offers_tools=TOOLS in known),
+        may_search=thread.remembers and not Preferences.objects.filter(user=thread.user_id, remembers=False).exists(),
         lifetime=snapshots.cache_of(first).lifetime,
         as_of=AsOf(at=first.created_at, on=_replaced_since(first)),
     )
@@ -302,10 +254,11 @@ def _settings(
     assistant.total_tokens, assistant.hard_cap_tokens = first.budget, first.hard_cap
     assistant.uses_memory |= is_known
     assistant.filters_artifacts |= any(run.reason is Reason.FULFILLED_ARTIFACT for run in snapshots.runs_of(first))
+    fields = {source.name: source.budget_field for source in sources_at(Place.STANDING)}
     for part in snapshots.sections_of(first):
-        if budget := BUDGETS.get(part.name):
+        if field := fields.get(part.name):
             # One more, as the record's figure is rounded.
-            setattr(assistant, budget, max(getattr(assistant, budget), part.tokens + 1))
+            setattr(assistant, field, max(getattr(assistant, field), part.tokens + 1))
     definitions = json.loads(known[TOOLS]) if TOOLS in known else ()
     return Settings(
         assistant=assistant,
@@ -354,40 +307,35 @@ def _recorded_query(first: ContextSnapshot, texts: Mapping[str, str]) -> Rewriti
     return Rewriting(query=texts.get(QUERY, "").removeprefix(f"{CONTEXTUALISED} "), outcome=outcome)
 
 
-def _listing(
-    beside: Mapping[str, NamedText], texts: Mapping[str, str], recalled: Sequence[Mapping[str, Any]], factor: Factor
-) -> ArtifactListing:
-    items = [_item(item, factor) for item in recalled if item["kind"] == "artifact"]
-    return ArtifactListing(sections=_sections(LISTED, beside, texts), items=items)
-
-
-def _recall_result(
-    beside: Mapping[str, NamedText],
-    texts: Mapping[str, str],
-    recalled: Sequence[Mapping[str, Any]],
-    thread: Thread,
-    factor: Factor,
-) -> RecallResult:
-    items = [item for item in recalled if item["kind"] != "artifact"]
-    here = [item["id"] for item in items if item["included"] and item.get("thread") == str(thread.id)]
-    turns = Message.objects.filter(id__in=here) if here else []
-    return RecallResult(
-        sections=_sections(RECALLED, beside, texts),
-        items=[_item(item, factor) for item in items],
-        turns=[replace(Turn.of(turn), content=[], token_count=0) for turn in turns],
+def _given_beside(
+    first: ContextSnapshot, texts: Mapping[str, str], thread: Thread, *, offers_tools: bool
+) -> dict[str, Fitted]:
+    """What each source gave that was asked then."""
+    query = SourceQuery(
+        user_id=thread.user_id,
+        thread_id=thread.id,
+        session=Session(started_at=first.created_at),
+        offers_tools=offers_tools,
+        silent=first.purpose == ContextSnapshot.Purpose.ARTIFACT,
     )
+    recorded = first.recalled or []
+    here = [item["id"] for item in recorded if item["included"] and item.get("thread") == str(thread.id)]
+    turns = {str(turn.id): Turn.of(turn) for turn in (Message.objects.filter(id__in=here) if here else ())}
+    given = {}
+    for source in sources_at(Place.BESIDE):
+        if source.is_wanted(query):
+            items = [item for item in recorded if source.owns(item)]
+            given[source.name] = Fitted(
+                text=texts.get(source.name, ""),
+                items=[_item(item, snapshots.factor_of(first)) for item in items],
+                turns=[replace(turns[item["id"]], content=[], token_count=0) for item in items if item["id"] in turns],
+            )
+    return given
 
 
-def _sections(name: str, beside: Mapping[str, NamedText], texts: Mapping[str, str]) -> list[Section]:
-    return [Section.of(name, texts[name])] if name in beside else []
-
-
-def _item(item: Mapping[str, Any], factor: Factor) -> TierItem:
-    tokens = round(item["tokens"] / factor.value)
-    values = dict(item) | {"reason": Reason(item["reason"]), "tokens": tokens}
-    if "score" not in values:
-        return TierItem(**values)
-    return RecalledTurn(**values) if "thread" in values else RecalledItem(**values)
+def _item(recorded: Mapping[str, Any], factor: Factor) -> SourceItem:
+    item = item_of(recorded)
+    return replace(item, tokens=round(item.tokens / factor.value))
 
 
 def _replaced_since(first: ContextSnapshot) -> tuple[int, ...]:
@@ -414,62 +362,33 @@ def _session_then(record: Record) -> Session:
     return session
 
 
-def standing_of_record(texts: Mapping[str, str], items: Sequence[Mapping[str, Any]], first: ContextSnapshot) -> Profile:
+def known_of_record(texts: Mapping[str, str], items: Sequence[Mapping[str, Any]], first: ContextSnapshot) -> Known:
     """What was known of the person then: the tiers as they were sent, and their lines, should they have to be cut. Pure."""
-    owners = _items_by_tier([_item(item, snapshots.factor_of(first)) for item in items], texts)
-    bodies = {name: texts[name].partition("\n\n")[2] for name in KNOWN if name in texts}
-    if MEMORY in texts:
-        bodies[MEMORY] = texts[MEMORY].partition(":\n\n")[2]
-    return Profile(
-        began_at=first.created_at,
-        facts=[KnownFact(id=id, text=line) for id, line in _lines(bodies.get(MEMORY, ""), owners[MEMORY])],
-        is_ranked=texts.get(MEMORY, "").startswith(RANKED_HEADING),
-        today=next((_day(bodies[TODAY], item.id) for item in owners[TODAY] if TODAY in bodies), None),
-        topics=[
-            OpenTopic(id=id, title=line, opened_at=first.created_at)
-            for id, line in _lines(bodies.get(OPEN_THREADS, ""), owners[OPEN_THREADS])
-        ],
-        last_conversation=next(
-            (_conversation(bodies[LAST_CONVERSATION], item.id) for item in owners[LAST_CONVERSATION] if item.included),
-            None,
-        )
-        if LAST_CONVERSATION in bodies
-        else None,
-        sent=tuple(
-            SentTier(name=name, text=texts[name], items=tuple(owners[name]))
-            for name in KNOWN
-            if name in texts and owners[name]
-        ),
-    )
-
-
-def _items_by_tier(items: Sequence[TierItem], texts: Mapping[str, str]) -> dict[str, list[TierItem]]:
-    """Of two summaries the first is the day's; of one, that of the tier that was sent."""
-    summaries = [item for item in items if item.kind == "summary"]
-    days = 1 if len(summaries) > 1 or LAST_CONVERSATION not in texts else 0
-    return {
-        MEMORY: [item for item in items if item.kind == "memory"],
-        TODAY: summaries[:days],
-        OPEN_THREADS: [item for item in items if item.kind == "topic"],
-        LAST_CONVERSATION: summaries[days:],
+    owners = _items_by_source([_item(item, snapshots.factor_of(first)) for item in items], texts)
+    sent = {
+        source.name: Fitted(text=texts[source.name], items=owners[source.name])
+        for source in sources_at(Place.STANDING)
+        if source.name in texts and owners.get(source.name)
     }
+    candidates = {
+        source.name: source.recorded(sent[source.name].text, sent[source.name].items, first.created_at)
+        for source in sources_at(Place.STANDING)
+        if source.name in sent
+    }
+    return Known(began_at=first.created_at, candidates=candidates, sent=sent)
 
 
-def _lines(body: str, items: Sequence[TierItem]) -> Iterator[tuple[str, str]]:
-    included_ids = [item.id for item in items if item.included]
-    lines = [line.removeprefix(BULLET) for line in body.splitlines() if line.startswith(BULLET)]
-    return zip(included_ids, lines, strict=False)
-
-
-def _day(body: str, id: str) -> Summary:
-    said, _, last = body.rpartition("\n\n")
-    lines = last.splitlines()
-    if lines and all(line.startswith(BULLET) for line in lines):
-        return Summary(id=id, text=said, moments=[line.removeprefix(BULLET) for line in lines])
-    return Summary(id=id, text=body)
-
-
-def _conversation(body: str, id: str) -> Summary:
-    if match := ENDED_ON.match(body):
-        return Summary(id=id, text=body[match.end() :], ended_on=date.fromisoformat(match[1]))
-    return Summary(id=id, text=body)
+def _items_by_source(items: Sequence[SourceItem], texts: Mapping[str, str]) -> dict[str, list[SourceItem]]:
+    """Each with the source that it is of. Where two have items of one kind, they come in the order of the sources; of fewer
+    items than sources, each is of one that was sent."""
+    owners: dict[str, list[SourceItem]] = {}
+    for kind in dict.fromkeys(item.kind for item in items):
+        of_kind = [item for item in items if item.kind == kind]
+        names = [source.name for source in sources_at(Place.STANDING) if source.owns({"kind": kind})]
+        if len(names) > 1 and len(of_kind) < len(names):
+            names = [name for name in names if name in texts] or names
+        for name in names[:-1]:
+            owners[name] = [of_kind.pop(0)]
+        if names:
+            owners[names[-1]] = of_kind
+    return owners

@@ -9,6 +9,7 @@ from django.db.models import Q
 
 from conversations.context import snapshots
 from conversations.context.builder import Context
+from conversations.context.contextualised_query import QUERY
 from conversations.context.fitting import SAID, TOOLS
 from conversations.context.reasons import Reason
 from conversations.context.rendering import sha256
@@ -155,7 +156,7 @@ def _turn_lines(turns: Sequence[Turn]) -> list[str]:
 
 def query_of(snapshot: ContextSnapshot, material: Material) -> str | None:
     """The contextualised query with the mark before it, as it stood beside the message."""
-    parts = (addition for addition in snapshots.additions_of(snapshot) if addition.name == "query")
+    parts = (addition for addition in snapshots.additions_of(snapshot) if addition.name == QUERY)
     return next((material.texts.get(addition.sha256) for addition in parts), None)
 
 

@@ -19,6 +19,7 @@ from conversations.context.prompt_cache import CachePlan
 from conversations.context.reasons import Reason
 from conversations.context.rendering import digest, render, render_material, sha256
 from conversations.context.snapshot_codec import NamedText
+from conversations.context.sources import Fitted, SourceItem
 from conversations.context.token_calibration import PLAIN, Factor
 from conversations.context.token_estimate import turn_tokens
 from conversations.context.windowing import Turn, TurnRun
@@ -26,7 +27,6 @@ from conversations.models import ContextBlock, ContextSnapshot, Message, Reply, 
 from conversations.providers import ProviderError, get_provider
 from conversations.providers.base import Payload
 from conversations.providers.thinking import ThinkingPlan
-from memory.sources.sections import TierItem
 
 STAFF_WRITTEN = frozenset({*BESIDE_SYSTEM, "base", "rules"})
 """Sections whose text belongs to no thread."""
@@ -75,7 +75,6 @@ def of_reply(context: Context, reply: Reply, *, round: int = 1) -> ContextSnapsh
 
 def draft(context: Context) -> ContextSnapshot:
     """The snapshot of a context, not stored and of no reply yet."""
-    present = {section.name for section in context.sections}
     return ContextSnapshot(
         purpose=context.purpose,
         created_at=timezone.now(),
@@ -91,9 +90,6 @@ def draft(context: Context) -> ContextSnapshot:
         total_tokens=context.model_tokens,
         message_history_count=len(context.history),
         message_history_tokens=context.factor.of_estimate(context.history_tokens),
-        today_summary_present="today" in present,
-        open_threads_count=sum(item.kind == "topic" and item.included for item in context.items),
-        last_conversation_present="last_conversation" in present,
         sections=snapshot_codec.pack_texts(named_text(part, context.factor) for part in context.sections),
         additions=snapshot_codec.pack_texts(
             named_text(part, context.factor) for part in (*context.parts.beside, *context.parts.rounds)
@@ -105,7 +101,16 @@ def draft(context: Context) -> ContextSnapshot:
         problems=[asdict(problem) for problem in context.problems] or None,
         cache=snapshot_codec.pack_cache(context.cache),
         timings_ms=snapshot_codec.pack_timings(context.timings_ms),
+        **_columns(context),
     )
+
+
+def _columns(context: Context) -> dict[str, Any]:
+    """What the sources of the tiers say in columns of their own."""
+    columns: dict[str, Any] = {}
+    for tier in context.parts.tiers:
+        columns |= tier.source.columns(Fitted(text=tier.text, items=tier.items))
+    return columns
 
 
 def texts_of(context: Context) -> Iterator[tuple[bool, str]]:
@@ -259,7 +264,7 @@ def digest_once_forgotten(digest: bytes) -> bytes:
     return hashlib.sha256(b"forgotten" + digest).digest()
 
 
-def packed_items(items: Sequence[TierItem]) -> str:
+def packed_items(items: Sequence[SourceItem]) -> str:
     """The account of the tiers as a text of its own: it is the same all session long, and so is stored once."""
     return json.dumps([asdict(item) for item in items], separators=(",", ":"))
 

@@ -21,8 +21,6 @@ from conversations.replies import append, model_requests
 from conversations.replies.user_content import user_blocks
 from conversations.runtime.db import in_database
 
-TOLD = frozenset({"memory", "today", "open_threads", "last_conversation"})
-
 
 @dataclass(frozen=True, kw_only=True)
 class AgentInput:
@@ -70,7 +68,7 @@ def _prepare(
     )
     context = upcoming.context
     beside = [addition.text for addition in context.parts.additions]
-    texts = [section.text for section in context.sections if section.name in TOLD]
+    texts = [tier.text for tier in context.parts.tiers if tier.text]
     history: list[ModelMessage] | None = None
     if context.history and (across_sessions or not upcoming.begins_session):
         history = ModelMessagesTypeAdapter.validate_python(model_messages(api_messages(context.history)))

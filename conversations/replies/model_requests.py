@@ -212,7 +212,7 @@ def build(
             session=session,
             at=timezone.now(),
             query=query,
-            ranking=(backend_ranking.KNOWN.get(question) or backend_ranking.NOT_ASKED) if question else None,
+            prepared=backend_ranking.prepared(question),
             tools=tools,
             silent=silent,
             remembers=thread.remembers,

@@ -15,6 +15,7 @@ from conversations.context.reasons import Reason
 from conversations.context.rendering import digest, render_material, sha256
 from conversations.context.rewriting import RewritingOutcome
 from conversations.context.snapshots import named_text, packed_items
+from conversations.context.sources import SourceItem
 from conversations.context.thinking import OutputAllowance, pack
 from conversations.context.token_estimate import estimate_tokens
 from conversations.context.tool_sections import program_section
@@ -24,7 +25,6 @@ from conversations.providers import model_catalog
 from conversations.providers.base import Payload, Provider
 from memory.consolidation import extraction_prompt
 from memory.consolidation.findings import EarlierTopic
-from memory.sources.sections import TierItem
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,7 +113,7 @@ def runs_of_part(turns: Sequence[Turn], thread: Thread, excluded: Sequence[tuple
     return runs
 
 
-def _items(known: Sequence[tuple[UUID, str]], topics: Sequence[EarlierTopic]) -> Iterator[TierItem]:
+def _items(known: Sequence[tuple[UUID, str]], topics: Sequence[EarlierTopic]) -> Iterator[SourceItem]:
     rows = [*(("memory", id, text) for id, text in known), *(("topic", topic.id, topic.title) for topic in topics)]
     for kind, id, text in rows:
-        yield TierItem(kind=kind, id=str(id), included=True, reason=Reason.REMEMBERED, tokens=estimate_tokens(text))
+        yield SourceItem(kind=kind, id=str(id), included=True, reason=Reason.REMEMBERED, tokens=estimate_tokens(text))

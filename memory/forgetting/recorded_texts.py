@@ -12,29 +12,22 @@ from django.db import connection
 from django.db.models import Q
 
 from conversations.context import snapshot_codec
+from conversations.context.contextualised_query import QUERY
 from conversations.context.fitting import MATERIAL, ROUND
+from conversations.context.sources import Place, source_of, sources_at
 from conversations.models import ContextBlock
 from memory.forgetting.matcher import Needles
 from memory.forgetting.normalization import read_json
 from memory.forgetting.result import ForgottenTurn
-from memory.sources.sections import LAST_CONVERSATION, MEMORY, OPEN_THREADS, TODAY
 
 MOST_STARTS = 30
-TIERS = {
-    "memory": {MEMORY, MATERIAL},
-    "topic": {OPEN_THREADS, MATERIAL},
-    "summary": {TODAY, LAST_CONVERSATION},
-}
-"""The texts that rows of each kind stand in."""
-EVERY_TIER = frozenset().union(*TIERS.values())
-MADE_OF_TURNS = {"query", MATERIAL}
-RECALLED = "recalled"
+MADE_OF_TURNS = {QUERY, MATERIAL}
 ITEMS_START = '[{"kind":'
 
 SNAPSHOTS = """
 SELECT thread_id, message_id, reply_id, sections, additions, runs, items,
-       EXISTS (
-           SELECT FROM jsonb_array_elements(CASE WHEN jsonb_typeof(recalled) = 'array' THEN recalled ELSE '[]' END) AS item
+       ARRAY(
+           SELECT item FROM jsonb_array_elements(CASE WHEN jsonb_typeof(recalled) = 'array' THEN recalled ELSE '[]' END) AS item
            WHERE (item ->> 'included')::boolean
              AND (%(everything)s OR item ->> 'id' = ANY(%(ids)s) OR item ->> 'thread' = %(thread)s)
        )
@@ -119,8 +112,8 @@ def _requests(threads: Sequence[uuid.UUID], removed: RemovedRows) -> Iterator[Re
             places = positions.get(thread, ())
             sent = [run for run in snapshot_codec.unpack_runs(runs) if run.included] if places else []
             mine = [at for at in places if any(run.first <= at <= run.last for run in sent)]
-            names = set(EVERY_TIER) if removed.everything else set(tiers.get((thread, _hex(items)), ()))
-            names |= {RECALLED} if recalled else set()
+            names = _every_tier() if removed.everything else set(tiers.get((thread, _hex(items)), ()))
+            names |= _names_of(recalled, everything=removed.everything)
             names |= MADE_OF_TURNS if mine or message in turns else set()
             names |= {ROUND} if reply in removed.replies else set()
             parts = snapshot_codec.unpack_texts(f"{sections};{additions}".strip(";")) if names else []
@@ -148,8 +141,21 @@ def _tiers(threads: Sequence[uuid.UUID], rows: Collection[uuid.UUID]) -> dict[Ro
     sections_by_key: dict[RowKey, set[str]] = {}
     for thread, digest, text in accounts.values_list("thread_id", "sha256", "text").iterator():
         kinds = {item["kind"] for item in json.loads(text) if item["included"] and item["id"] in ids}
-        sections_by_key[thread, _hex(digest)] = set().union(*(TIERS[kind] for kind in kinds))
+        sections_by_key[thread, _hex(digest)] = {
+            source.name for source in sources_at(Place.STANDING) for kind in kinds if source.owns({"kind": kind})
+        } | ({MATERIAL} if kinds else set())
     return sections_by_key
+
+
+def _every_tier() -> set[str]:
+    return {source.name for source in sources_at(Place.STANDING)} | {MATERIAL}
+
+
+def _names_of(items: Sequence[str], *, everything: bool) -> set[str]:
+    """The sections beside the message in which these items were given; with ``everything`` those that tell what is
+    remembered."""
+    sources = [source_of(json.loads(item)) for item in items]
+    return {source.name for source in sources if source and (source.is_memory or not everything)}
 
 
 def _telling(threads: Sequence[uuid.UUID], needles: Needles) -> dict[RowKey, int]:

@@ -7,15 +7,11 @@ import asyncio
 import time
 import uuid
 from collections import OrderedDict
-from collections.abc import Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from threading import Lock
 
-from django.db import DatabaseError
-
-from conversations.context.fallible_reads import fetch_row, problem_of
 from conversations.context.sessions import Session
 from conversations.context.source_problems import Problem, ProblemKind
 from conversations.models import Thread
@@ -23,21 +19,14 @@ from memory.backends import get_backend
 from memory.backends.base import BackendError, BackendInvalidAnswer, BackendTimedOut
 from memory.backends.calling import started
 from memory.models import Preferences
-from memory.sources.profile import parse_profile
-from memory.sources.sections import MEMORY, KnownFact, Profile
 from memory.tags import thread_tag, user_tag
 
 MOST_RANKED = 20
 MOST_KEPT = 4_096
 FAILED_FOR = 30.0
 """Seconds until it is asked again after a failure: not every message of a session is to wait for what is down."""
+SOURCE = "memory"
 ANYTHING = "What is known of the person"
-
-NAMED = """
-SELECT json_agg(json_build_array(id, CASE WHEN octet_length(content) <= 20000 THEN content END, valid_until))
-FROM memory_memory
-WHERE user_id = %(user)s AND id = ANY(%(ids)s::uuid[]) AND confined_to = ANY(%(places)s::text[]) AND ended_at IS NULL
-"""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -59,7 +48,7 @@ class Ranking:
 
 
 NOT_ASKED = Ranking(
-    problem=Problem(source=MEMORY, kind=ProblemKind.ERROR, message="The memory service was not asked in time.")
+    problem=Problem(source=SOURCE, kind=ProblemKind.ERROR, message="The memory service was not asked in time.")
 )
 
 
@@ -95,6 +84,11 @@ class Rankings:
 KNOWN = Rankings()
 
 
+def prepared(question: Question | None) -> dict[str, Ranking]:
+    """What the source of facts is told of the answer, where there is a question."""
+    return {SOURCE: KNOWN.get(question) or NOT_ASKED} if question else {}
+
+
 def may_be_asked(question: Question) -> bool:
     """Not for a person who wants nothing remembered: then not even the question leaves the house. A database step."""
     return not Preferences.objects.filter(user_id=question.user_id, remembers=False).exists()
@@ -119,7 +113,7 @@ async def _ask(question: Question) -> None:
         ids = await get_backend().facts(question.user_id, containers, about=question.about, most=MOST_RANKED)
         ranking = Ranking(ids=tuple(ids[:MOST_RANKED]))
     except BackendError as error:
-        ranking = Ranking(problem=Problem(source=MEMORY, kind=_kind(error), message=str(error)))
+        ranking = Ranking(problem=Problem(source=SOURCE, kind=_kind(error), message=str(error)))
     KNOWN.keep(question, ranking)
 
 
@@ -127,37 +121,3 @@ def _kind(error: BackendError) -> ProblemKind:
     if isinstance(error, BackendTimedOut):
         return ProblemKind.TIMED_OUT
     return ProblemKind.GARBAGE if isinstance(error, BackendInvalidAnswer) else ProblemKind.ERROR
-
-
-def ranked(standing: Profile, ranking: Ranking, *, user_id: int, thread_id: uuid.UUID | None) -> Profile:
-    """The standing with its facts in this order, those behind that it does not name; without any where it failed.
-
-    Must run within ``read_only``, and leaves it usable.
-    """
-    if not standing.remembers:
-        return standing
-    if ranking.problem:
-        return replace(standing, facts=(), problems=(*standing.problems, ranking.problem))
-    values = {
-        "user": user_id,
-        "ids": list(ranking.ids),
-        "places": ["", *([thread_tag(thread_id)] if thread_id else [])],
-    }
-    try:
-        (rows,) = fetch_row(NAMED, values)
-    except DatabaseError as error:
-        return replace(standing, problems=(*standing.problems, problem_of(MEMORY, error)))
-    profile = parse_profile({MEMORY: rows or []}, [], Session(started_at=standing.began_at))
-    facts = in_order(ranking.ids, profile.facts, standing.facts)
-    return replace(
-        standing, facts=facts, is_ranked=bool(profile.facts), problems=(*standing.problems, *profile.problems)
-    )
-
-
-def in_order(
-    ids: Sequence[uuid.UUID], facts: Sequence[KnownFact], newest: Sequence[KnownFact]
-) -> tuple[KnownFact, ...]:
-    """The named facts in the order of these ids, then the others as they came, each once. Pure."""
-    places = {str(id): place for place, id in enumerate(ids)}
-    others = [fact for fact in newest if fact.id not in {fact.id for fact in facts}]
-    return (*sorted(facts, key=lambda fact: places[fact.id]), *others)

@@ -2,7 +2,7 @@
 
 import json
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, date, datetime
 from itertools import groupby
@@ -14,13 +14,24 @@ from django.db import DatabaseError
 from conversations.context.excerpts import bullet
 from conversations.context.exclusion import spoilt
 from conversations.context.fallible_reads import Row, fetch_row, fetch_rows, problem_of
-from conversations.context.fitting import Section
 from conversations.context.followups import is_social
 from conversations.context.neighbours import PathPlace, read_exclusions
 from conversations.context.reasons import Reason
 from conversations.context.source_problems import Problem, ProblemKind
+from conversations.context.sources import (
+    Fitted,
+    ItemKind,
+    MessageQuery,
+    Place,
+    ScoredItem,
+    Source,
+    SourceItem,
+    SourceQuery,
+    TurnItem,
+)
 from conversations.context.token_estimate import estimate_tokens
 from conversations.context.windowing import Turn
+from conversations.models import Assistant, Message
 from conversations.providers.base import RECALLED
 from conversations.providers.quoting import quotation, remembered_heading, said_heading
 from conversations.runtime.db import execute, start_over
@@ -31,9 +42,8 @@ from memory.index.embeddings import NoModel
 from memory.index.index_turns import NEWEST_UNINDEXED, said_turn
 from memory.index.ranking import Query, WordCounts
 from memory.language.words import speaker
+from memory.sources.facts import MEMORY_KIND, FactSource, places_of
 from memory.sources.repeats import groups
-from memory.sources.sections import MEMORY, Tier, TierItem
-from memory.tags import thread_tag
 
 SOURCE, BY_MEANING = "recall", "recall by meaning"
 MILLISECONDS = 100
@@ -146,48 +156,80 @@ class Candidate:
         return quotation(" ".join(clean(self.text).split()), role="" if named else self.role, times=self.times)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class RecalledItem(TierItem):
-    """The account of what might have been recalled. ``score`` is how much it bears on the message, beside the others."""
-
-    score: float
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class RecalledTurn(RecalledItem):
-    """The account of a turn that might have been recalled."""
-
-    thread: str
-    position: int
-
-
 @dataclass(frozen=True, kw_only=True)
-class RecallResult:
-    """What stands beside the message, the account of all that was found, and the turns of this thread that are in it."""
+class Recalled:
+    """What bears on a message, best first, and what went wrong; ``here`` is the thread that it is recalled in."""
 
-    sections: Sequence[Section] = ()
-    items: Sequence[TierItem] = ()
-    turns: Sequence[Turn] = ()
-    problems: Sequence[Problem] = ()
+    candidates: tuple[Candidate, ...] = ()
+    here: uuid.UUID | None = None
+    problems: tuple[Problem, ...] = ()
 
 
-def recall(query: RecallQuery, *, tiers: Sequence[Tier], room: int) -> RecallResult:
-    """What bears on the text and is not given already, as much as fits the room.
+class RecallSource(Source[Recalled]):
+    name = "recalled"
+    place = Place.BESIDE
+    label = "Recalled for the message"
+    personal_label = "Recalled for your message"
+    budget_field = "recall_tokens"
+    kinds = (
+        MEMORY_KIND,
+        ItemKind(
+            code="message",
+            what="earlier turn",
+            model=Message,
+            text="text",
+            turn="id",
+            thread="thread",
+            page="admin:conversations_message_change",
+        ),
+    )
+    comes_from = (
+        "a search of today’s index for what was there then; what was forgotten or replaced since is missing",
+        True,
+    )
 
-    Must run within ``read_only``, and leaves it usable.
-    """
-    if room < USEFUL or is_social(query.text):
-        return RecallResult()
-    tier = next((tier for tier in tiers if tier.name == MEMORY), None)
-    ids = [uuid.UUID(item.id) for item in tier.items if item.included] if tier else []
-    start_over(milliseconds=MILLISECONDS)
-    try:
-        candidates, problems = searched(
-            query, ids, facts=tier is not None and len(ids) < len(tier.items), least=WORTH_TELLING
+    def is_wanted(self, query: SourceQuery) -> bool:
+        return not query.silent
+
+    def search(self, candidates: Recalled | None, query: MessageQuery, room: int) -> Recalled | None:
+        """What bears on the message and is not given already.
+
+        Must run within ``read_only``, and leaves it usable.
+        """
+        recall_query = self.searches_by(query)
+        if room < USEFUL or is_social(recall_query.text):
+            return None
+        facts = query.given.get(FactSource.name)
+        ids = [uuid.UUID(item.id) for item in facts or () if item.included]
+        start_over(milliseconds=MILLISECONDS)
+        try:
+            found, problems = searched(
+                recall_query, ids, facts=facts is not None and len(ids) < len(facts), least=WORTH_TELLING
+            )
+        except DatabaseError as error:
+            return Recalled(problems=(problem_of(SOURCE, error),))
+        return Recalled(candidates=tuple(found), here=query.thread_id, problems=tuple(problems))
+
+    def searches_by(self, query: MessageQuery) -> RecallQuery:
+        return RecallQuery(
+            user_id=query.user_id,
+            thread_id=query.thread_id,
+            before=query.before,
+            text=query.query or query.text,
+            at=query.at,
+            gone=query.gone,
+            filtering=query.filtering,
+            is_past=query.is_past,
         )
-    except DatabaseError as error:
-        return RecallResult(problems=[problem_of(SOURCE, error)])
-    return replace(fitted(candidates, room, here=query.thread_id), problems=problems)
+
+    def fit(self, candidates: Recalled, tokens: int) -> Fitted:
+        return replace(fitted(candidates.candidates, tokens, here=candidates.here), problems=candidates.problems)
+
+    def owns(self, item: Mapping[str, Any]) -> bool:
+        return "score" in item
+
+    def rule(self, assistant: Assistant) -> str:
+        return f"What is recalled beside a message takes at most {assistant.recall_tokens:,} tokens, best first."
 
 
 def search(query: RecallQuery, *, facts: bool = True, most: int = MOST_TURNS) -> list[Candidate]:
@@ -326,7 +368,7 @@ def _facts(recall_query: RecallQuery, query: Query, counts: WordCounts, ids: Seq
     values: dict[str, Any] = {
         "user": recall_query.user_id,
         "everywhere": recall_query.everywhere,
-        "places": ["", thread_tag(recall_query.thread_id)] if recall_query.thread_id else [""],
+        "places": places_of(recall_query.thread_id),
         "text": recall_query.text,
         "at": recall_query.at,
         "given": list(ids),
@@ -338,7 +380,7 @@ def _facts(recall_query: RecallQuery, query: Query, counts: WordCounts, ids: Seq
     ]
 
 
-def fitted(candidates: Iterable[Candidate], room: int, *, here: uuid.UUID | None) -> RecallResult:
+def fitted(candidates: Iterable[Candidate], room: int, *, here: uuid.UUID | None) -> Fitted:
     """As many of the candidates as fit so many tokens, best first; told by day and conversation, in the order of their time,
     as what was said then. Pure."""
     chosen: list[Candidate] = []
@@ -369,10 +411,10 @@ def fitted(candidates: Iterable[Candidate], room: int, *, here: uuid.UUID | None
             left_out.append(candidate)
     items = [_item(candidate, tokens.get(candidate.id, 0)) for candidate in [*chosen, *left_out]]
     if not chosen:
-        return RecallResult(items=items)
+        return Fitted(items=items)
     turns = [candidate for candidate in chosen if candidate.thread and candidate.thread == here]
-    return RecallResult(
-        sections=[Section.of("recalled", _render(chosen, here))],
+    return Fitted(
+        text=_render(chosen, here),
         items=items,
         turns=[
             Turn(
@@ -408,9 +450,9 @@ def _heading(candidate: Candidate, here: uuid.UUID | None) -> str:
     return said_heading(at, here=candidate.thread == here) if candidate.thread else remembered_heading(at)
 
 
-def _item(candidate: Candidate, tokens: int) -> TierItem:
+def _item(candidate: Candidate, tokens: int) -> SourceItem:
     reason = Reason.RECALLED if tokens else candidate.left_out or Reason.OVER_BUDGET
-    item = RecalledItem(
+    item = ScoredItem(
         kind=candidate.kind,
         id=str(candidate.id),
         included=tokens > 0,
@@ -420,4 +462,4 @@ def _item(candidate: Candidate, tokens: int) -> TierItem:
     )
     if candidate.thread is None:
         return item
-    return RecalledTurn(**asdict(item), thread=str(candidate.thread), position=candidate.position)
+    return TurnItem(**asdict(item), thread=str(candidate.thread), position=candidate.position)

@@ -15,12 +15,11 @@ from conversations.context.windowing import Turn
 from conversations.models import Assistant, Thread, text_blocks
 from conversations.providers.offline import OfflineProvider
 from conversations.runtime.db import read_only
-from memory.sources.profile import read_standing
-from memory.sources.sections import Profile
 from tests.benchmarks.corpus import LENGTHS
 from tests.benchmarks.measuring import p50_p95, side_by_side, table
 from tests.conversations.factories import make_snapshot
 from tests.memory.factories import make_daily_summary, make_memory, make_thread_summary, make_topic
+from tests.memory.profiles import Profile, read_profile
 
 # One statement for the same rows: the turns, the request before, and what is known of the person.
 RAW = """
@@ -119,7 +118,7 @@ def read_turns(thread: Thread) -> Sequence[Turn]:
 
 def read_known(thread: Thread) -> Profile:
     with read_only():
-        return read_standing(user_id=thread.user_id, thread_id=thread.id, session=SESSION)
+        return read_profile(user_id=thread.user_id, thread_id=thread.id, session=SESSION)
 
 
 def build_read_only(thread: Thread) -> Context:

@@ -10,13 +10,12 @@ from django.contrib.auth.models import User
 from django.db import connection
 
 from conversations.context.sessions import Session
+from conversations.context.standing import Tier
 from conversations.models import Thread
 from conversations.runtime.db import read_only
-from memory.sources.profile import STATEMENT, read_standing
-from memory.sources.sections import Profile, Tier, build_tiers
-from memory.tags import thread_tag
 from tests.benchmarks.measuring import side_by_side, table
 from tests.conversations.factories import make_thread, make_user
+from tests.memory.profiles import Profile, build_tiers, known_query, read_profile
 
 AMOUNTS = (0, 100, 1_000, 100_000)
 NOW = datetime(2026, 3, 28, 10, tzinfo=UTC)
@@ -56,7 +55,7 @@ def main() -> None:
         raw.execute("SET plan_cache_mode = force_generic_plan")
         calls: dict[str, Callable[[User, Thread], object]] = {
             RAW: partial(read_raw, raw),
-            "read": read_profile,
+            "read": read_person,
             "read, made into tiers": tiers,
         }
         with read_only():
@@ -72,23 +71,16 @@ def main() -> None:
 
 
 def read_raw(raw: psycopg.Connection, user: User, thread: Thread) -> None:
-    values = {
-        "user": user.pk,
-        "thread": thread.id,
-        "places": ["", thread_tag(thread.id)],
-        "day": NOW.date(),
-        "began_at": NOW,
-        "long_away": True,
-    }
-    raw.execute(STATEMENT, values, prepare=True, binary=True).fetchall()
+    query = known_query(user.pk, thread.id, BACK)
+    raw.execute(f"SELECT {', '.join(query.columns)}", query.values, prepare=True, binary=True).fetchall()
 
 
-def read_profile(user: User, thread: Thread) -> Profile:
-    return read_standing(user_id=user.pk, thread_id=thread.id, session=BACK)
+def read_person(user: User, thread: Thread) -> Profile:
+    return read_profile(user_id=user.pk, thread_id=thread.id, session=BACK)
 
 
 def tiers(user: User, thread: Thread) -> list[Tier]:
-    return build_tiers(read_profile(user, thread), thread.assistant)
+    return build_tiers(read_person(user, thread), thread.assistant)
 
 
 def filled(amount: int) -> User:

@@ -26,13 +26,14 @@ from conversations.context.comparing import (
 from conversations.context.fitting import ROUND, TOOLS
 from conversations.context.reasons import Reason
 from conversations.context.rendering import digest, sha256
+from conversations.context.section_names import label_of
 from conversations.context.snapshots import NotRebuildable
+from conversations.context.sources import source_of
 from conversations.context.token_estimate import text_of
 from conversations.context.windowing import Turn, TurnRun
 from conversations.models import ContextSnapshot
 from conversations.staff import display
 from conversations.staff.compare.text_diff import Piece, diffed
-from conversations.staff.snapshot.bar import SECTION_LABELS
 from conversations.staff.snapshot.evidence import beyond
 from conversations.upkeep.hourly_figures import cost_of
 from memory.models import ThreadSummary
@@ -42,14 +43,6 @@ EXCERPTS = 8
 """Turns of one range that are shown with what they say."""
 EXCERPT_CHARS = 200
 FOLDED_FROM = 8
-LABELS = SECTION_LABELS | {
-    TOOLS: "Tools",
-    "query": "Contextualised query",
-    "artifacts": "List of artifacts",
-    "recalled": "Recalled for the message",
-    "instruction": "The preset's instruction",
-    "material": "Material, as JSON",
-}
 SETTINGS = {
     "provider": "provider",
     "model": "model",
@@ -67,14 +60,6 @@ USAGE = {
     "output_tokens": "Output tokens",
     "thinking_tokens": "of these thinking",
 }
-PAGES = {
-    "memory": "admin:memory_memory_change",
-    "topic": "admin:memory_topic_change",
-    "artifact": "admin:artifacts_artifact_change",
-    "message": "admin:conversations_message_change",
-}
-WHY = {Reason.OVER_BUDGET: "No room for it", Reason.REMEMBERED: "Known as the session began"}
-"""Of turns these reasons say something else."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -307,7 +292,7 @@ def count_of(ranges: Iterable[TurnSpan]) -> int:
 def label(name: str) -> str:
     if name.startswith(ROUND):
         return f"What the reply did in {name}"
-    return LABELS.get(name, name)
+    return label_of(name)
 
 
 def signed(change: Change[int | None]) -> str:
@@ -434,14 +419,19 @@ def item_rows(before: Sequence[Mapping[str, Any]], after: Sequence[Mapping[str, 
         came, went = bool(now and now["included"]), bool(was and was["included"])
         if came == went:
             continue
-        told = now or {"reason": ""}
         yield ItemRow(
             mark="+" if came else "−",
             what="recalled turn" if kind == "message" else kind,
             id=id,
-            url=reverse(PAGES[kind], args=[id]) if kind in PAGES else "",
-            why=WHY.get(told["reason"]) or (Reason(told["reason"]).label if told["reason"] else "Not found any more"),
+            url=page_of((now or was or {}), id),
+            why=Reason(now["reason"]).item_label if now else "Not found any more",
         )
+
+
+def page_of(item: Mapping[str, Any], id: str) -> str:
+    source = source_of(item)
+    pages = [kind.page for kind in source.kinds if kind.code == item["kind"] and kind.page] if source else []
+    return reverse(pages[0], args=[id]) if pages else ""
 
 
 def excerpt(turn: Turn) -> str:

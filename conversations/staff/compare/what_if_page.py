@@ -10,8 +10,8 @@ from django.conf import settings as django_settings
 
 from conversations.context import replay
 from conversations.context.builder import Context
+from conversations.context.fitting import INSTRUCTION
 from conversations.context.replay import (
-    KNOWN,
     MemoryChoice,
     NotReplayable,
     QueryChoice,
@@ -19,11 +19,12 @@ from conversations.context.replay import (
     ReplayedContexts,
     Settings,
 )
+from conversations.context.section_names import HISTORY, label_of
+from conversations.context.sources import Place, all_sources
 from conversations.models import Assistant, ContextSnapshot
 from conversations.providers import ProviderError, get_provider, model_of
 from conversations.runtime.db import read_only
 from conversations.staff.compare.compare_page import (
-    LABELS,
     ComparePage,
     compare_page,
     side_of,
@@ -42,18 +43,8 @@ BUDGETS = {
     "history_turns_min": "Turns, after it drops",
 }
 TODAY = "the assistant as it is today"
-ELSEWHERE = {
-    "tools": (TODAY, True),
-    "base": (TODAY, True),
-    "rules": (TODAY, True),
-    "artifacts": ("the artifacts of then, by their titles of today", True),
-    "query": ("the rules, applied anew", False),
-    "recalled": (
-        "a search of today’s index for what was there then; what was forgotten or replaced since is missing",
-        True,
-    ),
-}
-"""Where a part comes from that is another than it was, and whether that is of today."""
+ELSEWHERE = (TODAY, True)
+"""Where a part comes from that is another than it was, and whether that is of today. Sources say it of theirs."""
 NOT_EXACT = (
     "With its own settings it does not come out as it was sent, so not all of the difference below comes of what you "
     "changed. The assistant's budget for history or its switches were changed since, a turn beside the window was "
@@ -206,22 +197,24 @@ def what_if_page(snapshot: ContextSnapshot, query_data: Any, *, shown: bool) -> 
 def origins(record: Record, wanted: Settings, remade: ReplayedContexts) -> list[Origin]:
     """Honest about what is as it was and what is of today."""
     own, other = _texts(remade.own), _texts(remade.other)
-    history = Origin(label=LABELS["history"], comes_from="the thread as it was, chosen by the settings above")
+    history = Origin(label=label_of(HISTORY), comes_from="the thread as it was, chosen by the settings above")
     return [history, *(_origin(name, own.get(name) == text, wanted) for name, text in other.items())]
 
 
 def _origin(name: str, is_same: bool, wanted: Settings) -> Origin:
-    label = LABELS.get(name, name)
-    if name in KNOWN and wanted.memory is MemoryChoice.NOW:
+    label = label_of(name)
+    source = next((source for source in all_sources() if source.name == name), None)
+    stands = source is not None and source.place is Place.STANDING
+    if stands and wanted.memory is MemoryChoice.NOW:
         return Origin(label=label, comes_from="memory as it is now", is_now=True)
     if is_same:
         return Origin(label=label, comes_from="the record")
-    if name in KNOWN:
+    if stands:
         return Origin(label=label, comes_from="the record, cut anew to its room")
-    comes_from, is_now = ELSEWHERE[name]
+    comes_from, is_now = source.comes_from if source else ELSEWHERE
     return Origin(label=label, comes_from=comes_from, is_now=is_now)
 
 
 def _texts(context: Context) -> dict[str, str]:
     """By name; of what a reply did in its rounds nothing is another but its length."""
-    return {part.name: part.text for part in [*context.sections, *context.parts.beside] if part.name != "instruction"}
+    return {part.name: part.text for part in [*context.sections, *context.parts.beside] if part.name != INSTRUCTION}

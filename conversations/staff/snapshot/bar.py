@@ -5,31 +5,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from conversations.context.section_names import label_of
 from conversations.models import ContextSnapshot
 
 BAR_WIDTH = 1_000
-SECTION_LABELS = {
-    "program": "What the program before the model adds, as JSON",
-    "tools": "Tools, as JSON",
-    "base": "System prompt",
-    "rules": "Rules about artifacts",
-    "instructions": "Instructions of the program that asked",
-    "memory": "Memory",
-    "today": "Today",
-    "open_threads": "Open threads",
-    "last_conversation": "Last conversation",
-    "history": "Earlier turns",
-    "message": "The message to answer",
-    "reply": "What this reply said and did before, as JSON",
-}
-OWN_LABELS: dict[str, dict[str, str]] = {
-    ContextSnapshot.Purpose.REWRITE: {"base": "Instructions", "message": "Memory, turns and message, as JSON"},
-    ContextSnapshot.Purpose.CONSOLIDATION: {
-        "base": "Instructions",
-        "message": "Turns, what is noted and topics, as JSON",
-    },
-    ContextSnapshot.Purpose.ARTIFACT: {"message": "The preset's instruction"},
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,7 +32,7 @@ def segments(snapshot: ContextSnapshot, sections: Sequence[dict[str, Any]]) -> l
         placed.append(
             Segment(
                 name=section["name"],
-                label=label_of(snapshot, section["name"]),
+                label=label_of(section["name"], snapshot.purpose),
                 tokens=tokens,
                 percent=f"{tokens / total:.0%}",
                 x=round(before * scale, 1),
@@ -63,10 +42,6 @@ def segments(snapshot: ContextSnapshot, sections: Sequence[dict[str, Any]]) -> l
         )
         before += tokens
     return placed
-
-
-def label_of(snapshot: ContextSnapshot, section: str) -> str:
-    return (SECTION_LABELS | OWN_LABELS.get(snapshot.purpose, {})).get(section, section)
 
 
 def budget_x(snapshot: ContextSnapshot) -> float | None:

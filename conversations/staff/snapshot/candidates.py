@@ -6,24 +6,16 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Model, UUIDField, Value
-from django.db.models.functions import Left
+from django.db.models import UUIDField, Value
+from django.db.models.functions import Cast, Left
 
-from artifacts.models import Artifact
 from conversations.context.reasons import Reason
-from conversations.models import Assistant, Message
-from memory.models import DailySummary, Memory, ThreadSummary, Topic
-from memory.sources.sections import LONGEST_MEMORY
+from conversations.context.sources import all_sources, source_of
+from conversations.models import Assistant
 
 EXCERPT_CHARS = 300
 PLURALS = {"memory": "memories", "summary": "summaries"}
-NOWHERE = Value(None, output_field=UUIDField())
-# Of turns they say something else.
-REASONS = {
-    Reason.REMEMBERED: "Known as the session began",
-    Reason.OVER_BUDGET: "No room for it",
-    Reason.SHORTENED: "Shortened to the room that it has",
-}
+NOWHERE = Cast(Value(None), UUIDField())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,7 +63,7 @@ def known_rows(items: Sequence[dict[str, Any]], assistant: Assistant, *, shown: 
             included=item["included"],
             tokens=item["tokens"],
             code=item["reason"],
-            reason=REASONS.get(item["reason"], Reason(item["reason"]).label),
+            reason=Reason(item["reason"]).item_label,
             rule="" if item["included"] else rule(item, assistant),
             score=item.get("score"),
             **rows_by_id.get(item["id"], {"what": item["kind"]}),
@@ -95,33 +87,21 @@ def rule(item: Mapping[str, Any], assistant: Assistant) -> str:
         return "What was true for a while is not told after it."
     if item["reason"] != Reason.OVER_BUDGET:
         return Reason(item["reason"]).rule
-    if "score" in item:
-        return f"What is recalled beside a message takes at most {assistant.recall_tokens:,} tokens, best first."
-    match item["kind"]:
-        case "memory":
-            return f"The memory takes at most {assistant.memory_tokens:,} tokens and {LONGEST_MEMORY:,} characters."
-        case "topic":
-            return f"Open threads take at most {assistant.open_threads_tokens:,} tokens."
-        case "summary":
-            today, last = assistant.today_tokens, assistant.last_conversation_tokens
-            return f"Today takes at most {today:,} tokens, the last conversation {last:,}."
-    return "What stands beside a message goes where the message needs the room itself."
+    source = source_of(item)
+    return source.rule(assistant) if source else Reason(item["reason"]).rule
 
 
 def _candidate_rows(ids: Sequence[UUID], *, shown: bool) -> dict[str, dict[str, Any]]:
-    sources: list[tuple[type[Model], str, str, str | Value, str | Value]] = [
-        (Memory, "memory", "content", "sources__0", NOWHERE),
-        (Topic, "topic", "title", NOWHERE, "thread"),
-        (DailySummary, "summary of the day", "text", NOWHERE, NOWHERE),
-        (Artifact, "artifact", "title", NOWHERE, "thread"),
-        (ThreadSummary, "summary of the last conversation", "text", NOWHERE, "thread"),
-        (Message, "earlier turn", "text", "id", "thread"),
-    ]
+    kinds = {kind.model: kind for source in all_sources() for kind in source.kinds}
     first, *others = [
         model._default_manager.filter(id__in=ids).values_list(
-            "id", Value(what), Left(text, EXCERPT_CHARS) if shown else Value(""), message, thread
+            "id",
+            Value(kind.what),
+            Left(kind.text, EXCERPT_CHARS) if shown else Value(""),
+            kind.turn or NOWHERE,
+            kind.thread or NOWHERE,
         )
-        for model, what, text, message, thread in sources
+        for model, kind in kinds.items()
     ]
     return {
         str(id): {"what": what, "exists": True, "excerpt": excerpt, "message": message, "thread": thread}

@@ -1,31 +1,22 @@
 """What a request was given, in the order sent: the system text, the turns, the message with what stands beside it."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from conversations.context import snapshots
-from conversations.context.fitting import INSTRUCTION, MATERIAL, ROUND
+from conversations.context.fitting import MATERIAL
 from conversations.context.reasons import Reason
-from conversations.context.rendering import GO_ON
+from conversations.context.section_names import MESSAGE, label_of
 from conversations.context.snapshot_codec import NamedText
 from conversations.context.token_estimate import text_of
 from conversations.context.windowing import Turn
-from conversations.staff.snapshot.bar import OWN_LABELS, SECTION_LABELS, label_of
 from conversations.staff.snapshot.evidence import Evidence, Item, is_turn_of_thread
 
 SENT_SHOWN = 100
 SENT_OPEN = 10
 EXCERPT_CHARS = 1_000
 SECTION_CHARS = 20_000
-BESIDE_LABELS = {
-    "query": "Contextualised query, beside the message",
-    "recalled": "Recalled, beside the message",
-    "artifacts": "Artifacts of the thread, beside the message",
-    INSTRUCTION: "The preset's instruction",
-    ROUND: SECTION_LABELS["reply"],
-    GO_ON: "Words of Openbook: it is to go on",
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,10 +65,10 @@ def included(evidence: Evidence) -> IncludedParts:
     turns = sent_turns(items[-SENT_SHOWN:], evidence.turns)
     snapshot = evidence.snapshot
     return IncludedParts(
-        before=[_section(evidence, part, label_of(snapshot, part.name)) for part in snapshots.sections_of(snapshot)],
+        before=[_section(evidence, part) for part in snapshots.sections_of(snapshot)],
         folded=turns[:-SENT_OPEN],
         open=turns[-SENT_OPEN:],
-        after=list(_after(evidence, snapshots.additions_of(snapshot))),
+        after=[_section(evidence, part) for part in snapshots.additions_of(snapshot)],
         hidden=max(0, len(items) - SENT_SHOWN),
         hidden_before=turns[0].position if turns else 1,
     )
@@ -103,17 +94,12 @@ def sent_turns(items: Sequence[Item], turns: dict[int, Turn]) -> list[SentTurn]:
     return parts
 
 
-def _after(evidence: Evidence, additions: Iterable[NamedText]) -> Iterable[SectionRow]:
-    own = OWN_LABELS.get(evidence.snapshot.purpose, {})
-    labels = BESIDE_LABELS | {MATERIAL: own.get("message", MATERIAL)}
-    return (_section(evidence, part, labels.get(part.name, part.name)) for part in additions)
-
-
-def _section(evidence: Evidence, part: NamedText, label: str) -> SectionRow:
+def _section(evidence: Evidence, part: NamedText) -> SectionRow:
     text = evidence.text(part.sha256)
+    name = MESSAGE if part.name == MATERIAL else part.name  # all of a helping task's message
     return SectionRow(
         name=part.name,
-        label=label,
+        label=label_of(name, evidence.snapshot.purpose),
         tokens=part.tokens,
         text=text[:SECTION_CHARS],
         is_cut=len(text) > SECTION_CHARS,

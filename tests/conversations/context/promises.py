@@ -12,6 +12,7 @@ from conversations.context.fitting import SMALLEST_SHARE
 from conversations.context.invariants import broken
 from conversations.context.reasons import Reason
 from conversations.context.rendering import canonical
+from conversations.context.sources import TurnItem
 from conversations.context.token_calibration import PLAIN
 from conversations.context.token_estimate import text_of
 from conversations.context.turn_history import FATES, Fate, SummarizedRange, bars
@@ -19,7 +20,6 @@ from conversations.context.windowing import NOT_SENT, without_orphans
 from conversations.models import ContextSnapshot, Message, Thread
 from conversations.staff.trace import trace_reads
 from conversations.staff.trace.map_page import map_page
-from memory.sources.recall import RecalledTurn
 from tests.model_server.rules import complaint
 
 ORDER = ["base", "memory", "today", "open_threads", "last_conversation", "history", "message"]
@@ -85,7 +85,7 @@ def check_account(context: Context, stored: Sequence[Message]) -> None:
     items = [(item.kind, item.id) for item in context.items]
     assert len(set(items)) == len(items), "each memory, topic and summary once"
     assert all(item.included or not item.tokens for item in [*context.items, *context.recalled])
-    recalled = {item.position for item in context.recalled if isinstance(item, RecalledTurn) and is_here(item, stored)}
+    recalled = {item.position for item in context.recalled if isinstance(item, TurnItem) and is_here(item, stored)}
     assert recalled == {position for position, run in fates.items() if run.reason is Reason.RECALLED}
     texts = [addition.text for addition in context.parts.additions if addition.name == "recalled"]
     for turn in stored:
@@ -93,7 +93,7 @@ def check_account(context: Context, stored: Sequence[Message]) -> None:
             assert turn.is_active and " ".join(turn.text.split()) in texts[0], "what is told to be recalled is sent"
 
 
-def is_here(item: RecalledTurn, stored: Sequence[Message]) -> bool:
+def is_here(item: TurnItem, stored: Sequence[Message]) -> bool:
     return item.included and item.thread in {str(turn.thread_id) for turn in stored[:1]}
 
 
@@ -159,7 +159,7 @@ def check_body(body: dict[str, Any], context: Context) -> None:
     others = [(item["kind"], item["id"]) for item in items if not in_place(item, body)]
     assert len(set(others)) == len(others)
     told = {(item["kind"], item.get("id")) for item in items}
-    elsewhere = [item for item in context.recalled if not isinstance(item, RecalledTurn) or item.included]
+    elsewhere = [item for item in context.recalled if not isinstance(item, TurnItem) or item.included]
     assert told >= {(item.kind, item.id) for item in [*context.items, *elsewhere]}
     sent = [item for item in items if item["kind"] == "message" and item["included"] and "thread" not in item]
     check_turn_tokens(context, [item["tokens"] for item in sent])

@@ -125,7 +125,6 @@ def test_the_builder_writes_nothing_even_if_it_tried(user: User) -> None:
         {
             "conversations_message",
             "conversations_contextsnapshot",
-            "artifacts_artifact",
             "artifacts_artifactversion",
             *KNOWN,
         },

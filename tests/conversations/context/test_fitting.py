@@ -18,10 +18,11 @@ from conversations.context.fitting import (
     standing_room,
 )
 from conversations.context.rendering import api_messages
+from conversations.context.standing import Tier, cut_tiers
 from conversations.context.token_estimate import estimate_tokens, turn_tokens
 from conversations.context.windowing import Turn, window
 from conversations.models import Assistant, text_blocks
-from memory.sources.sections import OpenTopic, Profile, Summary, Tier, build_tiers, cut_tiers
+from tests.memory.profiles import OpenTopic, Profile, Summary, build_tiers
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 BASE = Section(name="base", text="Be kind.", tokens=20)

@@ -7,7 +7,7 @@ import pytest
 from django.db import connection
 
 from conversations.context.budget import Budget
-from conversations.context.reads import HISTORY, LONGEST_REPLY, HistoryQuery, read_history
+from conversations.context.reads import LONGEST_REPLY, HistoryQuery, history_statement, read_history
 from conversations.models import Thread
 from tests.conversations.factories import make_thread
 
@@ -32,13 +32,11 @@ def test_a_history_whose_budget_ends_early_reads_no_turn_beyond_the_limit() -> N
         "tokens": BUDGET.history_tokens,
         "turns": 81,
         "filtering": True,
-        "listing": True,
-        "most_listed": 20,
         "longest_reply": LONGEST_REPLY,
     }
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE conversations_message")
-        cursor.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {HISTORY}", values)
+        cursor.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {history_statement()}", values)
         ((plan,),) = cursor.fetchall()
     assert max(rows_touched(plan[0]["Plan"])) <= 81
 

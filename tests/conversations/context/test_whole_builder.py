@@ -22,6 +22,7 @@ from conversations.context.filtering import FilterArtifact
 from conversations.context.fitting import history_room, standing_room
 from conversations.context.rendering import canonical
 from conversations.context.rewriting import Rewriting, RewritingOutcome
+from conversations.context.standing import Tier, cut_tiers
 from conversations.context.windowing import Turn, whole, window
 from conversations.models import Assistant, ContextSnapshot, Message, Reply, TokenFactor, text_blocks
 from conversations.replies import closing, model_requests, opening
@@ -29,7 +30,6 @@ from conversations.replies.events import OWNER
 from conversations.replies.transcript import ReplyTranscript
 from conversations.runtime.db import read_only
 from memory.models import DailySummary, Memory, Topic
-from memory.sources.sections import Tier, build_tiers, cut_tiers
 from tests.artifacts.factories import make_artifact
 from tests.conversations.context import promises
 from tests.conversations.factories import make_thread, make_user
@@ -341,13 +341,14 @@ class Story(RuleBasedStateMachine):
 def sent_tiers(context: Context, assistant: Assistant) -> Sequence[Tier]:
     """The tiers before a message or a pair that is too long makes them give way."""
     room = standing_room(context.parts.fixed_tokens, Budget.of(assistant).estimated(context.factor))
-    return next(
-        (cut_tiers(build_tiers(tier.profile, assistant, context.factor), room) for tier in context.parts.tiers), []
+    budgets = {tier.name: tier.source.tokens(assistant) or 0 for tier in context.parts.tiers}
+    return cut_tiers(
+        [tier.within(context.factor.to_estimate(budgets[tier.name])) for tier in context.parts.tiers], room
     )
 
 
 def session_of(context: Context) -> datetime | None:
-    return next((tier.profile.began_at for tier in context.parts.tiers), None)
+    return context.inputs.session.started_at if context.inputs and context.parts.tiers else None
 
 
 @contextmanager

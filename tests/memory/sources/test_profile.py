@@ -20,8 +20,6 @@ from conversations.context.source_problems import Problem, ProblemKind
 from conversations.models import Assistant, Thread
 from conversations.runtime.db import read_only
 from memory.models import DailySummary, Memory, Preferences, ThreadSummary, Topic
-from memory.sources.profile import read_standing
-from memory.sources.sections import KnownFact, OpenTopic, Profile, Summary, build_tiers
 from memory.tags import thread_tag, user_tag
 from tests.conversations.factories import make_thread
 from tests.memory.factories import (
@@ -31,6 +29,8 @@ from tests.memory.factories import (
     make_thread_summary,
     make_topic,
 )
+from tests.memory.profiles import KnownFact, OpenTopic, Profile, Summary, build_tiers
+from tests.memory.profiles import read_profile as read_standing
 
 pytestmark = [pytest.mark.django_db, pytest.mark.oldest_postgres]
 

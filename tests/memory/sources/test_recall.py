@@ -16,6 +16,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conversations.context.reasons import Reason
+from conversations.context.sessions import Session
+from conversations.context.sources import Fitted, MessageQuery, SourceItem
+from conversations.context.token_estimate import estimate_tokens
 from conversations.models import Message, Thread
 from conversations.providers.base import RECALLED
 from conversations.providers.quoting import quoted_texts
@@ -23,14 +26,13 @@ from conversations.runtime.db import read_only
 from conversations.threads.deletion import allow_deletion, delete_thread
 from memory.index.index_turns import catch_up
 from memory.models import IndexedTurn
-from memory.sources.recall import Candidate, RecallQuery, RecallResult, fitted, recall, search
-from memory.sources.sections import Profile, Tier, TierItem
+from memory.sources.recall import Candidate, RecallQuery, RecallSource, fitted, search
 from tests.artifacts.factories import make_artifact
 from tests.conversations.factories import make_thread
 from tests.memory.factories import make_memory
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
-NO_PLACE = TierItem(
+NO_PLACE = SourceItem(
     kind="memory", id="00000000-0000-4000-8000-000000000000", included=False, reason=Reason.OVER_BUDGET, tokens=0
 )
 SMALL_TALK = ["What a day.", "It is quiet here.", "Nothing much happened.", "So it goes."]
@@ -62,10 +64,10 @@ def test_what_is_recalled_keeps_its_room_and_every_row_is_accounted_for(texts: l
     here = uuid.uuid4()
     offered = [candidate(n, text, here) for n, text in enumerate(texts)]
     recalled = fitted(offered, room, here=here)
-    assert sum(section.tokens for section in recalled.sections) <= room
+    assert estimate_tokens(recalled.text) <= room or not recalled.text
     ids = [item.id for item in recalled.items]
     assert len(set(ids)) == len(ids) and set(ids) <= {str(one.id) for one in offered}
-    lines = [line for section in recalled.sections for line in section.text.splitlines()]
+    lines = recalled.text.splitlines()
     assert lines[:1] in ([], [RECALLED])
     assert sum(line.startswith("- ") for line in lines) == sum(item.included for item in recalled.items)
     given_here = {str(one.id) for one in offered if one.thread == here} & {i.id for i in recalled.items if i.included}
@@ -222,8 +224,7 @@ class TestQuoted:
             tell_turns(user, "Paint the boat, please!", at=NOW - timedelta(days=days))
         newest = tell_turns(user, "paint the boat please", at=NOW - timedelta(days=5)).messages.get()
         recalled = reminded(user, here, "Which boat?")
-        (section,) = recalled.sections
-        assert section.text.splitlines() == [
+        assert recalled.text.splitlines() == [
             RECALLED,
             "Said on 16 November 2026 in another conversation:",
             '- person: "paint the boat please" (said 5 times)',
@@ -235,8 +236,8 @@ class TestQuoted:
         here = tell_turns(user, "My boat is blue.", "A blue boat.", at=datetime(2026, 3, 3, 12, tzinfo=UTC))
         tell_turns(user, "Ada: The boat leaks.", at=datetime(2026, 3, 3, 9, tzinfo=UTC))
         make_memory(user, "Has a boat.", created_at=datetime(2026, 1, 2, 9, tzinfo=UTC))
-        (section,) = reminded(user, here, "Is my blue boat the one that leaks?").sections
-        assert section.text.splitlines() == [
+        text = reminded(user, here, "Is my blue boat the one that leaks?").text
+        assert text.splitlines() == [
             RECALLED,
             "Remembered on 2 January 2026:",
             "- Has a boat.",
@@ -246,7 +247,7 @@ class TestQuoted:
             "Said on 3 March 2026 in another conversation:",
             '- "Ada: The boat leaks."',
         ]
-        assert [*quoted_texts(section.text)] == [
+        assert [*quoted_texts(text)] == [
             "Has a boat.",
             "My boat is blue.",
             "A blue boat.",
@@ -263,14 +264,20 @@ class TestQuoted:
         assert reasons == dict(zip(map(str, turns), [made, made, recalled, recalled], strict=True))
 
 
-def reminded(user: User, here: Thread, text: str, given: Sequence[TierItem] = (NO_PLACE,)) -> RecallResult:
-    tier = Tier(name="memory", text="…", tokens=1, items=given, profile=Profile(began_at=NOW))
+def reminded(user: User, here: Thread, text: str, given: Sequence[SourceItem] = (NO_PLACE,)) -> Fitted:
+    query = MessageQuery(
+        user_id=user.pk,
+        thread_id=here.id,
+        session=Session(started_at=NOW),
+        text=text,
+        at=timezone.now(),
+        before=10**6,
+        given={"memory": given},
+    )
+    source = RecallSource()
     with read_only():
-        return recall(
-            RecallQuery(user_id=user.pk, thread_id=here.id, text=text, at=timezone.now(), before=10**6),
-            tiers=[tier],
-            room=200,
-        )
+        recalled = source.search(None, query, 200)
+    return source.fit(recalled, 200) if recalled else Fitted()
 
 
 @pytest.mark.django_db(transaction=True)

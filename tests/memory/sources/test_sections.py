@@ -8,19 +8,12 @@ from hypothesis import strategies as st
 
 from conversations.context.excerpts import count
 from conversations.context.reasons import Reason
+from conversations.context.sources import SourceItem
+from conversations.context.standing import Tier, cut_tiers
 from conversations.context.token_estimate import estimate_tokens
 from conversations.models import Assistant
-from memory.sources.sections import (
-    DROPPED,
-    KnownFact,
-    OpenTopic,
-    Profile,
-    Summary,
-    Tier,
-    TierItem,
-    build_tiers,
-    cut_tiers,
-)
+from memory.sources.today import DROPPED
+from tests.memory.profiles import KnownFact, OpenTopic, Profile, Summary, build_tiers
 
 BEGAN = datetime(2026, 3, 28, 10, tzinfo=UTC)
 WEEK = timedelta(days=7)
@@ -76,22 +69,22 @@ def test_the_tiers_come_in_their_order_with_headings_in_markdown() -> None:
 def test_what_is_given_is_accounted_for_row_by_row() -> None:
     tiers = build_tiers(FULL, Assistant())
     assert [item for tier in tiers for item in tier.items] == [
-        TierItem(kind="memory", id="m0", included=True, reason=Reason.REMEMBERED, tokens=8),
-        TierItem(
+        SourceItem(kind="memory", id="m0", included=True, reason=Reason.REMEMBERED, tokens=8),
+        SourceItem(
             kind="memory", id="m1", included=True, reason=Reason.REMEMBERED, tokens=estimate_tokens("- 她喜欢喝茶 🍵")
         ),
-        TierItem(kind="summary", id="11", included=True, reason=Reason.REMEMBERED, tokens=tiers[1].tokens),
-        TierItem(
+        SourceItem(kind="summary", id="11", included=True, reason=Reason.REMEMBERED, tokens=tiers[1].tokens),
+        SourceItem(
             kind="topic", id="t1", included=True, reason=Reason.REMEMBERED, tokens=estimate_tokens("- 🛶 里斯本之行")
         ),
-        TierItem(
+        SourceItem(
             kind="topic",
             id="t2",
             included=True,
             reason=Reason.REMEMBERED,
             tokens=estimate_tokens("- The tax return (open since 2026-03-14)"),
         ),
-        TierItem(kind="summary", id="7", included=True, reason=Reason.REMEMBERED, tokens=tiers[3].tokens),
+        SourceItem(kind="summary", id="7", included=True, reason=Reason.REMEMBERED, tokens=tiers[3].tokens),
     ]
 
 
@@ -172,7 +165,7 @@ def test_a_topic_of_more_than_seven_days_says_since_when_it_is_open() -> None:
 
 def test_of_a_day_that_is_too_long_the_newest_moments_are_kept() -> None:
     moments = [f"moment {number}" for number in range(30)]
-    tier = only(standing(today=Summary(id="1", text="A full day.", moments=moments)), today_tokens=40)
+    tier = only(standing(today=Summary(id="1", text="A full day.", moments=tuple(moments))), today_tokens=40)
     assert tier.text.startswith(f"## Today\n\nA full day.\n\n{DROPPED}\n- moment 2")
     assert tier.text.endswith("\n- moment 28\n- moment 29") and 30 < tier.tokens <= 40
     assert outcomes([tier]) == {"1": (True, Reason.SHORTENED)}
@@ -224,7 +217,7 @@ def test_cutting_a_line_lays_bare_no_heading() -> None:
 @pytest.mark.parametrize("tokens", range(60, 300, 7))
 def test_lines_that_take_more_together_than_one_by_one_keep_the_budget(tokens: int) -> None:
     line = "—é🐌"  # the end of the line before it changes how this is cut into tokens
-    day = Summary(id="1", text="A day.", moments=[line] * 40)
+    day = Summary(id="1", text="A day.", moments=(line,) * 40)
     tiers = build_tiers(
         standing(facts=of(*[line] * 40), today=day), Assistant(memory_tokens=tokens, today_tokens=tokens)
     )

@@ -1,0 +1,74 @@
+"""What the sections of a request are called, in the order in which they are sent. Those of sources bring their own names."""
+
+from dataclasses import dataclass
+
+from conversations.context.fitting import INSTRUCTION, INSTRUCTIONS, MATERIAL, PROGRAM, ROUND, TOOLS
+from conversations.context.rendering import GO_ON
+from conversations.context.sources import Place, sources_at
+from conversations.models import ContextSnapshot
+
+HISTORY, MESSAGE, REPLY = "history", "message", "reply"
+
+
+@dataclass(frozen=True, kw_only=True)
+class SectionName:
+    """``name`` is the key in snapshot, pages and API; ``label`` is for staff, ``personal_label`` for the person."""
+
+    name: str
+    label: str
+    personal_label: str
+
+
+WRITTEN_BY_STAFF = (
+    SectionName(
+        name=PROGRAM,
+        label="What the program before the model adds, as JSON",
+        personal_label="What the program before the model adds",
+    ),
+    SectionName(name=TOOLS, label="Tools, as JSON", personal_label="Tools it may use"),
+    SectionName(name="base", label="System prompt", personal_label="Instructions"),
+    SectionName(name="rules", label="Rules about artifacts", personal_label="Rules about documents"),
+    SectionName(
+        name=INSTRUCTIONS,
+        label="Instructions of the program that asked",
+        personal_label="Instructions of the program that asked",
+    ),
+)
+TURNS = (
+    SectionName(name=HISTORY, label="Earlier turns", personal_label="Earlier turns"),
+    SectionName(name=MESSAGE, label="The message to answer", personal_label="Your message"),
+)
+REPLY_SO_FAR = "What this reply said and did before, as JSON"
+AFTER = (
+    SectionName(name=INSTRUCTION, label="The preset's instruction", personal_label="The button's instruction"),
+    SectionName(name=MATERIAL, label="Material, as JSON", personal_label="Material"),
+    SectionName(name=REPLY, label=REPLY_SO_FAR, personal_label="What this reply did before"),
+    SectionName(name=ROUND, label=REPLY_SO_FAR, personal_label="What this reply did before"),
+    SectionName(name=GO_ON, label="Words of Openbook: it is to go on", personal_label="That it is to go on"),
+)
+OWN_LABELS: dict[str, dict[str, str]] = {
+    ContextSnapshot.Purpose.REWRITE: {"base": "Instructions", MESSAGE: "Memory, turns and message, as JSON"},
+    ContextSnapshot.Purpose.CONSOLIDATION: {
+        "base": "Instructions",
+        MESSAGE: "Turns, what is noted and topics, as JSON",
+    },
+    ContextSnapshot.Purpose.ARTIFACT: {MESSAGE: "The preset's instruction"},
+}
+"""Where a section of a request for one purpose is something else."""
+
+
+def section_names() -> list[SectionName]:
+    standing, beside = (
+        [
+            SectionName(name=source.name, label=source.label, personal_label=source.personal_label)
+            for source in sources_at(place)
+        ]
+        for place in (Place.STANDING, Place.BESIDE)
+    )
+    return [*WRITTEN_BY_STAFF, *standing, *TURNS, *beside, *AFTER]
+
+
+def label_of(name: str, purpose: str = "") -> str:
+    """What staff call a section. One that no source brings any more is called by its key."""
+    labels = {section.name: section.label for section in section_names()} | OWN_LABELS.get(purpose, {})
+    return labels.get(name, name)

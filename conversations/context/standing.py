@@ -1,0 +1,93 @@
+"""What stands before the turns all session long: a tier each, within its own budget, cut where there is no room. Pure
+(C1, C3–C7, W5).
+
+A tier is a function of rows and of the session's start, never of the time of the request, so that it stays the same byte for
+byte until a row changes, and the provider's prompt cache holds.
+"""
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from functools import lru_cache
+from typing import Any
+
+from conversations.context.excerpts import count
+from conversations.context.source_problems import Problem
+from conversations.context.sources import Fitted, Place, Source, SourceItem, sources_at
+from conversations.context.token_calibration import PLAIN, Factor
+from conversations.models import Assistant
+
+
+@dataclass(frozen=True, kw_only=True)
+class Known:
+    """What the sources hold as a session begins, by name. What was ``sent`` before in the session stays as it was, as long
+    as it fits. Without ``remembers`` the person wants nothing remembered, or nobody can tell."""
+
+    began_at: datetime
+    remembers: bool = True
+    candidates: Mapping[str, Hashable] = field(default_factory=dict)
+    sent: Mapping[str, Fitted] = field(default_factory=dict)
+    problems: Sequence[Problem] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tier:
+    """A section of the system text with the account of its rows. An empty ``text`` is a tier that didn't fit: not sent."""
+
+    source: Source[Any] = field(repr=False)
+    text: str
+    tokens: int
+    items: Sequence[SourceItem]
+    candidates: Hashable = field(default=None, repr=False, compare=False)
+    sent: Fitted | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def name(self) -> str:
+        return self.source.name
+
+    def within(self, tokens: int) -> "Tier":
+        if self.sent and count(self.sent.text) <= tokens:
+            return replace(self, text=self.sent.text, tokens=count(self.sent.text), items=self.sent.items)
+        if self.candidates is None:
+            return replace(self, text="", tokens=0, items=[item.left_out() for item in self.items])
+        fitted = _fitted(self.source, self.candidates, tokens)
+        return replace(self, text=fitted.text, tokens=count(fitted.text), items=fitted.items)
+
+
+@lru_cache(maxsize=512)  # within a session the same tiers are made for every request
+def _fitted(source: Source[Any], candidates: Hashable, tokens: int) -> Fitted:
+    return source.fit(candidates, tokens)
+
+
+def build_tiers(known: Known, assistant: Assistant, factor: Factor = PLAIN) -> list[Tier]:
+    """The tiers in the order that they are sent in, each within its own budget. Where nothing is known there is no tier."""
+    return [
+        tier
+        for source in sources_at(Place.STANDING)
+        if (known.candidates.get(source.name) is not None or source.name in known.sent)
+        and (not source.is_memory or (assistant.uses_memory and known.remembers))
+        if (tier := _tier(source, known).within(factor.to_estimate(source.tokens(assistant) or 0))).items
+    ]
+
+
+def _tier(source: Source[Any], known: Known) -> Tier:
+    sent = known.sent.get(source.name)
+    return Tier(
+        source=source,
+        text="",
+        tokens=0,
+        items=sent.items if sent else (),
+        candidates=known.candidates.get(source.name),
+        sent=sent,
+    )
+
+
+def cut_tiers(tiers: Sequence[Tier], room: int, *, firm: bool = False) -> list[Tier]:
+    """The tiers within ``room`` tokens as far as cutting them in their order helps (W5); if ``firm``, by cutting those alone
+    that are kept otherwise."""
+    left = {tier.name: tier for tier in tiers}
+    for tier in sorted(tiers, key=lambda tier: -tier.source.cut_order):
+        over = sum(each.tokens for each in left.values()) - room
+        if over > 0 and (tier.source.cut_order == 0) is firm:
+            left[tier.name] = tier.within(tier.tokens - over)
+    return list(left.values())

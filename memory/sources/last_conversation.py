@@ -1,0 +1,70 @@
+"""What the last conversation was about, for who comes back after more than a day (C7)."""
+
+import re
+from collections.abc import Mapping, Sequence
+from datetime import date, datetime, timedelta
+from typing import Any
+
+from conversations.context.excerpts import quoted
+from conversations.context.sources import Fitted, ItemKind, Place, Reading, Row, Source, SourceItem, SourceQuery
+from conversations.models import Assistant
+from memory.models import ThreadSummary
+from memory.sources.rows import Summary, fit_summary, parse_text, parse_time, summary_rule
+
+HEADING = "## Last Conversation"
+ENDED_ON = re.compile(r"On (\d{4}-\d\d-\d\d):\n\n")
+LONG_AWAY = timedelta(hours=24)
+
+
+class LastConversationSource(Source[Summary]):
+    name = "last_conversation"
+    place = Place.STANDING
+    label = "Last conversation"
+    personal_label = "Last conversation"
+    budget_field = "last_conversation_tokens"
+    kinds = (
+        ItemKind(
+            code="summary", what="summary of the last conversation", model=ThreadSummary, text="text", thread="thread"
+        ),
+    )
+    cut_order = 3
+    statement = """
+SELECT json_agg(json_build_array(id, CASE WHEN octet_length(text) <= 20000 THEN text END, ended_at))
+FROM (
+    SELECT id, text, ended_at FROM (
+        SELECT id, thread_id, text, ended_at FROM memory_threadsummary
+        WHERE %(long_away)s AND user_id = %(user)s AND ended_at < %(began_at)s
+        ORDER BY ended_at DESC, id DESC LIMIT 20
+    ) AS newest
+    WHERE thread_id IS DISTINCT FROM %(thread)s ORDER BY ended_at DESC, id DESC LIMIT 1
+) AS conversation"""
+
+    def values(self, query: SourceQuery) -> Mapping[str, Any]:
+        began_at, away_since = query.session.started_at, query.session.away_since
+        return {"long_away": away_since is not None and began_at - away_since > LONG_AWAY}
+
+    def read(self, rows: Sequence[Row], reading: Reading) -> Summary | None:
+        def summary(row: Row) -> Summary:
+            id, text, ended_at = row
+            return Summary(id=str(id), text=parse_text(text), ended_on=parse_time(ended_at, reading.zone).date())
+
+        return next(iter(reading.parsed(rows, summary)), None)
+
+    def fit(self, candidates: Summary, tokens: int) -> Fitted:
+        ended = f"\n\nOn {candidates.ended_on.isoformat()}:" if candidates.ended_on else ""
+        return fit_summary(candidates, HEADING + ended, quoted(candidates.text), tokens)
+
+    def recorded(self, text: str, items: Sequence[SourceItem], at: datetime) -> Summary | None:
+        body = text.partition("\n\n")[2]
+        id = next((item.id for item in items if item.included), None)
+        if id is None:
+            return None
+        if match := ENDED_ON.match(body):
+            return Summary(id=id, text=body[match.end() :], ended_on=date.fromisoformat(match[1]))
+        return Summary(id=id, text=body)
+
+    def columns(self, fitted: Fitted) -> Mapping[str, Any]:
+        return {"last_conversation_present": bool(fitted.text)}
+
+    def rule(self, assistant: Assistant) -> str:
+        return summary_rule(assistant)

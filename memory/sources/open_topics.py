@@ -1,0 +1,82 @@
+"""Topics that the person left open: newest first, and so those that were opened long ago stand behind the rest (C6)."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from conversations.context.excerpts import bullet, fit_list
+from conversations.context.reasons import Reason
+from conversations.context.sources import Fitted, ItemKind, Place, Reading, Row, Source, SourceItem
+from conversations.models import Assistant
+from memory.models import Topic
+from memory.sources.rows import included_lines, list_item, parse_time
+
+HEADING = "## Open Threads"
+MOST_TOPICS = 5
+FRESH = timedelta(days=7)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class OpenTopic:
+    id: str
+    title: str
+    opened_at: datetime
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class OpenTopics:
+    began_at: datetime
+    topics: tuple[OpenTopic, ...]
+
+
+class OpenTopicSource(Source[OpenTopics]):
+    name = "open_threads"
+    place = Place.STANDING
+    label = "Open threads"
+    personal_label = "Open topics"
+    budget_field = "open_threads_tokens"
+    kinds = (
+        ItemKind(
+            code="topic", what="topic", model=Topic, text="title", thread="thread", page="admin:memory_topic_change"
+        ),
+    )
+    cut_order = 2
+    statement = """
+SELECT json_agg(json_build_array(id, title, opened_at) ORDER BY opened_at DESC, id DESC)
+FROM (
+    SELECT id, title, opened_at FROM memory_topic WHERE user_id = %(user)s AND resolved_at IS NULL
+    ORDER BY opened_at DESC, id DESC LIMIT 10
+) AS topics"""
+
+    def read(self, rows: Sequence[Row], reading: Reading) -> OpenTopics | None:
+        topics = reading.parsed(
+            rows,
+            lambda row: OpenTopic(id=row[0], title=row[1], opened_at=parse_time(row[2], reading.zone)),
+        )
+        return OpenTopics(began_at=reading.session.started_at, topics=topics) if topics else None
+
+    def fit(self, candidates: OpenTopics, tokens: int) -> Fitted:
+        topics = [topic for topic in candidates.topics if topic.title.strip()]
+        lines = {topic.id: _line(topic, candidates.began_at) for topic in topics[:MOST_TOPICS]}
+        text, fitted = fit_list(HEADING, lines, tokens)
+        reasons = {topic.id: Reason.OVER_BUDGET if topic.id in lines else Reason.LIMIT for topic in topics}
+        return Fitted(
+            text=text, items=[list_item("topic", id, fitted, instead=reason) for id, reason in reasons.items()]
+        )
+
+    def recorded(self, text: str, items: Sequence[SourceItem], at: datetime) -> OpenTopics:
+        lines = included_lines(text.partition("\n\n")[2], items)
+        topics = tuple(OpenTopic(id=id, title=line, opened_at=at) for id, line in lines)
+        return OpenTopics(began_at=at, topics=topics)
+
+    def columns(self, fitted: Fitted) -> Mapping[str, Any]:
+        return {"open_threads_count": sum(item.included for item in fitted.items)}
+
+    def rule(self, assistant: Assistant) -> str:
+        return f"Open threads take at most {assistant.open_threads_tokens:,} tokens."
+
+
+def _line(topic: OpenTopic, began_at: datetime) -> str:
+    since = f" (open since {topic.opened_at.date().isoformat()})" if began_at - topic.opened_at > FRESH else ""
+    return f"{bullet(topic.title)}{since}"

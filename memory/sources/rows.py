@@ -1,0 +1,71 @@
+"""What the sources of memory share: parts of rows, lines of a tier, the account of a row. Pure."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, tzinfo
+
+from conversations.context.excerpts import FittedLines, count, piece
+from conversations.context.reasons import Reason
+from conversations.context.sources import Fitted, InvalidRow, SourceItem
+from conversations.models import Assistant
+
+BULLET = "- "
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Summary:
+    """Of a day, with its key moments in order, or of a conversation, with the day it ended on."""
+
+    id: str
+    text: str
+    moments: tuple[str, ...] = ()
+    ended_on: date | None = None
+
+
+def parse_text(text: str | None) -> str:
+    if text is None:
+        raise InvalidRow("A text is too long.")
+    return text
+
+
+def parse_time(written: str, zone: tzinfo = UTC) -> datetime:
+    try:
+        return datetime.fromisoformat(written).astimezone(zone)
+    except (ValueError, OverflowError) as error:  # PostgreSQL knows infinity and years that Python doesn't
+        raise InvalidRow("A time is out of range.") from error
+
+
+def list_item(kind: str, id: str, fitted: FittedLines, *, instead: Reason) -> SourceItem:
+    reason, tokens = fitted.get(id, (instead, 0))
+    return SourceItem(kind=kind, id=id, included=id in fitted, reason=reason, tokens=tokens)
+
+
+def summary_fitted(summary: Summary, text: str, reason: Reason) -> Fitted:
+    item = SourceItem(kind="summary", id=summary.id, included=bool(text), reason=reason, tokens=count(text))
+    return Fitted(text=text, items=[item])
+
+
+def fit_summary(summary: Summary, heading: str, body: str, tokens: int) -> Fitted:
+    """The summary whole or a piece of it; nothing where it says nothing."""
+    if not body:
+        return Fitted()
+    text = piece(heading, body, tokens)
+    whole = text == f"{heading}\n\n{body}"
+    return summary_fitted(
+        summary, text, Reason.REMEMBERED if whole else Reason.SHORTENED if text else Reason.OVER_BUDGET
+    )
+
+
+def summary_rule(assistant: Assistant) -> str:
+    """Of any summary: the record doesn't tell which of the two it was."""
+    return (
+        f"Today takes at most {assistant.today_tokens:,} tokens, the last conversation "
+        f"{assistant.last_conversation_tokens:,}."
+    )
+
+
+def included_lines(body: str, items: Sequence[SourceItem]) -> Iterator[tuple[str, str]]:
+    """The ids of what was included, each with its line of a recorded list."""
+    included_ids = [item.id for item in items if item.included]
+    lines = [line.removeprefix(BULLET) for line in body.splitlines() if line.startswith(BULLET)]
+    return zip(included_ids, lines, strict=False)

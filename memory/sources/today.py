@@ -1,0 +1,100 @@
+"""What was said today, in short, with its key moments (C5)."""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from conversations.context.excerpts import bullet, count, quoted
+from conversations.context.reasons import Reason
+from conversations.context.sources import (
+    Fitted,
+    InvalidRow,
+    ItemKind,
+    Place,
+    Reading,
+    Row,
+    Source,
+    SourceItem,
+    SourceQuery,
+)
+from conversations.models import Assistant
+from memory.models import DailySummary
+from memory.sources.rows import BULLET, Summary, fit_summary, parse_text, summary_fitted, summary_rule
+
+HEADING = "## Today"
+DROPPED = "- […]"
+
+
+class TodaySource(Source[Summary]):
+    name = "today"
+    place = Place.STANDING
+    label = "Today"
+    personal_label = "Today"
+    budget_field = "today_tokens"
+    kinds = (ItemKind(code="summary", what="summary of the day", model=DailySummary, text="text"),)
+    cut_order = 1
+    # Which day it is for the person is told by their time zone; UTC's date is at most a day from anyone's.
+    statement = """
+SELECT json_agg(json_build_array(id, CASE WHEN octet_length(text) <= 20000 THEN text END, day,
+                                 CASE WHEN octet_length(key_moments::text) <= 20000 THEN key_moments END))
+FROM memory_dailysummary WHERE user_id = %(user)s AND day BETWEEN %(day)s::date - 1 AND %(day)s::date + 1"""
+
+    def values(self, query: SourceQuery) -> Mapping[str, Any]:
+        return {"day": query.session.started_at.astimezone(UTC).date()}
+
+    def read(self, rows: Sequence[Row], reading: Reading) -> Summary | None:
+        day = reading.session.started_at.astimezone(reading.zone).date().isoformat()
+        return next(iter(reading.parsed([row for row in rows if row[2] == day], _summary)), None)
+
+    def fit(self, candidates: Summary, tokens: int) -> Fitted:
+        """The summary and its key moments; if they are too long, the newest moments that fit; and if none does, a piece."""
+        body = quoted(candidates.text)
+        moments = [bullet(moment) for moment in candidates.moments if moment.strip()]
+        if count(_day(body, moments)) > tokens and moments:
+            kept = _newest(body, moments, tokens)
+            if kept or (body and count(_day(body, [DROPPED])) <= tokens):
+                return summary_fitted(candidates, _day(body, [DROPPED, *kept]), Reason.SHORTENED)
+        return fit_summary(candidates, HEADING, _body(body, moments), tokens)
+
+    def recorded(self, text: str, items: Sequence[SourceItem], at: datetime) -> Summary:
+        body = text.partition("\n\n")[2]
+        summary, _, last = body.rpartition("\n\n")
+        lines = last.splitlines()
+        if lines and all(line.startswith(BULLET) for line in lines):
+            moments = tuple(line.removeprefix(BULLET) for line in lines)
+            return Summary(id=items[0].id, text=summary, moments=moments)
+        return Summary(id=items[0].id, text=body)
+
+    def columns(self, fitted: Fitted) -> Mapping[str, Any]:
+        return {"today_summary_present": bool(fitted.text)}
+
+    def rule(self, assistant: Assistant) -> str:
+        return summary_rule(assistant)
+
+
+def _newest(body: str, moments: Sequence[str], tokens: int) -> list[str]:
+    kept: list[str] = []
+    left = tokens - count(_day(body, [DROPPED]))
+    for moment in reversed(moments):
+        left -= count(moment)
+        if left < 0:
+            break
+        kept.insert(0, moment)
+    while kept and count(_day(body, [DROPPED, *kept])) > tokens:
+        kept.pop(0)
+    return kept
+
+
+def _day(body: str, moments: Sequence[str]) -> str:
+    return f"{HEADING}\n\n{_body(body, moments)}"
+
+
+def _body(body: str, moments: Sequence[str]) -> str:
+    return "\n\n".join(filter(None, (body, "\n".join(moments))))
+
+
+def _summary(row: Row) -> Summary:
+    id, text, _, moments = row
+    if not isinstance(moments, list) or not all(isinstance(moment, str) for moment in moments):
+        raise InvalidRow(f"The key moments of summary {id} are no list of texts, or too long.")
+    return Summary(id=str(id), text=parse_text(text), moments=tuple(moments))
