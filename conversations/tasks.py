@@ -12,10 +12,10 @@ from django.tasks import task
 from django.utils import timezone
 
 from conversations.accounts import lifecycle, mailing
+from conversations.providers.errors import place_of
 from conversations.runtime import interruption, telemetry
 from conversations.runtime.request_ids import request_scope
 from conversations.upkeep import hourly_figures, retention
-from memory.consolidation import consolidation_state
 
 
 class TaskFailed(Exception):
@@ -33,7 +33,7 @@ def unattended[**P](work: Callable[P, None]) -> Callable[P, None]:
         except interruption.Stopped:
             return
         except Exception as error:
-            raise TaskFailed(consolidation_state.described(error)) from None
+            raise TaskFailed(place_of(error)) from None
 
     return body
 

@@ -1,7 +1,10 @@
-"""What went wrong with a call of a model, in Openbook's words: pure, and without any SDK."""
+"""What went wrong with a call of a model, in Openbook's words, without any SDK."""
 
 import tomllib
+import traceback
 from pathlib import Path
+
+from django.conf import settings
 
 from conversations.providers.base import ProviderError
 from conversations.providers.claude_cli_version import OLDEST
@@ -82,3 +85,16 @@ def without(secret: str, text: str) -> str:
 
 def shortened(text: str) -> str:
     return text if len(text) <= LONGEST_DETAIL else text[: LONGEST_DETAIL - 1] + "…"
+
+
+def place_of(error: BaseException) -> str:
+    """An exception by its kind and the line of ours that it came from: what it says itself may hold a text of a user's."""
+    kind = f"{type(error).__name__} ({error.code})" if isinstance(error, ProviderError) else type(error).__name__
+    frames = traceback.extract_tb(error.__traceback__)
+    paths = [(Path(frame.filename), frame.lineno) for frame in frames if "site-packages" not in frame.filename]
+    ours = [
+        f"{path.relative_to(settings.BASE_DIR)}:{line}"
+        for path, line in paths
+        if path.is_relative_to(settings.BASE_DIR)
+    ]
+    return f"{kind} at {ours[-1]}" if ours else kind

@@ -19,6 +19,7 @@ from django.utils import timezone
 
 from conversations.models import Message, Reply
 from conversations.providers import Provider
+from conversations.providers.errors import place_of
 from memory.consolidation import consolidation_state, store
 from memory.consolidation.findings import Findings, SourceTurn, with_made
 from memory.consolidation.pending_parts import (
@@ -75,7 +76,7 @@ def consolidate(
                 _settle_days(user_id, zone, at)
         except Exception as error:
             if connection.is_usable():
-                consolidation_state.record_failure(user_id, consolidation_state.described(error))
+                consolidation_state.record_failure(user_id, place_of(error))
             raise
         _ended(user_id)
         if whole:

@@ -1,13 +1,9 @@
 """How consolidating a user went: failures in a row, and when it is tried again."""
 
-import traceback
 from datetime import timedelta
-from pathlib import Path
 
-from django.conf import settings
 from django.utils import timezone
 
-from conversations.providers import ProviderError
 from conversations.runtime.db import run
 from conversations.runtime.sql_files import read_statements
 from memory.models import Consolidation
@@ -33,15 +29,3 @@ def record_failure(user_id: int, error: str) -> None:
         longest=len(PAUSES),
         error=error[:ERROR_CHARS],
     )
-
-
-def described(error: BaseException) -> str:
-    """An exception by its kind and the line of ours that it came from: what it says itself may hold a text of a user's."""
-    kind = f"{type(error).__name__} ({error.code})" if isinstance(error, ProviderError) else type(error).__name__
-    root = settings.BASE_DIR
-    ours = [frame for frame in traceback.extract_tb(error.__traceback__) if _is_ours(Path(frame.filename), root)]
-    return f"{kind} at {Path(ours[-1].filename).relative_to(root)}:{ours[-1].lineno}" if ours else kind
-
-
-def _is_ours(path: Path, root: Path) -> bool:
-    return path.is_relative_to(root) and "site-packages" not in path.parts

@@ -29,11 +29,13 @@ from memory.consolidation.findings import EarlierTopic
 
 @dataclass(frozen=True, kw_only=True)
 class NoteRequest:
-    """A request that is to be recorded, with the texts that it names."""
+    """A request that is to be recorded, with the texts that it names, and what its answer speaks of by number."""
 
     snapshot: ContextSnapshot
     blocks: Sequence[ContextBlock]
     payload: Payload
+    known: Sequence[tuple[UUID, str]]
+    topics: Sequence[EarlierTopic]
 
 
 def noting(
@@ -93,7 +95,7 @@ def noting(
     )
     of_thread = [ContextBlock(thread=thread, sha256=sha256(text), text=text) for text in (material, items) if text]
     of_staff = [ContextBlock(sha256=sha256(section.text), text=section.text) for section in sections]
-    return NoteRequest(snapshot=snapshot, blocks=[*of_staff, *of_thread], payload=payload)
+    return NoteRequest(snapshot=snapshot, blocks=[*of_staff, *of_thread], payload=payload, known=known, topics=topics)
 
 
 def runs_of_part(turns: Sequence[Turn], thread: Thread, excluded: Sequence[tuple[Turn, Reason]] = ()) -> list[TurnRun]:

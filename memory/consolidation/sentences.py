@@ -43,17 +43,8 @@ QUOTATION = re.compile("[“„«\"][^“”„«»\"\n]*[”“»\"]|(?<!\\w)[�
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class SpokenTurn:
-    """What a turn says: who is named as its speaker, if anybody, and the sentences."""
-
-    speaker: str
-    sentences: tuple[str, ...]
-    is_material: bool
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class SpokenSentence:
-    """A sentence with where it stands. ``last`` is whether the turn ends with it."""
+    """A sentence with who is named as its speaker, if anybody, and where it stands in its turn."""
 
     turn: SourceTurn
     speaker: str
@@ -61,26 +52,17 @@ class SpokenSentence:
     place: int
     is_own_word: bool
     """Whether it may tell something of the person."""
-    last: bool
-
-
-def parse_turn(text: str) -> SpokenTurn:
-    """The sentences of a turn in order. Whether it brings somebody else's text, which tells nothing of who brings it."""
-    match = SPEAKER.match(text)
-    name = match[1] if match and match[1][0].isupper() and match[1].casefold() not in NO_NAME else ""
-    body = text[match.end() :] if match and name else text
-    return SpokenTurn(speaker=name, sentences=tuple(_sentences(body[:LONGEST_READ])), is_material=is_material(text))
 
 
 def sentences_of(turn: SourceTurn) -> Iterator[SpokenSentence]:
-    spoken_turn = parse_turn(turn.text)
-    is_own = turn.is_persons and not spoken_turn.is_material
-    for place, text in enumerate(spoken_turn.sentences):
+    """In order. Where the turn brings somebody else's text, they tell nothing of who brings it."""
+    match = SPEAKER.match(turn.text)
+    name = match[1] if match and match[1][0].isupper() and match[1].casefold() not in NO_NAME else ""
+    body = turn.text[match.end() :] if match and name else turn.text
+    is_own = turn.is_persons and not is_material(turn.text)
+    for place, text in enumerate(_sentences(body[:LONGEST_READ])):
         if not UNREADABLE.search(text):
-            last = place == len(spoken_turn.sentences) - 1
-            yield SpokenSentence(
-                turn=turn, speaker=spoken_turn.speaker, text=text, place=place, is_own_word=is_own, last=last
-            )
+            yield SpokenSentence(turn=turn, speaker=name, text=text, place=place, is_own_word=is_own)
 
 
 def is_material(text: str) -> bool:

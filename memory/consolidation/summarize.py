@@ -7,7 +7,7 @@ import asyncio
 import logging
 import uuid
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 
 from django.conf import settings
@@ -23,9 +23,9 @@ from conversations.replies.closing import Outcome, end_request
 from conversations.runtime import telemetry
 from conversations.runtime.text import clean
 from memory.consolidation import extraction_prompt
-from memory.consolidation.findings import EarlierTopic, Findings, SourceTurn
-from memory.consolidation.note_request import noting
-from memory.consolidation.pending_parts import PartContent, PendingPart, hold
+from memory.consolidation.findings import Findings, SourceTurn
+from memory.consolidation.note_request import NoteRequest, noting
+from memory.consolidation.pending_parts import PendingPart, hold
 from memory.consolidation.store import open_topics_of
 from memory.consolidation.supersession import Facts
 from memory.models import Memory
@@ -35,16 +35,6 @@ BY_RULES = "What is noted comes from rules."
 DEADLINE_SECONDS = 30.0
 
 log = logging.getLogger("openbook.memory")
-
-
-@dataclass(frozen=True, kw_only=True)
-class SummaryRequest:
-    """A request that is recorded, and what its answer speaks of by number."""
-
-    snapshot: ContextSnapshot
-    payload: Payload
-    known: Sequence[tuple[uuid.UUID, str]]
-    topics: Sequence[EarlierTopic]
 
 
 def writer() -> Provider | None:
@@ -104,7 +94,7 @@ def record(
     facts: Facts,
     *,
     attempt: int,
-) -> SummaryRequest:
+) -> NoteRequest:
     """Store the request about a part, whatever becomes of it. Raises ``PartChanged``.
 
     Under the lock of the thread, which whoever forgets takes too: what was forgotten since it was read is told to no model,
@@ -117,7 +107,7 @@ def record(
         request = noting(
             provider,
             thread,
-            _as_sent(content),
+            [_place(turn) for turn in content.turns],
             excluded=[(_place(turn), reason) for turn, reason in content.excluded],
             material=extraction_prompt.material(turns, known, topics),
             known=known,
@@ -126,7 +116,7 @@ def record(
         )
         ContextBlock.objects.bulk_create(request.blocks, ignore_conflicts=True)
         request.snapshot.save(force_insert=True)
-    return SummaryRequest(snapshot=request.snapshot, payload=request.payload, known=known, topics=topics)
+    return request
 
 
 def end_left_behind(user_id: int, since: datetime) -> None:
@@ -149,16 +139,12 @@ def _bearing_facts(turns: Sequence[SourceTurn], facts: Facts) -> list[tuple[uuid
     return [(fact.id, fact.text) for fact in bearing if fact.id in there]
 
 
-def _as_sent(content: PartContent) -> list[windowing.Turn]:
-    """The turns of the part with what the account of a request says of them, which is not their text."""
-    return [_place(turn) for turn in content.turns]
-
-
 def _place(turn: Message) -> windowing.Turn:
+    """What the account of a request says of a turn, which is not its text."""
     return replace(windowing.Turn.of(turn), content=[])
 
 
-def _parse(answer: str | None, call: ModelCall, request: SummaryRequest, turns: Sequence[SourceTurn]) -> Findings:
+def _parse(answer: str | None, call: ModelCall, request: NoteRequest, turns: Sequence[SourceTurn]) -> Findings:
     """Raises ``InvalidAnswer`` also where the answer was cut short or has no end."""
     if answer is None or call.finished is None:
         raise extraction_prompt.InvalidAnswer("The answer has no end.")

@@ -103,7 +103,11 @@ class Facts:
         if not cue_phrases.ENDS.search(fact.text.replace("’", "'")):
             return []
         words, _ = key_of(fact.text)
-        return [one for one in self.by_id.values() if not one.ended and not one.key[1] and _within(one.key[0], words)]
+        return [
+            one
+            for one in self.by_id.values()
+            if not one.ended and not one.key[1] and one.key[0] and one.key[0] <= words
+        ]
 
 
 def stored_fact(
@@ -115,38 +119,29 @@ def stored_fact(
 
 
 def new_facts(extracted: Sequence[ExtractedFact], facts: Facts) -> list[New]:
-    """What of the found is not known yet, in the order in which it was said. Takes note of it in ``facts``."""
+    """What of the extracted is not known yet, in the order in which it was said. Takes note of it in ``facts``."""
     new: list[New] = []
     for fact in sorted(extracted, key=lambda one: one.at):
         if facts.holds(fact):
             continue
-        others = {
-            one.id: one
-            for one in [*facts.current(fact.replaces), *facts.in_slot(slot_of(fact.text)), *facts.denied_by(fact)]
-        }
-        later = max((one for one in others.values() if one.at > fact.at), key=lambda one: one.at, default=None)
-        earlier = tuple(one.id for one in others.values() if one.at <= fact.at)
-        new.append(New(id=uuid.uuid4(), fact=fact, replaces=earlier, replaced_by=later))
-        _note(facts, new[-1])
+        touched = [*facts.current(fact.replaces), *facts.in_slot(slot_of(fact.text)), *facts.denied_by(fact)]
+        others = {other.id: other for other in touched}.values()
+        later = max((other for other in others if other.at > fact.at), key=lambda other: other.at, default=None)
+        earlier = tuple(other.id for other in others if other.at <= fact.at)
+        new.append(_noted(New(id=uuid.uuid4(), fact=fact, replaces=earlier, replaced_by=later), facts))
     return new
 
 
 def facts_alone(extracted: Sequence[ExtractedFact], facts: Facts) -> list[New]:
-    """What of the found is not known yet, and replaces nothing. Takes note of it in ``facts``."""
-    new: list[New] = []
-    for fact in extracted:
-        if not facts.holds(fact):
-            new.append(New(id=uuid.uuid4(), fact=fact))
-            _note(facts, new[-1])
-    return new
+    """What of the extracted is not known yet, and replaces nothing. Takes note of it in ``facts``."""
+    return [_noted(New(id=uuid.uuid4(), fact=fact), facts) for fact in extracted if not facts.holds(fact)]
 
 
-def _note(facts: Facts, new: New) -> None:
-    fact = new.fact
-    facts.add(
-        stored_fact(id=new.id, text=fact.text, sources=fact.sources, at=fact.at, ended=new.replaced_by is not None)
-    )
+def _noted(new: New, facts: Facts) -> New:
+    fact, ended = new.fact, new.replaced_by is not None
+    facts.add(stored_fact(id=new.id, text=fact.text, sources=fact.sources, at=fact.at, ended=ended))
     facts.end(new.replaces)
+    return new
 
 
 def key_of(text: str) -> Key:
@@ -171,7 +166,3 @@ def retold(key: Key, known: Key) -> bool:
     if denies != other_denies or not (words and others):
         return False
     return words <= others or len(words & others) / len(words | others) >= SIMILAR
-
-
-def _within(some: frozenset[str], others: frozenset[str]) -> bool:
-    return bool(some) and some <= others

@@ -76,33 +76,17 @@ class ConsolidationAdmin(InspectionAdmin[Consolidation]):
         label, note = state_of(row, newest=row.newest, is_off=row.is_off, now=timezone.now())
         return display.with_note(display.status(STYLES[label], label), note)
 
-    @admin.display(description="through", ordering="through")
-    def done_through(self, row: Consolidation) -> SafeString | str:
-        return display.when(row.through)
-
-    @admin.display(ordering="started_at")
-    def last_attempt(self, row: Consolidation) -> SafeString | str:
-        return display.when(row.started_at)
+    done_through = display.time_column("through", "through", "through")
+    last_attempt = display.time_column("started_at", "last attempt", "started_at")
 
     @admin.display
     def parts(self, row: Consolidation) -> str:
         return f"{row.parts_done:,} of {row.parts_to_do:,}"
 
-    @admin.display
-    def started(self, row: Consolidation) -> SafeString | str:
-        return display.when(row.started_at)
-
-    @admin.display
-    def ended(self, row: Consolidation) -> SafeString | str:
-        return display.when(row.ended_at)
-
-    @admin.display(description="more to do since")
-    def wanted(self, row: Consolidation) -> SafeString | str:
-        return display.when(row.wanted_at)
-
-    @admin.display(description="not before")
-    def again(self, row: Consolidation) -> SafeString | str:
-        return display.when(row.not_before)
+    started = display.time_column("started_at", "started")
+    ended = display.time_column("ended_at", "ended")
+    wanted = display.time_column("wanted_at", "more to do since")
+    again = display.time_column("not_before", "not before")
 
     @admin.display
     def memories(self, row: Consolidation) -> SafeString:

@@ -96,9 +96,7 @@ class MemoryAdmin(SourcedAdmin[Memory]):
         "No memories. They come from what people say, ten minutes after they have stopped, or are written by hand."
     )
 
-    @admin.display(ordering="created_at")
-    def created(self, row: Memory) -> SafeString | str:
-        return display.when(row.created_at)
+    created = display.time_column("created_at", "created", "created_at")
 
     @admin.display(description="memory")
     def fact(self, row: Memory) -> SafeString | str:
@@ -114,17 +112,9 @@ class MemoryAdmin(SourcedAdmin[Memory]):
             return "replaced"
         return "ended" if row.ended_at else "holds"
 
-    @admin.display(description="valid from")
-    def since(self, row: Memory) -> SafeString | str:
-        return display.when(row.valid_from)
-
-    @admin.display(description="valid until")
-    def until(self, row: Memory) -> SafeString | str:
-        return display.when(row.valid_until)
-
-    @admin.display
-    def ended(self, row: Memory) -> SafeString | str:
-        return display.when(row.ended_at)
+    since = display.time_column("valid_from", "valid from")
+    until = display.time_column("valid_until", "valid until")
+    ended = display.time_column("ended_at", "ended")
 
     @admin.display
     def replaced_by(self, row: Memory) -> SafeString | str:
@@ -144,13 +134,8 @@ class ThreadSummaryAdmin(SummaryAdmin[ThreadSummary], InThreadAdmin[ThreadSummar
     ]  # fmt: skip
     empty_text = "No summaries. One is made of each part of a thread, ten minutes after somebody has stopped writing."
 
-    @admin.display(ordering="started_at")
-    def started(self, row: ThreadSummary) -> SafeString | str:
-        return display.when(row.started_at)
-
-    @admin.display(description="time", ordering="ended_at")
-    def ended(self, row: ThreadSummary) -> SafeString | str:
-        return display.when(row.ended_at)
+    started = display.time_column("started_at", "started", "started_at")
+    ended = display.time_column("ended_at", "time", "ended_at")
 
     @admin.display(description="turns")
     def part(self, row: ThreadSummary) -> str:
@@ -191,9 +176,7 @@ class DailySummaryAdmin(SummaryAdmin[DailySummary]):
             for part in summaries
         )
 
-    @admin.display(ordering="updated_at")
-    def updated(self, row: DailySummary) -> SafeString | str:
-        return display.when(row.updated_at)
+    updated = display.time_column("updated_at", "updated", "updated_at")
 
 
 @admin.register(Topic)
@@ -215,10 +198,5 @@ class TopicAdmin(InThreadAdmin[Topic]):
     def state(self, row: Topic) -> str:
         return "resolved" if row.resolved_at else "open"
 
-    @admin.display(ordering="opened_at")
-    def opened(self, row: Topic) -> SafeString | str:
-        return display.when(row.opened_at)
-
-    @admin.display
-    def resolved(self, row: Topic) -> SafeString | str:
-        return display.when(row.resolved_at)
+    opened = display.time_column("opened_at", "opened", "opened_at")
+    resolved = display.time_column("resolved_at", "resolved")
