@@ -1,8 +1,24 @@
 """Errors that people and programs are told. One shape on every door: REST, SSE and WebSocket (shared by all of them)."""
 
-from typing import Any
+from typing import Annotated, Any, TypedDict
 
 from conversations.runtime.request_ids import current_request_id
+
+
+class ErrorObject(TypedDict):
+    """What went wrong, and what to do."""
+
+    type: Annotated[str, "Its kind, such as `invalid_request`, `not_found`, `conflict`, `model`."]
+    code: Annotated[str, "Exactly what it is, such as `reply_in_progress`. It never changes."]
+    message: Annotated[str, "For people: what to do."]
+    details: Annotated[dict[str, Any], "What more there is to know, by `code`; may be empty."]
+    request_id: Annotated[str, "The server's log tells more under it; also in `X-Request-ID`."]
+
+
+class ErrorAnswer(TypedDict):
+    """Every failure has this shape."""
+
+    error: Annotated[ErrorObject, "What went wrong."]
 
 
 class OpenbookError(Exception):
@@ -185,7 +201,7 @@ class Unavailable(OpenbookError):
 
 def error_object(
     *, type: str, code: str, message: str, details: dict[str, Any] | None = None, request_id: str = ""
-) -> dict[str, Any]:
+) -> ErrorObject:
     """The error object of the contract."""
     return {
         "type": type,
@@ -196,5 +212,5 @@ def error_object(
     }
 
 
-def describe(error: OpenbookError) -> dict[str, Any]:
+def describe(error: OpenbookError) -> ErrorObject:
     return error_object(type=error.type, code=error.code, message=error.message, details=error.details)

@@ -1,52 +1,52 @@
 """Artifacts over REST: made by programs, changed by hand, deleted and restored."""
 
-from typing import Any
-
 from django.db import transaction
 from django.utils import timezone
-from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from artifacts import services
 from artifacts.models import Artifact, ArtifactVersion, Kind
 from artifacts.rest import serializers
-from conversations import threads, wire
+from conversations import threads
 from conversations.errors import ArtifactNotFound, VersionNotFound
 from conversations.rest import conditional
+from conversations.rest.answers import answer
 from conversations.rest.base import APIView, caller, valid
-from conversations.rest.pagination import ArtifactPagination, VersionPagination
-from conversations.rest.query_params import chosen, switched
+from conversations.rest.pagination import ordered_by
+from conversations.rest.query_params import Choice, Switch
+from conversations.wire.artifacts import (
+    ArtifactAnswer,
+    VersionAnswer,
+    artifact_object,
+    artifact_rows,
+    version_object,
+    version_rows,
+)
 from memory.consolidation import invalidation
 
-CONTENT = OpenApiParameter("content", OpenApiTypes.BOOL, description="`false`: without their contents.")
-DELETED = OpenApiParameter("deleted", OpenApiTypes.BOOL, description="`true`: also one that is deleted.")
+CONTENT = Switch("content", "`false`: without their contents.")
+DELETED = Switch("deleted", "`true`: also one that is deleted.")
 
 
 class ArtifactList(APIView):
-    pagination_class = ArtifactPagination
+    pagination_class = ordered_by("-updated_at", "-id")
+    deleted = Switch("deleted", "`true`: those that are deleted instead.")
+    kind = Choice("kind", Kind.values, "Only those of this kind.")
 
-    @extend_schema(
-        responses=serializers.ArtifactAnswer(many=True),
-        parameters=[
-            CONTENT,
-            OpenApiParameter("deleted", OpenApiTypes.BOOL, description="`true`: those that are deleted instead."),
-            OpenApiParameter("kind", OpenApiTypes.STR, enum=Kind.values, description="Only those of this kind."),
-        ],
-    )
+    @extend_schema(responses=answer(ArtifactAnswer, many=True), parameters=[CONTENT, deleted, kind])
     def get(self, request: Request, thread_id: str) -> Response:
         """The artifacts of a thread, the one that was changed last first."""
         thread = threads.get(caller(request), thread_id)
-        whole = switched(request, "content", default=True)
-        artifacts = Artifact.objects.filter(thread=thread, deleted_at__isnull=not switched(request, "deleted"))
-        if kind := chosen(request, "kind", Kind.values):
+        whole = CONTENT.read(request, default=True)
+        artifacts = Artifact.objects.filter(thread=thread, deleted_at__isnull=not self.deleted.read(request))
+        if kind := self.kind.read(request):
             artifacts = artifacts.filter(kind=kind)
-        paginator = self.pagination_class()
-        page = paginator.paginate_queryset(wire.artifact_rows(artifacts, whole=whole), request)
-        return paginator.get_paginated_response([wire.artifact_object(each, whole=whole) for each in page])
+        rows = artifact_rows(artifacts, whole=whole)
+        return self.page(request, rows, lambda page: [artifact_object(row, whole=whole) for row in page])
 
-    @extend_schema(request=serializers.NewArtifact, responses={201: serializers.ArtifactAnswer})
+    @extend_schema(request=serializers.NewArtifact, responses={201: answer(ArtifactAnswer)})
     def post(self, request: Request, thread_id: str) -> Response:
         """Add an artifact to a thread. An assistant turn not more than 5 seconds older counts as what made it."""
         thread = threads.get(caller(request), thread_id)
@@ -64,16 +64,13 @@ class ArtifactList(APIView):
 
 
 class ArtifactDetail(APIView):
-    @extend_schema(responses=serializers.ArtifactAnswer, parameters=[DELETED])
+    @extend_schema(responses=answer(ArtifactAnswer), parameters=[DELETED])
     def get(self, request: Request, artifact_id: str) -> Response:
         """One artifact as its newest version has it."""
         artifact = _artifact(request, artifact_id)
-        tag = conditional.of_artifact(artifact.id)
-        if conditional.is_known(request, tag):
-            return conditional.not_modified(tag)
-        return conditional.tagged(Response(_whole(artifact)), tag)
+        return conditional.unless_known(request, conditional.of_artifact(artifact.id), lambda: _whole(artifact))
 
-    @extend_schema(request=serializers.ArtifactChange, responses=serializers.ArtifactAnswer)
+    @extend_schema(request=serializers.ArtifactChange, responses=answer(ArtifactAnswer))
     def patch(self, request: Request, artifact_id: str) -> Response:
         """Change an artifact. Another content makes the next version; the same one again makes none."""
         artifact = threads.artifact_of(caller(request), artifact_id, deleted=True)
@@ -101,7 +98,7 @@ class ArtifactDetail(APIView):
 
 
 class ArtifactRestore(APIView):
-    @extend_schema(request=None, responses=serializers.ArtifactAnswer)
+    @extend_schema(request=None, responses=answer(ArtifactAnswer))
     def post(self, request: Request, artifact_id: str) -> Response:
         """Bring a deleted artifact back. One that is not deleted stays as it is."""
         artifact = threads.artifact_of(caller(request), artifact_id, deleted=True)
@@ -113,39 +110,37 @@ class ArtifactRestore(APIView):
 
 
 class VersionList(APIView):
-    pagination_class = VersionPagination
+    pagination_class = ordered_by("-number")
 
-    @extend_schema(responses=serializers.VersionAnswer(many=True), parameters=[CONTENT, DELETED])
+    @extend_schema(responses=answer(VersionAnswer, many=True), parameters=[CONTENT, DELETED])
     def get(self, request: Request, artifact_id: str) -> Response:
         """The versions of an artifact, newest first."""
-        artifact = _artifact(request, artifact_id)
-        whole = switched(request, "content", default=True)
-        paginator = self.pagination_class()
-        page = paginator.paginate_queryset(wire.version_rows(artifact.versions.all(), whole=whole), request)
-        return paginator.get_paginated_response([wire.version_object(each, whole=whole) for each in page])
+        whole = CONTENT.read(request, default=True)
+        rows = version_rows(_artifact(request, artifact_id).versions.all(), whole=whole)
+        return self.page(request, rows, lambda page: [version_object(row, whole=whole) for row in page])
 
 
 class VersionDetail(APIView):
-    @extend_schema(responses=serializers.VersionAnswer, parameters=[DELETED])
+    @extend_schema(responses=answer(VersionAnswer), parameters=[DELETED])
     def get(self, request: Request, artifact_id: str, number: str) -> Response:
         """One version of an artifact, with its content."""
         versions = _artifact(request, artifact_id).versions.filter(number=version_number(number))
-        version = wire.version_rows(versions, whole=True).first()
+        version = version_rows(versions, whole=True).first()
         if version is None:
             raise VersionNotFound
-        return Response(wire.version_object(version, whole=True))
+        return Response(version_object(version, whole=True))
 
 
 def _artifact(request: Request, artifact_id: str) -> Artifact:
-    return threads.artifact_of(caller(request), artifact_id, deleted=switched(request, "deleted"))
+    return threads.artifact_of(caller(request), artifact_id, deleted=DELETED.read(request))
 
 
-def _whole(artifact: Artifact) -> dict[str, Any]:
+def _whole(artifact: Artifact) -> ArtifactAnswer:
     """As it is stored by now."""
-    row = wire.artifact_rows(Artifact.objects.filter(id=artifact.id), whole=True).first()
+    row = artifact_rows(Artifact.objects.filter(id=artifact.id), whole=True).first()
     if row is None:
         raise ArtifactNotFound
-    return wire.artifact_object(row, whole=True)
+    return artifact_object(row, whole=True)
 
 
 def _provenance(origin: ArtifactVersion.Origin) -> services.Provenance:

@@ -6,7 +6,7 @@ from functools import partial
 from django.http import HttpResponse, HttpResponseBase
 from django.utils.http import content_disposition_header
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
+from drf_spectacular.utils import OpenApiResponse, extend_schema
 from rest_framework.request import Request
 
 from artifacts.exporting import FORMATS
@@ -19,6 +19,7 @@ from conversations.import_export.thread_folder import folder_name, zipped
 from conversations.models import Scope
 from conversations.rest import conditional
 from conversations.rest.base import AsyncAPIView, caller
+from conversations.rest.query_params import Choice, Parameter
 from conversations.rest.streams import StreamedAnswer
 from conversations.runtime import long_work
 from conversations.runtime.db import in_database
@@ -28,17 +29,13 @@ from conversations.runtime.long_work import WorkKind
 class ArtifactExport(AsyncAPIView):
     scopes = {"GET": Scope.EXPORT}
 
+    form = Choice(
+        "as", list(FORMATS), "`source` (default): the content as it is. `md`, `html`, `docx`, `pdf`: laid out as that."
+    )
+    version = Parameter("version", "Number of the version; else the newest.", type=OpenApiTypes.INT)
+
     @extend_schema(
-        responses={(200, "*/*"): OpenApiResponse(OpenApiTypes.BINARY, "The file.")},
-        parameters=[
-            OpenApiParameter(
-                "as",
-                OpenApiTypes.STR,
-                enum=list(FORMATS),
-                description="`source` (default): the content as it is. `md`, `html`, `docx`, `pdf`: laid out as that.",
-            ),
-            OpenApiParameter("version", OpenApiTypes.INT, description="Number of the version; else the newest."),
-        ],
+        responses={(200, "*/*"): OpenApiResponse(OpenApiTypes.BINARY, "The file.")}, parameters=[form, version]
     )
     async def get(self, request: Request, artifact_id: str) -> HttpResponseBase:
         """An artifact as a file."""
@@ -67,7 +64,7 @@ class ArtifactExport(AsyncAPIView):
 
     def _version(self, request: Request, artifact_id: str) -> ArtifactVersion:
         artifact = threads.artifact_of(caller(request), artifact_id)
-        number = request.query_params.get("version")
+        number = self.version.text(request)
         wanted = version_number(number) if number else artifact.version
         version = artifact.versions.filter(number=wanted).select_related("artifact").first()
         if version is None:

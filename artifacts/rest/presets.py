@@ -1,40 +1,55 @@
 """Presets over REST: what an assistant offers, and making it silently."""
 
-from typing import Any
+from typing import Annotated, TypedDict
 
 from django.contrib.auth.models import User
 from django.http import HttpResponseBase
-from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from artifacts import services
-from artifacts.models import Artifact
+from artifacts.models import Artifact, Kind
 from artifacts.rest import serializers
 from conversations import replies, threads, wire
-from conversations.models import Reply
 from conversations.replies.model_requests import OpenedReply
-from conversations.rest.base import APIView, AsyncAPIView, caller, event_stream, token_of, valid
-from conversations.rest.errors import ReplyFailed
-from conversations.rest.pagination import PresetPagination
+from conversations.rest.answers import answer
+from conversations.rest.base import STREAMED, APIView, AsyncAPIView, caller, event_stream, token_of, valid
+from conversations.rest.pagination import ordered_by
+from conversations.rest.views import ended
 from conversations.runtime.db import in_database
+from conversations.runtime.shapes import Id, Slug, fill
+from conversations.wire.artifacts import ArtifactAnswer, artifact_object, artifact_rows
+
+
+class PresetAnswer(TypedDict):
+    slug: Annotated[Slug, "Its name in the API."]
+    name: Annotated[str, "On the button, and the title of what it makes."]
+    description: Annotated[str, "One line that tells what it makes."]
+    kind: Annotated[str, Kind, "What it makes."]
+    artifact: Annotated[Id | None, "What it made in this thread, if it did."]
+
+
+class MadeAnswer(TypedDict):
+    thread: Annotated[Id, "Id of the thread."]
+    reply: Annotated[wire.ReplyAnswer, "The attempt that made it."]
+    artifact: Annotated[ArtifactAnswer | None, "Null where it was stopped before it was made."]
+    request: Annotated[Id | None, "The model request; read it at requests/{id}/."]
 
 
 class PresetList(APIView):
-    pagination_class = PresetPagination
+    pagination_class = ordered_by("order", "name")
 
-    @extend_schema(responses=serializers.PresetAnswer(many=True))
+    @extend_schema(responses=answer(PresetAnswer, many=True))
     def get(self, request: Request, thread_id: str) -> Response:
         """What the thread's assistant can make of the conversation at once, and what it has made so far."""
         thread = threads.get(caller(request), thread_id)
-        paginator = self.pagination_class()
-        page = paginator.paginate_queryset(threads.presets_of(thread), request)
-        return paginator.get_paginated_response(serializers.PresetAnswer(page, many=True).data)
+        presets = threads.presets_of(thread)
+        return self.page(request, presets, lambda page: [fill(PresetAnswer, preset) for preset in page])
 
 
 class PresetRun(AsyncAPIView):
-    @extend_schema(request=serializers.PresetRequest, responses={201: serializers.MadeAnswer})
+    @extend_schema(request=serializers.PresetRequest, responses={201: answer(MadeAnswer)})
     async def post(self, request: Request, thread_id: str, slug: str) -> Response:
         """Make an artifact of the conversation and wait for it. Nothing of this enters the thread's history."""
         opened = await _start(request, thread_id, slug)
@@ -44,7 +59,7 @@ class PresetRun(AsyncAPIView):
 
 
 class PresetStream(AsyncAPIView):
-    @extend_schema(request=serializers.PresetRequest, responses={(200, "text/event-stream"): OpenApiTypes.STR})
+    @extend_schema(request=serializers.PresetRequest, responses=STREAMED)
     async def post(self, request: Request, thread_id: str, slug: str) -> HttpResponseBase:
         """Make an artifact of the conversation and watch it being written, as Server-Sent Events."""
         opened = await _start(request, thread_id, slug)
@@ -62,18 +77,15 @@ async def _start(request: Request, thread_id: str, slug: str) -> OpenedReply:
     )
 
 
-def _made_artifact(user: User, opened: OpenedReply) -> dict[str, Any]:
-    """What a silent reply that has ended made. Raises ``ReplyFailed`` where it failed, ``ReplyNotFound`` where its thread was
-    deleted right after."""
-    reply = threads.reply_of(user, opened.reply.id)
+def _made_artifact(user: User, opened: OpenedReply) -> MadeAnswer:
+    """What a silent reply that has ended made. Raises as ``ended`` does."""
+    reply = ended(user, opened.reply.id)
     described = wire.reply_with_request(reply)
-    if reply.status in (Reply.Status.FAILED, Reply.Status.INTERRUPTED):
-        raise ReplyFailed(reply.error or {}, thread=str(reply.thread_id), reply=str(reply.id))
     versions = services.made_by(reply.id, reply.thread_id)
     artifact = None
     if versions:
-        artifacts = Artifact.objects.filter(id=versions[-1].artifact_id)
-        artifact = wire.artifact_object(wire.artifact_rows(artifacts, whole=True).get(), whole=True)
+        rows = artifact_rows(Artifact.objects.filter(id=versions[-1].artifact_id), whole=True)
+        artifact = artifact_object(rows.get(), whole=True)
     return {
         "thread": str(reply.thread_id),
         "reply": described,

@@ -10,7 +10,7 @@ from django.db.models.functions import Left
 from artifacts.models import Artifact
 from conversations.models import ContextSnapshot
 from conversations.staff.thread_page import position
-from conversations.wire import version_rows
+from conversations.wire.artifacts import version_rows
 
 VERSIONS_SHOWN = 20
 EXCERPT_CHARS = 10_000

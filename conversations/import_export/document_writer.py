@@ -15,8 +15,9 @@ from artifacts.models import Artifact, ArtifactVersion
 from conversations.import_export import FORMAT
 from conversations.models import Message, Thread
 from conversations.runtime.long_work import step
+from conversations.runtime.shapes import moment
 from conversations.threads import messages_of
-from conversations.wire import moment, version_rows
+from conversations.wire.artifacts import version_rows
 from memory.models import Memory, ThreadSummary, Topic
 from memory.services import preferences_of
 

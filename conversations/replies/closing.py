@@ -16,7 +16,7 @@ from django.utils import timezone
 from artifacts import services
 from conversations import threads
 from conversations.accounts import allowances
-from conversations.errors import error_object
+from conversations.errors import ErrorObject, error_object
 from conversations.models import ContextSnapshot, Message, Reply
 from conversations.providers import refusals
 from conversations.providers.base import ModelCall, Usage
@@ -41,8 +41,8 @@ class Outcome:
     message_status: Message.Status = Message.Status.COMPLETE
     stop_reason: str = ""
     usage: Usage = field(default_factory=Usage)
-    error: dict[str, Any] | None = None
-    request_error: dict[str, Any] | None = None
+    error: ErrorObject | None = None
+    request_error: ErrorObject | None = None
     provider_request_id: str = ""
     provider_message_id: str = ""
     diagnostics: Mapping[str, Any] | None = None

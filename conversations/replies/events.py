@@ -5,9 +5,10 @@ import os
 import secrets
 import socket
 import uuid
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, cast
 
 from django.conf import settings
 from django.db import connection
@@ -17,6 +18,16 @@ from artifacts import services
 from conversations import wire
 from conversations.models import ContextSnapshot, Message, Reply, ReplyEvent, Thread
 from conversations.providers.base import Usage
+from conversations.runtime.shapes import fill, moment
+from conversations.wire.artifacts import artifact_note
+from conversations.wire.events import (
+    ArtifactRequestedData,
+    Envelope,
+    MessageSavedData,
+    ReplyBrokenData,
+    ReplyDeltaData,
+    ReplyEndedData,
+)
 
 OWNER = f"{socket.gethostname()[:60]}.{os.getpid()}.{secrets.token_hex(4)}"
 """This process, as the owner of the replies that it runs."""
@@ -35,21 +46,26 @@ class Event:
     reply: uuid.UUID
     seq: int
     type: str
-    data: dict[str, Any]
+    data: Mapping[str, Any]
     at: datetime
 
-    def envelope(self) -> dict[str, Any]:
+    def envelope(self) -> Envelope:
         return {
             "type": self.type,
             "reply": str(self.reply),
             "seq": self.seq,
-            "at": wire.moment(self.at),
+            "at": moment(self.at),
             "data": self.data,
         }
 
     @property
     def is_last(self) -> bool:
         return self.type in ENDINGS
+
+
+def data_of[S](event: Event, shape: type[S]) -> S:
+    """The data of an event whose type has this shape."""
+    return cast("S", event.data)
 
 
 # One statement for all running replies of a process: renew their leases, append what they produced, and learn which of
@@ -119,14 +135,18 @@ def opening(reply: Reply) -> Event:
 
 def requested(reply: Reply) -> Event:
     """The first event of a preset's silent work."""
-    data = {"thread": str(reply.thread_id), "preset": reply.preset}
+    data: ArtifactRequestedData = {"thread": str(reply.thread_id), "preset": reply.preset}
     return Event(reply=reply.id, seq=1, type="artifact.requested", data=data, at=reply.created_at)
 
 
 def saved_event(reply: Reply, message: Message, thread: Thread) -> Event:
     """The first event of a reply to a user turn."""
     fresh = wire.reply_object(Reply(id=reply.id, model=reply.model, continues_id=reply.continues_id))
-    data = {"thread": str(thread.id), "title": thread.title, "message": wire.message_object(message, fresh)}
+    data: MessageSavedData = {
+        "thread": str(thread.id),
+        "title": thread.title,
+        "message": wire.message_object(message, fresh),
+    }
     return Event(reply=reply.id, seq=1, type="message.saved", data=data, at=reply.created_at)
 
 
@@ -141,21 +161,20 @@ def ending(
 ) -> Event:
     """The last event of a reply: the assistant turn, where there is one, and the newest model request. Stored without data."""
     described = wire.reply_object(reply, request, fallback_model=fallback_model)
-    data = {
-        "thread": str(reply.thread_id),
-        "message": wire.message_object(message, described) if message else None,
-        "user_message": str(reply.user_message_id) if reply.user_message_id else None,
-        "user_message_status": str(question_status) if question_status else None,
-        "reply": described,
-        "usage": asdict(Usage(**reply.usage)),
-        "stop_reason": reply.stop_reason,
-        "request": described["request"],
-    }
+    data = fill(
+        ReplyBrokenData if reply.error else ReplyEndedData,
+        reply,
+        thread=reply.thread_id,
+        message=message and wire.message_object(message, described),
+        user_message=reply.user_message_id,
+        user_message_status=question_status,
+        reply=described,
+        usage=asdict(Usage(**reply.usage)),
+        request=described["request"],
+    )
     if reply.user_message_id is None:
         versions = services.made_by(reply.id, reply.thread_id)
-        data["artifact"] = wire.artifact_note(versions[-1].artifact) if versions else None
-    if reply.error:
-        data["error"] = reply.error
+        data["artifact"] = artifact_note(versions[-1].artifact) if versions else None
     return Event(
         reply=reply.id, seq=seq, type=f"reply.{reply.status}", data=data, at=reply.ended_at or reply.created_at
     )
@@ -184,7 +203,7 @@ def _summary(reply: Reply) -> list[Event]:
     message = Message.objects.filter(reply=reply).first()
     if message is None:
         return [_ending(reply, seq=1)]
-    data = {"text": message.text, "whole": True}
+    data: ReplyDeltaData = {"text": message.text, "whole": True}
     return [
         Event(reply=reply.id, seq=1, type="reply.delta", data=data, at=message.created_at),
         _ending(reply, seq=2),

@@ -21,7 +21,7 @@ from conversations.context.invariants import BrokenInvariant, check
 from conversations.context.rendering import GO_ON, MOST_ROUNDS, round_text
 from conversations.context.rewriting import Rewriting, ask_model
 from conversations.context.token_estimate import text_of
-from conversations.errors import Unavailable, error_object
+from conversations.errors import ErrorObject, Unavailable, error_object
 from conversations.models import ApiToken, Assistant, ContextSnapshot, Message, Reply
 from conversations.providers import ProviderError, get_provider, refusals
 from conversations.providers.base import WHOLE, Finished, ModelCall, ToolCalled
@@ -39,6 +39,7 @@ from conversations.runtime.db import in_database
 from conversations.runtime.telemetry import ReplyStep
 from conversations.runtime.text import clean
 from conversations.tools.base import ToolContext
+from conversations.wire.events import ContextBuiltData, ReplyStartedData
 from memory.index.index_turns import catch_up_if_possible
 from memory.sources import backend_ranking
 
@@ -252,7 +253,11 @@ def _tell_of_request(
     book.append(live, "context.built", _context_built(snapshot, context))
     if live.model_used != (context.provider, context.model):
         live.model_used = (context.provider, context.model)
-        started = {"provider": context.provider, "model": context.model, "fallback_for": context.fallback_for or None}
+        started: ReplyStartedData = {
+            "provider": context.provider,
+            "model": context.model,
+            "fallback_for": context.fallback_for or None,
+        }
         book.append(live, "reply.started", started)
 
 
@@ -400,7 +405,7 @@ def _refused(finished: Finished, live: LiveReply) -> Outcome:
     return _failed(error)
 
 
-def _refusal(finished: Finished, *, begun: bool = False, silent: bool = False) -> dict[str, Any]:
+def _refusal(finished: Finished, *, begun: bool = False, silent: bool = False) -> ErrorObject:
     return error_object(
         type="model",
         code=refusals.CODE,
@@ -409,7 +414,7 @@ def _refusal(finished: Finished, *, begun: bool = False, silent: bool = False) -
     )
 
 
-def _failed(error: dict[str, Any]) -> Outcome:
+def _failed(error: ErrorObject) -> Outcome:
     return Outcome(status=Reply.Status.FAILED, message_status=Message.Status.FAILED, error=error)
 
 
@@ -421,14 +426,14 @@ def _without_turn(outcome: Outcome) -> Outcome:
     return replace(outcome, error={**outcome.error, "message": message})
 
 
-def _model_error(error: ProviderError) -> dict[str, Any]:
+def _model_error(error: ProviderError) -> ErrorObject:
     details: dict[str, Any] = {"retryable": error.retryable}
     if error.retryable and error.retry_after is not None:
         details["retry_after"] = math.ceil(error.retry_after)
     return error_object(type="model", code=error.code, message=clean(error.message), details=details)
 
 
-def _internal_error(code: str, message: str, error: Exception) -> dict[str, Any]:
+def _internal_error(code: str, message: str, error: Exception) -> ErrorObject:
     return error_object(
         type="internal",
         code=code,
@@ -437,7 +442,7 @@ def _internal_error(code: str, message: str, error: Exception) -> dict[str, Any]
     )
 
 
-def _context_built(snapshot: ContextSnapshot, context: Context) -> dict[str, Any]:
+def _context_built(snapshot: ContextSnapshot, context: Context) -> ContextBuiltData:
     return {
         "request": str(snapshot.id),
         "total_tokens": context.model_tokens,

@@ -6,7 +6,7 @@ import math
 import uuid
 import weakref
 from dataclasses import dataclass, field
-from typing import Any
+from typing import cast
 
 from django.db import DatabaseError
 from django.utils import timezone
@@ -19,6 +19,7 @@ from conversations.replies.events import OWNER, Event
 from conversations.replies.transcript import ReplyTranscript
 from conversations.runtime.db import in_database
 from conversations.runtime.telemetry import UNTOLD, ReplyStep
+from conversations.wire.events import EventData, ReplyDeltaData, ReplyThinkingData
 
 log = logging.getLogger("openbook.replies")
 
@@ -46,7 +47,7 @@ class LiveReply:
     thread_id: uuid.UUID
     events: list[Event]
     unwritten: list[Event] = field(default_factory=list)
-    pending: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
+    pending: list[tuple[str, EventData]] = field(default_factory=list)
     transcript: ReplyTranscript = field(default_factory=ReplyTranscript)
     call: ModelCall = field(default_factory=ModelCall)
     spent: Usage = field(default_factory=Usage)
@@ -74,7 +75,7 @@ class LiveReply:
     def say(self, text: str) -> None:
         """The next piece of the reply; joined with what is not written yet."""
         if self.pending and self.pending[-1][0] == "reply.delta":
-            self.pending[-1][1]["text"] += text
+            cast("ReplyDeltaData", self.pending[-1][1])["text"] += text
         else:
             self.pending.append(("reply.delta", {"text": text}))
 
@@ -82,7 +83,7 @@ class LiveReply:
         """It goes on thinking, and shows this of it; joined with what is not written yet."""
         seconds = int(self.thought_seconds + (self.call.thinking_seconds or 0.0))
         if self.pending and self.pending[-1][0] == "reply.thinking":
-            summary = self.pending.pop()[1]["summary"] + summary
+            summary = cast("ReplyThinkingData", self.pending.pop()[1])["summary"] + summary
         self.pending.append(("reply.thinking", {"seconds": seconds, "summary": summary}))
 
     def to_write(self) -> list[Event]:
@@ -130,7 +131,7 @@ class Journal:
         if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._run())
 
-    def append(self, live: LiveReply, type: str, data: dict[str, Any]) -> None:
+    def append(self, live: LiveReply, type: str, data: EventData) -> None:
         live.pending.append((type, data))
         self._wake.set()
 

@@ -2,11 +2,12 @@
 
 import time
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from jiter import from_json
 
 from conversations.runtime.text import REPLACEMENT, clean, one_line
+from conversations.wire.events import ToolDeltaData
 
 REST_SECONDS = 0.1
 """Between two looks at the input: each reads it from its beginning."""
@@ -24,7 +25,7 @@ class InputWatcher:
     _announced: bool = False
     _looked_at: float = 0.0
 
-    def feed(self, piece: str) -> dict[str, Any] | None:
+    def feed(self, piece: str) -> ToolDeltaData | None:
         """The next piece of the JSON; returns the data of a ``tool.delta`` where there is something new to show."""
         self._pieces.append(piece)
         now = time.monotonic()
@@ -37,11 +38,11 @@ class InputWatcher:
             return None
         return self._new(parsed) if isinstance(parsed, dict) else None
 
-    def end(self, input: dict[str, Any] | None) -> dict[str, Any] | None:
+    def end(self, input: dict[str, Any] | None) -> ToolDeltaData | None:
         """What is still to be shown of the whole input."""
         return self._new(input) if self.streamed and input else None
 
-    def _new(self, parsed: dict[str, Any]) -> dict[str, Any] | None:
+    def _new(self, parsed: dict[str, Any]) -> ToolDeltaData | None:
         text = parsed.get(self.streamed)
         if not isinstance(text, str):
             return None
@@ -51,9 +52,9 @@ class InputWatcher:
         if not new:
             return None
         self._shown += new
-        data = {"id": self.id, "text": new}
+        data: ToolDeltaData = {"id": self.id, "text": new}
         if not self._announced:
             self._announced = True
             head = {name: clean(one_line(parsed[name])) for name in HEAD if isinstance(parsed.get(name), str)}
-            data = {**data, **head}
+            data = cast("ToolDeltaData", {**data, **head})
         return data

@@ -3,7 +3,6 @@
 import logging
 import time
 from contextlib import aclosing
-from typing import Any
 
 from conversations.context.builder import Context
 from conversations.providers import ProviderError, get_provider
@@ -26,6 +25,7 @@ from conversations.runtime import telemetry
 from conversations.runtime.db import in_database
 from conversations.tools import registered, running
 from conversations.tools.base import ToolContext
+from conversations.wire.events import ToolDeltaData, ToolFinishedData
 
 log = logging.getLogger("openbook.replies")
 
@@ -81,7 +81,7 @@ def begin(book: Journal, live: LiveReply, started: ToolStarted) -> InputWatcher:
     return InputWatcher(id=started.id, streamed=tool.streamed if tool else "")
 
 
-def show(book: Journal, live: LiveReply, data: dict[str, Any] | None) -> None:
+def show(book: Journal, live: LiveReply, data: ToolDeltaData | None) -> None:
     if data:
         book.append(live, "tool.delta", data)
 
@@ -110,12 +110,12 @@ async def run_tools(
         result = done.result
         if result.artifact:
             live.transcript.artifacts.append(result.artifact)
-        data = {
+        data: ToolFinishedData = {
             "id": called.id,
             "name": called.name,
             "text": result.summary,
             "is_error": done.is_error,
-            "artifact": dict(result.artifact) if result.artifact else None,
+            "artifact": result.artifact,
         }
         book.append(live, "tool.finished", data)
         log.info(

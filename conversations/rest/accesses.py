@@ -1,51 +1,40 @@
 """Who of the staff looked at what the caller wrote."""
 
-from typing import Any
+from typing import Annotated, TypedDict
 
 from drf_spectacular.utils import extend_schema
-from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from conversations.accounts.accesses import accesses_to
 from conversations.models import ContentAccess
+from conversations.rest.answers import answer
 from conversations.rest.base import APIView, caller
-from conversations.rest.pagination import AccessPagination
-from conversations.wire import moment
+from conversations.rest.pagination import ordered_by
+from conversations.runtime.shapes import Id, Time, fill
 
 
-class AccessAnswer(serializers.Serializer[Any]):
+class AccessAnswer(TypedDict):
     """That a member of staff was shown something. Recorded before it was shown; nobody can change or delete it."""
 
-    id = serializers.UUIDField(help_text="Id of the record.")
-    at = serializers.DateTimeField(help_text="When it was looked at.")
-    staff = serializers.CharField(help_text="The user name of who looked, as it was then.")
-    action = serializers.ChoiceField(ContentAccess.Action.choices, help_text="What they did.")
-    what = serializers.CharField(help_text="What kind of thing it was: `thread`, `message`, `model request`, …")
-    thread = serializers.UUIDField(allow_null=True, help_text="The thread that it belongs to. It may be deleted since.")
-    object = serializers.CharField(help_text="The id of it. It may be deleted since.")
-    reason = serializers.CharField(help_text="In their own words.")
+    id: Annotated[Id, "Id of the record."]
+    at: Annotated[Time, "When it was looked at."]
+    staff: Annotated[str, "The user name of who looked, as it was then."]
+    action: Annotated[str, ContentAccess.Action, "What they did."]
+    what: Annotated[str, "What kind of thing it was: `thread`, `message`, `model request`, …"]
+    thread: Annotated[Id | None, "The thread that it belongs to. It may be deleted since."]
+    object: Annotated[str, "The id of it. It may be deleted since."]
+    reason: Annotated[str, "In their own words."]
 
 
 class AccessList(APIView):
-    pagination_class = AccessPagination
+    pagination_class = ordered_by("-id")  # ordered by time
 
-    @extend_schema(responses=AccessAnswer(many=True))
+    @extend_schema(responses=answer(AccessAnswer, many=True))
     def get(self, request: Request) -> Response:
         """Who of the staff looked at what the caller wrote, when and why, newest first."""
-        paginator = self.pagination_class()
-        page: list[ContentAccess] = paginator.paginate_queryset(accesses_to(caller(request)), request)
-        return paginator.get_paginated_response([_object(access) for access in page])
+        return self.page(request, accesses_to(caller(request)), lambda page: [_object(access) for access in page])
 
 
-def _object(access: ContentAccess) -> dict[str, Any]:
-    return {
-        "id": str(access.id),
-        "at": moment(access.at),
-        "staff": access.staff_name,
-        "action": str(access.action),
-        "what": access.what,
-        "thread": str(access.thread_id) if access.thread_id else None,
-        "object": access.object_id,
-        "reason": access.reason,
-    }
+def _object(access: ContentAccess) -> AccessAnswer:
+    return fill(AccessAnswer, access, staff=access.staff_name, thread=access.thread_id, object=access.object_id)

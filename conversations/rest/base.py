@@ -2,18 +2,22 @@
 
 import asyncio
 import io
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import aclosing
+from inspect import iscoroutinefunction
 from typing import IO, Any, ClassVar
 
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.exceptions import RequestDataTooBig
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponseBase, StreamingHttpResponse
+from drf_spectacular.types import OpenApiTypes
 from rest_framework import parsers, views
 from rest_framework.exceptions import ParseError
 from rest_framework.negotiation import DefaultContentNegotiation
 from rest_framework.request import Request
+from rest_framework.response import Response
 from rest_framework.serializers import Serializer
 
 from conversations import wire
@@ -21,11 +25,14 @@ from conversations.accounts.limits import Limits, Quota
 from conversations.models import ApiToken, Scope
 from conversations.replies.events import Event
 from conversations.rest import throttling
+from conversations.rest.pagination import CursorPagination
 from conversations.rest.query_params import known_parameters, refuse_unknown
 from conversations.rest.streams import StreamedAnswer
 from conversations.runtime import bounded_json
 from conversations.runtime.db import in_database
 
+STREAMED = {(200, "text/event-stream"): OpenApiTypes.STR}
+"""For the schema: an event stream."""
 KEEP_ALIVE_SECONDS = 15.0
 """Proxies close a stream that is silent for long."""
 
@@ -61,6 +68,7 @@ class APIView(views.APIView):
     """By method, what a token needs where the rule of ``HasScope`` gets it wrong."""
     limits: Limits | None = None
     quota: Quota | None = None
+    pagination_class: type[CursorPagination]
     parser_classes = [JSONParser]
     content_negotiation_class = OnlyJSON
     http_method_names = ["get", "head", "post", "patch", "delete"]
@@ -70,6 +78,11 @@ class APIView(views.APIView):
         if request.query_params and self.refuses_unknown_parameters:
             known = known_parameters(type(self), request.method or "GET")  # type: ignore[arg-type]  # classes hash
             refuse_unknown(request.query_params, known)
+
+    def page(self, request: Request, rows: QuerySet[Any], describe: Callable[[list[Any]], Sequence[Any]]) -> Response:
+        """The page of the rows that is asked for, each as an object."""
+        paginator = self.pagination_class()
+        return paginator.get_paginated_response(describe(paginator.paginate_queryset(rows, request)))
 
     def initialize_request(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Request:
         wrapped = super().initialize_request(request, *args, **kwargs)
@@ -84,7 +97,10 @@ class APIView(views.APIView):
 
 
 class AsyncAPIView(APIView):
-    """An ``APIView`` whose handlers are coroutines. What DRF does before them may read the database, so it runs in a thread."""
+    """An ``APIView`` whose handlers may be coroutines. What DRF does before them may read the database, so it runs in a thread,
+    as do handlers that are none."""
+
+    view_is_async = True
 
     async def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:  # type: ignore[override]
         self.args, self.kwargs = args, kwargs
@@ -96,7 +112,9 @@ class AsyncAPIView(APIView):
             handler = getattr(self, name, None) if name in self.http_method_names else None
             if handler is None:
                 self.http_method_not_allowed(self.request)
-            response = await handler(self.request, *args, **kwargs)  # type: ignore[misc]
+            if not iscoroutinefunction(handler):
+                handler = in_database(handler)  # type: ignore[arg-type]
+            response = await handler(self.request, *args, **kwargs)
         except Exception as error:  # DRF's own border: it turns what it knows into an answer and raises the rest
             response = self.handle_exception(error)
         self.response = self.finalize_response(self.request, response, *args, **kwargs)

@@ -3,6 +3,7 @@ read. PostgreSQL's ``xmin`` changes with each change of a row, whoever makes it.
 
 import hashlib
 import uuid
+from collections.abc import Callable
 from typing import Any
 
 from django.db import connection
@@ -66,8 +67,12 @@ def of_artifact(id: uuid.UUID, number: int | None = None, *, shown_as: str = "",
     return _tag(statement, {"id": id, "number": number}, shown_as)
 
 
+def unless_known(request: Request, tag: str, answer: Callable[[], Any]) -> Response:
+    """The answer with its tag; nothing but the tag where the caller has what bears it (``If-None-Match``)."""
+    return not_modified(tag) if is_known(request, tag) else tagged(Response(answer()), tag)
+
+
 def is_known(request: Request, tag: str) -> bool:
-    """Whether the caller has what bears this tag (``If-None-Match``)."""
     known = [each.removeprefix("W/") for each in parse_etags(request.headers.get("If-None-Match", ""))]
     return tag in known or known == ["*"]
 

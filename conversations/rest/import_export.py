@@ -16,7 +16,7 @@ from django.conf import settings
 from django.http import HttpResponseBase
 from django.utils import timezone
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
+from drf_spectacular.utils import OpenApiResponse, extend_schema
 from rest_framework.parsers import BaseParser
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -28,10 +28,11 @@ from conversations.import_export.import_sections import outline, records
 from conversations.import_export.store import ImportCounts, store
 from conversations.import_export.uploads import documents, too_large
 from conversations.models import Scope
-from conversations.rest import serializers
+from conversations.rest.answers import answer
 from conversations.rest.base import AsyncAPIView, caller
+from conversations.rest.book import Book, ImportAnswer
 from conversations.rest.errors import exception_handler
-from conversations.rest.query_params import switched
+from conversations.rest.query_params import Choice, Switch
 from conversations.rest.streams import StreamedAnswer
 from conversations.runtime import long_work
 from conversations.runtime.long_work import Work, WorkKind
@@ -46,7 +47,8 @@ IN_MEMORY = 2 * 2**20
 WAITING_SECONDS = 2.0
 """How often whoever waits is told so."""
 
-Told = Callable[[dict[str, Any]], None]
+type Line = Mapping[str, object]
+type Report = Callable[[Line], None]
 LAST = {"done", "error"}
 
 
@@ -71,42 +73,40 @@ class UploadParser(BaseParser):
 class Import(AsyncAPIView):
     parser_classes = [UploadParser]
 
+    ids = Choice(
+        "ids",
+        list(IDS),
+        "`keep` (default): ids that are given are kept, and one that exists already is refused with 409 `already_exists`. "
+        "`new`: everything gets a new id, so that copies can be made.",
+    )
+    progress = Switch(
+        "progress",
+        '`true`: the answer is 200 with lines of JSON (`application/x-ndjson`) as it goes on – `{"type": "waiting", '
+        '"message"}` until there is a place for it, `{"type": "progress", "threads", "of", "messages"}` – and in the end one '
+        'of `{"type": "done", …}` with what is answered otherwise, or `{"type": "error", "error": {…}}`. Whoever leaves '
+        "before cancels the import.",
+    )
+
     @extend_schema(
-        request={"application/json": serializers.Book, "application/zip": OpenApiTypes.BINARY},
+        request={"application/json": answer(Book), "application/zip": OpenApiTypes.BINARY},
         responses={
-            201: serializers.ImportAnswer,
+            201: answer(ImportAnswer),
             (200, "application/x-ndjson"): OpenApiResponse(OpenApiTypes.OBJECT, "With `progress`: a line at a time."),
         },
-        parameters=[
-            OpenApiParameter(
-                "ids",
-                OpenApiTypes.STR,
-                enum=list(IDS),
-                description="`keep` (default): ids that are given are kept, and one that exists already is refused with "
-                "409 `already_exists`. `new`: everything gets a new id, so that copies can be made.",
-            ),
-            OpenApiParameter(
-                "progress",
-                OpenApiTypes.BOOL,
-                description="`true`: the answer is 200 with lines of JSON (`application/x-ndjson`) as it goes on – "
-                '`{"type": "waiting", "message"}` until there is a place for it, `{"type": "progress", "threads", "of", '
-                '"messages"}` – and in the end one of `{"type": "done", …}` with what is answered otherwise, or `{"type": '
-                '"error", "error": {…}}`. Whoever leaves before cancels the import.',
-            ),
-        ],
+        parameters=[ids, progress],
     )
     async def post(self, request: Request) -> HttpResponseBase:
         """Import threads and what is remembered, all or nothing. Errors name their place, `threads[3].messages[17].content`.
 
         A data export of ChatGPT or Claude is taken as well, as its `conversations.json` or as the ZIP file that it comes in.
         """
-        shown = switched(request, "progress")
+        shown = self.progress.read(request)
         ids = request.query_params.get("ids", "keep")
         if ids not in IDS:
             raise InvalidImport(f"`ids` must be one of: {', '.join(IDS)}.", place="ids")
         user, upload = caller(request), await long_work.step(_upload)(request)
 
-        def imported(report: Told) -> dict[str, Any]:
+        def imported(report: Report) -> ImportAnswer:
             most = settings.OPENBOOK_MAX_IMPORT_MB * 2**20
             with documents(upload, most=most) as look, closing(Scratch()) as scratch:
                 outlines = [outline(each, scratch) for each in look]
@@ -129,29 +129,33 @@ def _upload(request: Request) -> IO[bytes]:
     return tempfile.SpooledTemporaryFile() if isinstance(upload, Mapping) else upload  # type: ignore[return-value]
 
 
-def _progress(stored: ImportCounts, of: int) -> dict[str, Any]:
+def _progress(stored: ImportCounts, of: int) -> Line:
     messages = sum(count for _, count in stored.threads)
     return {"type": "progress", "threads": len(stored.threads), "of": of, "messages": messages}
 
 
-def _answer(stored: ImportCounts, of: int) -> dict[str, Any]:
-    empty = of - len(stored.threads)
-    threads = [{"id": str(id), "message_count": count} for id, count in stored.threads]
-    return {"threads": threads, "memories": stored.memories} | ({"left_out": empty} if empty else {})
+def _answer(stored: ImportCounts, of: int) -> ImportAnswer:
+    answer: ImportAnswer = {
+        "threads": [{"id": str(id), "message_count": count} for id, count in stored.threads],
+        "memories": stored.memories,
+    }
+    if empty := of - len(stored.threads):
+        answer["left_out"] = empty
+    return answer
 
 
 async def _lines(
-    looks: AsyncGenerator[Work | OpenbookError], work: Callable[[Told], dict[str, Any]], context: Context
+    looks: AsyncGenerator[Work | OpenbookError], work: Callable[[Report], ImportAnswer], context: Context
 ) -> AsyncGenerator[bytes]:
     """That it waits, what the work tells as it tells it, and how it ended. Whoever stops listening ends it."""
-    lines, loop = asyncio.Queue[dict[str, Any]](), asyncio.get_running_loop()
+    lines, loop = asyncio.Queue[Line](), asyncio.get_running_loop()
 
-    def report(progress: dict[str, Any]) -> None:
+    def report(progress: Line) -> None:
         loop.call_soon_threadsafe(lines.put_nowait, progress)
 
     async def worked() -> None:
         try:
-            last = {"type": "done"} | await long_work.run_work(await _waited(looks, report), partial(work, report))
+            last = {"type": "done", **await long_work.run_work(await _waited(looks, report), partial(work, report))}
         except Exception as error:  # the border of the stream: its status has been sent, so its last line has to tell
             last = {"type": "error", **_refusal(error)}
         report(last)
@@ -173,7 +177,7 @@ async def _closing(upload: IO[bytes], lines: AsyncGenerator[bytes]) -> AsyncIter
                 yield line
 
 
-async def _waited(looks: AsyncGenerator[Work | OpenbookError], report: Told) -> Work:
+async def _waited(looks: AsyncGenerator[Work | OpenbookError], report: Report) -> Work:
     """The work, as soon as it has a place."""
     told_at = -math.inf
     async with aclosing(looks):
@@ -186,7 +190,7 @@ async def _waited(looks: AsyncGenerator[Work | OpenbookError], report: Told) -> 
     raise AssertionError
 
 
-def _refusal(error: Exception) -> dict[str, Any]:
+def _refusal(error: Exception) -> Line:
     answer = exception_handler(error, {})
     if answer is None:
         log.exception("import failed")
@@ -197,14 +201,14 @@ def _refusal(error: Exception) -> dict[str, Any]:
     return dict(answer.data)
 
 
-def _line(values: dict[str, Any]) -> bytes:
+def _line(values: Line) -> bytes:
     return json.dumps(values, ensure_ascii=False).encode() + b"\n"
 
 
 class Export(AsyncAPIView):
     scopes = {"GET": Scope.EXPORT}
 
-    @extend_schema(responses=serializers.Book)
+    @extend_schema(responses=answer(Book))
     async def get(self, request: Request) -> HttpResponseBase:
         """Everything of the caller in the format that `POST import/` takes: threads oldest first, what is remembered."""
         work = await long_work.acquire(caller(request).pk, WorkKind.DOWNLOAD)

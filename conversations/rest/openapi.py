@@ -5,9 +5,10 @@ from typing import Any
 from drf_spectacular.openapi import AutoSchema as BaseAutoSchema
 from drf_spectacular.plumbing import ResolvedComponent
 
+from conversations.errors import ErrorAnswer
 from conversations.models import Scope
+from conversations.rest.answers import answer
 from conversations.rest.authentication import needed
-from conversations.rest.serializers import ErrorAnswer
 
 Schema = dict[str, Any]
 ROOT = "/api/v1/"
@@ -124,14 +125,14 @@ class AutoSchema(BaseAutoSchema):
         _demand(operation, needed(self.view, self.method))
         _illustrate(operation, call)
         _version(operation, call)
-        error = self.resolve_serializer(ErrorAnswer, "response")
+        error = self.resolve_serializer(answer(ErrorAnswer), "response")
         for status in failures_of(operation, call):
             operation["responses"].setdefault(str(status), _failure(status, error))
-        for status, answer in operation["responses"].items():
-            answer.setdefault("headers", {})["X-Request-ID"] = REQUEST_ID
-            answer["description"] = _described(status, answer)
-            if EVENT_STREAM in answer.get("content", {}):
-                answer["content"][EVENT_STREAM]["schema"] = EVENT
+        for status, response in operation["responses"].items():
+            response.setdefault("headers", {})["X-Request-ID"] = REQUEST_ID
+            response["description"] = _described(status, response)
+            if EVENT_STREAM in response.get("content", {}):
+                response["content"][EVENT_STREAM]["schema"] = EVENT
         return operation
 
 

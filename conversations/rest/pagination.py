@@ -13,7 +13,7 @@ from conversations.errors import OpenbookError
 from conversations.models import Message
 
 CURSOR = re.compile(rb"([opr]=[^&]*(&|$))+$")
-MOST = 200
+PAGE, MOST = 50, 200
 SIZES = f"`page_size` must be a number from 1 to {MOST}."
 
 
@@ -24,10 +24,9 @@ class InvalidPage(OpenbookError):
 class CursorPagination(BaseCursorPagination):
     """``{"next", "previous", "results"}``; ``?page_size=`` up to 200. Raises ``InvalidPage``."""
 
-    ordering: Any = "-created_at"
     cursor_query_description = "From `next` or `previous` of another page, as it stands there."
     page_size_query_description = f"How many, from 1 to {MOST}; what is more counts as {MOST}."
-    page_size = 50
+    page_size = PAGE
     page_size_query_param = "page_size"
     max_page_size = MOST
 
@@ -59,57 +58,14 @@ class CursorPagination(BaseCursorPagination):
         return page_size(request, self.page_size)
 
 
-class ThreadPagination(CursorPagination):
-    ordering = ("-updated_at", "-id")
+def ordered_by(*fields: str, page_size: int = PAGE) -> type[CursorPagination]:
+    """Pages of rows in this order."""
+    return type("OrderedPagination", (CursorPagination,), {"ordering": fields, "page_size": page_size})
 
 
-class RequestPagination(CursorPagination):
-    page_size = 10  # each brings its whole context
-
-
-class AssistantPagination(CursorPagination):
-    ordering = ("order", "name")
-
-
-class ArtifactPagination(CursorPagination):
-    ordering = ("-updated_at", "-id")
-
-
-class VersionPagination(CursorPagination):
-    ordering = "-number"
-
-
-class PresetPagination(CursorPagination):
-    ordering = ("order", "name")
-
-
-class MemoryPagination(CursorPagination):
-    ordering = ("-created_at", "-id")
-
-
-class TokenPagination(CursorPagination):
-    ordering = "-id"
-
-
-class TopicPagination(CursorPagination):
-    ordering = ("-opened_at", "-id")
-
-
-class AccessPagination(CursorPagination):
-    ordering = "-id"  # ordered by time
-
-
-class DayPagination(CursorPagination):
-    ordering = "-day"
-
-
-class TurnPagination(CursorPagination):
-    ordering = "position"
-
-
-def turns_before(request: Request, turns: QuerySet[Message]) -> tuple[list[Message], str | None]:
+def turns_before(request: Request, turns: QuerySet[Message], before: str) -> tuple[list[Message], str | None]:
     """The newest turns before a position, oldest first, and the address of those before them."""
-    before, count = request.query_params["before"], page_size(request, TurnPagination.page_size)
+    count = page_size(request)
     if before != "end":
         turns = turns.filter(position__lt=_number(before, "`before` must be `end` or a position."))
     newest = list(turns.order_by("-position")[: count + 1])
@@ -119,7 +75,7 @@ def turns_before(request: Request, turns: QuerySet[Message]) -> tuple[list[Messa
     return shown, replace_query_param(request.build_absolute_uri(), "before", str(shown[0].position))
 
 
-def page_size(request: Request, default: int) -> int:
+def page_size(request: Request, default: int = PAGE) -> int:
     size = _number(request.query_params.get("page_size", str(default)), SIZES)
     return min(size, MOST) or _refuse(SIZES)
 

@@ -1,10 +1,12 @@
-"""What query parameters say, read and checked. Whatever is wrong raises ``InvalidMessage``, which names the parameter."""
+"""Query parameters: what the schema says of them, and how they are read. A wrong one raises ``InvalidMessage``."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
 from functools import cache
+from typing import Any
 
 from django.utils.dateparse import parse_datetime
+from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework.request import Request
 from rest_framework.views import APIView
@@ -20,6 +22,76 @@ class UnknownParameter(OpenbookError):
     """``details["known"]`` are those that the call takes."""
 
     code = "unknown_parameter"
+
+
+class Parameter(OpenApiParameter):
+    type_in_schema = OpenApiTypes.STR
+
+    def __init__(self, name: str, description: str, **options: Any) -> None:
+        super().__init__(name, **{"type": self.type_in_schema, "description": description, **options})
+
+    def text(self, request: Request) -> str | None:
+        """As it stands in the address."""
+        value: str | None = request.query_params.get(self.name)
+        return value
+
+    def refuse(self, what_is_taken: str) -> InvalidMessage:
+        return InvalidMessage(f"`{self.name}` must be {what_is_taken}.", field=self.name)
+
+
+class Words(Parameter):
+    """A text to look for; empty where there is none."""
+
+    def read(self, request: Request) -> str:
+        value = clean(self.text(request) or "").strip()
+        if len(value) > LONGEST_WORDS:
+            raise self.refuse(f"a text of at most {LONGEST_WORDS:,} characters")
+        return value
+
+
+class Switch(Parameter):
+    """`true` or `false`."""
+
+    type_in_schema = OpenApiTypes.BOOL
+
+    def read(self, request: Request, *, default: bool = False) -> bool:
+        value = self.text(request)
+        if value is not None and value not in SWITCHES:
+            raise self.refuse("`true` or `false`")
+        return SWITCHES[value] if value else default
+
+
+class Choice(Parameter):
+    """One of the choices."""
+
+    def __init__(self, name: str, choices: Sequence[str], description: str) -> None:
+        self.choices = list(choices)
+        super().__init__(name, description, enum=self.choices)
+
+    def read(self, request: Request) -> str | None:
+        value = self.text(request)
+        if value is not None and value not in self.choices:
+            raise self.refuse(f"one of: {', '.join(self.choices)}")
+        return value
+
+
+class Moment(Parameter):
+    """ISO 8601; UTC where no time zone is given."""
+
+    type_in_schema = OpenApiTypes.DATETIME
+
+    def read(self, request: Request) -> datetime | None:
+        value = self.text(request)
+        if value is None:
+            return None
+        try:
+            at = parse_datetime(value.replace(" ", "+"))  # a plus sign in an address means a space
+            time = at and (at if at.tzinfo else at.replace(tzinfo=UTC)).astimezone(UTC)
+        except (ValueError, OverflowError):
+            time = None
+        if not time:
+            raise self.refuse("a time such as 2026-03-01T12:00:00Z")
+        return time
 
 
 @cache
@@ -43,42 +115,3 @@ def refuse_unknown(value: Collection[str], known: Collection[str]) -> None:
             raise UnknownParameter(
                 f"There is no parameter `{clean(name)[:100]}` here. This call takes: {takes}.", known=sorted(known)
             )
-
-
-def switched(request: Request, name: str, *, default: bool = False) -> bool:
-    """`true` or `false`."""
-    value = request.query_params.get(name, str(default).lower())
-    if value not in SWITCHES:
-        raise InvalidMessage(f"`{name}` must be `true` or `false`.", field=name)
-    return SWITCHES[value]
-
-
-def words(request: Request, name: str = "q") -> str:
-    """A text to look for, which may be empty."""
-    value = clean(request.query_params.get(name, "")).strip()
-    if len(value) > LONGEST_WORDS:
-        raise InvalidMessage(f"`{name}` must be a text of at most {LONGEST_WORDS:,} characters.", field=name)
-    return value
-
-
-def chosen(request: Request, name: str, choices: Collection[str]) -> str | None:
-    """One of the choices; ``None`` where nothing is asked for."""
-    value = request.query_params.get(name)
-    if value is not None and value not in choices:
-        raise InvalidMessage(f"`{name}` must be one of: {', '.join(choices)}.", field=name)
-    return value
-
-
-def moment(request: Request, name: str) -> datetime | None:
-    """ISO 8601; UTC where no time zone is given."""
-    value = request.query_params.get(name)
-    if value is None:
-        return None
-    try:
-        at = parse_datetime(value.replace(" ", "+"))  # a plus sign in an address means a space
-        time = at and (at if at.tzinfo else at.replace(tzinfo=UTC)).astimezone(UTC)
-    except (ValueError, OverflowError):
-        time = None
-    if not time:
-        raise InvalidMessage(f"`{name}` must be a time such as 2026-03-01T12:00:00Z.", field=name)
-    return time

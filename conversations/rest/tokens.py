@@ -1,6 +1,6 @@
 """Tokens over the API: got for a password, listed, taken back."""
 
-from typing import Any
+from typing import Annotated, Any, TypedDict
 
 from django.contrib.auth import authenticate
 from django.contrib.auth.models import User
@@ -17,11 +17,16 @@ from conversations.accounts.limits import KINDS, NO_LIMITS, Limits, limits_of, l
 from conversations.accounts.session_user import is_leaving
 from conversations.errors import AccountLeaving, TokenNotFound
 from conversations.models import ApiToken, Scope
+from conversations.rest.answers import answer
 from conversations.rest.base import APIView, caller, token_of, valid
-from conversations.rest.pagination import TokenPagination
-from conversations.wire import moment
+from conversations.rest.pagination import ordered_by
+from conversations.runtime.shapes import Time, fill
 
 MOST_INTEGER, MOST_BIG_INTEGER = 2**31 - 1, 2**63 - 1
+
+
+def _part(most: int, help_text: str) -> serializers.IntegerField:
+    return serializers.IntegerField(required=False, min_value=1, max_value=most, help_text=help_text)
 
 
 class TokenRequest(serializers.Serializer[Any]):
@@ -39,24 +44,9 @@ class TokenRequest(serializers.Serializer[Any]):
         min_value=1,
         help_text="How long it works; at most, and by default, as long as the server allows.",
     )
-    requests_minute = serializers.IntegerField(
-        required=False,
-        min_value=1,
-        max_value=MOST_INTEGER,
-        help_text="How many of your requests a minute may be its own; all by default.",
-    )
-    running_replies = serializers.IntegerField(
-        required=False,
-        min_value=1,
-        max_value=MOST_INTEGER,
-        help_text="How many of your running replies may be its own; all by default.",
-    )
-    tokens_day = serializers.IntegerField(
-        required=False,
-        min_value=1,
-        max_value=MOST_BIG_INTEGER,
-        help_text="How many of your tokens a day may be its own; all by default.",
-    )
+    requests_minute = _part(MOST_INTEGER, "How many of your requests a minute may be its own; all by default.")
+    running_replies = _part(MOST_INTEGER, "How many of your running replies may be its own; all by default.")
+    tokens_day = _part(MOST_BIG_INTEGER, "How many of your tokens a day may be its own; all by default.")
 
     def validate_days(self, days: int) -> int:
         if days > tokens.most_days():
@@ -64,43 +54,43 @@ class TokenRequest(serializers.Serializer[Any]):
         return days
 
 
-class TokenAnswer(serializers.Serializer[Any]):
-    token = serializers.CharField(help_text="Shown once. Use it as `Authorization: Token …`.")
+class TokenAnswer(TypedDict):
+    token: Annotated[str, "Shown once. Use it as `Authorization: Token …`."]
 
 
-class TokenDescription(serializers.Serializer[Any]):
+class TokenDescription(TypedDict):
     """What a token is, without the token: nobody can show it again."""
 
-    id = serializers.IntegerField(help_text="Id of the token.")
-    name = serializers.CharField(help_text="What you recognise it by.")
-    scopes = serializers.ListField(child=serializers.ChoiceField(Scope.choices), help_text="What it may be used for.")
-    created_at = serializers.DateTimeField(help_text="When it was made.")
-    expires_at = serializers.DateTimeField(help_text="From then on it is refused.")
-    last_used_at = serializers.DateTimeField(allow_null=True, help_text="To the minute.")
-    requests_minute = serializers.IntegerField(allow_null=True, help_text="Its own limit, if it has one.")
-    running_replies = serializers.IntegerField(allow_null=True, help_text="Its own limit, if it has one.")
-    tokens_day = serializers.IntegerField(allow_null=True, help_text="Its own limit, if it has one.")
+    id: Annotated[int, "Id of the token."]
+    name: Annotated[str, "What you recognise it by."]
+    scopes: Annotated[list[Annotated[str, Scope]], "What it may be used for."]
+    created_at: Annotated[Time, "When it was made."]
+    expires_at: Annotated[Time, "From then on it is refused."]
+    last_used_at: Annotated[Time | None, "To the minute."]
+    requests_minute: Annotated[int | None, "Its own limit, if it has one."]
+    running_replies: Annotated[int | None, "Its own limit, if it has one."]
+    tokens_day: Annotated[int | None, "Its own limit, if it has one."]
 
 
-class UseAnswer(serializers.Serializer[Any]):
+class UseAnswer(TypedDict):
     """Limits, and what is used of them. `null`: no limit."""
 
-    requests_minute = serializers.IntegerField(allow_null=True, help_text="Requests a minute.")
-    running_replies = serializers.IntegerField(allow_null=True, help_text="Replies that may run at once.")
-    tokens_day = serializers.IntegerField(allow_null=True, help_text="From 00:00 UTC; read and written, cached or not.")
-    running_now = serializers.IntegerField(help_text="Replies that run.")
-    tokens_used = serializers.IntegerField(help_text="By today's replies that have ended, in tokens.")
-    tokens_reserved = serializers.IntegerField(help_text="Set aside for replies that run, in tokens.")
+    requests_minute: Annotated[int | None, "Requests a minute."]
+    running_replies: Annotated[int | None, "Replies that may run at once."]
+    tokens_day: Annotated[int | None, "From 00:00 UTC; read and written, cached or not."]
+    running_now: Annotated[int, "Replies that run."]
+    tokens_used: Annotated[int, "By today's replies that have ended, in tokens."]
+    tokens_reserved: Annotated[int, "Set aside for replies that run, in tokens."]
 
 
 class LimitsAnswer(UseAnswer):
     """Your limits, of all your programs and pages together, and what you use of them. `null`: no limit."""
 
-    token = UseAnswer(
-        allow_null=True,
-        help_text="The same of the token that the call came with: its part of yours. `null`: it has no limits of its own, or "
-        "the call came with a session.",
-    )
+    token: Annotated[
+        UseAnswer | None,
+        "The same of the token that the call came with: its part of yours. `null`: it has no limits of its own, or the call "
+        "came with a session.",
+    ]
 
 
 class TokenView(APIView):
@@ -110,7 +100,7 @@ class TokenView(APIView):
     def get_authenticate_header(self, request: Request) -> str:
         return "Token"  # or else DRF makes a 403 of a wrong password
 
-    @extend_schema(request=TokenRequest, responses=TokenAnswer)
+    @extend_schema(request=TokenRequest, responses=answer(TokenAnswer))
     def post(self, request: Request) -> Response:
         """Exchange a username and a password for a token."""
         payload = valid(TokenRequest, request)
@@ -129,20 +119,18 @@ class TokenView(APIView):
 
 
 class TokenList(APIView):
-    pagination_class = TokenPagination
+    pagination_class = ordered_by("-id")
 
-    @extend_schema(responses=TokenDescription(many=True))
+    @extend_schema(responses=answer(TokenDescription, many=True))
     def get(self, request: Request) -> Response:
         """The tokens of the caller that were not revoked, newest first. Never the tokens themselves."""
-        paginator = self.pagination_class()
-        page: list[ApiToken] = paginator.paginate_queryset(tokens.of(caller(request)), request)
-        return paginator.get_paginated_response([_object(token) for token in page])
+        return self.page(request, tokens.of(caller(request)), lambda page: [_object(token) for token in page])
 
 
 class TokenCurrent(APIView):
     scopes = {"GET": None}
 
-    @extend_schema(responses=TokenDescription)
+    @extend_schema(responses=answer(TokenDescription))
     def get(self, request: Request) -> Response:
         """The token that this call is made with. Needs no scope."""
         if not isinstance(request.auth, ApiToken):
@@ -162,37 +150,20 @@ class TokenDetail(APIView):
 
 
 class LimitsDetail(APIView):
-    @extend_schema(responses=LimitsAnswer)
+    @extend_schema(responses=answer(LimitsAnswer))
     def get(self, request: Request) -> Response:
         """What the caller may use, and uses now."""
         user, token = caller(request), token_of(request)
-        described = _described(limits_of(user), allowances.use_of(user.pk))
         own = limits_of_token(token) if token else NO_LIMITS
-        if token is None or own == NO_LIMITS:
-            return Response({**described, "token": None})
-        return Response({**described, "token": _described(own, allowances.use_of(user.pk, token.pk))})
+        of_token = _use(own, allowances.use_of(user.pk, token.pk)) if token and own != NO_LIMITS else None
+        described: LimitsAnswer = {**_use(limits_of(user), allowances.use_of(user.pk)), "token": of_token}
+        return Response(described)
 
 
-def _described(limits: Limits, use: AllowanceUse) -> dict[str, Any]:
-    return {
-        "requests_minute": limits.requests_minute or None,
-        "running_replies": limits.running_replies or None,
-        "tokens_day": limits.tokens_day or None,
-        "running_now": use.running,
-        "tokens_used": use.spent,
-        "tokens_reserved": use.reserved,
-    }
+def _use(limits: Limits, use: AllowanceUse) -> UseAnswer:
+    own = {name: getattr(limits, name) or None for name in KINDS}
+    return fill(UseAnswer, use, **own, running_now=use.running, tokens_used=use.spent, tokens_reserved=use.reserved)
 
 
-def _object(token: ApiToken) -> dict[str, Any]:
-    return {
-        "id": token.pk,
-        "name": token.name,
-        "scopes": token.scopes,
-        "created_at": moment(token.created_at),
-        "expires_at": moment(token.expires_at),
-        "last_used_at": moment(token.last_used_at),
-        "requests_minute": token.requests_minute,
-        "running_replies": token.running_replies,
-        "tokens_day": token.tokens_day,
-    }
+def _object(token: ApiToken) -> TokenDescription:
+    return fill(TokenDescription, token)

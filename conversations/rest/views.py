@@ -1,6 +1,8 @@
 """The REST API. Each view asks ``conversations.threads`` for the caller's rows and ``conversations.replies`` for replies."""
 
-from typing import Any
+from functools import partial
+from typing import Annotated, Any, TypedDict
+from uuid import UUID
 
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
@@ -8,74 +10,62 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpResponseBase
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from conversations import replies, threads, wire
 from conversations.context import snapshot_api
+from conversations.context.snapshot_shapes import SnapshotAnswer
 from conversations.errors import InvalidMessage, NotFound
 from conversations.models import ContextSnapshot, Message, Reply, Scope, Thread
 from conversations.replies import model_requests
 from conversations.replies.model_requests import OpenedReply
 from conversations.replies.user_content import user_blocks
 from conversations.rest import conditional, serializers
-from conversations.rest.base import APIView, AsyncAPIView, caller, event_stream, token_of, valid
+from conversations.rest.answers import answer
+from conversations.rest.base import STREAMED, APIView, AsyncAPIView, caller, event_stream, token_of, valid
 from conversations.rest.errors import ReplyFailed
-from conversations.rest.pagination import (
-    AssistantPagination,
-    RequestPagination,
-    ThreadPagination,
-    TurnPagination,
-    turns_before,
-)
-from conversations.rest.query_params import chosen, moment, words
+from conversations.rest.pagination import ordered_by, turns_before
+from conversations.rest.query_params import Choice, Moment, Parameter, Words
 from conversations.runtime import long_work
 from conversations.runtime.db import in_database
 from conversations.runtime.long_work import WorkKind
+from conversations.runtime.shapes import Slug, fill
 from conversations.threads import deletion
 from conversations.threads import search as threads_search
 from memory.consolidation import consolidation_state
 
 
-class ThreadList(APIView):
-    pagination_class = ThreadPagination
+class AssistantAnswer(TypedDict):
+    slug: Annotated[Slug, "Its name in the API."]
+    name: Annotated[str, "As people are shown it."]
+    description: Annotated[str, "One line that people choose it by."]
 
-    @extend_schema(
-        responses=serializers.ThreadAnswer(many=True),
-        parameters=[
-            OpenApiParameter(
-                "q",
-                OpenApiTypes.STR,
-                description="Only those with all of these words in the title, or all in one turn; words are found in all "
-                "their forms, small ones don't count. `match` says where.",
-            ),
-            OpenApiParameter("assistant", OpenApiTypes.STR, description="Only those with this assistant: its slug."),
-            OpenApiParameter(
-                "updated_since", OpenApiTypes.DATETIME, description="Only those whose last turn is from then or later."
-            ),
-        ],
+
+class ThreadList(APIView):
+    pagination_class = ordered_by("-updated_at", "-id")
+    words = Words(
+        "q",
+        "Only those with all of these words in the title, or all in one turn; words are found in all their forms, small ones "
+        "don't count. `match` says where.",
     )
+    assistant = Parameter("assistant", "Only those with this assistant: its slug.")
+    updated_since = Moment("updated_since", "Only those whose last turn is from then or later.")
+
+    @extend_schema(responses=answer(wire.ThreadAnswer, many=True), parameters=[words, assistant, updated_since])
     def get(self, request: Request) -> Response:
         """The threads of the caller, the one that was active last first."""
-        looked_for = words(request)
+        looked_for = self.words.read(request)
         search = threads_search.search_of(caller(request), looked_for) if looked_for else None
         queryset = threads_search.threads_with(search) if search else threads.of(caller(request))
-        if assistant := request.query_params.get("assistant"):
+        if assistant := self.assistant.text(request):
             queryset = queryset.filter(assistant=threads.assistant_known(assistant))
-        if since := moment(request, "updated_since"):
+        if since := self.updated_since.read(request):
             queryset = queryset.filter(updated_at__gte=since)
-        paginator = self.pagination_class()
-        page = paginator.paginate_queryset(queryset.select_related("assistant"), request)
-        objects = _thread_objects(page)
-        if search:
-            places = threads_search.places(search, page)
-            objects = [
-                shown | {"match": _match(places.get(thread.id))} for shown, thread in zip(objects, page, strict=True)
-            ]
-        return paginator.get_paginated_response(objects)
+        return self.page(request, queryset.select_related("assistant"), partial(_thread_objects, search=search))
 
-    @extend_schema(request=serializers.ThreadFields, responses={201: serializers.ThreadAnswer})
+    @extend_schema(request=serializers.ThreadFields, responses={201: answer(wire.ThreadAnswer)})
     def post(self, request: Request) -> Response:
         """Open an empty thread."""
         payload = valid(serializers.ThreadFields, request)
@@ -85,24 +75,15 @@ class ThreadList(APIView):
 
 
 class ThreadDetail(AsyncAPIView):
-    @extend_schema(responses=serializers.ThreadAnswer)
-    async def get(self, request: Request, thread_id: str) -> Response:
+    @extend_schema(responses=answer(wire.ThreadAnswer))
+    def get(self, request: Request, thread_id: str) -> Response:
         """One thread."""
-        return await in_database(self._get)(request, thread_id)
-
-    def _get(self, request: Request, thread_id: str) -> Response:
         thread = threads.get(caller(request), thread_id)
-        tag = conditional.of_thread(thread.id)
-        if conditional.is_known(request, tag):
-            return conditional.not_modified(tag)
-        return conditional.tagged(Response(_thread_objects([thread])[0]), tag)
+        return conditional.unless_known(request, conditional.of_thread(thread.id), lambda: _thread_objects([thread])[0])
 
-    @extend_schema(request=serializers.ThreadChange, responses=serializers.ThreadAnswer)
-    async def patch(self, request: Request, thread_id: str) -> Response:
+    @extend_schema(request=serializers.ThreadChange, responses=answer(wire.ThreadAnswer))
+    def patch(self, request: Request, thread_id: str) -> Response:
         """Rename a thread, give it another assistant, or say whether it takes part in memory."""
-        return await in_database(self._patch)(request, thread_id)
-
-    def _patch(self, request: Request, thread_id: str) -> Response:
         thread = threads.get(caller(request), thread_id)
         payload = valid(serializers.ThreadChange, request)
         if "assistant" in payload:
@@ -130,38 +111,24 @@ class ThreadDetail(AsyncAPIView):
 
 
 class MessageList(AsyncAPIView):
-    pagination_class = TurnPagination
+    pagination_class = ordered_by("position")
+    before = Parameter("before", "`end`, or a position: the newest turns before it, oldest first.")
 
-    @extend_schema(
-        responses=serializers.MessageAnswer(many=True),
-        parameters=[
-            OpenApiParameter(
-                "before",
-                OpenApiTypes.STR,
-                description="`end`, or a position: the newest turns before it, oldest first.",
-            )
-        ],
-    )
-    async def get(self, request: Request, thread_id: str) -> Response:
+    @extend_schema(responses=answer(wire.MessageAnswer, many=True), parameters=[before])
+    def get(self, request: Request, thread_id: str) -> Response:
         """The turns of a thread, oldest first."""
-        return await in_database(self._list)(request, thread_id)
-
-    def _list(self, request: Request, thread_id: str) -> Response:
         thread = threads.get(caller(request), thread_id)
         tag = conditional.of_messages(thread.id, request.build_absolute_uri())
-        if conditional.is_known(request, tag):
-            return conditional.not_modified(tag)
-        return conditional.tagged(self._page(request, threads.messages_of(thread)), tag)
+        return conditional.unless_known(request, tag, lambda: self._page(request, threads.messages_of(thread)))
 
-    def _page(self, request: Request, turns: QuerySet[Message]) -> Response:
-        if "before" in request.query_params:
-            messages, previous = turns_before(request, turns)
-            return Response({"next": None, "previous": previous, "results": wire.messages_with_replies(messages)})
-        paginator = self.pagination_class()
-        page = paginator.paginate_queryset(turns, request)
-        return paginator.get_paginated_response(wire.messages_with_replies(page))
+    def _page(self, request: Request, turns: QuerySet[Message]) -> Any:
+        before = self.before.text(request)
+        if before is None:
+            return self.page(request, turns, wire.messages_with_replies).data
+        messages, previous = turns_before(request, turns, before)
+        return {"next": None, "previous": previous, "results": wire.messages_with_replies(messages)}
 
-    @extend_schema(request=serializers.MessageRequest, responses={201: serializers.ExchangeAnswer})
+    @extend_schema(request=serializers.MessageRequest, responses={201: answer(wire.ExchangeAnswer)})
     async def post(self, request: Request, thread_id: str) -> Response:
         """Send a message and wait for the whole reply."""
         opened = await _start(request, thread_id)
@@ -171,7 +138,7 @@ class MessageList(AsyncAPIView):
 
 
 class MessageStream(AsyncAPIView):
-    @extend_schema(request=serializers.MessageRequest, responses={(200, "text/event-stream"): OpenApiTypes.STR})
+    @extend_schema(request=serializers.MessageRequest, responses=STREAMED)
     async def post(self, request: Request, thread_id: str) -> HttpResponseBase:
         """Send a message and read the reply as Server-Sent Events."""
         opened = await _start(request, thread_id)
@@ -181,7 +148,7 @@ class MessageStream(AsyncAPIView):
 class ContextPreview(APIView):
     scopes = {"POST": Scope.READ}
 
-    @extend_schema(request=serializers.MessageRequest, responses=serializers.SnapshotAnswer)
+    @extend_schema(request=serializers.MessageRequest, responses=answer(SnapshotAnswer))
     def post(self, request: Request, thread_id: str) -> Response:
         """The context that a message would get. Calls no model and writes nothing."""
         payload = valid(serializers.MessageRequest, request)
@@ -196,31 +163,20 @@ class ContextPreview(APIView):
 
 
 class RequestList(APIView):
-    pagination_class = RequestPagination
+    pagination_class = ordered_by("-created_at", page_size=10)  # each brings its whole context
+    status = Choice("status", ContextSnapshot.Status.values, "Only those that are in this state.")
 
-    @extend_schema(
-        responses=serializers.SnapshotAnswer(many=True),
-        parameters=[
-            OpenApiParameter(
-                "status",
-                OpenApiTypes.STR,
-                enum=ContextSnapshot.Status.values,
-                description="Only those that are in this state.",
-            )
-        ],
-    )
+    @extend_schema(responses=answer(SnapshotAnswer, many=True), parameters=[status])
     def get(self, request: Request, thread_id: str) -> Response:
         """The model requests of a thread, newest first."""
         queryset = threads.get(caller(request), thread_id).snapshots.all()
-        if status := chosen(request, "status", ContextSnapshot.Status.values):
+        if status := self.status.read(request):
             queryset = queryset.filter(status=status)
-        paginator = self.pagination_class()
-        page: list[ContextSnapshot] = paginator.paginate_queryset(queryset, request)
-        return paginator.get_paginated_response([snapshot_api.body(snapshot) for snapshot in page])
+        return self.page(request, queryset, lambda page: [snapshot_api.body(snapshot) for snapshot in page])
 
 
 class RequestDetail(APIView):
-    @extend_schema(responses=serializers.SnapshotAnswer)
+    @extend_schema(responses=answer(SnapshotAnswer))
     def get(self, request: Request, request_id: str) -> Response:
         """One model request: what it was given, what was left out and why."""
         try:
@@ -231,7 +187,7 @@ class RequestDetail(APIView):
 
 
 class ReplyStop(AsyncAPIView):
-    @extend_schema(request=None, responses={202: serializers.ReplyAnswer})
+    @extend_schema(request=None, responses={202: answer(wire.ReplyAnswer)})
     async def post(self, request: Request, reply_id: str) -> Response:
         """Stop a running reply; the text so far is kept. Follow its events to see the end."""
         reply = await replies.stop(user=caller(request), reply_id=reply_id)
@@ -239,7 +195,7 @@ class ReplyStop(AsyncAPIView):
 
 
 class ReplyRetry(AsyncAPIView):
-    @extend_schema(request=serializers.RetryRequest, responses={202: serializers.ReplyAnswer})
+    @extend_schema(request=serializers.RetryRequest, responses={202: answer(wire.ReplyAnswer)})
     async def post(self, request: Request, reply_id: str) -> Response:
         """Let a model answer the same message again. Follow the new reply's events."""
         model = valid(serializers.RetryRequest, request)["model"]
@@ -248,7 +204,7 @@ class ReplyRetry(AsyncAPIView):
 
 
 class ReplyContinue(AsyncAPIView):
-    @extend_schema(request=None, responses={202: serializers.ReplyAnswer})
+    @extend_schema(request=None, responses={202: answer(wire.ReplyAnswer)})
     async def post(self, request: Request, reply_id: str) -> Response:
         """Go on where a reply was cut short. Follow the new reply's events: its text begins with all that there was."""
         opened = await replies.go_on(user=caller(request), reply_id=reply_id, token=token_of(request))
@@ -256,27 +212,27 @@ class ReplyContinue(AsyncAPIView):
 
 
 class ReplyEvents(AsyncAPIView):
-    @extend_schema(
-        parameters=[
-            OpenApiParameter("after", OpenApiTypes.INT, description="The last `seq` that you have; 0 for all.")
-        ],
-        responses={(200, "text/event-stream"): OpenApiTypes.STR},
-    )
+    after = Parameter("after", "The last `seq` that you have; 0 for all.", type=OpenApiTypes.INT)
+
+    @extend_schema(parameters=[after], responses=STREAMED)
     async def get(self, request: Request, reply_id: str) -> HttpResponseBase:
         """Resume a stream from any point, also after its end."""
         reply = await in_database(threads.reply_of)(caller(request), reply_id)
-        return event_stream(replies.follow(reply.id, after=_after(request)))
+        # Browsers send the header when they reconnect, to the same address as before.
+        last_event = request.headers.get("Last-Event-ID") or self.after.text(request) or "0"
+        if not (last_event.isascii() and last_event.isdecimal()) or len(last_event) > 9:
+            raise InvalidMessage("`after` must be the last `seq` that you have, 0 or greater.")
+        return event_stream(replies.follow(reply.id, after=int(last_event)))
 
 
 class AssistantList(APIView):
-    pagination_class = AssistantPagination
+    pagination_class = ordered_by("order", "name")
 
-    @extend_schema(responses=serializers.AssistantAnswer(many=True))
+    @extend_schema(responses=answer(AssistantAnswer, many=True))
     def get(self, request: Request) -> Response:
         """The assistants that a thread may be opened with."""
-        paginator = self.pagination_class()
-        page = paginator.paginate_queryset(threads.offered_assistants(), request)
-        return paginator.get_paginated_response(serializers.AssistantAnswer(page, many=True).data)
+        assistants = threads.offered_assistants()
+        return self.page(request, assistants, lambda page: [fill(AssistantAnswer, each) for each in page])
 
 
 async def _start(request: Request, thread_id: str) -> OpenedReply:
@@ -291,47 +247,35 @@ async def _start(request: Request, thread_id: str) -> OpenedReply:
     )
 
 
-def _exchange(user: User, opened: OpenedReply) -> dict[str, Any]:
+def _exchange(user: User, opened: OpenedReply) -> wire.ExchangeAnswer:
     """The stored turns of a reply that has ended. Raises ``ReplyFailed`` where it failed, ``ReplyNotFound`` where its thread
     was deleted right after."""
-    reply = threads.reply_of(user, opened.reply.id)
-    message = opened.question
-    answer = Message.objects.filter(reply=reply).first()
+    reply = ended(user, opened.reply.id, user_message=str(opened.question.id))
     described = wire.reply_with_request(reply)
-    if reply.status in (Reply.Status.FAILED, Reply.Status.INTERRUPTED):
-        raise ReplyFailed(
-            reply.error or {}, thread=str(reply.thread_id), user_message=str(message.id), reply=str(reply.id)
-        )
+    message = Message.objects.filter(reply=reply).first()
     return {
         "thread": str(reply.thread_id),
-        "user_message": wire.message_object(message, described),
+        "user_message": wire.message_object(opened.question, described),
         "reply": described,
-        "assistant_message": wire.message_object(answer, described) if answer else None,
+        "assistant_message": wire.message_object(message, described) if message else None,
         "request": described["request"],
     }
 
 
-def _thread_objects(page: list[Thread]) -> list[dict[str, Any]]:
+def ended(user: User, reply_id: UUID, **details: str) -> Reply:
+    """The reply. Raises ``ReplyFailed`` with these details where it failed, ``ReplyNotFound`` where it was deleted."""
+    reply = threads.reply_of(user, reply_id)
+    if reply.status in (Reply.Status.FAILED, Reply.Status.INTERRUPTED):
+        raise ReplyFailed(reply.error or {}, thread=str(reply.thread_id), **details, reply=str(reply.id))
+    return reply
+
+
+def _thread_objects(page: list[Thread], search: threads_search.Search | None = None) -> list[wire.ThreadAnswer]:
     running = {reply.thread_id: reply for reply in Reply.objects.filter(thread__in=page, status=Reply.Status.RUNNING)}
-    return [wire.thread_object(thread, running.get(thread.id)) for thread in page]
-
-
-def _match(hit: threads_search.SearchMatch | None) -> dict[str, Any] | None:
-    if hit is None:
-        return None
-    return {
-        "message": str(hit.turn.id),
-        "position": hit.turn.position,
-        "role": str(hit.turn.role),
-        "created_at": wire.moment(hit.turn.created_at),
-        "excerpt": hit.excerpt,
-        "words": list(hit.words),
-    }
-
-
-def _after(request: Request) -> int:
-    """From the header that browsers send when they reconnect, to the same address as before, or from ``?after=``."""
-    last_event = request.headers.get("Last-Event-ID") or request.query_params.get("after") or "0"
-    if not (last_event.isascii() and last_event.isdecimal()) or len(last_event) > 9:
-        raise InvalidMessage("`after` must be the last `seq` that you have, 0 or greater.")
-    return int(last_event)
+    objects = [wire.thread_object(thread, running.get(thread.id)) for thread in page]
+    if search:
+        places = threads_search.places(search, page)
+        for shown, thread in zip(objects, page, strict=True):
+            place = places.get(thread.id)
+            shown["match"] = wire.match_object(place.turn, place.excerpt, place.words) if place else None
+    return objects

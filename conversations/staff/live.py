@@ -9,16 +9,18 @@ from uuid import UUID
 from django.db import connection
 from django.http import Http404, HttpRequest, StreamingHttpResponse
 
-from conversations import replies, wire
+from conversations import replies
 from conversations.accounts import session_user
 from conversations.errors import OpenbookError, SignInNeeded
 from conversations.models import ContextSnapshot, Reply, Thread
-from conversations.replies.events import Event
+from conversations.replies.events import Event, data_of
 from conversations.rest import streams
 from conversations.runtime.db import in_database
+from conversations.runtime.shapes import moment
 from conversations.staff import access, display
 from conversations.staff.access import Sight
 from conversations.staff.snapshot.verdict import verdict
+from conversations.wire.events import ContextBuiltData
 
 VIEW = "conversations.view_thread"
 WORDS = {
@@ -48,7 +50,7 @@ def staff_event(event: Event, *, shown: bool) -> dict[str, Any]:
     return {
         "type": event.type,
         "seq": event.seq,
-        "at": wire.moment(event.at),
+        "at": moment(event.at),
         "words": WORDS.get(event.type, "").format(**names),
         "text": written if shown else "",
         "characters": len(written),
@@ -59,7 +61,7 @@ async def with_verdict(data: dict[str, Any], event: Event) -> dict[str, Any]:
     """Of a context that was built: what it says on its page."""
     if event.type != "context.built":
         return data
-    snapshot = await in_database(ContextSnapshot.objects.filter(pk=event.data["request"]).first)()
+    snapshot = await in_database(ContextSnapshot.objects.filter(pk=data_of(event, ContextBuiltData)["request"]).first)()
     if snapshot is None:
         return data
     return data | {"words": f"{verdict(snapshot)}.", "url": display.change_url(ContextSnapshot, snapshot.pk)}

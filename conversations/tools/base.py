@@ -5,6 +5,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from conversations.wire.artifacts import ArtifactNote
+
 
 class ToolError(Exception):
     """A call that can't be carried out. The model reads the message, and may try otherwise."""
@@ -23,12 +25,11 @@ class ToolContext:
 
 @dataclass(frozen=True, kw_only=True)
 class ToolResult:
-    """What came of a call: ``text`` for the model, ``summary`` in a few words for the person, and the artifact, if any:
-    ``{"id", "title", "kind", "language", "version"}``."""
+    """What came of a call: ``text`` for the model, ``summary`` in a few words for the person, and the artifact, if any."""
 
     text: str
     summary: str
-    artifact: Mapping[str, Any] | None = None
+    artifact: ArtifactNote | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,7 +12,7 @@ from artifacts.services import ArtifactError, Provenance, SavedVersion
 from conversations.models import Reply
 from conversations.runtime.text import clean, one_line
 from conversations.tools.base import Tool, ToolContext, ToolError, ToolResult
-from conversations.wire import artifact_note
+from conversations.wire.artifacts import artifact_note
 
 RULES = """\
 ## Artifacts

@@ -14,12 +14,14 @@ from django.utils import timezone
 
 from conversations import errors, replies, threads, wire
 from conversations.accounts import limits
-from conversations.errors import OpenbookError
+from conversations.errors import ErrorObject, OpenbookError
 from conversations.models import Scope, Thread
 from conversations.runtime import bounded_json
 from conversations.runtime.db import in_database
 from conversations.runtime.request_ids import request_scope
+from conversations.runtime.shapes import moment
 from conversations.web import socket_access
+from conversations.wire.events import ThreadClearedData
 
 log = logging.getLogger("openbook.chat")
 
@@ -253,7 +255,7 @@ class ThreadConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
             described["details"] = {**described["details"], "client_message_id": frame["client_message_id"]}
         await self._say("error", described)
 
-    async def _say(self, type: str, data: dict[str, Any]) -> None:
+    async def _say(self, type: str, data: ErrorObject | ThreadClearedData) -> None:
         """What is of no reply."""
         await self.send(wire.frame({"type": type, "reply": None, "seq": 0, "at": _now(), "data": data}))
 
@@ -313,5 +315,5 @@ def _seq(frame: dict[str, Any]) -> int:
     return value
 
 
-def _now() -> str | None:
-    return wire.moment(timezone.now())
+def _now() -> str:
+    return moment(timezone.now())

@@ -15,7 +15,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from conversations.context import windowing
-from conversations.errors import error_object
+from conversations.errors import ErrorObject, error_object
 from conversations.models import ContextBlock, ContextSnapshot, Message, Reply
 from conversations.providers import Provider, get_provider
 from conversations.providers.base import WHOLE, ModelCall, Payload, ProviderError, whole_text
@@ -171,5 +171,5 @@ def _failed(code: str, message: str, call: ModelCall, *, retryable: bool) -> Out
     return Outcome(status=Reply.Status.FAILED, error=error).after(call)
 
 
-def _error(code: str, message: str, *, retryable: bool) -> dict[str, object]:
+def _error(code: str, message: str, *, retryable: bool) -> ErrorObject:
     return error_object(type="model", code=code, message=clean(message), details={"retryable": retryable})

@@ -1,8 +1,7 @@
 """Forgetting for good: one memory, one turn, all turns of a thread, or everything. What it would do can be seen before."""
 
+import uuid
 from collections.abc import Callable
-from dataclasses import asdict
-from typing import Any
 
 from django.contrib.auth.models import User
 from drf_spectacular.utils import extend_schema
@@ -11,117 +10,103 @@ from rest_framework.response import Response
 
 from conversations import threads
 from conversations.models import Thread
+from conversations.rest.answers import answer
 from conversations.rest.base import AsyncAPIView, caller, valid
 from conversations.runtime import long_work
-from conversations.runtime.db import in_database
 from conversations.runtime.long_work import WorkKind
+from conversations.runtime.shapes import fill
 from conversations.threads import deletion
 from memory import forgetting, services
 from memory.forgetting import Clearing, Forgetting
-from memory.rest import serializers as shapes
+from memory.rest.serializers import Everything
+from memory.rest.shapes import ClearingAnswer, ForgettingAnswer, ForgottenTurnAnswer
+
+type ForgetById = Callable[[User, uuid.UUID], Forgetting]
 
 
 class MemoryForgetting(AsyncAPIView):
-    @extend_schema(responses=shapes.ForgettingAnswer)
+    @extend_schema(responses=answer(ForgettingAnswer))
     async def get(self, request: Request, memory_id: str) -> Response:
         """What forgetting this memory would do. Changes nothing."""
-        return await _respond(
-            request, lambda user: forgetting.what_memory(user, services.memory_of(user, memory_id).id)
-        )
+        return await _of_memory(request, memory_id, forgetting.what_memory)
 
 
 class MemoryForget(AsyncAPIView):
-    @extend_schema(request=None, responses=shapes.ForgettingAnswer)
+    @extend_schema(request=None, responses=answer(ForgettingAnswer))
     async def post(self, request: Request, memory_id: str) -> Response:
         """Forget a memory for good, with all that tells of it: turns, summaries, what was recorded of requests."""
-        return await _respond(
-            request, lambda user: forgetting.forget_memory(user, services.memory_of(user, memory_id).id)
-        )
+        return await _of_memory(request, memory_id, forgetting.forget_memory)
 
 
 class EverythingForgetting(AsyncAPIView):
-    @extend_schema(operation_id="memories_forgetting_all", responses=shapes.ForgettingAnswer)
+    @extend_schema(operation_id="memories_forgetting_all", responses=answer(ForgettingAnswer))
     async def get(self, request: Request) -> Response:
         """What forgetting everything would do. Changes nothing."""
-        return await _respond(request, forgetting.what_all)
+        return await _run(request, forgetting.what_all)
 
 
 class EverythingForget(AsyncAPIView):
-    @extend_schema(operation_id="memories_forget_all", request=shapes.Everything, responses=shapes.ForgettingAnswer)
+    @extend_schema(operation_id="memories_forget_all", request=Everything, responses=answer(ForgettingAnswer))
     async def post(self, request: Request) -> Response:
         """Forget all that is remembered of the caller, for good. What was said otherwise stays."""
-        await in_database(valid)(shapes.Everything, request)
-        return await _respond(request, forgetting.forget_all)
+        valid(Everything, request)
+        return await _run(request, forgetting.forget_all)
 
 
 class MessageDetail(AsyncAPIView):
     @extend_schema(responses={204: None})
     async def delete(self, request: Request, message_id: str) -> Response:
         """Forget a turn for good, as `messages/{id}/forget/` does."""
-        await _respond(request, lambda user: forgetting.forget_turn(user, threads.message_of(user, message_id).id))
+        await _of_turn(request, message_id, forgetting.forget_turn)
         return Response(status=204)
 
 
 class MessageForgetting(AsyncAPIView):
-    @extend_schema(responses=shapes.ForgettingAnswer)
+    @extend_schema(responses=answer(ForgettingAnswer))
     async def get(self, request: Request, message_id: str) -> Response:
         """What forgetting this turn would do. Changes nothing."""
-        return await _respond(request, lambda user: forgetting.what_turn(user, threads.message_of(user, message_id).id))
+        return await _of_turn(request, message_id, forgetting.what_turn)
 
 
 class MessageForget(AsyncAPIView):
-    @extend_schema(request=None, responses=shapes.ForgettingAnswer)
+    @extend_schema(request=None, responses=answer(ForgettingAnswer))
     async def post(self, request: Request, message_id: str) -> Response:
         """Forget a turn for good: its place stays, its text goes, also from what was recorded of requests."""
-        return await _respond(
-            request, lambda user: forgetting.forget_turn(user, threads.message_of(user, message_id).id)
-        )
+        return await _of_turn(request, message_id, forgetting.forget_turn)
 
 
 class ThreadClearing(AsyncAPIView):
-    @extend_schema(responses=shapes.ClearingAnswer)
+    @extend_schema(responses=answer(ClearingAnswer))
     async def get(self, request: Request, thread_id: str) -> Response:
         """What clearing this thread would do. Changes nothing."""
-        return await _respond_cleared(request, thread_id, deletion.what_clearing)
+        return await _clear(request, thread_id, deletion.what_clearing)
 
 
 class ThreadClear(AsyncAPIView):
-    @extend_schema(request=None, responses=shapes.ClearingAnswer)
+    @extend_schema(request=None, responses=answer(ClearingAnswer))
     async def post(self, request: Request, thread_id: str) -> Response:
         """Forget all turns of a thread for good, with what rests on them. The thread and its artifacts stay."""
-        return await _respond_cleared(request, thread_id, deletion.clear_thread)
+        return await _clear(request, thread_id, deletion.clear_thread)
 
 
-async def _respond(request: Request, work: Callable[[User], Forgetting]) -> Response:
+async def _of_memory(request: Request, memory_id: str, work: ForgetById) -> Response:
+    return await _run(request, lambda user: work(user, services.memory_of(user, memory_id).id))
+
+
+async def _of_turn(request: Request, message_id: str, work: ForgetById) -> Response:
+    return await _run(request, lambda user: work(user, threads.message_of(user, message_id).id))
+
+
+async def _run(request: Request, work: Callable[[User], Forgetting]) -> Response:
     user = caller(request)
-    return Response(_object(await long_work.run(user.pk, WorkKind.CHANGE, lambda: work(user))))
+    done = await long_work.run(user.pk, WorkKind.CHANGE, lambda: work(user))
+    turns = [fill(ForgottenTurnAnswer, turn, message=turn.id) for turn in done.turns]
+    return Response(fill(ForgettingAnswer, done, turns=turns))
 
 
-async def _respond_cleared(request: Request, thread_id: str, work: Callable[[Thread], Clearing]) -> Response:
-    def cleared() -> dict[str, Any]:
+async def _clear(request: Request, thread_id: str, work: Callable[[Thread], Clearing]) -> Response:
+    def cleared() -> ClearingAnswer:
         thread = threads.get(caller(request), thread_id)
-        return {"thread": str(thread.id), **asdict(work(thread))}
+        return fill(ClearingAnswer, work(thread), thread=thread.id)
 
     return Response(await long_work.run(caller(request).pk, WorkKind.CHANGE, cleared))
-
-
-def _object(done: Forgetting) -> dict[str, Any]:
-    return {
-        "memories": [str(id) for id in done.memories],
-        "turns": [
-            {
-                "message": str(turn.id),
-                "thread": str(turn.thread),
-                "position": turn.position,
-                "role": str(turn.role),
-                "text": turn.text,
-                "why": turn.why,
-            }
-            for turn in done.turns
-        ],
-        "artifacts": done.artifacts,
-        "topics": done.topics,
-        "titles": done.titles,
-        "summaries": done.summaries,
-        "snapshots": done.snapshots,
-    }

@@ -1,12 +1,11 @@
 """What is remembered of the caller: read, added and changed. How it is forgotten is in ``memory.rest.forgetting``."""
 
 import uuid
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
 
 from django.utils import timezone
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import extend_schema
 from rest_framework.authentication import SessionAuthentication
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -14,54 +13,46 @@ from rest_framework.response import Response
 from conversations import threads
 from conversations.errors import InvalidMessage, ThreadNotFound
 from conversations.models import Message
+from conversations.rest.answers import answer
 from conversations.rest.base import APIView, AsyncAPIView, caller, valid
-from conversations.rest.pagination import MemoryPagination
-from conversations.rest.query_params import switched, words
+from conversations.rest.pagination import ordered_by
+from conversations.rest.query_params import Parameter, Switch, Words
 from conversations.runtime import long_work
-from conversations.runtime.db import in_database
 from conversations.runtime.long_work import WorkKind
+from conversations.runtime.shapes import fill
 from conversations.runtime.text import clean
-from conversations.wire import moment
 from memory import forgetting, services
 from memory.models import Memory
-from memory.rest import serializers as shapes
+from memory.rest import serializers
+from memory.rest.shapes import MemoryAnswer, SourceAnswer
 from memory.tags import user_tag
 
 
 class MemoryList(APIView):
-    pagination_class = MemoryPagination
+    pagination_class = ordered_by("-created_at", "-id")
+    words = Words("q", "Only those that hold all of these words.")
+    thread = Parameter("thread", "Only those that come from this thread, or belong to it.", type=OpenApiTypes.UUID)
+    tag = Parameter("tag", "Only those that have exactly this tag.")
+    ended = Switch("ended", "`true`: also those that were replaced or ended.")
 
-    @extend_schema(
-        responses=shapes.MemoryAnswer(many=True),
-        parameters=[
-            OpenApiParameter("q", OpenApiTypes.STR, description="Only those that hold all of these words."),
-            OpenApiParameter(
-                "thread", OpenApiTypes.UUID, description="Only those that come from this thread, or belong to it."
-            ),
-            OpenApiParameter("tag", OpenApiTypes.STR, description="Only those that have exactly this tag."),
-            OpenApiParameter("ended", OpenApiTypes.BOOL, description="`true`: also those that were replaced or ended."),
-        ],
-    )
+    @extend_schema(responses=answer(MemoryAnswer, many=True), parameters=[words, thread, tag, ended])
     def get(self, request: Request) -> Response:
         """What is remembered of the caller, newest first."""
-        thread = request.query_params.get("thread")
+        thread = self.thread.text(request)
         memories = services.memories_of(
             caller(request),
-            ended=switched(request, "ended"),
-            words=words(request),
+            ended=self.ended.read(request),
+            words=self.words.read(request),
             thread=threads.get(caller(request), thread) if thread else None,
         )
-        if tag := request.query_params.get("tag"):
+        if tag := self.tag.text(request):
             memories = memories.filter(tags__contains=[clean(tag)])
-        paginator = self.pagination_class()
-        page: list[Memory] = paginator.paginate_queryset(memories, request)
-        sources = services.sources_of(caller(request), page)
-        return paginator.get_paginated_response([_object(memory, sources) for memory in page])
+        return self.page(request, memories, lambda page: _objects(request, page))
 
-    @extend_schema(request=shapes.NewMemory, responses={201: shapes.MemoryAnswer})
+    @extend_schema(request=serializers.NewMemory, responses={201: answer(MemoryAnswer)})
     def post(self, request: Request) -> Response:
         """Have something remembered."""
-        payload = valid(shapes.NewMemory, request)
+        payload = valid(serializers.NewMemory, request)
         by_hand = isinstance(request.successful_authenticator, SessionAuthentication)
         memory = services.remember(
             user=caller(request),
@@ -75,25 +66,19 @@ class MemoryList(APIView):
 
 
 class MemoryDetail(AsyncAPIView):
-    @extend_schema(responses=shapes.MemoryAnswer)
-    async def get(self, request: Request, memory_id: str) -> Response:
+    @extend_schema(responses=answer(MemoryAnswer))
+    def get(self, request: Request, memory_id: str) -> Response:
         """One memory."""
-        return await in_database(self._get)(request, memory_id)
+        return Response(_objects(request, [services.memory_of(caller(request), memory_id)])[0])
 
-    def _get(self, request: Request, memory_id: str) -> Response:
-        return Response(_alone(request, services.memory_of(caller(request), memory_id)))
-
-    @extend_schema(request=shapes.MemoryChange, responses=shapes.MemoryAnswer)
-    async def patch(self, request: Request, memory_id: str) -> Response:
+    @extend_schema(request=serializers.MemoryChange, responses=answer(MemoryAnswer))
+    def patch(self, request: Request, memory_id: str) -> Response:
         """Correct a memory. Words that came from a conversation are kept as replaced, see `?ended=true`."""
-        return await in_database(self._patch)(request, memory_id)
-
-    def _patch(self, request: Request, memory_id: str) -> Response:
         memory = services.memory_of(caller(request), memory_id)
-        changes = valid(shapes.MemoryChange, request)
+        changes = valid(serializers.MemoryChange, request)
         if "tags" in changes:
             changes["tags"] = _own(request, changes["tags"]) or [user_tag(caller(request).pk)]
-        return Response(_alone(request, services.change(memory, at=timezone.now(), **changes)))
+        return Response(_objects(request, [services.change(memory, at=timezone.now(), **changes)])[0])
 
     @extend_schema(responses={204: None})
     async def delete(self, request: Request, memory_id: str) -> Response:
@@ -107,39 +92,21 @@ class MemoryDetail(AsyncAPIView):
         return Response(status=204)
 
 
-def source_object(turn: Message) -> dict[str, Any]:
-    return {
-        "message": str(turn.id),
-        "thread": str(turn.thread_id),
-        "position": turn.position,
-        "created_at": moment(turn.created_at),
-    }
-
-
-def source_objects(ids: Iterable[uuid.UUID], turns: Mapping[uuid.UUID, Message]) -> list[dict[str, Any]]:
+def source_objects(ids: Iterable[uuid.UUID], turns: Mapping[uuid.UUID, Message]) -> list[SourceAnswer]:
     """Of those that are still there, in order."""
-    return [source_object(turns[id]) for id in ids if id in turns]
+    known = [turns[id] for id in ids if id in turns]
+    return [fill(SourceAnswer, turn, message=turn.id, thread=turn.thread_id) for turn in known]
 
 
-def _object(memory: Memory, turns: Mapping[uuid.UUID, Message]) -> dict[str, Any]:
+def _objects(request: Request, page: Sequence[Memory]) -> list[MemoryAnswer]:
+    turns = services.sources_of(caller(request), page)
+    return [_object(memory, turns) for memory in page]
+
+
+def _object(memory: Memory, turns: Mapping[uuid.UUID, Message]) -> MemoryAnswer:
     sources = source_objects(memory.sources, turns)
-    return {
-        "id": str(memory.id),
-        "content": memory.content,
-        "tags": memory.tags,
-        "origin": str(memory.origin),
-        "source": sources[0] if sources else None,
-        "sources": sources,
-        "created_at": moment(memory.created_at),
-        "valid_from": moment(memory.valid_from),
-        "valid_until": moment(memory.valid_until),
-        "ended_at": moment(memory.ended_at),
-        "superseded_by": str(memory.superseded_by_id) if memory.superseded_by_id else None,
-    }
-
-
-def _alone(request: Request, memory: Memory) -> dict[str, Any]:
-    return _object(memory, services.sources_of(caller(request), [memory]))
+    source = sources[0] if sources else None
+    return fill(MemoryAnswer, memory, source=source, sources=sources, superseded_by=memory.superseded_by_id)
 
 
 def _own(request: Request, tags: list[str]) -> list[str]:

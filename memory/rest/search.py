@@ -1,19 +1,17 @@
 """What would be recalled for a text."""
 
-from typing import Any
-
 from django.utils import timezone
-from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from conversations.errors import InvalidMessage
+from conversations.rest.answers import answer
 from conversations.rest.base import APIView, caller
+from conversations.rest.query_params import Parameter
 from conversations.runtime.db import read_only
+from conversations.runtime.shapes import fill
 from conversations.runtime.text import clean
-from conversations.wire import moment
-from memory.rest import serializers
+from memory.rest.shapes import FoundAnswer, FoundListAnswer, FoundSource
 from memory.sources.recall import Candidate, RecallQuery, search
 
 MOST = 50
@@ -21,33 +19,27 @@ LONGEST = 4_000
 
 
 class MemorySearch(APIView):
-    @extend_schema(
-        parameters=[
-            OpenApiParameter("q", OpenApiTypes.STR, required=True, description="A question, or a few words of it.")
-        ],
-        responses=serializers.FoundListAnswer,
-    )
+    query = Parameter("q", "A question, or a few words of it.", required=True)
+
+    @extend_schema(parameters=[query], responses=answer(FoundListAnswer))
     def get(self, request: Request) -> Response:
         """Turns of all your threads and memories that bear on a query, best first: what would be recalled for it."""
-        query = clean(request.query_params.get("q", "")).strip()
+        query = clean(self.query.text(request) or "").strip()
         if not query or len(query) > LONGEST:
-            raise InvalidMessage(f"`q` must be a text of 1 to {LONGEST:,} characters.", field="q")
+            raise self.query.refuse(f"a text of 1 to {LONGEST:,} characters")
         recall_query = RecallQuery(user_id=caller(request).pk, text=query, at=timezone.now(), everywhere=True)
         with read_only():
             candidates = search(recall_query, most=MOST)
         return Response({"results": [_described(candidate) for candidate in candidates]})
 
 
-def _described(candidate: Candidate) -> dict[str, Any]:
-    return {
-        "content": candidate.text,
-        "score": round(candidate.score, 3),
-        "source": {
-            "kind": candidate.kind,
-            "id": str(candidate.id),
-            "thread": str(candidate.thread) if candidate.thread else None,
-            "position": candidate.position or None,
-            "role": candidate.role or None,
-        },
-        "created_at": moment(candidate.at),
-    }
+def _described(candidate: Candidate) -> FoundAnswer:
+    source = fill(FoundSource, candidate, position=candidate.position or None, role=candidate.role or None)
+    return fill(
+        FoundAnswer,
+        candidate,
+        content=candidate.text,
+        score=round(candidate.score, 3),
+        source=source,
+        created_at=candidate.at,
+    )

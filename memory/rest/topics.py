@@ -1,53 +1,46 @@
 """What was begun and not resolved, and what was talked about on which day."""
 
 import uuid
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 from django.utils import timezone
-from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from conversations.models import Message, Thread
+from conversations.models import Message
+from conversations.rest.answers import answer
 from conversations.rest.base import APIView, caller, valid
-from conversations.rest.pagination import DayPagination, TopicPagination
-from conversations.rest.query_params import switched
-from conversations.wire import moment
+from conversations.rest.pagination import ordered_by
+from conversations.rest.query_params import Switch
+from conversations.runtime.shapes import fill
 from memory import services
 from memory.models import DailySummary, Topic
-from memory.rest import serializers as shapes
+from memory.rest import serializers
 from memory.rest.memories import source_objects
+from memory.rest.shapes import DayAnswer, TitledThread, TopicAnswer
 
 
 class TopicList(APIView):
-    pagination_class = TopicPagination
+    pagination_class = ordered_by("-opened_at", "-id")
+    resolved = Switch("resolved", "`true`: those that are resolved instead.")
 
-    @extend_schema(
-        responses=shapes.TopicAnswer(many=True),
-        parameters=[
-            OpenApiParameter("resolved", OpenApiTypes.BOOL, description="`true`: those that are resolved instead.")
-        ],
-    )
+    @extend_schema(responses=answer(TopicAnswer, many=True), parameters=[resolved])
     def get(self, request: Request) -> Response:
         """What was begun in conversations and is still open, newest first."""
-        paginator = self.pagination_class()
-        topics = services.topics_of(caller(request), resolved=switched(request, "resolved"))
-        page: list[Topic] = paginator.paginate_queryset(topics, request)
-        sources = services.sources_of(caller(request), page)
-        return paginator.get_paginated_response([_topic(topic, sources) for topic in page])
+        topics = services.topics_of(caller(request), resolved=self.resolved.read(request))
+        return self.page(request, topics, lambda page: _topics(request, page))
 
 
 class TopicDetail(APIView):
-    @extend_schema(request=shapes.TopicChange, responses=shapes.TopicAnswer)
+    @extend_schema(request=serializers.TopicChange, responses=answer(TopicAnswer))
     def patch(self, request: Request, topic_id: str) -> Response:
         """Call a topic resolved, or open again."""
         topic = services.topic_of(caller(request), topic_id)
-        resolved = valid(shapes.TopicChange, request)["resolved"]
+        resolved = valid(serializers.TopicChange, request)["resolved"]
         topic.resolved_at = (topic.resolved_at or timezone.now()) if resolved else None
         topic.save(update_fields=["resolved_at"])
-        return Response(_topic(topic, services.sources_of(caller(request), [topic])))
+        return Response(_topics(request, [topic])[0])
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, topic_id: str) -> Response:
@@ -57,38 +50,28 @@ class TopicDetail(APIView):
 
 
 class DayList(APIView):
-    pagination_class = DayPagination
+    pagination_class = ordered_by("-day")
 
-    @extend_schema(responses=shapes.DayAnswer(many=True))
+    @extend_schema(responses=answer(DayAnswer, many=True))
     def get(self, request: Request) -> Response:
         """What the caller talked about, day by day, newest first."""
-        paginator = self.pagination_class()
-        page: list[DailySummary] = paginator.paginate_queryset(services.days_of(caller(request)), request)
-        threads = services.threads_of_days(page)
-        return paginator.get_paginated_response([_day(day, threads) for day in page])
+        return self.page(request, services.days_of(caller(request)), _days)
 
 
-def _topic(topic: Topic, turns: Mapping[uuid.UUID, Message]) -> dict[str, Any]:
+def _topics(request: Request, page: Sequence[Topic]) -> list[TopicAnswer]:
+    turns = services.sources_of(caller(request), page)
+    return [_topic(topic, turns) for topic in page]
+
+
+def _topic(topic: Topic, turns: Mapping[uuid.UUID, Message]) -> TopicAnswer:
     sources = source_objects(topic.sources, turns)
-    return {
-        "id": str(topic.id),
-        "title": topic.title,
-        "thread": _titled(topic.thread) if topic.thread else None,
-        "source": sources[0] if sources else None,
-        "opened_at": moment(topic.opened_at),
-        "resolved_at": moment(topic.resolved_at),
-    }
+    thread = fill(TitledThread, topic.thread) if topic.thread else None
+    return fill(TopicAnswer, topic, thread=thread, source=sources[0] if sources else None)
 
 
-def _day(day: DailySummary, threads: Mapping[uuid.UUID, Thread]) -> dict[str, Any]:
-    return {
-        "day": day.day.isoformat(),
-        "text": day.text,
-        "key_moments": day.key_moments,
-        "threads": [_titled(thread) for thread in services.told_of(day, threads)],
-        "updated_at": moment(day.updated_at),
-    }
-
-
-def _titled(thread: Thread) -> dict[str, str]:
-    return {"id": str(thread.id), "title": thread.title}
+def _days(page: Sequence[DailySummary]) -> list[DayAnswer]:
+    threads = services.threads_of_days(page)
+    return [
+        fill(DayAnswer, day, threads=[fill(TitledThread, each) for each in services.told_of(day, threads)])
+        for day in page
+    ]

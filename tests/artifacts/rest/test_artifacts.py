@@ -10,9 +10,10 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from artifacts.models import Artifact, ArtifactVersion
-from conversations import wire
 from conversations.models import Message, Thread
 from conversations.runtime.db import in_database
+from conversations.runtime.shapes import moment
+from conversations.wire import artifacts as wire
 from tests.artifacts.factories import make_artifact
 from tests.conversations.factories import make_reply, make_thread
 from tests.conversations.rest.client import Api, ApiResponse
@@ -59,7 +60,7 @@ async def test_an_artifact_that_a_program_adds_is_given_as_it_was_sent(user: Use
     assert (made.status, told.pop("id"), times) == (
         201,
         made.body["id"],
-        [wire.moment((await Artifact.objects.aget()).created_at)] * 2,
+        [moment((await Artifact.objects.aget()).created_at)] * 2,
     )
     assert told == sent | {
         "thread": str(thread.id),
@@ -195,7 +196,7 @@ async def test_a_deleted_artifact_is_out_of_sight_until_it_is_restored(user: Use
     assert (await api.call("PATCH", address, {"title": "x"})).code == (409, "conflict", "artifact_deleted")
     assert [titles(await api.get(listed + query)) for query in ("", "?deleted=true")] == [[], ["BRD"]]
     seen = (await api.get(f"{address}?deleted=true")).body
-    assert seen == before | {"deleted_at": wire.moment(deleted_at)}
+    assert seen == before | {"deleted_at": moment(deleted_at)}
     assert (await api.get(f"{address}versions/1/?deleted=true")).body["content"] == "one"
 
     assert (await api.call("DELETE", address)).status == 204

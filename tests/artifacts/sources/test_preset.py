@@ -42,7 +42,7 @@ async def turns_of(thread: Thread) -> list[str]:
     return [turn.text async for turn in Message.objects.filter(thread=thread).order_by("position")]
 
 
-async def events_of(reply: Reply) -> list[tuple[str, dict[str, Any]]]:
+async def events_of(reply: Reply) -> list[tuple[str, Any]]:
     return [(event.type, event.data) async for event in replies.follow(reply.id)]
 
 

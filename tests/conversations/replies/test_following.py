@@ -32,7 +32,7 @@ def error_of(reply: Reply) -> dict[str, Any]:
     return dict(reply.error)
 
 
-async def read_events(reply_id: uuid.UUID, after: int = 0) -> list[dict[str, Any]]:
+async def read_events(reply_id: uuid.UUID, after: int = 0) -> list[Any]:
     return [event.envelope() async for event in replies.follow(reply_id, after)]
 
 

@@ -27,7 +27,7 @@ async def ended(opened: OpenedReply) -> Reply:
     return await Reply.objects.aget(id=opened.reply.id)
 
 
-async def last_event(opened: OpenedReply) -> dict[str, Any]:
+async def last_event(opened: OpenedReply) -> Any:
     return [event.data async for event in replies.follow(opened.reply.id)][-1]
 
 

@@ -38,7 +38,7 @@ async def start(user: User, thread: Thread, content: str = "Hello") -> OpenedRep
     return await replies.start(user=user, thread_id=thread.id, content=content)
 
 
-async def events_of(opened: OpenedReply) -> list[tuple[str, dict[str, Any]]]:
+async def events_of(opened: OpenedReply) -> list[tuple[str, Any]]:
     events = [event async for event in replies.follow(opened.reply.id)]
     assert [event.seq for event in events] == list(range(1, len(events) + 1))
     return [(event.type, event.data) for event in events]

@@ -48,7 +48,7 @@ def turn_texts(body: dict[str, Any]) -> list[tuple[str, str]]:
     ]
 
 
-async def events_of(reply: Reply) -> list[tuple[str, dict[str, Any]]]:
+async def events_of(reply: Reply) -> list[tuple[str, Any]]:
     return [(event.type, event.data) async for event in replies.follow(reply.id)]
 
 

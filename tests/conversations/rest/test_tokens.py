@@ -9,10 +9,10 @@ from django.contrib.auth.models import User
 from django.test import AsyncClient
 from django.utils import timezone
 
-from conversations import wire
 from conversations.accounts import tokens
 from conversations.models import ApiToken
 from conversations.runtime.db import in_database
+from conversations.runtime.shapes import moment
 from tests.conversations.factories import make_user
 from tests.conversations.rest.client import Api
 
@@ -116,8 +116,8 @@ async def test_a_token_is_got_for_as_much_and_as_long_as_asked(person: User) -> 
         "id": row.pk,
         "name": "API",
         "scopes": ["read", "export"],
-        "created_at": wire.moment(row.created_at),
-        "expires_at": wire.moment(row.expires_at),
+        "created_at": moment(row.created_at),
+        "expires_at": moment(row.expires_at),
         "last_used_at": None,
         **limits,
     }

@@ -10,7 +10,7 @@ from django.test import AsyncClient
 
 from conversations.models import ContentAccess, Message, Reply, Thread
 from conversations.runtime.db import in_database
-from conversations.wire import moment
+from conversations.runtime.shapes import moment
 from memory.models import Consolidation, Memory, Preferences, Topic
 from memory.tags import thread_tag, user_tag
 from tests.conversations.factories import make_reply, make_thread

@@ -1,0 +1,175 @@
+"""The shape of a model request as REST answers with it; ``snapshot_api`` makes it."""
+
+from datetime import datetime
+from typing import Annotated, Any, Literal, NotRequired, TypedDict
+
+from conversations.context.prompt_cache import LIVES, MESSAGE, SYSTEM, CacheState
+from conversations.context.reasons import Reason
+from conversations.context.rewriting import RewritingOutcome
+from conversations.context.source_problems import ProblemKind
+from conversations.models import ContextSnapshot, Effort
+from conversations.providers.thinking import Display, Mode
+from conversations.runtime.shapes import Id
+
+
+class SectionAnswer(TypedDict):
+    name: Annotated[
+        str,
+        "`base`, `memory`, `today`, `open_threads` or `last_conversation` of the system text; `history`; `message`.",
+    ]
+    tokens: Annotated[int, "Estimated tokens."]
+    text: Annotated[str | None, "Null once deleted or forgotten."]
+    forgotten_at: Annotated[datetime | None, "When something in it was forgotten at the person's wish."]
+
+
+class ItemAnswer(TypedDict):
+    """A turn, or a memory, topic or summary, that was given or might have been; or a range of turns far before the window."""
+
+    kind: Annotated[Literal["message", "range", "memory", "topic", "summary"], "What it is."]
+    included: Annotated[bool, "Whether the model was given it."]
+    reason: Annotated[str, Reason, "Why it is included or not."]
+    id: NotRequired[Annotated[Id | None, "Not of ranges; null of a turn to come."]]
+    tokens: NotRequired[Annotated[int, "Estimated tokens; not of ranges."]]
+    position: NotRequired[Annotated[int, "Of turns: the place in the thread, from 1."]]
+    thread: NotRequired[Annotated[Id, "Of recalled turns: where they were said, maybe elsewhere."]]
+    score: NotRequired[
+        Annotated[float, "Of what was looked for: how much it bears on this message, beside the others."]
+    ]
+    first: NotRequired[Annotated[int, "Of ranges: the position of the first turn."]]
+    last: NotRequired[Annotated[int, "Of ranges: the position of the last turn."]]
+    count: NotRequired[Annotated[int, "Of ranges: how many turns."]]
+
+
+class RewritingAnswer(TypedDict):
+    """The contextualised query of a message that leans on earlier turns."""
+
+    outcome: Annotated[str, RewritingOutcome, "What became of asking for one."]
+    query: Annotated[
+        str | None, "As it stands beside the message, with the mark that says whose it is; null: there is none."
+    ]
+
+
+class ProblemAnswer(TypedDict):
+    """A source that failed, and was left out."""
+
+    source: Annotated[
+        str,
+        "`preferences`, `memory`, `today`, `open_threads`, `last_conversation` or `recall`; `size` where the request was "
+        "too large for the model and was built once more.",
+    ]
+    kind: Annotated[str, ProblemKind, "What went wrong with it."]
+    message: Annotated[str, "In words."]
+
+
+class CacheAnswer(TypedDict):
+    """What is expected of the provider's prompt cache."""
+
+    state: Annotated[str, CacheState, "What is expected of it, in a word."]
+    marks: Annotated[list[Annotated[str, (SYSTEM, MESSAGE)]], "What a mark stands after, as far as one pays."]
+    expected: Annotated[int, "Tokens that should be read from it."]
+    lifetime: Annotated[
+        str, tuple(LIVES), "How long its entries live: what costs less with the person's latest pauses."
+    ]
+    cost_five_minutes: Annotated[
+        float | None,
+        "What the prompts after these pauses cost with entries of five minutes, as a part of the price without a cache; "
+        "null where there are too few pauses.",
+    ]
+    cost_hour: Annotated[float | None, "The same with entries of an hour."]
+
+
+class TimingsAnswer(TypedDict):
+    """Milliseconds that building the context took."""
+
+    history: Annotated[float, "Milliseconds for reading and cutting the history."]
+    memory: Annotated[float, "Milliseconds for memory, the tiers and recall."]
+    rewrite: Annotated[float, "Milliseconds for the contextualised query."]
+    tokens: Annotated[float, "Milliseconds for counting tokens."]
+    total: Annotated[float, "Milliseconds from the start to the end of building."]
+
+
+class UsageAnswer(TypedDict):
+    """Tokens as the provider reports them; 0 until then."""
+
+    input_tokens: Annotated[int, "Neither read from the prompt cache nor written to it."]
+    output_tokens: Annotated[int, "Tokens that the model wrote."]
+    cache_read_input_tokens: Annotated[int, "Tokens read from the prompt cache."]
+    cache_creation_input_tokens: Annotated[int, "Tokens written to the prompt cache."]
+    cache_creation_1h_input_tokens: Annotated[int, "Of these, tokens that stay there for an hour."]
+    thinking_tokens: Annotated[int, "Of the tokens that the model wrote, its thinking."]
+
+
+class ThinkingAnswer(TypedDict):
+    """What a request says of thinking, which counts as output."""
+
+    mode: Annotated[Mode, "The Messages API's word. Empty: nothing is said, and the model does not think."]
+    display: Annotated[Display, "What it shows of it: `summarized`, or `omitted`. Empty: nothing is said of it."]
+    effort: Annotated[str, ("", *Effort.values), "Empty: the model's default."]
+    room: Annotated[int, "Tokens of `max_tokens` that are meant for thinking, not for the answer."]
+
+
+class DuplicatesAnswer(TypedDict):
+    rules: Annotated[bool, "The system text says when to make an artifact."]
+    tool_wording: Annotated[bool, "Tools were offered, with their wording."]
+    filtered_turns: Annotated[int, "Turns left out because their artifact was made."]
+    silent: Annotated[bool, "A preset's request, which enters no thread."]
+
+
+class SnapshotAnswer(TypedDict):
+    """What one model request was given, what was left out and why."""
+
+    id: Annotated[Id | None, "Null: a preview, nothing is stored."]
+    thread: Annotated[Id | None, "Id of the thread; null: a preview for a new one."]
+    message: Annotated[Id | None, "The turn to answer."]
+    reply: Annotated[Id | None, "Null: a preview, or of no reply."]
+    purpose: Annotated[
+        str,
+        ContextSnapshot.Purpose,
+        "`rewrite` asks a small model for the contextualised query only, `consolidation` for what to remember.",
+    ]
+    round: Annotated[int, "Which request of the reply, or which attempt, from 1."]
+    created_at: Annotated[datetime, "When it was recorded, before the model was called."]
+    provider: Annotated[str, "`anthropic`, `claude_cli` or `offline`."]
+    model: Annotated[str, "The provider's name of the model."]
+    fallback_for: Annotated[str | None, "The model that declined, where this one was asked in its place."]
+    max_tokens: Annotated[int, "Most tokens of its answer and of thinking together."]
+    thinking: Annotated[ThinkingAnswer, "How it thinks."]
+    digest: Annotated[str, "SHA-256 of the request as canonical JSON."]
+    message_history_count: Annotated[int, "Earlier turns that it was given."]
+    message_history_tokens: Annotated[int, "Estimated tokens of these."]
+    today_summary_present: Annotated[bool, "Whether it was given what was said earlier that day."]
+    open_threads_count: Annotated[int, "Unresolved topics that it was given."]
+    last_conversation_present: Annotated[bool, "Whether it was given the summary of the last conversation."]
+    total_tokens: Annotated[
+        int, "Tokens of everything, estimated before the model is asked, in the model's own count, as all here."
+    ]
+    token_factor: Annotated[
+        float, "The model's tokens for each that the estimate counts: learnt from what it reported, or as shipped."
+    ]
+    budget: Annotated[int, "Tokens of the model that it should take."]
+    hard_cap: Annotated[int, "Tokens of the model that it never exceeds."]
+    sections: Annotated[list[SectionAnswer], "Its parts, in the order sent."]
+    items: Annotated[list[ItemAnswer], "Each turn, memory, topic and summary exactly once."]
+    rewriting: Annotated[RewritingAnswer, "What became of the message's contextualised query."]
+    against_duplicates: Annotated[DuplicatesAnswer, "What kept artifacts from being made twice."]
+    problems: Annotated[list[ProblemAnswer], "Sources that failed; the reply goes on without them."]
+    cache: Annotated[CacheAnswer | None, "Null where there is nothing to tell."]
+    diagnostics: Annotated[
+        dict[str, Any] | None, "What the provider says about its prompt cache, and its program about itself."
+    ]
+    request: Annotated[
+        dict[str, Any] | None, "Exactly what the provider is given; null once any of it was deleted or forgotten."
+    ]
+    forgotten_at: Annotated[datetime | None, "When any of it was last forgotten at the person's wish."]
+    timings_ms: Annotated[TimingsAnswer, "Milliseconds."]
+    thinking_ms: Annotated[
+        int | None, "Milliseconds that the model thought; null where it didn't, or where nothing came of it yet."
+    ]
+    first_token_ms: Annotated[int | None, "Milliseconds until the first word, or tool call, that could be seen."]
+    usage: Annotated[UsageAnswer, "Tokens as reported."]
+    stop_reason: Annotated[str, "The provider's; empty until it ends."]
+    stop_details: Annotated[
+        dict[str, Any] | None, "What the provider says about why it declined, as it came: type, category, explanation."
+    ]
+    status: Annotated[str, ContextSnapshot.Status, "How it went."]
+    error: Annotated[dict[str, Any] | None, "The error object of a request that failed; else null."]

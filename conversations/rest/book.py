@@ -1,0 +1,135 @@
+"""The document that an import takes and an export gives, for the schema, and what an import answers.
+
+``conversations.import_export`` reads and writes it.
+"""
+
+from typing import Annotated, Any, Literal, NotRequired, Required, TypedDict
+
+from artifacts.models import ArtifactVersion, Kind
+from conversations.runtime.shapes import Id, Slug, Time
+from conversations.wire import Role
+from memory.models import Memory
+
+KeptId = Annotated[Id, "Kept; a new one without it."]
+Origin = Annotated[str, ArtifactVersion.Origin, {"default": ArtifactVersion.Origin.PROGRAM}, "Who made it."]
+Maker = Annotated[Any, "The assistant's message that made it: its id, or its place in the list from 1 on."]
+
+
+class ImportedMessage(TypedDict, total=False):
+    """The order of the list is the order of the turns."""
+
+    id: KeptId
+    role: Required[Annotated[Role, "Whose turn it is."]]
+    content: Required[Annotated[Any, "A text, or a list of content blocks of the Messages API."]]
+    created_at: Annotated[Time, "Without it: as the message before; without a time zone: UTC."]
+    status: Annotated[
+        Literal["complete", "incomplete", "refused", "stopped", "interrupted", "failed"],
+        {"default": "complete"},
+        "How it ended; of a user's message `complete`, or `refused` where a model declined to answer it.",
+    ]
+    offline: Annotated[bool, "`true`: words of the offline responder, which no model is given."]
+
+
+class ImportedVersion(TypedDict, total=False):
+    content: Required[Annotated[str, "1 to 500,000 characters, unless the operator set another limit."]]
+    created_at: Annotated[Time, "Without it: as the version before."]
+    origin: Origin
+    message: Maker
+
+
+class ImportedArtifact(TypedDict, total=False):
+    """With `versions`, what `message` and `origin` beside them say does not count."""
+
+    id: KeptId
+    title: Required[Annotated[str, {"max_length": 200}, "1 to 200 characters."]]
+    kind: Annotated[str, Kind, {"default": Kind.DOCUMENT}, "What it is."]
+    language: Annotated[str, {"allow_blank": True, "max_length": 40}, "Of code: python, sql …"]
+    preset: Annotated[str, {"allow_blank": True}, "The preset that made it; else empty."]
+    after_position: Annotated[int, {"min_value": 0}, "Place of the newest message when it was made, from 1 on."]
+    content: Annotated[str, "The only version, or once more the last of `versions`."]
+    versions: Annotated[list[ImportedVersion], "The newest last."]
+    created_at: Annotated[Time, "Without it: that of its first version, or of the thread."]
+    origin: Origin
+    message: Maker
+
+
+class ImportedSummary(TypedDict, total=False):
+    """Of a part of a thread. The days that `GET days/` lists are made of them."""
+
+    id: KeptId
+    first: Required[Annotated[int, {"min_value": 1}, "Place of its first message in the list, from 1 on."]]
+    last: Required[Annotated[int, {"min_value": 1}, "Place of its last message."]]
+    text: Required[Annotated[str, {"max_length": 10_000, "allow_blank": True}, "What was talked of."]]
+    key_moments: Annotated[list[str], "What mattered most, a sentence each."]
+    sources: Annotated[list[Id], "The messages that it rests on."]
+    started_at: Annotated[Time, "Without it: that of its first message."]
+    ended_at: Annotated[Time, "Without it: that of its last message."]
+    made_by: Annotated[str, {"max_length": 80}, "The model that wrote it, or `rules`."]
+    made_at: Annotated[Time, "Without it: the time of the import."]
+    stale_since: Annotated[Time | None, "Since when it waits to be made anew."]
+
+
+class ImportedThread(TypedDict, total=False):
+    id: KeptId
+    title: Annotated[str, {"max_length": 200, "allow_blank": True}, "Without it: from the first message of the user."]
+    assistant: Annotated[Slug, "Without it: the default one."]
+    created_at: Annotated[Time, "Without it: that of the first message."]
+    messages: Annotated[list[ImportedMessage], "The oldest first."]
+    artifacts: Annotated[list[ImportedArtifact], "What was made in it."]
+    remembers: Annotated[bool, "`false`: nothing of it is remembered."]
+    summaries: Annotated[list[ImportedSummary], "Without them they are made after a while."]
+
+
+class ImportedMemory(TypedDict, total=False):
+    id: KeptId
+    content: Required[Annotated[str, {"max_length": 10_000}, "1 to 10,000 characters."]]
+    tags: Annotated[
+        list[Annotated[str, {"max_length": 100}]],
+        "`user:…` becomes the caller's own; `thread:…` stays where the thread is in the document.",
+    ]
+    source: Annotated[Id | None, "The message of the document that it comes from: the first of `sources`."]
+    sources: Annotated[list[Id], "The messages of the document that it comes from."]
+    origin: Annotated[str, Memory.Origin, "`program` unless it is told."]
+    created_at: Annotated[Time, "Without it: the time of the import."]
+    valid_from: Annotated[Time | None, "Since when it holds."]
+    valid_until: Annotated[Time | None, "No session that begins then or later is given it."]
+    ended_at: Annotated[Time | None, "When it was replaced or called untrue."]
+
+
+class ImportedTopic(TypedDict, total=False):
+    id: KeptId
+    title: Required[Annotated[str, {"max_length": 200}, "At most 200 characters."]]
+    thread: Annotated[Id | None, "The thread of the document in which it was begun."]
+    sources: Annotated[list[Id], "The messages that opened it."]
+    opened_at: Annotated[Time, "Without it: the time of the import."]
+    resolved_at: Annotated[Time | None, "Without it: it is still open."]
+
+
+class ImportedPreferences(TypedDict, total=False):
+    """They count where the caller has not chosen yet."""
+
+    time_zone: Annotated[str, "As in `Europe/Lisbon`."]
+    remembers: Annotated[bool, "`false`: nothing is remembered."]
+
+
+class Book(TypedDict, total=False):
+    """A document of the format `openbook/1`. What it holds beyond these fields is ignored."""
+
+    format: Required[Annotated[Literal["openbook/1"], "Name and version of the format."]]
+    threads: Annotated[list[ImportedThread], "Conversations, with their artifacts."]
+    memories: Annotated[list[ImportedMemory], "What is remembered of the person."]
+    topics: Annotated[list[ImportedTopic], "What was talked of, across conversations."]
+    preferences: Annotated[ImportedPreferences, "Those of the person; they count where there are none."]
+
+
+class ImportedThreadAnswer(TypedDict):
+    id: Annotated[Id, "Id of the thread."]
+    message_count: Annotated[int, "Turns that it has."]
+
+
+class ImportAnswer(TypedDict):
+    threads: Annotated[list[ImportedThreadAnswer], "In the order of the document."]
+    memories: Annotated[int, "How many were stored."]
+    left_out: NotRequired[
+        Annotated[int, "Conversations of another product's export in which nothing was said, if any."]
+    ]

@@ -1,0 +1,194 @@
+"""The objects that REST, SSE and WebSocket share. Names are those of the contract."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Literal, NotRequired, TypedDict
+
+from django.db.models import F, Q, QuerySet
+
+from conversations.errors import ErrorObject, OpenbookError, describe
+from conversations.models import ContextSnapshot, Message, Reply, Thread
+from conversations.providers import refusals
+from conversations.runtime.shapes import Id, Slug, Time, fill
+from conversations.wire import endings
+
+REQUEST_FIELDS = ("id", "reply_id", "message_history_count", "total_tokens", "model", "fallback_for", "stop_details")
+"""Of a snapshot, for ``reply_object``."""
+
+
+Role = Literal["user", "assistant"]
+
+
+class RefusalAnswer(TypedDict):
+    """Why the model declined."""
+
+    category: Annotated[
+        str | None,
+        "The provider's word: `cyber`, `bio`, `frontier_llm`, `reasoning_extraction`, `general_harms` or a newer one; "
+        "null: it gave none.",
+    ]
+    message: Annotated[str, "For people: why, and what to do."]
+
+
+class ReplyAnswer(TypedDict):
+    id: Annotated[Id, "Id of the reply."]
+    status: Annotated[str, "running, completed, stopped, interrupted or failed."]
+    error: Annotated[ErrorObject | None, "Of a reply that failed or was interrupted; else null."]
+    stop_reason: Annotated[str, "Why the model stopped, in its provider's word; empty: it didn't say."]
+    refusal: Annotated[RefusalAnswer | None, "Of a reply that the model declined to give, or to go on with."]
+    ways: Annotated[
+        list[Annotated[str, endings.NextStep]],
+        "What can be done now, the most promising first, while it answers the newest message: `retry` it, `continue` it, "
+        "`rephrase` the message, or let `fallback_model` retry it (`fallback`).",
+    ]
+    fallback_model: Annotated[str | None, "The model that may be asked in place of the one that declined."]
+    model: Annotated[str | None, "The model that was asked; null: not known yet."]
+    fallback_for: Annotated[str | None, "The model that declined, where this one was asked in its place."]
+    continues: Annotated[
+        Id | None, "The reply that was cut short and that this one goes on with: its text comes first."
+    ]
+    ended_at: Annotated[Time | None, "When it ended; null: it is running."]
+    request: Annotated[Id | None, "The newest model request of the reply."]
+    message_history_count: Annotated[int | None, "Earlier turns that it was given."]
+    total_tokens: Annotated[int | None, "Estimated tokens that it was given."]
+
+
+class MessageAnswer(TypedDict):
+    id: Annotated[Id, "Id of the turn."]
+    position: Annotated[int, "Order within the thread, from 1."]
+    role: Annotated[Role, "Whose turn it is."]
+    content: Annotated[list[dict[str, Any]], "Content blocks of the Messages API."]
+    text: Annotated[str, "The text of the blocks."]
+    status: Annotated[
+        str,
+        "`complete`, or else `incomplete`, `refused`, `stopped`, `interrupted`, `failed`, `forgotten`. A turn of the user"
+        " is `refused` while the newest reply to it was: later contexts leave it out.",
+    ]
+    created_at: Annotated[Time, "When it was said."]
+    token_count: Annotated[int, "Estimated tokens."]
+    client_message_id: Annotated[str | None, "The sender's own id of it, if there was one."]
+    reply: Annotated[
+        ReplyAnswer | None,
+        "Of the user: the newest reply to it. Of the assistant: the reply that wrote it. Null: imported.",
+    ]
+
+
+class MatchAnswer(TypedDict):
+    """The newest turn of a thread that holds all of the words."""
+
+    message: Annotated[Id, "Id of the turn."]
+    position: Annotated[int, "Its place in the thread; `/threads/{id}/#turn-{position}` shows it."]
+    role: Annotated[Role, "Whose turn it is."]
+    created_at: Annotated[Time, "When it was said."]
+    excerpt: Annotated[str, "About 160 characters of it around the first of the words, on one line."]
+    words: Annotated[list[str], "The words as they stand in the excerpt."]
+
+
+class ThreadAnswer(TypedDict):
+    id: Annotated[Id, "Id of the thread."]
+    title: Annotated[str, "Empty until the first message."]
+    assistant: Annotated[Slug, "Slug of the assistant that answers in it."]
+    created_at: Annotated[Time, "When it was opened."]
+    updated_at: Annotated[Time, "Time of its last turn."]
+    message_count: Annotated[int, "Turns on the path that the chat shows."]
+    running_reply: Annotated[Id | None, "Id of the reply that is being written; null: none is."]
+    remembers: Annotated[bool, "Whether it takes part in memory."]
+    match: NotRequired[
+        Annotated[MatchAnswer | None, "With `?q=` only: where the words stand; null: in the title alone."]
+    ]
+
+
+class ExchangeAnswer(TypedDict):
+    thread: Annotated[Id, "Id of the thread."]
+    user_message: Annotated[MessageAnswer, "The turn that was sent."]
+    reply: Annotated[ReplyAnswer, "The attempt that answered it."]
+    assistant_message: Annotated[MessageAnswer | None, "The answer; null where it was stopped before its first word."]
+    request: Annotated[Id | None, "The model request; read it at requests/{id}/."]
+
+
+def frame(envelope: Mapping[str, Any]) -> str:
+    """The JSON of one event, the same whether it comes from memory or from PostgreSQL, which orders keys its own way."""
+    return json.dumps(envelope, sort_keys=True)
+
+
+def error_event(error: OpenbookError) -> bytes:
+    """The last event of a stream that ends early."""
+    return f"event: error\ndata: {frame(describe(error))}\n\n".encode()
+
+
+def thread_object(thread: Thread, running: Reply | None) -> ThreadAnswer:
+    return fill(ThreadAnswer, thread, assistant=thread.assistant.slug, running_reply=running and running.id)
+
+
+def match_object(turn: Message, excerpt: str, words: Sequence[str]) -> MatchAnswer:
+    return fill(MatchAnswer, turn, message=turn.id, excerpt=excerpt, words=list(words))
+
+
+def message_object(message: Message, reply: ReplyAnswer | None = None) -> MessageAnswer:
+    """``reply``: on a user turn its newest reply, on an assistant turn the reply that wrote it."""
+    return fill(MessageAnswer, message, content=message.blocks, reply=reply)
+
+
+def reply_object(reply: Reply, request: ContextSnapshot | None = None, *, fallback_model: str = "") -> ReplyAnswer:
+    """``fallback_model`` is the assistant's, which can be asked where another one declined."""
+    refused = reply.stop_reason == refusals.STOP_REASON
+    other = fallback_model if refused and request and request.model != fallback_model else ""
+    ways = endings.ways(
+        status=str(reply.status),
+        stop_reason=reply.stop_reason,
+        error_code=reply.error["code"] if reply.error else "",
+        silent=reply.user_message_id is None,
+        fallback=bool(other),
+    )
+    return fill(
+        ReplyAnswer,
+        reply,
+        refusal=_refusal(reply, request) if refused else None,
+        ways=[way.value for way in ways],
+        fallback_model=other or None,
+        model=(request.model if request else reply.model) or None,
+        fallback_for=(request.fallback_for if request else "") or None,
+        continues=reply.continues_id,
+        request=request and request.id,
+        message_history_count=request and request.message_history_count,
+        total_tokens=request and request.total_tokens,
+    )
+
+
+def reply_with_request(reply: Reply) -> ReplyAnswer:
+    """The reply object with the newest model request of the reply."""
+    return reply_object(reply, newest_request(reply), fallback_model=reply.thread.assistant.fallback_model)
+
+
+def newest_request(reply: Reply) -> ContextSnapshot | None:
+    return _answering().filter(reply=reply).order_by("-round").first()
+
+
+def messages_with_replies(messages: Sequence[Message]) -> list[MessageAnswer]:
+    """Message objects with their replies, in two statements however many there are."""
+    turns = [message.id for message in messages if message.role == Message.Role.USER]
+    wrote = [message.reply_id for message in messages if message.reply_id]
+    asked = Q(thread__in={message.thread_id for message in messages}, user_message__in=turns)
+    fallback = F("thread__assistant__fallback_model")
+    replies = list(Reply.objects.filter(asked | Q(id__in=wrote)).annotate(fallback=fallback).order_by("created_at"))
+    requests = {snapshot.reply_id: snapshot for snapshot in _answering().filter(reply__in=replies).order_by("round")}
+    newest = {reply.user_message_id: reply for reply in replies}
+    by_id = {reply.id: reply for reply in replies}
+
+    def reply_of(message: Message) -> ReplyAnswer | None:
+        reply = by_id.get(message.reply_id) if message.reply_id else newest.get(message.id)
+        return reply_object(reply, requests.get(reply.id), fallback_model=reply.fallback) if reply else None
+
+    return [message_object(message, reply_of(message)) for message in messages]
+
+
+def _refusal(reply: Reply, request: ContextSnapshot | None) -> RefusalAnswer:
+    """Why the model declined; in words that do for whoever reads them, as its error has them where nothing had been written."""
+    details = request.stop_details if request else None
+    words = reply.error["message"] if reply.error else refusals.sentence(details, begun=True)
+    return {"category": refusals.category_of(details), "message": words}
+
+
+def _answering() -> QuerySet[ContextSnapshot]:
+    """The requests that replies are made of; a reply may also have asked a model for a contextualised query."""
+    return ContextSnapshot.objects.exclude(purpose=ContextSnapshot.Purpose.REWRITE).only(*REQUEST_FIELDS)

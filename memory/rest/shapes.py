@@ -1,0 +1,121 @@
+"""What the calls about memory answer."""
+
+from typing import Annotated, Literal, TypedDict
+
+from conversations.runtime.shapes import Day, Id, Time
+from conversations.wire import Role
+from memory.models import Memory
+
+
+class SourceAnswer(TypedDict):
+    """A turn that something rests on."""
+
+    message: Annotated[Id, "Id of the turn."]
+    thread: Annotated[Id, "Id of its thread."]
+    position: Annotated[int, "Its place in the thread; `/threads/{thread}/#turn-{position}` shows it."]
+    created_at: Annotated[Time, "When it was said."]
+
+
+class MemoryAnswer(TypedDict):
+    id: Annotated[Id, "Id of the memory."]
+    content: Annotated[str, "What is remembered."]
+    tags: Annotated[list[str], "`user:{id}`, `thread:{id}`, or the person's own."]
+    origin: Annotated[str, Memory.Origin, "Found in a conversation, written by the person, or by a program."]
+    source: Annotated[SourceAnswer | None, "The first turn that it rests on and that is still there."]
+    sources: Annotated[list[SourceAnswer], "All of them."]
+    created_at: Annotated[Time, "When it was noted."]
+    valid_from: Annotated[Time | None, "Since when it holds; null: not known."]
+    valid_until: Annotated[Time | None, "No session that begins then or later is given it; null: it lasts."]
+    ended_at: Annotated[Time | None, "When it was replaced or called untrue."]
+    superseded_by: Annotated[Id | None, "The memory that holds instead."]
+
+
+class TitledThread(TypedDict):
+    id: Annotated[Id, "Id of the thread."]
+    title: Annotated[str, "Its title."]
+
+
+class TopicAnswer(TypedDict):
+    """Something that was begun in a conversation."""
+
+    id: Annotated[Id, "Id of the topic."]
+    title: Annotated[str, "In a few words."]
+    thread: Annotated[TitledThread | None, "Where it was begun; null once that is deleted."]
+    source: Annotated[SourceAnswer | None, "The first turn that opened it and that is still there."]
+    opened_at: Annotated[Time, "When it was begun."]
+    resolved_at: Annotated[Time | None, "When it was done; null: it is open."]
+
+
+class DayAnswer(TypedDict):
+    """A day in the user's own time zone."""
+
+    day: Annotated[Day, "The date."]
+    text: Annotated[str, "The summary."]
+    key_moments: Annotated[list[str], "Short sentences, in order."]
+    threads: Annotated[list[TitledThread], "Where it was talked about."]
+    updated_at: Annotated[Time, "When the summary was made."]
+
+
+class PreferencesAnswer(TypedDict):
+    remembers: Annotated[bool, "Whether anything is remembered, and given to requests."]
+    time_zone: Annotated[str, "IANA name: what “today” means; `UTC` until it is chosen."]
+
+
+class ForgottenTurnAnswer(TypedDict):
+    message: Annotated[Id, "Id of the turn."]
+    thread: Annotated[Id, "Id of its thread."]
+    position: Annotated[int, "Its place in the thread, from 1."]
+    role: Annotated[Role, "Whose turn it is."]
+    text: Annotated[str, "As it stood before."]
+    why: Annotated[Literal["source", "mention"], "It was said here, or is repeated here."]
+
+
+class ForgettingAnswer(TypedDict):
+    """What goes."""
+
+    memories: Annotated[list[Id], "Ids of the memories that go."]
+    turns: Annotated[list[ForgottenTurnAnswer], "Their place stays, as “[forgotten]”."]
+    artifacts: Annotated[int, "Versions of artifacts whose content goes."]
+    topics: Annotated[int, "Topics that go."]
+    titles: Annotated[int, "Threads that get another title."]
+    summaries: Annotated[int, "Summaries that are made anew."]
+    snapshots: Annotated[int, "Recorded requests of which texts are blanked."]
+
+
+class ClearingAnswer(TypedDict):
+    """What goes when a thread is cleared."""
+
+    thread: Annotated[Id, "Id of the thread, which stays."]
+    messages: Annotated[int, "Turns that go, attempts that were replaced among them."]
+    quotes: Annotated[
+        int,
+        "Replies in other threads that go, as “[forgotten]”: they hold one of the turns word for word, because their "
+        "model searched for it.",
+    ]
+    memories: Annotated[int, "Memories that go, as they rest on nothing else."]
+    topics: Annotated[int, "Topics that go, as they rest on nothing else."]
+    titles: Annotated[
+        int, "1 where the title goes, as it is the first words of a turn; the next message gives another."
+    ]
+    summaries: Annotated[int, "Summaries that go, of its parts and of days; those of days are made anew."]
+    snapshots: Annotated[int, "Recorded requests of which texts are blanked."]
+    kept_artifacts: Annotated[int, "Artifacts of the thread, which stay."]
+
+
+class FoundSource(TypedDict):
+    kind: Annotated[Literal["message", "memory"], "A turn, or something remembered."]
+    id: Annotated[Id, "Id of the turn or the memory."]
+    thread: Annotated[Id | None, "Id of the turn's thread; null for a memory."]
+    position: Annotated[int | None, "The turn's place in its thread, from 1; null for a memory."]
+    role: Annotated[str | None, "`user` or `assistant`; null for a memory."]
+
+
+class FoundAnswer(TypedDict):
+    content: Annotated[str, "The whole turn, or the fact."]
+    score: Annotated[float, "How much it bears on the query; comparable within one answer only."]
+    source: Annotated[FoundSource, "Where it stands."]
+    created_at: Annotated[Time, "When it was said or remembered."]
+
+
+class FoundListAnswer(TypedDict):
+    results: Annotated[list[FoundAnswer], "Best first, at most 50."]
