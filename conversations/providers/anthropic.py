@@ -18,7 +18,7 @@ from django.conf import settings
 from conversations.providers import usable_key
 from conversations.providers.anthropic_calls import ToolCalls, called_ids
 from conversations.providers.anthropic_errors import FAILURES, describe, may_be_repeated
-from conversations.providers.base import Payload, ProviderError, ProviderEvent, UsageSoFar, messages_api_payload
+from conversations.providers.base import Payload, Provider, ProviderError, ProviderEvent, UsageSoFar
 from conversations.providers.claude import LONGEST_WAIT_SECONDS, Deadline, default_model, reported
 from conversations.providers.errors import provider_error
 from conversations.providers.message_stream import MessageAccumulator, Progress
@@ -30,19 +30,12 @@ DRAIN_SECONDS = 0.5
 ClientPool = dict[tuple[str, str], AsyncGenerator[AsyncAnthropic]]
 
 
-class AnthropicProvider:
+class AnthropicProvider(Provider):
     name = "anthropic"
-    rewrites = True
-    calls_tools = True
-    marks_cache = True
     default_model = staticmethod(default_model)
-    render = staticmethod(messages_api_payload)
 
     def __init__(self) -> None:
         self._clients: WeakKeyDictionary[asyncio.AbstractEventLoop, ClientPool] = WeakKeyDictionary()
-
-    def program(self) -> None:
-        return None
 
     def obstacle(self) -> ProviderError | None:
         return None if usable_key(settings.ANTHROPIC_API_KEY) else provider_error("authentication")

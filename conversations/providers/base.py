@@ -1,16 +1,17 @@
 """What the reply engine and a model provider say to each other.
 
 A provider turns a rendered request into a stream of events. It knows nothing of threads, snapshots or sockets, and the
-reply engine knows nothing of HTTP: a new provider is one file that fulfils ``Provider`` and a line in
+reply engine knows nothing of HTTP: a new provider is one file with a ``Provider`` and a line in
 ``providers/__init__.py``.
 """
 
 import math
 import time
+from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypedDict
+from typing import Any, TypedDict
 
 from conversations.providers.history import definitions_for, holds_calls, with_ids_once
 from conversations.providers.thinking import NO_THINKING, ThinkingPlan, payload_fields
@@ -228,59 +229,6 @@ class ModelCall:
         return self.finished.usage if self.finished else self.so_far.usage
 
 
-class Provider(Protocol):
-    name: str
-    rewrites: bool
-    """Whether a model stands behind it that can put a query into other words."""
-    calls_tools: bool
-    """Whether it can be given tools."""
-
-    marks_cache: bool
-    """Whether it can be told what to put into a prompt cache."""
-
-    def default_model(self) -> str:
-        """Of assistants that name none. May read the database."""
-        ...
-
-    def obstacle(self) -> ProviderError | None:
-        """What keeps it from answering, as far as that can be told without asking it."""
-        ...
-
-    def program(self) -> Program | None:
-        """What stands between it and its model, where that adds something to each request. It is recorded with the request."""
-        ...
-
-    def render(
-        self,
-        *,
-        model: str,
-        max_tokens: int,
-        system: Sequence[Mapping[str, Any]],
-        messages: Sequence[Mapping[str, Any]],
-        tools: Sequence[Mapping[str, Any]] = (),
-        tool_choice: str = "",
-        previous_message_id: str | None = None,
-        thinking: ThinkingPlan = NO_THINKING,
-    ) -> Payload:
-        """The exact request for this context. Pure: the same input gives the same bytes.
-
-        ``tools`` are definitions of the Messages API: name, description, input_schema. ``tool_choice`` is empty for "auto", or
-        ``none`` for an answer in words. ``previous_message_id`` is the provider's id of its answer before, so that it can say
-        why its cache missed. ``max_tokens`` hold what ``thinking`` has room for.
-        """
-        ...
-
-    def stream(self, payload: Payload, *, seconds: float = math.inf) -> AsyncGenerator[ProviderEvent]:
-        """Call the model once, for so many seconds at most. Yields deltas, thinking – each time as ``ThinkingStarted``,
-        ``ThinkingDelta`` …, ``ThinkingDone`` – and tool calls – each as ``ToolStarted``, ``ToolDelta`` …, ``ToolCalled`` – in
-        the order in which the model makes them, ``UsageSoFar`` whenever it is told, then exactly one ``Finished``. Raises
-        ``ProviderError`` and nothing else.
-
-        Closing the iterator, or cancelling the task that reads it, ends the call at once.
-        """
-        ...
-
-
 def messages_api_payload(
     *,
     model: str,
@@ -292,7 +240,12 @@ def messages_api_payload(
     previous_message_id: str | None = None,
     thinking: ThinkingPlan = NO_THINKING,
 ) -> Payload:
-    """The request in the shape of the Messages API, shared by every provider that speaks it."""
+    """The exact request for this context, in the shape of the Messages API. Pure: the same input gives the same bytes.
+
+    ``tools`` are definitions of the Messages API: name, description, input_schema. ``tool_choice`` is empty for "auto", or
+    ``none`` for an answer in words. ``previous_message_id`` is the provider's id of its answer before, so that it can say why
+    its cache missed. ``max_tokens`` hold what ``thinking`` has room for.
+    """
     if holds_calls(messages):
         messages = with_ids_once(messages)
         if not tools:
@@ -312,6 +265,39 @@ def messages_api_payload(
     if previous_message_id is not None:
         payload["diagnostics"] = {"previous_message_id": previous_message_id or None}
     return payload
+
+
+class Provider(ABC):
+    name: str
+    rewrites = True
+    """Whether a model stands behind it that can put a query into other words."""
+    calls_tools = True
+    """Whether it can be given tools."""
+    marks_cache = True
+    """Whether it can be told what to put into a prompt cache."""
+    render = staticmethod(messages_api_payload)
+
+    @abstractmethod
+    def default_model(self) -> str:
+        """Of assistants that name none. May read the database."""
+
+    def obstacle(self) -> ProviderError | None:
+        """What keeps it from answering, as far as that can be told without asking it."""
+        return None
+
+    def program(self) -> Program | None:
+        """What stands between it and its model, where that adds something to each request. It is recorded with the request."""
+        return None
+
+    @abstractmethod
+    def stream(self, payload: Payload, *, seconds: float = math.inf) -> AsyncGenerator[ProviderEvent]:
+        """Call the model once, for so many seconds at most. Yields deltas, thinking – each time as ``ThinkingStarted``,
+        ``ThinkingDelta`` …, ``ThinkingDone`` – and tool calls – each as ``ToolStarted``, ``ToolDelta`` …, ``ToolCalled`` – in
+        the order in which the model makes them, ``UsageSoFar`` whenever it is told, then exactly one ``Finished``. Raises
+        ``ProviderError`` and nothing else.
+
+        Closing the iterator, or cancelling the task that reads it, ends the call at once.
+        """
 
 
 async def whole_text(

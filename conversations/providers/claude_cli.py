@@ -17,7 +17,7 @@ from typing import Any
 from django.conf import settings
 
 from conversations.providers import usable_key
-from conversations.providers.base import Payload, Program, ProviderError, ProviderEvent
+from conversations.providers.base import Payload, Program, Provider, ProviderError, ProviderEvent
 from conversations.providers.claude import Deadline, default_model, reported
 from conversations.providers.claude_cli_output import Output
 from conversations.providers.claude_cli_process import Files, prepared, running
@@ -34,9 +34,8 @@ FAILURES = (StreamError, OSError, UnicodeEncodeError)
 TOKEN = re.compile(r"sk-ant-[\w-]+")
 
 
-class ClaudeCliProvider:
+class ClaudeCliProvider(Provider):
     name = "claude_cli"
-    rewrites = True
     calls_tools = False
     marks_cache = False  # the CLI sets its own marks
     default_model = staticmethod(default_model)
@@ -71,10 +70,8 @@ class ClaudeCliProvider:
         max_tokens: int,
         system: Sequence[Mapping[str, Any]],
         messages: Sequence[Mapping[str, Any]],
-        tools: Sequence[Mapping[str, Any]] = (),
-        tool_choice: str = "",
-        previous_message_id: str | None = None,
         thinking: ThinkingPlan = NO_THINKING,
+        **_: Any,
     ) -> Payload:
         """The context as every provider is given it, and beside it the texts that the CLI is told."""
         return {

@@ -7,10 +7,9 @@ import copy
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
 
-from conversations.models import Model, ModelPrice
-from conversations.providers.prices import Price, PriceList, plain_name
+from conversations.models import Model
+from conversations.providers.prices import PriceList, plain_name
 
 KEEP_SECONDS = 10.0
 ROWS_OF = {"claude_cli": "anthropic"}
@@ -73,7 +72,7 @@ def prices() -> PriceList:
 
 
 def prices_of(row: Model) -> PriceList:
-    return {(row.provider, row.name): [_price(each) for each in row.prices.all()]}
+    return {(row.provider, row.name): list(row.prices.all())}
 
 
 def reread() -> None:
@@ -93,15 +92,3 @@ def _read_catalog() -> Catalog:
         rows = list(Model.objects.prefetch_related("prices"))
         _catalog = known = Catalog.of(rows, until=time.monotonic() + KEEP_SECONDS)
     return known
-
-
-def _price(row: ModelPrice) -> Price:
-    return Price(
-        input=row.input,
-        output=row.output,
-        cache_write=row.cache_write,
-        cache_write_hour=row.cache_write_hour,
-        cache_read=row.cache_read,
-        since=row.since or date.min,
-        above=row.above,
-    )

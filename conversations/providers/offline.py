@@ -16,14 +16,13 @@ from django.conf import settings
 from conversations.providers.base import (
     Finished,
     Payload,
-    ProviderError,
+    Provider,
     ProviderEvent,
     TextDelta,
     ToolCalled,
     ToolDelta,
     ToolStarted,
     Usage,
-    messages_api_payload,
 )
 from conversations.providers.offline_answers import answer
 from conversations.providers.offline_artifacts import SAVE, artifact_asked_for
@@ -32,21 +31,13 @@ from conversations.providers.offline_texts import text_of
 PIECE_CHARS = 48
 
 
-class OfflineProvider:
+class OfflineProvider(Provider):
     name = "offline"
     rewrites = False
-    calls_tools = True
     marks_cache = False
-    render = staticmethod(messages_api_payload)
 
     def default_model(self) -> str:
         return "offline"
-
-    def program(self) -> None:
-        return None
-
-    def obstacle(self) -> ProviderError | None:
-        return None
 
     async def stream(self, payload: Payload, *, seconds: float = math.inf) -> AsyncGenerator[ProviderEvent]:
         """The answer piece by piece. The usage counts words, as an estimate: there is no tokenizer without a model."""

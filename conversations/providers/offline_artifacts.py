@@ -1,9 +1,11 @@
 """What the offline responder makes when it is asked for an artifact: quotes of what was said, as its kind. Pure."""
 
 import re
+import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
+from pathlib import Path
 
 from conversations.providers.base import ARTIFACTS, Payload
 from conversations.providers.offline_texts import added, exchange_of, is_question, sentences_of
@@ -16,41 +18,24 @@ ORIGIN = "Made by the offline responder without a model: it only quotes what was
 NOTHING_SAID = "Nothing was said yet."
 TO_BE_WRITTEN = "To be written: no model is connected."
 
-ASKING = (
-    r"(?:(?:please|now|then|ok|okay|and|so|bitte|kannst du|könntest du|can you|could you|would you|will you|"
-    r"i (?:want|need) you to|let's|peux-tu|pouvez-vous|s'il te plaît|s'il vous plaît|por favor|puedes)[,:]?\s+)*"
+WORDS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+COURTESIES, VERBS, CHANGE_VERBS, ARTICLES = (
+    "|".join(WORDS[kind]) for kind in ("courtesies", "verbs", "change_verbs", "articles")
 )
-VERB = (
-    r"(?:write|create|draft|make|generate|prepare|produce|draw|schreibe?|erstelle?|entwirf|erzeuge|mache?|zeichne|"
-    r"écri[st]|écrivez|rédigez?|créez?|fais|faites|génére[rz]|génère|préparez?|prépare|"
-    r"escribe|redacta|crea|genera|prepara|haz|dibuja)(?:-moi|-nous)?"
-)
-CHANGE = r"(?:(?:add|change|update|extend|remove|replace)\b|" + VERB + r"\s+(?:it|them)\b)"
-TO_WHOM = r"(?:(?:me|us|mir|uns|bitte)\s+)*"
-ARTICLES = r"(?:(?:a|an|the|our|some|ein|eine|einen|das|die|den|der|unsere?|une?|le|la|les|des|un|una|el|los|las)\s+)"
-NOUNS = {
-    "mermaid": r"(?:flow)?charts?|diagram(?:s|m|me|mes|as?|me)?|diagrammes?|mermaid",
-    "table": r"tables?|tabellen?|tableaux?|tablas?",
-    "html": r"(?:web|html)\s?pages?|pages?|webseiten?|seiten?|páginas?",
-    "code": r"code|scripts?|programs?|código",
-    "document": (
-        r"documents?|dokumente?|documentos?|brds?|prds?|requirements|anforderung(?:en)?|exigences|requisitos|"
-        r"user stor(?:y|ies)|user-stor(?:y|ies)|summar(?:y|ies)|zusammenfassung|résumé|resumen|"
-        r"decision records?|adrs?|test plans?|testplan|plan de tests?|plan de pruebas|reports?|bericht|rapport|informe|"
-        r"minutes|protokoll|spec(?:ification)?s?"
-    ),
-}
+NOUNS = {kind: "|".join(nouns) for kind, nouns in WORDS["nouns"].items()}
+ASKING = rf"(?:(?:{COURTESIES})[,:]?\s+)*"
+VERB = rf"(?:{VERBS})(?:-moi|-nous)?"
 REQUEST = re.compile(
-    rf"{ASKING}{VERB}\s+{TO_WHOM}(?:{ARTICLES}+(?P<thing>\S.*)|(?P<named>.*\b(?:{'|'.join(NOUNS.values())})\b.*))",
+    rf"{ASKING}{VERB}\s+(?:(?:me|us|mir|uns|bitte)\s+)*"
+    rf"(?:(?:(?:{ARTICLES})\s+)+(?P<thing>\S.*)|(?P<named>.*\b(?:{'|'.join(NOUNS.values())})\b.*))",
     re.IGNORECASE,
 )
-CHANGE_REQUEST = re.compile(rf"{ASKING}{CHANGE}.*", re.IGNORECASE)
+CHANGE_REQUEST = re.compile(rf"{ASKING}(?:(?:{CHANGE_VERBS})\b|{VERB}\s+(?:it|them)\b).*", re.IGNORECASE)
 COURTESY = re.compile(r"[,\s]*(?:please|bitte|s'il (?:te|vous) plaît|por favor)?[.!?。\s]*$", re.IGNORECASE)
 TITLE_LINE = re.compile(r"^Title:[ \t]*(\S.*?)(?:: <[^<>]*>)?$", re.MULTILINE)
 SAVED_AS = re.compile(r"save_artifact, as (\w+)(?:, language ([\w+#.-]+))?")
 LISTED = re.compile(r"^- “(?P<title>.*)” \((?P<kind>\w+), version \d+, id \S+\)$", re.MULTILINE)
 STRUCTURE = re.compile(r"^\d+\. ([^:.,\n]{1,40})[:.,]", re.MULTILINE)
-COMMENT = {"sql": "--", "javascript": "//", "typescript": "//", "java": "//", "c": "//", "go": "//", "rust": "//"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -166,7 +151,7 @@ def label(text: str) -> str:
 
 def code(want: ArtifactRequest, sentences: UserSentences) -> str:
     """Comments and nothing that would do a thing."""
-    mark = COMMENT.get(want.language.lower(), "#")
+    mark = WORDS["comments"].get(want.language.lower(), "#")
     return "".join(f"{mark} {line}".rstrip() + "\n" for line in document(want, sentences).splitlines())
 
 

@@ -1,4 +1,4 @@
-"""What requests cost, by prices in USD for a million tokens. Pure.
+"""What requests cost, by prices in USD for a million tokens.
 
 A price that changes is a new one with its day, so that what was paid before stays what it was. A model that is not listed costs
 nothing that is known: no name is taken for a similar one.
@@ -12,25 +12,11 @@ from datetime import UTC, date, datetime
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
+from conversations.models import ModelPrice
+
 ANY = ""
 DATED = re.compile(r"-(?:\d{8}|latest)$")
 """Names of one model: ``claude-haiku-4-5`` and ``claude-haiku-4-5-20251001``."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Price:
-    """USD for a million tokens, from the first moment of a day in UTC on, of requests with more than ``above`` input tokens.
-
-    ``cache_write`` is for five minutes.
-    """
-
-    input: Decimal
-    output: Decimal
-    cache_write: Decimal
-    cache_write_hour: Decimal
-    cache_read: Decimal
-    since: date = date.min
-    above: int = 0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -48,7 +34,7 @@ class Tokens:
         return self.input + self.cache_write + self.cache_write_hour + self.cache_read
 
 
-PriceList = Mapping[tuple[str, str], Sequence[Price]]
+PriceList = Mapping[tuple[str, str], Sequence[ModelPrice]]
 """By provider (``ANY``: whichever) and model."""
 
 
@@ -66,34 +52,34 @@ def own(text: str) -> PriceList:
         raise ValueError(f"not prices by the name of a model: {text[:200]!r}") from error
 
 
-def _own(entry: Any) -> list[Price]:
+def _own(entry: Any) -> list[ModelPrice]:
     prices = [_price(one) for one in (entry if isinstance(entry, list) else [entry])]
     if any(not Decimal(0) <= getattr(price, kind) < 1_000_000 for price in prices for kind in KINDS):
         raise ValueError("a price is a number of USD from 0 on")
     return prices
 
 
-def _price(entry: Mapping[str, Any]) -> Price:
+def _price(entry: Mapping[str, Any]) -> ModelPrice:
     values: dict[str, Any] = {"cache_write_hour": entry["input"] * 2, **entry}
     if "since" in entry:
         values["since"] = date.fromisoformat(entry["since"])
     if "above" in entry:
         values["above"] = int(entry["above"])
-    return Price(**values)
+    return ModelPrice(**values)
 
 
 KINDS = tuple(field.name for field in fields(Tokens))
 
 
-def price_of(prices: PriceList, *, provider: str, model: str, at: datetime, prompt: int) -> Price | None:
+def price_of(prices: PriceList, *, provider: str, model: str, at: datetime, prompt: int) -> ModelPrice | None:
     """The price of a request made then with so many input tokens; ``None`` where none is known."""
     name, day = plain_name(model), at.astimezone(UTC).date()
-    known: Iterable[Price] = prices.get((ANY, name)) or prices.get((provider, name)) or ()
-    fitting = [price for price in known if price.since <= day and price.above <= max(prompt - 1, 0)]
-    return max(fitting, key=lambda price: (price.above, price.since), default=None)
+    known: Iterable[ModelPrice] = prices.get((ANY, name)) or prices.get((provider, name)) or ()
+    fitting = [price for price in known if (price.since or day) <= day and price.above <= max(prompt - 1, 0)]
+    return max(fitting, key=lambda price: (price.above, price.since or date.min), default=None)
 
 
-def cost_of(price: Price, tokens: Tokens) -> Decimal:
+def cost_of(price: ModelPrice, tokens: Tokens) -> Decimal:
     """USD. The cost of several requests of one price is the cost of their tokens together."""
     return sum((getattr(price, kind) * getattr(tokens, kind) for kind in KINDS), Decimal(0)) / 1_000_000
 

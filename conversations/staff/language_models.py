@@ -13,7 +13,7 @@ from django.utils.safestring import SafeString
 
 from conversations.models import Effort, Model, ModelPrice
 from conversations.providers import model_catalog
-from conversations.providers.prices import Price, price_of
+from conversations.providers.prices import price_of
 from conversations.staff import display
 from conversations.staff.base import PageAdmin
 from conversations.staff.model_choice import OWNERS, ModelInput
@@ -128,7 +128,7 @@ class LanguageModelAdmin(PageAdmin[Model]):
         return f"{row.token_factor:.2f}"
 
 
-def in_and_out(price: Price) -> SafeString:
+def in_and_out(price: ModelPrice) -> SafeString:
     return format_html("{} in, {} out", *(f"${usd.normalize():f}" for usd in (price.input, price.output)))
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from conversations.models import Model, ModelPrice
 from conversations.providers import model_catalog
-from conversations.providers.prices import Price, Tokens, cost, cost_of, own, price_of, tokens_of
+from conversations.providers.prices import Tokens, cost, cost_of, own, price_of, tokens_of
 
 pytestmark = pytest.mark.django_db
 
@@ -122,7 +122,7 @@ def test_every_shipped_model_has_a_price_at_any_time_and_the_kinds_cost_more_and
     prices = model_catalog.prices()
     for row in Model.objects.filter(provider="anthropic"):
         price = price_of(prices, provider="anthropic", model=row.name, at=BEFORE, prompt=1)
-        assert isinstance(price, Price)
+        assert isinstance(price, ModelPrice)
         assert price.cache_read < price.input < price.cache_write < price.cache_write_hour < price.output
         assert price.cache_write_hour == price.input * 2
         assert cost_of(price, Tokens(input=1_000_000)) == price.input
