@@ -6,7 +6,7 @@ that the operator trusts.
 
 import logging
 import re
-from collections.abc import Awaitable, Callable, Iterator, MutableMapping, Sequence
+from collections.abc import Awaitable, Callable, MutableMapping, Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from itertools import zip_longest
@@ -50,19 +50,11 @@ class Trust:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Hop:
-    """What one proxy says of whoever it got a request from. An ``address`` that can't be read, or is hidden, is ``None``."""
+class ClientOrigin:
+    """Where a request came from, as one proxy says or as is worked out. An ``address`` that can't be read, or is hidden, is
+    ``None``; ``scheme`` and ``host`` are empty where no proxy tells them."""
 
     address: Address | None = None
-    scheme: str = ""
-    host: str = ""
-
-
-@dataclass(frozen=True, kw_only=True)
-class ClientOrigin:
-    """Where a request came from. ``scheme`` and ``host`` are empty where no trusted proxy tells them."""
-
-    address: Address | None
     scheme: str = ""
     host: str = ""
 
@@ -144,7 +136,7 @@ def client_of(peer: Address | None, headers: Headers, trusted: Trust) -> ClientO
     return clients[0]
 
 
-def walked(peer: Address | None, hops: Sequence[Hop], trusted: Trust) -> ClientOrigin:
+def walked(peer: Address | None, hops: Sequence[ClientOrigin], trusted: Trust) -> ClientOrigin:
     """From the nearest proxy outwards, until somebody is not trusted or not known."""
     client = ClientOrigin(address=peer)
     for depth, hop in enumerate(reversed(hops)):
@@ -156,28 +148,30 @@ def walked(peer: Address | None, hops: Sequence[Hop], trusted: Trust) -> ClientO
     return client
 
 
-def standard_hops(line: str) -> list[Hop]:
+def standard_hops(line: str) -> list[ClientOrigin]:
     """Of ``Forwarded`` (RFC 7239). None of it counts unless all of it can be read: a quote that a client leaves open could
     swallow what a proxy wrote behind it."""
     elements = _elements(line)
-    return [_standard_hop(pairs) for pairs in elements[-MOST_HOPS:]] if elements is not None else [Hop()]
+    return [ClientOrigin()] if elements is None else [_standard_hop(pairs) for pairs in elements[-MOST_HOPS:]]
 
 
-def other_hops(addresses: str, schemes: str, hosts: str) -> list[Hop]:
+def other_hops(addresses: str, schemes: str, hosts: str) -> list[ClientOrigin]:
     """Of ``X-Forwarded-For``, ``-Proto`` and ``-Host``, which are matched from their ends. One that has fewer items was written
     by the outermost proxy and handed on."""
-    columns = [list(_items(line))[: -MOST_HOPS - 1 : -1] for line in (addresses, schemes, hosts)]
-    rows = zip_longest(*columns)
-    last_scheme, last_host = (column[-1] if column else "" for column in columns[1:])
-    hops = [
-        Hop(
+    columns = [
+        [item.strip() for item in line.split(",") if item.strip()][: -MOST_HOPS - 1 : -1]
+        for line in (addresses, schemes, hosts)
+    ]
+    _, last_scheme, last_host = (column[-1] if column else "" for column in columns)
+    rows = reversed(list(zip_longest(*columns)))
+    return [
+        ClientOrigin(
             address=parse_address(address or ""),
             scheme=_scheme(last_scheme if scheme is None else scheme),
             host=last_host if host is None else host,
         )
         for address, scheme, host in rows
     ]
-    return hops[::-1]
 
 
 def parse_address(text: str) -> Address | None:
@@ -200,9 +194,9 @@ def parse_address(text: str) -> Address | None:
     return getattr(address, "ipv4_mapped", None) or address
 
 
-def _standard_hop(pairs: dict[str, str]) -> Hop:
-    address = parse_address(pairs.get("for", ""))
-    return Hop(address=address, scheme=_scheme(pairs.get("proto", "")), host=pairs.get("host", ""))
+def _standard_hop(pairs: dict[str, str]) -> ClientOrigin:
+    address, scheme = parse_address(pairs.get("for", "")), _scheme(pairs.get("proto", ""))
+    return ClientOrigin(address=address, scheme=scheme, host=pairs.get("host", ""))
 
 
 def _elements(line: str) -> list[dict[str, str]] | None:
@@ -233,10 +227,6 @@ def _past_spaces(line: str, position: int) -> int:
     while line[position : position + 1] in {" ", "\t"}:
         position += 1
     return position
-
-
-def _items(line: str) -> Iterator[str]:
-    return filter(None, (item.strip() for item in line.split(",")))
 
 
 def _scheme(text: str) -> str:

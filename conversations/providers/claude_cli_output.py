@@ -71,10 +71,10 @@ class Output:
         taken = self.reading.take(event)
         heard = [one if isinstance(one, TextDelta | ThinkingEvent | UsageSoFar) else Progress() for one in taken]
         self.has_text |= any(isinstance(one, TextDelta) for one in heard)
-        if event.get("type") == "message_delta" and not (self.has_text and self.reading.stop_reason in WHOLE):
+        if event.get("type") == "message_delta" and not (self.has_text and self.reading.end.stop_reason in WHOLE):
             # Of an answer that is cut short or empty the CLI asks for more by itself, which nobody has recorded.
             self.reading.complete = self.cut = True
-        if self.reading.complete and not self.reading.stop_reason:
+        if self.reading.complete and not self.reading.end.stop_reason:
             raise StreamError("cut_off")
         return heard
 

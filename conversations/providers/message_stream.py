@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from conversations.providers.anthropic_calls import ToolCalls
@@ -32,18 +32,18 @@ class Progress:
 Heard = ProviderEvent | Progress
 
 
+UNFINISHED = Finished(stop_reason="")
+
+
 @dataclass
 class MessageAccumulator:
     """What the stream has said so far."""
 
-    stop_reason: str | None = None
+    end: Finished = UNFINISHED
+    """As far as it is known, but for the usage."""
     usage: dict[str, int] = field(default_factory=dict)
     begun: bool = False
     complete: bool = False
-    message_id: str = ""
-    model: str = ""
-    diagnostics: dict[str, Any] | None = None
-    stop_details: dict[str, Any] | None = None
     calls: ToolCalls = field(default_factory=ToolCalls)
     thoughts: dict[int, dict[str, Any]] = field(default_factory=dict)
     """Blocks of thinking that are not whole yet, by their index."""
@@ -54,19 +54,17 @@ class MessageAccumulator:
             case {"type": "message_start", "message": dict(message)}:
                 self.begun = True
                 self.note_usage(message.get("usage"))
-                self.message_id = clean(str(message.get("id") or ""))[:MESSAGE_ID_CHARS]
-                self.model = clean(str(message.get("model") or ""))[:MESSAGE_ID_CHARS]
-                self.diagnostics = as_it_came(message.get("diagnostics")) or self.diagnostics
+                message_id, model = (clean(str(message.get(name) or ""))[:MESSAGE_ID_CHARS] for name in ("id", "model"))
+                self.learn(message_id=message_id, model=model, diagnostics=as_it_came(message.get("diagnostics")))
                 return [self.so_far()]
             case {"type": "content_block_start" | "content_block_delta"}:
                 return self.take_content(event)
             case {"type": "content_block_stop", "index": int(index)}:
                 return self.end_thought(index) if index in self.thoughts else self.calls.stop(index)
             case {"type": "message_delta", "delta": dict(delta), **rest}:
-                self.stop_reason = delta.get("stop_reason") or self.stop_reason
-                self.stop_details = as_it_came(delta.get("stop_details")) or self.stop_details
+                details, diagnostics = as_it_came(delta.get("stop_details")), as_it_came(rest.get("diagnostics"))
+                self.learn(stop_reason=delta.get("stop_reason"), stop_details=details, diagnostics=diagnostics)
                 self.note_usage(rest.get("usage"))
-                self.diagnostics = as_it_came(rest.get("diagnostics")) or self.diagnostics
                 return [self.so_far()]
             case {"type": "message_stop"}:
                 self.complete = True
@@ -87,7 +85,7 @@ class MessageAccumulator:
             }:
                 return [TextDelta(text=text)] if text else []
             case {"index": int(index), "content_block": {"type": "tool_use"} as block}:
-                return self.calls.start(index, block, self.message_id)
+                return self.calls.start(index, block, self.end.message_id)
             case {"index": int(index), "delta": {"type": "input_json_delta", "partial_json": str(piece)}} if (
                 index in self.calls.open
             ):
@@ -126,23 +124,19 @@ class MessageAccumulator:
         if isinstance(usage, dict):
             self.usage |= {name: n for name in COUNTED_TOKENS if isinstance(n := usage.get(name), int)}
 
+    def learn(self, **values: Any) -> None:
+        self.end = replace(self.end, **{name: value for name, value in values.items() if value})
+
     def so_far(self) -> UsageSoFar:
-        return UsageSoFar(usage=Usage(**self.usage), message_id=self.message_id)
+        return UsageSoFar(usage=Usage(**self.usage), message_id=self.end.message_id)
 
     def finished(self, request_id: str) -> Finished:
         if not self.begun:
             raise StreamError("bad_stream")
-        if not (self.complete and isinstance(self.stop_reason, str)) or self.calls.open or self.thoughts:
+        stop_reason: object = self.end.stop_reason
+        if not (self.complete and isinstance(stop_reason, str) and stop_reason) or self.calls.open or self.thoughts:
             raise StreamError("cut_off")
-        return Finished(
-            stop_reason=self.stop_reason,
-            usage=Usage(**self.usage),
-            request_id=request_id,
-            message_id=self.message_id,
-            model=self.model,
-            diagnostics=self.diagnostics,
-            stop_details=self.stop_details,
-        )
+        return replace(self.end, usage=Usage(**self.usage), request_id=request_id)
 
 
 def thought(part: Mapping[str, Any]) -> list[Heard]:
