@@ -147,9 +147,8 @@ def _start_again(folder: Path, start: Callable[[], None]) -> None:
     with _lock(folder, ".start.lock") as starting:
         fcntl.flock(starting, fcntl.LOCK_EX)
         if not _lives(folder):
-            log.error(
-                "the embedded PostgreSQL ended; starting it again", extra={"its_log": str(_beside(folder, ".log"))}
-            )
+            extra = {"its_log": str(_beside(folder, ".log"))}
+            log.error("the embedded PostgreSQL ended; starting it again", extra=extra)
             start()
             log.warning("the embedded PostgreSQL runs again")
 
@@ -184,9 +183,8 @@ def _start(folder: Path, binaries: Path, options: Mapping[str, str], initdb: Seq
 
 def _forget_dead_server(folder: Path) -> None:
     """PostgreSQL takes another process, or a zombie, that has the old server's number for the old server."""
-    if _postmaster(folder) == _number(
-        _beside(folder, ".server.lock")
-    ):  # so it was this lock's server, and nobody holds the lock
+    # So it was this lock's server, and nobody holds the lock.
+    if _postmaster(folder) == _number(_beside(folder, ".server.lock")):
         (folder / "postmaster.pid").unlink(missing_ok=True)
         (socket_directory(folder) / f".s.PGSQL.{PORT}.lock").unlink(missing_ok=True)
 
@@ -232,17 +230,8 @@ def _initialise(folder: Path, binaries: Path, arguments: Sequence[str], server: 
             path.chmod(0o700)
             if owner:
                 os.chown(path, *owner)
-        command = [
-            str(binaries / "initdb"),
-            "-D",
-            str(_place(fresh, owner)),
-            "-U",
-            SUPERUSER,
-            "-A",
-            "trust",
-            "-E",
-            "UTF8",
-        ]
+        command = [str(binaries / "initdb"), "-D", str(_place(fresh, owner)), f"--username={SUPERUSER}"]
+        command += ["--auth=trust", "--encoding=UTF8"]
         if _run(folder, [*_as_user(owner), *command, *arguments, *locale], server, within=fresh) == 0:
             break
     else:

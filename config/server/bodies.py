@@ -252,7 +252,7 @@ class BoundedRequest(WebRequest):  # type: ignore[misc]
 
     def basic_error(self, status: int, status_text: bytes, body: str) -> None:
         """What Daphne itself can't read: a header, an address."""
-        path = self._uri()
+        path = str(self.uri.decode("latin-1"))
         if not path.startswith((API, MESSAGES)):
             super().basic_error(status, status_text, body)
             return
@@ -272,9 +272,6 @@ class BoundedRequest(WebRequest):  # type: ignore[misc]
     def _asked_path(self) -> str:
         # Twisted tells a request of its path only when all of it has come.
         return str(self.channel._path.decode("latin-1").partition("?")[0])
-
-    def _uri(self) -> str:
-        return str(self.uri.decode("latin-1"))
 
     def _proposed_id(self) -> str:
         return str((self.requestHeaders.getRawHeaders("X-Request-ID") or [""])[0])

@@ -3,10 +3,27 @@
 from typing import Any
 
 import daphne.server
+from daphne.ws_protocol import WebSocketFactory, WebSocketProtocol
 
 from config.server.bodies import BoundedFactory, BoundedServer
 from config.server.pacing import PacedServer
-from config.server.sockets import SocketFactory
+
+PROTOCOL = "sec-websocket-protocol"
+LAST_SECONDS = 10
+"""How long a client may take for what was written before the close."""
+
+
+class SocketProtocol(WebSocketProtocol):  # type: ignore[misc]  # Daphne is untyped
+    def onConnect(self, request: Any) -> Any:  # noqa: N802  # Autobahn's name
+        self.failByDrop = False  # what is no frame is answered with a code
+        self.closeHandshakeTimeout = LAST_SECONDS
+        if not request.headers.get(PROTOCOL, "").isascii():
+            request.headers[PROTOCOL] = ""  # Daphne would answer 500
+        return super().onConnect(request)
+
+
+class SocketFactory(WebSocketFactory):  # type: ignore[misc]
+    protocol = SocketProtocol
 
 
 class OpenbookServer(PacedServer, BoundedServer):

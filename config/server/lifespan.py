@@ -45,7 +45,7 @@ class Lifespan:
     async def end(self) -> None:
         """A shutdown that fails or hangs must not keep the process from ending."""
         try:
-            await asyncio.wait_for(_awaited(self.shutdown), SHUTDOWN_SECONDS)
+            await asyncio.wait_for(self.shutdown(), SHUTDOWN_SECONDS)
         except Exception:
             logger.exception("shutdown_failed")
 
@@ -82,10 +82,6 @@ def stop_on_signals() -> None:
     """From here on a signal stops the reactor, also before it runs, where it would swallow a SystemExit."""
     for name in SIGNALS:
         signal.signal(name, lambda number, frame: reactor.callFromThread(_stop_reactor))
-
-
-async def _awaited(step: Step) -> None:
-    await step()
 
 
 def _stop_reactor() -> None:

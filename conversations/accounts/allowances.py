@@ -78,8 +78,9 @@ def refusal(limits: Limits, use: AllowanceUse, tokens: int, now: datetime, whose
     """What speaks against a reply that may take so many tokens."""
     if limits.running_replies and use.running >= limits.running_replies:
         by = " with this token" if whose == TOKEN else ""
+        replies = "1 reply is" if use.running == 1 else f"{use.running:,} replies are"
         return RateLimited(
-            f"{_replies(use.running)} running{by}, and {limits.running_replies:,} may at once. Wait until one has ended or "
+            f"{replies} running{by}, and {limits.running_replies:,} may at once. Wait until one has ended or "
             "stop one, then send again. Nothing was stored.",
             limit=RUNNING,
             whose=whose,
@@ -95,7 +96,8 @@ def refusal(limits: Limits, use: AllowanceUse, tokens: int, now: datetime, whose
         elif fits_later:
             when = "Replies that run hold the rest: send again when they have ended."
         else:
-            when = _when(tomorrow, now)
+            hours, minutes = divmod(int((tomorrow - now).total_seconds()) // 60, 60)
+            when = f"A new day begins at 00:00 UTC, in {hours} h {minutes} min."
         those = f"{limits.tokens_day:,} tokens"
         day = f"The {those} a day of this token" if whose == TOKEN else f"The day's {those}"
         return RateLimited(
@@ -153,12 +155,3 @@ def _of(user_id: int, token_id: int | None) -> QuerySet[Reply]:
 
 def _today() -> date:
     return timezone.now().astimezone(UTC).date()
-
-
-def _replies(count: int) -> str:
-    return "1 reply is" if count == 1 else f"{count:,} replies are"
-
-
-def _when(tomorrow: datetime, now: datetime) -> str:
-    hours, minutes = divmod(int((tomorrow - now).total_seconds()) // 60, 60)
-    return f"A new day begins at 00:00 UTC, in {hours} h {minutes} min."

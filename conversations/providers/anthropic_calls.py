@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 
 from conversations.providers.base import ToolCalled, ToolDelta, ToolStarted
 from conversations.providers.errors import StreamError
+from conversations.providers.history import calls_of
 from conversations.runtime.text import StreamCleaner, clean_deep
 
 DEEPEST_INPUT = 100
@@ -95,9 +96,7 @@ def tool_name(value: object) -> str:
 
 
 def called_ids(messages: Sequence[Mapping[str, Any]]) -> frozenset[str]:
-    contents = (message["content"] for message in messages if not isinstance(message["content"], str))
-    blocks = (block for content in contents for block in content)
-    return frozenset(str(block.get("id")) for block in blocks if block.get("type") == "tool_use")
+    return frozenset(str(block.get("id")) for block in calls_of(messages))
 
 
 def parsed(text: str) -> dict[str, Any] | None:

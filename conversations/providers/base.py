@@ -13,7 +13,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any, TypedDict
 
-from conversations.providers.history import definitions_for, holds_calls, with_ids_once
+from conversations.providers.history import calls_of, definitions_for, with_ids_once
 from conversations.providers.thinking import NO_THINKING, ThinkingPlan, payload_fields
 
 Payload = dict[str, Any]
@@ -246,7 +246,7 @@ def messages_api_payload(
     ``none`` for an answer in words. ``previous_message_id`` is the provider's id of its answer before, so that it can say why
     its cache missed. ``max_tokens`` hold what ``thinking`` has room for.
     """
-    if holds_calls(messages):
+    if calls_of(messages):
         messages = with_ids_once(messages)
         if not tools:
             tools, tool_choice = definitions_for(messages), "none"

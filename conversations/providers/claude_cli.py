@@ -42,12 +42,12 @@ class ClaudeCliProvider(Provider):
 
     def obstacle(self) -> ProviderError | None:
         """Asks a program that it has not met for its version, which takes a moment."""
-        path = program_path()
-        if path is None:
-            return provider_error("cli_missing", detail=not_found())
-        if failure := unusable(path):
-            return described(failure)
-        return None if may_log_in() else provider_error("cli_login")
+        try:
+            usable_program()
+        except FAILURES as failure:
+            return described(understood(failure))
+        may_log_in = settings.OPENBOOK_CLAUDE_LOGIN or usable_key(settings.ANTHROPIC_API_KEY)
+        return None if may_log_in else provider_error("cli_login")
 
     def program(self) -> Program:
         """How it is called, and what it is known to add. Without secrets, and the same until it or its settings change."""
@@ -103,11 +103,7 @@ class ClaudeCliProvider(Provider):
 
 async def answered(payload: Payload, output: Output, deadline: Deadline) -> AsyncGenerator[ProviderEvent]:
     """Raises ``TimeoutError`` and one of ``FAILURES``."""
-    path, sent = program_path(), payload["sent"]
-    if path is None:
-        raise StreamError("cli_missing", not_found())
-    if failure := await asyncio.to_thread(unusable, path):
-        raise failure
+    path, sent = await asyncio.to_thread(usable_program), payload["sent"]
     with prepared(sent["system_prompt"], sent["standard_input"]) as files:
         arguments, environment = called_with(payload, files)
         async with running([path, *arguments], files, environment) as cli, aclosing(cli.lines()) as lines:
@@ -161,12 +157,15 @@ def program_path() -> str | None:
     return str(Path(executable).absolute()) if executable else None
 
 
-def unusable(path: str) -> StreamError | None:
-    try:
-        version = version_of(path, settings.CLAUDE_CLI_ENVIRONMENT)
-    except OSError as failure:
-        return understood(failure)
-    return None if is_supported(version) else StreamError("cli_version", version)
+def usable_program() -> str:
+    """Its path. Raises one of ``FAILURES`` where it can't be used."""
+    path = program_path()
+    if path is None:
+        raise StreamError("cli_missing", f"{settings.OPENBOOK_CLAUDE_CLI} was not found, or is no program.")
+    version = version_of(path, settings.CLAUDE_CLI_ENVIRONMENT)
+    if not is_supported(version):
+        raise StreamError("cli_version", version)
+    return path
 
 
 def recorded_version(path: str | None) -> str:
@@ -176,23 +175,15 @@ def recorded_version(path: str | None) -> str:
     return ""
 
 
-def not_found() -> str:
-    return f"{settings.OPENBOOK_CLAUDE_CLI} was not found, or is no program."
-
-
-def may_log_in() -> bool:
-    return bool(settings.OPENBOOK_CLAUDE_LOGIN) or usable_key(settings.ANTHROPIC_API_KEY)
-
-
 def own_environment() -> dict[str, str]:
     """All that the CLI gets to know of this process: no secret but the one that it is to use."""
     base_url, login = settings.ANTHROPIC_BASE_URL, settings.OPENBOOK_CLAUDE_LOGIN
-    key = (
-        {"CLAUDE_CONFIG_DIR": str(Path(login).absolute())}
-        if login
-        else {"ANTHROPIC_API_KEY": settings.ANTHROPIC_API_KEY}
-    )
-    return {**settings.CLAUDE_CLI_ENVIRONMENT, **key, **({"ANTHROPIC_BASE_URL": base_url} if base_url else {})}
+    own = {"ANTHROPIC_BASE_URL": base_url} if base_url else {}
+    if login:
+        own["CLAUDE_CONFIG_DIR"] = str(Path(login).absolute())
+    else:
+        own["ANTHROPIC_API_KEY"] = settings.ANTHROPIC_API_KEY
+    return settings.CLAUDE_CLI_ENVIRONMENT | own
 
 
 def ended(code: int, files: Files) -> StreamError:

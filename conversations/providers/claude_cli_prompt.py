@@ -5,6 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
+from conversations.providers.history import Content, blocks_of
+
 LABELS = {"user": "Human:", "assistant": "Assistant:"}
 SEPARATOR = "\n\n---\n\n"
 SEARCHED = "[searched documents]"
@@ -33,19 +35,15 @@ def turns_of(messages: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
             turns[-1] = (role, f"{turns[-1][1]}\n\n{text}")
         elif text and role in LABELS:
             turns.append((role, text))
-        after_results = role == "user" and not text and holds(message["content"], "tool_result")
+        after_results = role == "user" and not text and bool(blocks_of(message["content"], "tool_result"))
     return turns
 
 
-def text_of(content: str | Sequence[Mapping[str, Any]]) -> str:
+def text_of(content: Content) -> str:
     """What was said in a turn, with short notes for what can't be said in text. Nothing where nothing but calls is left."""
     blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
     kept = [(block["type"], note) for block in blocks for note in notes(block) if note]
     return "" if {kind for kind, _ in kept} == {"tool_use"} else "\n\n".join(note for _, note in kept)
-
-
-def holds(content: str | Sequence[Mapping[str, Any]], kind: str) -> bool:
-    return not isinstance(content, str) and any(block.get("type") == kind for block in content)
 
 
 def notes(block: Mapping[str, Any]) -> Iterator[str]:

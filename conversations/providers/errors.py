@@ -8,6 +8,7 @@ from django.conf import settings
 
 from conversations.providers.base import ProviderError
 from conversations.providers.claude_cli_version import OLDEST
+from conversations.runtime.text import shortened
 
 LONGEST_DETAIL = 300
 
@@ -67,7 +68,7 @@ def provider_error(
 ) -> ProviderError:
     retryable, sentence = SENTENCES[code]
     if "with_detail" in ROWS[code] and isinstance(detail, str) and detail:
-        sentence += f" It says: “{shortened(without(secret, detail))}”"
+        sentence += f" It says: “{shortened(without(secret, detail), LONGEST_DETAIL)}”"
     return ProviderError(code, sentence, retryable=retryable, status=status, retry_after=retry_after)
 
 
@@ -81,10 +82,6 @@ def code_for_type(error_type: object) -> str | None:
 
 def without(secret: str, text: str) -> str:
     return text.replace(secret, "…") if secret else text
-
-
-def shortened(text: str) -> str:
-    return text if len(text) <= LONGEST_DETAIL else text[: LONGEST_DETAIL - 1] + "…"
 
 
 def place_of(error: BaseException) -> str:

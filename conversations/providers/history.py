@@ -3,16 +3,20 @@
 A thread may come from elsewhere: there ids were counted anew for each message, or the tools are none of ours.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import count
 from typing import Any
 
+Content = str | Sequence[Mapping[str, Any]]
 Message = Mapping[str, Any]
 
 
-def holds_calls(messages: Sequence[Message]) -> bool:
-    contents = (message["content"] for message in messages if not isinstance(message["content"], str))
-    return any(block["type"] == "tool_use" for content in contents for block in content)
+def blocks_of(content: Content, block_type: str) -> list[Mapping[str, Any]]:
+    return [] if isinstance(content, str) else [block for block in content if block.get("type") == block_type]
+
+
+def calls_of(messages: Sequence[Message]) -> list[Mapping[str, Any]]:
+    return [block for message in messages for block in blocks_of(message["content"], "tool_use")]
 
 
 def with_ids_once(messages: Sequence[Message]) -> list[dict[str, Any]]:
@@ -22,7 +26,7 @@ def with_ids_once(messages: Sequence[Message]) -> list[dict[str, Any]]:
     sent: list[dict[str, Any]] = []
     for message in messages:
         if message["role"] == "assistant":
-            renamed = {block["id"]: free(block["id"], taken) for block in blocks_of(message, "tool_use")}
+            renamed = {block["id"]: free(block["id"], taken) for block in calls_of([message])}
             taken.update(renamed.values())
         changes = any(old != new for old, new in renamed.items())
         sent.append(
@@ -47,10 +51,5 @@ def rename(block: Mapping[str, Any], renamed: Mapping[str, str]) -> Mapping[str,
 
 def definitions_for(messages: Sequence[Message]) -> list[dict[str, Any]]:
     """The least that defines the tools that were called in these messages, none of which may be called again."""
-    names = {block["name"] for message in messages for block in blocks_of(message, "tool_use")}
+    names = {block["name"] for block in calls_of(messages)}
     return [{"name": name, "input_schema": {"type": "object"}} for name in sorted(names)]
-
-
-def blocks_of(message: Message, block_type: str) -> Iterator[Mapping[str, Any]]:
-    content = message["content"]
-    return (block for block in content if not isinstance(content, str) and block.get("type") == block_type)

@@ -5,10 +5,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from conversations.providers.base import ARTIFACTS, CONTEXTUALISED, RECALLED, Payload
+from conversations.providers.history import blocks_of, calls_of
 from conversations.providers.offline_texts import (
     Exchange,
     added,
-    blocks_of,
     exchange_of,
     is_question,
     sentences_of,
@@ -113,8 +113,9 @@ def reminder(previous: str) -> str:
 def saved_text(messages: Sequence[Mapping[str, Any]]) -> str:
     """What came of the calls that the newest message holds the results of."""
     failed = any(block.get("is_error") for block in blocks_of(messages[-1]["content"], "tool_result"))
-    calls = [block for message in messages[-2:-1] for block in blocks_of(message["content"], "tool_use")]
-    title = next((str(block["input"]["title"]) for block in calls if block["input"].get("title")), "")
+    title = next(
+        (str(block["input"]["title"]) for block in calls_of(messages[-2:-1]) if block["input"].get("title")), ""
+    )
     if failed:
         return f"{NOT_SAVED}{shortened(title)}”."
     return f"{SAVED}{shortened(title)}”. It quotes what you said, as there is no model to write more."

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from conversations.providers.base import ARTIFACTS, Payload
 from conversations.providers.offline_texts import added, exchange_of, is_question, sentences_of
-from conversations.runtime.text import one_line
+from conversations.runtime.text import one_line, shortened
 
 SAVE = "save_artifact"
 MOST_QUOTES = 40
@@ -75,13 +75,12 @@ def artifact_request(message: str, listing: str) -> ArtifactRequest | None:
 
     One that is listed gets another version, where the person asks for a change.
     """
-    title, saved_as = TITLE_LINE.search(message), SAVED_AS.search(message)
-    if title and saved_as:
+    title_line, saved_as = TITLE_LINE.search(message), SAVED_AS.search(message)
+    if title_line and saved_as:
         kind = saved_as[1] if saved_as[1] in WRITERS else "document"
         headings = STRUCTURE.findall(message)
-        return ArtifactRequest(
-            title=in_short(title[1]), kind=kind, language=saved_as[2] or "", by_preset=True, headings=headings
-        )
+        title, language = in_short(title_line[1]), saved_as[2] or ""
+        return ArtifactRequest(title=title, kind=kind, language=language, by_preset=True, headings=headings)
     sentences = sentences_of(message)
     if change := next((sentence for sentence in sentences if CHANGE_REQUEST.match(sentence)), None):
         return changed(change, listing)
@@ -189,5 +188,4 @@ def newest(sentences: Sequence[str]) -> Sequence[str]:
 
 
 def in_short(title: str) -> str:
-    line = one_line(title)
-    return line if len(line) <= LONGEST_TITLE else line[: LONGEST_TITLE - 1] + "…"
+    return shortened(one_line(title), LONGEST_TITLE)

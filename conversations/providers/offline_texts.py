@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from conversations.providers.base import ADDED
+from conversations.providers.history import Content, blocks_of
 from conversations.providers.sentence_matching import words
+from conversations.runtime.text import shortened as cut
 
 LONGEST_QUOTE = 300
 LONGEST_REMINDER = 120
@@ -22,8 +24,6 @@ INTERROGATIVE = re.compile(
     r"|could|will|would|should|shall|has|have)\b|.*(?:什么|什麼|谁|誰|哪|怎么|怎麼|多少|どこ|いつ|なぜ|어디|누구|무엇|언제)",
     re.IGNORECASE,
 )
-
-Content = str | Sequence[Mapping[str, Any]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,10 +75,6 @@ def texts_of(content: Content) -> list[str]:
     return [content] if isinstance(content, str) else [block["text"] for block in blocks_of(content, "text")]
 
 
-def blocks_of(content: Content, block_type: str) -> list[Mapping[str, Any]]:
-    return [] if isinstance(content, str) else [block for block in content if block.get("type") == block_type]
-
-
 def is_question(text: str) -> bool:
     """By its mark, or by its first words: people leave the mark out, but then they write no full stop either."""
     bare = text.strip("\"'“”‘’«»()*_ \n")
@@ -102,5 +98,4 @@ def pieces(line: str) -> Iterator[str]:
 
 
 def shortened(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= LONGEST_REMINDER else line[: LONGEST_REMINDER - 1] + "…"
+    return cut(" ".join(text.split()), LONGEST_REMINDER)

@@ -3,10 +3,11 @@
 from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, cast
 
 from channels.db import DatabaseSyncToAsync
-from django.db import connection
+from django.db import DEFAULT_DB_ALIAS, connection, connections
+from django.db.backends.postgresql.base import DatabaseWrapper
 
 # Not asgiref's shared thread: there, one slow query holds up every socket of the process.
 EXECUTOR = ThreadPoolExecutor(max_workers=8, thread_name_prefix="database")
@@ -16,6 +17,11 @@ def in_database[**P, R](function: Callable[P, R]) -> Callable[P, Coroutine[Any, 
     """Run a synchronous database step in a thread of its own; its connection goes back to the pool afterwards."""
     step: Callable[P, Coroutine[Any, Any, R]] = DatabaseSyncToAsync(function, thread_sensitive=False, executor=EXECUTOR)
     return step
+
+
+def close_pool() -> None:
+    """This process needs the database no more."""
+    cast(DatabaseWrapper, connections[DEFAULT_DB_ALIAS]).close_pool()
 
 
 QUICK_MILLISECONDS = 250

@@ -25,6 +25,11 @@ def one_line(text: str) -> str:
     return " ".join(CONTROL_CHARACTERS.sub(" ", text).split())
 
 
+def shortened(text: str, most: int) -> str:
+    """So many characters at most, with a mark where it is cut."""
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
 def clean_deep(value: Any) -> Any:
     """``clean`` for every text of a JSON value."""
     match value:

@@ -1,6 +1,5 @@
 """What a model may do beside writing: each file here that has a ``TOOL`` is one. A new tool is one more file."""
 
-from collections.abc import Iterable
 from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
@@ -19,22 +18,13 @@ def registered() -> dict[str, Tool]:
     return {tool.name: tool for tool in tools}
 
 
-def tool_texts(names: Iterable[str]) -> ToolTexts:
-    """What these tools add to a request."""
-    tools = tools_named(names)
+def tools_for(assistant: Assistant, provider: Provider) -> ToolTexts:
+    """What an assistant's tools add to its requests, where its provider and its model take any. In the registry's order: the
+    same set gives the same request."""
+    if not (provider.calls_tools and model_catalog.get(provider.name, model_of(assistant, provider)).takes_tools):
+        return NO_TOOLS
+    tools = [tool for name, tool in registered().items() if name in assistant.tools]
     return ToolTexts(
         definitions=[tool.definition() for tool in tools],
         rules="\n\n".join(tool.rules for tool in tools if tool.rules),
     )
-
-
-def tools_for(assistant: Assistant, provider: Provider) -> ToolTexts:
-    """What an assistant's tools add to its requests, where its provider and its model take any."""
-    takes = provider.calls_tools and model_catalog.get(provider.name, model_of(assistant, provider)).takes_tools
-    return tool_texts(assistant.tools) if takes else NO_TOOLS
-
-
-def tools_named(names: Iterable[str]) -> list[Tool]:
-    """Those of these tools that there are, in the registry's order: the same set gives the same request."""
-    wanted = set(names)
-    return [tool for name, tool in registered().items() if name in wanted]

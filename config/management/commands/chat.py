@@ -6,15 +6,14 @@ import sys
 from argparse import ArgumentParser
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import Any, cast
+from typing import Any
 
 from django.contrib.auth.models import User
 from django.core.management.base import BaseCommand, CommandError
-from django.db import DEFAULT_DB_ALIAS, connections
-from django.db.backends.postgresql.base import DatabaseWrapper
 
 from conversations import replies, threads
 from conversations.errors import OpenbookError
+from conversations.runtime.db import close_pool
 from conversations.terminal import Conversation
 
 LAST = "last"
@@ -130,4 +129,4 @@ def engine() -> Iterator[asyncio.Runner]:
             yield runner
         finally:
             runner.run(replies.drain())
-            cast(DatabaseWrapper, connections[DEFAULT_DB_ALIAS]).close_pool()
+            close_pool()

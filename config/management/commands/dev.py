@@ -7,6 +7,7 @@ import time
 from argparse import ArgumentParser
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -65,14 +66,12 @@ def wait_and_look() -> Stamps:
 def stamps(root: Path) -> Stamps:
     """Of all that a running server has read and keeps. Static files are read at each request."""
     found = {}
-    for folder in FOLDERS:
-        for place, folders, names in os.walk(root / folder):
-            folders[:] = [name for name in folders if name not in {"__pycache__", "static"}]
-            for name in names:
-                path = Path(place, name)
-                with suppress(FileNotFoundError):  # an editor's file, that is gone again
-                    if path.suffix in ENDINGS:
-                        found[path] = path.stat().st_mtime_ns
+    for place, folders, names in chain.from_iterable(os.walk(root / folder) for folder in FOLDERS):
+        folders[:] = [name for name in folders if name not in {"__pycache__", "static"}]
+        for path in (Path(place, name) for name in names):
+            with suppress(FileNotFoundError):  # an editor's file, that is gone again
+                if path.suffix in ENDINGS:
+                    found[path] = path.stat().st_mtime_ns
     return found
 
 
@@ -83,17 +82,12 @@ def changes(before: Stamps, after: Stamps) -> list[Path]:
 
 @contextmanager
 def server(command: list[str]) -> Iterator[subprocess.Popen[bytes]]:
-    environment = {"DEBUG": "on", **os.environ}
-    with subprocess.Popen(command, env=environment) as process:  # noqa: S603
+    with subprocess.Popen(command, env={"DEBUG": "on", **os.environ}) as process:  # noqa: S603
         try:
             yield process
         finally:
-            end(process)
-
-
-def end(process: subprocess.Popen[bytes]) -> None:
-    process.terminate()
-    try:
-        process.wait(END_SECONDS)
-    except subprocess.TimeoutExpired:
-        process.kill()  # its worker ends with it
+            process.terminate()
+            try:
+                process.wait(END_SECONDS)
+            except subprocess.TimeoutExpired:
+                process.kill()  # its worker ends with it

@@ -8,7 +8,7 @@ from argparse import ArgumentParser
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import psycopg
 from daphne.endpoints import build_endpoint_description_strings
@@ -17,12 +17,12 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
-from django.db import DEFAULT_DB_ALIAS, connection, connections, transaction
-from django.db.backends.postgresql.base import DatabaseWrapper
+from django.db import connection, transaction
 
 from config.server.daphne import make_server
 from config.server.lifespan import stop_on_signals
 from config.worker.child_process import Child
+from conversations.runtime.db import close_pool
 from memory.index import embed_turns
 
 SUPERUSER = "DATABASE_URL names a superuser, who may read the server's files: use a role that owns its database alone."
@@ -55,7 +55,7 @@ class Command(BaseCommand):
             try:
                 self.serve(host, port)
             finally:
-                cast(DatabaseWrapper, connections[DEFAULT_DB_ALIAS]).close_pool()
+                close_pool()
 
     def serve(self, host: str, port: int) -> None:
         def ready() -> None:

@@ -2,14 +2,13 @@
 
 import os
 from argparse import ArgumentParser
-from typing import Any, cast
+from typing import Any
 
 from django.core.management.base import BaseCommand
-from django.db import DEFAULT_DB_ALIAS, connections
-from django.db.backends.postgresql.base import DatabaseWrapper
 
 from config.observability import telemetry
 from config.worker import loop
+from conversations.runtime.db import close_pool
 
 NICENESS = 10
 
@@ -31,4 +30,4 @@ class Command(BaseCommand):
             loop.work()
         finally:
             telemetry.end()
-            cast(DatabaseWrapper, connections[DEFAULT_DB_ALIAS]).close_pool()
+            close_pool()
