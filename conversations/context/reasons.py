@@ -76,3 +76,35 @@ RULES: dict[Reason, str] = {
     Reason.EXPIRED: "What has ended is given to no request.",  # C3
 }
 """What staff and people read; behind each stand the numbers of docs/requirements.md."""
+
+# What the person reads.
+PERSONAL: dict[Reason, str] = {
+    Reason.NEWEST: "the message to answer",
+    Reason.RECENT: "recent enough for the window",
+    Reason.SHORTENED: "shortened to fit",
+    Reason.OVER_BUDGET: "older than what the budget holds",
+    Reason.TURN_LIMIT: "older than the largest number of turns",
+    Reason.SUPERSEDED: "replaced by a later attempt",
+    Reason.FULFILLED_ARTIFACT: "already done: its document exists",
+    Reason.ORPHAN_TOOL: "nothing in it that a model can read",
+    Reason.REFUSED: "the model declined to answer it",
+    Reason.FAILED: "words of a reply that failed",
+    Reason.OFFLINE: "words of the offline responder, which are no model's",
+    Reason.LIMIT: "more than are told of at once",
+    Reason.REPEATED: "said again, and recalled once",
+    Reason.REMEMBERED: "remembered about you",
+    Reason.RECALLED: "recalled for this message",
+    Reason.LISTED: "named, because it stands beside this conversation",
+    Reason.OUTSIDE_PART: "not of the part that was read",
+    Reason.EXPIRED: "no longer true",
+}
+PERSONAL_OF_KIND: dict[str, dict[Reason, str]] = {
+    "memory": {Reason.OVER_BUDGET: "no room left for it"},
+    "topic": {Reason.OVER_BUDGET: "no room left for it", Reason.REMEMBERED: "still open"},
+    "artifact": {Reason.OVER_BUDGET: "no room left for it"},
+    "summary": {
+        Reason.OVER_BUDGET: "no room left for it",
+        Reason.REMEMBERED: "what was said before, in short",
+    },
+}
+"""Where the same reason says something else than of a turn."""

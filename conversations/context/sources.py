@@ -164,6 +164,8 @@ class Source[Candidates: Hashable]:
     """For staff."""
     personal_label: ClassVar[str]
     """For the person whose request it is."""
+    named_in_problems: ClassVar[Mapping[str, str]] = {}
+    """What the person is told is missing, by the source that a problem names; else it is the label."""
     kinds: ClassVar[Sequence[ItemKind]] = ()
     is_memory: ClassVar[bool] = True
     """Whether it goes where memory is switched off, by the person, the thread or the assistant."""

@@ -11,6 +11,7 @@ from django.shortcuts import render
 from django.views.decorators.cache import never_cache
 
 from conversations import threads
+from conversations.context.wording import wording
 from conversations.errors import ThreadNotFound
 from conversations.models import Model, Thread
 from conversations.runtime.text import clean
@@ -55,6 +56,7 @@ def _page(user: User, thread: Thread | None) -> dict[str, Any]:
             "import_mb": settings.OPENBOOK_MAX_IMPORT_MB,
         },
         "provider": settings.OPENBOOK_PROVIDER,
+        "words": wording(),
         "zone": preferences.time_zone if preferences else None,
     }
 

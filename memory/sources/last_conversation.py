@@ -21,6 +21,7 @@ class LastConversationSource(Source[Summary]):
     place = Place.STANDING
     label = "Last conversation"
     personal_label = "Last conversation"
+    named_in_problems = {"last_conversation": "Your last conversation"}
     budget_field = "last_conversation_tokens"
     kinds = (
         ItemKind(

@@ -35,6 +35,7 @@ class OpenTopicSource(Source[OpenTopics]):
     place = Place.STANDING
     label = "Open threads"
     personal_label = "Open topics"
+    named_in_problems = {"open_threads": "Your open topics"}
     budget_field = "open_threads_tokens"
     kinds = (
         ItemKind(

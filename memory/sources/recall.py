@@ -170,6 +170,7 @@ class RecallSource(Source[Recalled]):
     place = Place.BESIDE
     label = "Recalled for the message"
     personal_label = "Recalled for your message"
+    named_in_problems = {SOURCE: "What else it remembers", BY_MEANING: "What else it remembers"}
     budget_field = "recall_tokens"
     kinds = (
         MEMORY_KIND,

@@ -30,6 +30,7 @@ class TodaySource(Source[Summary]):
     place = Place.STANDING
     label = "Today"
     personal_label = "Today"
+    named_in_problems = {"today": "What you did today"}
     budget_field = "today_tokens"
     kinds = (ItemKind(code="summary", what="summary of the day", model=DailySummary, text="text"),)
     cut_order = 1

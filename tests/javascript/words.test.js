@@ -11,7 +11,16 @@ import {
   sectionOf,
   short,
   thinkingFor,
+  useWords,
 } from "../../conversations/static/conversations/js/words.js";
+
+useWords({
+  reasons: { over_budget: "older than what the budget holds" },
+  reasons_of: { memory: { over_budget: "no room left for it" } },
+  sections: { open_threads: "Open topics" },
+  sources: { recall: "What else it remembers" },
+  query_failures: { by_rules: "It was found by simple rules." },
+});
 
 test("a complete turn has no note", () => {
   for (const status of ["complete", "completed", "forgotten"]) assert.equal(noteOf(status), "");

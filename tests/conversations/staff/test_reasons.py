@@ -7,6 +7,8 @@ from django.conf import settings
 from django.urls import reverse
 
 from conversations.context.reasons import RULES, Reason
+from conversations.context.sources import all_sources
+from conversations.context.wording import wording
 from tests.conversations.factories import make_snapshot, make_thread
 from tests.conversations.staff.conftest import StaffReader, page_url
 
@@ -29,3 +31,9 @@ def test_a_request_leads_to_what_its_reasons_mean(staff: StaffReader) -> None:
     assert f'href="{address}"' in page
     guide = staff.get(address).content.decode()
     assert set(re.findall(r'<h3 id="([a-z_]+)"', guide)) == set(Reason.values)
+
+
+def test_each_reason_has_words_for_the_person() -> None:
+    words = wording()
+    assert set(words["reasons"]) == set(Reason.values)
+    assert {source.name for source in all_sources()} <= words["sections"].keys() & words["sources"].keys()

@@ -20,9 +20,11 @@ import { wireTheme } from "./theme.js";
 import { OpenThread } from "./thread.js";
 import { ThreadList } from "./threads.js";
 import { Welcome } from "./welcome.js";
+import { useWords } from "./words.js";
 import { settleZone } from "./zone.js";
 
 const page = JSON.parse(byId("page").textContent);
+useWords(page.words);
 const NEW = { id: "new", title: "", assistant: null };
 const NAMED_TURN = /^#turn-(\d{1,9})$/;
 

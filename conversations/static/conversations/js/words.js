@@ -29,85 +29,33 @@ export function thinkingFor(seconds) {
   return seconds < 100 ? `Thinking, ${seconds} s` : `Thinking, ${Math.floor(seconds / 60)} min ${seconds % 60} s`;
 }
 
-const REASONS = {
-  newest: "the message to answer",
-  recent: "recent enough for the window",
-  shortened: "shortened to fit",
-  over_budget: "older than what the budget holds",
-  turn_limit: "older than the largest number of turns",
-  superseded: "replaced by a later attempt",
-  fulfilled_artifact: "already done: its document exists",
-  refused: "the model declined to answer it",
-  failed: "words of a reply that failed",
-  offline: "words of the offline responder, which are no model's",
-  limit: "more than are told of at once",
-  repeated: "said again, and recalled once",
-  orphan_tool: "nothing in it that a model can read",
-  remembered: "remembered about you",
-  recalled: "recalled for this message",
-  listed: "named, because it stands beside this conversation",
-  outside_part: "not of the part that was read",
-  expired: "no longer true",
-};
+/** What the server calls reasons, sections and sources: it words them once for page, admin and API. */
+let words = { reasons: {}, reasons_of: {}, sections: {}, sources: {}, query_failures: {} };
 
-/** Where the same reason says something else than of a turn. */
-const REASONS_OF = {
-  memory: { over_budget: "no room left for it" },
-  topic: { over_budget: "no room left for it", remembered: "still open" },
-  artifact: { over_budget: "no room left for it" },
-  summary: { over_budget: "no room left for it", remembered: "what was said before, in short" },
-};
-
-export function reasonOf(code, kind = "message") {
-  return REASONS_OF[kind]?.[code] ?? REASONS[code] ?? code.replaceAll("_", " ");
+export function useWords(given) {
+  words = given;
 }
 
-const SOURCES = {
-  preferences: "Your memory settings",
-  memory: "What it knows about you",
-  today: "What you did today",
-  open_threads: "Your open topics",
-  last_conversation: "Your last conversation",
-  recall: "What else it remembers",
-};
+export function reasonOf(code, kind = "message") {
+  return words.reasons_of[kind]?.[code] ?? words.reasons[code] ?? code.replaceAll("_", " ");
+}
 
 /** What the model had to do without. @param {{source: string, kind: string}} problem */
 export function problemOf({ source, kind }) {
   if (kind === "too_large")
     return "The conversation was too large for the model at first. It was asked again, with less of it.";
-  const what = SOURCES[source] ?? `“${source.replaceAll("_", " ")}”`;
+  const what = words.sources[source] ?? `“${source.replaceAll("_", " ")}”`;
   const why = kind === "timed_out" ? "took too long to look up" : "could not be read";
   return `${what} ${why}. This reply had to do without.`;
 }
 
-const QUERY_FAILURES = {
-  failed: "Nobody could be asked what your message refers to. It was sent just as you wrote it.",
-  timed_out: "Finding out what your message refers to took too long. It was sent just as you wrote it.",
-  by_rules: "No model could say what your message refers to. It was found by simple rules.",
-};
-
 /** @returns {string} empty unless finding a query went wrong */
 export function queryFailureOf(outcome) {
-  return QUERY_FAILURES[outcome] ?? "";
+  return words.query_failures[outcome] ?? "";
 }
 
-const SECTIONS = {
-  program: "What the program before the model adds",
-  tools: "Tools it may use",
-  base: "Instructions",
-  rules: "Rules about documents",
-  instructions: "Instructions of the program that asked",
-  memory: "What it knows about you",
-  today: "Today",
-  open_threads: "Open topics",
-  last_conversation: "Last conversation",
-  history: "Earlier turns",
-  message: "Your message",
-  reply: "What this reply did before",
-};
-
 export function sectionOf(name) {
-  return SECTIONS[name] ?? name.replaceAll("_", " ");
+  return words.sections[name] ?? name.replaceAll("_", " ");
 }
 
 const whole = new Intl.NumberFormat("en");
