@@ -3,11 +3,12 @@
 import re
 from collections.abc import Iterator, Sequence
 from itertools import groupby
+from pathlib import Path
 
 from conversations.context.followups import LANGUAGES, Reference, is_social, reference
 from conversations.context.token_estimate import text_of
 from conversations.context.windowing import Turn
-from conversations.providers.sentence_matching import FUNCTION_WORDS, UNSPACED
+from memory.language.words import UNSPACED
 
 FURTHEST_TURNS = 12
 LONGEST_READ = 600
@@ -20,7 +21,9 @@ SENTENCE_START = re.compile(r"(?:^|[.!?…:\n¿¡]\s*|[*#>-]\s+)[\"'“”„«�
 LINK = "(?:of|de|da|do|dos|del|della|di|du|des|van|von|der|den|la|le|el|al|bin|ibn|und|the)[ \u00a0]"
 JOINED = re.compile(f"[ \u00a0](?:{LINK}){{0,2}}")
 ENDS = re.compile(r"^[\W_]+|[\W_]+$")
-SMALL = FUNCTION_WORDS.union(*(language.common | language.pointing | language.questions for language in LANGUAGES))
+SMALL = frozenset(Path(__file__).with_name("small_words.txt").read_text("utf-8").split()).union(
+    *(language.common | language.pointing | language.questions for language in LANGUAGES)
+)
 POINTING = frozenset().union(*(language.pointing for language in LANGUAGES))
 
 

@@ -13,8 +13,8 @@ from typing import Any
 
 from conversations.context.token_estimate import text_of
 from conversations.context.windowing import Turn
-from conversations.providers.sentence_matching import UNSPACED
 from conversations.runtime.word_tables import pattern, read_tables
+from memory.language.words import UNSPACED
 
 LONGEST = 160
 """Characters. A longer message brings its own context."""

@@ -1,7 +1,9 @@
 """What the offline responder says: quotes of the context that it was given. Pure, and always the same for the same request."""
 
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from conversations.providers.base import ARTIFACTS, CONTEXTUALISED, RECALLED, Payload
@@ -15,7 +17,7 @@ from conversations.providers.offline_texts import (
     shortened,
 )
 from conversations.providers.quoting import quoted_texts
-from conversations.providers.sentence_matching import ContextSentence, Match, best_match, has_content
+from memory.language.words import sought, stems
 
 MARK = "*Offline responder, no model connected.*"
 CONNECT = "I know only what stands in this conversation. Set `ANTHROPIC_API_KEY` and restart to connect a model."
@@ -30,6 +32,7 @@ OPENINGS = (MARK, NOTED, NOTHING, *QUOTING.values(), ASKED, TOLD, GIVEN, LAST_AS
 
 SHORT_REPLY_WORDS = 4
 MOST_TOLD = 3
+NEARLY_AS_GOOD = 0.9
 LEAST_COVERAGE = 0.25
 """Of the words of a question. Less is a likeness by chance."""
 LEAST_COVERAGE_OF_QUERY = 0.08
@@ -43,6 +46,16 @@ MENTIONED = re.compile(r"\bI (?:say|said|mention\w*|tell|told)\b|\b(?:which|what
 ABOUT_THE_REQUEST = re.compile(r"\byou (?:\w+ )?given\b", re.IGNORECASE)
 BULLET = "\n- "
 HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ContextSentence:
+    """``trust`` scales how well it meets a question."""
+
+    text: str
+    speaker: str
+    trust: float
+    is_question: bool
 
 
 def answer(payload: Payload) -> str:
@@ -66,22 +79,36 @@ def answer_alone(payload: Payload, exchange: Exchange) -> str:
     if ABOUT_THE_REQUEST.search(question):
         return account(payload, exchange)
     context = list(context_sentences(payload, exchange))
-    if match := find_match(question, context, LEAST_COVERAGE):
+    if match := best_match(question, context, LEAST_COVERAGE):
         return quoted(match)
     if text_before := told_before(question, context):
         return f"{TOLD}{'” “'.join(text_before)}”"
-    if match := find_match(added(exchange.content, CONTEXTUALISED), context, LEAST_COVERAGE_OF_QUERY):
+    if match := best_match(added(exchange.content, CONTEXTUALISED), context, LEAST_COVERAGE_OF_QUERY):
         return quoted(match)
-    return NOTHING if has_content(question) or not previous else f"{reminder(previous)} {NOTHING}"
+    return NOTHING if stems(question) or not previous else f"{reminder(previous)} {NOTHING}"
 
 
-def find_match(question: str, context: Sequence[ContextSentence], least: float) -> Match | None:
-    match = best_match(question, context)
-    return match if match and match.coverage >= least else None
+def best_match(question: str, context: Sequence[ContextSentence], least: float) -> ContextSentence | None:
+    """The sentence that answers the question best, the newest (last) of those nearly as good. It must cover at least so much of
+    the question, by the stems of its words: those that are rare in the context weigh more, small words nothing."""
+    vocabularies = [frozenset(stems(sentence.text)) for sentence in context]
+    weights = {word: rarity([not word.isdisjoint(known) for known in vocabularies]) for word in sought(question)}
+    most = sum(weights.values()) or 1.0
+    coverages = [
+        sentence.trust * sum(weight for word, weight in weights.items() if not word.isdisjoint(known)) / most
+        for sentence, known in zip(context, vocabularies, strict=True)
+    ]
+    enough = max(least, NEARLY_AS_GOOD * max(coverages, default=0.0))
+    return next(
+        (s for s, coverage in zip(reversed(context), reversed(coverages), strict=True) if coverage >= enough), None
+    )
 
 
-def quoted(match: Match) -> str:
-    sentence = match.sentence
+def rarity(stands_in: Sequence[bool]) -> float:
+    return math.log(1 + len(stands_in) / max(sum(stands_in), 1)) / math.log(1 + max(len(stands_in), 1))
+
+
+def quoted(sentence: ContextSentence) -> str:
     if sentence.is_question and sentence.speaker == "user":
         return f"{ASKED}{sentence.text}” I find nothing more about it in what I was given."
     return f"{QUOTING[sentence.speaker]}{sentence.text}”"

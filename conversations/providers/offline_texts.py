@@ -7,7 +7,6 @@ from typing import Any
 
 from conversations.providers.base import ADDED
 from conversations.providers.history import Content, blocks_of
-from conversations.providers.sentence_matching import words
 from conversations.runtime.text import shortened as cut
 
 LONGEST_QUOTE = 300
@@ -86,7 +85,13 @@ def is_question(text: str) -> bool:
 def sentences_of(text: str) -> list[str]:
     """Headings are left out; what has no end in sight is cut, so that a quote stays short."""
     lines = (LIST_MARK.sub("", part).strip() for part in SENTENCE_END.split(text))
-    return [piece for line in lines if line and not line.startswith("#") for piece in pieces(line) if words(piece)]
+    return [
+        piece
+        for line in lines
+        if line and not line.startswith("#")
+        for piece in pieces(line)
+        if re.search(r"\w", piece)
+    ]
 
 
 def pieces(line: str) -> Iterator[str]:
