@@ -20,7 +20,7 @@ from conversations.context.fitting import (
     fit,
     history_room,
     memory_room,
-    standing_room,
+    tiers_room,
     without_thoughts,
 )
 from conversations.context.known import KnownQuery
@@ -85,7 +85,7 @@ class Context:
     @property
     def sections(self) -> list[Section]:
         """What comes before the turns, in order: definitions of tools and the parts of the system text (C1)."""
-        return self.parts.standing
+        return self.parts.prefix
 
     @property
     def history(self) -> Sequence[Turn]:
@@ -102,7 +102,7 @@ class Context:
     @property
     def total_tokens(self) -> int:
         if self.purpose.quotes_turns:
-            return self.parts.standing_tokens + sum(addition.tokens for addition in self.parts.additions)
+            return self.parts.prefix_tokens + sum(addition.tokens for addition in self.parts.additions)
         return self.parts.total_tokens
 
     @property
@@ -276,11 +276,11 @@ def build_context(
     known = replace(known, remembers=memory and known.remembers)
     if prepared:
         known = _completed(known, known_query, prepared)
-    tiers = cut_tiers(build_tiers(known, assistant, factor), standing_room(parts.fixed_tokens, budget))
+    tiers = cut_tiers(build_tiers(known, assistant, factor), tiers_room(parts.fixed_tokens, budget))
     parts = replace(parts, tiers=cut_tiers(tiers, memory_room(parts.fixed_tokens, budget), firm=True))
     watch.lap("memory")
 
-    budget = history_room(parts.standing_tokens, budget)
+    budget = history_room(parts.prefix_tokens, budget)
     cache_state = prompt_cache.state_before(
         history.previous,
         at=at,
@@ -291,7 +291,7 @@ def build_context(
     begin_at = history.previous.began_at if history.previous and cache_state is CacheState.WARM else None
     candidates = candidates_of(history, replace(history_query, budget=budget), begin_at=begin_at)
     turns, left_out = window(candidates.turns, budget, begin_at=begin_at)
-    lifetime = (recorded and recorded.lifetime) or _lifetime(row, turns, newest.created_at or at, parts.standing_tokens)
+    lifetime = (recorded and recorded.lifetime) or _lifetime(row, turns, newest.created_at or at, parts.prefix_tokens)
     watch.lap("history")
 
     query = query or (
@@ -308,7 +308,7 @@ def build_context(
         gone=frozenset(turn.id for turn, _ in candidates.excluded),
         filtering=assistant.filters_artifacts,
         is_past=recorded is not None,
-        given={tier.name: tier.items for tier in parts.tiers},
+        already_sent={tier.name: tier.items for tier in parts.tiers},
     )
     beside: dict[str, SearchedSource] = {}
     left = budget.total_tokens - parts.total_tokens
@@ -385,10 +385,10 @@ def _assembled(inputs: BuildInputs, whole: Parts, watch: Stopwatch, budget: Budg
     """Fit, plan the cache, render, account. Pure."""
     parts = fit(whole, budget)
     cache = prompt_cache.plan(
-        inputs.before if parts.standing == whole.standing else inputs.before.without_system(),
+        inputs.before if parts.prefix == whole.prefix else inputs.before.without_system(),
         inputs.previous,
         cacheable_from=inputs.cacheable_from,
-        system_tokens=inputs.factor.of_estimate(parts.standing_tokens),
+        system_tokens=inputs.factor.of_estimate(parts.prefix_tokens),
         turns=[
             (position, inputs.factor.of_estimate(turn.token_count))
             for position, turn in zip(_positions(parts), parts.turns, strict=True)
@@ -399,7 +399,7 @@ def _assembled(inputs: BuildInputs, whole: Parts, watch: Stopwatch, budget: Budg
         inputs.provider,
         model=inputs.model,
         max_tokens=inputs.allowance.max_tokens,
-        system=[section.text for section in parts.standing if section.name not in BESIDE_SYSTEM],
+        system=[section.text for section in parts.prefix if section.name not in BESIDE_SYSTEM],
         turns=parts.turns,
         additions=[section.text for section in parts.beside],
         tools=parts.tools.text if parts.tools else "",
@@ -483,7 +483,7 @@ def rewriting_context(context: Context, *, assistant: Assistant, provider: Provi
     )
 
 
-def _lifetime(row: Model, history: Sequence[Turn], newest_at: datetime, standing_tokens: int) -> Lifetime:
+def _lifetime(row: Model, history: Sequence[Turn], newest_at: datetime, prefix_tokens: int) -> Lifetime:
     """How long the prompt cache should keep what is sent, by the pauses between the person's messages in the window."""
     if row.cacheable_from is None:
         return Lifetime()
@@ -491,14 +491,14 @@ def _lifetime(row: Model, history: Sequence[Turn], newest_at: datetime, standing
     tokens = sum(turn.token_count for turn in history)
     return lifetime_for(
         [*times, newest_at],
-        prefix_tokens=standing_tokens + tokens,
+        prefix_tokens=prefix_tokens + tokens,
         growth_tokens=tokens // max(len(times), 1),
         prices=CachePrices.of(row),
     )
 
 
 def _digests(parts: Parts) -> list[str]:
-    return [sha256(section.text).hex() for section in parts.standing]
+    return [sha256(section.text).hex() for section in parts.prefix]
 
 
 def _positions(parts: Parts) -> list[int]:

@@ -51,7 +51,7 @@ def identify_fulfilled_pairs(messages: Sequence[PathTurn], artifacts: Collection
     if not artifacts:
         return set()
     fulfilled = set(_makers(messages, artifacts))
-    turns = [messages[index] for one in exchanges(messages) if not fulfilled.isdisjoint(one) for index in one]
+    turns = [messages[index] for group in exchanges(messages) if not fulfilled.isdisjoint(group) for index in group]
     return {turn.id for turn in turns if turn.id}
 
 

@@ -89,7 +89,7 @@ class Parts:
     rounds: Sequence[Section] = ()
 
     @property
-    def standing(self) -> list[Section]:
+    def prefix(self) -> list[Section]:
         """What comes before the turns, in order: what the provider's program adds, the tools, the system text (C1)."""
         sections = [Section(name=tier.name, text=tier.text, tokens=tier.tokens) for tier in self.tiers if tier.text]
         return [*self.fixed, *sections]
@@ -117,7 +117,7 @@ class Parts:
         return sum(part.tokens for part in self.fixed)
 
     @property
-    def standing_tokens(self) -> int:
+    def prefix_tokens(self) -> int:
         return self.fixed_tokens + sum(tier.tokens for tier in self.tiers)
 
     @property
@@ -134,10 +134,10 @@ class Parts:
 
     @property
     def total_tokens(self) -> int:
-        return self.standing_tokens + self.history_tokens + self.message_tokens + self.rounds_tokens
+        return self.prefix_tokens + self.history_tokens + self.message_tokens + self.rounds_tokens
 
 
-def standing_room(fixed_tokens: int, budget: Budget) -> int:
+def tiers_room(fixed_tokens: int, budget: Budget) -> int:
     """What the tiers may take together: they are the same all session long, so they leave room for a history that grows."""
     growing = (budget.history_tokens - budget.history_tokens_low) // 3
     return max(0, budget.total_tokens - fixed_tokens - budget.history_tokens_low - growing - MESSAGE_ROOM)
@@ -148,9 +148,9 @@ def memory_room(fixed_tokens: int, budget: Budget) -> int:
     return max(0, budget.hard_cap - fixed_tokens - MESSAGE_ROOM)
 
 
-def history_room(standing_tokens: int, budget: Budget) -> Budget:
+def history_room(prefix_tokens: int, budget: Budget) -> Budget:
     """The budget with the high mark that is left beside what stands before the history."""
-    room = max(budget.total_tokens - standing_tokens - MESSAGE_ROOM, 0)
+    room = max(budget.total_tokens - prefix_tokens - MESSAGE_ROOM, 0)
     high = min(budget.history_tokens, room)
     return replace(budget, history_tokens=high, history_tokens_low=min(budget.history_tokens_low, high))
 
@@ -218,7 +218,7 @@ def _newest_that_fit(parts: Parts, budget: Budget) -> Sequence[Turn]:
 
 
 def _shortened_to(parts: Parts, cap: int) -> Parts:
-    room = max(cap - parts.standing_tokens - parts.rounds_tokens, SMALLEST_SHARE)
+    room = max(cap - parts.prefix_tokens - parts.rounds_tokens, SMALLEST_SHARE)
     turns = _shortened_texts(parts.history)
     history = turns[max(0, len(turns) + 1 - room // SMALLEST_SHARE) :]
     parts = replace(parts, history=history)

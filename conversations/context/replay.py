@@ -63,7 +63,7 @@ class Settings:
 
     assistant: Assistant
     tools: ToolTexts = NO_TOOLS
-    terms: CallerOptions = NO_OPTIONS
+    options: CallerOptions = NO_OPTIONS
     memory: MemoryChoice = MemoryChoice.RECORDED
     query: QueryChoice = QueryChoice.RECORDED
 
@@ -133,7 +133,7 @@ def build(record: Record, settings: Settings, searched: Mapping[str, SearchedSou
         at=record.as_of.at,
         query=_query(record, settings),
         tools=settings.tools,
-        options=record.settings.terms,
+        options=record.settings.options,
         silent=record.silent,
         remembers=settings.memory is not MemoryChoice.OFF and (record.thread.remembers or not is_now),
         begins_after=record.thread.cleared_through,
@@ -263,7 +263,7 @@ def _settings(
     return Settings(
         assistant=assistant,
         tools=ToolTexts(definitions=definitions, rules=known.get("rules", "")),
-        terms=CallerOptions(
+        options=CallerOptions(
             instructions=known.get(INSTRUCTIONS, ""),
             fallback_for=first.fallback_for,
             rounds=[said_section(part.name, started.texts[part.sha256]) for part in _said_sections(first)],
@@ -321,16 +321,16 @@ def _given_beside(
     recorded = first.recalled or []
     here = [item["id"] for item in recorded if item["included"] and item.get("thread") == str(thread.id)]
     turns = {str(turn.id): Turn.of(turn) for turn in (Message.objects.filter(id__in=here) if here else ())}
-    given = {}
+    fitted = {}
     for source in sources_at(Place.BESIDE):
         if source.is_wanted(query):
             items = [item for item in recorded if source.owns(item)]
-            given[source.name] = Fitted(
+            fitted[source.name] = Fitted(
                 text=texts.get(source.name, ""),
                 items=[_item(item, snapshots.factor_of(first)) for item in items],
                 turns=[replace(turns[item["id"]], content=[], token_count=0) for item in items if item["id"] in turns],
             )
-    return given
+    return fitted
 
 
 def _item(recorded: Mapping[str, Any], factor: Factor) -> SourceItem:

@@ -184,7 +184,7 @@ async def _ask(
     try:
         async with asyncio.timeout(deadline_seconds):
             longest = longest_query(text) + len("“”")
-            answer = await whole_text(provider, payload, lambda said: len(said.strip()) > longest, call)
+            answer = await whole_text(provider, payload, lambda text_so_far: len(text_so_far.strip()) > longest, call)
     except TimeoutError:
         return _failed(RewritingOutcome.TIMED_OUT, ProviderError("timeout", "It took too long.", retryable=True))
     except ProviderError as error:

@@ -107,8 +107,8 @@ def _sections(snapshot: ContextSnapshot, material: Material) -> Iterator[dict[st
         times = [at for part in made_of if (at := material.forgotten.get(part))]
         return {"name": name, "tokens": tokens, "text": text, "forgotten_at": max(times, default=None)}
 
-    for one in snapshots.sections_of(snapshot):
-        yield section(one.name, material.texts.get(one.sha256), one.tokens, one.sha256)
+    for part in snapshots.sections_of(snapshot):
+        yield section(part.name, material.texts.get(part.sha256), part.tokens, part.sha256)
     additions = [part for part in snapshots.additions_of(snapshot) if part.name not in SAID]
     beside = "\n\n".join(filter(None, (material.texts.get(addition.sha256, "") for addition in additions)))
     beside_tokens = sum(addition.tokens for addition in additions)
@@ -134,9 +134,9 @@ def _sections(snapshot: ContextSnapshot, material: Material) -> Iterator[dict[st
     )
     rounds = [part for part in snapshots.additions_of(snapshot) if part.name in SAID]
     if rounds:
-        told = [material.texts.get(part.sha256, "") for part in rounds]
+        texts = [material.texts.get(part.sha256, "") for part in rounds]
         digests = [part.sha256 for part in rounds]
-        yield section("reply", "\n\n".join(filter(None, told)), sum(part.tokens for part in rounds), *digests)
+        yield section("reply", "\n\n".join(filter(None, texts)), sum(part.tokens for part in rounds), *digests)
 
 
 def _against_duplicates(snapshot: ContextSnapshot) -> dict[str, Any]:

@@ -117,7 +117,7 @@ class MessageQuery(SourceQuery):
     gone: frozenset[uuid.UUID | None] = frozenset()
     filtering: bool = True
     is_past: bool = False
-    given: Mapping[str, Sequence[SourceItem]] = field(default_factory=dict)
+    already_sent: Mapping[str, Sequence[SourceItem]] = field(default_factory=dict)
 
 
 @dataclass(kw_only=True)

@@ -125,24 +125,24 @@ class Trace:
     @property
     def last_sent(self) -> Stretch | None:
         """Where it stood in its place last."""
-        stretchs = (
+        stretches = (
             stretch for stretch in self.concerned[::-1] if stretch.is_held and stretch.reason is not Reason.RECALLED
         )
-        return next(stretchs, None)
+        return next(stretches, None)
 
     @property
     def returns(self) -> list[Return]:
-        return_s: list[Return] = []
+        returns: list[Return] = []
         gone: Reason | None = None
         was_held = False
         for stretch in self.concerned:
             if stretch.is_held:
                 if gone and was_held:
-                    return_s.append(Return(stretch=stretch, gone=gone))
+                    returns.append(Return(stretch=stretch, gone=gone))
                 gone, was_held = None, True
             else:
                 gone = stretch.reason
-        return return_s
+        return returns
 
 
 def traced(seen: Iterable[RequestOutcome]) -> Trace:

@@ -231,7 +231,7 @@ def account(
         *((turn, Reason.SHORTENED if turn.position in digests else Reason.RECENT) for turn in history),
         *(((newest, Reason.SHORTENED if newest.position in digests else Reason.NEWEST),) if newest else ()),
     ]
-    named.sort(key=lambda one: one[0].position)
+    named.sort(key=lambda turn_and_reason: turn_and_reason[0].position)
     return list(_runs(named, left_out, digests, begins_after))
 
 

@@ -200,16 +200,16 @@ class RecallSource(Source[Recalled]):
         recall_query = self.searches_by(query)
         if room < USEFUL or is_social(recall_query.text):
             return None
-        facts = query.given.get(FactSource.name)
+        facts = query.already_sent.get(FactSource.name)
         ids = [uuid.UUID(item.id) for item in facts or () if item.included]
         start_over(milliseconds=MILLISECONDS)
         try:
-            found, problems = searched(
+            bearing, problems = searched(
                 recall_query, ids, facts=facts is not None and len(ids) < len(facts), least=WORTH_TELLING
             )
         except DatabaseError as error:
             return Recalled(problems=(problem_of(SOURCE, error),))
-        return Recalled(candidates=tuple(found), here=query.thread_id, problems=tuple(problems))
+        return Recalled(candidates=tuple(bearing), here=query.thread_id, problems=tuple(problems))
 
     def searches_by(self, query: MessageQuery) -> RecallQuery:
         return RecallQuery(

@@ -28,7 +28,7 @@ def groups[T](texts: Iterable[tuple[T, Hashable, str]]) -> list[list[T]]:
 
     Only those that begin or end alike are compared.
     """
-    found: list[list[T]] = []
+    grouped: list[list[T]] = []
     alike: dict[Hashable, list[tuple[str, list[T]]]] = {}
     for thing, kind, text in texts:
         first, last = _letters(text[: 2 * END])[:END], _letters(text[-2 * END :])[-END:]
@@ -36,11 +36,11 @@ def groups[T](texts: Iterable[tuple[T, Hashable, str]]) -> list[list[T]]:
         group = next((others for place in places for other, others in place if is_alike(text, other)), None)
         if group is None:
             group = []
-            found.append(group)
+            grouped.append(group)
         group.append(thing)
         for place in places:
             place.append((text, group))
-    return found
+    return grouped
 
 
 def is_alike(text: str, other: str) -> bool:

@@ -26,7 +26,7 @@ from conversations.context.comparing import (
 from conversations.context.fitting import ROUND, TOOLS
 from conversations.context.reasons import Reason
 from conversations.context.rendering import digest, sha256
-from conversations.context.section_names import label_of
+from conversations.context.section_names import HISTORY, label_of
 from conversations.context.snapshots import NotRebuildable
 from conversations.context.sources import source_of
 from conversations.context.token_estimate import text_of
@@ -237,8 +237,8 @@ def compare_page(a: Side, b: Side, summaries: Sequence[ThreadSummary]) -> Compar
     return ComparePage(
         verdict=verdict(comparison, total, anew),
         settings=[
-            FigureChange(label=SETTINGS[one.name], before=shown_value(one.before), after=shown_value(one.after))
-            for one in comparison.settings
+            FigureChange(label=SETTINGS[each.name], before=shown_value(each.before), after=shown_value(each.after))
+            for each in comparison.settings
         ],
         tiers=[tier_row(tier, comparison, a, b, scale) for tier in comparison.tiers],
         total=row_of(total, "Total", "", 0),
@@ -267,26 +267,25 @@ def verdict(comparison: Comparison, total: Change[int | None], anew: int) -> str
         (count_of(comparison.shortened), "became shorter"),
         (count_of(comparison.restored), "became whole again"),
     ]
-    told = [f"{display.with_noun(count, 'turn')} {what}" for count, what in counts if count]
+    changes = [f"{display.with_noun(count, 'turn')} {what}" for count, what in counts if count]
     if comparison.summarised:
-        told.append(f"{count_of(comparison.summarised):,} of these summarised by now")
-    told += [f"{label(name)} was rewritten" for name in comparison.rewritten]
-    told += [f"{label(one.name)} was added" for one in comparison.tiers if one.before is None and one.name != "history"]
-    told += [
-        f"{label(one.name)} was dropped" for one in comparison.tiers if one.after is None and one.name != "history"
-    ]
-    told += [f"another {SETTINGS[one.name]}" for one in comparison.settings]
+        changes.append(f"{count_of(comparison.summarised):,} of these summarised by now")
+    changes += [f"{label(name)} was rewritten" for name in comparison.rewritten]
+    tiers = [tier for tier in comparison.tiers if tier.name != HISTORY]
+    changes += [f"{label(tier.name)} was added" for tier in tiers if tier.before is None]
+    changes += [f"{label(tier.name)} was dropped" for tier in tiers if tier.after is None]
+    changes += [f"another {SETTINGS[setting.name]}" for setting in comparison.settings]
     size = f"{total.before:,} → {total.after:,} tokens ({signed(total)})"
     cached = [f"{comparison.prefix.tokens:,} in common from the beginning, {anew:,} anew"] if comparison.prefix else []
     if comparison.is_empty:
         return "; ".join(
             ["No difference: the same request, byte for byte" if comparison.prefix else "No difference", size]
         )
-    return "; ".join([", ".join(told) or "The same turns and texts", size, *cached])
+    return "; ".join([", ".join(changes) or "The same turns and texts", size, *cached])
 
 
 def count_of(ranges: Iterable[TurnSpan]) -> int:
-    return sum(one.last - one.first + 1 for one in ranges)
+    return sum(span.last - span.first + 1 for span in ranges)
 
 
 def label(name: str) -> str:
@@ -368,8 +367,8 @@ def turn_groups(comparison: Comparison, a: Side, b: Side, summaries: Sequence[Th
     for title, mark, ranges, side, other in groups:
         rows = [
             turn_range(part, why, side, summaries if mark == "−" else ())
-            for one in ranges
-            for part, why in by_reason(one, other)
+            for span in ranges
+            for part, why in by_reason(span, other)
         ]
         if rows:
             yield TurnGroup(title=title, mark=mark, count=count_of(ranges), ranges=rows, is_masked=not side.shown)
@@ -395,7 +394,7 @@ def fate_in(runs: Sequence[TurnRun], place: int) -> str:
 
 def turn_range(turns: TurnSpan, why: str, side: Side, summaries: Sequence[ThreadSummary]) -> TurnRange:
     places = range(turns.first, turns.last + 1)
-    told = [side.turns[place] for place in places if place in side.turns][:EXCERPTS]
+    turns_shown = [side.turns[place] for place in places if place in side.turns][:EXCERPTS]
     one = turns.first == turns.last
     return TurnRange(
         what=f"turn {turns.first:,}" if one else f"turns {turns.first:,} to {turns.last:,}",
@@ -406,8 +405,10 @@ def turn_range(turns: TurnSpan, why: str, side: Side, summaries: Sequence[Thread
         summaries=[
             part for part in summaries if part.first_position <= turns.last and part.last_position >= turns.first
         ],
-        excerpts=[Excerpt(id=turn.id, position=turn.position, role=turn.role, text=excerpt(turn)) for turn in told],
-        hidden=len(places) - len(told) if told else 0,
+        excerpts=[
+            Excerpt(id=turn.id, position=turn.position, role=turn.role, text=excerpt(turn)) for turn in turns_shown
+        ],
+        hidden=len(places) - len(turns_shown) if turns_shown else 0,
     )
 
 
@@ -465,8 +466,8 @@ def usage(a: ContextSnapshot, b: ContextSnapshot) -> list[FigureChange]:
     """As the provider reported it; nothing for a request that was never made."""
     if not b.usage:
         return []
-    told = [{**snapshot.usage, "input": token_calibration.reported_input(snapshot.usage)} for snapshot in (a, b)]
-    rows = [(named, told[0].get(name), told[1].get(name)) for name, named in USAGE.items()]
+    reported = [{**snapshot.usage, "input": token_calibration.reported_input(snapshot.usage)} for snapshot in (a, b)]
+    rows = [(named, reported[0].get(name), reported[1].get(name)) for name, named in USAGE.items()]
     return [
         FigureChange(
             label=named,

@@ -65,9 +65,11 @@ def answering(
 
 def placed(steps: Sequence[tuple[str, str, float, float]]) -> list[TimingStep]:
     end = max((after + took for _, _, after, took in steps), default=0) or 1
-    told = []
+    steps_placed = []
     for name, label, after, took in steps:
         width = max(SEEN, took / end * AXIS)
         x = min(after / end * AXIS, AXIS - width)
-        told.append(TimingStep(name=name, label=label, after=after, took=took, x=round(x, 1), width=round(width, 1)))
-    return told
+        steps_placed.append(
+            TimingStep(name=name, label=label, after=after, took=took, x=round(x, 1), width=round(width, 1))
+        )
+    return steps_placed

@@ -15,7 +15,7 @@ from conversations.context.fitting import (
     Section,
     fit,
     history_room,
-    standing_room,
+    tiers_room,
 )
 from conversations.context.rendering import api_messages
 from conversations.context.standing import Tier, cut_tiers
@@ -67,9 +67,9 @@ words = st.integers(0, 900)
 
 def fitted(thread: list[Turn], tiers: Sequence[Tier], budget: Budget = COMPANION_BUDGET) -> Parts:
     """As the builder does it."""
-    kept = cut_tiers(tiers, standing_room(BASE.tokens, budget))
+    kept = cut_tiers(tiers, tiers_room(BASE.tokens, budget))
     parts = Parts(base=BASE, tiers=kept, newest=thread[-1])
-    history, _ = window(thread[:-1], history_room(parts.standing_tokens, budget), begin_at=None)
+    history, _ = window(thread[:-1], history_room(parts.prefix_tokens, budget), begin_at=None)
     return fit(replace(parts, history=history, additions=[Section.of("query", "[query] what?")]), budget)
 
 
@@ -77,7 +77,7 @@ def fitted(thread: list[Turn], tiers: Sequence[Tier], budget: Budget = COMPANION
 def test_the_hard_cap_holds_for_every_input(thread: list[Turn], said: int) -> None:
     parts = fitted(thread, tiers_of(said))
     smallest = SMALLEST_SHARE * (len(parts.history) + 1)
-    assert parts.total_tokens <= max(COMPANION_BUDGET.hard_cap, parts.standing_tokens + smallest)
+    assert parts.total_tokens <= max(COMPANION_BUDGET.hard_cap, parts.prefix_tokens + smallest)
     assert parts.newest.position == thread[-1].position
     assert parts == fitted(thread, tiers_of(said))
 
@@ -91,13 +91,13 @@ def test_nothing_is_shortened_below_the_cap_and_the_last_pair_stays(thread: list
     assert len(parts.history) >= min(2, len(thread) - 1)
     if any(turn.shortened for turn in parts.turns):
         whole = sum(turn.token_count for turn in thread[-len(parts.turns) :])
-        assert parts.standing_tokens + whole > COMPANION_BUDGET.hard_cap
+        assert parts.prefix_tokens + whole > COMPANION_BUDGET.hard_cap
 
 
 @given(threads, words)
 def test_over_budget_the_last_conversation_goes_first_and_history_last(thread: list[Turn], said: int) -> None:
     """W5: what is cut harder comes earlier in the order; history loses turns only once the tiers are gone."""
-    tiers = cut_tiers(tiers_of(said), standing_room(BASE.tokens, COMPANION_BUDGET))
+    tiers = cut_tiers(tiers_of(said), tiers_room(BASE.tokens, COMPANION_BUDGET))
     parts = fitted(thread, tiers_of(said))
     history, _ = window(
         thread[:-1], history_room(BASE.tokens + sum(tier.tokens for tier in tiers), COMPANION_BUDGET), begin_at=None
@@ -126,7 +126,7 @@ def test_a_long_thread_has_its_history_beside_full_tiers(thread: list[Turn], sai
 def test_the_tiers_do_not_depend_on_what_is_said_now(said: int, few: int, more: int) -> None:
     """C3: the prompt cache holds while messages of usual length come and go."""
     first, second = (fitted(thread_of([9] * 40 + [size]), tiers_of(said)) for size in (few, more))
-    assert first.standing == second.standing
+    assert first.prefix == second.prefix
 
 
 def test_a_large_message_takes_the_place_of_the_tiers_in_their_order() -> None:

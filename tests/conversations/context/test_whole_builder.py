@@ -19,7 +19,7 @@ from conversations.context.budget import Budget
 from conversations.context.builder import Context
 from conversations.context.exclusion import exclusions
 from conversations.context.filtering import FilterArtifact
-from conversations.context.fitting import history_room, standing_room
+from conversations.context.fitting import history_room, tiers_room
 from conversations.context.rendering import canonical
 from conversations.context.rewriting import Rewriting, RewritingOutcome
 from conversations.context.standing import Tier, cut_tiers
@@ -324,10 +324,10 @@ class Story(RuleBasedStateMachine):
         gone = exclusions(path, made if assistant.filters_artifacts else (), keeps_offline=keeps_offline)
         usable, _ = whole([turn for turn in path if turn.id not in gone])
         begin_at = self.last[1].parts.turns[0].position if self.last and self.is_warm(*self.last, context) else None
-        budget = history_room(context.parts.standing_tokens, Budget.of(assistant).estimated(context.factor))
+        budget = history_room(context.parts.prefix_tokens, Budget.of(assistant).estimated(context.factor))
         expected, _ = window(usable, budget, begin_at=begin_at)
         mine, theirs = [turn.position for turn in context.history], [turn.position for turn in expected]
-        sizes = (context.parts.standing_tokens, *(turn.token_count for turn in expected), context.parts.message_tokens)
+        sizes = (context.parts.prefix_tokens, *(turn.token_count for turn in expected), context.parts.message_tokens)
         roomy = sum(sizes) <= budget.total_tokens and sent_tiers(context, assistant) == context.parts.tiers
         assert mine == theirs if roomy else set(mine) <= {turn.position for turn in usable}
         return roomy
@@ -340,7 +340,7 @@ class Story(RuleBasedStateMachine):
 
 def sent_tiers(context: Context, assistant: Assistant) -> Sequence[Tier]:
     """The tiers before a message or a pair that is too long makes them give way."""
-    room = standing_room(context.parts.fixed_tokens, Budget.of(assistant).estimated(context.factor))
+    room = tiers_room(context.parts.fixed_tokens, Budget.of(assistant).estimated(context.factor))
     budgets = {tier.name: tier.source.tokens(assistant) or 0 for tier in context.parts.tiers}
     return cut_tiers(
         [tier.within(context.factor.to_estimate(budgets[tier.name])) for tier in context.parts.tiers], room

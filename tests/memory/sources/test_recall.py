@@ -272,7 +272,7 @@ def reminded(user: User, here: Thread, text: str, given: Sequence[SourceItem] = 
         text=text,
         at=timezone.now(),
         before=10**6,
-        given={"memory": given},
+        already_sent={"memory": given},
     )
     source = RecallSource()
     with read_only():
