@@ -6,8 +6,7 @@ There a single word can be the whole answer. And an answer is read together with
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from memory.forgetting.lookup import Lookup
-from memory.forgetting.matcher import UUID, TargetSentence, enough
+from memory.forgetting.matcher import UUID, Lookup, TargetSentence, enough
 from memory.forgetting.normalization import folded, sentences, texts_in
 from memory.language.words import WORD, asks, stems
 
@@ -24,17 +23,14 @@ class Hints:
         self.keys: Keys = frozenset(facts)
         self._single: dict[str, set[str]] = {}
         self._heavy: dict[str, list[tuple[str, TargetSentence]]] = {}
-        forms: dict[str, set[str]] = {}
         usual = {*stems(but), *WORD.findall(folded(but))}
         for key, fact in ((key, fact) for key, targets in facts.items() for fact in targets):
             for word in fact.heaviest:
                 self._heavy.setdefault(word.stem, []).append((key, fact))
             for word in fact.words:
-                for form in word.forms:
-                    forms.setdefault(form, set()).add(word.stem)
                 if word.is_singled_out and word.forms.isdisjoint(usual):
                     self._single.setdefault(word.stem, set()).add(key)
-        self._lookup = Lookup(forms)
+        self._lookup = Lookup(word for targets in facts.values() for fact in targets for word in fact.words)
 
     def __bool__(self) -> bool:
         return bool(self._heavy)

@@ -14,10 +14,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from memory.forgetting.lookup import BEGINNING, Lookup
 from memory.forgetting.normalization import folded, sentences, texts_in
 from memory.forgetting.rarity import DIGIT, YEAR, is_capital, is_common, singled_out
-from memory.language.words import UNSPACED, WORD, asks, stems
+from memory.language.words import UNSPACED, WORD, asks, every_stem, stems
 
 SHARE, SHARE_OF_QUESTION = 0.6, 0.8
 NAME, NUMBER, CODE = 2.0, 1.5, 3.0
@@ -26,6 +25,8 @@ RARE = 500
 """A rare word stands in fewer than one of so many turns; with fewer turns there is no telling."""
 FLATTENING = 1_000
 """Turns that are thought up, so that a short history makes no great difference between words."""
+BEGINNING = 4
+"""Characters that a word has in common with one that is looked for, before it is looked at closely."""
 SHORT = 2
 """A sentence of so few words says nothing beside a fact that is one word."""
 ENDING = 2
@@ -75,12 +76,43 @@ class TargetSentence:
         return needed
 
 
+class Lookup(dict[str, frozenset[str]]):
+    """Which of the words that are looked for stand in a text, in whatever form: their stems by the words that were met.
+
+    Most words of a long history are met again and again, so each is looked at once: by whatever language, as a text may be a
+    word long.
+    """
+
+    def __init__(self, words: Iterable[Word]) -> None:
+        super().__init__()
+        self._stems: dict[str, set[str]] = {}
+        for word in words:
+            for form in word.forms:
+                self._stems.setdefault(form, set()).add(word.stem)
+        self._beginnings = {form[:BEGINNING] for form in self._stems}
+
+    def stems_in(self, text: str) -> set[str]:
+        """The stems that stand in a text."""
+        return set().union(*map(self.__getitem__, {*WORD.findall(folded(text))}))
+
+    def __missing__(self, word: str) -> frozenset[str]:
+        stems = self[word] = frozenset(
+            stem for form in {word, *self._forms(word)} for stem in self._stems.get(form, ())
+        )
+        return stems
+
+    def _forms(self, word: str) -> Iterable[str]:
+        if UNSPACED.search(word):
+            return stems(word)
+        is_like_one = any(word[:length] in self._beginnings for length in range(1, BEGINNING + 1))
+        return every_stem(word) if is_like_one else ()
+
+
 class Needles:
     """Facts, and sentences that count in their own wording alone, looked for together."""
 
     def __init__(self, facts: Iterable[TargetSentence]) -> None:
         self.facts = list(dict.fromkeys(facts))
-        forms: dict[str, set[str]] = {}
         self._heavy: dict[str, list[TargetSentence]] = {}
         self._by_word: dict[str, list[TargetSentence]] = {}
         self._beginnings: set[str] = set()
@@ -91,10 +123,7 @@ class Needles:
             self._beginnings |= {_beginning(form) for form in looked_for}
             for word in heaviest:
                 self._heavy.setdefault(word.stem, []).append(fact)
-            for word in fact.words:
-                for form in word.forms:
-                    forms.setdefault(form, set()).add(word.stem)
-        self._lookup = Lookup(forms)
+        self._lookup = Lookup(word for fact in self.facts for word in fact.words)
         self._lengths = {len(beginning) for beginning in self._beginnings}
 
     def and_also(self, facts: Iterable[TargetSentence]) -> "Needles":

@@ -183,9 +183,9 @@ def _rest(user: User, target: ForgetTarget, turns: Sequence[ForgottenTurn], need
     memories = Memory.objects.filter(user=user, sources__overlap=list(target.turns))
     artifacts = Artifact.objects.filter(thread__user=user)
     rows = Rows(
-        memories=_resting_on(memories, ids),
+        memories=resting_on(memories, ids),
         turns=tuple(turns),
-        topics=_ids(told_topics) | _resting_on(topics.filter(sources__overlap=ids), ids),
+        topics=_ids(told_topics) | resting_on(topics.filter(sources__overlap=ids), ids),
         threads=_titled(user, turns, needles),
         artifacts=_ids(_telling(artifacts, needles, "title")),
         versions=_ids(_telling(ArtifactVersion.objects.filter(thread__user=user), needles, "content")),
@@ -248,7 +248,7 @@ def parts_with(parts: QuerySet[ThreadSummary], turns: Sequence[ForgottenTurn]) -
     ]
 
 
-def _resting_on(rows: QuerySet[Any], ids: Collection[uuid.UUID]) -> frozenset[uuid.UUID]:
+def resting_on(rows: Iterable[Any], ids: Collection[uuid.UUID]) -> frozenset[uuid.UUID]:
     """Those of the rows that no other turn is a source of, as far as there still is one."""
     results = list(rows)
     others = {source for row in results for source in row.sources} - {*ids}
