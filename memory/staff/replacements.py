@@ -1,14 +1,14 @@
 """What stands for a turn once it is no longer sent: the summary of its part, and what is remembered of it."""
 
 import json
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Model, Q, QuerySet, Value
+from django.db.models import Q, QuerySet, Value
 from django.db.models.functions import Left
 from django.urls import reverse
 
@@ -55,21 +55,14 @@ class StandIn:
 
 def covered(stand_ins: Sequence[StandIn]) -> str:
     """What stands for the turn now. Pure."""
-    kinds = [one.kind for one in stand_ins if one.stands]
-    rows = [words for kind, words in (("summary", "A summary covers it"),) if kind in kinds]
-    resting = [
-        display.with_noun(kinds.count(kind), kind) if kind == "topic" else _memories(kinds.count(kind))
-        for kind in ("memory", "topic")
-        if kind in kinds
-    ]
-    if resting:
-        many = sum(kind in ("memory", "topic") for kind in kinds) > 1
-        rows.append(f"{' and '.join(resting)} {'rest' if many else 'rests'} on it")
-    return f"{'; '.join(rows)}." if rows else "No summary covers it, and no memory rests on it."
-
-
-def _memories(count: int) -> str:
-    return "1 memory" if count == 1 else f"{count:,} memories"
+    standing = Counter(stand_in.kind for stand_in in stand_ins if stand_in.stands)
+    memories, topics = standing["memory"], standing["topic"]
+    sentences = ["A summary covers it"] if standing["summary"] else []
+    if memories or topics:
+        named = ["1 memory" if memories == 1 else f"{memories:,} memories"] if memories else []
+        named += [display.with_noun(topics, "topic")] if topics else []
+        sentences.append(f"{' and '.join(named)} {'rest' if memories + topics > 1 else 'rests'} on it")
+    return f"{'; '.join(sentences)}." if sentences else "No summary covers it, and no memory rests on it."
 
 
 def stand_ins_of(message: Message, *, shown: bool) -> list[StandIn]:
@@ -78,60 +71,62 @@ def stand_ins_of(message: Message, *, shown: bool) -> list[StandIn]:
     parts = ThreadSummary.objects.filter(thread=thread, first_position__lte=position, last_position__gte=position)
     resting = {"user": thread.user_id, "sources__contains": [message.id]}
     memories, topics = Memory.objects.filter(**resting), Topic.objects.filter(**resting)
-    found = [
-        *(
-            ("summary", part.id, "memory_threadsummary", *part_state(part), excerpt)
-            for part, excerpt in excerpted(parts.exclude(text=""), "text", shown=shown)
-        ),
-        *(
-            ("memory", memory.id, "memory_memory", *memory_state(memory), excerpt)
-            for memory, excerpt in excerpted(memories.order_by("created_at", "id"), "content", shown=shown)
-        ),
-        *(
-            ("topic", topic.id, "memory_topic", *topic_state(topic), excerpt)
-            for topic, excerpt in excerpted(topics.order_by("opened_at", "id"), "title", shown=shown)
-        ),
-    ]
-    given = given_to(message, [id for _, id, *_ in found])
     rows = [
+        *(("summary", part) for part in excerpted(parts.exclude(text=""), "text", shown=shown)),
+        *(("memory", row) for row in excerpted(memories.order_by("created_at", "id"), "content", shown=shown)),
+        *(("topic", row) for row in excerpted(topics.order_by("opened_at", "id"), "title", shown=shown)),
+    ]
+    given = given_to(message, [row.id for _, row in rows])
+    stand_ins = [
         StandIn(
-            kind=kind, id=id, model=model, state=state, stands=stands, excerpt=excerpt, given=given.get(str(id), [])
+            kind=kind,
+            id=row.id,
+            model=row._meta.label_lower.replace(".", "_"),
+            excerpt=row.excerpt,
+            state=state_of(row),
+            stands=is_standing(row),
+            given=given.get(str(row.id), []),
         )
-        for kind, id, model, state, stands, excerpt in found
+        for kind, row in rows
     ]
     elsewhere = [link for link in given.get(str(message.id), []) if link.thread != thread.id]
     if elsewhere:
         itself = "the turn itself, recalled in other threads"
-        rows.append(
+        stand_ins.append(
             StandIn(
                 kind="turn", id=message.id, model="conversations_message", state=itself, stands=False, given=elsewhere
             )
         )
-    return rows
+    return stand_ins
 
 
-def excerpted[M: Model](found: QuerySet[M], field: str, *, shown: bool) -> list[tuple[M, str]]:
-    """The rows with the beginning of a text, which else stays in the database."""
-    excerpt = Left(field, EXCERPT_CHARS) if shown else Value("")
-    rows: QuerySet[Any] = found.defer(field).annotate(excerpt=excerpt)
-    return [(row, row.excerpt) for row in rows]
+def excerpted(rows: QuerySet[Any], field: str, *, shown: bool) -> QuerySet[Any]:
+    """The rows with the beginning of a text as ``excerpt``, which else stays in the database."""
+    excerpts: QuerySet[Any] = rows.defer(field).annotate(excerpt=Left(field, EXCERPT_CHARS) if shown else Value(""))
+    return excerpts
 
 
-def part_state(part: ThreadSummary) -> tuple[str, bool]:
-    turns = f"of turns {part.first_position:,} to {part.last_position:,}"
-    return (f"{turns}, to be made anew", True) if part.stale_since else (turns, True)
+def state_of(row: ThreadSummary | Memory | Topic) -> str:
+    match row:
+        case ThreadSummary():
+            made_anew = ", to be made anew" if row.stale_since else ""
+            return f"of turns {row.first_position:,} to {row.last_position:,}{made_anew}"
+        case Memory(superseded_by_id=newer) if newer:
+            return "replaced by a newer one"
+        case Memory():
+            return f"ended {display.moment(row.ended_at)}" if row.ended_at else "holds"
+        case Topic():
+            return f"resolved {display.moment(row.resolved_at)}" if row.resolved_at else "open"
 
 
-def memory_state(memory: Memory) -> tuple[str, bool]:
-    if memory.superseded_by_id:
-        return "replaced by a newer one", False
-    if memory.ended_at:
-        return f"ended {display.moment(memory.ended_at)}", False
-    return "holds", True
-
-
-def topic_state(topic: Topic) -> tuple[str, bool]:
-    return (f"resolved {display.moment(topic.resolved_at)}", False) if topic.resolved_at else ("open", True)
+def is_standing(row: ThreadSummary | Memory | Topic) -> bool:
+    """Whether it still tells of the turn. What replaced a memory ended it."""
+    match row:
+        case Memory():
+            return row.ended_at is None
+        case Topic():
+            return row.resolved_at is None
+    return True
 
 
 def given_to(message: Message, ids: Sequence[UUID]) -> Mapping[str, list[RequestLink]]:
