@@ -10,7 +10,6 @@ from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from datetime import datetime, timedelta, tzinfo
-from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import connection, transaction
@@ -33,7 +32,6 @@ from memory.consolidation.pending_parts import (
     readable,
 )
 from memory.consolidation.rule_extraction import extract
-from memory.consolidation.store import FindingsTarget
 from memory.consolidation.summarize import digest, end_left_behind, writer
 from memory.consolidation.supersession import Facts
 from memory.locks import alone
@@ -69,16 +67,19 @@ def consolidate(
         if began_before:
             end_left_behind(user_id, began_before)
         pending_parts = due_parts(user_id, zone) if remembers else []
-        _progress(user_id, started_at=at, ended_at=None, parts_done=0, parts_to_do=len(pending_parts))
+        begun = {"started_at": at, "ended_at": None, "parts_done": 0, "parts_to_do": len(pending_parts)}
+        Consolidation.objects.update_or_create(user_id=user_id, defaults=begun)
         try:
             done, whole = _do(user_id, pending_parts, zone, at, alive)
             if remembers:
-                _settle_days(user_id, zone, at)
+                with transaction.atomic():
+                    store.remake_days(user_id, days_off(user_id, zone, recent=at - RECENT), zone, at)
         except Exception as error:
             if connection.is_usable():
                 consolidation_state.record_failure(user_id, place_of(error))
             raise
-        _ended(user_id)
+        mine = Consolidation.objects.filter(user=user_id)
+        mine.update(ended_at=timezone.now(), failures=0, error="", not_before=None)
         if whole:
             _mark_done(user_id, at, wanted_at)
     log.info("consolidated", extra={"user_id": user_id, "parts_done": done, "parts_to_do": len(pending_parts)})
@@ -98,11 +99,11 @@ def _do(
                 return done, False
             content = readable(pending)
             turns = _turns(content.turns, zone)
-            chosen_provider = provider if _is_recent(pending, at) else None
+            asked = provider if _is_recent(pending, at) else None
             try:
-                findings = with_made(_findings(user_id, pending, turns, facts, chosen_provider, runner), content.made)
-                findings = replace(findings, confined=extract(_turns(content.confined, zone)).facts)
-                _keep(user_id, pending, content, findings, facts, zone, at)
+                findings = _findings(pending, turns, facts, asked, runner)
+                confined = extract(_turns(content.confined, zone)).facts
+                _keep(pending, content, replace(with_made(findings, content.made), confined=confined), facts, zone, at)
                 done += 1
             except PartChanged:
                 moved += 1
@@ -110,20 +111,17 @@ def _do(
 
 
 def _findings(
-    user_id: int,
     pending: PendingPart,
     turns: Sequence[SourceTurn],
     facts: Facts,
     provider: Provider | None,
     runner: asyncio.Runner | None,
 ) -> Findings:
+    """By the provider, or by rules without one and where it doesn't help."""
     if not turns:
         return Findings()
-    if provider and runner:
-        findings = digest(runner, provider, user_id, pending, turns, facts)
-        if findings:
-            return findings
-    return extract(turns, store.open_topics_of(user_id, turns[-1].at), last=pending.part.last)
+    findings = digest(runner, provider, pending, turns, facts) if provider and runner else None
+    return findings or extract(turns, store.open_topics_of(pending.user, turns[-1].at), last=pending.part.last)
 
 
 def _is_recent(pending: PendingPart, at: datetime) -> bool:
@@ -140,46 +138,15 @@ def _turns(turns: Sequence[Message], zone: tzinfo) -> list[SourceTurn]:
 
 
 def _keep(
-    user_id: int,
-    pending: PendingPart,
-    content: PartContent,
-    findings: Findings,
-    facts: Facts,
-    zone: tzinfo,
-    at: datetime,
+    pending: PendingPart, content: PartContent, findings: Findings, facts: Facts, zone: tzinfo, at: datetime
 ) -> None:
     """All of a part in one transaction, unless what it was made of is no longer what is said. Raises ``PartChanged``."""
-    ids, confined, _ = content.identity
     with transaction.atomic():
-        _, now = hold(user_id, pending, ids)
-        if now.identity != content.identity:
+        _, now = hold(pending, content.turn_ids)
+        if not now.says_as_much_as(content):
             raise PartChanged
-        where = FindingsTarget(
-            user_id=user_id,
-            thread_id=pending.thread,
-            part=pending.part,
-            turns=ids,
-            excluded=[turn.id for turn, _ in content.excluded],
-            confined=confined,
-            zone=zone,
-            at=at,
-        )
-        store.keep(where, findings, facts)
-        Consolidation.objects.filter(user=user_id).update(parts_done=F("parts_done") + 1)
-
-
-def _settle_days(user_id: int, zone: tzinfo, at: datetime) -> None:
-    with transaction.atomic():
-        store.remake_days(user_id, days_off(user_id, zone, recent=at - RECENT), zone, at)
-
-
-def _progress(user_id: int, **values: Any) -> None:
-    Consolidation.objects.update_or_create(user_id=user_id, defaults=values)
-
-
-def _ended(user_id: int) -> None:
-    mine = Consolidation.objects.filter(user=user_id)
-    mine.update(ended_at=timezone.now(), failures=0, error="", not_before=None)
+        store.keep(pending, content, findings, facts, zone=zone, at=at)
+        Consolidation.objects.filter(user=pending.user).update(parts_done=F("parts_done") + 1)
 
 
 def _mark_done(user_id: int, at: datetime, wanted_at: datetime | None) -> None:

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta, tzinfo
 from itertools import groupby
 
-from django.db.models import QuerySet
-
 from artifacts.models import ArtifactVersion
 from conversations.context.exclusion import exclusions
 from conversations.context.filtering import FilterArtifact, identify_fulfilled_pairs
@@ -35,6 +33,7 @@ class PartChanged(Exception):
 class PendingPart:
     """A part of a thread that is to be made, for the first time or anew."""
 
+    user: int
     thread: uuid.UUID
     part: Part
 
@@ -53,39 +52,49 @@ class PartContent:
     made: Sequence[str]
 
     @property
-    def identity(self) -> tuple[list[uuid.UUID], list[uuid.UUID], list[str]]:
-        """The same as long as the same notes can be made."""
-        return [turn.id for turn in self.turns], [turn.id for turn in self.confined], list(self.made)
+    def turn_ids(self) -> list[uuid.UUID]:
+        return [turn.id for turn in self.turns]
+
+    @property
+    def excluded_ids(self) -> list[uuid.UUID]:
+        return [turn.id for turn, _ in self.excluded]
+
+    @property
+    def confined_ids(self) -> list[uuid.UUID]:
+        return [turn.id for turn in self.confined]
+
+    def says_as_much_as(self, other: "PartContent") -> bool:
+        """Whether the same notes can be made of both."""
+        mine, others = ((part.turn_ids, part.confined_ids, part.made) for part in (self, other))
+        return mine == others
 
 
 def due_parts(user_id: int, zone: tzinfo) -> list[PendingPart]:
     """What is to be done, oldest first: found by the rows alone."""
     stale = [
-        PendingPart(thread=thread, part=Part(first=first, last=last, started_at=started_at, ended_at=ended_at))
+        PendingPart(
+            user=user_id,
+            thread=thread,
+            part=Part(first=first, last=last, started_at=started_at, ended_at=ended_at),
+        )
         for thread, first, last, started_at, ended_at in run(SQL["stale"], user=user_id, late=LATE)
     ]
     due = {(pending.thread, pending.part.first): pending for pending in [*stale, *_unread(user_id, zone)]}
     return sorted(due.values(), key=lambda pending: (pending.part.started_at, pending.thread, pending.part.first))
 
 
-def active(pending: PendingPart) -> QuerySet[Message]:
-    """The turns that a part is made of, in order."""
-    turns = Message.objects.filter(
-        thread=pending.thread, is_active=True, position__range=(pending.part.first, pending.part.last)
-    )
-    return turns.exclude(status=Message.Status.FORGOTTEN).order_by("position")
-
-
 def readable(pending: PendingPart) -> PartContent:
     """What a part is made of: by the rule that says which turns no model is given (F10, P6), asked with the turns around."""
-    around = Message.objects.filter(
-        thread=pending.thread, is_active=True, position__range=(pending.part.first - BESIDE, pending.part.last + BESIDE)
+    first, last = pending.part.first, pending.part.last
+    places = Message.objects.filter(
+        thread=pending.thread, is_active=True, position__range=(first - BESIDE, last + BESIDE)
     )
-    turns = [Turn.of(turn) for turn in around.exclude(status=Message.Status.FORGOTTEN).order_by("position")]
+    around = list(places.exclude(status=Message.Status.FORGOTTEN).order_by("position"))
+    turns = [Turn.of(turn) for turn in around]
     made = _versions(pending.thread)
     there = [version for version in made if not version.is_deleted]
     reasons, here = exclusions(turns, made), exclusions(turns, there)
-    inside = list(active(pending))
+    inside = [turn for turn in around if first <= turn.position <= last]
     excluded = [(turn, reasons[turn.id]) for turn in inside if turn.id in reasons]
     gone = {turn.id for turn, _ in excluded}
     makers = {turn.id for turn, _ in excluded if turn.role == Message.Role.ASSISTANT}
@@ -114,16 +123,16 @@ def _versions(thread_id: uuid.UUID) -> list[_Version]:
     ]
 
 
-def hold(user_id: int, pending: PendingPart, turns: Sequence[uuid.UUID]) -> tuple[Thread, PartContent]:
+def hold(pending: PendingPart, turns: Sequence[uuid.UUID]) -> tuple[Thread, PartContent]:
     """Lock a part's thread until the transaction ends. Raises ``PartChanged`` where these turns are not the part any more."""
     # As every other writer does: whoever forgets or replaces a turn waits, or is seen here.
     thread = Thread.objects.select_for_update(no_key=True).filter(id=pending.thread, remembers=True).first()
     running = Reply.objects.filter(thread=pending.thread, status=Reply.Status.RUNNING)
-    unwanted = Preferences.objects.filter(user=user_id, remembers=False)
+    unwanted = Preferences.objects.filter(user=pending.user, remembers=False)
     if thread is None or running.exists() or unwanted.exists():
         raise PartChanged
     content = readable(pending)
-    if [turn.id for turn in content.turns] != list(turns):
+    if content.turn_ids != list(turns):
         raise PartChanged
     return thread, content
 
@@ -137,7 +146,7 @@ def _unread(user_id: int, zone: tzinfo) -> Iterator[PendingPart]:
         next_role = next(row[6] for row in rows_of_thread if row[3] > settled)
         for part in parts_of(places, zone, first=first, settled=settled):
             if part.last > settled or (part.last == settled and next_role == Message.Role.ASSISTANT):
-                yield PendingPart(thread=thread, part=part)
+                yield PendingPart(user=user_id, thread=thread, part=part)
 
 
 def days_off(user_id: int, zone: tzinfo, *, recent: datetime) -> list[date]:

@@ -46,7 +46,7 @@ def weighed(sentences: Sequence[SpokenSentence]) -> tuple[list[SpokenSentence], 
     moments = [
         n
         for n in ranked
-        if n not in chosen and sentences[n].is_own_word and _is_moment(sentences[n].text) and weights[n] > 0
+        if n not in chosen and sentences[n].is_own_word and _tells_of_person(sentences[n]) and weights[n] > 0
     ]
     return [sentences[n] for n in sorted(chosen)], [sentences[n] for n in sorted(moments[:MOST_MOMENTS])]
 
@@ -57,18 +57,18 @@ def _weight(sentence: SpokenSentence, words: Sequence[str], counts: Counter[str]
     names = len(re.findall(r"(?<=[a-zß-ÿ,] )[A-Z]\w+|\d+", sentence.text))
     weight = (rare + names) * 2.2 / (1.2 + len(words) / mean)
     weight *= 1.4 if sentence.is_own_word else 1.0
-    weight *= 1.5 if sentence.is_own_word and (statements(sentence.text) or undertakings(sentence.text)) else 1.0
+    weight *= 1.5 if _tells_of_person(sentence) else 1.0
     weight *= 0.6 if asks(sentence.text) and sentence.speaker else 1.0
     weight *= 0.5 if leans(sentence.text) else 1.0
     return weight * (0.4 if cue_phrases.REACTION.match(sentence.text) or len(words) < LEAST_WORDS else 1.0)
 
 
+def _tells_of_person(sentence: SpokenSentence) -> bool:
+    return sentence.is_own_word and bool(statements(sentence.text) or undertakings(sentence.text))
+
+
 def _overlap(some: Sequence[str], others: Sequence[str]) -> float:
     return len({*some} & {*others}) / max(1, min(len({*some}), len({*others})))
-
-
-def _is_moment(text: str) -> bool:
-    return bool(statements(text) or undertakings(text))
 
 
 def line(sentence: SpokenSentence) -> str:

@@ -2,38 +2,20 @@
 
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta, tzinfo
 
 from django.db.models import Q, QuerySet
 
 from memory.consolidation.findings import LONGEST_SUMMARY, EarlierTopic, Findings
+from memory.consolidation.pending_parts import PartContent, PendingPart
 from memory.consolidation.supersession import Facts, New, facts_alone, key_of, new_facts, retold, stored_fact
 from memory.models import DailySummary, Memory, ThreadSummary, Topic
-from memory.parts import Part
 from memory.tags import thread_tag, user_tag
 
 MOST_MOMENTS_A_DAY = 12
 MOST_PARTS_TOLD = 8
 MOST_OPEN_TOPICS = 200
 LONGEST_PART = timedelta(days=2)
-
-
-@dataclass(frozen=True, kw_only=True)
-class FindingsTarget:
-    """Where findings belong: a part of a thread, as it is made of these turns.
-
-    ``excluded`` are turns of it that nothing may be noted of, but for ``confined`` ones for their thread alone.
-    """
-
-    user_id: int
-    thread_id: uuid.UUID
-    part: Part
-    turns: Sequence[uuid.UUID]
-    excluded: Sequence[uuid.UUID] = ()
-    confined: Sequence[uuid.UUID] = ()
-    zone: tzinfo
-    at: datetime
 
 
 def facts_of(user_id: int) -> Facts:
@@ -57,51 +39,54 @@ def open_topics_of(user_id: int, until: datetime) -> list[EarlierTopic]:
     ]
 
 
-def keep(where: FindingsTarget, findings: Findings, facts: Facts) -> ThreadSummary:
+def keep(
+    pending: PendingPart, content: PartContent, findings: Findings, facts: Facts, *, zone: tzinfo, at: datetime
+) -> None:
     """Store the findings of a part. To do so again with the same changes nothing but the time."""
-    ids = [id for id in where.excluded if id not in where.confined]
-    facts.remove(_drop(where.user_id, ids, confined=where.confined))
-    facts.end(_drop_unfounded(where, _removed_turns(where)))
-    summary, _ = ThreadSummary.objects.update_or_create(
-        thread_id=where.thread_id,
-        first_position=where.part.first,
+    user, thread, part = pending.user, pending.thread, pending.part
+    ids = [id for id in content.excluded_ids if id not in content.confined_ids]
+    facts.remove(_drop(user, ids, confined=content.confined_ids))
+    facts.end(_drop_unfounded(user, _removed_turns(pending, content), at))
+    ThreadSummary.objects.update_or_create(
+        thread_id=thread,
+        first_position=part.first,
         defaults={
-            "user_id": where.user_id,
-            "last_position": where.part.last,
+            "user_id": user,
+            "last_position": part.last,
             "text": findings.summary[:LONGEST_SUMMARY],
             "key_moments": list(findings.moments),
-            "sources": list(where.turns),
-            "started_at": where.part.started_at,
-            "ended_at": where.part.ended_at,
+            "sources": content.turn_ids,
+            "started_at": part.started_at,
+            "ended_at": part.ended_at,
             "made_by": findings.made_by[:80],
-            "made_at": where.at,
+            "made_at": at,
             "stale_since": None,
         },
     )
-    everywhere = [user_tag(where.user_id), thread_tag(where.thread_id)]
-    _keep_facts(where, new_facts(findings.facts, facts), everywhere)
-    _keep_facts(where, facts_alone(findings.confined, facts), [thread_tag(where.thread_id)])
-    _keep_topics(where, findings)
-    remake_days(where.user_id, [where.part.started_at.astimezone(where.zone).date()], where.zone, where.at)
-    return summary
+    _keep_facts(user, new_facts(findings.facts, facts), [user_tag(user), thread_tag(thread)])
+    _keep_facts(user, facts_alone(findings.confined, facts), [thread_tag(thread)])
+    for topic in findings.resolved:
+        Topic.objects.filter(id=topic.topic, user=user, resolved_at=None).update(resolved_at=topic.at)
+    Topic.objects.bulk_create(_unknown_topics(pending, content, findings))
+    remake_days(user, [part.started_at.astimezone(zone).date()], zone, at)
 
 
-def _removed_turns(where: FindingsTarget) -> list[uuid.UUID]:
+def _removed_turns(pending: PendingPart, content: PartContent) -> list[uuid.UUID]:
     """Turns that the part was made of before and is no longer: replaced, or forgotten."""
-    before = ThreadSummary.objects.filter(thread=where.thread_id, first_position=where.part.first)
+    before = ThreadSummary.objects.filter(thread=pending.thread, first_position=pending.part.first)
     sources = before.values_list("sources", flat=True).first() or []
-    return sorted({*sources} - {*where.turns, *where.excluded})
+    return sorted({*sources} - {*content.turn_ids, *content.excluded_ids})
 
 
-def _drop_unfounded(where: FindingsTarget, ids: Sequence[uuid.UUID]) -> list[uuid.UUID]:
+def _drop_unfounded(user_id: int, ids: Sequence[uuid.UUID], at: datetime) -> list[uuid.UUID]:
     """End what rests on nothing but turns that are gone: as the person sees it, that was never said. Tells which facts."""
     if not ids:
         return []
-    unfounded = Q(user=where.user_id, sources__overlap=ids, sources__contained_by=ids)
+    unfounded = Q(user=user_id, sources__overlap=ids, sources__contained_by=ids)
     Topic.objects.filter(unfounded).delete()
     facts = Memory.objects.filter(unfounded, origin=Memory.Origin.CONVERSATION, ended_at=None)
     ended = list(facts.values_list("id", flat=True))
-    Memory.objects.filter(id__in=ended).update(ended_at=where.at)
+    Memory.objects.filter(id__in=ended).update(ended_at=at)
     return ended
 
 
@@ -145,12 +130,12 @@ def _drop(user_id: int, ids: Sequence[uuid.UUID], *, confined: Sequence[uuid.UUI
     return dropped
 
 
-def _keep_facts(where: FindingsTarget, new: Iterable[New], tags: Sequence[str]) -> None:
+def _keep_facts(user_id: int, new: Iterable[New], tags: Sequence[str]) -> None:
     for new_fact in new:
         later = new_fact.replaced_by
         Memory.objects.create(
             id=new_fact.id,
-            user_id=where.user_id,
+            user_id=user_id,
             content=new_fact.fact.text,
             tags=list(tags),
             origin=Memory.Origin.CONVERSATION,
@@ -166,16 +151,10 @@ def _keep_facts(where: FindingsTarget, new: Iterable[New], tags: Sequence[str]) 
         )
 
 
-def _keep_topics(where: FindingsTarget, findings: Findings) -> None:
-    for topic in findings.resolved:
-        Topic.objects.filter(id=topic.topic, user=where.user_id, resolved_at=None).update(resolved_at=topic.at)
-    Topic.objects.bulk_create(_unknown_topics(where, findings))
-
-
-def _unknown_topics(where: FindingsTarget, findings: Findings) -> Iterator[Topic]:
+def _unknown_topics(pending: PendingPart, content: PartContent, findings: Findings) -> Iterator[Topic]:
     """Those that are not open already, and were not opened by the same turn before, be it in other words and resolved since."""
-    of_turns = Q(resolved_at=None) | Q(sources__overlap=list(where.turns))
-    rows = Topic.objects.filter(of_turns, user=where.user_id).order_by("-opened_at").values_list("title", "sources")
+    of_turns = Q(resolved_at=None) | Q(sources__overlap=content.turn_ids)
+    rows = Topic.objects.filter(of_turns, user=pending.user).order_by("-opened_at").values_list("title", "sources")
     known = [(key_of(title), frozenset(sources)) for title, sources in rows[: 2 * MOST_OPEN_TOPICS]]
     for topic in findings.opened:
         key = key_of(topic.title)
@@ -183,8 +162,8 @@ def _unknown_topics(where: FindingsTarget, findings: Findings) -> Iterator[Topic
             continue
         known.append((key, frozenset(topic.sources)))
         yield Topic(
-            user_id=where.user_id,
-            thread_id=where.thread_id,
+            user_id=pending.user,
+            thread_id=pending.thread,
             title=topic.title,
             sources=list(topic.sources),
             opened_at=topic.at,

@@ -46,7 +46,6 @@ def writer() -> Provider | None:
 def digest(
     runner: asyncio.Runner,
     provider: Provider,
-    user_id: int,
     pending: PendingPart,
     turns: Sequence[SourceTurn],
     facts: Facts,
@@ -59,7 +58,7 @@ def digest(
     Raises ``ProviderError`` where trying later can help, ``PartChanged`` where the part is no longer what was read of it.
     """
     for attempt in range(1, ATTEMPTS + 1):
-        request = record(provider, user_id, pending, turns, facts, attempt=attempt)
+        request = record(provider, pending, turns, facts, attempt=attempt)
         call = ModelCall()
         try:
             with telemetry.listener.model_request(request.snapshot, call):
@@ -88,7 +87,6 @@ def digest(
 
 def record(
     provider: Provider,
-    user_id: int,
     pending: PendingPart,
     turns: Sequence[SourceTurn],
     facts: Facts,
@@ -101,9 +99,9 @@ def record(
     and stored in no block.
     """
     with transaction.atomic():
-        thread, content = hold(user_id, pending, [turn.id for turn in turns])
+        thread, content = hold(pending, [turn.id for turn in turns])
         known = _bearing_facts(turns, facts)
-        topics = open_topics_of(user_id, turns[-1].at)[: extraction_prompt.MOST_TOPICS]
+        topics = open_topics_of(pending.user, turns[-1].at)[: extraction_prompt.MOST_TOPICS]
         request = noting(
             provider,
             thread,

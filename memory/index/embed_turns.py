@@ -28,7 +28,10 @@ def catch_up(user_id: int, *, most: int | None = None) -> int:
     model = embeddings.model()
     done = 0
     while most is None or done < most:
-        turns = _unembedded(user_id)
+        turns = [
+            UnembeddedTurn(thread=thread, depth=depth, position=position, text=text)
+            for thread, depth, position, text in run(SQL["unembedded"], user=user_id, most=BATCH)
+        ]
         vectors.store(model, turns)
         done += len(turns)
         if len(turns) < BATCH:
@@ -69,10 +72,3 @@ def prepare() -> str:
 
 def users() -> list[int]:
     return list(User.objects.order_by("pk").values_list("pk", flat=True))
-
-
-def _unembedded(user_id: int) -> list[UnembeddedTurn]:
-    return [
-        UnembeddedTurn(thread=thread, depth=depth, position=position, text=text)
-        for thread, depth, position, text in run(SQL["unembedded"], user=user_id, most=BATCH)
-    ]

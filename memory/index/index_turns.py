@@ -30,12 +30,12 @@ NEWEST_UNINDEXED = SQL["newest_unindexed"]
 def catch_up(user_id: int) -> None:
     """Index what is stored of the user and not indexed yet, and count the words anew where that is due."""
     began_at = timezone.now()
-    while turns := _unindexed(user_id):
+    while turns := _fetch_turns(SQL["oldest_unindexed"], user_id, BATCH):
         word_index.store(user_id, turns)
         if len(turns) < BATCH:
             break
     if word_index.needs_counting(user_id):
-        word_index.count_words(user_id, threads_of(user_id))
+        word_index.count_words(user_id, list(Thread.objects.filter(user_id=user_id).values_list("id", flat=True)))
     word_index.caught_up(user_id, began_at - LATE)
 
 
@@ -47,10 +47,6 @@ def catch_up_if_possible(user_id: int) -> None:
         log.warning("can't index turns yet", extra={"user_id": user_id, "cause": type(error).__name__})
         return
     embed_turns.catch_up_if_possible(user_id)
-
-
-def threads_of(user_id: int) -> list[uuid.UUID]:
-    return list(Thread.objects.filter(user_id=user_id).values_list("id", flat=True))
 
 
 def said_turn(row: Mapping[str, Any]) -> SaidTurn:
@@ -67,10 +63,6 @@ def said_turn(row: Mapping[str, Any]) -> SaidTurn:
 def newest_unindexed(user_id: int, most: int) -> list[SaidTurn]:
     """What a search has to look at itself, newest threads first."""
     return _fetch_turns(NEWEST_UNINDEXED, user_id, most)
-
-
-def _unindexed(user_id: int) -> list[SaidTurn]:
-    return _fetch_turns(SQL["oldest_unindexed"], user_id, BATCH)
 
 
 def _fetch_turns(statement: str, user_id: int, most: int) -> list[SaidTurn]:

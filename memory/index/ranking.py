@@ -88,15 +88,6 @@ class Query:
         return not (self.terms or self.spans)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class RankedTurn:
-    """A place of a thread's path by how much it bears on what was asked."""
-
-    thread: uuid.UUID
-    depth: int
-    score: float
-
-
 def query_of(user_id: int, text: str, at: datetime) -> Query:
     """What a text asks for at this time. Pure."""
     named = spans(text, at.date())
