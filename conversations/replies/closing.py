@@ -5,8 +5,6 @@ Rows are locked in one order: the thread's, then the reply's.
 
 import logging
 import uuid
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -16,13 +14,12 @@ from django.utils import timezone
 from artifacts import services
 from conversations import threads
 from conversations.accounts import allowances
-from conversations.errors import ErrorObject, error_object
 from conversations.models import ContextSnapshot, Message, Reply
-from conversations.providers import refusals
-from conversations.providers.base import ModelCall, Usage
+from conversations.providers.base import Usage
 from conversations.replies import events as eventlog
 from conversations.replies.cursor import turn_of
 from conversations.replies.events import LONGEST_LEASE, Event
+from conversations.replies.outcomes import Outcome, interruption, nonzero
 from conversations.replies.rows import as_json, columns, fetch
 from conversations.replies.transcript import ReplyTranscript, saved_blocks
 from conversations.runtime.sql_files import read_statements
@@ -31,80 +28,6 @@ from memory.consolidation import invalidation
 log = logging.getLogger("openbook.replies")
 
 CLOSE = read_statements(__file__)["close"]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Outcome:
-    """How a reply ended. ``request_error`` is what its last request is told to have failed with where the reply has not."""
-
-    status: Reply.Status
-    message_status: Message.Status = Message.Status.COMPLETE
-    stop_reason: str = ""
-    usage: Usage = field(default_factory=Usage)
-    error: ErrorObject | None = None
-    request_error: ErrorObject | None = None
-    provider_request_id: str = ""
-    provider_message_id: str = ""
-    diagnostics: Mapping[str, Any] | None = None
-    stop_details: Mapping[str, Any] | None = None
-    thinking_ms: int | None = None
-    first_token_ms: int | None = None
-
-    def after(self, call: ModelCall) -> "Outcome":
-        """With all that the provider told in the call, be it whole or not."""
-        thought, heard = call.thinking_seconds, call.finished or call.so_far
-        at_end = ("stop_reason", "diagnostics", "stop_details") if call.finished else ()
-        return replace(
-            self,
-            usage=call.usage,
-            provider_request_id=heard.request_id,
-            provider_message_id=heard.message_id,
-            thinking_ms=None if thought is None else round(thought * 1000),
-            first_token_ms=call.first_token_ms,
-            **{name: getattr(call.finished, name) for name in at_end},
-        )
-
-    @property
-    def question_status(self) -> Message.Status | None:
-        """What becomes of the turn that was answered: one that was refused leaves later contexts, until it is answered.
-        ``None`` leaves it as it is."""
-        if self.stop_reason == refusals.STOP_REASON:
-            return Message.Status.REFUSED
-        return Message.Status.COMPLETE if self.status is Reply.Status.COMPLETED else None
-
-    @property
-    def response(self) -> dict[str, Any]:
-        """How the request ended and what the provider told beside the answer, by column of the snapshot."""
-        return {
-            "stop_reason": self.stop_reason,
-            "usage": _nonzero(self.usage),
-            "error": self.request_error or self.error,
-            "provider_request_id": self.provider_request_id,
-            "provider_message_id": self.provider_message_id,
-            "diagnostics": self.diagnostics,
-            "stop_details": self.stop_details,
-            "thinking_ms": self.thinking_ms,
-            "first_token_ms": self.first_token_ms,
-        }
-
-
-def stopped() -> Outcome:
-    return Outcome(status=Reply.Status.STOPPED, message_status=Message.Status.STOPPED)
-
-
-def interruption() -> Outcome:
-    error = error_object(
-        type="model",
-        code="interrupted",
-        message="The server was restarted while it replied. What came so far is kept; retry for a whole answer.",
-        details={"retryable": True},
-    )
-    return Outcome(status=Reply.Status.INTERRUPTED, message_status=Message.Status.INTERRUPTED, error=error)
-
-
-def _nonzero(usage: Usage) -> dict[str, int]:
-    """What is not there takes no room."""
-    return {name: tokens for name, tokens in asdict(usage).items() if tokens}
 
 
 def end_request(snapshot: ContextSnapshot, outcome: Outcome) -> None:
@@ -150,7 +73,7 @@ def close(
         id=reply_id,
         status=outcome.status.value,
         stop_reason=outcome.stop_reason,
-        usage=_nonzero(outcome.usage + spent if spent else outcome.usage),
+        usage=nonzero(outcome.usage + spent if spent else outcome.usage),
         error=outcome.error,
         ended_at=now,
     )

@@ -13,9 +13,10 @@ from django.utils import timezone
 
 from conversations.providers.base import ModelCall, Usage
 from conversations.replies import events as eventlog
-from conversations.replies.closing import Outcome, close, interruption, stopped
+from conversations.replies.closing import close
 from conversations.replies.doorbell import Doorbell, owner_key, reply_key, rung, thread_key
 from conversations.replies.events import OWNER, Event
+from conversations.replies.outcomes import Outcome, interruption, stopped
 from conversations.replies.transcript import ReplyTranscript
 from conversations.runtime.db import in_database
 from conversations.runtime.telemetry import UNTOLD, ReplyStep
@@ -37,15 +38,16 @@ class LiveReply:
     """A reply that this process runs.
 
     ``events`` are stored and may be shown. ``unwritten`` ones are numbered; whether they are stored is not known yet, so
-    they are written again as they are. ``pending`` is what comes after them. ``call`` is that of the model which is running or
-    ran last; it must have ended by ``ends_at``. ``spent`` is what those before it used, ``thought_seconds`` how long they
-    thought. ``model_used`` are provider and model of its newest request. ``telemetry`` is the step that
-    its listeners see.
+    they are written again as they are. ``pending`` is what comes after them; ``wake`` has the journal write it. ``call`` is
+    that of the model which is running or ran last; it must have ended by ``ends_at``. ``spent`` is what those before it used,
+    ``thought_seconds`` how long they thought. ``model_used`` are provider and model of its newest request. ``telemetry`` is
+    the step that its listeners see.
     """
 
     id: uuid.UUID
     thread_id: uuid.UUID
     events: list[Event]
+    wake: asyncio.Event
     unwritten: list[Event] = field(default_factory=list)
     pending: list[tuple[str, EventData]] = field(default_factory=list)
     transcript: ReplyTranscript = field(default_factory=ReplyTranscript)
@@ -72,19 +74,23 @@ class LiveReply:
         self.thought_seconds += ended.thinking_seconds or 0.0
         return ended
 
+    def append(self, type: str, data: EventData) -> None:
+        self.pending.append((type, data))
+        self.wake.set()
+
     def say(self, text: str) -> None:
         """The next piece of the reply; joined with what is not written yet."""
         if self.pending and self.pending[-1][0] == "reply.delta":
             cast("ReplyDeltaData", self.pending[-1][1])["text"] += text
         else:
-            self.pending.append(("reply.delta", {"text": text}))
+            self.append("reply.delta", {"text": text})
 
-    def think(self, summary: str) -> None:
+    def think(self, summary: str = "") -> None:
         """It goes on thinking, and shows this of it; joined with what is not written yet."""
         seconds = int(self.thought_seconds + (self.call.thinking_seconds or 0.0))
         if self.pending and self.pending[-1][0] == "reply.thinking":
             summary = cast("ReplyThinkingData", self.pending.pop()[1])["summary"] + summary
-        self.pending.append(("reply.thinking", {"seconds": seconds, "summary": summary}))
+        self.append("reply.thinking", {"seconds": seconds, "summary": summary})
 
     def to_write(self) -> list[Event]:
         """Everything that is not known to be stored, numbered."""
@@ -119,7 +125,7 @@ class Journal:
         self.live: dict[uuid.UUID, LiveReply] = {}
         self.tasks: set[asyncio.Task[None]] = set()
         self.doorbell = Doorbell()
-        self._wake = asyncio.Event()
+        self.wake = asyncio.Event()
         self._writing = asyncio.Lock()
         self._task: asyncio.Task[None] | None = None
         self.draining = False
@@ -130,18 +136,6 @@ class Journal:
         self.doorbell.ring(thread_key(live.thread_id))
         if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._run())
-
-    def append(self, live: LiveReply, type: str, data: EventData) -> None:
-        live.pending.append((type, data))
-        self._wake.set()
-
-    def say(self, live: LiveReply, text: str) -> None:
-        live.say(text)
-        self._wake.set()
-
-    def think(self, live: LiveReply, summary: str = "") -> None:
-        live.think(summary)
-        self._wake.set()
 
     async def close(self, live: LiveReply, outcome: Outcome) -> None:
         """Write the end. While the database is away this waits for it, as long as the reply is still ours."""
@@ -181,10 +175,10 @@ class Journal:
         await self.doorbell.close()
 
     async def _run(self) -> None:
-        with self.doorbell.listen(owner_key(OWNER), self._wake):
+        with self.doorbell.listen(owner_key(OWNER), self.wake):
             while self.live:
-                await rung(self._wake, RENEW_SECONDS)
-                self._wake.clear()
+                await rung(self.wake, RENEW_SECONDS)
+                self.wake.clear()
                 await self._beat()
                 await asyncio.sleep(REST_SECONDS)
 
@@ -198,7 +192,7 @@ class Journal:
                 mine = await in_database(eventlog.beat)(replies=[reply.id for reply in live], events=events)
             except DatabaseError as error:
                 log.warning("can't write events yet", extra={"replies": len(live), "cause": str(error)})
-                self._wake.set()
+                self.wake.set()
                 await asyncio.sleep(RETRY_SECONDS)
                 return
         for reply in live:

@@ -18,9 +18,10 @@ from django.db.models.functions import Now
 
 from conversations.models import Reply
 from conversations.providers import ProviderError, get_provider
-from conversations.replies.closing import interrupt, interruption
+from conversations.replies.closing import interrupt
 from conversations.replies.events import LONGEST_LEASE
 from conversations.replies.journal import journal
+from conversations.replies.outcomes import interruption
 from conversations.runtime.db import in_database
 
 log = logging.getLogger("openbook.replies")

@@ -23,9 +23,10 @@ from conversations.context.windowing import Turn
 from conversations.models import ContextSnapshot, Message, Reply, Thread
 from conversations.providers import get_provider
 from conversations.providers.base import Provider
-from conversations.replies.closing import Outcome, end_request
+from conversations.replies.closing import end_request
 from conversations.replies.cursor import ThreadCursor, next_turn, place_of, session_after, session_of
 from conversations.replies.events import LEASE, Event
+from conversations.replies.outcomes import Outcome
 from conversations.replies.rows import as_json, columns, fetch
 from conversations.runtime import telemetry
 from conversations.runtime.db import read_only

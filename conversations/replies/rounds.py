@@ -1,126 +1,355 @@
-"""One round of a reply: the model is asked once, and the tools that it calls are run."""
+"""A reply at work: the model is asked and the tools that it calls are run, round by round, until it is done."""
 
+import asyncio
 import logging
 import time
-from contextlib import aclosing
+from collections.abc import Callable, Sequence
+from contextlib import aclosing, closing
+from dataclasses import replace
+from typing import Any
 
 from conversations.context.builder import Context
-from conversations.providers import ProviderError, get_provider
+from conversations.context.caller_options import CallerOptions
+from conversations.context.fitting import GO_ON_WORDS, Section, resumed, round_section
+from conversations.context.invariants import BrokenInvariant, check
+from conversations.context.rendering import GO_ON, MOST_ROUNDS, round_text
+from conversations.context.rewriting import Rewriting, ask_model
+from conversations.context.token_estimate import text_of
+from conversations.models import ContextSnapshot, Message, Reply
+from conversations.providers import ProviderError, get_provider, refusals
 from conversations.providers.base import (
+    WHOLE,
     Finished,
+    ModelCall,
+    ProviderEvent,
     TextDelta,
     ThinkingDelta,
     ThinkingDone,
-    ThinkingEvent,
     ThinkingStarted,
     ToolCalled,
     ToolDelta,
     ToolStarted,
 )
-from conversations.replies.journal import Journal, LiveReply
+from conversations.providers.errors import provider_error
+from conversations.replies import model_requests, outcomes, retries
+from conversations.replies.closing import end_request
+from conversations.replies.journal import LiveReply
+from conversations.replies.model_requests import OpenedReply, Recorded
+from conversations.replies.outcomes import Outcome, failed
 from conversations.replies.partial_input import InputWatcher
-from conversations.replies.thinking_progress import ThinkingClock, clock
 from conversations.replies.transcript import result_block
 from conversations.runtime import telemetry
 from conversations.runtime.db import in_database
 from conversations.tools import registered, running
 from conversations.tools.base import ToolContext
-from conversations.wire.events import ToolDeltaData, ToolFinishedData
+from conversations.wire.events import ContextBuiltData, ReplyStartedData, ToolDeltaData, ToolFinishedData
+from memory.sources import backend_ranking
 
 log = logging.getLogger("openbook.replies")
 
+CALLING = frozenset({"tool_use", "max_tokens", "model_context_window_exceeded"})
+"""Stop reasons after which the whole tool calls of an answer are run; one that was cut off gets an error to go on with."""
+PAUSED = "pause_turn"
+MOST_PAUSES = 5
+"""How often a model may pause in a reply, to be asked to go on."""
+SAVE = "save_artifact"
 TEXT = "text"
 """The id under which the text of a silent reply is shown as it is written: it becomes an artifact, not a turn."""
+TICK_SECONDS = 1.0
+"""How often readers are told how long the model has been thinking, while nothing else comes."""
 
 
-async def ask(book: Journal, live: LiveReply, context: Context) -> Finished:
-    """Call the model once; what it says and calls goes to readers and is kept in ``live.transcript``, how far the call
-    has come in ``live.call``. Raises ``ProviderError``."""
-    watched: dict[str, InputWatcher] = {}
-    stream = get_provider(context.provider).stream(context.payload, seconds=live.ends_at - time.monotonic())
-    with clock(lambda: book.think(live)) as thinking:
-        async with aclosing(stream):
-            async for event in stream:
-                live.call.note(event)
-                match event:
-                    case TextDelta():
-                        tell(book, live, live.transcript.say(event.text))
-                    case ThinkingStarted() | ThinkingDelta() | ThinkingDone():
-                        think(book, live, event, thinking)
-                    case ToolStarted():
-                        tell(book, live, live.transcript.pause())
-                        watched[event.id] = begin(book, live, event)
-                    case ToolDelta():
-                        show(book, live, watched[event.id].feed(event.json))
-                    case ToolCalled():
-                        show(book, live, watched[event.id].end(event.input))
-                        live.transcript.call(event)
-    tell(book, live, live.transcript.pause())
-    if live.call.finished is None:
-        raise ProviderError("cut_off", "The model's answer was cut off. Try again.", retryable=True)
-    return live.call.finished
+class ThinkingClock:
+    def __init__(self, tick: Callable[[], None]) -> None:
+        self._tick = tick
+        self._timer: asyncio.TimerHandle | None = None
+
+    def start(self) -> None:
+        """Tick at once, and every second from now on."""
+        self.close()
+        self._tick()
+        self._timer = asyncio.get_running_loop().call_later(TICK_SECONDS, self.start)
+
+    def close(self) -> None:
+        if self._timer:
+            self._timer.cancel()
+            self._timer = None
 
 
-def think(book: Journal, live: LiveReply, event: ThinkingEvent, clock: ThinkingClock) -> None:
-    match event:
-        case ThinkingStarted():
-            tell(book, live, live.transcript.pause())
-            clock.start()
-        case ThinkingDelta():
-            if summary := live.transcript.think(event.text):
-                book.think(live, summary)
-        case ThinkingDone():
-            clock.stop()
-            book.think(live, live.transcript.thought(event.block))
+class ReplyRun:
+    """One reply that this process runs. ``options`` are the terms on which its newest request is made."""
 
+    def __init__(self, live: LiveReply, opened: OpenedReply) -> None:
+        self.live, self.opened, self.options = live, opened, opened.terms
+        self.transcript = live.transcript
+        self.snapshot: ContextSnapshot
+        self.context: Context
 
-def begin(book: Journal, live: LiveReply, started: ToolStarted) -> InputWatcher:
-    tool = registered().get(started.name)
-    text = tool.doing if tool else "Working"
-    book.append(live, "tool.started", {"id": started.id, "name": started.name, "text": text})
-    return InputWatcher(id=started.id, streamed=tool.streamed if tool else "")
+    async def answer(self) -> Outcome:
+        """Raises ``ProviderError``, ``BrokenInvariant`` and what the database raises."""
+        self.snapshot, self.context = await self._first_request()
+        pauses = 0
+        sections: Sequence[Section]
+        while True:
+            self._tell_of_request()
+            answered = await self._ask()
+            if anew := self._anew(answered):
+                outcome, self.options = anew
+                self.transcript.drop_round()
+                await self._next(model_requests.build_anew, outcome, self.opened, self.context, self.options)
+                continue
+            if isinstance(answered, ProviderError):
+                raise answered
+            if answered.stop_reason == refusals.STOP_REASON:
+                return self._refused(answered)
+            if answered.stop_reason == PAUSED and self.transcript.current and pauses < MOST_PAUSES:
+                pauses += 1
+                self.transcript.drop_calls()
+                sections = resumed(self.transcript.current)
+                self.transcript.go_on()
+            elif not (sections := await self._run_tools(answered)):
+                return self._outcome(answered)
+            completed = Outcome(status=Reply.Status.COMPLETED)
+            await self._next(model_requests.next_round, completed, self.context, sections)
 
+    async def _next(self, store: Callable[..., Recorded], outcome: Outcome, *values: Any) -> None:
+        ended = outcome.after(self.live.end_call())
+        self.snapshot, self.context = await in_database(store)(self.snapshot, ended, *values)
 
-def show(book: Journal, live: LiveReply, data: ToolDeltaData | None) -> None:
-    if data:
-        book.append(live, "tool.delta", data)
+    async def _first_request(self) -> Recorded:
+        snapshot, context = self.opened.recorded or await self._build()
+        if context.purpose is not ContextSnapshot.Purpose.REWRITE:
+            return snapshot, context
+        return await self._build(query=await self._ask_for_query(snapshot, context))
 
+    async def _build(self, *, query: Rewriting | None = None) -> Recorded:
+        """The next request, after another memory service was asked where there is one. No thread for the database waits for
+        it."""
+        question = model_requests.question_of(self.opened)
+        if question and await in_database(backend_ranking.may_be_asked)(question):
+            await backend_ranking.ask(question)
+        return await in_database(model_requests.build_and_record)(self.opened, query=query)
 
-def tell(book: Journal, live: LiveReply, text: str) -> None:
-    if not text:
-        return
-    if live.silent:
-        book.append(live, "tool.delta", {"id": TEXT, "text": text})
-    else:
-        book.say(live, text)
+    async def _ask_for_query(self, snapshot: ContextSnapshot, context: Context) -> Rewriting:
+        """What a small model makes of the message. Whatever goes wrong, the rules try it at once, and staff can see why."""
+        provider, text, call = get_provider(context.provider), text_of(context.newest.content), self.live.begin_call()
+        with telemetry.listener.model_request(snapshot, call) as step:
+            response = await ask_model(
+                provider=provider, payload=context.payload, text=text, turns=context.history, call=call
+            )
+            if response.error:
+                step.failed(response.error.code)
+        self.live.call = ModelCall()  # a help costs the reply nothing
+        completed = Outcome(status=Reply.Status.COMPLETED)
+        outcome = failed(outcomes.model_error(response.error)) if response.error else completed
+        await in_database(end_request)(snapshot, outcome.after(call))
+        return response.rewriting
 
-
-async def run_tools(
-    book: Journal, live: LiveReply, calls: list[ToolCalled], *, call: ToolContext, offered: set[str]
-) -> None:
-    """Run the calls one after the other. Each gets a result, whatever happens, so that the model can go on."""
-    if not calls:
-        return
-    results = []
-    for called in calls:
-        with telemetry.listener.tool(called.name, called.id) as step:
-            done = await in_database(running.run)(called.name, called.input, call, offered=offered)
-            if done.is_error:
-                step.failed("tool_error")
-        result = done.result
-        if result.artifact:
-            live.transcript.artifacts.append(result.artifact)
-        data: ToolFinishedData = {
-            "id": called.id,
-            "name": called.name,
-            "text": result.summary,
-            "is_error": done.is_error,
-            "artifact": result.artifact,
-        }
-        book.append(live, "tool.finished", data)
+    def _tell_of_request(self) -> None:
+        live, opened, context = self.live, self.opened, self.context
         log.info(
-            "tool ran",
-            extra={"reply": str(live.id), "tool": called.name, "is_error": done.is_error},
+            "model request recorded",
+            extra={
+                "thread_id": str(opened.thread.id),
+                "thread_created": opened.created_thread,
+                "reply": str(opened.reply.id),
+                "request": str(self.snapshot.id),
+                "turns_loaded": context.turns_loaded,
+                "turns_kept": len(context.history),
+                "turns_left_out": sum(context.left_out.values()),
+                "tokens": context.model_tokens,
+                "timings_ms": context.timings_ms,
+            },
         )
-        results.append(result_block(called.id, running.shortened(result.text), is_error=done.is_error))
-    live.transcript.answer(results)
+        built: ContextBuiltData = {
+            "request": str(self.snapshot.id),
+            "total_tokens": context.model_tokens,
+            "budget": context.budget.total_tokens,
+            "hard_cap": context.budget.hard_cap,
+            "message_history_count": len(context.history),
+            "left_out": context.left_out,
+        }
+        live.append("context.built", built)
+        if live.model_used != (context.provider, context.model):
+            live.model_used = (context.provider, context.model)
+            started: ReplyStartedData = {
+                "provider": context.provider,
+                "model": context.model,
+                "fallback_for": context.fallback_for or None,
+            }
+            live.append("reply.started", started)
+
+    async def _ask(self) -> Finished | ProviderError:
+        """How the call ended, also where the request was too large for the model. Raises every other ``ProviderError``."""
+        context = self.context
+        try:
+            check(
+                context.payload,
+                newest=text_of(context.newest.content),
+                total_tokens=context.model_tokens,
+                hard_cap=context.budget.hard_cap,
+                go_on=GO_ON_WORDS if any(part.name == GO_ON for part in context.parts.rounds) else "",
+            )
+            with telemetry.listener.model_request(self.snapshot, self.live.begin_call()):
+                return await self._stream()
+        except BrokenInvariant:
+            if self.options.most_input is None:
+                raise
+            return provider_error(retries.TOO_LARGE)  # what can't be left out takes more than the model does
+        except ProviderError as error:
+            if error.code != retries.TOO_LARGE:
+                raise
+            return error
+
+    async def _stream(self) -> Finished:
+        """Call the model once; what it says and calls goes to readers and is kept in the transcript, how far the call has come
+        in ``live.call``. Raises ``ProviderError``."""
+        live = self.live
+        watched: dict[str, InputWatcher] = {}
+        stream = get_provider(self.context.provider).stream(
+            self.context.payload, seconds=live.ends_at - time.monotonic()
+        )
+        with closing(ThinkingClock(live.think)) as clock:
+            async with aclosing(stream):
+                async for event in stream:
+                    live.call.note(event)
+                    self._take(event, clock, watched)
+        self._say(self.transcript.pause())
+        if live.call.finished is None:
+            raise ProviderError("cut_off", "The model's answer was cut off. Try again.", retryable=True)
+        return live.call.finished
+
+    def _take(self, event: ProviderEvent, clock: ThinkingClock, watched: dict[str, InputWatcher]) -> None:
+        live, transcript = self.live, self.transcript
+        match event:
+            case TextDelta():
+                self._say(transcript.say(event.text))
+            case ThinkingStarted():
+                self._say(transcript.pause())
+                clock.start()
+            case ThinkingDelta():
+                if summary := transcript.think(event.text):
+                    live.think(summary)
+            case ThinkingDone():
+                clock.close()
+                live.think(transcript.thought(event.block))
+            case ToolStarted():
+                self._say(transcript.pause())
+                tool = registered().get(event.name)
+                text = tool.doing if tool else "Working"
+                live.append("tool.started", {"id": event.id, "name": event.name, "text": text})
+                watched[event.id] = InputWatcher(id=event.id, streamed=tool.streamed if tool else "")
+            case ToolDelta():
+                self._show(watched[event.id].feed(event.json))
+            case ToolCalled():
+                self._show(watched[event.id].end(event.input))
+                transcript.call(event)
+
+    def _say(self, text: str) -> None:
+        if text and self.live.silent:
+            self._show({"id": TEXT, "text": text})
+        elif text:
+            self.live.say(text)
+
+    def _show(self, data: ToolDeltaData | None) -> None:
+        if data:
+            self.live.append("tool.delta", data)
+
+    def _anew(self, answered: Finished | ProviderError) -> tuple[Outcome, CallerOptions] | None:
+        """How the request ended, and the terms on which the same reply asks once more: of another model where this one declined
+        and the assistant says so, within fewer tokens where it could not take so many. What readers have been shown can't be
+        taken back, so then neither."""
+        if self.transcript.shows_text:
+            return None
+        assistant, context = self.opened.thread.assistant, self.context
+        options = replace(self.options, rounds=tuple(context.parts.rounds))
+        if isinstance(answered, Finished) and answered.stop_reason == refusals.STOP_REASON:
+            other = assistant.fallback_model if assistant.fallback_automatic else ""
+            if other in ("", context.model) or options.fallback_for:
+                return None
+            return failed(outcomes.refusal(answered)), replace(options, model=other, fallback_for=context.model)
+        if isinstance(answered, Finished):
+            if answered.stop_reason != retries.WINDOW_EXCEEDED:
+                return None
+            answered = provider_error(retries.TOO_LARGE)
+        if options.most_input is not None:
+            return None
+        less = retries.less_than(context.model_tokens)
+        return failed(outcomes.model_error(answered)), replace(options, most_input=less)
+
+    async def _run_tools(self, finished: Finished) -> Sequence[Section]:
+        """Run the tools that the model called. Returns what was said and done, where the reply goes on."""
+        preset, transcript = self.opened.preset, self.transcript
+        calls = self._calls_to_run(finished)
+        if preset and not calls and not transcript.rounds:
+            await self._run([self._as_artifact(finished)], offered={SAVE})
+        if calls:
+            await self._run(calls, offered={tool["name"] for tool in self.context.payload.get("tools", ())})
+        if preset and not calls and not transcript.artifacts:
+            raise provider_error("no_artifact")
+        if not calls or (preset and transcript.artifacts):
+            return ()
+        return [round_section(round_text(transcript.rounds[-1]))]
+
+    def _calls_to_run(self, finished: Finished) -> list[ToolCalled]:
+        """None after the last round, nor where the model stopped for a reason that makes its calls doubtful."""
+        if finished.stop_reason in CALLING and len(self.transcript.rounds) < MOST_ROUNDS - 1:
+            return list(self.transcript.calls)
+        self.transcript.drop_calls()
+        return []
+
+    def _as_artifact(self, finished: Finished) -> ToolCalled:
+        """What the model wrote in words where it was to save it: the words are the artifact then."""
+        preset, text = self.opened.preset, text_of(self.transcript.content)
+        assert preset
+        if not text.strip():
+            raise outcomes.nothing_said(finished)
+        values = {"title": preset.name, "kind": str(preset.kind), "content": text}
+        return ToolCalled(id=TEXT, name=SAVE, input=values | ({"language": preset.language} if preset.language else {}))
+
+    async def _run(self, calls: list[ToolCalled], *, offered: set[str]) -> None:
+        """Run the calls one after the other. Each gets a result, whatever happens, so that the model can go on."""
+        thread, message, preset = self.opened.thread, self.opened.message, self.opened.preset
+        call = ToolContext(
+            user_id=thread.user_id,
+            thread_id=thread.id,
+            reply_id=self.opened.reply.id,
+            last_position=message.position if message else thread.last_position,
+            preset=preset.slug if preset else "",
+        )
+        results = []
+        for called in calls:
+            with telemetry.listener.tool(called.name, called.id) as step:
+                done = await in_database(running.run)(called.name, called.input, call, offered=offered)
+                if done.is_error:
+                    step.failed("tool_error")
+            result = done.result
+            if result.artifact:
+                self.transcript.artifacts.append(result.artifact)
+            data: ToolFinishedData = {
+                "id": called.id,
+                "name": called.name,
+                "text": result.summary,
+                "is_error": done.is_error,
+                "artifact": result.artifact,
+            }
+            self.live.append("tool.finished", data)
+            log.info("tool ran", extra={"reply": str(self.live.id), "tool": called.name, "is_error": done.is_error})
+            results.append(result_block(called.id, running.shortened(result.text), is_error=done.is_error))
+        self.transcript.answer(results)
+
+    def _outcome(self, finished: Finished) -> Outcome:
+        whole = finished.stop_reason in WHOLE
+        if not self.transcript.is_new and not (whole and self.transcript.before):
+            raise outcomes.nothing_said(finished)
+        status = Message.Status.COMPLETE if whole else Message.Status.INCOMPLETE
+        return Outcome(status=Reply.Status.COMPLETED, message_status=status)
+
+    def _refused(self, finished: Finished) -> Outcome:
+        """What the model wrote before it declined has been shown, and stays as a refused turn."""
+        self.transcript.drop_calls()
+        begun = self.transcript.is_new and not self.live.silent
+        error = outcomes.refusal(finished, begun=begun, silent=self.live.silent)
+        if begun:
+            return Outcome(status=Reply.Status.COMPLETED, message_status=Message.Status.REFUSED, request_error=error)
+        return failed(error)

@@ -19,7 +19,8 @@ from conversations.errors import ErrorObject, error_object
 from conversations.models import ContextBlock, ContextSnapshot, Message, Reply
 from conversations.providers import Provider, get_provider
 from conversations.providers.base import WHOLE, ModelCall, Payload, ProviderError, whole_text
-from conversations.replies.closing import Outcome, end_request
+from conversations.replies.closing import end_request
+from conversations.replies.outcomes import Outcome
 from conversations.runtime import telemetry
 from conversations.runtime.text import clean
 from memory.consolidation import extraction_prompt

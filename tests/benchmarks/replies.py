@@ -17,12 +17,13 @@ from conversations.accounts import tokens
 from conversations.context.builder import Context
 from conversations.models import ApiToken, Reply, Thread, text_blocks
 from conversations.providers.base import Usage
-from conversations.replies.closing import Outcome, close
+from conversations.replies.closing import close
 from conversations.replies.cursor import next_turn, place_in, session_after
 from conversations.replies.events import OWNER
 from conversations.replies.model_requests import OpenedReply
 from conversations.replies.opening import open_turn
 from conversations.replies.opening import store_turn as store_opened
+from conversations.replies.outcomes import Outcome
 from conversations.replies.transcript import ReplyTranscript
 from tests.benchmarks.measuring import BLOCK, side_by_side, table
 from tests.conversations.factories import make_thread, make_user

@@ -21,7 +21,7 @@ from conversations.accounts.limits import Limits, tighter
 from conversations.errors import RateLimited
 from conversations.models import Allowance, ApiToken, Assistant, Message, Reply, Thread, UserLimits
 from conversations.providers.base import Usage
-from conversations.replies import closing, model_requests, opening
+from conversations.replies import closing, model_requests, opening, outcomes
 from conversations.replies.events import OWNER
 from conversations.replies.transcript import ReplyTranscript
 from conversations.runtime.db import in_database
@@ -54,7 +54,7 @@ def issued(user: User, **limits: Any) -> ApiToken:
 
 
 def end(turn: model_requests.OpenedReply, status: Reply.Status = Reply.Status.COMPLETED, **usage: int) -> None:
-    outcome = closing.Outcome(status=status, usage=Usage(**usage))
+    outcome = outcomes.Outcome(status=status, usage=Usage(**usage))
     assert closing.close(reply_id=turn.reply.id, owner=OWNER, outcome=outcome, transcript=ReplyTranscript.of("Hi"))
 
 

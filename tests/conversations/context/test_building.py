@@ -17,7 +17,7 @@ from conversations.context.windowing import Turn
 from conversations.models import Assistant, ContextBlock, ContextSnapshot, Message, Reply, Thread, text_blocks
 from conversations.providers.base import CONTEXTUALISED
 from conversations.providers.offline import OfflineProvider
-from conversations.replies import closing, model_requests, opening
+from conversations.replies import closing, model_requests, opening, outcomes
 from conversations.runtime.db import read_only
 from tests.conversations.factories import make_reply, make_snapshot, make_thread, record
 
@@ -242,7 +242,7 @@ def test_no_snapshot_is_recorded_once_the_reply_has_ended(user: User, settings: 
         user=user, thread_id=None, assistant=None, blocks=text_blocks("Hi"), client_message_id=None
     )
     settings.OPENBOOK_PROVIDER = "offline"
-    closing.close(reply_id=opened.reply.id, owner=opened.reply.owner, outcome=closing.stopped())
+    closing.close(reply_id=opened.reply.id, owner=opened.reply.owner, outcome=outcomes.stopped())
     with pytest.raises(Reply.DoesNotExist):
         model_requests.build_and_record(opened)
     assert ContextSnapshot.objects.count() == 0

@@ -15,7 +15,7 @@ from conversations.context.source_problems import ProblemKind
 from conversations.context.windowing import Turn
 from conversations.models import Assistant, ContextSnapshot, Message, Reply, Thread, text_blocks
 from conversations.providers.offline import OfflineProvider
-from conversations.replies import closing, model_requests, opening
+from conversations.replies import closing, model_requests, opening, outcomes
 from conversations.replies.events import OWNER
 from conversations.replies.transcript import ReplyTranscript
 from conversations.runtime.db import read_only
@@ -84,7 +84,7 @@ def checked(opened: model_requests.OpenedReply, answer: str) -> Context:
 
 
 def end(opened: model_requests.OpenedReply, answer: str) -> None:
-    outcome = closing.Outcome(status=Reply.Status.COMPLETED)
+    outcome = outcomes.Outcome(status=Reply.Status.COMPLETED)
     assert closing.close(reply_id=opened.reply.id, owner=OWNER, outcome=outcome, transcript=ReplyTranscript.of(answer))
 
 

@@ -18,7 +18,7 @@ from conversations.context.reasons import Reason
 from conversations.context.replay import MemoryChoice, NotReplayable, QueryChoice, ReplayedContexts
 from conversations.models import Assistant, ContextSnapshot, Reply, Thread, text_blocks
 from conversations.providers.offline import OfflineProvider
-from conversations.replies import closing, model_requests, opening
+from conversations.replies import closing, model_requests, opening, outcomes
 from conversations.replies.events import OWNER
 from conversations.replies.transcript import ReplyTranscript
 from conversations.runtime.db import read_only
@@ -52,7 +52,7 @@ def send(user: User, thread: Thread, text: str, answer: str = "Indeed.") -> mode
 
 
 def end(opened: model_requests.OpenedReply, answer: str) -> None:
-    outcome = closing.Outcome(status=Reply.Status.COMPLETED)
+    outcome = outcomes.Outcome(status=Reply.Status.COMPLETED)
     assert closing.close(reply_id=opened.reply.id, owner=OWNER, outcome=outcome, transcript=ReplyTranscript.of(answer))
 
 
@@ -77,7 +77,7 @@ def test_a_preset_is_given_the_answer_that_was_there_when_it_was_clicked(user: U
     said = send(user, thread, "We rent boats.", "How many?")
     clicked = opening.open_preset(user=user, thread_id=thread.id, slug="letter", click=None)
     assert clicked.recorded
-    closing.close(reply_id=clicked.reply.id, owner=OWNER, outcome=closing.stopped(), transcript=ReplyTranscript())
+    closing.close(reply_id=clicked.reply.id, owner=OWNER, outcome=outcomes.stopped(), transcript=ReplyTranscript())
     end(opening.open_retry(user=user, reply_id=said.reply.id), "Where?")
     send(user, thread, "In Hamburg.")
     remade = remake(clicked.recorded[0])

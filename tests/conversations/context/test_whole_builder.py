@@ -25,7 +25,7 @@ from conversations.context.rewriting import Rewriting, RewritingOutcome
 from conversations.context.standing import Tier, cut_tiers
 from conversations.context.windowing import Turn, whole, window
 from conversations.models import Assistant, ContextSnapshot, Message, Reply, TokenFactor, text_blocks
-from conversations.replies import closing, model_requests, opening
+from conversations.replies import closing, model_requests, opening, outcomes
 from conversations.replies.events import OWNER
 from conversations.replies.transcript import ReplyTranscript
 from conversations.runtime.db import read_only
@@ -280,7 +280,7 @@ class Story(RuleBasedStateMachine):
     def end(self, opened: model_requests.OpenedReply, answer: str, seconds: int) -> None:
         self.now += timedelta(seconds=seconds)
         status = Reply.Status.COMPLETED if answer.strip() else Reply.Status.FAILED
-        outcome = closing.Outcome(status=status, provider_message_id="msg_1")
+        outcome = outcomes.Outcome(status=status, provider_message_id="msg_1")
         assert closing.close(
             reply_id=opened.reply.id, owner=OWNER, outcome=outcome, transcript=ReplyTranscript.of(answer)
         )

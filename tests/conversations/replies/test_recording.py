@@ -19,7 +19,7 @@ from conversations.context import snapshot_api
 from conversations.context.builder import Context, build_context
 from conversations.errors import ReplyInProgress, ThreadNotFound
 from conversations.models import Assistant, ContextSnapshot, Message, Reply, Thread, text_blocks
-from conversations.replies import closing, model_requests, opening
+from conversations.replies import closing, model_requests, opening, outcomes
 from conversations.replies.cursor import place_in
 from conversations.replies.events import LEASE, OWNER
 from conversations.replies.model_requests import OpenedReply
@@ -112,7 +112,7 @@ async def test_a_turn_that_came_in_between_comes_before(user: User, while_buildi
     def others() -> None:
         opened = send(user, thread, "Faster")
         closing.close(
-            reply_id=opened.reply.id, owner=OWNER, outcome=closing.stopped(), transcript=ReplyTranscript.of("Indeed")
+            reply_id=opened.reply.id, owner=OWNER, outcome=outcomes.stopped(), transcript=ReplyTranscript.of("Indeed")
         )
 
     while_building(elsewhere(others))
@@ -191,7 +191,7 @@ async def test_a_request_that_is_recorded_while_its_reply_is_stopped_ends_with_i
         assert recording.wait(AT_ONCE_SECONDS)
         assert (
             closing.close(
-                reply_id=opened.reply.id, owner=OWNER, outcome=closing.stopped(), transcript=ReplyTranscript.of("")
+                reply_id=opened.reply.id, owner=OWNER, outcome=outcomes.stopped(), transcript=ReplyTranscript.of("")
             )
             != []
         )
@@ -228,7 +228,7 @@ async def test_a_reply_ends_once_whoever_ends_it(user: User) -> None:
 
     def stop() -> list[Any]:
         return closing.close(
-            reply_id=opened.reply.id, owner=OWNER, outcome=closing.stopped(), transcript=ReplyTranscript.of("so far")
+            reply_id=opened.reply.id, owner=OWNER, outcome=outcomes.stopped(), transcript=ReplyTranscript.of("so far")
         )
 
     ended = await both(stop, stop)
@@ -251,10 +251,10 @@ async def test_a_reply_that_was_left_behind_makes_room(user: User) -> None:
 def test_a_turn_takes_few_statements_and_the_end_takes_one(user: User) -> None:
     thread = make_thread(user, ["Hello", "Good evening"])
     first = send(user, None)  # the first of all also makes the user's allowance
-    closing.close(reply_id=first.reply.id, owner=OWNER, outcome=closing.stopped())
+    closing.close(reply_id=first.reply.id, owner=OWNER, outcome=outcomes.stopped())
     with CaptureQueriesContext(connection) as begun:
         opened = send(user, thread)
-    outcome = closing.Outcome(status=Reply.Status.COMPLETED)
+    outcome = outcomes.Outcome(status=Reply.Status.COMPLETED)
     with CaptureQueriesContext(connection) as ended:
         closing.close(reply_id=opened.reply.id, owner=OWNER, outcome=outcome, transcript=ReplyTranscript.of("Hi"))
     written = [query["sql"] for query in begun if " INSERT " in query["sql"] or " UPDATE " in query["sql"]]

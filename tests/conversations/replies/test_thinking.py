@@ -51,7 +51,7 @@ def joined(events: list[tuple[str, dict[str, Any]]], type: str, name: str) -> st
 async def test_silent_thinking_is_told_while_it_lasts_and_leaves_nothing_but_its_time(
     user: User, thread: Thread, model: ModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("conversations.replies.thinking_progress.TICK_SECONDS", 0.05)
+    monkeypatch.setattr("conversations.replies.rounds.TICK_SECONDS", 0.05)
     gate = Gate()
     model.script(scripts.turn(Thought(halfway=(gate,)), "At last."))
     opened, told = await start(user, thread), []
