@@ -11,7 +11,7 @@ from django.utils.safestring import SafeString
 from conversations.models import Assistant, Thread
 from conversations.providers import PROVIDERS, ProviderError, get_provider, model_catalog, model_of
 from conversations.staff import display
-from conversations.staff.base import PageAdmin
+from conversations.staff.base import PageAdmin, column
 from conversations.staff.model_choice import ASSUMED, ModelInput, misfits
 from conversations.tools import registered
 
@@ -150,6 +150,8 @@ class AssistantAdmin(PageAdmin[Assistant]):
         ),
     ]
 
+    total = column("context tokens", "total_tokens", display.number, sort="total_tokens")
+
     def has_delete_permission(self, request: HttpRequest, obj: Assistant | None = None) -> bool:
         allowed = super().has_delete_permission(request, obj)
         return allowed and (obj is None or not (obj.is_default or obj.threads.exists()))
@@ -171,10 +173,6 @@ class AssistantAdmin(PageAdmin[Assistant]):
         if "model" in unknown_models(assistant):
             return display.with_note(assistant.model, "has no row: taken for a plain one")
         return assistant.model or None
-
-    @admin.display(description="context tokens", ordering="total_tokens")
-    def total(self, assistant: Assistant) -> str:
-        return display.number(assistant.total_tokens)
 
     @admin.display(description="threads")
     def threads(self, assistant: Assistant) -> SafeString | str:

@@ -1,12 +1,16 @@
 """The admin classes that the others build on."""
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any
 
 from django.contrib import admin
+from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.db.models import Model
 from django.http import Http404, HttpRequest
+
+from conversations.staff import display
 
 CHANGE_LIST = "admin/conversations/change_list.html"
 """For models of other apps, where Django would not look for it."""
@@ -15,6 +19,24 @@ LINKED = {"user__id__exact", "thread__id__exact", "thread__user__id__exact"}
 """What links to a list filter it by, beside the filters that it offers."""
 COMPARED = ["", *(f"__{how}" for how in ("exact", "id__exact", "in", "isnull", "isempty", "gt", "gte", "lt", "lte"))]
 DATED = [f"__{part}" for part in ("year", "month", "day")]
+
+
+def column(title: str, value: str, show: Callable[[Any], object], *, sort: str | None = None) -> Any:
+    """A column of a list, or a field of a page: an attribute of the row as it is shown. A dot leads to a related row's."""
+    read = attrgetter(value)
+
+    @admin.display(description=title, ordering=sort)
+    def shown(self: object, row: Model) -> object:
+        return show(read(row))
+
+    return shown
+
+
+def user_column(value: str = "user") -> Any:
+    """Whose row it is, with the way to their page; sorted by name."""
+    sort = f"{value.replace('.', '__')}__username"
+    return column("user", value, lambda user: display.link(User, user.pk, user), sort=sort)
+
 
 if TYPE_CHECKING:
 

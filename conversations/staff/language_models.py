@@ -15,7 +15,7 @@ from conversations.models import Effort, Model, ModelPrice
 from conversations.providers import model_catalog
 from conversations.providers.prices import price_of
 from conversations.staff import display
-from conversations.staff.base import PageAdmin
+from conversations.staff.base import PageAdmin, column
 from conversations.staff.model_choice import OWNERS, ModelInput
 from conversations.upkeep import hourly_figures
 
@@ -79,6 +79,8 @@ class LanguageModelAdmin(PageAdmin[Model]):
         ("What it is used with", {"fields": [("takes_tools", "takes_images"), "small_model"]}),
     ]
 
+    factor = column("token factor", "token_factor", "{:.2f}".format, sort="token_factor")
+
     def get_queryset(self, request: HttpRequest) -> QuerySet[Model]:
         return super().get_queryset(request).prefetch_related("prices")
 
@@ -122,10 +124,6 @@ class LanguageModelAdmin(PageAdmin[Model]):
             return display.NOTHING
         is_own = price != price_of(known, provider=row.provider, model=row.name, at=timezone.now(), prompt=0)
         return display.with_note(in_and_out(price), BY_OWN_PRICES if is_own else longer(row))
-
-    @admin.display(description="token factor", ordering="token_factor")
-    def factor(self, row: Model) -> str:
-        return f"{row.token_factor:.2f}"
 
 
 def in_and_out(price: ModelPrice) -> SafeString:

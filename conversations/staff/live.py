@@ -1,4 +1,5 @@
-"""A reply as it is written, for staff: Server-Sent Events whose words are Openbook's unless content may be shown."""
+"""A reply as it is written, for staff: the page on which they watch it, and its Server-Sent Events, whose words are Openbook's
+unless content may be shown."""
 
 import json
 from collections.abc import AsyncGenerator, AsyncIterator
@@ -19,6 +20,8 @@ from conversations.runtime.db import in_database
 from conversations.runtime.shapes import moment
 from conversations.staff import access, display
 from conversations.staff.access import Sight
+from conversations.staff.snapshot.bar import budget_x, segments
+from conversations.staff.snapshot.evidence import evidence_of
 from conversations.staff.snapshot.verdict import verdict
 from conversations.wire.events import ContextBuiltData
 
@@ -55,6 +58,20 @@ def staff_event(event: Event, *, shown: bool) -> dict[str, Any]:
         "text": written if shown else "",
         "characters": len(written),
     }
+
+
+def live_page(thread: Thread) -> dict[str, Any]:
+    """The reply that runs, else the newest, and what its newest request was given, without a word of it."""
+    in_thread = Reply.objects.filter(thread=thread)
+    reply = in_thread.filter(status=Reply.Status.RUNNING).first() or in_thread.order_by("-id").first()
+    request = ContextSnapshot.objects.filter(reply=reply).order_by("-id").first() if reply else None
+    given = request and {
+        "request": request,
+        "verdict": verdict(request),
+        "segments": segments(request, evidence_of(request, shown=False).body["sections"]),
+        "budget_x": budget_x(request),
+    }
+    return {"reply": reply, "runs": reply is not None and reply.status == Reply.Status.RUNNING, "given": given}
 
 
 async def with_verdict(data: dict[str, Any], event: Event) -> dict[str, Any]:

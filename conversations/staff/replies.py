@@ -4,7 +4,6 @@ from functools import partial
 from uuid import UUID
 
 from django.contrib import admin
-from django.contrib.auth.models import User
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.urls import URLPattern, path, reverse
@@ -15,6 +14,7 @@ from artifacts.models import Artifact
 from artifacts.services import made_by
 from conversations.models import ContextSnapshot, Message, Reply, Thread
 from conversations.staff import display
+from conversations.staff.base import column, user_column
 from conversations.staff.content import CONTENT_FORM, MaskedInspectionAdmin, content, is_shown
 from conversations.staff.requests.by_request_id import replies_of
 from conversations.staff.trace import trace_views
@@ -53,6 +53,16 @@ class ReplyAdmin(MaskedInspectionAdmin[Reply]):
         ("created", "ended", "stop_requested"), "reported_usage", ("owner", "lease"), ("identifier", "requested_by"),
     ]  # fmt: skip
 
+    identifier = column("id", "id", display.mono)
+    created = column("time", "created_at", display.when, sort="created_at")
+    owner_of_thread = user_column("thread.user")
+    thread_link = column("thread", "thread_id", partial(display.id_link, Thread))
+    problem = column("error", "error", display.error_code)
+    ended = column("ended", "ended_at", display.when)
+    stop_requested = column("stop requested", "stop_requested_at", display.when)
+    lease = column("lease until", "lease_until", display.when)
+    reported_usage = column("usage (reported)", "usage", display.folded_json)
+
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Reply], search_term: str
     ) -> tuple[QuerySet[Reply], bool]:
@@ -66,25 +76,9 @@ class ReplyAdmin(MaskedInspectionAdmin[Reply]):
     def thread_of(self, row: Reply) -> UUID | None:
         return row.thread_id
 
-    @admin.display(description="id")
-    def identifier(self, reply: Reply) -> SafeString:
-        return display.mono(reply.id)
-
     @admin.display(description="request id")
     def requested_by(self, reply: Reply) -> SafeString | str:
         return display.mono(reply.request_id) if reply.request_id else display.NOTHING
-
-    @admin.display(description="time", ordering="created_at")
-    def created(self, reply: Reply) -> SafeString | str:
-        return display.when(reply.created_at)
-
-    @admin.display(description="user", ordering="thread__user__username")
-    def owner_of_thread(self, reply: Reply) -> SafeString:
-        return display.link(User, reply.thread.user_id, reply.thread.user)
-
-    @admin.display(description="thread")
-    def thread_link(self, reply: Reply) -> SafeString:
-        return display.id_link(Thread, reply.thread_id)
 
     @admin.display(description="status", ordering="status")
     def state(self, reply: Reply) -> SafeString:
@@ -93,10 +87,6 @@ class ReplyAdmin(MaskedInspectionAdmin[Reply]):
             return status
         url = reverse("admin:conversations_thread_live", args=[reply.thread_id])
         return format_html('{} <a href="{}">watch</a>', status, url)
-
-    @admin.display(description="error")
-    def problem(self, reply: Reply) -> str:
-        return display.error_code(reply.error)
 
     @admin.display
     def duration(self, reply: Reply) -> str:
@@ -132,22 +122,6 @@ class ReplyAdmin(MaskedInspectionAdmin[Reply]):
     def model_requests(self, reply: Reply) -> SafeString | str:
         return request_links(ContextSnapshot.objects.filter(reply=reply))
 
-    @admin.display
-    def ended(self, reply: Reply) -> SafeString | str:
-        return display.when(reply.ended_at)
-
-    @admin.display
-    def stop_requested(self, reply: Reply) -> SafeString | str:
-        return display.when(reply.stop_requested_at)
-
-    @admin.display(description="lease until")
-    def lease(self, reply: Reply) -> SafeString | str:
-        return display.when(reply.lease_until)
-
-    @admin.display(description="usage (reported)")
-    def reported_usage(self, reply: Reply) -> SafeString | str:
-        return display.folded_json(reply.usage)
-
     @admin.display(description="error")
     def error_object(self, reply: Reply) -> SafeString | str:
         return display.folded(display.error_object(reply.error, shown=is_shown(reply)))
@@ -166,6 +140,11 @@ class MessageAdmin(MaskedInspectionAdmin[Message]):
         "replies_to_it", "model_requests", "reply_link", ("parent_link", "depth"), "client_id", "identifier",
     ]  # fmt: skip
 
+    identifier = column("id", "id", display.mono)
+    created = column("time", "created_at", display.when, sort="created_at")
+    thread_link = column("thread", "thread_id", partial(display.id_link, Thread))
+    tokens = column("tokens (estimated)", "token_count", display.number, sort="token_count")
+
     def get_queryset(self, request: HttpRequest) -> QuerySet[Message]:
         return super().get_queryset(request).select_related("thread")
 
@@ -178,22 +157,6 @@ class MessageAdmin(MaskedInspectionAdmin[Message]):
 
     def thread_of(self, row: Message) -> UUID | None:
         return row.thread_id
-
-    @admin.display(description="id")
-    def identifier(self, message: Message) -> SafeString:
-        return display.mono(message.id)
-
-    @admin.display(description="time", ordering="created_at")
-    def created(self, message: Message) -> SafeString | str:
-        return display.when(message.created_at)
-
-    @admin.display(description="thread")
-    def thread_link(self, message: Message) -> SafeString:
-        return display.id_link(Thread, message.thread_id)
-
-    @admin.display(description="tokens (estimated)", ordering="token_count")
-    def tokens(self, message: Message) -> str:
-        return display.number(message.token_count)
 
     @admin.display(description="follows")
     def parent_link(self, message: Message) -> SafeString | str:

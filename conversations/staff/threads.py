@@ -6,22 +6,19 @@ from uuid import UUID
 
 from django.contrib import admin, messages
 from django.contrib.admin.models import LogEntry
-from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import QuerySet
 from django.forms.widgets import Media, Script
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
-from django.utils.safestring import SafeString
 
 from conversations.errors import ReplyInProgress
 from conversations.models import ContentAccess, Reply, Thread
 from conversations.staff import access, deletion_counts, display, live
 from conversations.staff.access import Sight
-from conversations.staff.base import STYLES, TypedAdmin
+from conversations.staff.base import STYLES, TypedAdmin, column, user_column
 from conversations.staff.content import MaskedAdmin
-from conversations.staff.live_page import live_page
 from conversations.staff.thread_page import thread_page
 from conversations.staff.trace import trace_views
 from conversations.threads import deletion
@@ -42,24 +39,13 @@ class ThreadAdmin(MaskedAdmin[Thread]):
     fields = ()
     empty_text = "No threads. One appears here when somebody sends a first message."
 
+    thread = column("thread", "id", display.mono, sort="id")
+    owner = user_column()
+    turns = column("turns", "message_count", display.number, sort="message_count")
+    updated = column("updated", "updated_at", display.when, sort="updated_at")
+
     def has_delete_permission(self, request: HttpRequest, obj: Thread | None = None) -> bool:
         return TypedAdmin.has_delete_permission(self, request, obj)
-
-    @admin.display(ordering="id")
-    def thread(self, thread: Thread) -> SafeString:
-        return display.mono(thread.id)
-
-    @admin.display(description="user", ordering="user__username")
-    def owner(self, thread: Thread) -> SafeString:
-        return display.link(User, thread.user_id, thread.user)
-
-    @admin.display(ordering="message_count")
-    def turns(self, thread: Thread) -> str:
-        return display.number(thread.message_count)
-
-    @admin.display(ordering="updated_at")
-    def updated(self, thread: Thread) -> SafeString | str:
-        return display.when(thread.updated_at)
 
     def owner_of(self, row: Thread) -> int:
         return row.user_id
@@ -98,7 +84,7 @@ class ThreadAdmin(MaskedAdmin[Thread]):
             "title": "Live",
             "media": Media(css=STYLES, js=LIVE),
             "sight": replace(sight, shown=sight.is_open),
-            "page": live_page(thread),
+            "page": live.live_page(thread),
         }
         return TemplateResponse(request, "admin/conversations/thread/live.html", context)
 

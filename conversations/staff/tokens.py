@@ -3,18 +3,16 @@ from typing import Any
 from django import forms
 from django.contrib import admin, messages
 from django.contrib.admin import ActionLocation
-from django.contrib.auth.models import User
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.utils import timezone
 from django.utils.cache import add_never_cache_headers
-from django.utils.safestring import SafeString
 
 from conversations.accounts import limits, tokens
 from conversations.models import ApiToken
 from conversations.staff import display
-from conversations.staff.base import InspectionAdmin
+from conversations.staff.base import InspectionAdmin, column, user_column
 from conversations.web.forms import TokenForm
 
 
@@ -39,6 +37,13 @@ class ApiTokenAdmin(InspectionAdmin[ApiToken]):
     empty_text = (
         "No tokens. People make them at /account/tokens/, programs with their password at POST /api/v1/auth/token/."
     )
+
+    owner = user_column()
+    granted = column("scopes", "scopes", ", ".join)
+    created = column("created", "created_at", display.when, sort="created_at")
+    expires = column("expires", "expires_at", display.when, sort="expires_at")
+    used = column("last used", "last_used_at", display.when, sort="last_used_at")
+    revoked = column("revoked", "revoked_at", display.when)
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return request.user.has_perm("conversations.add_apitoken")
@@ -77,32 +82,8 @@ class ApiTokenAdmin(InspectionAdmin[ApiToken]):
             self.log_change(request, token, "Revoked.")
         self.message_user(request, f"Revoked: {len(valid)}. They stop working at once.", messages.SUCCESS)
 
-    @admin.display(description="user", ordering="user__username")
-    def owner(self, token: ApiToken) -> SafeString:
-        return display.link(User, token.user_id, token.user)
-
-    @admin.display(description="scopes")
-    def granted(self, token: ApiToken) -> str:
-        return ", ".join(token.scopes)
-
     @admin.display
     def state(self, token: ApiToken) -> str:
         if token.revoked_at:
             return "revoked"
         return "expired" if token.expires_at <= timezone.now() else "valid"
-
-    @admin.display(ordering="created_at")
-    def created(self, token: ApiToken) -> SafeString | str:
-        return display.when(token.created_at)
-
-    @admin.display(ordering="expires_at")
-    def expires(self, token: ApiToken) -> SafeString | str:
-        return display.when(token.expires_at)
-
-    @admin.display(description="last used", ordering="last_used_at")
-    def used(self, token: ApiToken) -> SafeString | str:
-        return display.when(token.last_used_at)
-
-    @admin.display
-    def revoked(self, token: ApiToken) -> SafeString | str:
-        return display.when(token.revoked_at)

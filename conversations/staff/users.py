@@ -21,7 +21,7 @@ from conversations.accounts.limits import by_default
 from conversations.models import ApiToken, Thread, UserLimits
 from conversations.runtime.site import site_address
 from conversations.staff import deletion_counts, display
-from conversations.staff.base import STYLES
+from conversations.staff.base import STYLES, column
 from conversations.threads import deletion
 from memory.models import Consolidation, DailySummary, Memory, Topic
 
@@ -86,6 +86,9 @@ class UserAdmin(BaseAdmin):
     inlines = [LimitsInline]
     actions = ["link_for_password"]
 
+    joined = column("joined", "date_joined", display.when, sort="date_joined")
+    seen = column("last sign-in", "last_login", display.when, sort="last_login")
+
     @admin.action(
         permissions=["change"],
         description="Make a link for a new password",
@@ -119,14 +122,6 @@ class UserAdmin(BaseAdmin):
 
     class Media:
         css = STYLES
-
-    @admin.display(ordering="date_joined")
-    def joined(self, user: User) -> SafeString | str:
-        return display.when(user.date_joined)
-
-    @admin.display(description="last sign-in", ordering="last_login")
-    def seen(self, user: User) -> SafeString | str:
-        return display.when(user.last_login)
 
     @admin.display(description="is to go", ordering="deletion__due_at")
     def leaves(self, user: User) -> SafeString | str:

@@ -72,40 +72,30 @@ class Chart:
         return not self.bars and not self.lines
 
 
-def bars(slug: str, title: str, labels: Sequence[str], series: Sequence[Series], **options: object) -> Chart:
-    """The values of each label on one another."""
-    stacks = [math.fsum(value or 0 for value in values) for values in zip(*(one.values for one in series), strict=True)]
-    return _chart(slug, title, labels, series, top=max(stacks, default=0), are_bars=True, **options)  # type: ignore[arg-type]
-
-
-def lines(slug: str, title: str, labels: Sequence[str], series: Sequence[Series], **options: object) -> Chart:
-    top = max((value for one in series for value in one.values if value is not None), default=0)
-    return _chart(slug, title, labels, series, top=top, are_bars=False, **options)  # type: ignore[arg-type]
-
-
-def _chart(
+def chart(
     slug: str,
     title: str,
     labels: Sequence[str],
     series: Sequence[Series],
     *,
-    top: float,
-    are_bars: bool,
     show: Callable[[float], str],
     tick: Callable[[float], str] | None = None,
     note: str = "",
     most: float | None = None,
+    are_lines: bool = False,
 ) -> Chart:
-    scale = nice(most or top)
+    """Bars that stand on one another for each label, or lines."""
+    by_label = list(zip(*(one.values for one in series), strict=True))
+    top = max(((max if are_lines else math.fsum)([value or 0 for value in values]) for values in by_label), default=0)
+    scale, step = nice(most or top), (RIGHT_EDGE - LEFT) / max(len(labels), 1)
     has_any = any(value for one in series for value in one.values)
-    step = (RIGHT_EDGE - LEFT) / max(len(labels), 1)
     return Chart(
         slug=slug,
         title=title,
         note=note,
         legend=[(one.name, one.look) for one in series],
-        bars=list(_bars(labels, series, scale, step, show)) if are_bars and has_any else [],
-        lines=[_line(one, scale, step) for one in series] if not are_bars and has_any else [],
+        bars=list(_bars(labels, series, scale, step, show)) if has_any and not are_lines else [],
+        lines=[_line(one, scale, step) for one in series] if has_any and are_lines else [],
         ticks=[
             ChartTick(at=_y(value, scale), label=(tick or show)(value) if value else "0")
             for value in (0, scale / 2, scale)

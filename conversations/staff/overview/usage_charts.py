@@ -1,18 +1,19 @@
 """What all model requests came to over time: figures of hours, added up by what is asked for, as charts."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from functools import partial
+from operator import itemgetter
 
 from django.utils import timezone
 
 from conversations.context.reasons import Reason
 from conversations.providers import prices
 from conversations.staff import display
-from conversations.staff.overview import charts
-from conversations.staff.overview.charts import Chart, Series, Value
+from conversations.staff.overview.charts import Chart, Series, Value, chart
 from conversations.upkeep import hourly_figures
 from conversations.upkeep.hourly_figures import Hour
 
@@ -56,14 +57,19 @@ RANGES = (
 )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(kw_only=True)
 class UsageStep:
     """What the requests that began within a step came to. ``cost`` is of those whose price is known."""
 
-    label: str
-    sums: Counter[str]
-    cost: Decimal
-    unpriced: int
+    label: str = ""
+    sums: Counter[str] = field(default_factory=Counter)
+    cost: Decimal = Decimal(0)
+    unpriced: int = 0
+
+    def add(self, figures: Counter[str], cost: Decimal | None, unpriced: int = 0) -> None:
+        self.sums.update(figures)
+        self.cost += cost or 0
+        self.unpriced += unpriced
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,26 +117,13 @@ def first_step(shown: Range, until: datetime) -> datetime:
 
 
 def steps_of(shown: Range, start: datetime, hours: Iterable[Hour], known: prices.PriceList) -> list[UsageStep]:
-    sums: list[Counter[str]] = [Counter() for _ in range(shown.steps)]
-    costs = [Decimal(0)] * shown.steps
-    unpriced = [0] * shown.steps
+    begins = [timezone.localtime(start + index * shown.step) for index in range(shown.steps)]
+    steps = [UsageStep(label=at.strftime(shown.shown)) for at in begins]
     for hour in hours:
-        index = (hour.hour - start) // shown.step
-        sums[index].update(hour.figures)
         cost = cost_of(hour, known)
-        if cost is None:
-            unpriced[index] += hour.figures["reported"]
-        else:
-            costs[index] += cost
-    return [
-        UsageStep(
-            label=timezone.localtime(start + index * shown.step).strftime(shown.shown),
-            sums=sums[index],
-            cost=costs[index],
-            unpriced=unpriced[index],
-        )
-        for index in range(shown.steps)
-    ]
+        unpriced = hour.figures["reported"] if cost is None else 0
+        steps[(hour.hour - start) // shown.step].add(hour.figures, cost, unpriced)
+    return steps
 
 
 def cost_of(hour: Hour, known: prices.PriceList) -> Decimal | None:
@@ -140,19 +133,22 @@ def cost_of(hour: Hour, known: prices.PriceList) -> Decimal | None:
 
 
 def together(steps: Sequence[UsageStep]) -> UsageStep:
-    sums: Counter[str] = Counter()
+    whole = UsageStep()
     for step in steps:
-        sums.update(step.sums)
-    cost = sum((step.cost for step in steps), Decimal(0))
-    return UsageStep(label="", sums=sums, cost=cost, unpriced=sum(step.unpriced for step in steps))
+        whole.add(step.sums, step.cost, step.unpriced)
+    return whole
 
 
 def requests_of(sums: Mapping[str, int]) -> int:
     return sum(sums.get(f"status {status}", 0) for status in STATUSES)
 
 
+def added(kinds: Sequence[str], sums: Counter[str]) -> int:
+    return sum(sums[kind] for kind in kinds)
+
+
 def prompt_of(sums: Counter[str]) -> int:
-    return sums["input"] + sums["cache_read"] + sums["cache_write"] + sums["cache_write_hour"]
+    return added(("input", "cache_read", "cache_write", "cache_write_hour"), sums)
 
 
 def cache_share(sums: Counter[str]) -> float | None:
@@ -190,31 +186,38 @@ def facts(whole: UsageStep) -> list[KeyFigure]:
 
 def charts_of(steps: Sequence[UsageStep], whole: UsageStep) -> list[Chart]:
     labels = [step.label for step in steps]
-    sums = [step.sums for step in steps]
     count = "{:,.0f}".format
     left_out = [reason for reason in LEFT_OUT if whole.sums[f"left_out {reason.value}"]]
+
+    def series(name: str, look: str, value: Callable[[Counter[str]], Value]) -> Series:
+        return Series(name=name, look=look, values=[value(step.sums) for step in steps])
+
+    def latency(slug: str, title: str, kind: str) -> Chart:
+        shares = [
+            series(name, name, partial(hourly_figures.percentile, name=kind, share=SHARES[name])) for name in SHARES
+        ]
+        note = "to within a tenth: half and 95 of 100 took no longer"
+        return chart(slug, title, labels, shares, show=display.milliseconds, note=note, are_lines=True)
+
     return [
-        charts.bars(
+        chart(
             "requests",
             "Model requests",
             labels,
-            [Series(name=name, look=name, values=[one[f"status {name}"] for one in sums]) for name in STATUSES],
+            [series(name, name, itemgetter(f"status {name}")) for name in STATUSES],
             show=count,
             note="by how they ended",
         ),
-        charts.bars(
+        chart(
             "tokens",
             "Tokens",
             labels,
-            [
-                Series(name=name, look=kind, values=[sum(one[each] for each in counted) for one in sums])
-                for kind, (name, counted) in USED.items()
-            ],
+            [series(name, kind, partial(added, kinds)) for kind, (name, kinds) in USED.items()],
             show=count,
             tick=short_number,
             note="as reported",
         ),
-        charts.bars(
+        chart(
             "cost",
             "Cost",
             labels,
@@ -222,58 +225,35 @@ def charts_of(steps: Sequence[UsageStep], whole: UsageStep) -> list[Chart]:
             show=lambda value: display.money(Decimal(str(value))),
             note="by list prices",
         ),
-        charts.lines(
+        chart(
             "cache",
             "Input from the prompt cache",
             labels,
-            [Series(name="share of the input", look="cache_read", values=[cache_share(one) for one in sums])],
+            [series("share of the input", "cache_read", cache_share)],
             show=percent,
             most=1,
+            are_lines=True,
         ),
-        latency("first-token", "Time to the first token", "first_token", labels, sums),
-        latency("took", "Time in all", "took", labels, sums),
-        charts.bars(
+        latency("first-token", "Time to the first token", "first_token"),
+        latency("took", "Time in all", "took"),
+        chart(
             "left-out",
             "Turns left out",
             labels,
-            [
-                Series(name=reason.label, look=reason.value, values=[one[f"left_out {reason.value}"] for one in sums])
-                for reason in left_out
-            ],
+            [series(reason.label, reason.value, itemgetter(f"left_out {reason.value}")) for reason in left_out],
             show=count,
             tick=short_number,
             note="by reason, summed over the requests",
         ),
-        charts.bars(
+        chart(
             "recalled",
             "Requests with something recalled",
             labels,
-            [
-                Series(name="recalled for the message", look="recalled", values=[one["recalled"] for one in sums]),
-            ],
+            [series("recalled for the message", "recalled", itemgetter("recalled"))],
             show=count,
             note="memories and earlier turns, beside the message",
         ),
     ]
-
-
-def latency(slug: str, title: str, kind: str, labels: Sequence[str], sums: Sequence[Counter[str]]) -> Chart:
-    series = [
-        Series(name=name, look=name, values=[_percentile(one, kind, share) for one in sums])
-        for name, share in SHARES.items()
-    ]
-    return charts.lines(
-        slug,
-        title,
-        labels,
-        series,
-        show=display.milliseconds,
-        note="to within a tenth: half and 95 of 100 took no longer",
-    )
-
-
-def _percentile(sums: Counter[str], kind: str, share: float) -> Value:
-    return hourly_figures.percentile(sums, kind, share)
 
 
 def percent(value: float) -> str:

@@ -7,7 +7,7 @@ read: a page says whether more follow, and the whole list how many PostgreSQL th
 import calendar
 import uuid
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any
 
 from django.contrib.admin.views.main import ChangeList
@@ -123,46 +123,39 @@ class RequestChangeList(ChangeList):
     @cached_property
     def periods(self) -> dict[str, Any] | None:
         """The choices of the date hierarchy, from the first row to the last, whether a day between them has rows or not."""
-        chosen = {name: self.params.get(f"created_at__{name}") for name in PERIODS}
         first, last = (self._edge(order) for order in ("id", "-id"))
         if first is None or last is None:
             return None
-        years, months, days = (int(value) if value and value.isdigit() else None for value in chosen.values())
-        if years and months and days:
-            here = datetime(years, months, days)
-            return self._hierarchy([Period(title=f"{here:%B %-d}")], {"year": years, "month": months}, f"{here:%B %Y}")
-        if years is None and first.year == last.year:
-            years = last.year
-            if first.month == last.month:
-                months = last.month
-        if years and months:
-            ends = calendar.monthrange(years, months)[1]
-            choices = [
-                self._period({"year": years, "month": months, "day": day}, f"{datetime(years, months, day):%B %-d}")
-                for day in range(1, ends + 1)
-                if first.date() <= datetime(years, months, day).date() <= last.date()
-            ]
-            return self._hierarchy(choices, {"year": years}, str(years))
-        if years:
-            choices = [
-                self._period({"year": years, "month": month}, f"{datetime(years, month, 1):%B %Y}")
-                for month in range(1, 13)
-                if (first.year, first.month) <= (years, month) <= (last.year, last.month)
-            ]
-            return self._hierarchy(choices, {}, "All dates")
-        every = [self._period({"year": year}, str(year)) for year in range(first.year, last.year + 1)]
-        return {"back": None, "choices": every}
+        year, month, day = (int(value) if value.isdigit() else None for value in map(self._chosen, PERIODS))
+        if year and month and day:
+            here = datetime(year, month, day)
+            back = self._period(f"{here:%B %Y}", year, month)
+            return {"back": back, "choices": [Period(title=f"{here:%B %-d}")]}
+        if year is None and first.year == last.year:
+            year = last.year
+            month = last.month if first.month == last.month else month
+        if year and month:
+            days = (date(year, month, day) for day in range(1, calendar.monthrange(year, month)[1] + 1))
+            shown = [at for at in days if first.date() <= at <= last.date()]
+            choices = [self._period(f"{at:%B %-d}", year, month, at.day) for at in shown]
+            return {"back": self._period(str(year), year), "choices": choices}
+        if year:
+            months = (date(year, month, 1) for month in range(1, 13))
+            shown = [at for at in months if first.date().replace(day=1) <= at <= last.date()]
+            choices = [self._period(f"{at:%B %Y}", year, at.month) for at in shown]
+            return {"back": self._period("All dates"), "choices": choices}
+        return {"back": None, "choices": [self._period(str(year), year) for year in range(first.year, last.year + 1)]}
 
-    def _hierarchy(self, choices: list[Period], above: dict[str, int], title: str) -> dict[str, Any]:
-        return {"back": self._period(above, title), "choices": choices}
+    def _chosen(self, period: str) -> str:
+        return self.params.get(f"created_at__{period}") or ""
 
-    def _period(self, chosen: dict[str, int], title: str) -> Period:
-        values = {f"created_at__{name}": value for name, value in chosen.items()}
+    def _period(self, title: str, *chosen: int) -> Period:
+        values = {f"created_at__{name}": value for name, value in zip(PERIODS, chosen, strict=False)}
         return Period(title=title, link=self.get_query_string(values, remove=["created_at__", AFTER, BEFORE]))
 
     def _edge(self, order: str) -> datetime | None:
-        queryset = ContextSnapshot.objects.order_by(order).values_list("created_at", flat=True).first()
-        return timezone.localtime(queryset) if queryset else None
+        at = ContextSnapshot.objects.order_by(order).values_list("created_at", flat=True).first()
+        return timezone.localtime(at) if at else None
 
 
 def all_rows() -> tuple[int, bool]:

@@ -19,7 +19,7 @@ from conversations.models import ContentAccess, ContextSnapshot, Thread
 from conversations.providers import prices
 from conversations.staff import access, display
 from conversations.staff.access import Sight
-from conversations.staff.base import STYLES
+from conversations.staff.base import STYLES, column
 from conversations.staff.compare.compare_views import CompareViews
 from conversations.staff.content import MaskedInspectionAdmin
 from conversations.staff.overview.overview_page import overview_context
@@ -49,6 +49,8 @@ class ContextSnapshotAdmin(CompareViews, MaskedInspectionAdmin[ContextSnapshot])
     show_facets = admin.ShowFacets.NEVER
     fields = ()
     empty_text = "No model requests. Each message that somebody sends makes one, recorded before the model is called."
+
+    created = column("time", "created_at", display.when)
 
     class Media:
         css = STYLES
@@ -122,10 +124,6 @@ class ContextSnapshotAdmin(CompareViews, MaskedInspectionAdmin[ContextSnapshot])
             obj.pk,
             obj,
         )
-
-    @admin.display(description="time")
-    def created(self, snapshot: ContextSnapshot) -> SafeString | str:
-        return display.when(snapshot.created_at)
 
     @admin.display(description="user, thread")
     def owner(self, snapshot: ContextSnapshot) -> SafeString:
