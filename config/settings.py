@@ -144,6 +144,13 @@ CONTEXT_SOURCES = [
     "memory.sources.recall.RecallSource",
 ]
 
+# What a model may do beside writing, in the order in which it is offered: a file each.
+TOOLS = [
+    "artifacts.tools.read_artifact.TOOL",
+    "artifacts.tools.save_artifact.TOOL",
+    "memory.tools.search_messages.TOOL",
+]
+
 # The model
 ANTHROPIC_API_KEY = env("ANTHROPIC_API_KEY")
 ANTHROPIC_BASE_URL = env("ANTHROPIC_BASE_URL")

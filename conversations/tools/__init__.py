@@ -1,8 +1,9 @@
-"""What a model may do beside writing: each file here that has a ``TOOL`` is one. A new tool is one more file."""
+"""What a model may do beside writing: ``TOOLS`` of the settings lists the tools, which lie in the apps of their subjects."""
 
 from functools import cache
-from importlib import import_module
-from pkgutil import iter_modules
+
+from django.conf import settings
+from django.utils.module_loading import import_string
 
 from conversations.context.tool_sections import NO_TOOLS, ToolTexts
 from conversations.models import Assistant
@@ -13,8 +14,7 @@ from conversations.tools.base import Tool
 @cache
 def registered() -> dict[str, Tool]:
     """All tools by name."""
-    modules = (import_module(f"{__name__}.{module.name}") for module in iter_modules(__path__))
-    tools: list[Tool] = [module.TOOL for module in modules if hasattr(module, "TOOL")]
+    tools: list[Tool] = [import_string(path) for path in settings.TOOLS]
     return {tool.name: tool for tool in tools}
 
 
