@@ -35,13 +35,14 @@ from conversations.tools import tools_for
 
 MOST_TOKENS, MOST_TURNS = 200_000, 2_000
 BUDGETS = {
-    "total_tokens": "Whole context",
-    "hard_cap_tokens": "Hard cap",
-    "history_tokens_high": "History, at most",
-    "history_tokens_low": "History, after it drops",
-    "history_turns_max": "Turns, at most",
-    "history_turns_min": "Turns, after it drops",
+    "total_tokens": ("Whole context", 0, MOST_TOKENS),
+    "hard_cap_tokens": ("Hard cap", 1, MOST_TOKENS),
+    "history_tokens_high": ("History, at most", 0, MOST_TOKENS),
+    "history_tokens_low": ("History, after it drops", 0, MOST_TOKENS),
+    "history_turns_max": ("Turns, at most", 2, MOST_TURNS),
+    "history_turns_min": ("Turns, after it drops", 0, MOST_TURNS),
 }
+"""Columns of an assistant with what they are called, and the least and the most of each."""
 TODAY = "the assistant as it is today"
 ELSEWHERE = (TODAY, True)
 """Where a part comes from that is another than it was, and whether that is of today. Sources say it of theirs."""
@@ -56,22 +57,6 @@ class WhatIfForm(forms.Form):
     """What is left empty stays as it was, or as the other assistant has it."""
 
     assistant = forms.ModelChoiceField(Assistant.objects.all(), required=False, empty_label="the same")
-    total_tokens = forms.IntegerField(label=BUDGETS["total_tokens"], required=False, min_value=0, max_value=MOST_TOKENS)
-    hard_cap_tokens = forms.IntegerField(
-        label=BUDGETS["hard_cap_tokens"], required=False, min_value=1, max_value=MOST_TOKENS
-    )
-    history_tokens_high = forms.IntegerField(
-        label=BUDGETS["history_tokens_high"], required=False, min_value=0, max_value=MOST_TOKENS
-    )
-    history_tokens_low = forms.IntegerField(
-        label=BUDGETS["history_tokens_low"], required=False, min_value=0, max_value=MOST_TOKENS
-    )
-    history_turns_max = forms.IntegerField(
-        label=BUDGETS["history_turns_max"], required=False, min_value=2, max_value=MOST_TURNS
-    )
-    history_turns_min = forms.IntegerField(
-        label=BUDGETS["history_turns_min"], required=False, min_value=0, max_value=MOST_TURNS
-    )
     filtering = forms.ChoiceField(
         label="Fulfilled artifact requests",
         required=False,
@@ -85,8 +70,9 @@ class WhatIfForm(forms.Form):
     def __init__(self, record: Record, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.record = record
-        for name in BUDGETS:
-            self.fields[name].widget.attrs["placeholder"] = getattr(record.settings.assistant, name)
+        budgets = {name: _budget_field(name, record.settings.assistant) for name in BUDGETS}
+        assistant = self.fields.pop("assistant")
+        self.fields = {"assistant": assistant, **budgets, **self.fields}
 
     @property
     def is_asked(self) -> bool:
@@ -102,23 +88,25 @@ class WhatIfForm(forms.Form):
         except ProviderError as error:
             raise forms.ValidationError(error.message) from error
         assistant = self.settings.assistant
-        if (
-            not assistant.history_tokens_low
-            <= assistant.history_tokens_high
-            <= assistant.total_tokens
-            <= assistant.hard_cap_tokens
-        ):
-            marks = [
-                assistant.history_tokens_low,
-                assistant.history_tokens_high,
-                assistant.total_tokens,
-                assistant.hard_cap_tokens,
-            ]
+        marks = [
+            assistant.history_tokens_low,
+            assistant.history_tokens_high,
+            assistant.total_tokens,
+            assistant.hard_cap_tokens,
+        ]
+        if marks != sorted(marks):
             now = " ≤ ".join(f"{mark:,}" for mark in marks)
             raise forms.ValidationError(f"Keep history after it drops ≤ history ≤ whole context ≤ hard cap, not {now}.")
         if assistant.history_turns_min > assistant.history_turns_max:
             raise forms.ValidationError("Keep turns after it drops ≤ turns at most.")
         return values
+
+
+def _budget_field(name: str, assistant: Assistant) -> forms.IntegerField:
+    least, most = BUDGETS[name][1:]
+    field = forms.IntegerField(label=BUDGETS[name][0], required=False, min_value=least, max_value=most)
+    field.widget.attrs["placeholder"] = getattr(assistant, name)
+    return field
 
 
 def _settings(record: Record, values: dict[str, Any]) -> Settings:
