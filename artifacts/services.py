@@ -14,17 +14,28 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from artifacts.models import Artifact, ArtifactVersion, Kind
+from conversations.errors import OpenbookError
 
 MAX_TITLE_CHARS = 200
 MAX_VERSIONS = 1_000
+STATUSES = {
+    "version_conflict": 409,
+    "artifact_deleted": 409,
+    "too_many_versions": 409,
+    "artifact_too_long": 413,
+    "export_failed": 422,
+    "export_too_long": 413,
+}
+"""Of errors, by code; the others' is 400."""
 
 
-class ArtifactError(Exception):
-    """What can't be stored, told so that the one who asked knows what to do. ``code`` is stable."""
+class ArtifactError(OpenbookError):
+    """What can't be stored or exported, told so that the one who asked knows what to do."""
 
     def __init__(self, code: str, message: str, **details: Any) -> None:
-        super().__init__(message)
-        self.code, self.message, self.details = code, message, details
+        super().__init__(message, **details)
+        self.code, self.status = code, STATUSES.get(code, 400)
+        self.type = "conflict" if self.status == 409 else "invalid_request"
 
 
 @dataclass(frozen=True, kw_only=True)

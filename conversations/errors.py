@@ -58,12 +58,6 @@ class ImportTooLarge(OpenbookError):
     code, status = "import_too_large", 413
 
 
-class AlreadyExists(OpenbookError):
-    """An id of an import is taken, by whomever. ``details`` holds what it is of and the id."""
-
-    type, code, status = "conflict", "already_exists", 409
-
-
 class NotFound(OpenbookError):
     """Unknown, or another user's: the two can't be told apart from outside."""
 
@@ -101,11 +95,6 @@ class PresetNotFound(NotFound):
     message = "There is no such preset, or the thread's assistant doesn't offer it. Ask for the thread's presets."
 
 
-class NothingToWorkFrom(OpenbookError):
-    type, code, status = "conflict", "nothing_to_work_from", 409
-    message = "A preset works from the conversation. Say first what it is about."
-
-
 class TokenNotFound(NotFound):
     code = "token_not_found"
     message = "There is no such token, or it isn't yours, or it is revoked already. Check the id."
@@ -121,38 +110,35 @@ class VersionNotFound(NotFound):
     message = "The artifact has no such version. Its versions count from 1."
 
 
-class ArtifactRefused(OpenbookError):
-    """What ``artifacts.services`` raises as an ``ArtifactError``, told at a door, with the same code."""
+class Conflict(OpenbookError):
+    """Not as things stand."""
 
-    def __init__(self, code: str, message: str, **details: Any) -> None:
-        super().__init__(message, **details)
-        self.code = code
-        self.status = ARTIFACT_STATUSES.get(code, 400)
-        self.type = "conflict" if self.status == 409 else "invalid_request"
+    type, status = "conflict", 409
 
 
-ARTIFACT_STATUSES = {
-    "version_conflict": 409,
-    "artifact_deleted": 409,
-    "too_many_versions": 409,
-    "artifact_too_long": 413,
-    "export_failed": 422,
-    "export_too_long": 413,
-}
+class AlreadyExists(Conflict):
+    """An id of an import is taken, by whomever. ``details`` holds what it is of and the id."""
+
+    code = "already_exists"
 
 
-class ReplyInProgress(OpenbookError):
-    type, code, status = "conflict", "reply_in_progress", 409
+class NothingToWorkFrom(Conflict):
+    code = "nothing_to_work_from"
+    message = "A preset works from the conversation. Say first what it is about."
+
+
+class ReplyInProgress(Conflict):
+    code = "reply_in_progress"
     message = "A reply is still running in this thread. Wait for it to end or stop it, then send again."
 
 
-class CannotRetry(OpenbookError):
-    type, code, status = "conflict", "cannot_retry", 409
+class CannotRetry(Conflict):
+    code = "cannot_retry"
     message = "Only the reply to the newest message can be retried."
 
 
-class CannotContinue(OpenbookError):
-    type, code, status = "conflict", "cannot_continue", 409
+class CannotContinue(Conflict):
+    code = "cannot_continue"
     message = "Only the newest answer can be gone on with, and only where it was cut short."
 
 

@@ -19,6 +19,7 @@ from conversations import wire
 from conversations.models import ContextSnapshot, Message, Reply, ReplyEvent, Thread
 from conversations.providers.base import Usage
 from conversations.runtime.shapes import fill, moment
+from conversations.runtime.sql_files import read_statements
 from conversations.wire.artifacts import artifact_note
 from conversations.wire.events import (
     ArtifactRequestedData,
@@ -34,6 +35,7 @@ OWNER = f"{socket.gethostname()[:60]}.{os.getpid()}.{secrets.token_hex(4)}"
 LEASE = timedelta(seconds=8)
 LONGEST_LEASE = timedelta(minutes=1)
 """One that lasts longer was given before the clock was set back: whoever lives has renewed it since."""
+BEAT = read_statements(__file__)["beat"]
 READ_AT_ONCE = 200
 PURGED_AT_ONCE = 500
 ENDINGS = ("reply.completed", "reply.stopped", "reply.interrupted", "reply.failed")
@@ -66,25 +68,6 @@ class Event:
 def data_of[S](event: Event, shape: type[S]) -> S:
     """The data of an event whose type has this shape."""
     return cast("S", event.data)
-
-
-# One statement for all running replies of a process: renew their leases, append what they produced, and learn which of
-# them still belong to this process and which are asked to stop. A reply that was taken away gets no event any more.
-BEAT = """
-WITH mine AS (
-    UPDATE conversations_reply SET lease_until = now() + %(lease)s
-    WHERE id = ANY(%(replies)s) AND owner = %(owner)s AND status = 'running'
-    RETURNING id, stop_requested_at IS NOT NULL AS stop
-), written AS (
-    INSERT INTO conversations_replyevent (reply_id, seq, type, data, at)
-    SELECT event.* FROM unnest(
-        %(ids)s::uuid[], %(seqs)s::int[], %(types)s::text[], %(data)s::jsonb[], %(times)s::timestamptz[]
-    ) AS event (reply_id, seq, type, data, at)
-    WHERE event.reply_id IN (SELECT id FROM mine)
-    ON CONFLICT DO NOTHING
-)
-SELECT id, stop FROM mine
-"""
 
 
 def beat(*, replies: list[uuid.UUID], events: list[Event]) -> dict[uuid.UUID, bool]:

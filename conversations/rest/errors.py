@@ -11,7 +11,6 @@ from django.views.decorators.csrf import csrf_exempt
 from rest_framework import exceptions
 from rest_framework.response import Response
 
-from artifacts.services import ArtifactError
 from conversations import errors
 from conversations.rest import throttling
 
@@ -68,8 +67,6 @@ def _translated(exception: Exception) -> Exception:
         case OperationalError() | InterfaceError():
             log.exception("database unreachable")
             return errors.Unavailable()
-        case ArtifactError() as refused:
-            return errors.ArtifactRefused(refused.code, refused.message, **refused.details)
         case RequestDataTooBig():
             return message_too_long()
         case RecursionError():

@@ -3,7 +3,7 @@
 import uuid
 
 from django.contrib.auth.models import User
-from django.db.models import OuterRef, QuerySet, Subquery
+from django.db.models import Model, OuterRef, QuerySet, Subquery
 from django.utils import timezone
 
 from artifacts.models import Artifact, Preset
@@ -30,10 +30,7 @@ def of(user: User) -> QuerySet[Thread]:
 
 def get(user: User, thread_id: str | uuid.UUID) -> Thread:
     """Raises ``ThreadNotFound`` where the id is malformed, unknown or another user's."""
-    thread = of(user).select_related("assistant").filter(id=identifier(thread_id, ThreadNotFound)).first()
-    if thread is None:
-        raise ThreadNotFound
-    return thread
+    return _row(of(user).select_related("assistant"), thread_id, ThreadNotFound)
 
 
 def messages_of(thread: Thread) -> QuerySet[Message]:
@@ -42,17 +39,11 @@ def messages_of(thread: Thread) -> QuerySet[Message]:
 
 
 def message_of(user: User, message_id: str | uuid.UUID) -> Message:
-    message = Message.objects.filter(thread__user=user, id=identifier(message_id, MessageNotFound)).first()
-    if message is None:
-        raise MessageNotFound
-    return message
+    return _row(Message.objects.filter(thread__user=user), message_id, MessageNotFound)
 
 
 def reply_of(user: User, reply_id: str | uuid.UUID) -> Reply:
-    reply = Reply.objects.filter(thread__user=user, id=identifier(reply_id, ReplyNotFound)).first()
-    if reply is None:
-        raise ReplyNotFound
-    return reply
+    return _row(Reply.objects.filter(thread__user=user), reply_id, ReplyNotFound)
 
 
 def preset_of(thread: Thread, slug: str) -> Preset:
@@ -69,10 +60,8 @@ def requests_of(user: User) -> QuerySet[ContextSnapshot]:
 
 def artifact_of(user: User, artifact_id: str | uuid.UUID, *, deleted: bool = False) -> Artifact:
     """Raises ``ArtifactNotFound``, also for one that is deleted unless that is asked for."""
-    artifact = Artifact.objects.filter(thread__user=user, id=identifier(artifact_id, ArtifactNotFound)).first()
-    if artifact is None or (artifact.deleted_at and not deleted):
-        raise ArtifactNotFound
-    return artifact
+    artifacts = Artifact.objects.filter(thread__user=user)
+    return _row(artifacts if deleted else artifacts.filter(deleted_at=None), artifact_id, ArtifactNotFound)
 
 
 def presets_of(thread: Thread) -> QuerySet[Preset]:
@@ -126,6 +115,13 @@ def title_from(text: str) -> str:
     if len(line) <= TITLE_CHARS:
         return line
     return line[:TITLE_CHARS].rsplit(" ", 1)[0].rstrip(",.;:") + "…"
+
+
+def _row[M: Model](rows: QuerySet[M], id: str | uuid.UUID, otherwise: type[NotFound]) -> M:
+    row = rows.filter(pk=identifier(id, otherwise)).first()
+    if row is None:
+        raise otherwise
+    return row
 
 
 def identifier(value: str | uuid.UUID, otherwise: type[NotFound]) -> uuid.UUID:

@@ -1,0 +1,17 @@
+-- For all running replies of a process: renew their leases, append what they produced, and learn which of them still belong to
+-- this process and which are asked to stop. A reply that was taken away gets no event any more.
+
+-- name: beat
+WITH mine AS (
+    UPDATE conversations_reply SET lease_until = now() + %(lease)s
+    WHERE id = ANY(%(replies)s) AND owner = %(owner)s AND status = 'running'
+    RETURNING id, stop_requested_at IS NOT NULL AS stop
+), written AS (
+    INSERT INTO conversations_replyevent (reply_id, seq, type, data, at)
+    SELECT event.* FROM unnest(
+        %(ids)s::uuid[], %(seqs)s::int[], %(types)s::text[], %(data)s::jsonb[], %(times)s::timestamptz[]
+    ) AS event (reply_id, seq, type, data, at)
+    WHERE event.reply_id IN (SELECT id FROM mine)
+    ON CONFLICT DO NOTHING
+)
+SELECT id, stop FROM mine
