@@ -21,7 +21,7 @@ from tests.processes import server
 PAYLOADS = int(os.environ.get("OPENBOOK_TEST_PAYLOADS", "12"))
 LOOK_UP = "<script>fetch('http://{name}/').catch(() => fetch('{url}/looked-up'))</script>"
 RUN_ALL = """async ([id, contents, run]) => {
-    const { renderPage } = await import("/static/conversations/js/artifacts/page.js");
+    const { renderPage } = await import("/static/artifacts/js/page.js");
     const shown = [];
     for (const [index, content] of contents.entries()) {
         const page = renderPage({ id, title: "Page", kind: "html", number: index + 1, content });

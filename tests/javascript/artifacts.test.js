@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { became, doing, kindOf, versionLine } from "../../conversations/static/conversations/js/artifacts/naming.js";
-import { csvRows, isMarkdown } from "../../conversations/static/conversations/js/artifacts/tables.js";
+import { became, doing, kindOf, versionLine } from "../../artifacts/static/artifacts/js/naming.js";
+import { csvRows, isMarkdown } from "../../artifacts/static/artifacts/js/tables.js";
 
 const ID = "0198c0de-0000-7000-8000-00000000abcd";
 

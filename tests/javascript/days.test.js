@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 
 import { byDay, dayGroup } from "../../conversations/static/conversations/js/days.js";
-import { dayIn, originOf } from "../../conversations/static/conversations/js/memory/words.js";
+import { dayIn, originOf } from "../../memory/static/memory/js/words.js";
 
 const now = new Date(2026, 10, 22, 0, 30);
 

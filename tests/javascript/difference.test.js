@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { linesOf, runsOf, tallyOf } from "../../conversations/static/conversations/js/artifacts/difference.js";
+import { linesOf, runsOf, tallyOf } from "../../artifacts/static/artifacts/js/difference.js";
 
 const textOf = (lines, ...kinds) =>
   lines.filter(({ kind }) => kinds.includes(kind)).map(({ pieces }) => pieces.map(({ text }) => text).join(""));

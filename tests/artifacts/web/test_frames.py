@@ -141,7 +141,7 @@ def test_diagrams_are_drawn_in_a_frame_that_holds_no_content_and_runs_our_script
     )
     assert re.findall('<script nonce=.([^"]+). src=.(/static/[^"]+).>', response.content.decode()) == [
         (nonce, "/static/vendor/mermaid/mermaid.tiny.js"),
-        (nonce, "/static/conversations/js/artifacts/drawing-frame.js"),
+        (nonce, "/static/artifacts/js/drawing-frame.js"),
     ]
     assert [
         Client().get("/artifacts/drawing/", headers=INSIDE).status_code,

@@ -2,7 +2,7 @@
 
 import { Announcer } from "./announce.js";
 import { api } from "./api.js";
-import { Workbench } from "./artifacts/workbench.js";
+import { Workbench } from "../../artifacts/js/workbench.js";
 import { Book } from "./book.js";
 import { clear } from "./clearing.js";
 import { Composer } from "./composer.js";

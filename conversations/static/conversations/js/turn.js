@@ -1,6 +1,6 @@
 /** One turn in the log: what the user wrote, or a reply that streams in, settles and may carry a note with Retry. */
 
-import { Parts } from "./artifacts/parts.js";
+import { Parts } from "../../artifacts/js/parts.js";
 import { openMenu } from "./dialogs.js";
 import { copyFrom, h, icon, iconButton } from "./dom.js";
 import { Thought } from "./thought.js";

@@ -1,6 +1,6 @@
 /** Diagrams, drawn apart: Mermaid reads a stranger's text in a frame of its own, and a picture comes back. */
 
-import { h } from "../dom.js";
+import { h } from "../../conversations/js/dom.js";
 
 const ADDRESS = "/artifacts/drawing/";
 const SECONDS = 20;

@@ -1,6 +1,6 @@
 /** The artifacts of one thread as the server has them, and what can be done with them. */
 
-import { api } from "../api.js";
+import { api } from "../../conversations/js/api.js";
 
 export class Shelf {
   #artifacts = new Map(); // id → artifact, the deleted ones too

@@ -1,8 +1,8 @@
 /** Puts the memory page together. What the server rendered can be read without it. */
 
-import { Announcer } from "../announce.js";
-import { byId } from "../dom.js";
-import { settleZone } from "../zone.js";
+import { Announcer } from "../../conversations/js/announce.js";
+import { byId } from "../../conversations/js/dom.js";
+import { settleZone } from "../../conversations/js/zone.js";
 import { Calendar } from "./calendar.js";
 import { Notes } from "./notes.js";
 import { wireSwitch, wireZone } from "./settings.js";

@@ -1,7 +1,7 @@
 /** Takes a file from the API along. Not a plain link: an error would be saved as if it were the file. */
 
-import { ApiError } from "../api.js";
-import { h } from "../dom.js";
+import { ApiError } from "../../conversations/js/api.js";
+import { h } from "../../conversations/js/dom.js";
 
 /** Raises ApiError. @param {string} path below the API's root */
 export async function download(path) {

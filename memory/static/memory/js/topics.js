@@ -1,7 +1,7 @@
 /** Open topics: resolved, and opened again, each where it stands until the page is loaded anew. */
 
-import { api } from "../api.js";
-import { byId } from "../dom.js";
+import { api } from "../../conversations/js/api.js";
+import { byId } from "../../conversations/js/dom.js";
 import { fail } from "./notes.js";
 
 /** @param {(words: string) => void} say */

@@ -3,9 +3,9 @@
  * once.
  */
 
-import { csrfToken } from "../api.js";
-import { confirmed } from "../dialogs.js";
-import { byId, h } from "../dom.js";
+import { csrfToken } from "../../conversations/js/api.js";
+import { confirmed } from "../../conversations/js/dialogs.js";
+import { byId, h } from "../../conversations/js/dom.js";
 
 const SCRIPTED = /<script[\s/>]|<[^<>]*[\s"'/]on\w+\s*=|javascript:/i;
 

@@ -1,7 +1,7 @@
 /** The panel beside the conversation: one artifact in one of its versions, or the list of all. A sheet on phones. */
 
-import { copyFrom, byId, h, icon } from "../dom.js";
-import { openMenu } from "../dialogs.js";
+import { copyFrom, byId, h, icon } from "../../conversations/js/dom.js";
+import { openMenu } from "../../conversations/js/dialogs.js";
 import { renderDifference } from "./difference.js";
 import { download } from "./download.js";
 import { Editor } from "./editor.js";
@@ -20,7 +20,7 @@ export class Panel {
   /**
    * @param {import("./shelf.js").Shelf} shelf
    * @param {Store} store
-   * @param {import("../announce.js").Announcer} announcer
+   * @param {import("../../conversations/js/announce.js").Announcer} announcer
    */
   constructor(shelf, store, announcer) {
     this.shelf = shelf;

@@ -3,8 +3,8 @@
 import { diffLines } from "diff/line.js";
 import { diffWordsWithSpace } from "diff/word.js";
 
-import { h } from "../dom.js";
-import { count } from "../words.js";
+import { h } from "../../conversations/js/dom.js";
+import { count } from "../../conversations/js/words.js";
 
 /** After this the whole old text is shown as removed and the new one as added. */
 const PATIENCE = 1500;

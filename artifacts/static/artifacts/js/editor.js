@@ -2,7 +2,7 @@
  * Editing an artifact by hand. What was typed is kept until it is saved or thrown away, whatever happens in between.
  */
 
-import { h } from "../dom.js";
+import { h } from "../../conversations/js/dom.js";
 import { renderDifference } from "./difference.js";
 
 export class Editor {

@@ -1,7 +1,7 @@
 /** What is made beside the conversation: brings the shelf, the panel, the cards and the presets together. */
 
-import { byId } from "../dom.js";
-import { newId } from "../outbox.js";
+import { byId } from "../../conversations/js/dom.js";
+import { newId } from "../../conversations/js/outbox.js";
 import { Cards } from "./cards.js";
 import { Panel } from "./panel.js";
 import { Presets } from "./presets.js";
@@ -13,7 +13,7 @@ export class Workbench {
   #asked = null; // {slug, id} of the preset that was clicked and has not begun
 
   /**
-   * @param {{store: Store, announcer: import("../announce.js").Announcer, log: import("../log.js").Log}} parts
+   * @param {{store: Store, announcer: import("../../conversations/js/announce.js").Announcer, log: import("../../conversations/js/log.js").Log}} parts
    * @param {{
    *   onStop: () => void,
    *   onRetry: (reply: string, model?: string) => void,

@@ -1,7 +1,7 @@
 /** What a reply consists of, in order: texts, and marks of what the model did in between. */
 
-import { h, icon } from "../dom.js";
-import { Prose } from "../prose.js";
+import { h, icon } from "../../conversations/js/dom.js";
+import { Prose } from "../../conversations/js/prose.js";
 import { became, doing } from "./naming.js";
 
 export class Parts {

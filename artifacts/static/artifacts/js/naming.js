@@ -1,6 +1,6 @@
 /** What artifacts, their kinds and the model's tools are called on the page. */
 
-import { clock } from "../words.js";
+import { clock } from "../../conversations/js/words.js";
 
 const KINDS = { document: "Document", code: "Code", html: "Page", svg: "Picture", mermaid: "Diagram", table: "Table" };
 const ORIGINS = { hand: "by hand", program: "by a program" };

@@ -1,9 +1,9 @@
 /** The list of notes: searched while one types, added to, loaded on, and opened at a note that a link names. */
 
-import { api } from "../api.js";
-import { byId } from "../dom.js";
-import { forget } from "../forgetting.js";
-import { count } from "../words.js";
+import { api } from "../../conversations/js/api.js";
+import { byId } from "../../conversations/js/dom.js";
+import { forget } from "../../conversations/js/forgetting.js";
+import { count } from "../../conversations/js/words.js";
 import { edit, noteOf, textOf } from "./note.js";
 
 const PAGE = 50;

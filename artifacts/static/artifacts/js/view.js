@@ -1,8 +1,8 @@
 /** One version of an artifact, as its kind is best seen. */
 
-import { dressCode } from "../code.js";
-import { h } from "../dom.js";
-import { Prose } from "../prose.js";
+import { dressCode } from "../../conversations/js/code.js";
+import { h } from "../../conversations/js/dom.js";
+import { Prose } from "../../conversations/js/prose.js";
 import { drawDiagram } from "./drawing.js";
 import { renderPage } from "./page.js";
 import { csvRows, isMarkdown } from "./tables.js";

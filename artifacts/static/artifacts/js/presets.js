@@ -1,8 +1,8 @@
 /** The presets of the thread's assistant: a menu by the composer. What it can't do now, it says why. */
 
-import { api } from "../api.js";
-import { openMenu } from "../dialogs.js";
-import { byId } from "../dom.js";
+import { api } from "../../conversations/js/api.js";
+import { openMenu } from "../../conversations/js/dialogs.js";
+import { byId } from "../../conversations/js/dom.js";
 
 const RUNNING = "A reply is being written. Wait for its end, or stop it.";
 const NOTHING = "Say something first: a preset works from the conversation.";

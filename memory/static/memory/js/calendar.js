@@ -1,6 +1,6 @@
 /** The days: one summary at a time, chosen by link or by arrow keys. Without this, each link loads its day. */
 
-import { byId } from "../dom.js";
+import { byId } from "../../conversations/js/dom.js";
 
 const WEEK = 7 * 86_400_000;
 

@@ -1,7 +1,7 @@
 /** One note of the list: filled from the API's object, edited in place, forgotten after a question. */
 
-import { api } from "../api.js";
-import { byId, h } from "../dom.js";
+import { api } from "../../conversations/js/api.js";
+import { byId, h } from "../../conversations/js/dom.js";
 import { originOf } from "./words.js";
 
 /** @returns {HTMLLIElement} the note as the server renders it */

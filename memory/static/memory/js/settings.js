@@ -1,7 +1,7 @@
 /** Whether anything is remembered, and in which time zone the days begin. */
 
-import { api } from "../api.js";
-import { byId, h } from "../dom.js";
+import { api } from "../../conversations/js/api.js";
+import { byId, h } from "../../conversations/js/dom.js";
 import { fail } from "./notes.js";
 
 /** @param {(words: string) => void} say */

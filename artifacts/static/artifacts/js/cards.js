@@ -1,8 +1,8 @@
 /** Cards in the thread: for artifacts that no turn tells of, and for the silent work of a preset. */
 
-import { elements, h, icon } from "../dom.js";
-import { waysOn } from "../endings.js";
-import { noteOf, thinkingFor } from "../words.js";
+import { elements, h, icon } from "../../conversations/js/dom.js";
+import { waysOn } from "../../conversations/js/endings.js";
+import { noteOf, thinkingFor } from "../../conversations/js/words.js";
 import { kindOf } from "./naming.js";
 
 export class Cards {
