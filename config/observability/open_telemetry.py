@@ -6,14 +6,21 @@ tool, nor what an error says is among the attributes.
 
 import asyncio
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextvars import Token
 from typing import NamedTuple, Self
 
 from django.conf import settings
 from opentelemetry.context import Context as Where
 from opentelemetry.context import attach, detach
+from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
+from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 from opentelemetry.metrics import Histogram, Meter
+from opentelemetry.sdk.metrics import MeterProvider
+from opentelemetry.sdk.metrics.export import PeriodicExportingMetricReader
+from opentelemetry.sdk.resources import SERVICE_NAME, OTELResourceDetector, Resource
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import BatchSpanProcessor
 from opentelemetry.trace import Span, SpanKind, StatusCode, Tracer, get_current_span, set_span_in_context
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 from opentelemetry.util.types import AttributeValue
@@ -36,6 +43,7 @@ SECONDS = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20
 REPLY_SECONDS = [0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 12.8, 25.6, 51.2, 102.4, 204.8, 409.6]
 BUILD_SECONDS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2]
 TOKENS = [4**power for power in range(14)]
+SCOPE = "openbook"
 PROPAGATOR = TraceContextTextMapPropagator()
 
 
@@ -275,3 +283,24 @@ def code_of(error: BaseException) -> str | None:
     if isinstance(error, asyncio.CancelledError | Stopped):
         return None
     return error.code if isinstance(error, ProviderError) else type(error).__name__
+
+
+class CollectorExporter:
+    """The SDK, which reads the OTEL_* variables by itself. Sends in the background, now and then, and when it is closed.
+
+    Not registered for other libraries to find: what they tell may hold content.
+    """
+
+    def __init__(self, signals: Collection[str]) -> None:
+        resource = Resource.create().merge(Resource({SERVICE_NAME: SCOPE})).merge(OTELResourceDetector().detect())
+        self._traces = TracerProvider(resource=resource, shutdown_on_exit=False)
+        if "traces" in signals:
+            self._traces.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
+        readers = [PeriodicExportingMetricReader(OTLPMetricExporter())] if "metrics" in signals else []
+        self._metrics = MeterProvider(readers, resource=resource, shutdown_on_exit=False)
+        self.tracing = SpanListener(self._traces.get_tracer(SCOPE), self._metrics.get_meter(SCOPE))
+
+    def close(self) -> None:
+        """Send what is left. Where nobody answers this takes as long as the SDK's timeouts."""
+        self._traces.shutdown()
+        self._metrics.shutdown()

@@ -24,7 +24,9 @@ _exporters: list[Exporter] = []
 def begin() -> None:
     """Until ``end``. Imports nothing where it is off; a system check says what is missing where it is on."""
     if settings.OTEL_SIGNALS and telemetry.possible():
-        exporter: Exporter = import_module("config.observability.collector").CollectorExporter(settings.OTEL_SIGNALS)
+        exporter: Exporter = import_module("config.observability.open_telemetry").CollectorExporter(
+            settings.OTEL_SIGNALS
+        )
         telemetry.listen(exporter.tracing)
         _exporters.append(exporter)
 

@@ -26,7 +26,8 @@ SCHEMES = {"http": ("http", "ws"), "https": ("https", "wss")}
 """As HTTP and as WebSocket call it."""
 
 WORD = r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+"
-PAIR = re.compile(rf'({WORD})=({WORD}|"(?:[^"\\]|\\.)*")')
+PAIR = rf'(?P<name>{WORD})=(?P<value>{WORD}|"(?:[^"\\]|\\.)*")'
+PART = re.compile(rf"[ \t]*(?:{PAIR}[ \t]*)?(?P<separator>[,;]|\Z)")
 MOST_HOPS = 20
 """From the end; a header may have thousands."""
 PORT = re.compile(r":([0-9]{1,5}|_[0-9A-Za-z._-]+)")
@@ -204,29 +205,19 @@ def _elements(line: str) -> list[dict[str, str]] | None:
     elements: list[dict[str, str]] = []
     pairs: dict[str, str] = {}
     position = 0
-    while True:
-        position = _past_spaces(line, position)
-        if match := PAIR.match(line, position):
-            name, value = match[1].lower(), match[2]
-            if name in pairs:
-                return None
-            pairs[name] = re.sub(r"\\(.)", r"\1", value[1:-1]) if value.startswith('"') else value
-            position = _past_spaces(line, match.end())
-        separator = line[position : position + 1]
-        if separator not in {"", ",", ";"}:
+    while match := PART.match(line, position):
+        name, value, separator = (match["name"] or "").lower(), match["value"], match["separator"]
+        if name in pairs:
             return None
+        if name:
+            pairs[name] = re.sub(r"\\(.)", r"\1", value[1:-1]) if value.startswith('"') else value
         if separator != ";" and pairs:
             elements.append(pairs)
             pairs = {}
         if not separator:
             return elements
-        position += 1
-
-
-def _past_spaces(line: str, position: int) -> int:
-    while line[position : position + 1] in {" ", "\t"}:
-        position += 1
-    return position
+        position = match.end()
+    return None
 
 
 def _scheme(text: str) -> str:

@@ -8,7 +8,6 @@ import asyncio
 import math
 import re
 import shutil
-import tomllib
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing, suppress
 from pathlib import Path
@@ -26,8 +25,9 @@ from conversations.providers.claude_cli_version import is_supported, version_of
 from conversations.providers.errors import StreamError, provider_error
 from conversations.providers.message_stream import Progress
 from conversations.providers.thinking import NO_THINKING, ThinkingPlan, payload_fields
+from conversations.runtime.word_tables import read_tables
 
-CALL: Mapping[str, Any] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+CALL = read_tables(__file__)
 SERVER = "{server}"
 """Stands for what only the server knows."""
 FAILURES = (StreamError, OSError, UnicodeEncodeError)

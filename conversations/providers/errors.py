@@ -1,6 +1,5 @@
 """What went wrong with a call of a model, in Openbook's words, without any SDK."""
 
-import tomllib
 import traceback
 from pathlib import Path
 
@@ -9,10 +8,11 @@ from django.conf import settings
 from conversations.providers.base import ProviderError
 from conversations.providers.claude_cli_version import OLDEST
 from conversations.runtime.text import shortened
+from conversations.runtime.word_tables import read_tables
 
 LONGEST_DETAIL = 300
 
-ROWS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+ROWS = read_tables(__file__)
 SENTENCES: dict[str, tuple[bool, str]] = {
     code: ("retryable" in row, row["text"].replace("{oldest_cli}", OLDEST)) for code, row in ROWS.items()
 }

@@ -1,15 +1,14 @@
 """What the offline responder makes when it is asked for an artifact: quotes of what was said, as its kind. Pure."""
 
 import re
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
-from pathlib import Path
 
 from conversations.providers.base import ARTIFACTS, Payload
 from conversations.providers.offline_texts import added, exchange_of, is_question, sentences_of
 from conversations.runtime.text import one_line, shortened
+from conversations.runtime.word_tables import read_tables
 
 SAVE = "save_artifact"
 MOST_QUOTES = 40
@@ -18,7 +17,7 @@ ORIGIN = "Made by the offline responder without a model: it only quotes what was
 NOTHING_SAID = "Nothing was said yet."
 TO_BE_WRITTEN = "To be written: no model is connected."
 
-WORDS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+WORDS = read_tables(__file__)
 COURTESIES, VERBS, CHANGE_VERBS, ARTICLES = (
     "|".join(WORDS[kind]) for kind in ("courtesies", "verbs", "change_verbs", "articles")
 )

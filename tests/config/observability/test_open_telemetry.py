@@ -15,8 +15,8 @@ from django.db import connection
 from django.test import Client
 from django.utils import timezone
 
-from config.observability.collector import CollectorExporter
 from config.observability.logs import JsonFormatter
+from config.observability.open_telemetry import CollectorExporter
 from conversations.checks import telemetry_can_be_told
 from conversations.models import Assistant, ContextSnapshot, Reply
 from conversations.runtime import telemetry
@@ -42,7 +42,7 @@ TRACE, CALLER = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
 BOAT = {"title": f"Boats to {NEEDLE}", "kind": "document", "content": f"# {NEEDLE}"}
 IMPORTED = "import sys, config.asgi; print(*(name for name in sys.modules if name.startswith(tuple(sys.argv[1:]))))"
 NOT_ASKED_FOR = [
-    "conversations.runtime.telemetry", "config.observability.open_telemetry", "config.observability.collector",
+    "conversations.runtime.telemetry", "config.observability.open_telemetry",
     "opentelemetry", "redis", "anthropic", "supermemory",
 ]  # fmt: skip
 PASSWORD = "correct-horse-battery-9"
