@@ -18,12 +18,12 @@ from typing import Any
 
 import django.db
 import psycopg
-from django.conf import settings
 from django_tasks_db.management.commands.db_worker import Worker
 from django_tasks_db.models import DBTaskResult
 
 from conversations import schedule
 from conversations.runtime import interruption
+from conversations.runtime.db import connect
 
 log = logging.getLogger("openbook.worker")
 
@@ -63,9 +63,6 @@ class WorkerLife:
     swept_at: float = -SWEEP_SECONDS
     whole_at: float = -WHOLE_SWEEP_SECONDS
 
-    def begin(self) -> None:
-        self.connection.execute("SELECT pg_advisory_lock(%s, hashtext(%s))", [schedule.WORKING, self.name])
-
     def step(self) -> bool:
         """Sweep if it is time to, and run the next task. False where there was none. Raises what the database raises."""
         self.connection.execute("SELECT 1")  # fails where the lock is lost
@@ -83,15 +80,9 @@ class WorkerLife:
 
 @contextmanager
 def life() -> Iterator[WorkerLife]:
-    with psycopg.connect(
-        settings.DATABASE_URL,
-        dbname=django.db.connection.settings_dict["NAME"],
-        application_name=f"openbook worker {os.getpid()}",
-        connect_timeout=5,
-        autocommit=True,
-    ) as connection:
+    with connect(f"worker {os.getpid()}") as connection:
         alive = WorkerLife(connection)
-        alive.begin()
+        connection.execute("SELECT pg_advisory_lock(%s, hashtext(%s))", [schedule.WORKING, alive.name])
         yield alive
 
 

@@ -5,7 +5,9 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any, cast
 
+import psycopg
 from channels.db import DatabaseSyncToAsync
+from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS, connection, connections
 from django.db.backends.postgresql.base import DatabaseWrapper
 
@@ -17,6 +19,17 @@ def in_database[**P, R](function: Callable[P, R]) -> Callable[P, Coroutine[Any, 
     """Run a synchronous database step in a thread of its own; its connection goes back to the pool afterwards."""
     step: Callable[P, Coroutine[Any, Any, R]] = DatabaseSyncToAsync(function, thread_sensitive=False, executor=EXECUTOR)
     return step
+
+
+def connect(name: str) -> psycopg.Connection:
+    """A connection beside the pool and Django's transactions, for locks that are held as long as it lives."""
+    return psycopg.connect(
+        settings.DATABASE_URL,
+        dbname=connection.settings_dict["NAME"],
+        application_name=f"openbook {name}",
+        connect_timeout=5,
+        autocommit=True,
+    )
 
 
 def close_pool() -> None:

@@ -19,10 +19,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import psycopg
-from django.conf import settings
 from django.db import close_old_connections, connection
 
 from conversations.errors import OpenbookError, Unavailable
+from conversations.runtime.db import connect
 
 log = logging.getLogger("openbook.work")
 
@@ -205,13 +205,7 @@ class _Places:
 
     def _lock(self, user_id: int, kind: WorkKind) -> Work | OpenbookError:
         if self._locks is None:
-            self._locks = psycopg.connect(
-                settings.DATABASE_URL,
-                dbname=connection.settings_dict["NAME"],
-                application_name="openbook long work",
-                connect_timeout=5,
-                autocommit=True,
-            )
+            self._locks = connect("long work")
         taken = {work.place for work in self.running.values()}  # a session may take its own lock twice
         refusal: OpenbookError = OwnWorkRuns(retry_after=5)
         if self._try(PERSON, user_id):
