@@ -322,33 +322,25 @@ def step[**P, R](function: Callable[P, R]) -> Callable[P, Coroutine[Any, Any, R]
 
 def download(work: Work, pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
     """The pieces, for as long as they are read. The work's place is given back at the end."""
-    unread = Unread(work)  # from now on: a reader may leave before the first piece
-    return _forward(work, pieces, unread)
+    return _forward(work, pieces, _end_unread(work))  # from now on: a reader may leave before the first piece
 
 
-class Unread:
-    """Ends a download that nobody reads."""
+def _end_unread(work: Work) -> asyncio.TimerHandle:
+    """End a download that nobody reads, unless the timer is cancelled."""
+    loop = asyncio.get_running_loop()
 
-    def __init__(self, work: Work) -> None:
-        self._work, self._loop = work, asyncio.get_running_loop()
-        self.wait()
+    def leave() -> None:
+        log.info("download left unread", extra={"user_id": work.user_id})
+        work.cancelled.set()
+        loop.run_in_executor(None, _places.give_back, work)
 
-    def wait(self) -> None:
-        self._timer = self._loop.call_later(UNREAD_SECONDS, self._leave)
-
-    def stop(self) -> None:
-        self._timer.cancel()
-
-    def _leave(self) -> None:
-        log.info("download left unread", extra={"user_id": self._work.user_id})
-        self._work.cancelled.set()
-        self._loop.run_in_executor(None, _places.give_back, self._work)
+    return loop.call_later(UNREAD_SECONDS, leave)
 
 
-async def _forward(work: Work, pieces: AsyncIterator[bytes], unread: Unread) -> AsyncIterator[bytes]:
+async def _forward(work: Work, pieces: AsyncIterator[bytes], timer: asyncio.TimerHandle) -> AsyncIterator[bytes]:
     try:
         while True:
-            unread.stop()
+            timer.cancel()
             work.check()
             token = _current.set(work)
             try:
@@ -357,10 +349,10 @@ async def _forward(work: Work, pieces: AsyncIterator[bytes], unread: Unread) -> 
                 _current.reset(token)
             if piece is None:
                 return
-            unread.wait()
+            timer = _end_unread(work)
             yield piece
     finally:
-        unread.stop()
+        timer.cancel()
         asyncio.get_running_loop().run_in_executor(None, _places.give_back, work)
 
 
