@@ -5,7 +5,6 @@ from uuid import UUID
 
 from django import forms
 from django.contrib import admin
-from django.contrib.auth.models import User
 from django.db import models
 from django.db.models import F, FilteredRelation, Q, QuerySet
 from django.http import HttpRequest
@@ -15,10 +14,10 @@ from django.utils.safestring import SafeString
 from artifacts.models import Artifact, ArtifactVersion, Preset
 from artifacts.sources.preset import instruction_text
 from artifacts.staff.artifact_page import artifact_page, request_of
-from conversations.models import Assistant, ContextSnapshot, Thread
+from conversations.models import Assistant, ContextSnapshot
 from conversations.staff import display
 from conversations.staff.access import Sight
-from conversations.staff.base import CHANGE_LIST, PageAdmin
+from conversations.staff.base import CHANGE_LIST, PageAdmin, thread_column, user_column
 from conversations.staff.content import MaskedInspectionAdmin
 
 
@@ -66,13 +65,8 @@ class ArtifactAdmin(MaskedInspectionAdmin[Artifact]):
     def name(self, artifact: Artifact) -> SafeString:
         return display.with_note(display.mono(display.short_id(artifact.pk)), artifact.get_kind_display())
 
-    @admin.display(description="thread")
-    def thread_link(self, artifact: Artifact) -> SafeString:
-        return display.id_link(Thread, artifact.thread_id)
-
-    @admin.display(description="user", ordering="thread__user__username")
-    def owner(self, artifact: Artifact) -> SafeString:
-        return display.link(User, artifact.thread.user_id, artifact.thread.user)
+    thread_link = thread_column()
+    owner = user_column("thread.user")
 
     @admin.display(description="versions", ordering="version")
     def versions_count(self, artifact: Any) -> SafeString:

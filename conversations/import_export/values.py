@@ -26,7 +26,7 @@ def refuse(place: str, problem: str) -> NoReturn:
     raise InvalidImport(f"`{place}` {problem}", place=place)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Fields:
     """An object of a document by the names in it, and where it stands."""
 

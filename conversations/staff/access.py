@@ -61,10 +61,21 @@ def look(
     allowed = sight.may_export if action == ContentAccess.Action.EXPORT else sight.may_read
     if not (allowed and sight.reason):
         return sight
+    staff = request.user
+    assert isinstance(staff, User)
     try:
         with transaction.atomic(durable=True):  # nothing that comes later can take the record back
-            record(
-                request, user=user, what=what, object_id=object_id, thread=thread, action=action, reason=sight.reason
+            ContentAccess.objects.create(
+                at=timezone.now(),
+                staff=staff,
+                staff_name=staff.username,
+                user_id=user,
+                action=action,
+                what=what,
+                object_id=str(object_id),
+                thread_id=thread,
+                reason=sight.reason,
+                request_id=current_request_id.get(),
             )
     except DatabaseError:
         log.exception("an access could not be recorded")
@@ -74,33 +85,10 @@ def look(
 
 def outlook(request: HttpRequest, *, user: int) -> Sight:
     """What ``look`` would begin with. It records nothing, so nothing is shown by it."""
-    may_read, may_export = _may(request, READ), _may(request, EXPORT)
-    reason, until = _reason(request, user)
+    may_read, may_export = (request.user.has_perm(permission) for permission in (READ, EXPORT))
+    reason, ends = _standing(request).get(str(user), ("", 0))
+    until = datetime.fromtimestamp(ends, timezone.get_current_timezone()) if reason else None
     return Sight(user=user, may_read=may_read, may_export=may_export and may_read, reason=reason, until=until)
-
-
-def may_still_look(request: HttpRequest, *, user: int) -> bool:
-    """Whether what is open already may stay so. It records nothing."""
-    return outlook(request, user=user).is_open
-
-
-def record(
-    request: HttpRequest, *, user: int, what: str, object_id: object, thread: UUID | None, action: str, reason: str
-) -> None:
-    staff = request.user
-    assert isinstance(staff, User)
-    ContentAccess.objects.create(
-        at=timezone.now(),
-        staff=staff,
-        staff_name=staff.username,
-        user_id=user,
-        action=action,
-        what=what,
-        object_id=str(object_id),
-        thread_id=thread,
-        reason=reason,
-        request_id=current_request_id.get(),
-    )
 
 
 def open_content(request: HttpRequest, *, user: int, reason: str) -> None:
@@ -113,18 +101,9 @@ def close_content(request: HttpRequest, *, user: int) -> None:
     request.session[SESSION_KEY] = {key: value for key, value in _standing(request).items() if key != str(user)}
 
 
-def _reason(request: HttpRequest, user: int) -> tuple[str, datetime | None]:
-    reason, until = _standing(request).get(str(user), ("", 0))
-    return (reason, datetime.fromtimestamp(until, timezone.get_current_timezone())) if reason else ("", None)
-
-
 def _standing(request: HttpRequest) -> dict[str, Any]:
     """The reasons that still hold, by user: the words and until when, in seconds."""
     now = timezone.now().timestamp()
     latest = now + OPEN_FOR.total_seconds()  # later than that was said before the clock was set back
     grants: dict[str, Any] = request.session.get(SESSION_KEY, {})
     return {user: [reason, until] for user, (reason, until) in grants.items() if now < until <= latest}
-
-
-def _may(request: HttpRequest, permission: str) -> bool:
-    return request.user.has_perm(permission)

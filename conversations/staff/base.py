@@ -10,6 +10,7 @@ from django.core.exceptions import PermissionDenied
 from django.db.models import Model
 from django.http import Http404, HttpRequest
 
+from conversations.models import Thread
 from conversations.staff import display
 
 CHANGE_LIST = "admin/conversations/change_list.html"
@@ -36,6 +37,11 @@ def user_column(value: str = "user") -> Any:
     """Whose row it is, with the way to their page; sorted by name."""
     sort = f"{value.replace('.', '__')}__username"
     return column("user", value, lambda user: display.link(User, user.pk, user), sort=sort)
+
+
+def thread_column() -> Any:
+    """The thread that the row belongs to, if to one."""
+    return column("thread", "thread_id", lambda pk: display.id_link(Thread, pk) if pk else display.NOTHING)
 
 
 if TYPE_CHECKING:

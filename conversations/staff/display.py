@@ -1,12 +1,11 @@
 """Values as support staff read them: times with their zone, ids to copy, numbers with separators, links, small bars."""
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from django.contrib import admin
 from django.db.models import Model
 from django.urls import reverse
 from django.utils import timezone
@@ -50,16 +49,6 @@ def when(value: datetime | None) -> SafeString | str:
         date_format(local, "Y-m-d"),
         date_format(local, "H:i:s T"),
     )
-
-
-def time_column(field: str, description: str, ordering: str | None = None) -> Callable[[Any, Any], SafeString | str]:
-    """What shows the time in a field of a row, in a list or on a page of the admin."""
-
-    @admin.display(description=description, ordering=ordering)
-    def column(_: object, row: Any) -> SafeString | str:
-        return when(getattr(row, field))
-
-    return column
 
 
 def moment(value: datetime) -> str:

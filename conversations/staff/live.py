@@ -99,7 +99,7 @@ def problem_of(session_key: str | None, *, user: int, shown: bool) -> OpenbookEr
     request = session_user.as_of_now(session_key)
     if request is None or not (request.user.is_staff and request.user.has_perm(VIEW)):
         return SignInNeeded()
-    return None if not shown or access.may_still_look(request, user=user) else SignInNeeded()
+    return None if not shown or access.outlook(request, user=user).is_open else SignInNeeded()
 
 
 async def frames(

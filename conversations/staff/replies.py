@@ -12,9 +12,9 @@ from django.utils.safestring import SafeString
 
 from artifacts.models import Artifact
 from artifacts.services import made_by
-from conversations.models import ContextSnapshot, Message, Reply, Thread
+from conversations.models import ContextSnapshot, Message, Reply
 from conversations.staff import display
-from conversations.staff.base import column, user_column
+from conversations.staff.base import column, thread_column, user_column
 from conversations.staff.content import CONTENT_FORM, MaskedInspectionAdmin, content, is_shown
 from conversations.staff.requests.by_request_id import replies_of
 from conversations.staff.trace import trace_views
@@ -56,7 +56,7 @@ class ReplyAdmin(MaskedInspectionAdmin[Reply]):
     identifier = column("id", "id", display.mono)
     created = column("time", "created_at", display.when, sort="created_at")
     owner_of_thread = user_column("thread.user")
-    thread_link = column("thread", "thread_id", partial(display.id_link, Thread))
+    thread_link = thread_column()
     problem = column("error", "error", display.error_code)
     ended = column("ended", "ended_at", display.when)
     stop_requested = column("stop requested", "stop_requested_at", display.when)
@@ -142,7 +142,7 @@ class MessageAdmin(MaskedInspectionAdmin[Message]):
 
     identifier = column("id", "id", display.mono)
     created = column("time", "created_at", display.when, sort="created_at")
-    thread_link = column("thread", "thread_id", partial(display.id_link, Thread))
+    thread_link = thread_column()
     tokens = column("tokens (estimated)", "token_count", display.number, sort="token_count")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Message]:

@@ -5,7 +5,6 @@ from typing import Any
 
 from django.contrib import admin, messages
 from django.contrib.admin import ActionLocation
-from django.contrib.auth.models import User
 from django.db.models import Exists, F, OuterRef, Q, QuerySet, Subquery
 from django.http import HttpRequest
 from django.utils import timezone
@@ -14,7 +13,7 @@ from django.utils.safestring import SafeString
 from conversations import schedule
 from conversations.models import Thread
 from conversations.staff import display
-from conversations.staff.base import CHANGE_LIST, InspectionAdmin
+from conversations.staff.base import CHANGE_LIST, InspectionAdmin, column, user_column
 from memory.models import Consolidation, Memory, Preferences
 
 RUNNING = Q(started_at__isnull=False) & (Q(ended_at=None) | Q(started_at__gt=F("ended_at")))
@@ -67,26 +66,24 @@ class ConsolidationAdmin(InspectionAdmin[Consolidation]):
         enqueued = schedule.consolidate_now(queryset.values_list("user_id", flat=True))
         self.message_user(request, f"Handed to the workers: {display.with_noun(enqueued, 'user')}.", messages.SUCCESS)
 
-    @admin.display(description="user", ordering="user__username")
-    def owner(self, row: Consolidation) -> SafeString:
-        return display.link(User, row.user_id, row.user)
+    owner = user_column()
 
     @admin.display
     def state(self, row: Any) -> SafeString:
         label, note = state_of(row, newest=row.newest, is_off=row.is_off, now=timezone.now())
         return display.with_note(display.status(STYLES[label], label), note)
 
-    done_through = display.time_column("through", "through", "through")
-    last_attempt = display.time_column("started_at", "last attempt", "started_at")
+    done_through = column("through", "through", display.when, sort="through")
+    last_attempt = column("last attempt", "started_at", display.when, sort="started_at")
 
     @admin.display
     def parts(self, row: Consolidation) -> str:
         return f"{row.parts_done:,} of {row.parts_to_do:,}"
 
-    started = display.time_column("started_at", "started")
-    ended = display.time_column("ended_at", "ended")
-    wanted = display.time_column("wanted_at", "more to do since")
-    again = display.time_column("not_before", "not before")
+    started = column("started", "started_at", display.when)
+    ended = column("ended", "ended_at", display.when)
+    wanted = column("more to do since", "wanted_at", display.when)
+    again = column("not before", "not_before", display.when)
 
     @admin.display
     def memories(self, row: Consolidation) -> SafeString:

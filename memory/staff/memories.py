@@ -4,14 +4,13 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from django.contrib import admin
-from django.contrib.auth.models import User
 from django.db.models import Model
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from conversations.models import Message, Thread
 from conversations.staff import display
-from conversations.staff.base import CHANGE_LIST
+from conversations.staff.base import CHANGE_LIST, column, thread_column, user_column
 from conversations.staff.content import CONTENT_FORM, MaskedInspectionAdmin, content
 from memory.models import DailySummary, Memory, ThreadSummary, Topic
 
@@ -32,13 +31,8 @@ class RememberedAdmin[M: (Memory, ThreadSummary, DailySummary, Topic)](MaskedIns
     def owner_of(self, row: M) -> int:
         return row.user_id
 
-    @admin.display(description="user", ordering="user__username")
-    def owner(self, row: M) -> SafeString:
-        return display.link(User, row.user_id, row.user)
-
-    @admin.display(description="id")
-    def identifier(self, row: M) -> SafeString:
-        return display.mono(row.pk)
+    owner = user_column()
+    identifier = column("id", "pk", display.mono)
 
 
 class SourcedAdmin[M: (Memory, ThreadSummary, Topic)](RememberedAdmin[M]):
@@ -75,9 +69,7 @@ class InThreadAdmin[M: (ThreadSummary, Topic)](SourcedAdmin[M]):
     def thread_of(self, row: M) -> UUID | None:
         return row.thread_id
 
-    @admin.display(description="thread")
-    def thread_link(self, row: M) -> SafeString | str:
-        return display.id_link(Thread, row.thread_id) if row.thread_id else display.NOTHING
+    thread_link = thread_column()
 
 
 @admin.register(Memory)
@@ -96,7 +88,7 @@ class MemoryAdmin(SourcedAdmin[Memory]):
         "No memories. They come from what people say, ten minutes after they have stopped, or are written by hand."
     )
 
-    created = display.time_column("created_at", "created", "created_at")
+    created = column("created", "created_at", display.when, sort="created_at")
 
     @admin.display(description="memory")
     def fact(self, row: Memory) -> SafeString | str:
@@ -112,9 +104,9 @@ class MemoryAdmin(SourcedAdmin[Memory]):
             return "replaced"
         return "ended" if row.ended_at else "holds"
 
-    since = display.time_column("valid_from", "valid from")
-    until = display.time_column("valid_until", "valid until")
-    ended = display.time_column("ended_at", "ended")
+    since = column("valid from", "valid_from", display.when)
+    until = column("valid until", "valid_until", display.when)
+    ended = column("ended", "ended_at", display.when)
 
     @admin.display
     def replaced_by(self, row: Memory) -> SafeString | str:
@@ -134,8 +126,8 @@ class ThreadSummaryAdmin(SummaryAdmin[ThreadSummary], InThreadAdmin[ThreadSummar
     ]  # fmt: skip
     empty_text = "No summaries. One is made of each part of a thread, ten minutes after somebody has stopped writing."
 
-    started = display.time_column("started_at", "started", "started_at")
-    ended = display.time_column("ended_at", "time", "ended_at")
+    started = column("started", "started_at", display.when, sort="started_at")
+    ended = column("time", "ended_at", display.when, sort="ended_at")
 
     @admin.display(description="turns")
     def part(self, row: ThreadSummary) -> str:
@@ -176,7 +168,7 @@ class DailySummaryAdmin(SummaryAdmin[DailySummary]):
             for part in summaries
         )
 
-    updated = display.time_column("updated_at", "updated", "updated_at")
+    updated = column("updated", "updated_at", display.when, sort="updated_at")
 
 
 @admin.register(Topic)
@@ -198,5 +190,5 @@ class TopicAdmin(InThreadAdmin[Topic]):
     def state(self, row: Topic) -> str:
         return "resolved" if row.resolved_at else "open"
 
-    opened = display.time_column("opened_at", "opened", "opened_at")
-    resolved = display.time_column("resolved_at", "resolved")
+    opened = column("opened", "opened_at", display.when, sort="opened_at")
+    resolved = column("resolved", "resolved_at", display.when)

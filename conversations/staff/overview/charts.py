@@ -9,6 +9,7 @@ WIDTH, HEIGHT = 600, 170
 LEFT, BOTTOM, TOP = 52, 28, 8
 RIGHT_EDGE = WIDTH - 4
 FLOOR = HEIGHT - BOTTOM
+PLANE = {"width": WIDTH, "height": HEIGHT, "left": LEFT, "right": RIGHT_EDGE, "floor": FLOOR, "below": FLOOR + 20}
 MOST_LABELS = 6
 Value = float | None
 

@@ -7,12 +7,15 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from functools import partial
 from operator import itemgetter
+from typing import Any
 
 from django.utils import timezone
 
 from conversations.context.reasons import Reason
+from conversations.models import Assistant, ContextSnapshot
 from conversations.providers import prices
 from conversations.staff import display
+from conversations.staff.overview import charts
 from conversations.staff.overview.charts import Chart, Series, Value, chart
 from conversations.upkeep import hourly_figures
 from conversations.upkeep.hourly_figures import Hour
@@ -88,6 +91,30 @@ class Overview:
     models: Sequence[str]
     start: datetime
     until: datetime
+
+
+def overview_context(query: Mapping[str, str]) -> dict[str, Any]:
+    """What the template shows, as the address chooses. An unknown choice is none."""
+    shown = next((one for one in RANGES if one.slug == query.get("range")), RANGES[0])
+    chosen, model = query.get("assistant", ""), query.get("model", "")
+    assistant = int(chosen) if chosen.isdecimal() else None
+    page = overview(shown, assistant=assistant, model=model)
+    names = dict(Assistant.objects.values_list("pk", "name"))
+    assistants = sorted({*page.assistants, *filter(None, [assistant])})
+    filters = {"assistant": assistant, "model": model}
+    return {
+        "page": page,
+        "plane": charts.PLANE,
+        "title": "Overview of model requests",
+        "range": shown,
+        "ranges": RANGES,
+        "assistant": assistant,
+        "assistants": [(pk, names.get(pk, display.NOTHING)) for pk in assistants],
+        "model": model,
+        "models": sorted({*page.models, *filter(None, [model])}),
+        "empty_text": "No model requests in this time. Each message that somebody sends makes one, counted here at once.",
+        "requests_url": display.list_url(ContextSnapshot, **{name: value for name, value in filters.items() if value}),
+    }
 
 
 def overview(shown: Range, *, assistant: int | None, model: str, now: datetime | None = None) -> Overview:

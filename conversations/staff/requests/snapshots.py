@@ -22,7 +22,7 @@ from conversations.staff.access import Sight
 from conversations.staff.base import STYLES, column
 from conversations.staff.compare.compare_views import CompareViews
 from conversations.staff.content import MaskedInspectionAdmin
-from conversations.staff.overview.overview_page import overview_context
+from conversations.staff.overview.usage_charts import overview_context
 from conversations.staff.requests.request_filters import FILTERS
 from conversations.staff.requests.request_list import RequestChangeList, searched
 from conversations.staff.snapshot.snapshot_page import failures, snapshot_page
