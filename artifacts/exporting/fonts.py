@@ -23,8 +23,8 @@ HAN = r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}]+"
 
 
 def folders(npm: Path) -> list[Path]:
-    found = find_spec(CHINESE)
-    chinese = [Path(found.origin).parent] if found and found.origin else []
+    spec = find_spec(CHINESE)
+    chinese = [Path(spec.origin).parent] if spec and spec.origin else []
     return [path for name in FOLDERS if (path := npm / "@expo-google-fonts" / name).is_dir()] + chinese
 
 
@@ -67,7 +67,7 @@ def _covered(font: bytes) -> tuple[list[int], list[int]]:
     cmap = next(offset for tag, _, offset, _ in records if tag == b"cmap")
     maps = struct.unpack_from(">H", font, cmap + 2)[0]
     offsets = {struct.unpack_from(">HHI", font, cmap + 4 + 8 * index)[2] for index in range(maps)}
-    ranges = sorted(found for offset in offsets for found in _ranges(font, cmap + offset))
+    ranges = sorted(span for offset in offsets for span in _ranges(font, cmap + offset))
     firsts: list[int] = []
     lasts: list[int] = []
     for first, last in ranges:

@@ -27,7 +27,7 @@ def as_markdown(kind: str, language: str, content: str) -> str:
 
 def fenced(text: str, language: str) -> str:
     """A code block, whatever stands in the code."""
-    longest = max((len(found) for found in re.findall("`{3,}", text)), default=2)
+    longest = max((len(run) for run in re.findall("`{3,}", text)), default=2)
     fence = "`" * (longest + 1)
     end = "" if text.endswith("\n") else "\n"
     return f"{fence}{re.sub(r'[\s`]+', '-', language.strip())}\n{text}{end}{fence}\n"

@@ -54,12 +54,12 @@ def write(blocks: Blocks, *, title: str, npm: Path) -> bytes:
     named = _quoted(title.translate(shown))
     start = f"#show: document-of.with(title: {named}, fonts: ({families}), bold: {_quoted(fonts.HAN)})"
     try:
-        found = typst.Fonts(include_system_fonts=False, font_paths=[str(path) for path in places])
-        made = typst.compile(f"{TEMPLATE}\n{start}\n#{body}\n".encode(), format="pdf", font_paths=found)
+        available = typst.Fonts(include_system_fonts=False, font_paths=[str(path) for path in places])
+        file = typst.compile(f"{TEMPLATE}\n{start}\n#{body}\n".encode(), format="pdf", font_paths=available)
     except typst.TypstError as error:
         raise TypstError(error.message) from error
-    assert isinstance(made, bytes)
-    return made
+    assert isinstance(file, bytes)
+    return file
 
 
 def _missing_fonts_note(missing: set[str]) -> str:

@@ -37,14 +37,14 @@ class ArtifactPage:
 
 def artifact_page(artifact: Artifact, *, before: str, version: str, shown: bool) -> ArtifactPage:
     """The newest versions, those before a number, or one of them whole. What they say only if ``shown``."""
-    found = version_rows(artifact.versions.all()).annotate(request=request_of("reply_id", "created_at"))
+    stored = version_rows(artifact.versions.all()).annotate(request=request_of("reply_id", "created_at"))
     number, end = position(version), position(before)
     if number is not None:
-        one = found.filter(number=number).annotate(text=F("content") if shown else Value(""))
-        return ArtifactPage(versions=[_version_row(row) for row in one], older=None, is_newest=False)
+        whole = stored.filter(number=number).annotate(text=F("content") if shown else Value(""))
+        return ArtifactPage(versions=[_version_row(row) for row in whole], older=None, is_newest=False)
     if end is not None:
-        found = found.filter(number__lt=end)
-    cut = found.annotate(text=Left("content", EXCERPT_CHARS) if shown else Value(""))
+        stored = stored.filter(number__lt=end)
+    cut = stored.annotate(text=Left("content", EXCERPT_CHARS) if shown else Value(""))
     rows = list(cut.order_by("-number")[: VERSIONS_SHOWN + 1])
     versions = [_version_row(row) for row in rows[:VERSIONS_SHOWN]]
     older = versions[-1].row.number if len(rows) > VERSIONS_SHOWN else None

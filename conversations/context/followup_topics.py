@@ -60,10 +60,10 @@ def _exchanges(turns: Sequence[Turn]) -> Iterator[tuple[str, str]]:
 def _thing(exchanges: Sequence[tuple[str, str]]) -> str:
     """The newest exchange that names something; one whose question leans on older turns is passed over if it names nothing."""
     for question, answer in exchanges:
-        if found := quoted(question) or name(question) or name(answer, least_words=2) or quoted(answer):
-            return found
-        if question and reference(question) is Reference.NONE and (found := phrase(question) or name(answer)):
-            return found
+        if thing := quoted(question) or name(question) or name(answer, least_words=2) or quoted(answer):
+            return thing
+        if question and reference(question) is Reference.NONE and (thing := phrase(question) or name(answer)):
+            return thing
     return ""
 
 

@@ -75,16 +75,16 @@ def parse_answer(
     summary = _text(payload.get("summary"), LONGEST_SUMMARY)
     if not summary:
         raise InvalidAnswer("There is no summary in the answer.")
-    facts = [fact for one in _objects(payload, "facts") if (fact := _fact(one, turns, known[:MOST_KNOWN]))]
-    opened = [topic for one in _objects(payload, "topics_opened") if (topic := _new_topic(one, turns))]
-    resolved = [done for one in _objects(payload, "topics_resolved") if (done := _resolved(one, turns, topics))]
+    facts = [fact for item in _objects(payload, "facts") if (fact := _fact(item, turns, known[:MOST_KNOWN]))]
+    opened = [topic for item in _objects(payload, "topics_opened") if (topic := _new_topic(item, turns))]
+    resolved = [done for item in _objects(payload, "topics_resolved") if (done := _resolved(item, turns, topics))]
     moments = payload.get("key_moments")
     return Findings(
         summary=summary,
-        moments=[text for one in _list(moments) if (text := _text(one, LONGEST_MOMENT))][:MOST_MOMENTS],
+        moments=[text for item in _list(moments) if (text := _text(item, LONGEST_MOMENT))][:MOST_MOMENTS],
         facts=facts[:MOST_FACTS],
         opened=opened[:MOST_OPENED],
-        resolved=list({one.topic: one for one in reversed(resolved)}.values()),
+        resolved=list({done.topic: done for done in reversed(resolved)}.values()),
         made_by=made_by,
     )
 
@@ -151,7 +151,7 @@ def _object(answer: str) -> Mapping[str, Any]:
 
 
 def _objects(payload: Mapping[str, Any], name: str) -> Iterator[Mapping[str, Any]]:
-    return (one for one in _list(payload.get(name)) if isinstance(one, dict))
+    return (item for item in _list(payload.get(name)) if isinstance(item, dict))
 
 
 def _list(payload: object) -> list[Any]:

@@ -52,10 +52,10 @@ def noting(
     """The request about these turns of a thread. ``material`` tells them, what is known and what is open; ``excluded`` are
     turns among them that no model is given."""
     base = Section.of("base", extraction_prompt.INSTRUCTIONS)
-    told = Section(name=MATERIAL, text=material, tokens=estimate_tokens(material))
+    about = Section(name=MATERIAL, text=material, tokens=estimate_tokens(material))
     sections = [section for section in (program_section(provider.program()), base) if section]
     model = model_catalog.small_model(provider.name, provider.default_model())
-    tokens = sum(section.tokens for section in (*sections, told))
+    tokens = sum(section.tokens for section in (*sections, about))
     allowance = OutputAllowance.of_task(
         model_catalog.get(provider.name, model),
         answer=extraction_prompt.MAX_TOKENS,
@@ -66,7 +66,7 @@ def noting(
         model=model,
         max_tokens=allowance.max_tokens,
         instructions=base.text,
-        material=told.text,
+        material=about.text,
         thinking=allowance.thinking,
         program="".join(section.text for section in sections if section is not base),
     )
@@ -88,7 +88,7 @@ def noting(
         message_history_tokens=sum(turn.token_count for turn in turns),
         open_threads_count=len(topics),
         sections=snapshot_codec.pack_texts(map(named_text, sections)),
-        additions=snapshot_codec.pack_texts([named_text(told)]),
+        additions=snapshot_codec.pack_texts([named_text(about)]),
         runs=snapshot_codec.pack_runs(runs_of_part(turns, thread, excluded)),
         items=sha256(items) if items else None,
         rewriting=RewritingOutcome.OFF,

@@ -53,7 +53,7 @@ def extract(turns: Sequence[SourceTurn], open_topics: Iterable[EarlierTopic] = (
     chosen, moments = weighed(sentences)
     return Findings(
         summary="\n".join(map(line, chosen)),
-        moments=[shortened(with_speaker(one.speaker, stated(one.text)), LONGEST_MOMENT) for one in moments],
+        moments=[shortened(with_speaker(moment.speaker, stated(moment.text)), LONGEST_MOMENT) for moment in moments],
         facts=list(_facts(own_words))[:MOST_FACTS],
         opened=opened[:MOST_OPENED],
         resolved=list(_resolved(own_words, open_topics)),

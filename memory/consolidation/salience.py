@@ -31,7 +31,8 @@ def weighed(sentences: Sequence[SpokenSentence]) -> tuple[list[SpokenSentence], 
     counts = Counter(chain.from_iterable(map(set, words)))
     mean = max(1.0, sum(map(len, words)) / len(words))
     weights = [
-        _weight(sentence, its, counts, len(sentences), mean) for sentence, its in zip(sentences, words, strict=True)
+        _weight(sentence, stems_in, counts, len(sentences), mean)
+        for sentence, stems_in in zip(sentences, words, strict=True)
     ]
     ranked = sorted(range(len(sentences)), key=lambda n: (-weights[n], n))
     chosen: list[int] = []

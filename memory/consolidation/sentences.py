@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from memory.consolidation.findings import SourceTurn
+from memory.language import cue_phrases
 from memory.language.words import SPEAKER
 
 LONGEST_READ = 8_000
@@ -25,20 +26,8 @@ ABBREVIATED = re.compile(
     r"(?:^|[\s(])(?:mr|mrs|ms|dr|prof|st|jr|sr|vs|etc|e\.g|i\.e|approx|no|bzw|z\.b|usw|ca|nr|sra?|mme|[a-z])\.$",
     re.IGNORECASE,
 )
-# What follows is to be worked on, or played: whoever says "I" in it need not be the person.
-MATERIAL = re.compile(
-    r"\b(?:translat\w+|summari[sz]\w+|proof-?read\w*|rewrite|rephrase|paraphrase|correct|edit|analy[sz]e|review|shorten|polish"
-    r"|improve|classify|annotate|übersetz\w*|korrigier\w*|fasse|traduis\w*|traduire|corrige\w*|résume\w*|traduce\w*|resume)\b"
-    r"[^.\n]{0,80}(?::|\n|“|\"|«)"
-    r"|\b(?:pretend|imagine|suppose|role-?play|act as|you are an?|you're an?|stell dir vor|imagine que|fais semblant|imagina)\b"
-    r"|\b(?:write|draft|compose|generate|create|tell)\b[^.\n]{0,60}\b(?:story|poem|song|lyrics|scene|dialog(?:ue)?|novel|speech|essay"
-    r"|monologue|letter|e-?mail|cover letter|bio|post|tweet|script|message)\b[^.\n]{0,200}:",
-    re.IGNORECASE,
-)
 NAMED_LINE = re.compile(r"^\s*([^\W\d_][\w'’.-]{0,30}(?: [^\W\d_][\w'’.-]{0,30}){0,2}): \S", re.MULTILINE)
 UNREADABLE = re.compile(r"[{}<>|=]{2}|\w{50,}")
-LABELS = "remember note notes reminder todo update edit fyi ps question context important hint merke notiz frage sure ok yes no"
-NO_NAME = frozenset(LABELS.split())
 QUOTATION = re.compile("[“„«\"][^“”„«»\"\n]*[”“»\"]|(?<!\\w)[‘'][^‘’'\n]{3,}[’'](?!\\w)")
 
 
@@ -57,7 +46,7 @@ class SpokenSentence:
 def sentences_of(turn: SourceTurn) -> Iterator[SpokenSentence]:
     """In order. Where the turn brings somebody else's text, they tell nothing of who brings it."""
     match = SPEAKER.match(turn.text)
-    name = match[1] if match and match[1][0].isupper() and match[1].casefold() not in NO_NAME else ""
+    name = match[1] if match and match[1][0].isupper() and match[1].casefold() not in cue_phrases.LABELS else ""
     body = turn.text[match.end() :] if match and name else turn.text
     is_own = turn.is_persons and not is_material(turn.text)
     for place, text in enumerate(_sentences(body[:LONGEST_READ])):
@@ -70,7 +59,7 @@ def is_material(text: str) -> bool:
     return (
         len(text) > LONGEST_READ
         or len({match[1] for match in NAMED_LINE.finditer(text)}) > 1
-        or bool(MATERIAL.search(text[:LONGEST_READ]))
+        or bool(cue_phrases.MATERIAL.search(text[:LONGEST_READ]))
     )
 
 

@@ -1,7 +1,7 @@
 """A sentence by itself: what it states of the person, what it begins, and whether it says that something is done. Pure."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 
 from memory.consolidation.findings import LONGEST_FACT
@@ -30,8 +30,13 @@ def statements(sentence: str) -> tuple[str, ...]:
     text = cue_phrases.COMMENT.sub("", without_opener(sentence))
     if asks(sentence) or len(text) > 2 * LONGEST_FACT or not cue_phrases.FIRST_PERSON.search(text):
         return ()
-    candidates = (next((part for part in _parts(clause) if _states(part)), "") for clause in _clauses(text))
-    return tuple(stated(part) for part in candidates if part)
+    return _parts_that(_states, text)
+
+
+def _parts_that(says: Callable[[str], bool], text: str) -> tuple[str, ...]:
+    """Of each clause the first part of which that is so, as a sentence of its own."""
+    parts = (next(filter(says, _parts(clause)), "") for clause in _clauses(text))
+    return tuple(stated(part) for part in parts if part)
 
 
 def _clauses(text: str) -> list[str]:
@@ -107,8 +112,7 @@ def undertakings(sentence: str) -> tuple[str, ...]:
         text = text[wish.start("told") :].rstrip("?")
     if asks(text) or not cue_phrases.FIRST_PERSON.search(text):
         return ()
-    candidates = (next((part for part in _parts(clause) if _undertakes(part)), "") for clause in _clauses(text))
-    return tuple(stated(part) for part in candidates if part)
+    return _parts_that(_undertakes, text)
 
 
 def _undertakes(text: str) -> bool:

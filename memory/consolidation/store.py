@@ -214,11 +214,11 @@ def day_of(parts: Sequence[tuple[str, Sequence[str]]]) -> tuple[str, list[str]]:
 
 def _beginning(text: str, longest: int) -> str:
     """As many whole lines as fit, at least a piece of the first."""
-    kept: list[str] = []
+    lines: list[str] = []
     left = longest
     for line in text.splitlines():
         left -= len(line) + 1
         if left < 0:
             break
-        kept.append(line)
-    return "\n".join(kept) or f"{text[: longest - 1]}…"
+        lines.append(line)
+    return "\n".join(lines) or f"{text[: longest - 1]}…"

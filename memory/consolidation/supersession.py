@@ -89,8 +89,8 @@ class Facts:
         """Whether the fact is there already, or was there, found in the same turn, and has ended since."""
         key = key_of(fact.text)
         same = self.by_key.get(key, [])
-        near = {one.id: one for source in fact.sources for one in self.by_source.get(source, [])}.values()
-        return any(map(self.is_current, same)) or any(retold(key, one.key) for one in near)
+        near = {other.id: other for source in fact.sources for other in self.by_source.get(source, [])}.values()
+        return any(map(self.is_current, same)) or any(retold(key, other.key) for other in near)
 
     def current(self, ids: Iterable[uuid.UUID]) -> Iterator[StoredFact]:
         return (fact for id in ids if (fact := self.by_id.get(id)) and not fact.ended)
@@ -104,9 +104,9 @@ class Facts:
             return []
         words, _ = key_of(fact.text)
         return [
-            one
-            for one in self.by_id.values()
-            if not one.ended and not one.key[1] and one.key[0] and one.key[0] <= words
+            other
+            for other in self.by_id.values()
+            if not other.ended and not other.key[1] and other.key[0] and other.key[0] <= words
         ]
 
 
@@ -121,7 +121,7 @@ def stored_fact(
 def new_facts(extracted: Sequence[ExtractedFact], facts: Facts) -> list[New]:
     """What of the extracted is not known yet, in the order in which it was said. Takes note of it in ``facts``."""
     new: list[New] = []
-    for fact in sorted(extracted, key=lambda one: one.at):
+    for fact in sorted(extracted, key=lambda fact: fact.at):
         if facts.holds(fact):
             continue
         touched = [*facts.current(fact.replaces), *facts.in_slot(slot_of(fact.text)), *facts.denied_by(fact)]

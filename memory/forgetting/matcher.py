@@ -71,7 +71,7 @@ class TargetSentence:
         """The fewest words of which every text that tells the fact in other words holds one, and its codes."""
         needed: list[Word] = []
         for word in sorted(self.words, key=lambda word: -word.weight):
-            if word.is_code or sum(one.weight for one in needed) <= self.weight * (1 - SHARE) + ROUNDING:
+            if word.is_code or sum(other.weight for other in needed) <= self.weight * (1 - SHARE) + ROUNDING:
                 needed.append(word)
         return needed
 

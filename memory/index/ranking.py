@@ -125,13 +125,13 @@ def values_of(
 ) -> dict[str, Any]:
     """What ``STATEMENT`` is asked with. ``fresh`` are turns that are not indexed yet; of the thread ``here``, only what comes
     before this depth is wanted. Pure."""
-    speakers = [found for found in query.terms if found in counts.names]
-    terms = [found for found in query.terms if found not in counts.names] or speakers
+    speakers = [number for number in query.terms if number in counts.names]
+    terms = [number for number in query.terms if number not in counts.names] or speakers
     rare = 1 / (2 * COMMON)
-    holding = {found: counts.turns * counts.shares.get(found, rare) for found in terms}
-    terms = sorted(terms, key=lambda found: holding[found])[:MOST_WORDS]
+    holding = {number: counts.turns * counts.shares.get(number, rare) for number in terms}
+    terms = sorted(terms, key=lambda number: holding[number])[:MOST_WORDS]
     fetched, pairs = _chosen(terms, holding, counts.turns)
-    known = [-1.0 if found in fetched else holding[found] for found in terms]
+    known = [-1.0 if number in fetched else holding[number] for number in terms]
     days = [day_term(query.user, day) for span in query.spans if span.narrow for day in _with_afterwards(span).days]
     if query.mentions_self:
         speakers.append(term(query.user, role("user")))
@@ -187,5 +187,5 @@ def score_of(query: Query, counts: WordCounts, text: str) -> float:
     """How much a short text of its own, such as a fact, bears on what was asked, on the scale of turns. Pure."""
     terms = {term(query.user, stem) for stem in stems(text)} & {*query.terms}
     turns = max(counts.turns, 1)
-    weight = sum(math.log(1 + 1 / max(counts.shares.get(found, 1 / (2 * COMMON)), 1 / turns)) for found in terms)
+    weight = sum(math.log(1 + 1 / max(counts.shares.get(number, 1 / (2 * COMMON)), 1 / turns)) for number in terms)
     return weight * (1 + FURTHER_WORD * (len(terms) - 1)) * sum(SHARES) if terms else 0.0

@@ -57,14 +57,14 @@ class Span:
 
 def spans(text: str, today: date) -> list[Span]:
     """The spans of days that a text names, seen from a day. What is no date, such as 31 June, names none."""
-    found: list[Span] = []
+    named: list[Span] = []
     left = text
     for pattern in PATTERNS:  # the fullest first: what one has read is gone for the next
         for match in pattern.finditer(left):
-            found += _calendar(match.groupdict(), today, match[0])
+            named += _calendar(match.groupdict(), today, match[0])
         left = pattern.sub(" ", left)
-    found += _relative(left, today)
-    return found[:MOST_SPANS]
+    named += _relative(left, today)
+    return named[:MOST_SPANS]
 
 
 def _calendar(parts: Mapping[str, str | None], today: date, text: str) -> Iterator[Span]:

@@ -149,8 +149,8 @@ def given_to(message: Message, ids: Sequence[UUID]) -> Mapping[str, list[Request
     for pk, thread, at, items, beside in rows.order_by("-created_at", "-id").values_list(
         "id", "thread", "created_at", "items", "recalled"
     ):
-        told = {item["id"] for item in beside or [] if item["included"]} | named.get(bytes(items or b""), set())
-        for id in told.intersection(wanted):
+        given_ids = {item["id"] for item in beside or [] if item["included"]} | named.get(bytes(items or b""), set())
+        for id in given_ids.intersection(wanted):
             given[id].append(RequestLink(id=pk, thread=thread, at=at))
     return given
 
