@@ -13,38 +13,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from conversations.errors import OpenbookError
+from conversations.runtime.sql_files import read_statements
 
-THREAD = """
-SELECT thread.xmin, (SELECT id FROM conversations_reply AS reply WHERE reply.thread_id = thread.id AND status = 'running')
-FROM conversations_thread AS thread WHERE id = %(id)s
-"""
-# Each turn that is stored, and forgetting one, changes its thread. Only the newest question can get another reply.
-MESSAGES = """
-SELECT thread.xmin, newest.replies
-FROM conversations_thread AS thread
-LEFT JOIN LATERAL (
-    SELECT id FROM conversations_message
-    WHERE thread_id = thread.id AND is_active AND role = 'user' ORDER BY position DESC LIMIT 1
-) AS question ON true
-LEFT JOIN LATERAL (
-    SELECT array_agg(ROW (reply.id, reply.status, (
-        SELECT max(round) FROM conversations_contextsnapshot WHERE reply_id = reply.id
-    )) ORDER BY reply.id)::text AS replies
-    FROM conversations_reply AS reply WHERE reply.thread_id = thread.id AND reply.user_message_id = question.id
-) AS newest ON true
-WHERE thread.id = %(id)s
-"""
-# A version that was saved in the middle of a reply names its turn only once there is one.
-ARTIFACT = """
-SELECT artifact.xmin, version.xmin, version.number,
-       (SELECT id FROM conversations_message AS turn
-        WHERE turn.reply_id = version.reply_id AND turn.thread_id = artifact.thread_id AND turn.is_active)
-FROM artifacts_artifact AS artifact
-JOIN artifacts_artifactversion AS version
-  ON version.artifact_id = artifact.id AND version.number = coalesce(%(number)s, artifact.version)
-WHERE artifact.id = %(id)s
-"""
-LOCKED = " FOR NO KEY UPDATE OF {}"
+STATEMENTS = read_statements(__file__)
 
 
 class PreconditionFailed(OpenbookError):
@@ -53,18 +24,17 @@ class PreconditionFailed(OpenbookError):
 
 
 def of_thread(id: uuid.UUID, *, locked: bool = False) -> str:
-    return _tag(THREAD + LOCKED.format("thread") if locked else THREAD, {"id": id})
+    return _tag("thread", {"id": id}, locked=locked)
 
 
 def of_messages(id: uuid.UUID, address: str) -> str:
     """Of one page of a thread's turns."""
-    return _tag(MESSAGES, {"id": id}, address)
+    return _tag("messages", {"id": id}, address)
 
 
 def of_artifact(id: uuid.UUID, number: int | None = None, *, shown_as: str = "", locked: bool = False) -> str:
     """Of its newest version or of the one with a number; ``shown_as`` tells its forms apart."""
-    statement = ARTIFACT + LOCKED.format("artifact") if locked else ARTIFACT
-    return _tag(statement, {"id": id, "number": number}, shown_as)
+    return _tag("artifact", {"id": id, "number": number}, shown_as, locked=locked)
 
 
 def unless_known(request: Request, tag: str, answer: Callable[[], Any]) -> Response:
@@ -95,8 +65,8 @@ def demand_match(request: Request, tag: str) -> None:
         raise PreconditionFailed(etag=tag)
 
 
-def _tag(statement: str, values: dict[str, Any], *more: str) -> str:
+def _tag(what: str, values: dict[str, Any], *more: str, locked: bool = False) -> str:
     with connection.cursor() as cursor:
-        cursor.execute(statement, values)
+        cursor.execute(STATEMENTS[what] + (f" FOR NO KEY UPDATE OF {what}" if locked else ""), values)
         row = cursor.fetchone()
     return f'"{hashlib.sha256(repr((row, more)).encode()).hexdigest()[:32]}"'

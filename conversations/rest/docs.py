@@ -40,7 +40,7 @@ class FieldDoc:
         return self.name.split(".")
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class ResponseDoc:
     status: str
     media: str
@@ -95,104 +95,87 @@ def guide(request: HttpRequest, file: str) -> HttpResponse:
 
 def calls(schema: Schema) -> Iterator[EndpointDoc]:
     """Every call of an OpenAPI schema, by path."""
-    components = schema["components"]["schemas"]
+    shapes = schema["components"]["schemas"]
     for path, methods in schema["paths"].items():
         for method in METHODS:
             if method in methods:
-                yield _call(method, path, methods[method], components)
+                yield _call(method, path, methods[method], shapes)
 
 
-def _call(method: str, path: str, operation: Schema, components: Schema) -> EndpointDoc:
+def _call(method: str, path: str, operation: Schema, shapes: Schema) -> EndpointDoc:
     body = operation.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema", {})
+    security = operation.get("security", [{}])
     return EndpointDoc(
         method=method.upper(),
         path=path,
         about=operation.get("description", ""),
         parameters=[
-            _field(parameter["name"], parameter | parameter["schema"], components, parameter.get("required", False))
+            _field(parameter["name"], parameter | parameter["schema"], shapes, parameter.get("required", False))
             for parameter in operation.get("parameters", [])
             if parameter["in"] in ("query", "header")
         ],
-        body=_fields(body, components),
+        body=_fields(body, shapes),
         answers=[
-            ResponseDoc(
-                status=status,
-                media=media,
-                type=_type(content["schema"], {}),
-                fields=_fields(content["schema"], components),
-            )
+            ResponseDoc(status, media, _type(content["schema"], shapes), _fields(content["schema"], shapes))
             for status, answer in operation["responses"].items()
             if status < "300"
             for media, content in (answer.get("content") or {"": {"schema": {}}}).items()
         ],
         failures=[status for status in operation["responses"] if status >= "400"],
-        needs_token={} not in operation.get("security", [{}]),
-        scope=next((each["token"][0] for each in operation.get("security", []) if each.get("token")), ""),
+        needs_token={} not in security,
+        scope=next((each["token"][0] for each in security if each.get("token")), ""),
     )
 
 
-def _field(name: str, schema: Schema, components: Schema, required: bool) -> FieldDoc:
+def _field(name: str, schema: Schema, shapes: Schema, required: bool) -> FieldDoc:
     about = schema.get("description", "")
     meanings = dict(CHOICE.findall(about))
-    choices = [(str(value), meanings.get(value, "")) for value in _values(schema, components) if value is not None]
+    choices = [
+        (str(value), meanings.get(value, ""))
+        for value in _target(schema, shapes)[1].get("enum", [])
+        if value is not None
+    ]
     return FieldDoc(
         name=name,
-        type=_type(schema, components),
+        type=_type(schema, shapes),
         required=required,
         about=CHOICE.sub("", about).strip(),
         choices=[(value, "" if _same(value, meaning) else meaning) for value, meaning in choices],
     )
 
 
-def _values(schema: Schema, components: Schema) -> list[Any]:
-    """Those that a field may have, where they are named."""
-    shape = _resolved(_referred(schema) or schema, components)
-    values: list[Any] = shape.get("enum", [])
-    return values
-
-
 def _same(value: str, meaning: str) -> bool:
     return meaning.casefold() == value.replace("_", " ").casefold()
 
 
-def _fields(schema: Schema, components: Schema, path: str = "") -> list[FieldDoc]:
+def _fields(schema: Schema, shapes: Schema, path: str = "") -> list[FieldDoc]:
     """The fields of an object, each followed by the fields of what it holds; the results of a page are told in short."""
-    schema = _resolved(schema, components)
+    _, shape = _target(schema, shapes)
     fields = []
-    for name, field in schema.get("properties", {}).items():
-        required = bool(path) or name in schema.get("required", [])
-        fields.append(_field(path + name, field, components, required))
+    for name, field in shape.get("properties", {}).items():
+        fields.append(_field(path + name, field, shapes, bool(path) or name in shape.get("required", [])))
         if path.startswith("results"):
             continue
-        if "items" in field:
-            fields += _fields(field["items"], components, f"{path}{name}[].")
-        elif reference := _referred(field):
-            fields += _fields(reference, components, f"{path}{name}.")
+        inner, held = ("[].", field["items"]) if "items" in field else (".", field)
+        fields += _fields(held, shapes, path + name + inner)
     return fields
 
 
-def _referred(schema: Schema) -> Schema | None:
-    """The one object that a field refers to, also where it may be null."""
-    return next((each for each in [schema, *schema.get("allOf", []), *schema.get("oneOf", [])] if "$ref" in each), None)
+def _target(schema: Schema, shapes: Schema) -> tuple[str, Schema]:
+    """The name and the shape that a schema refers to, also where it may be null; itself without a name where it doesn't."""
+    options = [schema, *schema.get("allOf", []), *schema.get("oneOf", [])]
+    name = next((each["$ref"].rpartition("/")[2] for each in options if "$ref" in each), "")
+    return name, shapes[name] if name else schema
 
 
-def _resolved(schema: Schema, components: Schema) -> Schema:
-    return components[_name(schema)] if "$ref" in schema else schema
-
-
-def _name(schema: Schema) -> str:
-    return str(schema["$ref"]).rpartition("/")[2]
-
-
-def _type(schema: Schema, components: Schema) -> str:
+def _type(schema: Schema, shapes: Schema) -> str:
     if "$ref" in schema:
-        name = _name(schema)
-        named = components.get(name, {})
-        return _type(named, components) if "enum" in named else name
+        name, shape = _target(schema, shapes)
+        return _type(shape, shapes) if "enum" in shape else name
     if options := schema.get("oneOf") or schema.get("allOf") or schema.get("anyOf"):
-        return " or ".join(dict.fromkeys(_type(option, components) for option in options))
+        return " or ".join(dict.fromkeys(_type(option, shapes) for option in options))
     if "items" in schema:
-        return f"list of {_type(schema['items'], components)}"
+        return f"list of {_type(schema['items'], shapes)}"
     named = schema.get("type", "anything")
     kinds = named if isinstance(named, list) else [named]
     return " or ".join(str(schema.get("format", kind)) if kind != "null" else kind for kind in kinds)

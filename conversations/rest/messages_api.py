@@ -6,7 +6,7 @@ import traceback
 import uuid
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping
 from contextlib import aclosing, closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import IO, Any
 
 from django.contrib.auth.models import User
@@ -23,31 +23,18 @@ from conversations.accounts import allowances
 from conversations.context.budget import Budget
 from conversations.context.caller_options import CallerOptions
 from conversations.context.token_estimate import estimate_tokens, text_of, turn_tokens
-from conversations.errors import InvalidImport, InvalidMessage, MessageTooLong, NotFound, OpenbookError
+from conversations.errors import ErrorObject, InvalidImport, InvalidMessage, MessageTooLong, NotFound, OpenbookError
 from conversations.import_export.disk_lists import Scratch
 from conversations.import_export.json_stream import Shape, Text
 from conversations.models import ApiToken, Assistant, Scope, text_blocks
 from conversations.replies import model_requests
 from conversations.replies.append import append
-from conversations.replies.events import Event
+from conversations.replies.events import Event, data_of
 from conversations.replies.user_content import client_id, user_blocks
+from conversations.rest import messages_shapes as shapes
 from conversations.rest.authentication import TokenAuthentication
 from conversations.rest.base import APIView, AsyncAPIView, caller, paced, token_of
 from conversations.rest.errors import exception_handler
-from conversations.rest.messages_shapes import (
-    PING,
-    REFUSED,
-    STATUSES,
-    TELLING,
-    MessagesCall,
-    MessagesStream,
-    answer,
-    error_body,
-    failure,
-    frame,
-    model_object,
-    read_call,
-)
 from conversations.rest.streams import StreamedAnswer
 from conversations.rest.thread_matching import IncomingMessage, MessageAction, ThreadMatch, place_of
 from conversations.runtime import long_work
@@ -56,6 +43,7 @@ from conversations.runtime.long_work import WorkKind
 from conversations.runtime.memory_budget import MemoryRoom
 from conversations.runtime.request_ids import current_request_id
 from conversations.runtime.text import clean
+from conversations.wire.events import ContextBuiltData, ReplyEndedData
 
 LARGEST_BODY = 32 * 2**20
 """As in the Messages API: programs send their whole history."""
@@ -69,7 +57,7 @@ BLOCKS: Shape = [dict.fromkeys(("type", "text"))]
 MESSAGE: Shape = {"role": None, "content": BLOCKS}
 NAMES: Mapping[str, Shape] = {
     **dict.fromkeys(("model", "max_tokens", "messages", "metadata", "output_config", "stream")),
-    **dict.fromkeys(REFUSED),
+    **dict.fromkeys(shapes.REFUSED),
     "system": BLOCKS,
 }
 SHARE_OF_INSTRUCTIONS = 2
@@ -161,6 +149,7 @@ def too_large() -> MessageTooLong:
     return MessageTooLong(f"The request body is too large; the limit is {LARGEST_BODY:,} bytes.", limit=LARGEST_BODY)
 
 
+@extend_schema(exclude=True)
 class InTheirShape(APIView):
     """Errors and headers as the Messages API has them."""
 
@@ -169,7 +158,7 @@ class InTheirShape(APIView):
     parser_classes = [BodyParser]
 
     def get_exception_handler(self) -> Any:
-        return told_in_their_shape
+        return answer_in_their_shape
 
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
         final = super().finalize_response(request, response, *args, **kwargs)
@@ -177,36 +166,24 @@ class InTheirShape(APIView):
         return final
 
 
-def told_in_their_shape(exception: Exception, context: dict[str, Any]) -> Response | None:
+def answer_in_their_shape(exception: Exception, context: dict[str, Any]) -> Response | None:
     response = exception_handler(exception, context)
     if response is not None:
-        response.status_code = STATUSES.get(response.status_code, response.status_code)
-        response.data = error_body(response.status_code, response.data["error"])
+        response.status_code = shapes.STATUSES.get(response.status_code, response.status_code)
+        response.data = shapes.error_body(response.status_code, response.data["error"])
     return response
 
 
 @dataclass(frozen=True, kw_only=True)
 class MatchedCall:
-    """A call, and where it goes. ``assistant`` is the one that answers."""
+    """A call, and where it goes. ``assistant`` is the one that answers, ``thread`` is ``None`` for a new one."""
 
-    call: MessagesCall
-    blocks: list[dict[str, Any]]
-    key: str | None
-    match: ThreadMatch
-    assistant: Assistant
-
-
-@dataclass(frozen=True, kw_only=True)
-class ReadyCall:
-    """A call whose history is stored, so that nothing of it needs to be in memory while the reply is written."""
-
+    call: shapes.MessagesCall
     blocks: list[dict[str, Any]]
     key: str | None
     match: ThreadMatch
     thread: uuid.UUID | None
-    assistant: str
-    options: CallerOptions
-    stream: bool
+    assistant: Assistant
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -224,19 +201,15 @@ class StartedReply:
         return {f"x-openbook-{name}": value for name, value in named.items() if value}
 
 
-@extend_schema(exclude=True)
 class Messages(InTheirShape, AsyncAPIView):
     async def post(self, request: Request) -> HttpResponseBase:
         """Answer the newest message. The reply goes on if the program leaves."""
         ready = await _apart(request, lambda: _ready(request))
         begun = await _begin(caller(request), ready, token_of(request))
-        events = paced(replies.follow(begun.reply))
-        if not ready.stream:
-            return _whole(await _last(events), begun)
-        return await _streamed(events, begun)
+        events = replies.follow(begun.reply)
+        return await _streamed(paced(events), begun) if ready.call.stream else _whole(await _last(events), begun)
 
 
-@extend_schema(exclude=True)
 class CountTokens(InTheirShape, AsyncAPIView):
     scopes = {"POST": Scope.READ}
 
@@ -249,22 +222,20 @@ class CountTokens(InTheirShape, AsyncAPIView):
         return Response({"input_tokens": await _apart(request, count)})
 
 
-@extend_schema(exclude=True)
 class ModelList(InTheirShape):
     def get(self, request: Request) -> Response:
         """The assistants, all on one page."""
-        models = [model_object(assistant) for assistant in threads.offered_assistants()]
+        models = [shapes.model_object(assistant) for assistant in threads.offered_assistants()]
         ids = [model["id"] for model in models] or [None]
         return Response({"data": models, "has_more": False, "first_id": ids[0], "last_id": ids[-1]})
 
 
-@extend_schema(exclude=True)
 class ModelDetail(InTheirShape):
     def get(self, request: Request, slug: str) -> Response:
         assistant = threads.offered_assistants().filter(slug=clean(slug)).first()
         if assistant is None:
             raise NotFound("There is no assistant of that name. GET /v1/models lists them.")
-        return Response(model_object(assistant))
+        return Response(shapes.model_object(assistant))
 
 
 @csrf_exempt
@@ -275,7 +246,7 @@ def unknown_call(request: HttpRequest, **_: str) -> JsonResponse:
 
 def failed(status: int, code: str, message: str) -> JsonResponse:
     """For failures outside the views above."""
-    body = error_body(status, errors.error_object(type="", code=code, message=message))
+    body = shapes.error_body(status, errors.error_object(type="", code=code, message=message))
     return JsonResponse(body, status=status, headers={"request-id": body["request_id"]})
 
 
@@ -301,7 +272,7 @@ async def _apart[R](request: Request, function: Callable[[], R]) -> R:
 
 def _match_call(request: Request, *, counting: bool = False) -> MatchedCall:
     """Raises an ``OpenbookError`` where a call can't be answered; nothing is stored yet."""
-    call = read_call(request.data, counting=counting)
+    call = shapes.read_call(request.data, counting=counting)
     user, blocks = caller(request), user_blocks(call.newest)
     key = client_id(request.headers.get("Idempotency-Key"))
     chosen = threads.offered_assistants().filter(slug=call.model).first()
@@ -315,7 +286,8 @@ def _match_call(request: Request, *, counting: bool = False) -> MatchedCall:
     match = place_of(user, incoming, named=named, assistant=chosen)
     assistant = match.thread.assistant if match.thread else chosen or threads.assistant_named(None)
     check_room(assistant, call.options)
-    return MatchedCall(call=call, blocks=blocks, key=key, match=match, assistant=assistant)
+    thread = match.thread.id if match.thread else None
+    return MatchedCall(call=call, blocks=blocks, key=key, match=match, thread=thread, assistant=assistant)
 
 
 def check_room(assistant: Assistant, options: CallerOptions) -> None:
@@ -331,62 +303,49 @@ def check_room(assistant: Assistant, options: CallerOptions) -> None:
         )
 
 
-def _ready(request: Request) -> ReadyCall:
-    """The call, once the history that came with it is stored where that is new."""
-    user, matched = caller(request), _match_call(request)
-    thread = matched.match.thread.id if matched.match.thread else None
+def _ready(request: Request) -> MatchedCall:
+    """The call, once the history that came with it is stored where that is new: it is held no longer while the reply runs."""
+    user, token, matched = caller(request), token_of(request), _match_call(request)
+    thread = matched.thread
     if not matched.match.reply and _is_to_import(matched):
-        _demand_room(user, matched, token_of(request))  # a call that is refused is to leave nothing
+        # A call that is refused is to leave nothing.
+        allowances.refuse_unless_room(user.pk, token.pk if token else None, sum(_estimated(user, matched)))
         # A program that is cut off here finds the thread again by what it ends with.
         turns = [(role, text_blocks(text)) for role, text in matched.call.earlier]
         thread = append(user=user, thread_id=thread, turns=turns, assistant=matched.assistant.slug)
-    return ReadyCall(
-        blocks=matched.blocks,
-        key=matched.key,
-        match=matched.match,
-        thread=thread,
-        assistant=matched.assistant.slug,
-        options=matched.call.options,
-        stream=matched.call.stream,
-    )
+    return replace(matched, thread=thread, call=replace(matched.call, earlier=[]))
 
 
-async def _begin(user: User, ready: ReadyCall, token: ApiToken | None) -> StartedReply:
-    match = ready.match
+async def _begin(user: User, ready: MatchedCall, token: ApiToken | None) -> StartedReply:
+    match, model, options = ready.match, ready.assistant.slug, ready.call.options
     if match.thread and match.reply and match.step is MessageAction.FOLLOW:
-        return StartedReply(thread=match.thread.id, reply=match.reply, model=ready.assistant)
+        return StartedReply(thread=match.thread.id, reply=match.reply, model=model)
     if match.reply:
-        opened = await replies.retry(user=user, reply_id=match.reply, options=ready.options, token=token)
+        opened = await replies.retry(user=user, reply_id=match.reply, options=options, token=token)
     else:
         opened = await replies.start(
             user=user,
             thread_id=ready.thread,
             content=ready.blocks,
             client_message_id=ready.key,
-            assistant=ready.assistant,
-            options=ready.options,
+            assistant=model,
+            options=options,
             token=token,
         )
-    return StartedReply(thread=opened.thread.id, reply=opened.reply.id, model=ready.assistant)
-
-
-def _demand_room(user: User, matched: MatchedCall, token: ApiToken | None) -> None:
-    """Raises ``RateLimited`` where the reply would find no room."""
-    read, written = _estimated(user, matched)
-    allowances.refuse_unless_room(user.pk, token.pk if token else None, read + written)
+    return StartedReply(thread=opened.thread.id, reply=opened.reply.id, model=model)
 
 
 def _estimated(user: User, matched: MatchedCall) -> tuple[int, int]:
     """What the model would be given, and what it might write and think, in tokens."""
-    thread, call = matched.match.thread, matched.call
     coming = model_requests.upcoming(
         user=user,
-        thread_id=thread.id if thread else None,
+        thread_id=matched.thread,
         assistant=matched.assistant.slug,
         blocks=matched.blocks,
-        options=call.options,
+        options=matched.call.options,
     )
-    earlier = sum(turn_tokens(text_blocks(text)) for _, text in call.earlier) if _is_to_import(matched) else 0
+    turns = matched.call.earlier if _is_to_import(matched) else ()
+    earlier = sum(turn_tokens(text_blocks(text)) for _, text in turns)
     room = max(0, Budget.of(matched.assistant).history_tokens - coming.context.history_tokens)
     return coming.context.model_tokens + min(earlier, room), coming.context.max_tokens
 
@@ -397,28 +356,25 @@ def _is_to_import(matched: MatchedCall) -> bool:
     return bool(matched.call.earlier) and (thread is None or thread.message_count == 0)
 
 
-async def _last(events: AsyncGenerator[Event | None]) -> Event:
-    last = None
+async def _last(events: AsyncGenerator[Event]) -> Event:
     async for event in events:
-        last = event or last
-    assert last and last.is_last
+        last = event
     return last
 
 
 def _whole(ending: Event, begun: StartedReply) -> Response:
-    headers = begun.headers(ending.data["request"])
-    if match := failure(ending):
-        return _failed(match, headers)
-    return Response(answer(ending, id=begun.id, model=begun.model), headers=headers)
+    headers = begun.headers(data_of(ending, ReplyEndedData)["request"])
+    if failed := shapes.failure(ending):
+        return _failed(*failed, headers)
+    return Response(shapes.answer(ending, id=begun.id, model=begun.model), headers=headers)
 
 
-def _failed(match: tuple[int, dict[str, Any]], headers: dict[str, str]) -> Response:
-    status, error = match
+def _failed(status: int, error: ErrorObject, headers: dict[str, str]) -> Response:
     details = error["details"]
     headers = {**headers, "x-should-retry": "true" if details.get("retryable") else "false"}
     if "retry_after" in details:
         headers["retry-after"] = str(details["retry_after"])
-    return Response(error_body(status, error), status=status, headers=headers)
+    return Response(shapes.error_body(status, error), status=status, headers=headers)
 
 
 async def _streamed(events: AsyncGenerator[Event | None], begun: StartedReply) -> HttpResponseBase:
@@ -428,22 +384,23 @@ async def _streamed(events: AsyncGenerator[Event | None], begun: StartedReply) -
         if event is None:
             break
         first.append(event)
-        if event.type in TELLING:
+        if event.type in shapes.TELLING:
             break
-    headers = begun.headers(next((event.data["request"] for event in first if event.type == "context.built"), None))
-    if first and first[-1].is_last and (match := failure(first[-1])):
-        return _failed(match, headers)
+    built = (data_of(event, ContextBuiltData) for event in first if event.type == "context.built")
+    headers = begun.headers(next((data["request"] for data in built), None))
+    if first and first[-1].is_last and (failed := shapes.failure(first[-1])):
+        return _failed(*failed, headers)
     return StreamedAnswer(_frames(first, events, begun), content_type="text/event-stream", headers=headers)
 
 
 async def _frames(
     first: list[Event], events: AsyncGenerator[Event | None], begun: StartedReply
 ) -> AsyncIterator[bytes]:
-    stream = MessagesStream(id=begun.id, model=begun.model)
+    stream = shapes.MessagesStream(id=begun.id, model=begun.model)
     for event in first:
-        for told in stream.of(event):
-            yield frame(told)
+        for sent in stream.of(event):
+            yield shapes.frame(sent)
     async with aclosing(events):
         async for upcoming in events:
-            for told in stream.of(upcoming) if upcoming else [*stream.begin(), PING]:
-                yield frame(told)
+            for sent in stream.of(upcoming) if upcoming else [*stream.begin(), shapes.PING]:
+                yield shapes.frame(sent)

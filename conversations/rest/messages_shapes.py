@@ -1,22 +1,21 @@
 """The shapes of the Anthropic Messages API, as far as Openbook speaks it; docs/messages-api.md has them in a table. Pure."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, takewhile
 from typing import Any
 
 from conversations.context.caller_options import CallerOptions
-from conversations.errors import InvalidMessage
+from conversations.errors import ErrorObject, InvalidMessage
 from conversations.models import Assistant
-from conversations.providers.base import COUNTED_TOKENS
-from conversations.replies.events import Event
+from conversations.providers.base import COUNTED_TOKENS, Usage
+from conversations.replies.events import ENDINGS, Event, data_of
+from conversations.rest.thread_matching import RoleText
 from conversations.runtime.text import clean
+from conversations.wire.events import ContextBuiltData, ReplyDeltaData, ReplyEndedData
 
 Json = dict[str, Any]
-Said = tuple[str, str]
-"""Role and text of an earlier message."""
-
 REFUSED = {
     "tools": "Leave `tools` out: the assistant calls its own, on the server.",
     "mcp_servers": "Leave `mcp_servers` out: the assistant calls its own tools, on the server.",
@@ -45,12 +44,7 @@ FAILURES = {"invalid_request": 400, "request_too_large": 413, "rate_limited": 42
 
 REFUSAL = "refused"
 WORDS = frozenset({"end_turn", "max_tokens", "refusal", "model_context_window_exceeded"})
-TELLING = frozenset(
-    {
-        *("reply.thinking", "reply.delta", "tool.started"),
-        *("reply.completed", "reply.stopped", "reply.interrupted", "reply.failed"),
-    }
-)
+TELLING = frozenset({"reply.thinking", "reply.delta", "tool.started", *ENDINGS})
 """The events from which on it is known that a reply has begun, or how it ended."""
 
 
@@ -62,7 +56,7 @@ class MessagesCall:
     options: CallerOptions
     stream: bool
     thread: str | None
-    earlier: list[Said]
+    earlier: list[RoleText]
     newest: list[Json]
 
 
@@ -75,32 +69,34 @@ def read_call(body: Any, *, counting: bool = False) -> MessagesCall:
     if not isinstance(messages, list) or not messages:
         raise InvalidMessage("`messages` must be a list of at least one message.", field="messages")
     read = [_message(message, place) for place, message in enumerate(messages)]
-    spoken = [said for said in read if said[0] != "system"]
-    first = len(spoken)
-    while first and spoken[first - 1][0] == "user":
-        first -= 1
-    if first == len(spoken):
+    turns = [turn for turn in read if turn[0] != "system"]
+    newest = list(takewhile(lambda turn: turn[0] == "user", reversed(turns)))[::-1]
+    if not newest:
         raise InvalidMessage(
             "The last message must be the user's. A reply can't be begun for the model.", field="messages"
         )
-    texts = [
-        _text(body.get("system"), "system"),
-        *(_text(content, "system") for role, content in read if role == "system"),
-    ]
+    system = [body.get("system"), *(content for role, content in read if role == "system")]
+    instructions = "\n\n".join(filter(None, map(_system_text, system)))
+    model, most, stream = body.get("model"), body.get("max_tokens"), body.get("stream", False)
+    if not isinstance(model, str) or not model:
+        raise InvalidMessage(
+            "`model` must be the name of an assistant, or any other text for the default one.", field="model"
+        )
+    if not counting and (not isinstance(most, int) or isinstance(most, bool) or most < 1):
+        raise InvalidMessage("`max_tokens` must be a number, 1 or greater.", field="max_tokens")
+    if not isinstance(stream, bool):
+        raise InvalidMessage("`stream` must be true or false.", field="stream")
     return MessagesCall(
-        model=_model(body.get("model")),
-        options=CallerOptions(
-            instructions="\n\n".join(filter(None, texts)),
-            max_tokens=None if counting else _max_tokens(body.get("max_tokens")),
-        ),
-        stream=_stream(body.get("stream", False)),
+        model=clean(model),
+        options=CallerOptions(instructions=instructions, max_tokens=None if counting else most),
+        stream=stream,
         thread=_thread(body.get("metadata")),
-        earlier=_joined(spoken[:first]),
-        newest=[block for _, content in spoken[first:] for block in _text_blocks(content)],
+        earlier=_joined(turns[: len(turns) - len(newest)]),
+        newest=[block for _, content in newest for block in _text_blocks(content)],
     )
 
 
-def message(*, id: str, model: str, text: str, stop_reason: str, usage: Mapping[str, int]) -> Json:
+def message(*, id: str, model: str, text: str, stop_reason: str, usage: Usage) -> Json:
     return {
         "id": id,
         "type": "message",
@@ -115,33 +111,28 @@ def message(*, id: str, model: str, text: str, stop_reason: str, usage: Mapping[
 
 def answer(ending: Event, *, id: str, model: str) -> Json:
     """The message that a reply came to, from its last event. One that failed has none, see ``failure``."""
-    said = ending.data["message"]
-    text = said["text"] if said else ""
-    return message(id=id, model=model, text=text, stop_reason=stop_reason(ending), usage=ending.data["usage"])
+    data = data_of(ending, ReplyEndedData)
+    text = data["message"]["text"] if data["message"] else ""
+    return message(id=id, model=model, text=text, stop_reason=stop_reason(ending), usage=Usage(**data["usage"]))
 
 
 def stop_reason(ending: Event) -> str:
     """In the words of the Messages API. One that a person stopped has ended for whoever waits for it."""
-    if failed(ending):
+    if "error" in ending.data:
         return "refusal"
-    word = ending.data["stop_reason"]
+    word = data_of(ending, ReplyEndedData)["stop_reason"]
     return word if word in WORDS else "end_turn"
 
 
-def failed(ending: Event) -> Json | None:
-    """The error of a reply that failed."""
-    return ending.data.get("error")
-
-
-def failure(ending: Event) -> tuple[int, Json] | None:
+def failure(ending: Event) -> tuple[int, ErrorObject] | None:
     """Status and error of a reply that failed. To refuse is an answer here."""
-    error = failed(ending)
+    error: ErrorObject | None = ending.data.get("error")
     if error is None or error["code"] == REFUSAL:
         return None
     return FAILURES.get(error["code"], 500), error
 
 
-def error_body(status: int, error: Mapping[str, Any]) -> Json:
+def error_body(status: int, error: ErrorObject) -> Json:
     """One of our error objects as the Messages API tells it, with what it says more under ``details``."""
     return {
         "type": "error",
@@ -178,17 +169,14 @@ class MessagesStream:
     def of(self, event: Event) -> Iterator[Json]:
         match event.type:
             case "context.built":
-                yield from self.begin(event.data["total_tokens"])
+                yield from self.begin(data_of(event, ContextBuiltData)["total_tokens"])
             case "reply.thinking":
                 yield from self.begin()
                 yield PING
             case "reply.delta":
                 yield from self._speak()
-                yield {
-                    "type": "content_block_delta",
-                    "index": 0,
-                    "delta": {"type": "text_delta", "text": event.data["text"]},
-                }
+                delta = {"type": "text_delta", "text": data_of(event, ReplyDeltaData)["text"]}
+                yield {"type": "content_block_delta", "index": 0, "delta": delta}
             case _ if event.is_last:
                 yield from self._end(event)
 
@@ -197,7 +185,7 @@ class MessagesStream:
         if self._began:
             return
         self._began = True
-        start = message(id=self.id, model=self.model, text="", stop_reason="", usage={"input_tokens": input_tokens})
+        start = message(id=self.id, model=self.model, text="", stop_reason="", usage=Usage(input_tokens=input_tokens))
         yield {"type": "message_start", "message": {**start, "stop_reason": None}}
 
     def _speak(self) -> Iterator[Json]:
@@ -207,14 +195,18 @@ class MessagesStream:
             yield {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}}
 
     def _end(self, event: Event) -> Iterator[Json]:
-        if found := failure(event):
-            yield error_body(*found)
+        if failed := failure(event):
+            yield error_body(*failed)
             return
         yield from self.begin()
         if self._speaks:
             yield {"type": "content_block_stop", "index": 0}
         delta = {"stop_reason": stop_reason(event), "stop_sequence": None}
-        yield {"type": "message_delta", "delta": delta, "usage": _usage(event.data["usage"])}
+        yield {
+            "type": "message_delta",
+            "delta": delta,
+            "usage": _usage(Usage(**data_of(event, ReplyEndedData)["usage"])),
+        }
         yield {"type": "message_stop"}
 
 
@@ -225,16 +217,16 @@ def frame(event: Json) -> bytes:
     return f"event: {event['type']}\ndata: {json.dumps(event, ensure_ascii=False)}\n\n".encode()
 
 
-def _usage(usage: Mapping[str, int]) -> Json:
+def _usage(usage: Usage) -> Json:
     """Numbers that are parts of others stand beside them here."""
-    for_an_hour = usage.get("cache_creation_1h_input_tokens", 0)
+    for_an_hour = usage.cache_creation_1h_input_tokens
     return {
-        **{name: usage.get(name, 0) for name in COUNTED_TOKENS},
+        **{name: getattr(usage, name) for name in COUNTED_TOKENS},
         "cache_creation": {
-            "ephemeral_5m_input_tokens": usage.get("cache_creation_input_tokens", 0) - for_an_hour,
+            "ephemeral_5m_input_tokens": usage.cache_creation_input_tokens - for_an_hour,
             "ephemeral_1h_input_tokens": for_an_hour,
         },
-        "output_tokens_details": {"thinking_tokens": usage.get("thinking_tokens", 0)},
+        "output_tokens_details": {"thinking_tokens": usage.thinking_tokens},
     }
 
 
@@ -247,26 +239,6 @@ def _refuse(body: Json) -> None:
         raise InvalidMessage(
             "Leave `output_config.format` out, and ask for the format in words.", field="output_config"
         )
-
-
-def _model(value: Any) -> str:
-    if not isinstance(value, str) or not value:
-        raise InvalidMessage(
-            "`model` must be the name of an assistant, or any other text for the default one.", field="model"
-        )
-    return clean(value)
-
-
-def _max_tokens(value: Any) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-        raise InvalidMessage("`max_tokens` must be a number, 1 or greater.", field="max_tokens")
-    return value
-
-
-def _stream(value: Any) -> bool:
-    if not isinstance(value, bool):
-        raise InvalidMessage("`stream` must be true or false.", field="stream")
-    return value
 
 
 def _thread(metadata: Any) -> str | None:
@@ -286,11 +258,13 @@ def _message(message: Any, place: int) -> tuple[str, Any]:
             field="messages",
         )
     content = message.get("content")
-    if not isinstance(content, str) and not (
-        isinstance(content, list) and all(isinstance(one, dict) for one in content)
-    ):
+    if not _is_content(content):
         raise InvalidMessage(f"`messages[{place}].content` must be a text or a list of blocks.", field="messages")
     return role, content
+
+
+def _is_content(value: Any) -> bool:
+    return isinstance(value, str) or (isinstance(value, list) and all(isinstance(block, dict) for block in value))
 
 
 def _text_blocks(content: str | list[Json]) -> list[Json]:
@@ -305,21 +279,19 @@ def _text_blocks(content: str | list[Json]) -> list[Json]:
     return [{"type": "text", "text": block["text"]} for block in content]
 
 
-def _joined(messages: Sequence[tuple[str, Any]]) -> list[Said]:
+def _joined(messages: Sequence[tuple[str, Any]]) -> list[RoleText]:
     """The texts of earlier messages, neighbours of one role as one; what is no text is left out."""
-    said = (
+    joined = (
         (role, "\n\n".join(filter(None, (_texts(content) for _, content in some))))
         for role, some in groupby(messages, key=lambda message: message[0])
     )
-    return [(role, text) for role, text in said if text]
+    return [(role, text) for role, text in joined if text]
 
 
-def _text(value: Any, name: str) -> str:
-    if value is None:
-        return ""
-    if not isinstance(value, str) and not (isinstance(value, list) and all(isinstance(one, dict) for one in value)):
-        raise InvalidMessage(f"`{name}` must be a text or a list of text blocks.", field=name)
-    return _texts(value)
+def _system_text(value: Any) -> str:
+    if value is not None and not _is_content(value):
+        raise InvalidMessage("`system` must be a text or a list of text blocks.", field="system")
+    return _texts(value or "")
 
 
 def _texts(content: str | list[Json]) -> str:

@@ -23,7 +23,7 @@ LOST = timedelta(minutes=2)
 """For so long after its end a reply is taken for one that never arrived, when it is asked for again."""
 WHITESPACE = " \t\r\n"
 
-Said = tuple[str, str]
+RoleText = tuple[str, str]
 """Role and text of a turn."""
 
 
@@ -32,7 +32,7 @@ class IncomingMessage:
     """What a program sent. ``retried``: it says that it tries the same once more. ``key`` is its own id of this message."""
 
     text: str
-    earlier: Sequence[Said] = ()
+    earlier: Sequence[RoleText] = ()
     retried: bool = False
     key: str | None = None
 
@@ -78,7 +78,7 @@ def step_for(incoming: IncomingMessage, question: LastQuestion | None, now: date
     return MessageAction.FOLLOW if incoming.retried and is_lost else MessageAction.SAY
 
 
-def goes_on(path: Sequence[Said], earlier: Sequence[Said]) -> bool:
+def goes_on(path: Sequence[RoleText], earlier: Sequence[RoleText]) -> bool:
     """Whether the path, or its end as far as there is one, is what the program says went before. Pure."""
     ending = path[-len(earlier) :] if earlier else path
     return len(ending) == len(earlier) and all(
@@ -146,7 +146,7 @@ def _trimmed(turns: QuerySet[Message]) -> Func:
     return Func(Subquery(turns.values("text")[:1]), Value(WHITESPACE), function="btrim", output_field=TextField())
 
 
-def _path(thread: Thread, turns: int, *, before: int | None = None) -> list[Said]:
+def _path(thread: Thread, turns: int, *, before: int | None = None) -> list[RoleText]:
     """The last so many turns of the path, oldest first; one more where none is wanted, to know whether there is any."""
     path = threads.messages_of(thread).order_by("-position")
     if before is not None:

@@ -168,7 +168,7 @@ type EventData = (
 )
 """What the event log of a reply holds."""
 
-EVENTS: Mapping[str, type] = {
+OF_REPLIES: Mapping[str, type] = {
     "message.saved": MessageSavedData,
     "artifact.requested": ArtifactRequestedData,
     "context.built": ContextBuiltData,
@@ -182,7 +182,7 @@ EVENTS: Mapping[str, type] = {
     "reply.stopped": ReplyStoppedData,
     "reply.interrupted": ReplyInterruptedData,
     "reply.failed": ReplyFailedData,
-    "thread.cleared": ThreadClearedData,
-    "error": RefusedData,
 }
-"""By the type of the event."""
+"""The events of a reply by type, the four endings last."""
+EVENTS: Mapping[str, type] = {**OF_REPLIES, "thread.cleared": ThreadClearedData, "error": RefusedData}
+"""Those of sockets."""
