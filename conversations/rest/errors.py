@@ -86,29 +86,17 @@ def _answer(exception: exceptions.APIException) -> Response:
         headers["WWW-Authenticate"] = challenge
     if wait := getattr(exception, "wait", None):
         headers["Retry-After"] = str(int(wait) + 1)
+    invalid = isinstance(exception, exceptions.ValidationError)
     body = errors.error_object(
         type=TYPES.get(exception.status_code, "error"),
-        code=_code(exception),
-        message=_message(exception),
-        details=_details(exception),
+        code="invalid" if invalid else str(exception.default_code),
+        message=_message(exception.detail),
+        details={"fields": exception.detail} if invalid else {},
     )
     return Response({"error": body}, status=exception.status_code, headers=headers)
 
 
-def _code(exception: exceptions.APIException) -> str:
-    return "invalid" if isinstance(exception, exceptions.ValidationError) else str(exception.default_code)
-
-
-def _details(exception: exceptions.APIException) -> dict[str, Any]:
-    if not isinstance(exception, exceptions.ValidationError):
-        return {}
-    return {"fields": exception.detail}
-
-
-def _message(exception: exceptions.APIException) -> str:
-    if not isinstance(exception, exceptions.ValidationError):
-        return str(exception.detail)
-    detail = exception.detail
+def _message(detail: Any) -> str:
     if isinstance(detail, dict):
         return " ".join(f"{field}: {_first(value)}" for field, value in detail.items())
     return _first(detail)

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import uuid
+from collections.abc import Mapping
 from contextlib import suppress
 from datetime import datetime
 from typing import Any
@@ -26,6 +27,14 @@ from conversations.wire.events import ThreadClearedData
 log = logging.getLogger("openbook.chat")
 
 SIGN_IN, FORBIDDEN, GONE, TOO_SLOW, TRY_LATER = 4401, 4403, 4404, 4408, 1013
+CLOSE_CODES: Mapping[type[OpenbookError], int] = {
+    errors.SignInNeeded: SIGN_IN,
+    errors.InsufficientScope: FORBIDDEN,
+    errors.NotFound: GONE,
+    errors.ReaderTooSlow: TOO_SLOW,
+    errors.Unavailable: TRY_LATER,
+}
+ACCESS_ENDED = (errors.SignInNeeded, errors.InsufficientScope, errors.NotFound)
 CHECK_ACCESS_SECONDS = 5.0
 LOOK_AGAIN_SECONDS = 1.0
 WRITING = ("message.send", "preset.run", "reply.stop", "reply.retry", "reply.continue")
@@ -95,24 +104,26 @@ class ThreadConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
             raise SocketTooSlow from None
 
     async def _open(self) -> None:
+        thread_id = self.scope["url_route"]["kwargs"]["thread_id"]
         try:
-            self.visitor = await in_database(self.whose)()
-            if self.visitor is None:
-                await self._leave(SIGN_IN, errors.SignInNeeded())
-                return
-            self.visitor.demand(Scope.READ)
-            thread_id = self.scope["url_route"]["kwargs"]["thread_id"]
-            if thread_id != threads.NEW:
-                thread = await in_database(threads.get)(self.visitor.user, thread_id)
+            thread = await self._check_access(None if thread_id == threads.NEW else thread_id)
+            if thread is not None:
                 self.cleared_at = thread.cleared_at
                 await self._belong_to(thread.id)
             self._spawn(self._keep_checking())
-        except errors.InsufficientScope as error:
-            await self._leave(FORBIDDEN, error)
-        except errors.NotFound as error:
-            await self._leave(GONE, error)
+        except ACCESS_ENDED as error:
+            await self._leave(error)
         except (OperationalError, InterfaceError):
-            await self._leave(TRY_LATER, errors.Unavailable())
+            await self._leave(errors.Unavailable())
+
+    async def _check_access(self, thread_id: str | uuid.UUID | None) -> Thread | None:
+        """The thread as it is now. Raises one of ``ACCESS_ENDED``."""
+        visitor = await in_database(self.whose)()
+        if visitor is None or (self.visitor is not None and visitor.user != self.visitor.user):
+            raise errors.SignInNeeded
+        visitor.demand(Scope.READ)
+        self.visitor = visitor
+        return await in_database(threads.get)(visitor.user, thread_id) if thread_id else None
 
     async def _handle(self, visitor: socket_access.Visitor, frame: dict[str, Any]) -> None:
         user, kind = visitor.user, frame.get("type")
@@ -158,9 +169,8 @@ class ThreadConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
                 reply = await in_database(threads.reply_of)(user, _text(frame, "reply"))
                 self._follow(reply.id, after=_seq(frame), again=True)
             case other:
-                known = "message.send, preset.run, reply.stop, reply.retry, reply.continue or reply.resume"
                 given = f"not {other[:40]!r}" if isinstance(other, str) else "as text"
-                raise InvalidFrame(f"A frame's type must be {known}, {given}.")
+                raise InvalidFrame(f"A frame's type must be {', '.join(WRITING)} or reply.resume, {given}.")
 
     async def _belong_to(self, thread_id: uuid.UUID) -> None:
         if self.thread_id is None:
@@ -212,32 +222,18 @@ class ThreadConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
         while True:
             await asyncio.sleep(CHECK_ACCESS_SECONDS)
             try:
-                visitor = await in_database(self.whose)()
-                if visitor is None or self.visitor is None or visitor.user != self.visitor.user:
-                    await self._leave(SIGN_IN, errors.SignInNeeded())
-                    return
-                visitor.demand(Scope.READ)
-                self.visitor = visitor
-                if self.thread_id is not None:
-                    await self._look_at(await in_database(threads.get)(visitor.user, self.thread_id))
-            except errors.NotFound as error:
-                await self._leave(GONE, error)
-                return
-            except errors.InsufficientScope as error:
-                await self._leave(FORBIDDEN, error)
+                thread = await self._check_access(self.thread_id)
+                if thread is not None and thread.cleared_at != self.cleared_at:
+                    self.cleared_at = thread.cleared_at  # what was shown of it is no more
+                    await self._say("thread.cleared", {"thread": str(thread.id)})
+            except ACCESS_ENDED as error:
+                await self._leave(error)
                 return
             except SocketTooSlow:
                 await self._let_go()
                 return
             except DatabaseError:
                 continue  # the database is away; who was let in stays until it says otherwise
-
-    async def _look_at(self, thread: Thread) -> None:
-        """Tell that it was cleared since: what was shown of it is no more."""
-        if thread.cleared_at == self.cleared_at:
-            return
-        self.cleared_at = thread.cleared_at
-        await self._say("thread.cleared", {"thread": str(thread.id)})
 
     async def _answer(self, error: OpenbookError, frame: dict[str, Any]) -> None:
         try:
@@ -247,7 +243,7 @@ class ThreadConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
 
     async def _let_go(self) -> None:
         log.info("slow reader let go")
-        await self._leave(TOO_SLOW, errors.ReaderTooSlow())
+        await self._leave(errors.ReaderTooSlow())
 
     async def _tell(self, error: OpenbookError, frame: dict[str, Any] | None = None) -> None:
         described = errors.describe(error)
@@ -257,16 +253,16 @@ class ThreadConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
 
     async def _say(self, type: str, data: ErrorObject | ThreadClearedData) -> None:
         """What is of no reply."""
-        await self.send(wire.frame({"type": type, "reply": None, "seq": 0, "at": _now(), "data": data}))
+        await self.send(wire.frame({"type": type, "reply": None, "seq": 0, "at": moment(timezone.now()), "data": data}))
 
-    async def _leave(self, code: int, error: OpenbookError) -> None:
+    async def _leave(self, error: OpenbookError) -> None:
         """Nothing is heard or said after this, also while the other end takes its time to hang up."""
         self.visitor = None
         self._end_tasks()
         with suppress(TimeoutError, SocketTooSlow):
             async with asyncio.timeout(LAST_SECONDS):
                 await self._tell(error)
-        await self.close(code)
+        await self.close(next(code for kind, code in CLOSE_CODES.items() if isinstance(error, kind)))
 
     def _end_tasks(self) -> None:
         for task in {*self.tasks, *self.following.values()} - {asyncio.current_task()}:
@@ -313,7 +309,3 @@ def _seq(frame: dict[str, Any]) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 2**31:
         raise InvalidFrame("`after` must be the last `seq` that you have, 0 or greater.")
     return value
-
-
-def _now() -> str:
-    return moment(timezone.now())
