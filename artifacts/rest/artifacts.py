@@ -1,5 +1,7 @@
 """Artifacts over REST: made by programs, changed by hand, deleted and restored."""
 
+from typing import Annotated, Any, NotRequired, TypedDict
+
 from django.db import transaction
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
@@ -8,14 +10,14 @@ from rest_framework.response import Response
 
 from artifacts import services
 from artifacts.models import Artifact, ArtifactVersion, Kind
-from artifacts.rest import serializers
 from conversations import threads
 from conversations.errors import ArtifactNotFound, VersionNotFound
 from conversations.rest import conditional
-from conversations.rest.answers import answer
-from conversations.rest.base import APIView, caller, valid
+from conversations.rest.base import APIView, caller
 from conversations.rest.pagination import ordered_by
 from conversations.rest.query_params import Choice, Switch
+from conversations.rest.serializers import described, valid
+from conversations.runtime.shapes import Clean, Line
 from conversations.wire.artifacts import (
     ArtifactAnswer,
     VersionAnswer,
@@ -26,8 +28,29 @@ from conversations.wire.artifacts import (
 )
 from memory.consolidation import invalidation
 
+Language = Annotated[Line, {"max_length": 40}, "Of code: python, sql …"]
+Content = Annotated[Clean, "1 to 500,000 characters, unless the operator set another limit."]
 CONTENT = Switch("content", "`false`: without their contents.")
 DELETED = Switch("deleted", "`true`: also one that is deleted.")
+
+
+class NewArtifact(TypedDict):
+    title: Annotated[Line, "At most 200 characters, in one line."]
+    kind: Annotated[str, Kind, {"default": Kind.DOCUMENT}, "What it is; `document` unless it is said."]
+    language: NotRequired[Language]
+    content: Content
+
+
+class ArtifactChange(TypedDict, total=False):
+    title: Annotated[Line, "At most 200 characters, in one line."]
+    kind: Annotated[str, Kind, "What it is."]
+    language: Language
+    content: Content
+    version: Annotated[
+        int,
+        {"min_value": 1},
+        "What the change is based on: where there is a newer one by now, it is refused with 409 `version_conflict`.",
+    ]
 
 
 class ArtifactList(APIView):
@@ -35,7 +58,7 @@ class ArtifactList(APIView):
     deleted = Switch("deleted", "`true`: those that are deleted instead.")
     kind = Choice("kind", Kind.values, "Only those of this kind.")
 
-    @extend_schema(responses=answer(ArtifactAnswer, many=True), parameters=[CONTENT, deleted, kind])
+    @extend_schema(responses=described(ArtifactAnswer, many=True), parameters=[CONTENT, deleted, kind])
     def get(self, request: Request, thread_id: str) -> Response:
         """The artifacts of a thread, the one that was changed last first."""
         thread = threads.get(caller(request), thread_id)
@@ -46,11 +69,11 @@ class ArtifactList(APIView):
         rows = artifact_rows(artifacts, whole=whole)
         return self.page(request, rows, lambda page: [artifact_object(row, whole=whole) for row in page])
 
-    @extend_schema(request=serializers.NewArtifact, responses={201: answer(ArtifactAnswer)})
+    @extend_schema(request=described(NewArtifact), responses={201: described(ArtifactAnswer)})
     def post(self, request: Request, thread_id: str) -> Response:
         """Add an artifact to a thread. An assistant turn not more than 5 seconds older counts as what made it."""
         thread = threads.get(caller(request), thread_id)
-        values = valid(serializers.NewArtifact, request)
+        values = valid(NewArtifact, request)
         with transaction.atomic():
             invalidation.lock(thread.id)
             saved = services.create(
@@ -64,17 +87,17 @@ class ArtifactList(APIView):
 
 
 class ArtifactDetail(APIView):
-    @extend_schema(responses=answer(ArtifactAnswer), parameters=[DELETED])
+    @extend_schema(responses=described(ArtifactAnswer), parameters=[DELETED])
     def get(self, request: Request, artifact_id: str) -> Response:
         """One artifact as its newest version has it."""
         artifact = _artifact(request, artifact_id)
         return conditional.unless_known(request, conditional.of_artifact(artifact.id), lambda: _whole(artifact))
 
-    @extend_schema(request=serializers.ArtifactChange, responses=answer(ArtifactAnswer))
+    @extend_schema(request=described(ArtifactChange), responses=described(ArtifactAnswer))
     def patch(self, request: Request, artifact_id: str) -> Response:
         """Change an artifact. Another content makes the next version; the same one again makes none."""
         artifact = threads.artifact_of(caller(request), artifact_id, deleted=True)
-        changes = valid(serializers.ArtifactChange, request)
+        changes: dict[str, Any] = {**valid(ArtifactChange, request)}
         with transaction.atomic():
             conditional.demand_match(request, conditional.of_artifact(artifact.id, locked=True))
             services.change(
@@ -98,7 +121,7 @@ class ArtifactDetail(APIView):
 
 
 class ArtifactRestore(APIView):
-    @extend_schema(request=None, responses=answer(ArtifactAnswer))
+    @extend_schema(request=None, responses=described(ArtifactAnswer))
     def post(self, request: Request, artifact_id: str) -> Response:
         """Bring a deleted artifact back. One that is not deleted stays as it is."""
         artifact = threads.artifact_of(caller(request), artifact_id, deleted=True)
@@ -112,7 +135,7 @@ class ArtifactRestore(APIView):
 class VersionList(APIView):
     pagination_class = ordered_by("-number")
 
-    @extend_schema(responses=answer(VersionAnswer, many=True), parameters=[CONTENT, DELETED])
+    @extend_schema(responses=described(VersionAnswer, many=True), parameters=[CONTENT, DELETED])
     def get(self, request: Request, artifact_id: str) -> Response:
         """The versions of an artifact, newest first."""
         whole = CONTENT.read(request, default=True)
@@ -121,7 +144,7 @@ class VersionList(APIView):
 
 
 class VersionDetail(APIView):
-    @extend_schema(responses=answer(VersionAnswer), parameters=[DELETED])
+    @extend_schema(responses=described(VersionAnswer), parameters=[DELETED])
     def get(self, request: Request, artifact_id: str, number: str) -> Response:
         """One version of an artifact, with its content."""
         versions = _artifact(request, artifact_id).versions.filter(number=version_number(number))

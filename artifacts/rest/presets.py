@@ -1,6 +1,6 @@
 """Presets over REST: what an assistant offers, and making it silently."""
 
-from typing import Annotated, TypedDict
+from typing import Annotated, Any, TypedDict
 
 from django.contrib.auth.models import User
 from django.http import HttpResponseBase
@@ -10,16 +10,23 @@ from rest_framework.response import Response
 
 from artifacts import services
 from artifacts.models import Artifact, Kind
-from artifacts.rest import serializers
 from conversations import replies, threads, wire
 from conversations.replies.model_requests import OpenedReply
-from conversations.rest.answers import answer
-from conversations.rest.base import STREAMED, APIView, AsyncAPIView, caller, event_stream, token_of, valid
+from conversations.rest.base import STREAMED, APIView, AsyncAPIView, caller, event_stream, token_of
 from conversations.rest.pagination import ordered_by
+from conversations.rest.serializers import described, valid
 from conversations.rest.views import ended
 from conversations.runtime.db import in_database
 from conversations.runtime.shapes import Id, Slug, fill
 from conversations.wire.artifacts import ArtifactAnswer, artifact_object, artifact_rows
+
+
+class PresetRequest(TypedDict):
+    client_message_id: Annotated[
+        Any,
+        {"default": None},
+        "Your own id of the click, at most 100 characters: the same one again makes nothing new.",
+    ]
 
 
 class PresetAnswer(TypedDict):
@@ -40,7 +47,7 @@ class MadeAnswer(TypedDict):
 class PresetList(APIView):
     pagination_class = ordered_by("order", "name")
 
-    @extend_schema(responses=answer(PresetAnswer, many=True))
+    @extend_schema(responses=described(PresetAnswer, many=True))
     def get(self, request: Request, thread_id: str) -> Response:
         """What the thread's assistant can make of the conversation at once, and what it has made so far."""
         thread = threads.get(caller(request), thread_id)
@@ -49,7 +56,7 @@ class PresetList(APIView):
 
 
 class PresetRun(AsyncAPIView):
-    @extend_schema(request=serializers.PresetRequest, responses={201: answer(MadeAnswer)})
+    @extend_schema(request=described(PresetRequest), responses={201: described(MadeAnswer)})
     async def post(self, request: Request, thread_id: str, slug: str) -> Response:
         """Make an artifact of the conversation and wait for it. Nothing of this enters the thread's history."""
         opened = await _start(request, thread_id, slug)
@@ -59,7 +66,7 @@ class PresetRun(AsyncAPIView):
 
 
 class PresetStream(AsyncAPIView):
-    @extend_schema(request=serializers.PresetRequest, responses=STREAMED)
+    @extend_schema(request=described(PresetRequest), responses=STREAMED)
     async def post(self, request: Request, thread_id: str, slug: str) -> HttpResponseBase:
         """Make an artifact of the conversation and watch it being written, as Server-Sent Events."""
         opened = await _start(request, thread_id, slug)
@@ -67,7 +74,7 @@ class PresetStream(AsyncAPIView):
 
 
 async def _start(request: Request, thread_id: str, slug: str) -> OpenedReply:
-    payload = valid(serializers.PresetRequest, request)
+    payload = valid(PresetRequest, request)
     return await replies.start_preset(
         user=caller(request),
         thread_id=thread_id,

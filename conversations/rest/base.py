@@ -18,7 +18,6 @@ from rest_framework.exceptions import ParseError
 from rest_framework.negotiation import DefaultContentNegotiation
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.serializers import Serializer
 
 from conversations import wire
 from conversations.accounts.limits import Limits, Quota
@@ -130,14 +129,6 @@ def caller(request: Request) -> User:
 def token_of(request: Request) -> ApiToken | None:
     """The token that the call came with; ``None`` where it came with a session."""
     return request.auth if isinstance(request.auth, ApiToken) else None
-
-
-def valid(shape: type[Serializer[Any]], request: Request) -> dict[str, Any]:
-    """What the body holds, checked. Raises DRF's ``ValidationError``."""
-    serializer = shape(data=request.data)
-    serializer.is_valid(raise_exception=True)
-    values: dict[str, Any] = serializer.validated_data
-    return values
 
 
 def event_stream(events: AsyncGenerator[Event]) -> StreamingHttpResponse:

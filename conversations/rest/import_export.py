@@ -28,11 +28,11 @@ from conversations.import_export.import_sections import outline, records
 from conversations.import_export.store import ImportCounts, store
 from conversations.import_export.uploads import documents, too_large
 from conversations.models import Scope
-from conversations.rest.answers import answer
 from conversations.rest.base import AsyncAPIView, caller
 from conversations.rest.book import Book, ImportAnswer
 from conversations.rest.errors import exception_handler
 from conversations.rest.query_params import Choice, Switch
+from conversations.rest.serializers import described
 from conversations.rest.streams import StreamedAnswer
 from conversations.runtime import long_work
 from conversations.runtime.long_work import Work, WorkKind
@@ -88,9 +88,9 @@ class Import(AsyncAPIView):
     )
 
     @extend_schema(
-        request={"application/json": answer(Book), "application/zip": OpenApiTypes.BINARY},
+        request={"application/json": described(Book), "application/zip": OpenApiTypes.BINARY},
         responses={
-            201: answer(ImportAnswer),
+            201: described(ImportAnswer),
             (200, "application/x-ndjson"): OpenApiResponse(OpenApiTypes.OBJECT, "With `progress`: a line at a time."),
         },
         parameters=[ids, progress],
@@ -208,7 +208,7 @@ def _line(values: Line) -> bytes:
 class Export(AsyncAPIView):
     scopes = {"GET": Scope.EXPORT}
 
-    @extend_schema(responses=answer(Book))
+    @extend_schema(responses=described(Book))
     async def get(self, request: Request) -> HttpResponseBase:
         """Everything of the caller in the format that `POST import/` takes: threads oldest first, what is remembered."""
         work = await long_work.acquire(caller(request).pk, WorkKind.DOWNLOAD)

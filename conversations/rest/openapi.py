@@ -8,8 +8,8 @@ from drf_spectacular.openapi import AutoSchema as BaseAutoSchema
 
 from conversations.errors import ErrorAnswer
 from conversations.models import Scope
-from conversations.rest.answers import answer
 from conversations.rest.authentication import needed
+from conversations.rest.serializers import described
 from conversations.wire.events import OF_REPLIES
 
 Schema = dict[str, Any]
@@ -65,7 +65,7 @@ class AutoSchema(BaseAutoSchema):
                 content["example"] = EXAMPLES[call]
         if path in TAGGED and self.method in VERSION_HEADERS:
             _tag(operation, self.method)
-        error = {"schema": self.resolve_serializer(answer(ErrorAnswer), "response").ref}
+        error = {"schema": self.resolve_serializer(described(ErrorAnswer), "response").ref}
         for status in failures_of(operation, call):
             failure = {"description": FAILURES[status], "content": {"application/json": error}}
             operation["responses"].setdefault(str(status), failure)

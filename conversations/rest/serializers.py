@@ -1,57 +1,19 @@
-"""What the API takes, checked by DRF."""
+"""Shapes as DRF has them: to check what a call takes, and for the schema. What is answered is made by ``shapes.fill``."""
 
-from typing import Any
+from collections.abc import Mapping
+from datetime import datetime
+from functools import cache
+from typing import Any, cast, get_args, get_origin, is_typeddict
 
 from django.core.validators import ProhibitNullCharactersValidator
 from rest_framework import serializers
+from rest_framework.request import Request
 from rest_framework.validators import ProhibitSurrogateCharactersValidator
 
+from conversations.runtime.shapes import Field, fields_of, read
 from conversations.runtime.text import clean, one_line
 
 PROHIBITIVE = (ProhibitNullCharactersValidator, ProhibitSurrogateCharactersValidator)
-
-
-class ThreadFields(serializers.Serializer[Any]):
-    title = serializers.CharField(
-        max_length=200,
-        required=False,
-        allow_blank=True,
-        help_text="At most 200 characters, in one line; empty: from the first message.",
-    )
-    assistant = serializers.SlugField(
-        required=False, help_text="`companion` (default), `analyst`, or one that staff made."
-    )
-
-    def validate_title(self, title: str) -> str:
-        return one_line(title)
-
-
-class ThreadChange(ThreadFields):
-    remembers = serializers.BooleanField(
-        required=False,
-        help_text="`false`: it is given nothing that is remembered, and nothing of it is remembered or recalled elsewhere.",
-    )
-
-
-class MessageRequest(serializers.Serializer[Any]):
-    content = serializers.JSONField(help_text="A text, or a list of text blocks.")
-    client_message_id = serializers.JSONField(
-        required=False,
-        default=None,
-        help_text="Your own id of the message, at most 100 characters; makes sending idempotent.",
-    )
-    assistant = serializers.SlugField(required=False, default=None, allow_null=True, help_text="For a new thread only.")
-
-
-class RetryRequest(serializers.Serializer[Any]):
-    model = serializers.CharField(
-        required=False,
-        default="",
-        allow_blank=True,
-        max_length=80,
-        help_text="The assistant's fallback model, to answer in place of the one that declined, or its own; any other is "
-        "refused with 400 `model_not_offered`. Left out: the one that answered last.",
-    )
 
 
 class CleanText(serializers.CharField):
@@ -70,3 +32,57 @@ class OneLine(CleanText):
 
     def to_internal_value(self, data: Any) -> str:
         return clean(one_line(serializers.CharField.to_internal_value(self, data)))
+
+
+FIELDS: Mapping[Any, type[serializers.Field[Any, Any, Any, Any]]] = {
+    str: serializers.CharField,
+    int: serializers.IntegerField,
+    float: serializers.FloatField,
+    bool: serializers.BooleanField,
+    dict: serializers.DictField,
+    datetime: serializers.DateTimeField,
+    Any: serializers.JSONField,
+    "uuid": serializers.UUIDField,
+    "date-time": serializers.DateTimeField,
+    "date": serializers.DateField,
+    "slug": serializers.SlugField,
+    "clean": CleanText,
+    "line": OneLine,
+}
+
+
+def described(shape: Any, *, many: bool = False) -> Any:
+    """A shape for ``extend_schema``."""
+    return _serializer(shape)(many=many)
+
+
+def valid[S](shape: type[S], request: Request) -> S:
+    """What the body holds, checked. Raises DRF's ``ValidationError``."""
+    serializer = _serializer(cast("Any", shape))(data=request.data)
+    serializer.is_valid(raise_exception=True)
+    return cast("S", serializer.validated_data)
+
+
+@cache
+def _serializer(shape: Any) -> type[serializers.Serializer[Any]]:
+    fields = {name: _field(field, **_options(field)) for name, field in fields_of(shape).items()}
+    return type(shape.__name__, (serializers.Serializer,), {"__doc__": shape.__doc__, **fields})
+
+
+def _options(field: Field) -> dict[str, Any]:
+    presence = {} if "default" in field.limits else {"required": field.required}
+    return {**presence, "allow_null": field.nullable, "help_text": field.about, **field.limits}
+
+
+def _field(field: Field, **options: Any) -> Any:
+    [kind] = field.types
+    if field.choices:
+        return serializers.ChoiceField(list(field.choices), **options)
+    if is_typeddict(kind):
+        return _serializer(kind)(**options)
+    if get_origin(kind) is not list:
+        return FIELDS[field.format or get_origin(kind) or kind](**options)
+    item = read(get_args(kind)[0])
+    if is_typeddict(item.types[0]):
+        return _serializer(item.types[0])(many=True, **options)
+    return serializers.ListField(child=_field(item, **item.limits), **options)

@@ -6,7 +6,7 @@ from django.contrib.auth import authenticate
 from django.contrib.auth.models import User
 from django.utils.cache import patch_cache_control
 from drf_spectacular.utils import extend_schema
-from rest_framework import exceptions, serializers
+from rest_framework import exceptions
 from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -17,41 +17,39 @@ from conversations.accounts.limits import KINDS, NO_LIMITS, Limits, limits_of, l
 from conversations.accounts.session_user import is_leaving
 from conversations.errors import AccountLeaving, TokenNotFound
 from conversations.models import ApiToken, Scope
-from conversations.rest.answers import answer
-from conversations.rest.base import APIView, caller, token_of, valid
+from conversations.rest.base import APIView, caller, token_of
 from conversations.rest.pagination import ordered_by
+from conversations.rest.serializers import described, valid
 from conversations.runtime.shapes import Time, fill
 
-MOST_INTEGER, MOST_BIG_INTEGER = 2**31 - 1, 2**63 - 1
+INTEGER, BIG_INTEGER = {"min_value": 1, "max_value": 2**31 - 1}, {"min_value": 1, "max_value": 2**63 - 1}
 
 
-def _part(most: int, help_text: str) -> serializers.IntegerField:
-    return serializers.IntegerField(required=False, min_value=1, max_value=most, help_text=help_text)
+def are_allowed(days: int) -> None:
+    if days > tokens.most_days():
+        raise exceptions.ValidationError(f"At most {tokens.most_days()} days.")
 
 
-class TokenRequest(serializers.Serializer[Any]):
-    username = serializers.CharField(max_length=150, help_text="As for signing in.")
-    password = serializers.CharField(max_length=4_096, trim_whitespace=False, help_text="As for signing in.")
-    name = serializers.CharField(max_length=80, default="API", help_text="What you recognise it by.")
-    scopes = serializers.ListField(
-        child=serializers.ChoiceField(Scope.choices),
-        default=list(Scope.values),
-        allow_empty=False,
-        help_text="What it may be used for: `read`, `write`, `export`. All by default.",
-    )
-    days = serializers.IntegerField(
-        required=False,
-        min_value=1,
-        help_text="How long it works; at most, and by default, as long as the server allows.",
-    )
-    requests_minute = _part(MOST_INTEGER, "How many of your requests a minute may be its own; all by default.")
-    running_replies = _part(MOST_INTEGER, "How many of your running replies may be its own; all by default.")
-    tokens_day = _part(MOST_BIG_INTEGER, "How many of your tokens a day may be its own; all by default.")
+class SignIn(TypedDict):
+    username: Annotated[str, {"max_length": 150}, "As for signing in."]
+    password: Annotated[str, {"max_length": 4_096, "trim_whitespace": False}, "As for signing in."]
+    name: Annotated[str, {"max_length": 80, "default": "API"}, "What you recognise it by."]
+    scopes: Annotated[
+        list[Annotated[str, Scope]],
+        {"default": list(Scope.values), "allow_empty": False},
+        "What it may be used for: `read`, `write`, `export`. All by default.",
+    ]
 
-    def validate_days(self, days: int) -> int:
-        if days > tokens.most_days():
-            raise serializers.ValidationError(f"At most {tokens.most_days()} days.")
-        return days
+
+class TokenRequest(SignIn, total=False):
+    days: Annotated[
+        int,
+        {"min_value": 1, "validators": [are_allowed]},
+        "How long it works; at most, and by default, as long as the server allows.",
+    ]
+    requests_minute: Annotated[int, INTEGER, "How many of your requests a minute may be its own; all by default."]
+    running_replies: Annotated[int, INTEGER, "How many of your running replies may be its own; all by default."]
+    tokens_day: Annotated[int, BIG_INTEGER, "How many of your tokens a day may be its own; all by default."]
 
 
 class TokenAnswer(TypedDict):
@@ -100,7 +98,7 @@ class TokenView(APIView):
     def get_authenticate_header(self, request: Request) -> str:
         return "Token"  # or else DRF makes a 403 of a wrong password
 
-    @extend_schema(request=TokenRequest, responses=answer(TokenAnswer))
+    @extend_schema(request=described(TokenRequest), responses=described(TokenAnswer))
     def post(self, request: Request) -> Response:
         """Exchange a username and a password for a token."""
         payload = valid(TokenRequest, request)
@@ -111,7 +109,7 @@ class TokenView(APIView):
             attempt.forgive()
         if is_leaving(user):
             raise AccountLeaving
-        wanted = {name: payload[name] for name in ("days", *KINDS) if name in payload}
+        wanted: dict[str, Any] = {name: value for name, value in payload.items() if name in ("days", *KINDS)}
         token = tokens.issue(user=user, name=payload["name"], scopes=payload["scopes"], **wanted)
         response = Response({"token": token})
         patch_cache_control(response, no_store=True)
@@ -121,7 +119,7 @@ class TokenView(APIView):
 class TokenList(APIView):
     pagination_class = ordered_by("-id")
 
-    @extend_schema(responses=answer(TokenDescription, many=True))
+    @extend_schema(responses=described(TokenDescription, many=True))
     def get(self, request: Request) -> Response:
         """The tokens of the caller that were not revoked, newest first. Never the tokens themselves."""
         return self.page(request, tokens.of(caller(request)), lambda page: [_object(token) for token in page])
@@ -130,7 +128,7 @@ class TokenList(APIView):
 class TokenCurrent(APIView):
     scopes = {"GET": None}
 
-    @extend_schema(responses=answer(TokenDescription))
+    @extend_schema(responses=described(TokenDescription))
     def get(self, request: Request) -> Response:
         """The token that this call is made with. Needs no scope."""
         if not isinstance(request.auth, ApiToken):
@@ -150,7 +148,7 @@ class TokenDetail(APIView):
 
 
 class LimitsDetail(APIView):
-    @extend_schema(responses=answer(LimitsAnswer))
+    @extend_schema(responses=described(LimitsAnswer))
     def get(self, request: Request) -> Response:
         """What the caller may use, and uses now."""
         user, token = caller(request), token_of(request)

@@ -22,19 +22,51 @@ from conversations.models import ContextSnapshot, Message, Reply, Scope, Thread
 from conversations.replies import model_requests
 from conversations.replies.model_requests import OpenedReply
 from conversations.replies.user_content import user_blocks
-from conversations.rest import conditional, serializers
-from conversations.rest.answers import answer
-from conversations.rest.base import STREAMED, APIView, AsyncAPIView, caller, event_stream, token_of, valid
+from conversations.rest import conditional
+from conversations.rest.base import STREAMED, APIView, AsyncAPIView, caller, event_stream, token_of
 from conversations.rest.errors import ReplyFailed
 from conversations.rest.pagination import ordered_by, turns_before
 from conversations.rest.query_params import Choice, Moment, Parameter, Words
+from conversations.rest.serializers import described, valid
 from conversations.runtime import long_work
 from conversations.runtime.db import in_database
 from conversations.runtime.long_work import WorkKind
 from conversations.runtime.shapes import Slug, fill
+from conversations.runtime.text import one_line
 from conversations.threads import deletion
 from conversations.threads import search as threads_search
 from memory.consolidation import consolidation_state
+
+Title = Annotated[str, {"max_length": 200, "allow_blank": True}]
+
+
+class ThreadFields(TypedDict, total=False):
+    title: Annotated[Title, "At most 200 characters, in one line; empty: from the first message."]
+    assistant: Annotated[Slug, "`companion` (default), `analyst`, or one that staff made."]
+
+
+class ThreadChange(ThreadFields, total=False):
+    remembers: Annotated[
+        bool,
+        "`false`: it is given nothing that is remembered, and nothing of it is remembered or recalled elsewhere.",
+    ]
+
+
+class MessageRequest(TypedDict):
+    content: Annotated[Any, "A text, or a list of text blocks."]
+    client_message_id: Annotated[
+        Any, {"default": None}, "Your own id of the message, at most 100 characters; makes sending idempotent."
+    ]
+    assistant: Annotated[Slug | None, {"default": None}, "For a new thread only."]
+
+
+class RetryRequest(TypedDict):
+    model: Annotated[
+        str,
+        {"default": "", "allow_blank": True, "max_length": 80},
+        "The assistant's fallback model, to answer in place of the one that declined, or its own; any other is refused with "
+        "400 `model_not_offered`. Left out: the one that answered last.",
+    ]
 
 
 class AssistantAnswer(TypedDict):
@@ -53,7 +85,7 @@ class ThreadList(APIView):
     assistant = Parameter("assistant", "Only those with this assistant: its slug.")
     updated_since = Moment("updated_since", "Only those whose last turn is from then or later.")
 
-    @extend_schema(responses=answer(wire.ThreadAnswer, many=True), parameters=[words, assistant, updated_since])
+    @extend_schema(responses=described(wire.ThreadAnswer, many=True), parameters=[words, assistant, updated_since])
     def get(self, request: Request) -> Response:
         """The threads of the caller, the one that was active last first."""
         looked_for = self.words.read(request)
@@ -65,33 +97,36 @@ class ThreadList(APIView):
             queryset = queryset.filter(updated_at__gte=since)
         return self.page(request, queryset.select_related("assistant"), partial(_thread_objects, search=search))
 
-    @extend_schema(request=serializers.ThreadFields, responses={201: answer(wire.ThreadAnswer)})
+    @extend_schema(request=described(ThreadFields), responses={201: described(wire.ThreadAnswer)})
     def post(self, request: Request) -> Response:
         """Open an empty thread."""
-        payload = valid(serializers.ThreadFields, request)
+        payload = valid(ThreadFields, request)
         assistant = threads.assistant_named(payload.get("assistant"))
-        thread = threads.create(user=caller(request), assistant=assistant, title=payload.get("title", ""))
+        thread = threads.create(user=caller(request), assistant=assistant, title=one_line(payload.get("title", "")))
         return Response(wire.thread_object(thread, None), status=201)
 
 
 class ThreadDetail(AsyncAPIView):
-    @extend_schema(responses=answer(wire.ThreadAnswer))
+    @extend_schema(responses=described(wire.ThreadAnswer))
     def get(self, request: Request, thread_id: str) -> Response:
         """One thread."""
         thread = threads.get(caller(request), thread_id)
         return conditional.unless_known(request, conditional.of_thread(thread.id), lambda: _thread_objects([thread])[0])
 
-    @extend_schema(request=serializers.ThreadChange, responses=answer(wire.ThreadAnswer))
+    @extend_schema(request=described(ThreadChange), responses=described(wire.ThreadAnswer))
     def patch(self, request: Request, thread_id: str) -> Response:
         """Rename a thread, give it another assistant, or say whether it takes part in memory."""
         thread = threads.get(caller(request), thread_id)
-        payload = valid(serializers.ThreadChange, request)
+        payload = valid(ThreadChange, request)
+        changes: dict[str, Any] = {**payload}
+        if "title" in payload:
+            changes["title"] = one_line(payload["title"])
         if "assistant" in payload:
-            payload["assistant"] = threads.assistant_named(payload["assistant"])
+            changes["assistant"] = threads.assistant_named(payload["assistant"])
         with transaction.atomic():
             conditional.demand_match(request, conditional.of_thread(thread.id, locked=True))
-            if payload:
-                threads.of(caller(request)).filter(id=thread.id).update(**payload)
+            if changes:
+                threads.of(caller(request)).filter(id=thread.id).update(**changes)
         if payload.get("remembers"):
             consolidation_state.request(thread.user_id)
         changed = threads.get(caller(request), thread_id)
@@ -114,7 +149,7 @@ class MessageList(AsyncAPIView):
     pagination_class = ordered_by("position")
     before = Parameter("before", "`end`, or a position: the newest turns before it, oldest first.")
 
-    @extend_schema(responses=answer(wire.MessageAnswer, many=True), parameters=[before])
+    @extend_schema(responses=described(wire.MessageAnswer, many=True), parameters=[before])
     def get(self, request: Request, thread_id: str) -> Response:
         """The turns of a thread, oldest first."""
         thread = threads.get(caller(request), thread_id)
@@ -128,7 +163,7 @@ class MessageList(AsyncAPIView):
         messages, previous = turns_before(request, turns, before)
         return {"next": None, "previous": previous, "results": wire.messages_with_replies(messages)}
 
-    @extend_schema(request=serializers.MessageRequest, responses={201: answer(wire.ExchangeAnswer)})
+    @extend_schema(request=described(MessageRequest), responses={201: described(wire.ExchangeAnswer)})
     async def post(self, request: Request, thread_id: str) -> Response:
         """Send a message and wait for the whole reply."""
         opened = await _start(request, thread_id)
@@ -138,7 +173,7 @@ class MessageList(AsyncAPIView):
 
 
 class MessageStream(AsyncAPIView):
-    @extend_schema(request=serializers.MessageRequest, responses=STREAMED)
+    @extend_schema(request=described(MessageRequest), responses=STREAMED)
     async def post(self, request: Request, thread_id: str) -> HttpResponseBase:
         """Send a message and read the reply as Server-Sent Events."""
         opened = await _start(request, thread_id)
@@ -148,10 +183,10 @@ class MessageStream(AsyncAPIView):
 class ContextPreview(APIView):
     scopes = {"POST": Scope.READ}
 
-    @extend_schema(request=serializers.MessageRequest, responses=answer(SnapshotAnswer))
+    @extend_schema(request=described(MessageRequest), responses=described(SnapshotAnswer))
     def post(self, request: Request, thread_id: str) -> Response:
         """The context that a message would get. Calls no model and writes nothing."""
-        payload = valid(serializers.MessageRequest, request)
+        payload = valid(MessageRequest, request)
         return Response(
             model_requests.preview_context(
                 user=caller(request),
@@ -166,7 +201,7 @@ class RequestList(APIView):
     pagination_class = ordered_by("-created_at", page_size=10)  # each brings its whole context
     status = Choice("status", ContextSnapshot.Status.values, "Only those that are in this state.")
 
-    @extend_schema(responses=answer(SnapshotAnswer, many=True), parameters=[status])
+    @extend_schema(responses=described(SnapshotAnswer, many=True), parameters=[status])
     def get(self, request: Request, thread_id: str) -> Response:
         """The model requests of a thread, newest first."""
         queryset = threads.get(caller(request), thread_id).snapshots.all()
@@ -176,7 +211,7 @@ class RequestList(APIView):
 
 
 class RequestDetail(APIView):
-    @extend_schema(responses=answer(SnapshotAnswer))
+    @extend_schema(responses=described(SnapshotAnswer))
     def get(self, request: Request, request_id: str) -> Response:
         """One model request: what it was given, what was left out and why."""
         try:
@@ -187,7 +222,7 @@ class RequestDetail(APIView):
 
 
 class ReplyStop(AsyncAPIView):
-    @extend_schema(request=None, responses={202: answer(wire.ReplyAnswer)})
+    @extend_schema(request=None, responses={202: described(wire.ReplyAnswer)})
     async def post(self, request: Request, reply_id: str) -> Response:
         """Stop a running reply; the text so far is kept. Follow its events to see the end."""
         reply = await replies.stop(user=caller(request), reply_id=reply_id)
@@ -195,16 +230,16 @@ class ReplyStop(AsyncAPIView):
 
 
 class ReplyRetry(AsyncAPIView):
-    @extend_schema(request=serializers.RetryRequest, responses={202: answer(wire.ReplyAnswer)})
+    @extend_schema(request=described(RetryRequest), responses={202: described(wire.ReplyAnswer)})
     async def post(self, request: Request, reply_id: str) -> Response:
         """Let a model answer the same message again. Follow the new reply's events."""
-        model = valid(serializers.RetryRequest, request)["model"]
+        model = valid(RetryRequest, request)["model"]
         opened = await replies.retry(user=caller(request), reply_id=reply_id, model=model, token=token_of(request))
         return Response(wire.reply_object(opened.reply), status=202)
 
 
 class ReplyContinue(AsyncAPIView):
-    @extend_schema(request=None, responses={202: answer(wire.ReplyAnswer)})
+    @extend_schema(request=None, responses={202: described(wire.ReplyAnswer)})
     async def post(self, request: Request, reply_id: str) -> Response:
         """Go on where a reply was cut short. Follow the new reply's events: its text begins with all that there was."""
         opened = await replies.go_on(user=caller(request), reply_id=reply_id, token=token_of(request))
@@ -228,7 +263,7 @@ class ReplyEvents(AsyncAPIView):
 class AssistantList(APIView):
     pagination_class = ordered_by("order", "name")
 
-    @extend_schema(responses=answer(AssistantAnswer, many=True))
+    @extend_schema(responses=described(AssistantAnswer, many=True))
     def get(self, request: Request) -> Response:
         """The assistants that a thread may be opened with."""
         assistants = threads.offered_assistants()
@@ -236,7 +271,7 @@ class AssistantList(APIView):
 
 
 async def _start(request: Request, thread_id: str) -> OpenedReply:
-    payload = valid(serializers.MessageRequest, request)
+    payload = valid(MessageRequest, request)
     return await replies.start(
         user=caller(request),
         thread_id=None if thread_id == threads.NEW else thread_id,

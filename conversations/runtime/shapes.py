@@ -41,6 +41,10 @@ Time = Annotated[str, Format("date-time")]
 """ISO 8601 in UTC."""
 Day = Annotated[str, Format("date")]
 Slug = Annotated[str, Format("slug")]
+Clean = Annotated[str, Format("clean")]
+"""In a body: made such that PostgreSQL can hold it."""
+Line = Annotated[str, Format("line")]
+"""In a body: the same, in one line."""
 
 NAMES = {str: "string", int: "integer", float: "number", bool: "boolean"}
 

@@ -10,43 +10,44 @@ from rest_framework.response import Response
 
 from conversations import threads
 from conversations.models import Thread
-from conversations.rest.answers import answer
-from conversations.rest.base import AsyncAPIView, caller, valid
+from conversations.rest.base import AsyncAPIView, caller
+from conversations.rest.serializers import described, valid
 from conversations.runtime import long_work
 from conversations.runtime.long_work import WorkKind
 from conversations.runtime.shapes import fill
 from conversations.threads import deletion
 from memory import forgetting, services
 from memory.forgetting import Clearing, Forgetting
-from memory.rest.serializers import Everything
-from memory.rest.shapes import ClearingAnswer, ForgettingAnswer, ForgottenTurnAnswer
+from memory.rest.shapes import ClearingAnswer, Everything, ForgettingAnswer, ForgottenTurnAnswer
 
 type ForgetById = Callable[[User, uuid.UUID], Forgetting]
 
 
 class MemoryForgetting(AsyncAPIView):
-    @extend_schema(responses=answer(ForgettingAnswer))
+    @extend_schema(responses=described(ForgettingAnswer))
     async def get(self, request: Request, memory_id: str) -> Response:
         """What forgetting this memory would do. Changes nothing."""
         return await _of_memory(request, memory_id, forgetting.what_memory)
 
 
 class MemoryForget(AsyncAPIView):
-    @extend_schema(request=None, responses=answer(ForgettingAnswer))
+    @extend_schema(request=None, responses=described(ForgettingAnswer))
     async def post(self, request: Request, memory_id: str) -> Response:
         """Forget a memory for good, with all that tells of it: turns, summaries, what was recorded of requests."""
         return await _of_memory(request, memory_id, forgetting.forget_memory)
 
 
 class EverythingForgetting(AsyncAPIView):
-    @extend_schema(operation_id="memories_forgetting_all", responses=answer(ForgettingAnswer))
+    @extend_schema(operation_id="memories_forgetting_all", responses=described(ForgettingAnswer))
     async def get(self, request: Request) -> Response:
         """What forgetting everything would do. Changes nothing."""
         return await _run(request, forgetting.what_all)
 
 
 class EverythingForget(AsyncAPIView):
-    @extend_schema(operation_id="memories_forget_all", request=Everything, responses=answer(ForgettingAnswer))
+    @extend_schema(
+        operation_id="memories_forget_all", request=described(Everything), responses=described(ForgettingAnswer)
+    )
     async def post(self, request: Request) -> Response:
         """Forget all that is remembered of the caller, for good. What was said otherwise stays."""
         valid(Everything, request)
@@ -62,28 +63,28 @@ class MessageDetail(AsyncAPIView):
 
 
 class MessageForgetting(AsyncAPIView):
-    @extend_schema(responses=answer(ForgettingAnswer))
+    @extend_schema(responses=described(ForgettingAnswer))
     async def get(self, request: Request, message_id: str) -> Response:
         """What forgetting this turn would do. Changes nothing."""
         return await _of_turn(request, message_id, forgetting.what_turn)
 
 
 class MessageForget(AsyncAPIView):
-    @extend_schema(request=None, responses=answer(ForgettingAnswer))
+    @extend_schema(request=None, responses=described(ForgettingAnswer))
     async def post(self, request: Request, message_id: str) -> Response:
         """Forget a turn for good: its place stays, its text goes, also from what was recorded of requests."""
         return await _of_turn(request, message_id, forgetting.forget_turn)
 
 
 class ThreadClearing(AsyncAPIView):
-    @extend_schema(responses=answer(ClearingAnswer))
+    @extend_schema(responses=described(ClearingAnswer))
     async def get(self, request: Request, thread_id: str) -> Response:
         """What clearing this thread would do. Changes nothing."""
         return await _clear(request, thread_id, deletion.what_clearing)
 
 
 class ThreadClear(AsyncAPIView):
-    @extend_schema(request=None, responses=answer(ClearingAnswer))
+    @extend_schema(request=None, responses=described(ClearingAnswer))
     async def post(self, request: Request, thread_id: str) -> Response:
         """Forget all turns of a thread for good, with what rests on them. The thread and its artifacts stay."""
         return await _clear(request, thread_id, deletion.clear_thread)

@@ -2,29 +2,30 @@
 
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from django.utils import timezone
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework.authentication import SessionAuthentication
+from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from conversations import threads
 from conversations.errors import InvalidMessage, ThreadNotFound
 from conversations.models import Message
-from conversations.rest.answers import answer
-from conversations.rest.base import APIView, AsyncAPIView, caller, valid
+from conversations.rest.base import APIView, AsyncAPIView, caller
 from conversations.rest.pagination import ordered_by
 from conversations.rest.query_params import Parameter, Switch, Words
+from conversations.rest.serializers import described, valid
 from conversations.runtime import long_work
 from conversations.runtime.long_work import WorkKind
 from conversations.runtime.shapes import fill
 from conversations.runtime.text import clean
 from memory import forgetting, services
 from memory.models import Memory
-from memory.rest import serializers
-from memory.rest.shapes import MemoryAnswer, SourceAnswer
+from memory.rest.shapes import MemoryAnswer, MemoryChange, NewMemory, SourceAnswer
 from memory.tags import user_tag
 
 
@@ -35,7 +36,7 @@ class MemoryList(APIView):
     tag = Parameter("tag", "Only those that have exactly this tag.")
     ended = Switch("ended", "`true`: also those that were replaced or ended.")
 
-    @extend_schema(responses=answer(MemoryAnswer, many=True), parameters=[words, thread, tag, ended])
+    @extend_schema(responses=described(MemoryAnswer, many=True), parameters=[words, thread, tag, ended])
     def get(self, request: Request) -> Response:
         """What is remembered of the caller, newest first."""
         thread = self.thread.text(request)
@@ -49,14 +50,14 @@ class MemoryList(APIView):
             memories = memories.filter(tags__contains=[clean(tag)])
         return self.page(request, memories, lambda page: _objects(request, page))
 
-    @extend_schema(request=serializers.NewMemory, responses={201: answer(MemoryAnswer)})
+    @extend_schema(request=described(NewMemory), responses={201: described(MemoryAnswer)})
     def post(self, request: Request) -> Response:
         """Have something remembered."""
-        payload = valid(serializers.NewMemory, request)
+        payload = valid(NewMemory, request)
         by_hand = isinstance(request.successful_authenticator, SessionAuthentication)
         memory = services.remember(
             user=caller(request),
-            content=payload["content"],
+            content=_stripped(payload["content"]),
             tags=_own(request, payload.get("tags", [])),
             origin=Memory.Origin.HAND if by_hand else Memory.Origin.PROGRAM,
             at=timezone.now(),
@@ -66,16 +67,18 @@ class MemoryList(APIView):
 
 
 class MemoryDetail(AsyncAPIView):
-    @extend_schema(responses=answer(MemoryAnswer))
+    @extend_schema(responses=described(MemoryAnswer))
     def get(self, request: Request, memory_id: str) -> Response:
         """One memory."""
         return Response(_objects(request, [services.memory_of(caller(request), memory_id)])[0])
 
-    @extend_schema(request=serializers.MemoryChange, responses=answer(MemoryAnswer))
+    @extend_schema(request=described(MemoryChange), responses=described(MemoryAnswer))
     def patch(self, request: Request, memory_id: str) -> Response:
         """Correct a memory. Words that came from a conversation are kept as replaced, see `?ended=true`."""
         memory = services.memory_of(caller(request), memory_id)
-        changes = valid(serializers.MemoryChange, request)
+        changes: dict[str, Any] = {**valid(MemoryChange, request)}
+        if "content" in changes:
+            changes["content"] = _stripped(changes["content"])
         if "tags" in changes:
             changes["tags"] = _own(request, changes["tags"]) or [user_tag(caller(request).pk)]
         return Response(_objects(request, [services.change(memory, at=timezone.now(), **changes)])[0])
@@ -107,6 +110,12 @@ def _object(memory: Memory, turns: Mapping[uuid.UUID, Message]) -> MemoryAnswer:
     sources = source_objects(memory.sources, turns)
     source = sources[0] if sources else None
     return fill(MemoryAnswer, memory, source=source, sources=sources, superseded_by=memory.superseded_by_id)
+
+
+def _stripped(content: str) -> str:
+    if not content.strip():
+        raise ValidationError({"content": ["Say what is to be remembered."]})
+    return content.strip()
 
 
 def _own(request: Request, tags: list[str]) -> list[str]:

@@ -4,23 +4,22 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from conversations.rest.answers import answer
-from conversations.rest.base import APIView, caller, valid
+from conversations.rest.base import APIView, caller
+from conversations.rest.serializers import described, valid
 from conversations.runtime.shapes import fill
 from memory import services
 from memory.models import Preferences
-from memory.rest import serializers
-from memory.rest.shapes import PreferencesAnswer
+from memory.rest.shapes import PreferencesAnswer, PreferencesChange
 
 
 class PreferencesDetail(APIView):
-    @extend_schema(responses=answer(PreferencesAnswer))
+    @extend_schema(responses=described(PreferencesAnswer))
     def get(self, request: Request) -> Response:
         """Whether anything is remembered, and in which time zone the caller's days begin."""
         return Response(fill(PreferencesAnswer, services.preferences_of(caller(request)) or Preferences()))
 
-    @extend_schema(request=serializers.PreferencesChange, responses=answer(PreferencesAnswer))
+    @extend_schema(request=described(PreferencesChange), responses=described(PreferencesAnswer))
     def patch(self, request: Request) -> Response:
         """Switch memory on or off, or choose a time zone."""
-        changed = services.prefer(caller(request), **valid(serializers.PreferencesChange, request))
+        changed = services.prefer(caller(request), **valid(PreferencesChange, request))
         return Response(fill(PreferencesAnswer, changed))

@@ -5,9 +5,9 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from conversations.rest.answers import answer
 from conversations.rest.base import APIView, caller
 from conversations.rest.query_params import Parameter
+from conversations.rest.serializers import described
 from conversations.runtime.db import read_only
 from conversations.runtime.shapes import fill
 from conversations.runtime.text import clean
@@ -21,7 +21,7 @@ LONGEST = 4_000
 class MemorySearch(APIView):
     query = Parameter("q", "A question, or a few words of it.", required=True)
 
-    @extend_schema(parameters=[query], responses=answer(FoundListAnswer))
+    @extend_schema(parameters=[query], responses=described(FoundListAnswer))
     def get(self, request: Request) -> Response:
         """Turns of all your threads and memories that bear on a query, best first: what would be recalled for it."""
         query = clean(self.query.text(request) or "").strip()

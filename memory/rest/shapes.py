@@ -1,10 +1,60 @@
-"""What the calls about memory answer."""
+"""What the calls about memory take and answer."""
 
-from typing import Annotated, Literal, TypedDict
+from datetime import datetime
+from typing import Annotated, Literal, NotRequired, TypedDict
 
-from conversations.runtime.shapes import Day, Id, Time
+from rest_framework.serializers import ValidationError
+
+from conversations.runtime.shapes import Clean, Day, Id, Time
 from conversations.wire import Role
 from memory.models import Memory
+from memory.services import zone_names
+
+
+def is_zone(name: str) -> None:
+    if name not in zone_names():
+        raise ValidationError("There is no such time zone. Take an IANA name, such as Europe/Lisbon.")
+
+
+def is_meant(everything: bool) -> None:
+    if not everything:
+        raise ValidationError('Send {"all": true} to forget everything; else forget one memory by its id.')
+
+
+Content = Annotated[Clean, {"max_length": 10_000}, "1 to 10,000 characters."]
+
+
+Tags = Annotated[
+    list[Annotated[Clean, {"max_length": 100}]],
+    {"max_length": 20},
+    "`user:{id}`: holds everywhere. `thread:{id}` alone: holds in that thread. Else what you like.",
+]
+ValidUntil = Annotated[datetime | None, "No session that begins then or later is given it."]
+
+
+class NewMemory(TypedDict):
+    content: Content
+    tags: NotRequired[Tags]
+    valid_until: NotRequired[ValidUntil]
+
+
+class MemoryChange(TypedDict, total=False):
+    content: Content
+    tags: Tags
+    valid_until: ValidUntil
+
+
+class TopicChange(TypedDict):
+    resolved: Annotated[bool, "`true`: it is done; `false`: it is open again."]
+
+
+class PreferencesChange(TypedDict, total=False):
+    remembers: Annotated[bool, "`false`: nothing remembered is given to any request, and nothing new is remembered."]
+    time_zone: Annotated[str, {"validators": [is_zone]}, "IANA name, such as `Europe/Lisbon`."]
+
+
+class Everything(TypedDict):
+    all: Annotated[bool, {"validators": [is_meant]}, "`true`, so that nobody forgets everything by mistake."]
 
 
 class SourceAnswer(TypedDict):

@@ -9,23 +9,22 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from conversations.models import Message
-from conversations.rest.answers import answer
-from conversations.rest.base import APIView, caller, valid
+from conversations.rest.base import APIView, caller
 from conversations.rest.pagination import ordered_by
 from conversations.rest.query_params import Switch
+from conversations.rest.serializers import described, valid
 from conversations.runtime.shapes import fill
 from memory import services
 from memory.models import DailySummary, Topic
-from memory.rest import serializers
 from memory.rest.memories import source_objects
-from memory.rest.shapes import DayAnswer, TitledThread, TopicAnswer
+from memory.rest.shapes import DayAnswer, TitledThread, TopicAnswer, TopicChange
 
 
 class TopicList(APIView):
     pagination_class = ordered_by("-opened_at", "-id")
     resolved = Switch("resolved", "`true`: those that are resolved instead.")
 
-    @extend_schema(responses=answer(TopicAnswer, many=True), parameters=[resolved])
+    @extend_schema(responses=described(TopicAnswer, many=True), parameters=[resolved])
     def get(self, request: Request) -> Response:
         """What was begun in conversations and is still open, newest first."""
         topics = services.topics_of(caller(request), resolved=self.resolved.read(request))
@@ -33,11 +32,11 @@ class TopicList(APIView):
 
 
 class TopicDetail(APIView):
-    @extend_schema(request=serializers.TopicChange, responses=answer(TopicAnswer))
+    @extend_schema(request=described(TopicChange), responses=described(TopicAnswer))
     def patch(self, request: Request, topic_id: str) -> Response:
         """Call a topic resolved, or open again."""
         topic = services.topic_of(caller(request), topic_id)
-        resolved = valid(serializers.TopicChange, request)["resolved"]
+        resolved = valid(TopicChange, request)["resolved"]
         topic.resolved_at = (topic.resolved_at or timezone.now()) if resolved else None
         topic.save(update_fields=["resolved_at"])
         return Response(_topics(request, [topic])[0])
@@ -52,7 +51,7 @@ class TopicDetail(APIView):
 class DayList(APIView):
     pagination_class = ordered_by("-day")
 
-    @extend_schema(responses=answer(DayAnswer, many=True))
+    @extend_schema(responses=described(DayAnswer, many=True))
     def get(self, request: Request) -> Response:
         """What the caller talked about, day by day, newest first."""
         return self.page(request, services.days_of(caller(request)), _days)
