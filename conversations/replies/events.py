@@ -38,7 +38,6 @@ LONGEST_LEASE = timedelta(minutes=1)
 BEAT = read_statements(__file__)["beat"]
 READ_AT_ONCE = 200
 PURGED_AT_ONCE = 500
-BEAT = read_statements(__file__)["beat"]
 ENDINGS = ("reply.completed", "reply.stopped", "reply.interrupted", "reply.failed")
 
 
