@@ -14,8 +14,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from conversations.runtime.word_tables import read_tables
 from memory.forgetting.normalization import folded, sentences, texts_in
-from memory.forgetting.rarity import DIGIT, YEAR, is_capital, is_common, singled_out
 from memory.language.words import UNSPACED, WORD, asks, every_stem, stems
 
 SHARE, SHARE_OF_QUESTION = 0.6, 0.8
@@ -33,6 +33,17 @@ ENDING = 2
 """Words are compared by all but so long an ending before they are looked at closely."""
 NEEDED_TOGETHER, ENOUGH = 2, 3
 ROUNDING = 1e-9
+
+COMMON, FEW = 100, 10
+"""A word is common that stands in more than one of so many turns, and in more than so few."""
+
+YEAR = re.compile(r"(?:19|20)\d\d")
+DIGIT = re.compile(r"\d")
+THREE_DIGITS = re.compile(r"\d\D*\d\D*\d")
+
+NAMING, BEING, ARTICLES, OWNING, CALENDAR = (
+    frozenset(read_tables(__file__)[name].split()) for name in ("naming", "being", "article", "owning", "calendar")
+)
 
 UUID = re.compile(r"\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b", re.IGNORECASE)
 EDGES = re.compile(r"^[\W_]+|[\W_]+$")
@@ -208,7 +219,7 @@ def _word(stem: str, written: Sequence[str], places: Sequence[int], count: int, 
     same = [written[place] for place in places]
     is_number = bool(DIGIT.search(stem))
     is_code = is_number and len(stem) >= BEGINNING and not YEAR.fullmatch(stem)
-    is_name = any(is_capital(written, place) for place in places)
+    is_name = any(_is_capital(written, place) for place in places)
     is_rare = turns >= RARE and count * RARE < turns
     factor = CODE if is_code else NUMBER if is_number else NAME if is_name else 1.0
     shortest = min(same or [stem], key=len)
@@ -219,8 +230,8 @@ def _word(stem: str, written: Sequence[str], places: Sequence[int], count: int, 
         weight=factor * math.log((turns + FLATTENING) / (min(count, turns) + 1)),
         is_telling=is_number or is_name or is_rare,
         is_code=is_code,
-        is_singled_out=not is_common(count, turns)
-        and any(singled_out(written, place, is_rare=is_rare) for place in places),
+        is_singled_out=not _is_common(count, turns)
+        and any(_singled_out(written, place, is_rare=is_rare) for place in places),
     )
 
 
@@ -255,3 +266,39 @@ def _stands_in(wording: str, text: str) -> bool:
             return True
         start = text.find(wording, start + 1)
     return False
+
+
+def _is_common(count: int, turns: int) -> bool:
+    """Whether a word that stands in ``count`` of so many turns is one that the person uses all the time."""
+    return count > FEW and count * COMMON > turns
+
+
+def _is_capital(written: Sequence[str], place: int) -> bool:
+    """Whether a word of a sentence is written as names are, and not merely because it is the first."""
+    word = written[place]
+    return word[:1].isupper() and (place > 0 or word[1:] != word[1:].lower())
+
+
+def _singled_out(written: Sequence[str], place: int, *, is_rare: bool) -> bool:
+    """Whether a word of a fact gives it away alone, as an answer does to whoever was told the fact before.
+
+    So do a name, a code, a number of three digits that is no year, and what is rare with the person and stands in what the
+    fact says, not in what it says that of: in "my boat is called Quillhaven" the name, not the boat.
+    """
+    word, before = written[place].casefold(), written[place - 1].casefold() if place else ""
+    if DIGIT.search(word):
+        return bool(THREE_DIGITS.search(word)) and not YEAR.fullmatch(word)
+    if word in CALENDAR:
+        return False
+    if before in NAMING:
+        return True
+    if _is_capital(written, place) and not " ".join(written).isupper():
+        return before not in OWNING and not (place == 1 and before in ARTICLES)
+    return is_rare and place > _frame(written)
+
+
+def _frame(written: Sequence[str]) -> int:
+    """The place of the last word of what a sentence says something of: "my boat is called …"."""
+    places = [place for place, word in enumerate(written) if word.casefold() in BEING]
+    named = [place for place, word in enumerate(written) if word.casefold() in NAMING]
+    return max([*places[:1], *named[:1]], default=-1)

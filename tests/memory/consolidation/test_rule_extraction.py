@@ -21,8 +21,7 @@ from memory.consolidation.findings import (
     NewTopic,
     ResolvedTopic,
 )
-from memory.consolidation.rule_extraction import extract
-from memory.consolidation.salience import SENTENCES
+from memory.consolidation.rule_extraction import SENTENCES, extract
 from memory.consolidation.statements import finishes
 from tests.memory.turns import MONDAY, conversation, id_of
 
