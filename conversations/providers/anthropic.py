@@ -1,31 +1,41 @@
 """Claude over the Messages API, by the official SDK."""
 
 import asyncio
+import email.utils
 import math
 import random
+import re
 import ssl
-from collections.abc import AsyncGenerator
+import time
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing, suppress
 from dataclasses import replace
 from functools import cache
 from typing import Any, cast
 from weakref import WeakKeyDictionary
 
+import anthropic
 import httpx2
 from anthropic import AsyncAnthropic, AsyncStream, DefaultAsyncHttpxClient, Timeout
 from django.conf import settings
 
 from conversations.providers import usable_key
-from conversations.providers.anthropic_calls import ToolCalls, called_ids
-from conversations.providers.anthropic_errors import FAILURES, describe, may_be_repeated
 from conversations.providers.base import Payload, Provider, ProviderError, ProviderEvent, UsageSoFar
 from conversations.providers.claude import LONGEST_WAIT_SECONDS, Deadline, default_model, reported
-from conversations.providers.errors import provider_error
-from conversations.providers.message_stream import MessageAccumulator, Progress
+from conversations.providers.errors import StreamError, code_for_status, code_for_type, provider_error
+from conversations.providers.message_stream import MessageAccumulator, Progress, ToolCalls, called_ids
 
 BACKOFF_SECONDS = (0.4, 1.2)
 """Before the second and the third attempt, give or take a half."""
 DRAIN_SECONDS = 0.5
+
+FAILURES = (anthropic.AnthropicError, httpx2.HTTPError, httpx2.InvalidURL, ValueError, StreamError)
+"""All that a call can raise; the SDK wraps some of it only, and broken JSON or UTF-8 is a ValueError."""
+TOO_LARGE = re.compile(
+    r"prompt is too long|exceeds? (?:the )?context (?:limit|window)|too many (?:total )?tokens", re.IGNORECASE
+)
+"""How the API says it, with the type of any other request that it can't take."""
+SPENT = "enforced_spend_limit_reached"
 
 ClientPool = dict[tuple[str, str], AsyncGenerator[AsyncAnthropic]]
 
@@ -137,3 +147,53 @@ def pause(error: ProviderError, failure: Exception, backoff: float | None) -> fl
     if error.retry_after is None:
         return backoff * random.uniform(0.5, 1.5)  # noqa: S311 – spreads the load, guards nothing
     return error.retry_after if error.retry_after <= LONGEST_WAIT_SECONDS else None
+
+
+def describe(failure: Exception, *, secret: str) -> ProviderError:
+    """The failure as a person can read it. ``secret`` never appears, even where the service repeats it."""
+    match failure:
+        case StreamError():
+            return provider_error(failure.code, detail=failure.detail, secret=secret)
+        case anthropic.APIStatusError():
+            return provider_error(
+                code_of(failure),
+                detail=failure.api_message,
+                secret=secret,
+                status=failure.status_code,
+                retry_after=requested_wait(failure),
+            )
+        case anthropic.APIConnectionError() | httpx2.InvalidURL():
+            return provider_error("unreachable")
+        case httpx2.HTTPError():
+            return provider_error("cut_off")
+        case UnicodeEncodeError():  # a lone surrogate in the request
+            return provider_error("invalid_request")
+        case _:
+            return provider_error("bad_stream")
+
+
+def code_of(failure: anthropic.APIStatusError) -> str:
+    code = code_for_type(failure.type) or code_for_status(failure.status_code)
+    if code == "rate_limited" and failure.error_code == SPENT:
+        return "spending_limit"
+    if code == "invalid_request" and TOO_LARGE.search(failure.api_message or ""):
+        return "request_too_large"
+    return code
+
+
+def requested_wait(failure: Exception) -> float | None:
+    """The seconds that the service asks to wait for, where it does."""
+    headers: Mapping[str, str] = failure.response.headers if isinstance(failure, anthropic.APIStatusError) else {}
+    said, milliseconds = headers.get("retry-after", ""), headers.get("retry-after-ms", "")
+    try:
+        seconds = float(milliseconds) / 1000 if milliseconds else float(said)
+    except ValueError:
+        date = email.utils.parsedate_tz(said)
+        seconds = email.utils.mktime_tz(date) - time.time() if date else math.nan
+    return seconds if math.isfinite(seconds) and seconds >= 0 else None
+
+
+def may_be_repeated(failure: Exception) -> bool:
+    """What the service itself says of trying again, where it says anything."""
+    headers: Mapping[str, str] = failure.response.headers if isinstance(failure, anthropic.APIStatusError) else {}
+    return headers.get("x-should-retry") != "false"

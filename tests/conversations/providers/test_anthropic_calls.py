@@ -3,9 +3,9 @@ from typing import Any
 
 import pytest
 
-from conversations.providers.anthropic_calls import DEEPEST_INPUT, ToolCalls, called_ids
 from conversations.providers.base import ToolCalled, ToolDelta, ToolStarted
 from conversations.providers.errors import StreamError
+from conversations.providers.message_stream import DEEPEST_INPUT, ToolCalls, called_ids
 
 
 def called(*pieces: str, given: object = None) -> tuple[str, dict[str, Any] | None]:

@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from conversations.providers.claude_cli_prompt import prompt
+from conversations.providers.claude_cli import prompt
 
 
 def turn(role: str, *blocks: str | dict[str, Any]) -> dict[str, Any]:
