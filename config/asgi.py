@@ -50,15 +50,12 @@ class SourceFiles(ASGIStaticFilesHandler):
         return response
 
 
-def with_static_files(application: Any) -> Any:
-    if settings.DEBUG:
-        return SourceFiles(application)
-    return ServeStaticASGI(application, root=settings.STATIC_ROOT, prefix=settings.STATIC_URL)
-
-
+pages: Any = patient(bounded(django_application))
 doors = ProtocolTypeRouter(
     {
-        "http": with_static_files(patient(bounded(django_application))),
+        "http": SourceFiles(pages)
+        if settings.DEBUG
+        else ServeStaticASGI(pages, root=settings.STATIC_ROOT, prefix=settings.STATIC_URL),
         "websocket": websocket,
         "lifespan": lifespan,
     }

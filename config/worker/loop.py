@@ -124,16 +124,12 @@ def _ask(number: int, frame: FrameType | None) -> None:
         signal.setitimer(signal.ITIMER_REAL, GRACE_SECONDS, GRACE_SECONDS)
 
 
-def _interrupt(number: int, frame: FrameType | None) -> None:
-    interruption.interrupt()
-
-
 @contextmanager
 def _signals_wake() -> Iterator[Any]:
     """Signals ask to stop, and end a wait: gives the function that waits so many seconds."""
     for number in SIGNALS:
         signal.signal(number, _ask)
-    signal.signal(signal.SIGALRM, _interrupt)
+    signal.signal(signal.SIGALRM, lambda number, frame: interruption.interrupt())
     heard, wake = os.pipe()
     os.set_blocking(wake, False)
     signal.set_wakeup_fd(wake, warn_on_full_buffer=False)

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from django.apps import AppConfig
 from django.apps import apps as installed
 from django.apps.registry import Apps
 from django.contrib.auth.management import create_permissions
@@ -30,7 +29,7 @@ def make_groups(*, using: str, apps: Apps = installed, **kwargs: Any) -> None:
     if not missing:
         return
     for app in SEEN:  # Django makes them app by app, so those of a later one may not be there yet
-        create_permissions(_config(app), verbosity=0, using=using, apps=apps)
+        create_permissions(installed.get_app_config(app), verbosity=0, using=using, apps=apps)
     found = {
         (permission.content_type.app_label, permission.codename): permission
         for permission in permissions.filter(content_type__app_label__in=SEEN).select_related("content_type")
@@ -38,7 +37,3 @@ def make_groups(*, using: str, apps: Apps = installed, **kwargs: Any) -> None:
     for name in sorted(missing):
         if found.keys() >= GROUPS[name]:  # else not all apps are migrated yet
             groups.create(name=name).permissions.set([found[each] for each in GROUPS[name]])
-
-
-def _config(app: str) -> AppConfig:
-    return installed.get_app_config(app)

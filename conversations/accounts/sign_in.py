@@ -95,12 +95,9 @@ def network_of(address: str) -> str:
 def _count(key: str, most: int, seconds: int, words: str) -> None:
     used, wait = rate_counters.count(key, seconds=seconds)
     if most and used > most:
-        message = f"Too many attempts {words}. Try again in {_in_words(wait)}."
+        when = f"{wait} s" if wait <= MINUTE else f"{-(-wait // MINUTE)} minutes"
+        message = f"Too many attempts {words}. Try again in {when}."
         raise RateLimited(message, limit="sign_in", most=most, retry_after=wait)
-
-
-def _in_words(seconds: int) -> str:
-    return f"{seconds} s" if seconds <= MINUTE else f"{-(-seconds // MINUTE)} minutes"
 
 
 def _key(kind: str, *who: str) -> str:

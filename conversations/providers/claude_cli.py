@@ -62,10 +62,13 @@ class ClaudeCliProvider(Provider):
     def program(self) -> Program:
         """How it is called, and what it is known to add. Without secrets, and the same until it or its settings change."""
         path, login = program_path(), bool(settings.OPENBOOK_CLAUDE_LOGIN)
+        version = ""
+        with suppress(OSError):  # then the call says why
+            version = version_of(path, settings.CLAUDE_CLI_ENVIRONMENT) if path else ""
         added = {place: row for place, row in CALL["adds"].items() if login or place == "system"}
         return {
             "name": "claude",
-            "version": recorded_version(path),
+            "version": version,
             "arguments": [*CALL["arguments"], "--safe-mode" if login else "--bare"],
             "environment": dict.fromkeys(sorted(own_environment()), SERVER) | CALL["environment"],
             "adds": {place: row["text"] for place, row in added.items()},
@@ -176,13 +179,6 @@ def usable_program() -> str:
     if not is_supported(version):
         raise StreamError("cli_version", version)
     return path
-
-
-def recorded_version(path: str | None) -> str:
-    """Empty where none can be told: then the call says why."""
-    with suppress(OSError):
-        return version_of(path, settings.CLAUDE_CLI_ENVIRONMENT) if path else ""
-    return ""
 
 
 def own_environment() -> dict[str, str]:

@@ -7,18 +7,10 @@ from typing import Any
 
 from conversations.providers.base import WHOLE, Finished, TextDelta, ThinkingEvent, UsageSoFar
 from conversations.providers.claude import LONGEST_WAIT_SECONDS
-from conversations.providers.errors import StreamError, code_for_status, code_for_type
+from conversations.providers.errors import BY_WORD, StreamError, code_for_status, code_for_type
 from conversations.providers.message_stream import MESSAGE_ID_CHARS, Heard, MessageAccumulator, Progress, as_it_came
 from conversations.runtime.text import clean
 
-BY_WORD = {
-    "authentication_failed": "authentication",
-    "billing_error": "permission",
-    "invalid_request": "invalid_request",
-    "model_not_found": "model_not_found",
-    "rate_limit": "rate_limited",
-    "server_error": "server_error",
-}
 BEGINNING = (
     *("claude_code_version", "model", "tools", "mcp_servers", "plugins", "skills", "agents", "slash_commands"),
     *("permissionMode", "apiKeySource", "output_style", "fast_mode_state"),

@@ -18,30 +18,9 @@ SENTENCES: dict[str, tuple[bool, str]] = {
 }
 """By code: whether the same again can help, and what the person chatting reads."""
 
-BY_TYPE = {
-    "authentication_error": "authentication",
-    "permission_error": "permission",
-    "billing_error": "permission",
-    "not_found_error": "model_not_found",
-    "invalid_request_error": "invalid_request",
-    "request_too_large": "request_too_large",
-    "rate_limit_error": "rate_limited",
-    "overloaded_error": "overloaded",
-    "timeout_error": "timeout",
-    "api_error": "server_error",
-}
-
-BY_STATUS = {
-    401: "authentication",
-    402: "permission",
-    403: "permission",
-    404: "model_not_found",
-    408: "timeout",
-    413: "request_too_large",
-    429: "rate_limited",
-    504: "timeout",
-    529: "overloaded",
-}
+BY_TYPE, BY_STATUS, BY_WORD = (
+    {name: code for code, row in ROWS.items() for name in row.get(kind, ())} for kind in ("types", "statuses", "words")
+)
 
 
 class StreamError(Exception):

@@ -26,7 +26,11 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
 
     def get_client_ip(self, request: HttpRequest) -> str:
         address = sign_in.address_of(request)
-        return address if is_valid_ip_address(address) else lifecycle.ADDRESS_UNKNOWN
+        try:
+            validate_ipv46_address(address)
+        except ValidationError:
+            return lifecycle.ADDRESS_UNKNOWN
+        return address
 
     def authenticate(self, request: HttpRequest, **credentials: Any) -> User | None:
         """Whoever signs in, or proves who they are. Raises ``ValidationError`` after too many attempts."""
@@ -77,11 +81,3 @@ def retry_after(form: forms.Form) -> int:
     return max(
         (error.params["retry_after"] for error in errors if error.code == RateLimited.code and error.params), default=0
     )
-
-
-def is_valid_ip_address(address: str) -> bool:
-    try:
-        validate_ipv46_address(address)
-    except ValidationError:
-        return False
-    return True
