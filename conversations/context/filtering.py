@@ -34,13 +34,13 @@ class ArtifactProvenance(Protocol):
     def reply(self) -> uuid.UUID | None: ...
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class FilterArtifact:
     """An artifact as the filter needs it."""
 
     created_at: datetime
-    message: uuid.UUID | None = None
-    reply: uuid.UUID | None = None
+    message: uuid.UUID | None
+    reply: uuid.UUID | None
 
 
 def identify_fulfilled_pairs(messages: Sequence[PathTurn], artifacts: Collection[ArtifactProvenance]) -> set[uuid.UUID]:

@@ -14,35 +14,14 @@ from conversations.context.fallible_reads import fetch_rows
 from conversations.context.filtering import FilterArtifact
 from conversations.context.reasons import Reason
 from conversations.models import text_blocks
+from conversations.runtime.sql_files import read_statements
 
 REACH = 10
 """Turns on each side of one: longer than an answer with its tool calls, and than what is said within five seconds."""
 FURTHEST = timedelta(days=1)
 """How far apart the times of a question and of what it made are at most, where only the clock tells of it."""
 
-TURNS = """
-SELECT turn.thread_id, turn.depth, turn.id, turn.position, turn.role, turn.status, turn.offline, turn.created_at, turn.reply_id,
-       CASE WHEN turn.content IS NOT NULL THEN (
-           SELECT json_agg(json_build_object(
-               'type', block -> 'type', 'id', block -> 'id', 'tool_use_id', block -> 'tool_use_id'
-           )) FROM jsonb_array_elements(turn.content) AS block
-       )::text END
-FROM unnest(%(threads)s::uuid[], %(firsts)s::int[], %(lasts)s::int[]) AS stretch (thread_id, first, last)
-JOIN conversations_message AS turn
-  ON turn.thread_id = stretch.thread_id AND turn.is_active AND turn.depth BETWEEN stretch.first AND stretch.last
-ORDER BY turn.thread_id, turn.depth
-"""
-MADE = """
-SELECT made.thread_id, made.artifact_id, made.created_at, made.message_id, made.reply_id, artifact.deleted_at IS NOT NULL,
-       coalesce((SELECT depth FROM conversations_message WHERE id = made.message_id AND is_active),
-                (SELECT depth FROM conversations_message WHERE reply_id = made.reply_id AND is_active))
-FROM artifacts_artifactversion AS made JOIN artifacts_artifact AS artifact ON artifact.id = made.artifact_id
-WHERE made.thread_id = ANY(%(threads)s) AND made.origin <> 'hand'
-"""
-REFUSED = """
-SELECT thread_id, depth FROM conversations_message
-WHERE thread_id = ANY(%(threads)s) AND is_active AND status = 'refused'
-"""
+SQL = read_statements(__file__)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -54,7 +33,7 @@ class PathPlace:
     at: datetime
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Neighbour:
     """A turn without what it says: of its blocks only what kind they are, and which call they belong to."""
 
@@ -70,7 +49,7 @@ class Neighbour:
     content: Sequence[dict[str, Any]]
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class NeighbourVersion(FilterArtifact):
     """A version of an artifact that was made, which may have been deleted since."""
 
@@ -111,7 +90,7 @@ def read_exclusions(
     """Of the turns at these places those that the thread ``here`` is not given. Reads on only near what was made or refused."""
     threads = list({place.thread for place in places})
     made = read_made(threads)
-    refused = {(thread, depth) for thread, depth in fetch_rows(REFUSED, {"threads": threads}, binary=True)}
+    refused = {(thread, depth) for thread, depth in fetch_rows(SQL["refused"], {"threads": threads}, binary=True)}
     near = [place for place in places if _is_near(place, made.get(place.thread, ()), refused)]
     return read_neighbourhood(near, made).exclusions(here=here, filtering=filtering) if near else {}
 
@@ -119,13 +98,8 @@ def read_exclusions(
 def read_made(threads: Sequence[uuid.UUID]) -> Mapping[uuid.UUID, Sequence[NeighbourVersion]]:
     """What was made in these threads, deleted or not."""
     made: defaultdict[uuid.UUID, list[NeighbourVersion]] = defaultdict(list)
-    for thread, artifact, created_at, message, reply, is_deleted, depth in fetch_rows(
-        MADE, {"threads": threads}, binary=True
-    ):
-        version = NeighbourVersion(
-            created_at=created_at, message=message, reply=reply, artifact=artifact, is_deleted=is_deleted, depth=depth
-        )
-        made[thread].append(version)
+    for thread, *version in fetch_rows(SQL["made"], {"threads": threads}, binary=True):
+        made[thread].append(NeighbourVersion(*version))
     return made
 
 
@@ -139,7 +113,8 @@ def read_neighbourhood(
         "firsts": [first for _, first, _ in stretches],
         "lasts": [last for _, _, last in stretches],
     }
-    turns = [_neighbour(*row) for row in fetch_rows(TURNS, values, binary=True)]
+    rows = [(*row[:-1], _blocks(row[-1])) for row in fetch_rows(SQL["turns"], values, binary=True)]
+    turns = [Neighbour(*row) for row in rows]
     numbered = groupby(enumerate(turns), key=lambda each: (each[1].thread, each[1].depth - each[0]))
     return Neighbourhood(stretches=[[turn for _, turn in run] for _, run in numbered], made=made)
 
@@ -168,27 +143,5 @@ def _stretches(places: Iterable[PathPlace]) -> Iterator[tuple[uuid.UUID, int, in
         yield thread, first, last
 
 
-def _neighbour(
-    thread: uuid.UUID,
-    depth: int,
-    id: uuid.UUID,
-    position: int,
-    role: str,
-    status: str,
-    offline: bool,
-    created_at: datetime,
-    reply: uuid.UUID | None,
-    content: str | None,
-) -> Neighbour:
-    return Neighbour(
-        thread=thread,
-        depth=depth,
-        id=id,
-        position=position,
-        role=role,
-        status=status,
-        offline=offline,
-        created_at=created_at,
-        reply=reply,
-        content=json.loads(content) if content else text_blocks("…"),
-    )
+def _blocks(content: str | None) -> Sequence[dict[str, Any]]:
+    return json.loads(content) if content else text_blocks("…")

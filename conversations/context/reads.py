@@ -2,7 +2,7 @@
 
 import json
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cache, partial
@@ -23,6 +23,7 @@ from conversations.context.standing import Known
 from conversations.context.windowing import Turn, needs_older, whole
 from conversations.models import text_blocks
 from conversations.runtime.db import start_over
+from conversations.runtime.sql_files import read_statements
 
 LONGEST_REPLY = timedelta(hours=1)
 """An artifact may be saved in the middle of a reply, and so be older than the turn that made it, by this much at most."""
@@ -30,69 +31,26 @@ LONGEST_REPLY = timedelta(hours=1)
 READ_ON = 4
 """By how much the reach grows where filtering left too few turns."""
 
-# The newest turns of the path before a position: an index range, whatever the length of the thread. The index alone tells
-# by the running total where the budget ends, among so many turns and no more; then the rows from there on are read. One turn
-# more than fits is read, to know that something was left out. Beside the oldest row stands what is read once: the artifacts
-# that one of the turns may have made, and the request before this one.
-TURNS = """
-WITH newest AS (
-    SELECT position, token_total FROM conversations_message
-    WHERE thread_id = %(thread)s AND {path} AND position < %(before)s
-    ORDER BY position DESC LIMIT %(turns)s
-), oldest AS (
-    SELECT least(min(position) FILTER (WHERE token_total > (SELECT max(token_total) FROM newest) - %(tokens)s),
-                 coalesce((array_agg(position ORDER BY position DESC))[3], min(position))) AS position
-    FROM newest
-)
-SELECT id, position, depth, role, text, content::text, token_count, created_at, reply_id, status, offline{beside}
-FROM conversations_message
-WHERE thread_id = %(thread)s AND {path}
-  AND position < %(before)s AND position >= (SELECT position FROM oldest)
-ORDER BY position
-"""
+SQL = read_statements(__file__)
 TURN_COLUMNS = 11
-PATH = "is_active"
-
-MADE = """(
-    SELECT json_agg(json_build_array(made.created_at, made.message_id, made.reply_id))::text
-    FROM artifacts_artifactversion AS made JOIN artifacts_artifact AS artifact ON artifact.id = made.artifact_id
-    WHERE %(filtering)s AND made.thread_id = %(thread)s AND made.origin <> 'hand' AND artifact.deleted_at IS NULL
-      AND made.created_at >= (SELECT turn.created_at FROM conversations_message AS turn
-                              WHERE turn.thread_id = %(thread)s AND turn.position = (SELECT position FROM oldest))
-                             - %(longest_reply)s
-)"""
-PREVIOUS = """(
-    SELECT json_build_array(last.created_at, last.provider, last.model, last.sections, last.runs, last.cache,
-                            last.provider_message_id)::text
-    FROM conversations_contextsnapshot AS last
-    WHERE last.thread_id = %(thread)s AND last.purpose = 'reply' ORDER BY last.created_at DESC LIMIT 1
-)"""
-
-
 BESIDE = ",\n       CASE WHEN position = (SELECT position FROM oldest) THEN {} END"
-
-MADE_THEN = MADE.replace(
-    "artifact.deleted_at IS NULL",
-    "made.created_at <= %(at)s AND (artifact.deleted_at IS NULL OR artifact.deleted_at > %(at)s)",
-)
-PREVIOUS_THEN = PREVIOUS.replace("last.purpose = 'reply'", "last.purpose = 'reply' AND last.created_at < %(at)s")
-PATH_THEN = "(is_active OR position = ANY(%(on)s))"
 
 
 @cache
 def history_statement(*columns: str) -> str:
     """The turns of the path, with these columns beside the oldest."""
-    return _with_beside([MADE, PREVIOUS, *columns], path=PATH)
+    return _with_beside(f"({SQL['made']})", f"({SQL['previous']})", *columns, path="is_active")
 
 
 @cache
 def history_then() -> str:
     """The same as it was at a time."""
-    return _with_beside([MADE_THEN, PREVIOUS_THEN], path=PATH_THEN)
+    path = "(is_active OR position = ANY(%(on)s))"
+    return _with_beside(f"({SQL['made_then']})", f"({SQL['previous_then']})", path=path)
 
 
-def _with_beside(columns: Iterable[str], *, path: str) -> str:
-    statement = TURNS.replace("{beside}", "".join(map(BESIDE.format, columns))).replace("{path}", path)
+def _with_beside(*columns: str, path: str) -> str:
+    statement = SQL["turns"].format(beside="".join(map(BESIDE.format, columns)), path=path)
     # psycopg reads one of more than 4,096 characters anew each time.
     return " ".join(statement.split())
 
@@ -219,9 +177,7 @@ def _rows(statement: str, values: Mapping[str, Any]) -> list[Row]:
 
 def made_artifact(created_at: str, message: str | None, reply: str | None) -> FilterArtifact:
     return FilterArtifact(
-        created_at=datetime.fromisoformat(created_at),
-        message=uuid.UUID(message) if message else None,
-        reply=uuid.UUID(reply) if reply else None,
+        datetime.fromisoformat(created_at), uuid.UUID(message) if message else None, uuid.UUID(reply) if reply else None
     )
 
 

@@ -35,9 +35,9 @@ from conversations.models import Assistant, Message
 from conversations.providers.base import RECALLED
 from conversations.providers.quoting import quotation, remembered_heading, said_heading
 from conversations.runtime.db import execute, start_over
+from conversations.runtime.sql_files import read_statements
 from conversations.runtime.text import clean
-from memory.index import embeddings, vectors
-from memory.index import ranking as ranking
+from memory.index import embeddings, ranking, vectors
 from memory.index.embeddings import NoModel
 from memory.index.index_turns import NEWEST_UNINDEXED, said_turn
 from memory.index.ranking import Query, WordCounts
@@ -64,50 +64,13 @@ and of the turns that answers rest on one in 130 is missed."""
 MEANING = 0.25
 """What meaning alone counts for, beside the best that is found by words."""
 
-# How common the words are, and what is not indexed yet, in one round trip.
-KNOWN = """
-SELECT vocabulary.*, (SELECT json_agg(fresh) FROM ({unindexed}) AS fresh)::text
-FROM (SELECT) AS one LEFT JOIN ({vocabulary}) AS vocabulary ON true
-""".replace("{unindexed}", NEWEST_UNINDEXED).replace("{vocabulary}", ranking.VOCABULARY)
-
-# The places that were found as the turns that stand there by now. Whether they may be told depends on what stands around them
-# only where something was made in their thread or declined.
-TOLD = """
-SELECT turn.id, turn.thread_id, turn.depth, turn.position, turn.role, turn.text, turn.created_at, found.score,
-       turn.status, turn.offline,
-       EXISTS (SELECT FROM artifacts_artifactversion WHERE thread_id = turn.thread_id AND origin <> 'hand')
-       OR EXISTS (SELECT FROM conversations_message AS near WHERE near.thread_id = turn.thread_id AND near.status = 'refused')
-FROM ({ranked}) found
-JOIN conversations_thread thread
-  ON thread.id = found.thread_id AND thread.user_id = %(user)s
- AND (thread.id = %(here)s OR thread.remembers AND %(elsewhere)s)
-JOIN conversations_message turn
-  ON turn.thread_id = found.thread_id AND turn.depth = found.depth AND turn.is_active AND turn.text <> ''
- AND turn.forgotten_at IS NULL
-ORDER BY found.score DESC, turn.thread_id, turn.depth DESC
-"""
+SQL = read_statements(__file__)
+KNOWN = SQL["known"].format(unindexed=NEWEST_UNINDEXED, vocabulary=ranking.VOCABULARY)
 # psycopg reads a statement of more than 4,096 characters anew each time.
 RANKED, NEAR_BY_GRAPH, NEAR_ONE_BY_ONE = (
-    " ".join(TOLD.replace("{ranked}", ranked).split())
-    for ranked in (ranking.STATEMENT, vectors.BY_GRAPH, vectors.ONE_BY_ONE)
+    " ".join(SQL["turns"].format(places=places).split())
+    for places in (ranking.STATEMENT, vectors.BY_GRAPH, vectors.ONE_BY_ONE)
 )
-
-# Any word of the message will do. Only the person's own memories are looked at, which are few.
-FACTS = """
-WITH words AS (
-    SELECT to_tsquery('simple', string_agg(quote_literal(lexeme), ' | ')) AS query
-    FROM unnest(to_tsvector('simple', %(text)s) || to_tsvector('english', %(text)s))
-)
-SELECT id, content, created_at
-FROM (
-    SELECT id, content, created_at, to_tsvector('simple', content) || to_tsvector('english', content) AS vector
-    FROM memory_memory
-    WHERE user_id = %(user)s AND (%(everywhere)s OR confined_to = ANY(%(places)s)) AND ended_at IS NULL
-      AND (valid_until IS NULL OR valid_until > %(at)s) AND id <> ALL(%(given)s)
-) AS fact, words
-WHERE vector @@ query
-ORDER BY ts_rank(vector, query) DESC, created_at DESC, id LIMIT %(most)s
-"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -377,7 +340,7 @@ def _facts(recall_query: RecallQuery, query: Query, counts: WordCounts, ids: Seq
     }
     return [
         Candidate(kind="memory", id=id, text=text, at=at, score=ranking.score_of(query, counts, text))
-        for id, text, at in fetch_rows(FACTS, values)
+        for id, text, at in fetch_rows(SQL["facts"], values)
     ]
 
 

@@ -1,0 +1,50 @@
+-- name: turns
+-- The newest turns of the path before a position: an index range, whatever the length of the thread. The index alone tells by
+-- the running total where the budget ends, among so many turns and no more; then the rows from there on are read. One turn more
+-- than fits is read, to know that something was left out. Beside the oldest row stands what is read once.
+WITH newest AS (
+    SELECT position, token_total FROM conversations_message
+    WHERE thread_id = %(thread)s AND {path} AND position < %(before)s
+    ORDER BY position DESC LIMIT %(turns)s
+), oldest AS (
+    SELECT least(min(position) FILTER (WHERE token_total > (SELECT max(token_total) FROM newest) - %(tokens)s),
+                 coalesce((array_agg(position ORDER BY position DESC))[3], min(position))) AS position
+    FROM newest
+)
+SELECT id, position, depth, role, text, content::text, token_count, created_at, reply_id, status, offline{beside}
+FROM conversations_message
+WHERE thread_id = %(thread)s AND {path}
+  AND position < %(before)s AND position >= (SELECT position FROM oldest)
+ORDER BY position
+
+-- name: made
+-- The artifacts that one of the turns may have made.
+SELECT json_agg(json_build_array(made.created_at, made.message_id, made.reply_id))::text
+FROM artifacts_artifactversion AS made JOIN artifacts_artifact AS artifact ON artifact.id = made.artifact_id
+WHERE %(filtering)s AND made.thread_id = %(thread)s AND made.origin <> 'hand' AND artifact.deleted_at IS NULL
+  AND made.created_at >= (SELECT turn.created_at FROM conversations_message AS turn
+                          WHERE turn.thread_id = %(thread)s AND turn.position = (SELECT position FROM oldest))
+                         - %(longest_reply)s
+
+-- name: made_then
+SELECT json_agg(json_build_array(made.created_at, made.message_id, made.reply_id))::text
+FROM artifacts_artifactversion AS made JOIN artifacts_artifact AS artifact ON artifact.id = made.artifact_id
+WHERE %(filtering)s AND made.thread_id = %(thread)s AND made.origin <> 'hand'
+  AND made.created_at <= %(at)s AND (artifact.deleted_at IS NULL OR artifact.deleted_at > %(at)s)
+  AND made.created_at >= (SELECT turn.created_at FROM conversations_message AS turn
+                          WHERE turn.thread_id = %(thread)s AND turn.position = (SELECT position FROM oldest))
+                         - %(longest_reply)s
+
+-- name: previous
+-- The request before this one.
+SELECT json_build_array(last.created_at, last.provider, last.model, last.sections, last.runs, last.cache,
+                        last.provider_message_id)::text
+FROM conversations_contextsnapshot AS last
+WHERE last.thread_id = %(thread)s AND last.purpose = 'reply' ORDER BY last.created_at DESC LIMIT 1
+
+-- name: previous_then
+SELECT json_build_array(last.created_at, last.provider, last.model, last.sections, last.runs, last.cache,
+                        last.provider_message_id)::text
+FROM conversations_contextsnapshot AS last
+WHERE last.thread_id = %(thread)s AND last.purpose = 'reply' AND last.created_at < %(at)s
+ORDER BY last.created_at DESC LIMIT 1

@@ -1,0 +1,36 @@
+-- name: known
+-- How common the words are, and what is not indexed yet, in one round trip.
+SELECT vocabulary.*, (SELECT json_agg(fresh) FROM ({unindexed}) AS fresh)::text
+FROM (SELECT) AS one LEFT JOIN ({vocabulary}) AS vocabulary ON true
+
+-- name: turns
+-- The places that were found as the turns that stand there by now. Whether they may be told depends on what stands around them
+-- only where something was made in their thread or declined.
+SELECT turn.id, turn.thread_id, turn.depth, turn.position, turn.role, turn.text, turn.created_at, place.score,
+       turn.status, turn.offline,
+       EXISTS (SELECT FROM artifacts_artifactversion WHERE thread_id = turn.thread_id AND origin <> 'hand')
+       OR EXISTS (SELECT FROM conversations_message AS near WHERE near.thread_id = turn.thread_id AND near.status = 'refused')
+FROM ({places}) place
+JOIN conversations_thread thread
+  ON thread.id = place.thread_id AND thread.user_id = %(user)s
+ AND (thread.id = %(here)s OR thread.remembers AND %(elsewhere)s)
+JOIN conversations_message turn
+  ON turn.thread_id = place.thread_id AND turn.depth = place.depth AND turn.is_active AND turn.text <> ''
+ AND turn.forgotten_at IS NULL
+ORDER BY place.score DESC, turn.thread_id, turn.depth DESC
+
+-- name: facts
+-- Any word of the message will do. Only the person's own memories are looked at, which are few.
+WITH words AS (
+    SELECT to_tsquery('simple', string_agg(quote_literal(lexeme), ' | ')) AS query
+    FROM unnest(to_tsvector('simple', %(text)s) || to_tsvector('english', %(text)s))
+)
+SELECT id, content, created_at
+FROM (
+    SELECT id, content, created_at, to_tsvector('simple', content) || to_tsvector('english', content) AS vector
+    FROM memory_memory
+    WHERE user_id = %(user)s AND (%(everywhere)s OR confined_to = ANY(%(places)s)) AND ended_at IS NULL
+      AND (valid_until IS NULL OR valid_until > %(at)s) AND id <> ALL(%(given)s)
+) AS fact, words
+WHERE vector @@ query
+ORDER BY ts_rank(vector, query) DESC, created_at DESC, id LIMIT %(most)s
