@@ -1,7 +1,6 @@
 """What the assistant made, and the buttons that make it. Artifacts are read-only: their user changes them."""
 
 from typing import Any
-from uuid import UUID
 
 from django import forms
 from django.contrib import admin
@@ -50,12 +49,6 @@ class ArtifactAdmin(MaskedInspectionAdmin[Artifact]):
                 newest_request=request_of("newest__reply", "newest__created_at"),
             )
         )
-
-    def owner_of(self, row: Artifact) -> int:
-        return row.thread.user_id
-
-    def thread_of(self, row: Artifact) -> UUID | None:
-        return row.thread_id
 
     def page_context(self, request: HttpRequest, row: Artifact, sight: Sight) -> dict[str, Any]:
         before, whole = request.GET.get("before", ""), request.GET.get("version", "")

@@ -1,8 +1,8 @@
 """The admin classes of rows that hold content, and the page of who looked at it."""
 
 from collections.abc import Callable, Sequence
+from operator import attrgetter
 from typing import Any
-from uuid import UUID
 
 from django.contrib import admin, messages
 from django.contrib.auth.models import User
@@ -32,16 +32,12 @@ class MaskedAdmin[M: Model](ReadOnlyAdmin[M]):
     content_fields: Sequence[str] = ()
     """Columns that a list never reads, and a page only once it may show them."""
 
+    owner_id = "thread.user_id"
+    thread_id: str | None = "thread_id"
+    """Where a row has the id of the person whose content it is, and of the thread that it belongs to, if to one."""
+
     def get_queryset(self, request: HttpRequest) -> QuerySet[M]:
         return super().get_queryset(request).defer(*self.content_fields)
-
-    def owner_of(self, row: M) -> int:
-        """The id of the person whose content it is."""
-        raise NotImplementedError
-
-    def thread_of(self, row: M) -> UUID | None:
-        """The id of the thread that it belongs to, if to one."""
-        return None
 
     def page_context(self, request: HttpRequest, row: M, sight: access.Sight) -> dict[str, Any]:
         """What the template of the page needs beside the row."""
@@ -52,7 +48,8 @@ class MaskedAdmin[M: Model](ReadOnlyAdmin[M]):
     ) -> HttpResponse:
         row = context["original"]
         what = str(self.opts.verbose_name)
-        sight = access.look(request, user=self.owner_of(row), what=what, object_id=row.pk, thread=self.thread_of(row))
+        user, thread = attrgetter(self.owner_id)(row), attrgetter(self.thread_id)(row) if self.thread_id else None
+        sight = access.look(request, user=user, what=what, object_id=row.pk, thread=thread)
         row.sight = sight
         context |= {"sight": sight, "title": what.capitalize(), "subtitle": None}
         context |= self.page_context(request, row, sight)
@@ -69,12 +66,17 @@ def is_shown(row: Any) -> bool:
     return sight is not None and sight.shown
 
 
-def content(row: Any, value: Callable[[], object]) -> SafeString | str:
+def content_column(title: str, field: str, show: Callable[[Any], str | None] = lambda text: text) -> Any:
     """A text of the row, or that it is masked: then it is not even read."""
-    if not is_shown(row):
-        return display.masked()
-    text = value()
-    return format_html('<div class="ob-text">{}</div>', text) if text else display.NOTHING
+
+    @admin.display(description=title)
+    def shown(self: object, row: Model) -> SafeString | str:
+        if not is_shown(row):
+            return display.masked()
+        text = show(getattr(row, field))
+        return format_html('<div class="ob-text">{}</div>', text) if text else display.NOTHING
+
+    return shown
 
 
 @admin.register(ContentAccess)

@@ -1,7 +1,6 @@
 """Replies and single turns: recorded, so read-only."""
 
 from functools import partial
-from uuid import UUID
 
 from django.contrib import admin
 from django.db.models import QuerySet
@@ -15,7 +14,7 @@ from artifacts.services import made_by
 from conversations.models import ContextSnapshot, Message, Reply
 from conversations.staff import display
 from conversations.staff.base import column, thread_column, user_column
-from conversations.staff.content import CONTENT_FORM, MaskedInspectionAdmin, content, is_shown
+from conversations.staff.content import CONTENT_FORM, MaskedInspectionAdmin, content_column, is_shown
 from conversations.staff.requests.by_request_id import replies_of
 from conversations.staff.trace import trace_views
 
@@ -69,12 +68,6 @@ class ReplyAdmin(MaskedInspectionAdmin[Reply]):
         if replies := replies_of(search_term):
             return queryset.filter(pk__in=replies), False
         return super().get_search_results(request, queryset, search_term)
-
-    def owner_of(self, row: Reply) -> int:
-        return row.thread.user_id
-
-    def thread_of(self, row: Reply) -> UUID | None:
-        return row.thread_id
 
     @admin.display(description="request id")
     def requested_by(self, reply: Reply) -> SafeString | str:
@@ -152,12 +145,6 @@ class MessageAdmin(MaskedInspectionAdmin[Message]):
         why = self.admin_site.admin_view(partial(trace_views.why_view, self))
         return [path("<uuid:id>/why/", why, name="conversations_message_why"), *super().get_urls()]
 
-    def owner_of(self, row: Message) -> int:
-        return row.thread.user_id
-
-    def thread_of(self, row: Message) -> UUID | None:
-        return row.thread_id
-
     @admin.display(description="follows")
     def parent_link(self, message: Message) -> SafeString | str:
         return display.links(turn_link(turn) for turn in placed(pk=message.parent_id))
@@ -180,13 +167,9 @@ class MessageAdmin(MaskedInspectionAdmin[Message]):
         snapshots = ContextSnapshot.objects.filter(reply__thread=message.thread_id, reply__user_message=message)
         return request_links(snapshots)
 
-    @admin.display(description="text")
-    def text_block(self, message: Message) -> SafeString | str:
-        return content(message, lambda: message.text)
+    text_block = content_column("text", "text")
 
-    @admin.display(description="client message id")
-    def client_id(self, message: Message) -> SafeString | str:
-        return content(message, lambda: message.client_message_id)
+    client_id = content_column("client message id", "client_message_id")
 
     @admin.display(description="blocks that are no text")
     def other_blocks(self, message: Message) -> SafeString | str:

@@ -30,6 +30,7 @@ LIVE: Any = [Script("conversations/admin/live.js", type="module")]  # the stubs 
 class ThreadAdmin(MaskedAdmin[Thread]):
     """Read-only, but a thread can be deleted for its user: with all that belongs to it, through the one door."""
 
+    owner_id, thread_id = "user_id", "pk"
     list_display = ["thread", "owner", "assistant", "turns", "updated"]
     list_filter = ["assistant", "updated_at"]
     list_select_related = ["user", "assistant"]
@@ -46,12 +47,6 @@ class ThreadAdmin(MaskedAdmin[Thread]):
 
     def has_delete_permission(self, request: HttpRequest, obj: Thread | None = None) -> bool:
         return TypedAdmin.has_delete_permission(self, request, obj)
-
-    def owner_of(self, row: Thread) -> int:
-        return row.user_id
-
-    def thread_of(self, row: Thread) -> UUID | None:
-        return row.pk
 
     def page_context(self, request: HttpRequest, row: Thread, sight: Sight) -> dict[str, Any]:
         return {"page": thread_page(row, before=request.GET.get("before", ""), shown=sight.shown)}

@@ -11,7 +11,7 @@ from django.utils.safestring import SafeString
 from conversations.models import Message, Thread
 from conversations.staff import display
 from conversations.staff.base import CHANGE_LIST, column, thread_column, user_column
-from conversations.staff.content import CONTENT_FORM, MaskedInspectionAdmin, content
+from conversations.staff.content import CONTENT_FORM, MaskedInspectionAdmin, content_column
 from memory.models import DailySummary, Memory, ThreadSummary, Topic
 
 LISTED = 3
@@ -27,9 +27,8 @@ class RememberedAdmin[M: (Memory, ThreadSummary, DailySummary, Topic)](MaskedIns
     change_list_template = CHANGE_LIST
     change_form_template = CONTENT_FORM
     list_select_related = ["user"]
-
-    def owner_of(self, row: M) -> int:
-        return row.user_id
+    owner_id = "user_id"
+    thread_id: str | None = None
 
     owner = user_column()
     identifier = column("id", "pk", display.mono)
@@ -56,19 +55,12 @@ class SourcedAdmin[M: (Memory, ThreadSummary, Topic)](RememberedAdmin[M]):
 class SummaryAdmin[M: (ThreadSummary, DailySummary)](RememberedAdmin[M]):
     content_fields = ["text", "key_moments"]
 
-    @admin.display
-    def summary(self, row: M) -> SafeString | str:
-        return content(row, lambda: row.text)
-
-    @admin.display(description="key moments")
-    def moments(self, row: M) -> SafeString | str:
-        return content(row, lambda: "\n".join(row.key_moments))
+    summary = content_column("summary", "text")
+    moments = content_column("key moments", "key_moments", "\n".join)
 
 
 class InThreadAdmin[M: (ThreadSummary, Topic)](SourcedAdmin[M]):
-    def thread_of(self, row: M) -> UUID | None:
-        return row.thread_id
-
+    thread_id = "thread_id"
     thread_link = thread_column()
 
 
@@ -90,13 +82,8 @@ class MemoryAdmin(SourcedAdmin[Memory]):
 
     created = column("created", "created_at", display.when, sort="created_at")
 
-    @admin.display(description="memory")
-    def fact(self, row: Memory) -> SafeString | str:
-        return content(row, lambda: row.content)
-
-    @admin.display(description="tags")
-    def labels(self, row: Memory) -> SafeString | str:
-        return content(row, lambda: ", ".join(row.tags))
+    fact = content_column("memory", "content")
+    labels = content_column("tags", "tags", ", ".join)
 
     @admin.display
     def state(self, row: Memory) -> str:
@@ -182,9 +169,7 @@ class TopicAdmin(InThreadAdmin[Topic]):
     fields = ["topic", ("owner", "thread_link", "state"), "turns", ("opened", "resolved"), "identifier"]
     empty_text = "No topics. One is opened when somebody begins something and doesn't finish it."
 
-    @admin.display
-    def topic(self, row: Topic) -> SafeString | str:
-        return content(row, lambda: row.title)
+    topic = content_column("topic", "title")
 
     @admin.display
     def state(self, row: Topic) -> str:

@@ -86,7 +86,7 @@ class ContextSnapshotAdmin(CompareViews, MaskedInspectionAdmin[ContextSnapshot])
         snapshot = self.allowed(request, self.get_object(request, str(id)))
         sight = access.look(
             request,
-            user=self.owner_of(snapshot),
+            user=snapshot.thread.user_id,
             what="exact request",
             object_id=id,
             thread=snapshot.thread_id,
@@ -106,12 +106,6 @@ class ContextSnapshotAdmin(CompareViews, MaskedInspectionAdmin[ContextSnapshot])
         if not sight.may_export:
             return sight.problem or NOT_PERMITTED
         return NO_REASON + request.build_absolute_uri(display.change_url(ContextSnapshot, snapshot.pk))
-
-    def owner_of(self, row: ContextSnapshot) -> int:
-        return row.thread.user_id
-
-    def thread_of(self, row: ContextSnapshot) -> UUID | None:
-        return row.thread_id
 
     def page_context(self, request: HttpRequest, row: ContextSnapshot, sight: Sight) -> dict[str, Any]:
         return {"page": snapshot_page(row, shown=sight.shown)}
