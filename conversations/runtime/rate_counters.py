@@ -18,6 +18,7 @@ from conversations.runtime.redis_client import unreachable
 log = logging.getLogger("openbook.limits")
 
 HERE = LocMemCache("rate counters", {"OPTIONS": {"MAX_ENTRIES": 50_000}})
+"""Where there are too many, those that nothing was counted in for longest are forgotten."""
 PATIENCE = {"socket_connect_timeout": 0.5, "socket_timeout": 0.5}
 """Seconds."""
 
