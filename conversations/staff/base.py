@@ -15,7 +15,7 @@ from conversations.staff import display
 
 CHANGE_LIST = "admin/conversations/change_list.html"
 """For models of other apps, where Django would not look for it."""
-STYLES: dict[str, Sequence[str]] = {"all": ["conversations/admin/admin.css"]}
+STYLES: dict[str, Sequence[str]] = {"all": ["conversations/css/parts.css", "conversations/admin/admin.css"]}
 LINKED = {"user__id__exact", "thread__id__exact", "thread__user__id__exact"}
 """What links to a list filter it by, beside the filters that it offers."""
 COMPARED = ["", *(f"__{how}" for how in ("exact", "id__exact", "in", "isnull", "isempty", "gt", "gte", "lt", "lte"))]

@@ -11,12 +11,12 @@ from django.urls import reverse
 
 from conversations.models import Message, Thread
 from conversations.staff import access
-from conversations.staff.base import ReadOnlyAdmin
+from conversations.staff.base import STYLES, ReadOnlyAdmin
 from conversations.staff.thread_page import position
 from conversations.staff.trace.map_page import map_page
 from conversations.staff.trace.why_page import why_page
 
-MEDIA = Media(css={"all": ["conversations/admin/admin.css", "conversations/admin/trace.css"]})
+MEDIA = Media(css={"all": [*STYLES["all"], "conversations/admin/trace.css"]})
 
 
 def map_view(pages: ReadOnlyAdmin[Thread], request: HttpRequest, id: UUID) -> HttpResponse:
