@@ -382,5 +382,9 @@ LOGGING = {
     "formatters": {"json": {"()": "config.observability.logs.JsonFormatter"}},
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "json"}},
     "root": {"handlers": ["stderr"], "level": "WARNING"},
-    "loggers": {"openbook": {"level": "INFO"}, "django.request": {"level": "ERROR"}},
+    "loggers": {
+        "openbook": {"level": "INFO"},
+        "django": {"level": "INFO"},  # without the console of its own that it has where DEBUG is on: each line once
+        "django.request": {"level": "ERROR"},
+    },
 }

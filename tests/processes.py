@@ -103,8 +103,8 @@ def started(*arguments: str, **environment: str) -> AbstractContextManager[Serve
 
 
 @contextmanager
-def started_in(folder: Path, *arguments: str, **environment: str) -> Iterator[ServerProcess]:
-    """The same in another clone."""
+def started_in(folder: Path, *arguments: str, apart: bool = False, **environment: str) -> Iterator[ServerProcess]:
+    """The same in another clone. ``apart``: with a group of processes that is its own, as a terminal gives it."""
     with subprocess.Popen(
         [sys.executable, "manage.py", *arguments],
         cwd=folder,
@@ -113,6 +113,7 @@ def started_in(folder: Path, *arguments: str, **environment: str) -> Iterator[Se
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
+        start_new_session=apart,
     ) as process:
         running = ServerProcess(process)
         reader = threading.Thread(target=running.read, daemon=True)

@@ -14,10 +14,13 @@ END_SECONDS = 8.0
 
 
 class Child:
-    """Its standard input is a pipe that nobody writes to: it is told to end by that pipe's end."""
+    """Its standard input is a pipe that nobody writes to: it is told to end by that pipe's end.
 
-    def __init__(self, command: Sequence[str]) -> None:
-        self._command = command
+    ``apart`` is in a session of its own, out of reach of the terminal's Ctrl-C: told twice, it could not end in good order.
+    """
+
+    def __init__(self, command: Sequence[str], *, apart: bool = True) -> None:
+        self._command, self._apart = command, apart
         self._process: subprocess.Popen[bytes] | None = None
         self._told = threading.Event()
         self._starting = threading.Lock()
@@ -58,6 +61,6 @@ class Child:
         with self._starting:
             if self._told.is_set():
                 return None
-            # In a session of its own, out of reach of the terminal's Ctrl-C: told twice, it could not end in good order.
-            self._process = subprocess.Popen(self._command, stdin=subprocess.PIPE, start_new_session=True)  # noqa: S603
+            command, apart = self._command, self._apart
+            self._process = subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=apart)  # noqa: S603
             return self._process

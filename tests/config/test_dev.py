@@ -1,9 +1,11 @@
 """`manage.py dev` as a developer uses it: in a clone, whose files change."""
 
+import os
 import re
 import shutil
 import signal
 import socket
+from contextlib import suppress
 from pathlib import Path
 
 import psycopg
@@ -16,6 +18,7 @@ from tests.waiting import until
 
 FOLDERS = ["artifacts", "config", "conversations", "memory", "templates"]
 SIGN_IN = "accounts/login/"
+CTRL_C_SECONDS = 5
 STYLE = "conversations/static/conversations/css/base.css"
 
 
@@ -49,7 +52,9 @@ def test_a_change_is_seen_a_mistake_is_outlived_and_the_end_leaves_nothing(
 ) -> None:
     with (
         fresh_database(migrated) as database,
-        started_in(clone, "dev", "--port", str(port), DATABASE_URL=database, OPENBOOK_WORKER="on") as running,
+        started_in(
+            clone, "dev", "--port", str(port), apart=True, DATABASE_URL=database, OPENBOOK_WORKER="on"
+        ) as running,
     ):
         running.wait_until_ready()
         page, style = f"{running.url}{SIGN_IN}", f"{running.url}static/{STYLE.partition('static/')[2]}"
@@ -72,8 +77,56 @@ def test_a_change_is_seen_a_mistake_is_outlived_and_the_end_leaves_nothing(
         until(lambda: starts(running) == 3)
         assert get(page).status_code == 200
 
-        assert running.terminate(signal.SIGINT) == 0
+        press_ctrl_c(running)
         assert not re.search("Traceback.*KeyboardInterrupt", running.output, re.DOTALL)
         with psycopg.connect(database, autocommit=True) as connection:
             others = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
             until(lambda: not connection.execute(others).fetchall())
+
+
+def press_ctrl_c(running: ServerProcess) -> None:
+    """It ends in time, and with it all that it started."""
+    processes = descendants(running.pid)
+    os.killpg(running.pid, signal.SIGINT)
+    assert running.process.wait(CTRL_C_SECONDS) == 0
+    assert [pid for pid in processes if runs(pid)] == []
+
+
+def descendants(pid: int) -> list[int]:
+    children = [int(child) for task in Path(f"/proc/{pid}/task").iterdir() for child in task_children(task)]
+    return [*children, *(each for child in children for each in descendants(child))]
+
+
+def task_children(task: Path) -> list[str]:
+    return (task / "children").read_text().split()
+
+
+def runs(pid: int) -> bool:
+    """And is not only there until somebody asks for its exit code."""
+    with suppress(FileNotFoundError):
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    return False
+
+
+def test_ctrl_c_ends_everything_in_time_also_a_server_and_a_worker_that_get_no_time_to_end(
+    port: int, tmp_path: Path
+) -> None:
+    """With a database of its own, which ends in good order."""
+    data = tmp_path / "data"
+    environment = {"DATABASE_URL": "", "OPENBOOK_DATA_DIR": str(data), "OPENBOOK_WORKER": "on"}
+    with started_in(ROOT, "dev", "--port", str(port), apart=True, **environment) as running:
+        running.wait_until_ready()
+        postgres = data / "postgres" / "postmaster.pid"
+        begun = "state=RUNNING"
+        until(lambda: begun in running.output)  # the worker's first task
+        tasks = [line for line in running.output.splitlines() if begun in line]
+        assert len(tasks) == len({line.split("Task id=")[1].split()[0] for line in tasks})  # each is told of once
+        server, worker, *_ = (pid for pid in descendants(running.pid) if b"manage.py" in command(pid))
+        for pid in (server, worker):
+            os.kill(pid, signal.SIGSTOP)
+        press_ctrl_c(running)
+        assert not postgres.exists()
+
+
+def command(pid: int) -> bytes:
+    return Path(f"/proc/{pid}/cmdline").read_bytes()

@@ -37,8 +37,11 @@ class Command(BaseCommand):
         parser.add_argument(
             "--port", type=int, default=settings.PORT, help="0: one that is free (default: $PORT or 8000)"
         )
+        parser.add_argument(
+            "--attached", action="store_true", help="keep the worker in this group of processes, as a child of dev"
+        )
 
-    def handle(self, *args: Any, host: str, port: int, **options: Any) -> None:
+    def handle(self, *args: Any, host: str, port: int, attached: bool, **options: Any) -> None:
         check_static_files()
         check_port(host, port)
         if warning := check_database():
@@ -53,11 +56,11 @@ class Command(BaseCommand):
                 if settings.OPENBOOK_EMBEDDINGS and (problem := embed_turns.prepare()):
                     self.stderr.write(f"{problem} Recall goes by words alone.")
             try:
-                self.serve(host, port)
+                self.serve(host, port, attached)
             finally:
                 close_pool()
 
-    def serve(self, host: str, port: int) -> None:
+    def serve(self, host: str, port: int, attached: bool) -> None:
         def ready() -> None:
             stop_on_signals()
             address = url(host, server.listening_addresses[0][1])
@@ -66,7 +69,8 @@ class Command(BaseCommand):
             if settings.OPENBOOK_WORKER:
                 worker.start()
 
-        worker = Child([sys.executable, str(settings.BASE_DIR / "manage.py"), "work", "--attached", "--skip-checks"])
+        work = [sys.executable, str(settings.BASE_DIR / "manage.py"), "work", "--attached", "--skip-checks"]
+        worker = Child(work, apart=not attached)
         server = make_server(
             application=get_default_application(),
             endpoints=build_endpoint_description_strings(host=host, port=port),
