@@ -38,7 +38,8 @@ soak: .venv/dev.stamp node_modules/.dev.stamp .local/static.stamp ## a hundred k
 	@sh tests/services.sh
 	@OPENBOOK_TEST_KILLS=100 OPENBOOK_TEST_EXAMPLES=400 OPENBOOK_TEST_CALLS=200 OPENBOOK_TEST_FRAMES=30000 \
 		OPENBOOK_TEST_PAYLOADS=1000 OPENBOOK_TEST_MEBIBYTES=60 OPENBOOK_TEST_MEMBERS=20000 \
-		exec "$(PYTHON)" -m pytest --timeout 3000 tests/test_processes.py tests/test_long_work.py \
+		OPENBOOK_TEST_IMPORTED=20000 OPENBOOK_TEST_BODIES=8 \
+		exec "$(PYTHON)" -m pytest --timeout 3000 tests/test_processes.py tests/test_long_work.py tests/test_bodies.py \
 		tests/conversations/context tests/memory/sources tests/memory/index \
 		tests/conversations/rest/test_generated.py tests/conversations/rest/test_servers.py \
 		tests/browser/test_shut_in.py tests/browser/test_markup.py

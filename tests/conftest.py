@@ -1,23 +1,25 @@
 """What all tests share. The services themselves – PostgreSQL, Redis, the browser – come from the plugin ``tests.services``."""
 
+import gc
 import importlib
 import math
 import os
 import random
 import subprocess
+import uuid
 from collections.abc import AsyncIterator, Iterator
 from typing import Any, cast
 
-import psycopg
 import pytest
-import pytest_django.fixtures
 from asgiref.sync import sync_to_async
 from django.contrib.auth.models import User
+from django.core.management import call_command
 from django.db import connection, connections
 from django.db.backends.postgresql.base import DatabaseWrapper
 from django.db.models import Model, prefetch_related_objects
 from django.test import TransactionTestCase, override_settings
 from hypothesis import settings as hypothesis_settings
+from psycopg import sql
 from pytest_django import DjangoDbBlocker, Settings
 
 from artifacts.models import Preset
@@ -34,13 +36,14 @@ from tests.conversations.factories import make_user
 from tests.emptying import empty
 from tests.memory_server import KEY, MemoryServer
 from tests.model_server import ModelServer, model_server
+from tests.services import administration
 
 __all__ = ["model_server"]
 
 # How long an example takes says more about what else the machine is doing. The suite tries the same ones each time, so that it
 # fails for what was changed; the long run, or a seed, tries others.
 MANY, SEED = os.environ.get("OPENBOOK_TEST_EXAMPLES"), os.environ.get("OPENBOOK_TEST_SEED")
-EXAMPLES = int(MANY or "25")
+EXAMPLES = int(MANY or "15")
 ALWAYS_THE_SAME = not (MANY or SEED)
 hypothesis_settings.register_profile("openbook", deadline=None, max_examples=EXAMPLES, derandomize=ALWAYS_THE_SAME)
 hypothesis_settings.load_profile("openbook")
@@ -49,12 +52,11 @@ PATIENT_MILLISECONDS = 20_000
 STARTERS = {"tests.processes"}
 OF_PROGRAMS = {"test_rerun", "test_embedded_postgres", "test_claude_cli"}
 """Modules whose helpers start programs, and tests of such programs."""
+TEMPLATE, NOWHERE = "test_openbook_migrated", "not_yet_made"
 OFFERED = Preset.assistants.through
 SHIPPED: dict[type[Model], list[Any]] = {}
 """What the migrations put there, before any test."""
 
-# A test that has a server of its own needs the tables as well, which pytest-django makes only where a test asks it for them.
-pytest_django.fixtures._get_databases_for_setup = lambda items: ({"default"}, set())
 TransactionTestCase._fixture_teardown = lambda _: empty()  # type: ignore[attr-defined]
 
 
@@ -77,6 +79,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(kind)
 
 
+def pytest_collection_finish() -> None:
+    """What is there by now stays: looking through it for garbage again and again takes a tenth of the time."""
+    gc.collect()
+    gc.freeze()
+
+
 def kinds(item: pytest.Item) -> Iterator[str]:
     """What makes a test slow: a browser, a process of its own, a database, or rows that are committed and deleted again."""
     fixtures = set(getattr(item, "fixturenames", ()))
@@ -94,27 +102,44 @@ def kinds(item: pytest.Item) -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> None:
-    """And a copy of the tables as `migrate` leaves them: a server that starts on a copy of that has nothing to migrate."""
+def django_db_setup(
+    migrated: str, django_db_modify_db_settings: None, django_test_environment: None, django_db_blocker: DjangoDbBlocker
+) -> None:
+    """A copy of the migrated database for this process. It stays until the next run, or ends with the server."""
+    name = connection.creation._get_test_db_name()  # type: ignore[attr-defined]
+    with administration() as admin:
+        admin.execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
+        admin.execute(f'CREATE DATABASE "{name}" TEMPLATE "{migrated}"')
     with django_db_blocker.unblock():
+        work_in(name)
         models = (Assistant, Preset, OFFERED, LanguageModel, ModelPrice)
         SHIPPED.update({model: list(model._default_manager.all()) for model in models})
         prefetch_related_objects(SHIPPED[LanguageModel], "prices")
-        connection.close()
-        cast(DatabaseWrapper, connection).close_pool()
-    with psycopg.connect(os.environ["DATABASE_URL"], autocommit=True) as admin:
-        admin.execute(f'DROP DATABASE IF EXISTS "{_template()}"')
-        admin.execute(f'CREATE DATABASE "{_template()}" TEMPLATE "{connection.settings_dict["NAME"]}"')
 
 
 @pytest.fixture(scope="session")
-def migrated(django_db_setup: None) -> str:
-    """Name of a database as `migrate` leaves it, to make others from."""
-    return _template()
+def migrated(django_db_blocker: DjangoDbBlocker) -> str:
+    """Name of a database as `migrate` leaves it, to make others from: the first process of a run that wants it makes it."""
+    run = os.environ.get("PYTEST_XDIST_TESTRUNUID") or uuid.uuid4().hex
+    made = "SELECT 1 FROM pg_database WHERE datname = %s AND shobj_description(oid, 'pg_database') = %s"
+    with administration() as admin:
+        admin.execute("SELECT pg_advisory_lock(hashtext(%s))", [TEMPLATE])
+        if not admin.execute(made, [TEMPLATE, run]).fetchone():
+            admin.execute(f'DROP DATABASE IF EXISTS "{TEMPLATE}"')
+            admin.execute(f'CREATE DATABASE "{TEMPLATE}"')
+            with django_db_blocker.unblock():
+                work_in(TEMPLATE)
+                call_command("migrate", interactive=False, verbosity=0)
+                work_in(NOWHERE)
+            admin.execute(sql.SQL("COMMENT ON DATABASE {} IS {}").format(sql.Identifier(TEMPLATE), run))
+    return TEMPLATE
 
 
-def _template() -> str:
-    return f"{connection.settings_dict['NAME']}_template"
+def work_in(name: str) -> None:
+    """Django's connections go to this database from now on."""
+    connection.close()
+    cast(DatabaseWrapper, connection).close_pool()
+    connection.settings_dict["NAME"] = name
 
 
 @pytest.fixture(autouse=True, scope="session")

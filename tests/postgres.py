@@ -12,8 +12,8 @@ import psycopg
 
 from config.postgres import embedded
 
-# Nothing of a test has to survive a power failure.
-VOLATILE = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
+# Nothing of a test has to survive a power failure, and all processes of a run work here.
+VOLATILE = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off", "max_connections": "300"}
 # A benchmark pays for durability as the application does, on a server with the memory of a small machine. It measures with and
 # without full_page_writes, which it could not change if it stood here.
 DURABLE = {

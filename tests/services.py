@@ -20,7 +20,7 @@ FOREIGN = re.compile(
     r"(ANTHROPIC_|SUPERMEMORY_|OTEL_|OPENBOOK_(?!TEST_)|DJANGO_SUPERUSER_|PG).*|DATABASE_URL|REDIS_URL|SECRET_KEY|ALLOWED_HOSTS"
     r"|CSRF_TRUSTED_ORIGINS|DEBUG|PORT|PYTHONDONTWRITEBYTECODE"
 )
-NOWHERE = "postgresql://127.0.0.1:1/nowhere"
+SERVER = "OPENBOOK_TEST_DATABASE_URL"
 POSTGRES_15 = "/usr/lib/postgresql/15/bin"
 CLAUDE_CLI = ".local/claude-cli/node_modules/@anthropic-ai/claude-code-*/claude"
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
@@ -30,17 +30,13 @@ CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
 def pytest_load_initial_conftests(early_config: pytest.Config) -> Generator[None]:
     for name in filter(FOREIGN.fullmatch, list(os.environ)):
         del os.environ[name]
-    stack = ExitStack()
-    early_config.add_cleanup(stack.close)
-    os.environ["DATABASE_URL"] = os.environ.get("OPENBOOK_TEST_DATABASE_URL") or (
-        NOWHERE if only_distributes(early_config) else stack.enter_context(postgres())
-    )
+    if SERVER not in os.environ:
+        stack = ExitStack()
+        early_config.add_cleanup(stack.close)
+        os.environ[SERVER] = stack.enter_context(postgres())  # the processes of a run share it
+        stack.callback(os.environ.pop, SERVER)
+    os.environ["DATABASE_URL"] = os.environ[SERVER]
     return (yield)
-
-
-def only_distributes(config: pytest.Config) -> bool:
-    """Whether other processes, with services of their own, run the tests of this one."""
-    return bool(getattr(config.known_args_namespace, "numprocesses", None)) and "PYTEST_XDIST_WORKER" not in os.environ
 
 
 @pytest.fixture
@@ -52,12 +48,15 @@ def empty_database() -> Iterator[str]:
 @contextmanager
 def fresh_database(template: str = "template1") -> Iterator[str]:
     """The URL of a database of its own, without any table or as its template, for tests that start whole servers."""
-    server = os.environ["DATABASE_URL"]
     name = f"openbook_{uuid.uuid4().hex}"
-    with psycopg.connect(server, autocommit=True) as connection:
+    with administration() as connection:
         connection.execute(f'CREATE DATABASE "{name}" TEMPLATE "{template}"')
-        yield urlunsplit(urlsplit(server)._replace(path=f"/{name}"))
+        yield urlunsplit(urlsplit(os.environ["DATABASE_URL"])._replace(path=f"/{name}"))
         connection.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
+
+
+def administration() -> psycopg.Connection:
+    return psycopg.connect(os.environ["DATABASE_URL"], autocommit=True)
 
 
 @pytest.fixture(scope="session")

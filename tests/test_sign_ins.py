@@ -18,11 +18,12 @@ from tests.services import fresh_database
 from tests.sign_ins import STRANGERS, attempt, crowd
 
 PASSWORD = "correct-horse-battery-9"
+REAL_PASSWORDS = {"DJANGO_SUPERUSER_PASSWORD": PASSWORD, "DJANGO_SETTINGS_MODULE": "config.settings"}
 
 
 @pytest.fixture(scope="module")
 def running(migrated: str) -> Iterator[ServerProcess]:
-    with fresh_database(migrated) as database, server(database, DJANGO_SUPERUSER_PASSWORD=PASSWORD) as process:
+    with fresh_database(migrated) as database, server(database, **REAL_PASSWORDS) as process:
         yield process
 
 
@@ -38,7 +39,7 @@ def test_thirty_strangers_at_once_cost_nobody_else_an_answer(running: ServerProc
 def test_a_server_that_is_to_end_does_not_wait_for_the_crowd(migrated: str) -> None:
     with (
         fresh_database(migrated) as database,
-        server(database, DJANGO_SUPERUSER_PASSWORD=PASSWORD) as running,
+        server(database, **REAL_PASSWORDS) as running,
         ThreadPoolExecutor(max_workers=passwords.PLACES_OF_ONE) as threads,
     ):
         names = [f"nobody-{number}" for number in range(passwords.PLACES_OF_ONE)]

@@ -12,7 +12,7 @@ import psycopg
 import pytest
 from httpx2 import get
 
-from tests.processes import ROOT, ServerProcess, started_in
+from tests.processes import ROOT, ServerProcess, started_apart
 from tests.services import fresh_database
 from tests.waiting import until
 
@@ -25,7 +25,7 @@ STYLE = "conversations/static/conversations/css/base.css"
 @pytest.fixture
 def clone(tmp_path: Path) -> Path:
     for name in FOLDERS:
-        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(ROOT / name, tmp_path / name)
     shutil.copy(ROOT / "manage.py", tmp_path)
     (tmp_path / "node_modules").symlink_to(ROOT / "node_modules")
     return tmp_path
@@ -52,9 +52,7 @@ def test_a_change_is_seen_a_mistake_is_outlived_and_the_end_leaves_nothing(
 ) -> None:
     with (
         fresh_database(migrated) as database,
-        started_in(
-            clone, "dev", "--port", str(port), apart=True, DATABASE_URL=database, OPENBOOK_WORKER="on"
-        ) as running,
+        started_apart(clone, "dev", "--port", str(port), DATABASE_URL=database, OPENBOOK_WORKER="on") as running,
     ):
         running.wait_until_ready()
         page, style = f"{running.url}{SIGN_IN}", f"{running.url}static/{STYLE.partition('static/')[2]}"
@@ -114,7 +112,7 @@ def test_ctrl_c_ends_everything_in_time_also_a_server_and_a_worker_that_get_no_t
     """With a database of its own, which ends in good order."""
     data = tmp_path / "data"
     environment = {"DATABASE_URL": "", "OPENBOOK_DATA_DIR": str(data), "OPENBOOK_WORKER": "on"}
-    with started_in(ROOT, "dev", "--port", str(port), apart=True, **environment) as running:
+    with started_apart(ROOT, "dev", "--port", str(port), **environment) as running:
         running.wait_until_ready()
         postgres = data / "postgres" / "postmaster.pid"
         begun = "state=RUNNING"

@@ -16,6 +16,7 @@ from conversations import schedule
 from memory.models import ThreadSummary
 from memory.tasks import consolidate_user
 from tests.conversations.factories import make_thread
+from tests.locks import LOCKS
 from tests.processes import ServerProcess, database_url, started
 from tests.waiting import until
 
@@ -34,7 +35,7 @@ def locked(table: str) -> Iterator[psycopg.Connection]:
 
 
 def waits_for(table: str) -> bool:
-    return answers(f"SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted AND relation = '{table}'::regclass)")  # noqa: S608
+    return answers(f"SELECT EXISTS ({LOCKS} AND NOT granted AND relation = '{table}'::regclass)")
 
 
 def answers(question: str) -> bool:
@@ -50,11 +51,10 @@ def kill(victim: ServerProcess) -> None:
 
 
 def lose_connections() -> None:
-    answers("""
-        SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
-        WHERE application_name LIKE 'openbook worker %' OR pid IN (SELECT pid FROM pg_locks WHERE NOT granted)
-    """)
-    until(lambda: not answers("SELECT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory')"))
+    theirs = "datname = current_database() AND application_name LIKE 'openbook worker %'"
+    answers(f"SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE {theirs}")  # noqa: S608
+    answers(f"SELECT count(pg_terminate_backend(pid)) FROM ({LOCKS} AND NOT granted) AS waiting")  # noqa: S608
+    until(lambda: not answers(f"SELECT EXISTS ({LOCKS} AND locktype = 'advisory')"))
 
 
 def killed_before_the_claim(victim: ServerProcess) -> None:

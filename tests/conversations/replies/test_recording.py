@@ -27,6 +27,7 @@ from conversations.replies.transcript import ReplyTranscript
 from conversations.runtime.db import in_database
 from conversations.threads import deletion
 from tests.conversations.factories import make_reply, make_thread
+from tests.locks import LOCKS
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("engine")]
 
@@ -217,7 +218,7 @@ def waits_for_a_lock() -> bool:
     until = timezone.now() + timedelta(seconds=AT_ONCE_SECONDS)
     while timezone.now() < until:
         with connection.cursor() as cursor:
-            cursor.execute("SELECT count(*) FROM pg_locks WHERE NOT granted")
+            cursor.execute(f"SELECT EXISTS ({LOCKS} AND NOT granted)")
             if cursor.fetchone()[0]:
                 return True
     return False
