@@ -37,18 +37,6 @@ class IncomingMessage:
     key: str | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
-class LastQuestion:
-    """The newest question of a thread and the newest reply to it."""
-
-    position: int
-    text: str
-    key: str | None
-    reply: uuid.UUID
-    status: str
-    ended_at: datetime | None
-
-
 class MessageAction(enum.Enum):
     """What is to be done with a message."""
 
@@ -66,15 +54,16 @@ class ThreadMatch:
     reply: uuid.UUID | None = None
 
 
-def step_for(incoming: IncomingMessage, question: LastQuestion | None, now: datetime) -> MessageAction:
-    """In a thread whose newest question is ``question``. Pure."""
-    if question is None or not same(question.text, incoming.text):
+def step_for(incoming: IncomingMessage, reply: Reply | None, now: datetime) -> MessageAction:
+    """In a thread where this is the newest reply to its newest question. Pure."""
+    question = reply.user_message if reply else None
+    if not reply or not question or not same(question.text, incoming.text):
         return MessageAction.SAY
-    if question.status in (Reply.Status.FAILED, Reply.Status.INTERRUPTED):
+    if reply.status in (Reply.Status.FAILED, Reply.Status.INTERRUPTED):
         return MessageAction.RETRY
     if incoming.key is not None:
-        return MessageAction.FOLLOW if incoming.key == question.key else MessageAction.SAY
-    is_lost = question.ended_at is None or now - question.ended_at < LOST
+        return MessageAction.FOLLOW if incoming.key == question.client_message_id else MessageAction.SAY
+    is_lost = reply.ended_at is None or now - reply.ended_at < LOST
     return MessageAction.FOLLOW if incoming.retried and is_lost else MessageAction.SAY
 
 
@@ -100,8 +89,8 @@ def place_of(user: User, incoming: IncomingMessage, *, named: str | None, assist
         return ThreadMatch()
     if named is not None:
         thread = threads.get(user, named)
-        question = _asked_in(thread)
-        return _match(thread, question, step_for(incoming, question, timezone.now()))
+        reply = _newest_reply(thread)
+        return _match(thread, reply, step_for(incoming, reply, timezone.now()))
     return next(_fitting(user, incoming, assistant), ThreadMatch())
 
 
@@ -109,9 +98,10 @@ def _fitting(user: User, incoming: IncomingMessage, assistant: Assistant | None)
     for thread in _candidates(user, incoming, assistant):
         if incoming.earlier and goes_on(_path(thread, len(incoming.earlier)), incoming.earlier):
             yield ThreadMatch(thread=thread)
-        question = _asked_in(thread)
+        reply = _newest_reply(thread)
+        question = reply.user_message if reply else None
         if question and goes_on(_path(thread, len(incoming.earlier), before=question.position), incoming.earlier):
-            step = step_for(incoming, question, timezone.now())
+            step = step_for(incoming, reply, timezone.now())
             if (
                 step is MessageAction.SAY
                 and incoming.earlier
@@ -120,7 +110,7 @@ def _fitting(user: User, incoming: IncomingMessage, assistant: Assistant | None)
             ):
                 step = MessageAction.RETRY  # another answer is wanted to what was said last
             if step is not MessageAction.SAY:
-                yield _match(thread, question, step)
+                yield _match(thread, reply, step)
 
 
 def _candidates(user: User, incoming: IncomingMessage, assistant: Assistant | None) -> QuerySet[Thread]:
@@ -154,22 +144,12 @@ def _path(thread: Thread, turns: int, *, before: int | None = None) -> list[Role
     return list(path.values_list("role", "text")[: turns or 1])[::-1]
 
 
-def _asked_in(thread: Thread) -> LastQuestion | None:
+def _newest_reply(thread: Thread) -> Reply | None:
+    """To the newest question of the thread."""
     question = threads.messages_of(thread).filter(role=Message.Role.USER).order_by("-position").first()
-    reply = question and Reply.objects.filter(thread=thread, user_message=question).order_by("-created_at").first()
-    if not question or not reply:
-        return None
-    return LastQuestion(
-        position=question.position,
-        text=question.text,
-        key=question.client_message_id,
-        reply=reply.id,
-        status=reply.status,
-        ended_at=reply.ended_at,
-    )
+    to_it = Reply.objects.filter(thread=thread, user_message=question).select_related("user_message")
+    return to_it.order_by("-created_at").first() if question else None
 
 
-def _match(thread: Thread, question: LastQuestion | None, step: MessageAction) -> ThreadMatch:
-    return ThreadMatch(
-        thread=thread, step=step, reply=question.reply if question and step is not MessageAction.SAY else None
-    )
+def _match(thread: Thread, reply: Reply | None, step: MessageAction) -> ThreadMatch:
+    return ThreadMatch(thread=thread, step=step, reply=reply.id if reply and step is not MessageAction.SAY else None)

@@ -9,9 +9,10 @@ import pytest
 
 from conversations.context.caller_options import CallerOptions
 from conversations.errors import InvalidMessage
+from conversations.models import Message, Reply
 from conversations.replies.events import Event
 from conversations.rest.messages_shapes import MessagesStream, answer, error_body, failure, frame, read_call
-from conversations.rest.thread_matching import IncomingMessage, LastQuestion, MessageAction, goes_on, step_for
+from conversations.rest.thread_matching import IncomingMessage, MessageAction, goes_on, step_for
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 COUNTED = {"input_tokens": 3, "output_tokens": 5, "cache_read_input_tokens": 0, "cache_creation_input_tokens": 8}
@@ -232,29 +233,29 @@ def test_a_thread_goes_on_where_it_ends_with_what_went_before(path: Any, earlier
     assert goes_on(path, earlier) is expected
 
 
-def last_question(status: str, ended: int | None = None, key: str | None = None) -> LastQuestion:
+def newest_reply(status: str, ended: int | None = None, key: str | None = None) -> Reply:
     at = None if ended is None else NOW - timedelta(seconds=ended)
-    return LastQuestion(position=1, text="yes\n", key=key, reply=uuid.UUID(int=1), status=status, ended_at=at)
+    return Reply(user_message=Message(text="yes\n", client_message_id=key), status=status, ended_at=at)
 
 
 @pytest.mark.parametrize(
     ("sent", "before", "expected"),
     [
         (IncomingMessage(text="yes"), None, MessageAction.SAY),
-        (IncomingMessage(text="yes"), last_question("completed", 1), MessageAction.SAY),
-        (IncomingMessage(text="yes"), last_question("running"), MessageAction.SAY),
-        (IncomingMessage(text="yes", retried=True), last_question("running"), MessageAction.FOLLOW),
-        (IncomingMessage(text="yes", retried=True), last_question("completed", 119), MessageAction.FOLLOW),
-        (IncomingMessage(text="yes", retried=True), last_question("completed", 121), MessageAction.SAY),
-        (IncomingMessage(text="no", retried=True), last_question("running"), MessageAction.SAY),
-        (IncomingMessage(text="yes"), last_question("failed", 9_999), MessageAction.RETRY),
-        (IncomingMessage(text="yes", retried=True), last_question("interrupted", 1), MessageAction.RETRY),
-        (IncomingMessage(text="yes", key="a"), last_question("completed", 9_999, "a"), MessageAction.FOLLOW),
-        (IncomingMessage(text="yes", key="b", retried=True), last_question("completed", 1, "a"), MessageAction.SAY),
-        (IncomingMessage(text="yes", key="a"), last_question("failed", 1, "a"), MessageAction.RETRY),
+        (IncomingMessage(text="yes"), newest_reply("completed", 1), MessageAction.SAY),
+        (IncomingMessage(text="yes"), newest_reply("running"), MessageAction.SAY),
+        (IncomingMessage(text="yes", retried=True), newest_reply("running"), MessageAction.FOLLOW),
+        (IncomingMessage(text="yes", retried=True), newest_reply("completed", 119), MessageAction.FOLLOW),
+        (IncomingMessage(text="yes", retried=True), newest_reply("completed", 121), MessageAction.SAY),
+        (IncomingMessage(text="no", retried=True), newest_reply("running"), MessageAction.SAY),
+        (IncomingMessage(text="yes"), newest_reply("failed", 9_999), MessageAction.RETRY),
+        (IncomingMessage(text="yes", retried=True), newest_reply("interrupted", 1), MessageAction.RETRY),
+        (IncomingMessage(text="yes", key="a"), newest_reply("completed", 9_999, "a"), MessageAction.FOLLOW),
+        (IncomingMessage(text="yes", key="b", retried=True), newest_reply("completed", 1, "a"), MessageAction.SAY),
+        (IncomingMessage(text="yes", key="a"), newest_reply("failed", 1, "a"), MessageAction.RETRY),
     ],
 )
 def test_the_same_words_again_are_a_turn_unless_they_are_a_retry(
-    sent: IncomingMessage, before: LastQuestion | None, expected: MessageAction
+    sent: IncomingMessage, before: Reply | None, expected: MessageAction
 ) -> None:
     assert step_for(sent, before, NOW) is expected
