@@ -12,7 +12,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from conversations.rest.docs import FieldDoc
-from conversations.runtime.shapes import Id, fields_of
+from conversations.runtime.shapes import Field, Id, fields_of, read
 from conversations.web import consumers
 from conversations.wire import events
 
@@ -37,29 +37,19 @@ class PresetRun(TypedDict):
     client_message_id: NotRequired[ClientId]
 
 
-class ReplyStop(TypedDict):
-    """Stop a running reply. The text so far is kept."""
-
+class OneReply(TypedDict):
     reply: ReplyId
 
 
-class ReplyRetry(TypedDict):
+class ReplyRetry(OneReply):
     """Answer the same turn, or run the same preset, once more."""
 
-    reply: ReplyId
     model: NotRequired[Annotated[str, "The assistant’s fallback model or its own; else the one before."]]
 
 
-class ReplyContinue(TypedDict):
-    """Go on where a reply was cut short: its status is `incomplete`."""
-
-    reply: ReplyId
-
-
-class ReplyResume(TypedDict):
+class ReplyResume(OneReply):
     """Read the events of a reply again, whether it runs or has ended."""
 
-    reply: ReplyId
     after: NotRequired[Annotated[int, "The last `seq` that you have; 0, for all, where it is left out."]]
 
 
@@ -78,24 +68,26 @@ class Close:
     about: str
 
 
-def described(shapes: Mapping[str, Any]) -> tuple[FrameDoc, ...]:
-    return tuple(FrameDoc(type, inspect.getdoc(shape) or "", _fields(shape)) for type, shape in shapes.items())
+def described(hints: Mapping[str, Any]) -> tuple[FrameDoc, ...]:
+    return tuple(_described(type, read(hint)) for type, hint in hints.items())
 
 
-def _fields(shape: Any) -> tuple[FieldDoc, ...]:
-    return tuple(
+def _described(type: str, hint: Field) -> FrameDoc:
+    [shape] = hint.types
+    fields = tuple(
         FieldDoc(name=name, type=field.type_name, required=field.required, about=field.about)
         for name, field in fields_of(shape).items()
     )
+    return FrameDoc(type, hint.about or inspect.getdoc(shape) or "", fields)
 
 
 FRAMES = described(
     {
         "message.send": MessageSend,
         "preset.run": PresetRun,
-        "reply.stop": ReplyStop,
+        "reply.stop": Annotated[OneReply, "Stop a running reply. The text so far is kept."],
         "reply.retry": ReplyRetry,
-        "reply.continue": ReplyContinue,
+        "reply.continue": Annotated[OneReply, "Go on where a reply was cut short: its status is `incomplete`."],
         "reply.resume": ReplyResume,
     }
 )

@@ -117,14 +117,6 @@ class ReplyEndedData(TypedDict):
     artifact: NotRequired[Annotated[ArtifactNote | None, "What a preset made."]]
 
 
-class ReplyCompletedData(ReplyEndedData):
-    """The end: the model is done."""
-
-
-class ReplyStoppedData(ReplyEndedData):
-    """The end: somebody stopped it. The text so far is kept."""
-
-
 class ReplyBrokenData(ReplyEndedData):
     error: Annotated[
         ErrorObject,
@@ -133,24 +125,11 @@ class ReplyBrokenData(ReplyEndedData):
     ]
 
 
-class ReplyInterruptedData(ReplyBrokenData):
-    """The end: its server ended or died. The text so far is kept."""
-
-
-class ReplyFailedData(ReplyBrokenData):
-    """The end: it failed. The user turn is stored."""
-
-
 class ThreadClearedData(TypedDict):
     """Its person has cleared the thread: none of the turns before is left. Only sockets are told, within seconds; `reply` is
     null and `seq` is 0."""
 
     thread: Id
-
-
-class RefusedData(ErrorObject):
-    """A frame was refused: `reply` is null and `seq` is 0. The socket stays open, unless a close follows. `details` holds also
-    the `client_message_id` of the frame, where it had one."""
 
 
 type EventData = (
@@ -168,7 +147,7 @@ type EventData = (
 )
 """What the event log of a reply holds."""
 
-OF_REPLIES: Mapping[str, type] = {
+OF_REPLIES: Mapping[str, Any] = {
     "message.saved": MessageSavedData,
     "artifact.requested": ArtifactRequestedData,
     "context.built": ContextBuiltData,
@@ -178,11 +157,19 @@ OF_REPLIES: Mapping[str, type] = {
     "tool.started": ToolStartedData,
     "tool.delta": ToolDeltaData,
     "tool.finished": ToolFinishedData,
-    "reply.completed": ReplyCompletedData,
-    "reply.stopped": ReplyStoppedData,
-    "reply.interrupted": ReplyInterruptedData,
-    "reply.failed": ReplyFailedData,
+    "reply.completed": Annotated[ReplyEndedData, "The end: the model is done."],
+    "reply.stopped": Annotated[ReplyEndedData, "The end: somebody stopped it. The text so far is kept."],
+    "reply.interrupted": Annotated[ReplyBrokenData, "The end: its server ended or died. The text so far is kept."],
+    "reply.failed": Annotated[ReplyBrokenData, "The end: it failed. The user turn is stored."],
 }
 """The events of a reply by type, the four endings last."""
-EVENTS: Mapping[str, type] = {**OF_REPLIES, "thread.cleared": ThreadClearedData, "error": RefusedData}
-"""Those of sockets."""
+EVENTS: Mapping[str, Any] = {
+    **OF_REPLIES,
+    "thread.cleared": ThreadClearedData,
+    "error": Annotated[
+        ErrorObject,
+        "A frame was refused: `reply` is null and `seq` is 0. The socket stays open, unless a close follows. `details` holds "
+        "also the `client_message_id` of the frame, where it had one.",
+    ],
+}
+"""Those of sockets. A description beside a shape stands for its own."""
