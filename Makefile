@@ -32,7 +32,7 @@ test: ## the whole suite, on a real PostgreSQL, Redis and browser
 
 test-fast: .venv/dev.stamp node_modules/.dev.stamp ## the pure parts: no browser, no process of its own, no tables
 	@$(NODE) --import ./tests/javascript/importmap.js --test --test-reporter dot "tests/javascript/*.test.js"
-	@exec "$(PYTHON)" -m pytest --numprocesses 3 --dist worksteal -m "not browser and not process and not database"
+	@exec "$(PYTHON)" -m pytest --numprocesses 2 --dist worksteal -m "not browser and not process and not database"
 
 soak: .venv/dev.stamp node_modules/.dev.stamp .local/static.stamp ## a hundred kills, many examples, each hostile text
 	@sh tests/services.sh
