@@ -46,6 +46,7 @@ Clean = Annotated[str, Format("clean")]
 Line = Annotated[str, Format("line")]
 """In a body: the same, in one line."""
 
+AS_IN_JSON = frozenset({str, int, float, bool, NoneType, dict})
 NAMES = {str: "string", int: "integer", float: "number", bool: "boolean"}
 
 
@@ -116,12 +117,19 @@ def fill[S](shape: type[S], row: object, /, **values: Any) -> S:
     may be missing is there only where it is among the values."""
     fields = fields_of(cast("Any", shape))
     assert values.keys() <= fields.keys(), shape
-    names = (name for name, field in fields.items() if name in values or field.required)
-    return cast("S", {name: plain(values[name] if name in values else getattr(row, name)) for name in names})
+    filled = {}
+    for name, described in fields.items():
+        if name in values:
+            filled[name] = plain(values[name])
+        elif described.required:
+            filled[name] = plain(getattr(row, name))
+    return cast("S", filled)
 
 
 def plain(value: Any) -> Any:
     """As JSON has it."""
+    if type(value) in AS_IN_JSON:  # nearly all are
+        return value
     match value:
         case datetime():
             return moment(value)
