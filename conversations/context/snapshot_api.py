@@ -2,8 +2,7 @@
 
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
-from typing import Any
+from typing import Any, cast
 
 from django.db.models import Q
 
@@ -13,11 +12,22 @@ from conversations.context.contextualised_query import QUERY
 from conversations.context.fitting import SAID, TOOLS
 from conversations.context.reasons import Reason
 from conversations.context.rendering import sha256
+from conversations.context.snapshot_shapes import (
+    CacheAnswer,
+    DuplicatesAnswer,
+    ItemAnswer,
+    SectionAnswer,
+    SnapshotAnswer,
+    ThinkingAnswer,
+    TimingsAnswer,
+    UsageAnswer,
+)
 from conversations.context.snapshots import Material, NotRebuildable, runs_of
 from conversations.context.token_estimate import text_of
 from conversations.context.windowing import Turn, TurnRun
 from conversations.models import ContextSnapshot, Message
 from conversations.providers.base import Payload, Usage
+from conversations.runtime.shapes import fill
 
 NEAR = 20
 """How many of the turns that were left out are named one by one, next to those that were included."""
@@ -25,12 +35,12 @@ NEAR = 20
 NO_TIMINGS = dict.fromkeys(("history", "memory", "rewrite", "tokens", "total"), 0)
 
 
-def body(snapshot: ContextSnapshot) -> dict[str, Any]:
+def body(snapshot: ContextSnapshot) -> SnapshotAnswer:
     """The snapshot body of the contract."""
     return _body(snapshot, snapshots.material_of(snapshot))
 
 
-def preview(context: Context, thread_id: uuid.UUID | None) -> dict[str, Any]:
+def preview(context: Context, thread_id: uuid.UUID | None) -> SnapshotAnswer:
     """The snapshot body of a request that is not made: nothing is stored, no model is called."""
     snapshot = snapshots.draft(context)
     snapshot.thread_id = thread_id  # type: ignore[assignment]  # a thread to come has none
@@ -38,7 +48,7 @@ def preview(context: Context, thread_id: uuid.UUID | None) -> dict[str, Any]:
     return _body(snapshot, Material(texts=texts, turns=context.parts.turns)) | {"id": None}
 
 
-def _body(snapshot: ContextSnapshot, material: Material) -> dict[str, Any]:
+def _body(snapshot: ContextSnapshot, material: Material) -> SnapshotAnswer:
     near = Message.objects.filter(near_places(snapshot), thread_id=snapshot.thread_id).order_by("position")
     body = account(snapshot, material, near.only("id", "position", "token_count", "is_active"))
     return body | {"request": rebuilt(snapshot, material)}
@@ -52,7 +62,7 @@ def rebuilt(snapshot: ContextSnapshot, material: Material) -> Payload | None:
         return None
 
 
-def account(snapshot: ContextSnapshot, material: Material, near: Iterable[Message]) -> dict[str, Any]:
+def account(snapshot: ContextSnapshot, material: Material, near: Iterable[Message]) -> SnapshotAnswer:
     """The body but for the exact request. ``near``: the turns at ``near_places``, oldest first."""
     return {
         "id": str(snapshot.id),
@@ -66,7 +76,7 @@ def account(snapshot: ContextSnapshot, material: Material, near: Iterable[Messag
         "model": snapshot.model,
         "fallback_for": snapshot.fallback_for or None,
         "max_tokens": snapshot.max_tokens,
-        "thinking": asdict(snapshots.thinking_of(snapshot)),
+        "thinking": fill(ThinkingAnswer, snapshots.thinking_of(snapshot)),
         "digest": bytes(snapshot.digest).hex(),
         "message_history_count": snapshot.message_history_count,
         "message_history_tokens": snapshot.message_history_tokens,
@@ -80,19 +90,23 @@ def account(snapshot: ContextSnapshot, material: Material, near: Iterable[Messag
         "sections": list(_sections(snapshot, material)),
         "items": [
             *_turn_items(snapshot, material, list(near)),
-            *(item for item in snapshots.items_of(snapshot, material) if not _is_here(item, snapshot)),
+            *(
+                cast("ItemAnswer", item)
+                for item in snapshots.items_of(snapshot, material)
+                if not _is_here(item, snapshot)
+            ),
         ],
         "rewriting": {"outcome": snapshot.rewriting, "query": query_of(snapshot, material)},
         "against_duplicates": _against_duplicates(snapshot),
         "problems": snapshot.problems or [],
-        "cache": snapshots.cache_of(snapshot).as_dict(),
+        "cache": cast("CacheAnswer | None", snapshots.cache_of(snapshot).as_dict()),
         "diagnostics": snapshot.diagnostics,
         "request": None,
         "forgotten_at": material.forgotten_at,
-        "timings_ms": NO_TIMINGS | snapshots.timings_of(snapshot),
+        "timings_ms": cast("TimingsAnswer", NO_TIMINGS | snapshots.timings_of(snapshot)),
         "thinking_ms": snapshot.thinking_ms,
         "first_token_ms": snapshot.first_token_ms,
-        "usage": asdict(Usage(**snapshot.usage)),
+        "usage": fill(UsageAnswer, Usage(**snapshot.usage)),
         "stop_reason": snapshot.stop_reason,
         "stop_details": snapshot.stop_details,
         "status": snapshot.status,
@@ -100,10 +114,10 @@ def account(snapshot: ContextSnapshot, material: Material, near: Iterable[Messag
     }
 
 
-def _sections(snapshot: ContextSnapshot, material: Material) -> Iterator[dict[str, Any]]:
+def _sections(snapshot: ContextSnapshot, material: Material) -> Iterator[SectionAnswer]:
     counted = snapshots.factor_of(snapshot).of_estimate
 
-    def section(name: str, text: str | None, tokens: int, *made_of: str | int) -> dict[str, Any]:
+    def section(name: str, text: str | None, tokens: int, *made_of: str | int) -> SectionAnswer:
         times = [at for part in made_of if (at := material.forgotten.get(part))]
         return {"name": name, "tokens": tokens, "text": text, "forgotten_at": max(times, default=None)}
 
@@ -139,7 +153,7 @@ def _sections(snapshot: ContextSnapshot, material: Material) -> Iterator[dict[st
         yield section("reply", "\n\n".join(filter(None, texts)), sum(part.tokens for part in rounds), *digests)
 
 
-def _against_duplicates(snapshot: ContextSnapshot) -> dict[str, Any]:
+def _against_duplicates(snapshot: ContextSnapshot) -> DuplicatesAnswer:
     """Which of the four layers acted that keep an artifact from being made twice (F9)."""
     sections = {section.name for section in snapshots.sections_of(snapshot)}
     return {
@@ -160,7 +174,7 @@ def query_of(snapshot: ContextSnapshot, material: Material) -> str | None:
     return next((material.texts.get(addition.sha256) for addition in parts), None)
 
 
-def _turn_items(snapshot: ContextSnapshot, material: Material, near: Sequence[Message]) -> Iterator[dict[str, Any]]:
+def _turn_items(snapshot: ContextSnapshot, material: Material, near: Sequence[Message]) -> Iterator[ItemAnswer]:
     """Each turn exactly once: those around the window one by one, what lies far before it as a range."""
     counted = snapshots.factor_of(snapshot).of_estimate
     sent = {turn.position: turn for turn in material.turns}
@@ -195,7 +209,7 @@ def _is_here(item: Mapping[str, Any], snapshot: ContextSnapshot) -> bool:
     return bool(snapshot.thread_id) and item.get("thread") == str(snapshot.thread_id)
 
 
-def _item(id: uuid.UUID | None, position: int, run: TurnRun, tokens: int) -> dict[str, Any]:
+def _item(id: uuid.UUID | None, position: int, run: TurnRun, tokens: int) -> ItemAnswer:
     return {
         "kind": "message",
         "id": str(id) if id else None,

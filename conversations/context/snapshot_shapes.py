@@ -1,12 +1,13 @@
 """The shape of a model request as REST answers with it; ``snapshot_api`` makes it."""
 
 from datetime import datetime
-from typing import Annotated, Any, Literal, NotRequired, TypedDict
+from typing import Annotated, Any, NotRequired, TypedDict
 
 from conversations.context.prompt_cache import LIVES, MESSAGE, SYSTEM, CacheState
 from conversations.context.reasons import Reason
 from conversations.context.rewriting import RewritingOutcome
 from conversations.context.source_problems import ProblemKind
+from conversations.context.sources import all_sources
 from conversations.models import ContextSnapshot, Effort
 from conversations.providers.thinking import Display, Mode
 from conversations.runtime.shapes import Id
@@ -22,10 +23,16 @@ class SectionAnswer(TypedDict):
     forgotten_at: Annotated[datetime | None, "When something in it was forgotten at the person's wish."]
 
 
-class ItemAnswer(TypedDict):
-    """A turn, or a memory, topic or summary, that was given or might have been; or a range of turns far before the window."""
+def item_kinds() -> tuple[str, ...]:
+    """Turns, ranges of turns, and what the sources hold."""
+    return tuple(dict.fromkeys(["message", "range", *(kind.code for source in all_sources() for kind in source.kinds)]))
 
-    kind: Annotated[Literal["message", "range", "memory", "topic", "summary"], "What it is."]
+
+class ItemAnswer(TypedDict):
+    """A turn, or a memory, topic, summary or artifact, that was given or might have been; or a range of turns long
+    before the window."""
+
+    kind: Annotated[str, item_kinds, "What it is."]
     included: Annotated[bool, "Whether the model was given it."]
     reason: Annotated[str, Reason, "Why it is included or not."]
     id: NotRequired[Annotated[Id | None, "Not of ranges; null of a turn to come."]]

@@ -18,6 +18,7 @@ from conversations.context.caller_options import NO_OPTIONS, CallerOptions
 from conversations.context.fitting import Section
 from conversations.context.rewriting import NOT_ASKED, Rewriting
 from conversations.context.sessions import Session
+from conversations.context.snapshot_shapes import SnapshotAnswer
 from conversations.context.token_estimate import text_of
 from conversations.context.windowing import Turn
 from conversations.models import ContextSnapshot, Message, Reply, Thread
@@ -167,7 +168,7 @@ def upcoming(
 
 def preview_context(
     *, user: User, thread_id: uuid.UUID | str | None, assistant: str | None, blocks: list[dict[str, Any]]
-) -> dict[str, Any]:
+) -> SnapshotAnswer:
     """The snapshot that a message would get. Calls no model and writes nothing."""
     prepared = upcoming(user=user, thread_id=thread_id, assistant=assistant, blocks=blocks)
     return snapshot_api.preview(prepared.context, prepared.thread_id)

@@ -1,7 +1,7 @@
 """Shapes of JSON objects: typed dictionaries whose fields say what they mean.
 
-A field is written ``name: Annotated[type, "What it means."]``; a ``TextChoices``, an enum or a tuple beside the type holds the
-values that it may have, a dictionary its limits. The schema and the documentation pages are made from them.
+A field is written ``name: Annotated[type, "What it means."]``; a ``TextChoices``, an enum, a tuple or a function that gives one
+holds the values that it may have, a dictionary its limits. The schema and the documentation pages are made from them.
 """
 
 import enum
@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from functools import cache
-from types import NoneType, UnionType
+from types import FunctionType, NoneType, UnionType
 from typing import (
     Annotated,
     Any,
@@ -98,6 +98,8 @@ def read(hint: Any) -> Field:
                 described = replace(described, format=name)
             case Mapping():
                 described = replace(described, limits=note)
+            case FunctionType():
+                described = replace(described, choices=_choices(note()))
             case _:
                 described = replace(described, choices=_choices(note))
     return described

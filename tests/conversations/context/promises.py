@@ -139,7 +139,7 @@ def check_record(context: Context, recorded: ContextSnapshot) -> dict[str, Any]:
     assert bytes(snapshot.digest) == hashlib.sha256(canonical(context.payload)).digest()
     assert comparing.compare(snapshot, snapshot).is_empty
     assert sum(tier.tokens for tier in comparing.page_of(snapshot).tiers) == snapshot.total_tokens
-    body = snapshot_api.body(snapshot)
+    body: dict[str, Any] = dict(snapshot_api.body(snapshot))
     assert body["request"] == context.payload
     check_body(body, context)
     return body
@@ -208,7 +208,7 @@ def reasons_by_position(body: dict[str, Any]) -> dict[int, Reason]:
     }
 
 
-def same(body: dict[str, Any]) -> dict[str, Any]:
+def same(body: Mapping[str, Any]) -> dict[str, Any]:
     """A snapshot body without what tells a preview from a request that is made, and without what was measured."""
     own = ("id", "reply", "message", "timings_ms")
     items = [item | {"id": None} if item.get("reason") in ("newest", "shortened") else item for item in body["items"]]

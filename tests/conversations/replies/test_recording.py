@@ -286,7 +286,7 @@ def test_what_is_recorded_at_once_is_what_is_recorded_later(user: User) -> None:
         assert (opened.recorded is not None) == (provider == "offline")
         companion.update(provider="offline")
         snapshot, _ = opened.recorded or model_requests.build_and_record(opened)
-        taken.append(snapshot_api.body(ContextSnapshot.objects.get(id=snapshot.id)))
+        taken.append(dict(snapshot_api.body(ContextSnapshot.objects.get(id=snapshot.id))))
     own = {"id", "thread", "message", "reply", "created_at", "timings_ms", "items"}
     first, second = ({name: body[name] for name in body.keys() - own} for body in taken)
     assert first == second

@@ -3,6 +3,7 @@
 import copy
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
@@ -85,7 +86,7 @@ def snapshot(user: User, others: list[Thread]) -> ContextSnapshot:
 def test_it_is_in_the_request_within_its_budget_and_each_row_is_accounted_for(
     snapshot: ContextSnapshot, others: list[Thread]
 ) -> None:
-    body = snapshot_api.body(snapshot)
+    body: Any = snapshot_api.body(snapshot)
     (section,) = [section for section in body["sections"] if section["name"] == "other_conversations"]
     assert section["text"].startswith("## Other Conversations\n\n") and f"- {BEES}" in section["text"]
     assert 0 < section["tokens"] <= 40
@@ -142,7 +143,7 @@ def test_what_is_forgotten_goes_from_what_it_was_recorded_with(user: User, snaps
     forgotten = forgetting.forget_memory(user, memory.id)
     assert forgotten.snapshots == 1
     snapshot.refresh_from_db()
-    body = snapshot_api.body(snapshot)
+    body: Any = snapshot_api.body(snapshot)
     (section,) = [section for section in body["sections"] if section["name"] == "other_conversations"]
     assert section["text"] is None and section["forgotten_at"]
     with pytest.raises(NotRebuildable):

@@ -13,7 +13,11 @@ export class Workbench {
   #asked = null; // {slug, id} of the preset that was clicked and has not begun
 
   /**
-   * @param {{store: Store, announcer: import("../../conversations/js/announce.js").Announcer, log: import("../../conversations/js/log.js").Log}} parts
+   * @param {{
+   *   store: Store,
+   *   announcer: import("../../conversations/js/announce.js").Announcer,
+   *   log: import("../../conversations/js/log.js").Log,
+   * }} parts
    * @param {{
    *   onStop: () => void,
    *   onRetry: (reply: string, model?: string) => void,
