@@ -95,3 +95,7 @@ def server(command: list[str]) -> Iterator[subprocess.Popen[bytes]]:
                 process.wait(END_SECONDS)
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)  # whatever of the server and its worker is left
+                # While one of them still dies it counts as a user of the database, which then would not be stopped.
+                for _ in range(50):
+                    time.sleep(0.01)
+                    os.killpg(process.pid, 0)
