@@ -268,6 +268,7 @@ def build_context(
         query=source_query,
         memory=memory and not (recorded and recorded.known),
         but=frozenset(recorded.beside if recorded else ()),
+        at=recorded.as_of.at if recorded else None,
     )
     history, known = read_all(history_query, known_query)
     watch.lap("history")

@@ -27,11 +27,13 @@ EACH_MILLISECONDS = 100
 
 @dataclass(frozen=True, kw_only=True)
 class KnownQuery:
-    """Which sources are asked, for whom. Without ``memory`` those that remember something are not."""
+    """Which sources are asked, for whom. Without ``memory`` those that remember something are not. ``at``: as far as a source
+    can tell what it held at a time."""
 
     query: SourceQuery
     memory: bool = True
     but: frozenset[str] = field(default=frozenset())
+    at: datetime | None = None
 
     @cached_property
     def sources(self) -> tuple[Source[Any], ...]:
@@ -44,14 +46,10 @@ class KnownQuery:
             and source.is_wanted(self.query)
         )
 
-    @cached_property
-    def statements(self) -> dict[str, str]:
-        preferences = {PREFERENCES: PREFERENCES_STATEMENT} if self.memory else {}
-        return preferences | {source.name: source.statement for source in self.sources}
-
-    @cached_property
-    def columns(self) -> tuple[str, ...]:
-        return tuple(f"({statement})::text" for statement in self.statements.values())
+    @property
+    def columns(self) -> Mapping[str, str]:
+        """What each source is read by, as text."""
+        return _columns(self.sources, memory=self.memory, then=self.at is not None)
 
     @cached_property
     def values(self) -> dict[str, Any]:
@@ -63,24 +61,26 @@ class KnownQuery:
         }
         for source in self.sources:
             values |= source.values(self.query)
-        return values
+        return values | {"at": self.at} if self.at else values
 
 
-def read_known(query: KnownQuery, *, at: datetime | None = None) -> Known:
-    """One statement for all sources; if it fails, one for each, and what fails then is left out with a problem. ``at``: as
-    far as a source can tell what it held at a time.
+@lru_cache(maxsize=64)  # the same texts for every request: the statement with them in it is looked up by them
+def _columns(sources: tuple[Source[Any], ...], *, memory: bool, then: bool) -> Mapping[str, str]:
+    statements = {PREFERENCES: PREFERENCES_STATEMENT} if memory else {}
+    for source in sources:
+        statements[source.name] = (source.statement_then if then else "") or source.statement
+    return {name: f"({statement})::text" for name, statement in statements.items()}
+
+
+def read_known(query: KnownQuery) -> Known:
+    """One statement for all sources; if it fails, one for each, and what fails then is left out with a problem.
 
     Must run within ``read_only``, and leaves it usable.
     """
-    if not query.statements:
+    if not query.columns:
         return Known(began_at=query.query.session.started_at)
-    columns, values = query.columns, query.values
-    if at:
-        then = {source.name: source.statement_then for source in query.sources if source.statement_then}
-        columns = tuple(f"({statement})::text" for statement in (query.statements | then).values())
-        values = values | {"at": at}
     try:
-        return parse_known(query, tuple(fetch_row(f"SELECT {', '.join(columns)}", values)))
+        return parse_known(query, tuple(fetch_row(f"SELECT {', '.join(query.columns.values())}", query.values)))
     except DatabaseError as error:
         return read_one_by_one(query, because=error)
 
@@ -89,10 +89,10 @@ def read_one_by_one(query: KnownQuery, *, because: DatabaseError) -> Known:
     logger.warning("what the sources hold is read source by source", extra={"cause": cause_of(because)})
     rows_by_source: dict[str, Sequence[Row]] = {}
     problems: list[Problem] = []
-    for name, statement in query.statements.items():
+    for name, column in query.columns.items():
         try:
-            (rows,) = fetch_row(statement, query.values, milliseconds=EACH_MILLISECONDS)
-            rows_by_source[name] = rows or []
+            (text,) = fetch_row(f"SELECT {column}", query.values, milliseconds=EACH_MILLISECONDS)
+            rows_by_source[name] = _rows(text)
         except DatabaseError as error:
             problems.append(problem_of(name, error))
     return _parsed(query, rows_by_source, problems)
@@ -105,8 +105,11 @@ def parse_known(query: KnownQuery, columns: tuple[str | None, ...]) -> Known:
 
 @lru_cache(maxsize=512)  # within a session the same rows come again with every request
 def _parse_cached(query: KnownQuery, columns: tuple[str | None, ...]) -> Known:
-    rows = {name: json.loads(text) if text else [] for name, text in zip(query.statements, columns, strict=True)}
-    return _parsed(query, rows, [])
+    return _parsed(query, dict(zip(query.columns, map(_rows, columns), strict=True)), [])
+
+
+def _rows(column: str | None) -> Sequence[Row]:
+    return json.loads(column) if column else []
 
 
 def _parsed(query: KnownQuery, rows_by_source: Mapping[str, Sequence[Row]], problems: Sequence[Problem]) -> Known:

@@ -99,7 +99,7 @@ def read_all(query: HistoryQuery, sources: KnownQuery) -> tuple[History, Known]:
     """The thread, and what the sources hold, in one statement. If that fails they are read apart: a source may be missing
     then, with a problem (C9), the thread may not."""
     if query.as_of:
-        return read_history(query), read_known(sources, at=query.as_of.at)
+        return read_history(query), read_known(sources)
     try:
         history = read_history(query, sources=sources)
     except DatabaseError as error:
@@ -140,7 +140,7 @@ def read_history(query: HistoryQuery, *, reach: int = 1, sources: KnownQuery | N
         then = {"at": query.as_of.at, "on": list(query.as_of.on)}
         rows = fetch_required(partial(_rows, history_then(), values | then))
     elif sources:
-        rows = _rows(history_statement(*sources.columns), {**sources.values, **values})
+        rows = _rows(history_statement(*sources.columns.values()), {**sources.values, **values})
     else:
         rows = fetch_required(partial(_rows, history_statement(), values))
     if not rows:

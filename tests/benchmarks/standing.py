@@ -72,7 +72,7 @@ def main() -> None:
 
 def read_raw(raw: psycopg.Connection, user: User, thread: Thread) -> None:
     query = known_query(user.pk, thread.id, BACK)
-    raw.execute(f"SELECT {', '.join(query.columns)}", query.values, prepare=True, binary=True).fetchall()
+    raw.execute(f"SELECT {', '.join(query.columns.values())}", query.values, prepare=True, binary=True).fetchall()
 
 
 def read_person(user: User, thread: Thread) -> Profile:

@@ -5,7 +5,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from conversations.context import known, standing
+from conversations.context import standing
 from conversations.context.known import KnownQuery, read_known
 from conversations.context.sessions import Session
 from conversations.context.source_problems import Problem
@@ -16,7 +16,7 @@ from memory.sources.facts import Facts, KnownFact
 from memory.sources.open_topics import OpenTopic, OpenTopics
 from memory.sources.rows import Summary
 
-__all__ = ["KnownFact", "OpenTopic", "Profile", "Summary", "build_tiers", "known", "known_query", "read_profile"]
+__all__ = ["KnownFact", "OpenTopic", "Profile", "Summary", "build_tiers", "known_query", "read_profile"]
 
 
 @dataclass(frozen=True, kw_only=True)

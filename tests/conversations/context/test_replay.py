@@ -8,14 +8,17 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.db import connection
 from django.utils import timezone
 
 from artifacts.models import Preset
+from artifacts.sources.artifact_list import ArtifactListSource
 from conversations.context import replay
 from conversations.context.builder import continue_context, rewriting_context
 from conversations.context.fitting import round_section
 from conversations.context.reasons import Reason
 from conversations.context.replay import MemoryChoice, NotReplayable, QueryChoice, ReplayedContexts
+from conversations.context.tool_sections import ToolTexts
 from conversations.models import Assistant, ContextSnapshot, Reply, Thread, text_blocks
 from conversations.providers.offline import OfflineProvider
 from conversations.replies import closing, model_requests, opening, outcomes
@@ -96,6 +99,22 @@ def test_what_has_been_learnt_and_made_since_plays_no_part(user: User) -> None:
     for opened in (first, second):
         assert opened.recorded
         assert remake(opened.recorded[0]).is_exact
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_what_was_listed_then_is_read_as_of_then_also_source_by_source(user: User, fails: bool) -> None:
+    thread = make_thread(user, TALK)
+    make_artifact(thread, title="Old letter", created_at=timezone.now() - timedelta(days=1))
+    first = send(user, thread, "Who wrote the first program?")
+    make_artifact(thread, title="New letter")
+    assert first.recorded
+    if fails:
+        with connection.cursor() as cursor:
+            cursor.execute("SET CONSTRAINTS ALL IMMEDIATE; ALTER TABLE memory_dailysummary RENAME TO moved")
+    remade = remake(first.recorded[0], memory=MemoryChoice.NOW, tools=ToolTexts(definitions=[{"name": "any"}]))
+    assert [problem.source for problem in remade.other.problems] == ["today"] * fails
+    listed = [part.text for part in remade.other.parts.beside if part.name == ArtifactListSource.name]
+    assert [("Old letter" in text, "New letter" in text) for text in listed] == [(True, False)]
 
 
 @pytest.fixture
