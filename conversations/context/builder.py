@@ -1,14 +1,14 @@
 """What a model request is given: gather, filter, window, fit, assemble. Reads, never writes (requirement C2)."""
 
-import sys
 import time
 import uuid
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
 from conversations.context import prompt_cache, rewriting, token_calibration
+from conversations.context.beside import RecordedBeside, SearchedSource, search_beside
 from conversations.context.budget import Budget
 from conversations.context.caller_options import NO_OPTIONS, CallerOptions
 from conversations.context.fitting import (
@@ -23,7 +23,7 @@ from conversations.context.fitting import (
     tiers_room,
     without_thoughts,
 )
-from conversations.context.known import KnownQuery
+from conversations.context.known import KnownQuery, complete_known
 from conversations.context.prompt_cache import CachePlan, CachePrices, CacheState, Lifetime, Previous, lifetime_for
 from conversations.context.reads import AsOf, Candidates, HistoryQuery, candidates_of, read_all
 from conversations.context.reasons import Reason
@@ -31,20 +31,11 @@ from conversations.context.rendering import render, render_material, sha256
 from conversations.context.rewriting import Rewriting
 from conversations.context.sessions import Session
 from conversations.context.source_problems import Problem
-from conversations.context.sources import (
-    NOTHING,
-    Fitted,
-    MessageQuery,
-    Place,
-    Source,
-    SourceItem,
-    SourceQuery,
-    sources_at,
-)
+from conversations.context.sources import MessageQuery, SourceItem, SourceQuery
 from conversations.context.standing import Known, build_tiers, cut_tiers
 from conversations.context.thinking import OutputAllowance
 from conversations.context.token_calibration import PLAIN, Factor
-from conversations.context.token_estimate import estimate_tokens, text_of
+from conversations.context.token_estimate import text_of
 from conversations.context.tool_sections import NO_TOOLS, ToolTexts, program_section, tools_section
 from conversations.context.windowing import Turn, TurnRun, account, window
 from conversations.models import Assistant, ContextSnapshot, Model
@@ -134,7 +125,6 @@ class BuildInputs:
     ``budget`` is as staff set it, ``fitting`` in estimated tokens, with what the history may take beside all else.
     """
 
-    session: Session
     provider: Provider
     model: str
     allowance: OutputAllowance
@@ -147,26 +137,11 @@ class BuildInputs:
     left_out: Reason
     before: CacheState
     previous: Previous | None
-    beside: Mapping[str, "SearchedSource"]
+    beside: Mapping[str, SearchedSource]
     problems: Sequence[Problem]
     rewriting: Rewriting
     fallback_for: str = ""
     begins_after: int = 0
-
-
-@dataclass(frozen=True, kw_only=True)
-class SearchedSource:
-    """What a source beside the message gave, what it was searched by, and the room that it had; ``None`` is as it takes."""
-
-    fitted: Fitted
-    by: Hashable = None
-    room: int | None = None
-
-    def holds(self, by: Hashable, room: int | None) -> bool:
-        """Whether it would give the same if it were searched by this, in this room."""
-        if by != self.by or room is None or self.room is None:
-            return by == self.by
-        return estimate_tokens(self.fitted.text) <= room <= self.room
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -176,11 +151,7 @@ class RecordedInputs:
 
     as_of: AsOf
     known: Known | None
-    beside: Mapping[str, Fitted]
-    searched: Mapping[str, SearchedSource] | None = None
-    """What was searched by when what is recorded was found; without it, what is recorded stands whatever is asked."""
-    may_search: bool = True
-    """Whether what is remembered may be searched."""
+    beside: RecordedBeside
     allowance: OutputAllowance | None
     program: Section | None
     factor: Factor | None = None
@@ -267,7 +238,7 @@ def build_context(
     known_query = KnownQuery(
         query=source_query,
         memory=memory and not (recorded and recorded.known),
-        but=frozenset(recorded.beside if recorded else ()),
+        but=frozenset(recorded.beside.fitted if recorded else ()),
         at=recorded.as_of.at if recorded else None,
     )
     history, known = read_all(history_query, known_query)
@@ -276,7 +247,7 @@ def build_context(
         known = replace(recorded.known, candidates={**known.candidates, **recorded.known.candidates})
     known = replace(known, remembers=memory and known.remembers)
     if prepared:
-        known = _completed(known, known_query, prepared)
+        known = complete_known(known, known_query, prepared)
     tiers = cut_tiers(build_tiers(known, assistant, factor), tiers_room(parts.fixed_tokens, budget))
     parts = replace(parts, tiers=cut_tiers(tiers, memory_room(parts.fixed_tokens, budget), firm=True))
     watch.lap("memory")
@@ -311,20 +282,17 @@ def build_context(
         is_past=recorded is not None,
         already_sent={tier.name: tier.items for tier in parts.tiers},
     )
-    beside: dict[str, SearchedSource] = {}
-    left = budget.total_tokens - parts.total_tokens
-    for source in sources_at(Place.BESIDE):
-        if source.is_wanted(message_query) and (known.remembers or not source.is_memory):
-            beside[source.name] = _searched(
-                source, known, message_query, _room(source, assistant, factor, left), recorded
-            )
-            left -= sum(section.tokens for section in _sections(source.name, beside[source.name].fitted))
-    watch.lap("memory")
-    parts = replace(
-        parts, additions=[section for name, each in beside.items() for section in _sections(name, each.fitted)]
+    beside, additions = search_beside(
+        known,
+        message_query,
+        assistant=assistant,
+        factor=factor,
+        room=budget.total_tokens - parts.total_tokens,
+        recorded=recorded.beside if recorded else None,
     )
+    watch.lap("memory")
+    parts = replace(parts, additions=additions)
     inputs = BuildInputs(
-        session=session,
         provider=provider,
         model=model,
         allowance=allowance,
@@ -505,43 +473,6 @@ def _digests(parts: Parts) -> list[str]:
 def _positions(parts: Parts) -> list[int]:
     """Of the turns that are sent, negative where one is shortened."""
     return [-turn.position if turn.shortened else turn.position for turn in parts.turns]
-
-
-def _completed(known: Known, query: KnownQuery, prepared: Mapping[str, Any]) -> Known:
-    candidates, problems = dict(known.candidates), [*known.problems]
-    for source in query.sources:
-        if source.name in prepared and (known.remembers or not source.is_memory):
-            completed, wrong = source.completed(candidates.pop(source.name, None), query.query, prepared[source.name])
-            problems += wrong
-            if completed is not None:
-                candidates[source.name] = completed
-    return replace(known, candidates=candidates, problems=problems)
-
-
-def _room(source: Source[Any], assistant: Assistant, factor: Factor, left: int) -> int | None:
-    tokens = source.tokens(assistant)
-    return None if tokens is None else min(factor.to_estimate(tokens), left)
-
-
-def _searched(
-    source: Source[Any], known: Known, query: MessageQuery, room: int | None, recorded: RecordedInputs | None
-) -> SearchedSource:
-    """What a source gives for this message: what it gave then where that is recorded and nothing differs."""
-    by = source.searches_by(query)
-    if recorded and (fitted := recorded.beside.get(source.name)) is not None:
-        searched = recorded.searched and recorded.searched.get(source.name)
-        if not searched or searched.holds(by, room):
-            return SearchedSource(fitted=fitted, by=by, room=room)
-    if recorded and source.is_memory and not recorded.may_search:
-        return SearchedSource(fitted=NOTHING, by=by, room=room)
-    room_for = sys.maxsize if room is None else room
-    candidates = source.search(known.candidates.get(source.name), query, room_for)
-    fitted = NOTHING if candidates is None else source.fit(candidates, room_for)
-    return SearchedSource(fitted=fitted, by=by, room=room)
-
-
-def _sections(name: str, fitted: Fitted) -> list[Section]:
-    return [Section.of(name, fitted.text)] if fitted.text else []
 
 
 def _stand_ins(turns: Sequence[Turn]) -> dict[int, str]:

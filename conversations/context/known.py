@@ -3,7 +3,7 @@
 import json
 import logging
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, tzinfo
 from functools import cached_property, lru_cache
 from typing import Any
@@ -96,6 +96,18 @@ def read_one_by_one(query: KnownQuery, *, because: DatabaseError) -> Known:
         except DatabaseError as error:
             problems.append(problem_of(name, error))
     return _parsed(query, rows_by_source, problems)
+
+
+def complete_known(known: Known, query: KnownQuery, prepared: Mapping[str, Any]) -> Known:
+    """In the light of what services said that sources were asked for, by source. May read."""
+    candidates, problems = dict(known.candidates), [*known.problems]
+    for source in query.sources:
+        if source.name in prepared and (known.remembers or not source.is_memory):
+            completed, wrong = source.completed(candidates.pop(source.name, None), query.query, prepared[source.name])
+            problems += wrong
+            if completed is not None:
+                candidates[source.name] = completed
+    return replace(known, candidates=candidates, problems=problems)
 
 
 def parse_known(query: KnownQuery, columns: tuple[str | None, ...]) -> Known:

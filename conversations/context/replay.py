@@ -12,7 +12,8 @@ from typing import Any
 from django.db import models
 
 from conversations.context import rewriting, snapshots
-from conversations.context.builder import Context, RecordedInputs, SearchedSource, build_context, continue_context
+from conversations.context.beside import RecordedBeside, SearchedSource
+from conversations.context.builder import Context, RecordedInputs, build_context, continue_context
 from conversations.context.caller_options import NO_OPTIONS, CallerOptions
 from conversations.context.contextualised_query import QUERY
 from conversations.context.fitting import INSTRUCTION, INSTRUCTIONS, PROGRAM, SAID, TOOLS, Section, said_section
@@ -140,9 +141,11 @@ def build(record: Record, settings: Settings, searched: Mapping[str, SearchedSou
         recorded=RecordedInputs(
             as_of=record.as_of,
             known=None if is_now else record.known,
-            beside={name: each for name, each in record.beside.items() if not (is_now and name in remembered)},
-            searched=searched,
-            may_search=record.may_search,
+            beside=RecordedBeside(
+                fitted={name: each for name, each in record.beside.items() if not (is_now and name in remembered)},
+                searched=searched,
+                may_search=record.may_search,
+            ),
             allowance=record.allowance if _writes_as_recorded(assistant, record) else None,
             program=record.program if assistant.provider == record.settings.assistant.provider else None,
             factor=snapshots.factor_of(record.snapshot) if _is_same_model(record, assistant) else None,

@@ -26,6 +26,7 @@ from conversations.context.standing import Tier, cut_tiers
 from conversations.context.windowing import Turn, whole, window
 from conversations.models import Assistant, ContextSnapshot, Message, Reply, TokenFactor, text_blocks
 from conversations.replies import closing, model_requests, opening, outcomes
+from conversations.replies.cursor import session_of
 from conversations.replies.events import OWNER
 from conversations.replies.transcript import ReplyTranscript
 from conversations.runtime.db import read_only
@@ -122,6 +123,7 @@ class Story(RuleBasedStateMachine):
         self.rows.enter_context(rolled_back())
         self.user = make_user()
         self.last: tuple[ContextSnapshot, Context] | None = None
+        self.started_at: datetime | None = None
         self.changed = self.roomy = True
         self.reply: Reply | None = None
         self.told: list[tuple[ContextSnapshot, Assistant, bool]] = []
@@ -298,12 +300,12 @@ class Story(RuleBasedStateMachine):
         promises.check_context(context, stored)
         body = self.bodies[snapshot.id] = promises.check_record(context, snapshot)
         roomy = self.check_window(context, stored)
+        started_at = session_of(opened.thread).started_at if context.parts.tiers else None
         if self.last:
             promises.check_change(*self.last, snapshot, context)
-            same_session = session_of(self.last[1]) == session_of(context)
-            if roomy and self.roomy and same_session and not self.changed:
+            if roomy and self.roomy and started_at == self.started_at and not self.changed:
                 assert context.sections == self.last[1].sections, "the same to the byte all session long"
-        self.last, self.roomy, self.changed = (snapshot, context), roomy, False
+        self.last, self.started_at, self.roomy, self.changed = (snapshot, context), started_at, roomy, False
         assistant = Assistant.objects.get(slug="companion")
         gave_way = sent_tiers(context, assistant) != context.parts.tiers or not context.parts.additions
         self.told.append((snapshot, assistant, gave_way and not roomy))
@@ -345,10 +347,6 @@ def sent_tiers(context: Context, assistant: Assistant) -> Sequence[Tier]:
     return cut_tiers(
         [tier.within(context.factor.to_estimate(budgets[tier.name])) for tier in context.parts.tiers], room
     )
-
-
-def session_of(context: Context) -> datetime | None:
-    return context.inputs.session.started_at if context.inputs and context.parts.tiers else None
 
 
 @contextmanager
