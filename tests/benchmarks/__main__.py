@@ -1,6 +1,7 @@
 """``make bench``: a throw-away PostgreSQL, every benchmark, tables on standard output.
 
-``inspection``, ``thinking``, ``endings`` and ``signing_in`` can be run alone; ``exchange``, which takes minutes, only is.
+``inspection``, ``thinking``, ``endings``, ``notes`` and ``signing_in`` can be run alone; ``exchange``, which takes
+minutes, only is.
 """
 
 import os
@@ -34,6 +35,7 @@ def run(url: str) -> None:
         exchange,
         inspection,
         inspection_map,
+        notes,
         recall,
         replies,
         signing_in,
@@ -43,7 +45,7 @@ def run(url: str) -> None:
     )
     from tests.benchmarks.measuring import database  # noqa: PLC0415
 
-    alone = {"inspection": inspection.main, "thinking": thinking.main, "endings": endings.main}
+    alone = {"inspection": inspection.main, "thinking": thinking.main, "endings": endings.main, "notes": notes.main}
     if sys.argv[1:] and sys.argv[1] in alone:
         with database():
             alone[sys.argv[1]]()
@@ -73,6 +75,7 @@ def run(url: str) -> None:
         replies.main(here)
         thinking.main()
         endings.main()
+        notes.main()
     signing_in.main()
     with database():  # of its own: a million rows would be in the others' way
         inspection.main()
