@@ -1,7 +1,7 @@
 """``make bench``: a throw-away PostgreSQL, every benchmark, tables on standard output.
 
-``inspection``, ``thinking``, ``endings``, ``notes`` and ``signing_in`` can be run alone; ``exchange``, which takes
-minutes, only is.
+``inspection``, ``thinking``, ``endings``, ``notes`` and ``signing_in`` can be run alone; ``exchange`` and ``memory``,
+which take minutes, only are.
 """
 
 import os
@@ -35,6 +35,7 @@ def run(url: str) -> None:
         exchange,
         inspection,
         inspection_map,
+        memory,
         notes,
         recall,
         replies,
@@ -45,7 +46,13 @@ def run(url: str) -> None:
     )
     from tests.benchmarks.measuring import database  # noqa: PLC0415
 
-    alone = {"inspection": inspection.main, "thinking": thinking.main, "endings": endings.main, "notes": notes.main}
+    alone = {
+        "inspection": inspection.main,
+        "thinking": thinking.main,
+        "endings": endings.main,
+        "notes": notes.main,
+        "memory": memory.main,
+    }
     if sys.argv[1:] and sys.argv[1] in alone:
         with database():
             alone[sys.argv[1]]()

@@ -1,0 +1,54 @@
+"""The corpus that recall is measured by: made anew, the same each time, and each answer stands where it is said to stand."""
+
+import pytest
+
+from tests.benchmarks.talk import assistant, haystack, messenger
+from tests.benchmarks.talk.shapes import Conversation
+
+CATEGORIES = {
+    "assistant": {
+        "all of",
+        "assistant said",
+        "contradiction",
+        "cross-thread",
+        "multi-hop",
+        "order",
+        "preference",
+        "single fact",
+        "sloppy wording",
+        "synonym",
+        "temporal",
+        "temporal, by date",
+        "update",
+        "update, before",
+        "update, both",
+    },
+    "messenger": {"multi-hop", "single fact", "sloppy wording", "temporal"},
+}
+
+
+def make(kind: str) -> Conversation:
+    if kind == "messenger":
+        return messenger.conversation(0, turns=900)
+    return assistant.conversation(0, profile="assistant", turns=300, projects=3)
+
+
+@pytest.mark.parametrize("kind", CATEGORIES)
+def test_what_questions_rest_on_stands_in_its_turn(kind: str) -> None:
+    conversation = make(kind)
+    assert {question.category for question in conversation.questions} == CATEGORIES[kind]
+    assert all(message.raw in message.content for message in conversation.messages)
+    assert all(question.evidence for question in conversation.questions)
+    texts = [conversation.messages[place].raw for question in conversation.questions for place in question.evidence]
+    assert all(texts)
+
+
+@pytest.mark.parametrize("kind", CATEGORIES)
+def test_the_corpus_is_the_same_each_time(kind: str) -> None:
+    assert make(kind) == make(kind)
+
+
+def test_unrelated_talk_has_as_many_turns_as_asked_for() -> None:
+    threads = haystack.threads(500)
+    assert sum(len(thread.messages) for thread in threads) == 500
+    assert not any(thread.questions for thread in threads)
