@@ -166,17 +166,16 @@ def compare_pages(a: Page, b: Page, *, summaries: Sequence[TurnSpan] = ()) -> Co
     """``summaries`` are the parts of the first request's thread that are summarised by now."""
     before, after = _sent_sizes(a), _sent_sizes(b)
     both, removed = before.keys() & after.keys(), before.keys() - after.keys()
-    tiers = list(_matched({tier.name: tier for tier in a.tiers}, {tier.name: tier for tier in b.tiers}))
+    places = {name: place for place, name in enumerate(section_names())}
+    tiers = sorted(
+        _matched({tier.name: tier for tier in a.tiers}, {tier.name: tier for tier in b.tiers}),
+        key=lambda tier: places.get(tier.name, len(places)),
+    )
     return Comparison(
         same_thread=a.thread == b.thread,
         settings=tuple(change for change in _matched(a.settings, b.settings) if change.before != change.after),
-        tiers=tuple(
-            Change(name=tier.name, before=_tokens(tier.before), after=_tokens(tier.after))
-            for tier in sorted(tiers, key=lambda tier: _place(tier.name))
-        ),
-        rewritten=tuple(
-            sorted((t.name for t in tiers if t.before and t.after and t.before.digest != t.after.digest), key=_place)
-        ),
+        tiers=tuple(Change(name=tier.name, before=_tokens(tier.before), after=_tokens(tier.after)) for tier in tiers),
+        rewritten=tuple(t.name for t in tiers if t.before and t.after and t.before.digest != t.after.digest),
         added=_joined(after.keys() - before.keys()),
         removed=_joined(removed),
         shortened=_joined({turn for turn in both if after[turn] < before[turn]}),
@@ -260,8 +259,3 @@ def _matched[Value](a: Mapping[str, Value], b: Mapping[str, Value]) -> Iterator[
 
 def _tokens(tier: SnapshotPart | None) -> int | None:
     return tier.tokens if tier else None
-
-
-def _place(name: str) -> int:
-    names = [section.name for section in section_names()]
-    return names.index(name) if name in names else len(names)

@@ -1,10 +1,13 @@
 """What the sections of a request are called, in the order in which they are sent. Those of sources bring their own names."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
 
 from conversations.context.fitting import INSTRUCTION, INSTRUCTIONS, MATERIAL, PROGRAM, ROUND, TOOLS
 from conversations.context.rendering import GO_ON
-from conversations.context.sources import Place, sources_at
+from conversations.context.sources import Place, Source, all_sources
 from conversations.models import ContextSnapshot
 
 HISTORY, MESSAGE, REPLY = "history", "message", "reply"
@@ -57,18 +60,26 @@ OWN_LABELS: dict[str, dict[str, str]] = {
 """Where a section of a request for one purpose is something else."""
 
 
-def section_names() -> list[SectionName]:
-    standing, beside = (
-        [
+def section_names() -> Mapping[str, SectionName]:
+    """By their names, in order."""
+    return _section_names(all_sources())
+
+
+@lru_cache(maxsize=2)
+def _section_names(sources: Sequence[Source[Any]]) -> Mapping[str, SectionName]:
+    names = {
+        place: [
             SectionName(name=source.name, label=source.label, personal_label=source.personal_label)
-            for source in sources_at(place)
+            for source in sources
+            if source.place is place
         ]
-        for place in (Place.STANDING, Place.BESIDE)
-    )
-    return [*WRITTEN_BY_STAFF, *standing, *TURNS, *beside, *AFTER]
+        for place in Place
+    }
+    in_order = [*WRITTEN_BY_STAFF, *names[Place.STANDING], *TURNS, *names[Place.BESIDE], *AFTER]
+    return {section.name: section for section in in_order}
 
 
 def label_of(name: str, purpose: str = "") -> str:
     """What staff call a section. One that no source brings any more is called by its key."""
-    labels = {section.name: section.label for section in section_names()} | OWN_LABELS.get(purpose, {})
-    return labels.get(name, name)
+    section = section_names().get(name)
+    return OWN_LABELS.get(purpose, {}).get(name) or (section.label if section else name)

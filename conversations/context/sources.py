@@ -227,7 +227,7 @@ class Source[Candidates: Hashable]:
         return {}
 
     def owns(self, item: Mapping[str, Any]) -> bool:
-        """Whether a recorded item is one of its own."""
+        """Whether a recorded item is one of its own, by its kind and by whether it has a score."""
         return "score" not in item and any(kind.code == item["kind"] for kind in self.kinds)
 
     def rule(self, assistant: Assistant) -> str:

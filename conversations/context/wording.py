@@ -37,7 +37,7 @@ def wording() -> Wording:
             kind: {reason.value: words for reason, words in reasons.items()}
             for kind, reasons in PERSONAL_OF_KIND.items()
         },
-        "sections": {section.name: section.personal_label for section in section_names()},
+        "sections": {section.name: section.personal_label for section in section_names().values()},
         "sources": sources,
         "query_failures": {outcome.value: words for outcome, words in QUERY_FAILURES.items()},
     }

@@ -24,13 +24,18 @@ MOST_STARTS = 30
 MADE_OF_TURNS = {QUERY, MATERIAL}
 ITEMS_START = '[{"kind":'
 
+# Of what was recalled only as much comes as tells its source.
 SNAPSHOTS = """
 SELECT thread_id, message_id, reply_id, sections, additions, runs, items,
-       ARRAY(
-           SELECT item FROM jsonb_array_elements(CASE WHEN jsonb_typeof(recalled) = 'array' THEN recalled ELSE '[]' END) AS item
+       (
+           SELECT jsonb_agg(DISTINCT CASE
+               WHEN item ? 'score' THEN jsonb_build_object('kind', item -> 'kind', 'score', 0)
+               ELSE jsonb_build_object('kind', item -> 'kind')
+           END)
+           FROM jsonb_array_elements(CASE WHEN jsonb_typeof(recalled) = 'array' THEN recalled ELSE '[]' END) AS item
            WHERE (item ->> 'included')::boolean
              AND (%(everything)s OR item ->> 'id' = ANY(%(ids)s) OR item ->> 'thread' = %(thread)s)
-       )
+       )::text
 FROM conversations_contextsnapshot WHERE thread_id = ANY(%(threads)s)
 """
 
@@ -113,7 +118,7 @@ def _requests(threads: Sequence[uuid.UUID], removed: RemovedRows) -> Iterator[Re
             sent = [run for run in snapshot_codec.unpack_runs(runs) if run.included] if places else []
             mine = [at for at in places if any(run.first <= at <= run.last for run in sent)]
             names = _every_tier() if removed.everything else set(tiers.get((thread, _hex(items)), ()))
-            names |= _names_of(recalled, everything=removed.everything)
+            names |= _names_of(json.loads(recalled or "[]"), everything=removed.everything)
             names |= MADE_OF_TURNS if mine or message in turns else set()
             names |= {ROUND} if reply in removed.replies else set()
             parts = snapshot_codec.unpack_texts(f"{sections};{additions}".strip(";")) if names else []
@@ -151,10 +156,10 @@ def _every_tier() -> set[str]:
     return {source.name for source in sources_at(Place.STANDING)} | {MATERIAL}
 
 
-def _names_of(items: Sequence[str], *, everything: bool) -> set[str]:
+def _names_of(items: Sequence[Mapping[str, Any]], *, everything: bool) -> set[str]:
     """The sections beside the message in which these items were given; with ``everything`` those that tell what is
     remembered."""
-    sources = [source_of(json.loads(item)) for item in items]
+    sources = [source_of(item) for item in items]
     return {source.name for source in sources if source and (source.is_memory or not everything)}
 
 
