@@ -29,7 +29,9 @@ def count(key: str, *, seconds: int) -> tuple[int, int]:
     name, wait = _name(key, seconds, now), seconds - now % seconds
 
     def add(counts: BaseCache) -> int:
-        counts.add(name, 0, timeout=wait + 2)
+        with suppress(ValueError):  # nothing was counted yet
+            return counts.incr(name)
+        counts.add(name, 0, timeout=wait + 2)  # nothing where another process was first
         return counts.incr(name)
 
     return _in_redis(add) or add(HERE), max(1, math.ceil(wait))
