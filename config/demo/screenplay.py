@@ -4,14 +4,13 @@ A session opens its thread with ``assistant`` and ``title``, or goes on in it; s
 other, each as a retry of the one before.
 """
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import time
 from pathlib import Path
 from typing import Any
 
-FOLDER = Path(__file__).parent
+from conversations.runtime.word_tables import read_tables
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,7 +63,7 @@ class Session:
 
 def read(name: str) -> list[Session]:
     """Raises ``TypeError`` and ``KeyError`` where it is no screenplay."""
-    sessions = tomllib.loads((FOLDER / f"{name}.toml").read_text(encoding="utf-8"))["sessions"]
+    sessions = read_tables(Path(__file__).with_name(name))["sessions"]
     return [
         Session(**{**session, "exchanges": [_exchange(each) for each in session["exchanges"]]}) for session in sessions
     ]

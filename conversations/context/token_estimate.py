@@ -7,7 +7,7 @@ characters or emoji there are. Each such count has a weight in tokens, fitted by
 
 Real tokenizers differ more among themselves than this differs from them: from 0.3 tokens a Hindi character to 1.1. The
 weights serve two of them, both published: Claude's own of 2023, the last that its maker gave away, and cl100k. Where the two
-disagree, they lean to the higher. What a model counts today is learnt from what it reports: see ``factors``.
+disagree, they lean to the higher. What a model counts today is learnt from what it reports: see ``token_calibration``.
 
 Measured on messages that were held out, mean error of a message against Claude's and cl100k: English 4–5 % and 6–8 %, code
 3 % and 14 %, JSON 2–3 % and 3–6 %, Chinese 13 % and 5 %, Japanese 3 % and 3 %, Russian 4 % and 10 %, Arabic 10 % and 15 %,
@@ -17,12 +17,11 @@ Hindi 7 % and 15 %, emoji 6 % and 3 %; none of them more than 15 % under. Shown 
 import json
 import math
 import string
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from conversations.context.turn_groups import without_thinking
+from conversations.runtime.word_tables import read_tables
 
 TURN_OVERHEAD = 4
 """Tokens that the envelope of a message takes."""
@@ -77,7 +76,7 @@ ASCII_BUT_SPACE = bytes(set(range(0x80)) - {0x20})
 
 BY_LETTERS, BY_SHAPES, BY_SCRIPTS, BY_CHARACTERS = (
     {pattern.encode("latin-1"): tokens for pattern, tokens in weights.items()}
-    for weights in tomllib.loads(Path(__file__).with_name("token_weights.toml").read_text("utf-8")).values()
+    for weights in read_tables(__file__).values()
 )
 
 

@@ -53,7 +53,7 @@ class OpenedReply:
     saved: Event | None
     preset: Preset | None = None
     recorded: Recorded | None = None
-    terms: CallerOptions = NO_OPTIONS
+    options: CallerOptions = NO_OPTIONS
     continues: Message | None = None
     created_thread: bool = False
     repeated: bool = False
@@ -74,12 +74,12 @@ def question_of(opened: OpenedReply) -> backend_ranking.Question | None:
 def build_anew(
     before: ContextSnapshot, ended: Outcome, opened: OpenedReply, context: Context, options: CallerOptions
 ) -> Recorded:
-    """Store how a request ended whose reply asks anew, on other terms, and record the request that it asks with.
+    """Store how a request ended whose reply asks anew, with other options, and record the request that it asks with.
 
     Raises ``Reply.DoesNotExist`` where the reply has ended.
     """
     end_request(before, ended)
-    return build_and_record(replace(opened, terms=options), query=context.rewriting, round=before.round + 1)
+    return build_and_record(replace(opened, options=options), query=context.rewriting, round=before.round + 1)
 
 
 def build_and_record(opened: OpenedReply, *, query: Rewriting | None = None, round: int = 1) -> Recorded:
@@ -96,7 +96,7 @@ def build_and_record(opened: OpenedReply, *, query: Rewriting | None = None, rou
         session=session_of(thread),
         query=query,
         silent=opened.message is None,
-        options=opened.terms,
+        options=opened.options,
     )
     return _record(snapshots.of_reply(context, opened.reply, round=round), context)
 

@@ -82,7 +82,7 @@ def open_turn(
         message = next_turn(cursor, blocks, client_message_id)
         session = session_after(cursor, message.created_at)
         context = _built_if_possible(cursor, message, session, options)
-        return store_turn(cursor, message, session, context, token, terms=options)
+        return store_turn(cursor, message, session, context, token, options=options)
 
     return _open(attempt)
 
@@ -145,7 +145,7 @@ def _open_again(
         message, session = Message.objects.get(id=question), session_of(cursor.thread)
         context = _built_if_possible(cursor, message, session, options)
         asked_for = {"model": options.model, "continues_id": continues.reply_id if continues else None}
-        opened = store_turn(cursor, message, session, context, token, is_stored=True, terms=options, **asked_for)
+        opened = store_turn(cursor, message, session, context, token, is_stored=True, options=options, **asked_for)
         return opened and replace(opened, continues=continues)
 
     return _open(attempt)
@@ -181,7 +181,7 @@ def open_preset(
         context = None
         if not still_to_ask(thread, session):
             context = next_request(cursor, instruction(thread, preset), session=session, silent=True, options=options)
-        opened = _store(cursor, reply, context, terms=options)
+        opened = _store(cursor, reply, context, options=options)
         return opened and replace(opened, preset=preset, saved=eventlog.requested(reply))
 
     return _open(attempt)
@@ -226,7 +226,7 @@ def store_turn(
     token: ApiToken | None = None,
     *,
     is_stored: bool = False,
-    terms: CallerOptions = NO_OPTIONS,
+    options: CallerOptions = NO_OPTIONS,
     **asked_for: Any,
 ) -> OpenedReply | None:
     """Store the turn, unless it is, with its reply and its first request; ``None`` where others were faster. ``asked_for``
@@ -239,7 +239,7 @@ def store_turn(
         thread.session_started_at, thread.away_since = session.started_at, session.away_since
     reply = _new_reply(cursor, token, user_message=message, **asked_for)
     turn = None if is_stored else message
-    opened = _store(cursor, reply, context, turn=turn, last_position=last_position, terms=terms)
+    opened = _store(cursor, reply, context, turn=turn, last_position=last_position, options=options)
     return opened and replace(opened, message=message, saved=eventlog.saved_event(reply, message, thread))
 
 
@@ -257,7 +257,7 @@ def _store(
     *,
     turn: Message | None = None,
     last_position: int | None = None,
-    terms: CallerOptions,
+    options: CallerOptions,
 ) -> OpenedReply | None:
     """Store a reply with its user turn (``None``: it is stored) and its first request (``None``: not built yet), and reserve
     what it may take. ``last_position`` is where the thread ended when it was looked at, if not where it ends now.
@@ -300,7 +300,7 @@ def _store(
         reply=reply,
         saved=None,
         recorded=(snapshot, context) if snapshot and context else None,
-        terms=terms,
+        options=options,
         created_thread=cursor.is_new,
     )
 

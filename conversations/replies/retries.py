@@ -22,7 +22,7 @@ WINDOW_EXCEEDED = "model_context_window_exceeded"
 
 
 def after(before: Reply, options: CallerOptions, model: str = "") -> CallerOptions:
-    """The terms of the next attempt. Where no model is named it is asked of the one that answered before. Raises
+    """The options of the next attempt. Where no model is named it is asked of the one that answered before. Raises
     ``ModelNotOffered``."""
     assistant = before.thread.assistant
     own = model_of(assistant, get_provider(assistant.provider or settings.OPENBOOK_PROVIDER))

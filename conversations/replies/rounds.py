@@ -77,10 +77,10 @@ class ThinkingClock:
 
 
 class ReplyRun:
-    """One reply that this process runs. ``options`` are the terms on which its newest request is made."""
+    """One reply that this process runs. ``options`` are those of its newest request."""
 
     def __init__(self, live: LiveReply, opened: OpenedReply) -> None:
-        self.live, self.opened, self.options = live, opened, opened.terms
+        self.live, self.opened, self.options = live, opened, opened.options
         self.transcript = live.transcript
         self.snapshot: ContextSnapshot
         self.context: Context
@@ -256,9 +256,9 @@ class ReplyRun:
             self.live.append("tool.delta", data)
 
     def _anew(self, answered: Finished | ProviderError) -> tuple[Outcome, CallerOptions] | None:
-        """How the request ended, and the terms on which the same reply asks once more: of another model where this one declined
-        and the assistant says so, within fewer tokens where it could not take so many. What readers have been shown can't be
-        taken back, so then neither."""
+        """How the request ended, and the options with which the same reply asks once more: of another model where this one
+        declined and the assistant says so, within fewer tokens where it could not take so many. What readers have been shown
+        can't be taken back, so then neither."""
         if self.transcript.shows_text:
             return None
         assistant, context = self.opened.thread.assistant, self.context

@@ -1,7 +1,5 @@
 """What the schema says of every call beyond what its view tells: how it can fail, what its path means, an example body."""
 
-import tomllib
-from pathlib import Path
 from typing import Any
 
 from drf_spectacular.openapi import AutoSchema as BaseAutoSchema
@@ -10,12 +8,13 @@ from conversations.errors import ErrorAnswer
 from conversations.models import Scope
 from conversations.rest.authentication import needed
 from conversations.rest.serializers import described
+from conversations.runtime.word_tables import read_tables
 from conversations.wire.events import OF_REPLIES
 
 Schema = dict[str, Any]
 ROOT = "/api/v1/"
 
-TABLES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+TABLES = read_tables(__file__)
 FAILURES = {int(status): about for status, about in TABLES["failures"].items()}
 ALSO, EXAMPLES, IN_PATHS = TABLES["also"], TABLES["examples"], TABLES["in_paths"]
 TAGGED = frozenset(TABLES["tagged"])

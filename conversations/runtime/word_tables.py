@@ -1,4 +1,4 @@
-"""Words and patterns that stand in ``.toml`` files beside the modules that use them."""
+"""Words, patterns and other tables that stand in ``.toml`` files beside the modules that use them."""
 
 import re
 import tomllib
@@ -9,8 +9,8 @@ from typing import Any
 PART = re.compile(r"\{([A-Z_]+)\}")
 
 
-def read_tables(module_file: str) -> dict[str, Any]:
-    """The tables of the ``.toml`` file beside a module."""
+def read_tables(module_file: str | Path) -> dict[str, Any]:
+    """The tables of the ``.toml`` file beside a module, of the same name."""
     return tomllib.loads(Path(module_file).with_suffix(".toml").read_text("utf-8"))
 
 
