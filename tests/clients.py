@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from websockets.sync.client import ClientConnection, connect
+from websockets.typing import Subprotocol
 
 Json = dict[str, Any]
 
@@ -54,7 +55,8 @@ class ServerClient:
     @contextmanager
     def socket(self, thread: str = "new", **options: Any) -> Iterator[ClientConnection]:
         address = f"{self.url.replace('http', 'ws', 1)}ws/threads/{thread}/"
-        with connect(address, subprotocols=["Token", self.token], open_timeout=60, **options) as connection:  # type: ignore[list-item]
+        subprotocols = [Subprotocol("Token"), Subprotocol(self.token)]
+        with connect(address, subprotocols=subprotocols, open_timeout=60, **options) as connection:
             yield connection
 
     def _open(self, method: str, path: str, body: Json | None, seconds: float) -> Any:

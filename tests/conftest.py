@@ -1,4 +1,4 @@
-"""What all tests share. The services themselves – PostgreSQL, Redis, the browser – come from the plugin ``tests.services``."""
+"""What all tests share. PostgreSQL, Redis and the browser themselves come from the plugin ``tests.services``."""
 
 import gc
 import importlib
@@ -40,8 +40,8 @@ from tests.services import administration
 
 __all__ = ["model_server"]
 
-# How long an example takes says more about what else the machine is doing. The suite tries the same ones each time, so that it
-# fails for what was changed; the long run, or a seed, tries others.
+# How long an example takes says more about what else the machine is doing. The suite tries the same ones each time, so
+# that it fails for what was changed; the long run, or a seed, tries others.
 MANY, SEED = os.environ.get("OPENBOOK_TEST_EXAMPLES"), os.environ.get("OPENBOOK_TEST_SEED")
 EXAMPLES = int(MANY or "15")
 ALWAYS_THE_SAME = not (MANY or SEED)
@@ -86,7 +86,7 @@ def pytest_collection_finish() -> None:
 
 
 def kinds(item: pytest.Item) -> Iterator[str]:
-    """What makes a test slow: a browser, a process of its own, a database, or rows that are committed and deleted again."""
+    """What makes a test slow: a browser, a process, a database, or rows that are committed and deleted again."""
     fixtures = set(getattr(item, "fixturenames", ()))
     module = vars(getattr(item, "module", importlib))
     if "browser" in item.path.parts or "chromium_path" in fixtures:
@@ -119,7 +119,7 @@ def django_db_setup(
 
 @pytest.fixture(scope="session")
 def migrated(django_db_blocker: DjangoDbBlocker) -> str:
-    """Name of a database as `migrate` leaves it, to make others from: the first process of a run that wants it makes it."""
+    """Name of a database as `migrate` leaves it, to make others from. The first process of a run to want it makes it."""
     run = os.environ.get("PYTEST_XDIST_TESTRUNUID") or uuid.uuid4().hex
     made = "SELECT 1 FROM pg_database WHERE datname = %s AND shobj_description(oid, 'pg_database') = %s"
     with administration() as admin:
@@ -185,8 +185,8 @@ def _shipped_assistants(request: pytest.FixtureRequest) -> None:
 
 @pytest.fixture(autouse=True)
 def _known_models(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each test begins with the models as they are shipped, of which nothing is learnt, and reads none of them anew unless it
-    changes one."""
+    """Each test begins with the models as they are shipped, of which nothing is learnt, and reads none of them anew
+    unless it changes one."""
     rows = SHIPPED.get(LanguageModel, [])
     known = model_catalog.Catalog.of(rows, until=math.inf if rows else 0)
     monkeypatch.setattr(model_catalog, "_catalog", known)
@@ -221,7 +221,7 @@ def model(_sdk: None, model_server: ModelServer, settings: Settings, monkeypatch
 
 @pytest.fixture
 async def engine() -> AsyncIterator[None]:
-    """Whatever replies a test leaves running end with it, and so does the connection of its own asynchronous queries."""
+    """Replies that a test leaves running end with it, and so does the connection of its own asynchronous queries."""
     yield
     await replies.drain()
     await sync_to_async(connections.close_all)()

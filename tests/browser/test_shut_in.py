@@ -30,7 +30,9 @@ RUN_ALL = """async ([id, contents, run]) => {
             page.querySelector("button")?.click();
             const yes = document.getElementById("confirm-yes");
             yes.click();
-            while (page.querySelector("button")?.textContent === "Run its scripts …") await new Promise(requestAnimationFrame);
+            while (page.querySelector("button")?.textContent === "Run its scripts …") {
+                await new Promise(requestAnimationFrame);
+            }
         }
         const frame = page.querySelector("iframe");
         shown.push(new Promise((resolve) => frame.addEventListener("load", resolve, { once: true })));
@@ -80,7 +82,7 @@ def show(chat: Chat, database: str, contents: list[str], *, run: bool) -> None:
 
 
 def show_unheld(page: Page, payloads: list[str], listener: NetworkListener) -> None:
-    """The same without anything that holds it, which the listener does hear; what was to come before has come by then."""
+    """The same, held by nothing, which the listener does hear. What was to come before has come by then."""
     contents = aimed([*payloads, LOOK_UP], listener, "name.unheld.test")
     page.evaluate(UNHELD, contents)
 
@@ -198,7 +200,10 @@ def test_scripts_run_when_a_person_says_so_for_this_time_only(chat: Chat, browse
 
 
 def test_a_page_without_scripts_offers_nothing_to_run_and_can_be_read(chat: Chat, browser_database: str) -> None:
-    page = '<body style="margin: 9px"><h1>Plan</h1><a href="#end">end</a><a href="https://example.test/">away</a><p id=end>End'
+    page = (
+        '<body style="margin: 9px"><h1>Plan</h1><a href="#end">end</a>'
+        '<a href="https://example.test/">away</a><p id=end>End'
+    )
     shown = beside(chat, browser_database, page, kind="html")
     expect(framed(chat).get_by_role("heading", name="Plan")).to_be_visible()
     expect(framed(chat).get_by_role("link")).to_have_text(["end"])

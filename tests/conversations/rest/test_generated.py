@@ -1,4 +1,4 @@
-"""Whatever the schema allows, and much that it doesn't, is sent to every call: no answer but those that the schema tells of."""
+"""Whatever the schema allows, and much that it doesn't, is sent to every call: no answer but those that it tells of."""
 
 import os
 from collections.abc import Awaitable, Callable, Iterator, MutableMapping
@@ -88,7 +88,8 @@ def calls(user: User, settings: Any) -> Iterator[tuple[list[Any], dict[str, str]
     settings.OPENBOOK_OFFLINE_WORD_SECONDS = 0
     settings.OPENBOOK_LIMIT_REQUESTS_MINUTE = 0
     settings.ALLOWED_HOSTS = ["testserver"]
-    schema = schemathesis.openapi.from_dict(SchemaGenerator().get_schema(request=None, public=True))  # type: ignore[no-untyped-call]
+    document = SchemaGenerator().get_schema(request=None, public=True)  # type: ignore[no-untyped-call]
+    schema = schemathesis.openapi.from_dict(document)
     schema.app = drained(bounded(get_asgi_application()))
     results = list(schema.get_all_operations())
     found = [result.ok() for result in results if isinstance(result, Ok)]
@@ -98,7 +99,7 @@ def calls(user: User, settings: Any) -> Iterator[tuple[list[Any], dict[str, str]
 
 
 def modes(operation: Any) -> list[GenerationMode]:
-    """A call without a body or a query can't be made in a wrong way, and it takes seconds to find no example of that."""
+    """A call without a body or a query can't be made in a wrong way, and it takes seconds to find no example."""
     return list(GenerationMode) if operation.body or operation.query else [GenerationMode.POSITIVE]
 
 
