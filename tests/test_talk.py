@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.benchmarks.talk import assistant, haystack, messenger
+from tests.benchmarks.talk import assistant, companion, haystack, messenger
 from tests.benchmarks.talk.shapes import Conversation
 
 CATEGORIES = {
@@ -27,6 +27,23 @@ CATEGORIES = {
 }
 
 
+ABOUT_ONE_PERSON = {
+    "all of",
+    "assistant said",
+    "contradiction",
+    "cross-thread",
+    "order",
+    "preference",
+    "same name",
+    "single fact",
+    "synonym",
+    "temporal",
+    "temporal, by date",
+    "update",
+    "update, before",
+}
+
+
 def make(kind: str) -> Conversation:
     if kind == "messenger":
         return messenger.conversation(0, turns=900)
@@ -37,10 +54,20 @@ def make(kind: str) -> Conversation:
 def test_what_questions_rest_on_stands_in_its_turn(kind: str) -> None:
     conversation = make(kind)
     assert {question.category for question in conversation.questions} == CATEGORIES[kind]
-    assert all(message.raw in message.content for message in conversation.messages)
-    assert all(question.evidence for question in conversation.questions)
-    texts = [conversation.messages[place].raw for question in conversation.questions for place in question.evidence]
-    assert all(texts)
+    check(conversation)
+
+
+def test_there_is_talk_in_each_language() -> None:
+    conversations = [companion.conversation(name, turns=500) for name in companion.LANGUAGES]
+    assert {question.category for talk in conversations for question in talk.questions} == ABOUT_ONE_PERSON
+    for conversation in conversations:
+        check(conversation)
+
+
+def check(conversation: Conversation) -> None:
+    assert all(message.raw and message.raw in message.content for message in conversation.messages)
+    assert all(question.evidence and "{" not in question.question for question in conversation.questions)
+    assert not any("{t}" in message.content or "{v}" in message.content for message in conversation.messages)
 
 
 @pytest.mark.parametrize("kind", CATEGORIES)

@@ -18,8 +18,8 @@ K1, B = 1.2, 0.75
 WORD = re.compile(r"[\u4e00-\u9fff]|\w+")
 CONFIGURATIONS = {"en": "english", "de": "german", "fr": "french", "es": "spanish", "ru": "russian", "ar": "arabic"}
 RANKED = """
-SELECT text
-FROM bench_turns, (SELECT replace(plainto_tsquery(%(language)s, %(text)s)::text, '&', '|')::tsquery AS query) AS asked
+WITH asked AS (SELECT replace(plainto_tsquery(%(language)s::regconfig, %(text)s)::text, '&', '|')::tsquery AS query)
+SELECT text FROM bench_turns, asked
 WHERE vector @@ query ORDER BY ts_rank(vector, query) DESC LIMIT %(most)s
 """
 
@@ -41,7 +41,7 @@ def ts_rank(turns: Sequence[str], language: str) -> Way:
         cursor.execute("DROP TABLE IF EXISTS bench_turns")
         cursor.execute("CREATE TABLE bench_turns (text text, vector tsvector)")
         cursor.execute(
-            "INSERT INTO bench_turns SELECT text, to_tsvector(%s, text) FROM unnest(%s) AS text",
+            "INSERT INTO bench_turns SELECT text, to_tsvector(%s::regconfig, text) FROM unnest(%s::text[]) AS text",
             [configuration, list(turns)],
         )
         cursor.execute("CREATE INDEX bench_turns_words ON bench_turns USING gin (vector)")

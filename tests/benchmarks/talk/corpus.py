@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 
-from tests.benchmarks.talk import assistant, messenger
+from tests.benchmarks.talk import assistant, companion, messenger
 from tests.benchmarks.talk.shapes import Conversation
 
 PROFILES: Mapping[str, Sequence[Callable[[], Conversation]]] = {
@@ -14,6 +14,7 @@ PROFILES: Mapping[str, Sequence[Callable[[], Conversation]]] = {
         partial(assistant.conversation, seed, profile="assistant_long", turns=1_000, projects=6) for seed in range(2)
     ],
     "messenger": [partial(messenger.conversation, seed, turns=900) for seed in range(4)],
+    "companion": [partial(companion.conversation, name, turns=500) for name in companion.LANGUAGES],
 }
 
 
