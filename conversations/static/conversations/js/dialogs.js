@@ -2,16 +2,24 @@
 
 import { byId, h, icon } from "./dom.js";
 
+let answered = () => {};
+
 /** @returns {Promise<boolean>} whether the answer was yes */
 export function confirmed({ title, text, yes }) {
   const dialog = byId("confirm");
+  answered(); // the question before: its dialog has closed, but the event of that may be still to come
   byId("confirm-title").textContent = title;
   byId("confirm-text").textContent = text;
   byId("confirm-yes").textContent = yes;
   dialog.returnValue = "cancel";
   dialog.showModal();
   return new Promise((resolve) => {
-    dialog.addEventListener("close", () => resolve(dialog.returnValue === "yes"), { once: true });
+    const closed = () => dialog.open || answered();
+    answered = () => {
+      dialog.removeEventListener("close", closed);
+      resolve(dialog.returnValue === "yes");
+    };
+    dialog.addEventListener("close", closed);
   });
 }
 
