@@ -8,6 +8,7 @@ from tests.benchmarks.talk.shapes import Conversation
 CATEGORIES = {
     "assistant": {
         "all of",
+        "all of a month",
         "assistant said",
         "contradiction",
         "cross-thread",
@@ -23,7 +24,7 @@ CATEGORIES = {
         "update, before",
         "update, both",
     },
-    "messenger": {"multi-hop", "single fact", "sloppy wording", "temporal"},
+    "messenger": {"multi-hop", "single fact", "sloppy wording", "temporal, by date"},
 }
 
 

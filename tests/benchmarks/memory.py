@@ -1,10 +1,11 @@
 """``make bench ONLY=memory``: how much of what questions rest on is recalled, by budget, kind of talk, and size of account.
 
 Beside it what PostgreSQL's ``ts_rank``, BM25 over whole turns and embeddings alone find of it. Alone, with a PostgreSQL of its
-own: ``python -m tests.benchmarks.memory [--quick] [--data FILE] [--profile NAME] [--search-only] [--beside TURNS]``.
+own: ``python -m tests.benchmarks.memory [--quick] [--data FILE] [--profile NAME] …``.
 """
 
 import argparse
+import math
 import os
 import sys
 import time
@@ -28,7 +29,7 @@ CHARACTERS = (500, 1_000, 2_000, 4_000)
 PACKED = 2_000
 CONTEXT, SEARCH = "context", "search"
 MOST_RESULTS = 50
-QUICK_QUESTIONS = 40
+QUICK_QUESTIONS = 25
 """Questions of a conversation in a quick run."""
 SAMPLED = 4
 """Each so many-th question is asked with other budgets as well."""
@@ -47,7 +48,8 @@ class Result:
 @dataclass(frozen=True, kw_only=True)
 class Plan:
     search_only: bool = False
-    quick: bool = False
+    questions: int = 0
+    """Of a conversation at most; 0: all."""
     others: bool = False
     budgets: bool = False
 
@@ -57,7 +59,7 @@ def main(arguments: Sequence[str] = ()) -> None:
     options = _options(arguments)
     plan = Plan(
         search_only=options.search_only,
-        quick=options.quick,
+        questions=options.questions or (QUICK_QUESTIONS if options.quick else 0),
         others=not options.quick and not options.ours_alone,
         budgets=not options.quick and not options.search_only,
     )
@@ -86,6 +88,7 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--data", type=Path, action="append", help="conversations in a JSON file instead of made ones")
     parser.add_argument("--profile", action="append", help="only this kind of talk")
     parser.add_argument("--quick", action="store_true", help="few questions, alone, nothing beside")
+    parser.add_argument("--questions", type=int, default=0, help="of a conversation at most, evenly taken")
     parser.add_argument("--search-only", action="store_true", help="no contexts are built")
     parser.add_argument("--ours-alone", action="store_true", help="nothing is measured beside")
     parser.add_argument("--account", action="append", choices=["alone", "together", "beside"])
@@ -189,8 +192,8 @@ def _asked(
     for conversation in conversations.values():
         started = time.perf_counter()
         questions = list(conversation.questions)
-        if plan.quick:
-            questions = questions[:: max(1, len(questions) // QUICK_QUESTIONS)]
+        if plan.questions:
+            questions = questions[:: math.ceil(len(questions) / plan.questions)]
         results = []
         for question in questions:
             result = Result(conversation=conversation, question=question)

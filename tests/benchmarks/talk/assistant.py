@@ -1,8 +1,9 @@
 """Work with an assistant over months: requests that mention facts in passing, and long answers that repeat their words."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from random import Random
 from typing import Any
 
@@ -21,6 +22,12 @@ from tests.benchmarks.talk.wordings import (
 )
 
 START = datetime(2025, 1, 7, 8, tzinfo=UTC)
+NAMED = 0.55
+"""How often somebody who speaks of what he does calls it by its name."""
+WORDIER = 0.4
+"""How often a fact comes with a clause that has little to do with it."""
+LATER = timedelta(days=2)
+"""The least between a fact and what supersedes or contradicts it."""
 CODE = """```{language}
 def {slug}({x}, limit={n}):
     rows = [row for row in {x} if row.{y} is not None]
@@ -28,34 +35,27 @@ def {slug}({x}, limit={n}):
         raise ValueError("too many rows in {x}")
     return sorted(rows, key=lambda row: row.{y})
 ```"""
-NAMES = [
-    "orders",
-    "users",
-    "entries",
-    "readings",
-    "invoices",
-    "tickets",
-    "events",
-    "records",
-    "sessions",
-    "payments",
-    "measurements",
-]
-FIELDS = ["created_at", "amount", "owner", "status", "email", "weight", "position", "total", "name", "price"]
+TABLES = ("orders", "users", "entries", "readings", "invoices", "tickets", "events", "records", "sessions", "payments")
+COLUMNS = ("created_at", "amount", "owner", "status", "email", "weight", "position", "total", "name", "price")
 
 
 @dataclass
 class Project:
-    """One undertaking in a conversation, with the sentences about it that still have to be said."""
+    """One undertaking in a conversation, and what was said about it so far."""
 
     values: dict[str, Any]
     name: str
     topics: list[Topic]
+    places: list[DraftTurn] = field(default_factory=list)
 
     def fill(self, sentence: str, **more: str) -> str:
-        return capitalised(
-            sentence.replace("{p}", self.name).format(**more) if more else sentence.replace("{p}", self.name)
-        )
+        """With its full name, as a question has it."""
+        return capitalised(sentence.replace("{p}", self.name).format(**more))
+
+    def mention(self, draw: Random, sentence: str, **more: str) -> str:
+        """With its name, or as one speaks of it once it is clear what is meant."""
+        called = self.name if draw.random() < NAMED else draw.choice(self.values["short"])
+        return capitalised(sentence.replace("{p}", called).format(**more))
 
 
 @dataclass
@@ -74,32 +74,48 @@ class Talk:
     projects: list[Project]
     sessions: list[Session]
     once: Once
-    planted: dict[int, str] = field(default_factory=dict)
     labels: dict[int, tuple[str, str]] = field(default_factory=dict)
+    """What the sentence that is said in a turn is about, and its value."""
 
-    def requests(self, project: Project | None = None) -> list[DraftTurn]:
+    def free(self, project: Project | None = None) -> list[tuple[Session, DraftTurn]]:
         """Requests, in order, that nothing is said in yet."""
         return [
-            turn
+            (session, turn)
             for session in self.sessions
             if project is None or session.project is project
             for turn in session.turns
-            if turn.role == "user" and id(turn) not in self.planted
+            if turn.role == "user" and not turn.raw
         ]
 
-    def plant(self, turn: DraftTurn, sentence: str, label: str = "", value: str = "") -> DraftTurn:
-        turn.raw = sentence
-        self.planted[id(turn)] = sentence
-        self.labels[id(turn)] = (label, value)
+    def place(self, project: Project | None, after: DraftTurn | None = None) -> tuple[Session, DraftTurn] | None:
+        free = self.free(project)
+        if after is not None:
+            free = [(session, turn) for session, turn in free if turn.at > after.at + LATER]
+        return self.draw.choice(free) if free else None
+
+    def say(
+        self,
+        project: Project | None,
+        sentence: str,
+        after: DraftTurn | None = None,
+        label: tuple[str, str] | None = None,
+    ) -> DraftTurn | None:
+        """Somewhere, if there is a place left for it."""
+        place = self.place(project, after)
+        if place is None:
+            return None
+        session, turn = place
+        turn.raw = self.wordier(session.topic, sentence)
+        if label is not None:
+            self.labels[id(turn)] = label
+        if project is not None:
+            project.places.append(turn)
         return turn
 
-    def somewhere(
-        self, project: Project | None, sentence: str, after: DraftTurn | None = None, **more: str
-    ) -> DraftTurn | None:
-        free = self.requests(project)
-        if after is not None:
-            free = [turn for turn in free if turn.at > after.at + timedelta(days=2)]
-        return self.plant(self.draw.choice(free), sentence, **more) if free else None
+    def wordier(self, topic: Topic, sentence: str) -> str:
+        if self.draw.random() >= WORDIER or not sentence.endswith("."):
+            return sentence
+        return sentence.removesuffix(".") + topic.clause(self.draw, self.draw.choice(table("prose")["tails"])) + "."
 
 
 def conversation(seed: int, *, profile: str, turns: int, projects: int) -> Conversation:
@@ -110,9 +126,10 @@ def conversation(seed: int, *, profile: str, turns: int, projects: int) -> Conve
     talk = Talk(draw, draft, chosen, list(_sessions(draw, chosen, turns)), once)
     draft.turns = [turn for session in talk.sessions for turn in session.turns]
     for project in chosen:
-        for part in (_slots, _lists, _events, _contradictions):
+        for part in (_slots, _lists, _events, _contradictions, _month):
             part(talk, project)
     _preferences(talk)
+    _contradictions_at_large(talk)
     _write(talk)
     draw.shuffle(draft.questions)
     return draft.finished()
@@ -129,7 +146,7 @@ def _sessions(draw: Random, projects: Sequence[Project], turns: int) -> Iterator
     while left > 0:
         project = draw.choice(projects)
         session = Session(project, draw.choice(project.topics if draw.random() < 0.8 else list(topics().values())))
-        for _ in range(min(left, 2 * draw.randint(2, 9)) // 2 or 1):
+        for _ in range(min(left // 2, draw.randint(2, 9))):
             session.turns += [DraftTurn("user", at), DraftTurn("assistant", at + timedelta(seconds=20))]
             at += timedelta(minutes=draw.randint(2, 14))
         left -= len(session.turns)
@@ -142,30 +159,23 @@ def _slots(talk: Talk, project: Project) -> None:
     people: list[tuple[DraftTurn, str, str]] = []
     for slot in project.values["slots"]:
         value = talk.once.value(slot["values"])
-        sentence = project.fill(draw.choice(slot["say"]), v=value)
-        turn = talk.somewhere(project, sentence, label=slot["label"], value=value)
+        sentence = project.mention(draw, draw.choice(slot["say"]), v=value)
+        turn = talk.say(project, sentence, label=(slot["label"], value))
         if turn is None:
             continue
         newest = None
         if "new" in slot and draw.random() < 0.75:
             newer = talk.once.value(slot["values"])
-            newest = talk.somewhere(
-                project, project.fill(slot["new"][0], v=newer), after=turn, label=slot["label"], value=newer
-            )
-        if newest is not None:
-            talk.draft.ask("update", project.fill(draw.choice(slot["ask"])), newest)
-            if draw.random() < 0.5:
-                talk.draft.ask("update, before", project.fill(slot["was"][0]), turn)
-            else:
-                talk.draft.ask(
-                    "update, both", project.fill(f"How has {slot['label']} of {{p}} changed over time?"), turn, newest
-                )
-            continue
-        _ask_slot(talk, project, slot, turn)
+            sentence = project.mention(draw, slot["new"][0], v=newer)
+            newest = talk.say(project, sentence, after=turn, label=(slot["label"], newer))
+        if newest is None:
+            _ask_slot(talk, project, slot, turn)
+        else:
+            _ask_changed(talk, project, slot, turn, newest)
         if "who" in slot:
             people.append((turn, value, slot["who"].replace("{p}", project.name)))
     for turn, person, who in people:
-        _hop(talk, project, turn, person, who)
+        _person(talk, project, turn, person, who)
 
 
 def _ask_slot(talk: Talk, project: Project, slot: dict[str, Any], turn: DraftTurn) -> None:
@@ -179,98 +189,132 @@ def _ask_slot(talk: Talk, project: Project, slot: dict[str, Any], turn: DraftTur
         talk.draft.ask("cross-thread", question, turn, elsewhere=True)
 
 
-def _hop(talk: Talk, project: Project, turn: DraftTurn, person: str, who: str) -> None:
-    """Something about somebody, told apart from what he has to do with the project, and about others of the same name."""
-    draw, prose = talk.draw, table("prose")
+def _ask_changed(talk: Talk, project: Project, slot: dict[str, Any], turn: DraftTurn, newest: DraftTurn) -> None:
+    draw = talk.draw
+    talk.draft.ask("update", project.fill(draw.choice([*slot["ask"], *slot["synonym"]])), newest)
+    if draw.random() < 0.5:
+        talk.draft.ask("update, before", project.fill(slot["was"][0]), turn)
+    else:
+        question = project.fill(f"How has {slot['label']} of {{p}} changed over time?")
+        talk.draft.ask("update, both", question, turn, newest)
+
+
+def _person(talk: Talk, project: Project, turn: DraftTurn, person: str, who: str) -> None:
+    """Things about somebody, told apart from what he has to do with the project, and about others of the same name."""
+    draw, prose, first = talk.draw, table("prose"), person.split()[0]
+    places = []
     for fact in draw.sample(prose["facts_about"], 2):
         say, ask, other = fact.split("|")
-        kinds = {"city": "city", "odd": "odd", "company": "company", "instrument": "instrument", "product": "product"}
-        values = {name: talk.once.value(kind) for name, kind in kinds.items() if f"{{{name}}}" in fact}
-        first = person.split()[0]
-        place = talk.somewhere(None, f"{first} {draw.choice([say, other]).format(**values)}, as I learnt over lunch.")
+        told = draw.choice([say, other]).format(**_about(talk, fact))
+        place = talk.say(None, draw.choice(prose["about"]).format(n=first, fact=told))
         if place is None:
             continue
+        places.append(place)
         talk.draft.ask("multi-hop", capitalised(ask.format(who=f"the person {who}")), turn, place)
         talk.draft.ask("single fact", ask.format(who=first), place)
         if draw.random() < 0.6:
-            values = {name: talk.once.value(kind) for name, kind in kinds.items() if f"{{{name}}}" in fact}
-            gossip = draw.choice(prose["gossip"]).format(
-                n=first, p=project.name, fact=draw.choice([say, other]).format(**values)
-            )
-            talk.somewhere(None, capitalised(gossip))
+            told = draw.choice([say, other]).format(**_about(talk, fact))
+            talk.say(None, capitalised(draw.choice(prose["gossip"]).format(n=first, p=project.name, fact=told)))
+    if len(places) > 1:
+        talk.draft.ask("all of", f"What do you know about {person}?", turn, *places)
+
+
+def _about(talk: Talk, fact: str) -> dict[str, str]:
+    kinds = ("city", "odd", "company", "instrument", "product")
+    return {kind: talk.once.value(kind) for kind in kinds if f"{{{kind}}}" in fact}
 
 
 def _lists(talk: Talk, project: Project) -> None:
     draw = talk.draw
     for entry in project.values["lists"]:
-        places = []
-        for value in draw.sample(entry["values"], draw.randint(3, min(6, len(entry["values"])))):
-            place = talk.somewhere(project, project.fill(draw.choice(entry["say"]), v=value))
-            if place is not None:
-                places.append(place)
-        if len(places) > 2:
-            talk.draft.ask("all of", project.fill(draw.choice(entry["ask"])), *places)
+        values = draw.sample(entry["values"], draw.randint(3, min(6, len(entry["values"]))))
+        places = [talk.say(project, project.mention(draw, draw.choice(entry["say"]), v=value)) for value in values]
+        kept = [place for place in places if place]
+        if len(kept) > 2:
+            talk.draft.ask("all of", project.fill(draw.choice(entry["ask"])), *kept)
 
 
 def _events(talk: Talk, project: Project) -> None:
     draw = talk.draw
-    told: list[tuple[DraftTurn, str, Any]] = []
+    told: list[tuple[DraftTurn, str, date]] = []
     for event in draw.sample(project.values["events"], len(project.values["events"])):
-        did, do = (project.fill(part) for part in event.split("|"))
-        did, do = did[0].lower() + did[1:], do[0].lower() + do[1:]
-        free = talk.requests(project)
-        if not free:
+        did, do = event.split("|")
+        place = talk.place(project)
+        if place is None:
             break
-        turn = draw.choice(free)
+        session, turn = place
         phrase, day = relative(draw, turn.at)
-        talk.plant(turn, f"{phrase} I {did}.")
+        turn.raw = talk.wordier(session.topic, project.mention(draw, f"{phrase} I {did}."))
+        project.places.append(turn)
+        do = do.replace("{p}", project.name)
         told.append((turn, do, day))
         if draw.random() < 0.6:
             talk.draft.ask("temporal", f"When did I {do}?", turn)
         else:
             talk.draft.ask("temporal, by date", f"What did I do for {project.name} on {day_in_words(day)}?", turn)
-    if len(told) >= 4:
-        (first, do, day), (second, do2, day2), (third, do3, _), *_ = told
-        if day != day2:
-            talk.draft.ask(
-                "order",
-                f"Did I {do} before or after I {do2}?"
-                if draw.random() < 0.5
-                else f"How many days lay between the day that I {do} and the day that I {do2}?",
-                first,
-                second,
-            )
-        talk.draft.ask("order", f"In which order did I do this: {do}, {do3}, {do2}?", first, second, third)
+    _order(talk, told)
+
+
+def _order(talk: Talk, told: Sequence[tuple[DraftTurn, str, date]]) -> None:
+    if len(told) < 4:
+        return
+    (first, do, day), (second, do2, day2), (third, do3, _), (fourth, do4, _), *_ = told
+    if day != day2:
+        before = f"Did I {do} before or after I {do2}?"
+        between = f"How many days lay between the day that I {do} and the day that I {do2}?"
+        talk.draft.ask("order", talk.draw.choice([before, between]), first, second)
+    talk.draft.ask("order", f"In which order did I do this: {do3}, {do}, {do4}?", first, third, fourth)
 
 
 def _contradictions(talk: Talk, project: Project) -> None:
     for contradiction in project.values["contradictions"]:
         one, other, ask = (project.fill(part) for part in contradiction.split("|"))
-        first = talk.somewhere(project, one)
-        second = first and talk.somewhere(project, other, after=first)
-        if first and second:
-            talk.draft.ask("contradiction", ask, first, second)
+        _contradict(talk, project, one, other, ask)
+
+
+def _contradictions_at_large(talk: Talk) -> None:
+    for contradiction in talk.draw.sample(table("prose")["more_contradictions"], len(talk.projects)):
+        one, other, ask = contradiction.split("|")
+        _contradict(talk, None, one, other, ask)
+
+
+def _contradict(talk: Talk, project: Project | None, one: str, other: str, ask: str) -> None:
+    first = talk.say(project, one)
+    second = first and talk.say(project, other, after=first)
+    if first and second:
+        talk.draft.ask("contradiction", ask, first, second)
+
+
+def _month(talk: Talk, project: Project) -> None:
+    """All that was told of a project within a month, where that is not too much."""
+    by_month = defaultdict(list)
+    for place in project.places:
+        by_month[f"{place.at:%B %Y}"].append(place)
+    few = [(month, places) for month, places in by_month.items() if 2 <= len(places) <= 6]
+    if few:
+        month, places = talk.draw.choice(few)
+        talk.draft.ask("all of a month", f"What did I tell you about {project.name} in {month}?", *places)
 
 
 def _preferences(talk: Talk) -> None:
     draw = talk.draw
     nick = talk.once.value("coin")
     for say, *ask in draw.sample(table("prose")["preferences"], min(8, 3 + len(talk.projects))):
-        place = talk.somewhere(None, say.format(nick=nick))
+        place = talk.say(None, say.format(nick=nick))
         if place is not None:
             talk.draft.ask("preference", draw.choice(ask), place, elsewhere=draw.random() < 0.3)
 
 
 def _write(talk: Talk) -> None:
+    draw, prose = talk.draw, table("prose")
     picks: set[tuple[int, str]] = set()
     for session in talk.sessions:
         for number in range(0, len(session.turns), 2):
             request, answer = session.turns[number : number + 2]
-            last = number + 2 == len(session.turns) and number > 0
-            if last and id(request) not in talk.planted and talk.draw.random() < 0.4:
-                prose = table("prose")
-                request.content = talk.draw.choice(prose["social"])
-                answer.content = session.topic.fill(talk.draw, talk.draw.choice(prose["social_answers"]))
+            ends = number > 0 and number + 2 == len(session.turns)
+            if ends and not request.raw and draw.random() < 0.4:
+                request.content = draw.choice(prose["social"])
+                answer.content = session.topic.fill(draw, draw.choice(prose["social_answers"]))
                 continue
             request.content = _request(talk, session, request, first=number == 0)
             answer.content = _answer(talk, session, request, answer, picks)
@@ -278,77 +322,73 @@ def _write(talk: Talk) -> None:
 
 def _request(talk: Talk, session: Session, turn: DraftTurn, *, first: bool) -> str:
     draw, prose, topic = talk.draw, table("prose"), session.topic
-    planted = talk.planted.get(id(turn), "")
-    context = [
-        topic.fill(draw, sentence)
-        for sentence in draw.sample(prose["request_context"], draw.choice([0, 0, 1, 1, 2, 3]))
-    ]
+    frames = draw.sample(prose["request_context"], draw.choice([0, 0, 1, 1, 2, 3, 5]))
+    frames += draw.sample(prose["details"], draw.choice([0, 0, 0, 1, 1, 2]))
+    draw.shuffle(frames)
+    sentences = [topic.fill(draw, frame) for frame in frames]
     if draw.random() < 0.15:
         slot = draw.choice(session.project.values["slots"])
         wish = topic.fill(draw, draw.choice(prose["mentions"]), label=slot["label"], p=session.project.name)
     else:
         wish = topic.fill(draw, draw.choice(prose["requests"] if first or draw.random() < 0.5 else prose["follow_ups"]))
-    sentences = [*context, wish]
-    if planted:
-        sentences.insert(draw.randint(0, len(sentences)), planted)
+    sentences.append(wish)
+    if turn.raw:
+        sentences.insert(draw.randint(0, len(sentences)), turn.raw)
+    if first and draw.random() < 0.6:
+        sentences.insert(0, session.project.fill(draw.choice(prose["returns"])))
     text = " ".join(sentences)
-    if draw.random() < 0.12:
-        text += "\n\n" + _pasted(talk, session)
-    return text
+    return text + "\n\n" + _pasted(talk, session) if draw.random() < 0.12 else text
 
 
 def _pasted(talk: Talk, session: Session) -> str:
-    draw = talk.draw
-    if session.project.values.get("code") and draw.random() < 0.7:
-        return _code(draw)
-    return article(draw, session.topic)
+    if session.project.values.get("code") and talk.draw.random() < 0.7:
+        return _code(talk.draw)
+    return article(talk.draw, session.topic)
 
 
 def article(draw: Random, topic: Topic) -> str:
-    kinds = {kind: value_of(draw, kind) for kind in ("city", "count", "percent", "money", "person", "company")}
+    """What somebody else has written, as it is pasted."""
     sentences = draw.sample(table("prose")["articles"], 4)
-    return "\n".join(
-        [f"“{value_of(draw, 'title')}: {topic.name}”", *(topic.fill(draw, text, **kinds) for text in sentences)]
-    )
+    lines = [topic.fill(draw, sentence) for sentence in sentences]
+    return "\n".join([f"“{value_of(draw, 'title')}: {topic.name}”", *lines])
 
 
 def _code(draw: Random) -> str:
-    x, y = draw.choice(NAMES), draw.choice(FIELDS)
-    return CODE.format(
-        language="python",
-        slug=f"{draw.choice(['load', 'sort', 'check', 'merge'])}_{x}",
-        x=x,
-        y=y,
-        n=draw.randint(2, 90) * 10,
-    )
+    x, y = draw.choice(TABLES), draw.choice(COLUMNS)
+    slug = f"{draw.choice(['load', 'sort', 'check', 'merge'])}_{x}"
+    return CODE.format(language="python", slug=slug, x=x, y=y, n=draw.randint(2, 90) * 10)
 
 
 def _answer(talk: Talk, session: Session, request: DraftTurn, answer: DraftTurn, picks: set[tuple[int, str]]) -> str:
+    """Long, in sections, about the words of the request, of which it repeats some."""
     draw, prose, topic = talk.draw, table("prose"), session.topic
     label, value = talk.labels.get(id(request), ("", ""))
     echoed = [thing for thing in topic.things if thing in request.content] or [topic.name]
     wanted = min(4_000, max(500, int(draw.lognormvariate(7.4, 0.5))))
+    unused = {kind: draw.sample(prose[kind], len(prose[kind])) for kind in ("answer_sentences", "answer_lists")}
 
     def sentence(kind: str) -> str:
-        return topic.fill(
-            draw, draw.choice(prose[kind]), e=draw.choice(echoed), t=draw.choice(echoed + draw.sample(topic.things, 2))
-        )
+        frames = unused.get(kind)
+        frame = frames.pop() if frames else draw.choice(prose[kind])
+        thing = draw.choice(echoed + draw.sample(topic.things, 2))
+        return topic.fill(draw, frame, e=draw.choice(echoed), t=thing)
 
-    parts = [sentence("answer_openings")]
+    opening = sentence("answer_openings")
     if label:
-        parts.append(
-            topic.fill(draw, draw.choice(prose["echoes"]), label=label, p=session.project.name, v=value or label)
-        )
-    blocks = [" ".join(parts)]
+        echo = draw.choice(prose["echoes"])
+        opening += " " + topic.fill(draw, echo, label=label, p=session.project.name, v=value)
+    blocks = [opening]
     while sum(map(len, blocks)) < wanted:
-        blocks.append("## " + sentence("answer_headings"))
-        if draw.random() < 0.5:
+        if draw.random() < 0.8:
+            blocks.append("## " + sentence("answer_headings"))
+        if draw.random() < 0.6:
             blocks.append(" ".join(sentence("answer_sentences") for _ in range(draw.randint(2, 6))))
-        if session.project.values.get("code") and draw.random() < 0.25:
+        elif session.project.values.get("code") and draw.random() < 0.4:
             blocks.append(_code(draw))
         else:
-            mark: Callable[[int], str] = draw.choice([lambda _: "- ", lambda n: f"{n}. "])
-            blocks.append("\n".join(mark(n) + sentence("answer_lists") for n in range(1, draw.randint(3, 7))))
+            is_numbered = draw.random() < 0.5
+            lines = [sentence("answer_lists") for _ in range(draw.randint(2, 6))]
+            blocks.append("\n".join(f"{n}. {line}" if is_numbered else f"- {line}" for n, line in enumerate(lines, 1)))
     blocks.append(sentence("answer_closings"))
     if draw.random() < 0.14:
         _pick(talk, topic, answer, blocks, picks)
@@ -363,20 +403,13 @@ def _pick(talk: Talk, topic: Topic, answer: DraftTurn, blocks: list[str], picks:
         return
     picks.add((number, thing))
     say, *ask = kinds[number]
-    values = {kind: value_of(draw, kind) for kind in ("product", "money", "title", "person", "company", "odd", "slug")}
     x, y, z = draw.sample(topic.things, 3)
-    answer.raw = topic.fill(
-        draw, say, t=thing, n=str(draw.randint(2, 9)), m=str(draw.randint(10, 30)), x=x, y=y, z=z, **values
-    )
-    place = draw.randrange(1, len(blocks))
-    while blocks[place].startswith("##") or "```" in blocks[place]:
-        place = draw.randrange(1, len(blocks))
-    listed = blocks[place].startswith(("- ", "1. "))
-    blocks[place] += f"\n\n{answer.raw}" if listed else f" {answer.raw}"
+    n, m = str(draw.randint(2, 9)), str(draw.randint(10, 30))
+    answer.raw = topic.fill(draw, say, t=thing, x=x, y=y, z=z, n=n, m=m)
+    prose = [n for n, block in enumerate(blocks) if n and not block.startswith("##") and "```" not in block]
+    place = draw.choice(prose)
+    is_list = blocks[place].startswith(("- ", "1. "))
+    blocks[place] += f"\n\n{answer.raw}" if is_list else f" {answer.raw}"
     elsewhere = draw.random() < 0.2
-    talk.draft.ask(
-        "assistant said" if not elsewhere else "cross-thread",
-        draw.choice(ask).format(t=thing),
-        answer,
-        elsewhere=elsewhere,
-    )
+    category = "cross-thread" if elsewhere else "assistant said"
+    talk.draft.ask(category, draw.choice(ask).format(t=thing), answer, elsewhere=elsewhere)

@@ -2,7 +2,7 @@
 
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from functools import cache
 from pathlib import Path
@@ -45,36 +45,7 @@ class Once:
 
 
 def value_of(draw: Random, kind: str | Sequence[str]) -> str:
-    if not isinstance(kind, str):
-        return draw.choice(kind)
-    return {
-        "person": lambda: f"{draw.choice(names('first'))} {draw.choice(names('last'))}",
-        "first": lambda: draw.choice(names("first")),
-        "city": lambda: draw.choice(names("cities")),
-        "odd": lambda: draw.choice(names("odd")),
-        "instrument": lambda: draw.choice(names("instruments")),
-        "coin": lambda: coined(draw),
-        "product": lambda: f"{coined(draw)} {draw.choice('ABGKMPRSTXZ')}{draw.randint(2, 95)}0",
-        "company": lambda: f"{coined(draw)} {draw.choice(names('company_kinds'))}",
-        "title": lambda: f"The {draw.choice(names('title_adjectives'))} {draw.choice(names('title_nouns'))}",
-        "slug": lambda: (
-            f"{draw.randint(10, 99)}-{coined(draw).lower()}-{draw.choice(['notes', 'draft', 'final', 'old'])}"
-        ),
-        "date": lambda: day_in_words(date(2026, 1, 1) + timedelta(days=draw.randrange(330))),
-        "percent": lambda: f"{draw.randint(21, 94)} %",
-        "count": lambda: f"{draw.randint(3, 98)},{draw.randint(1, 9)}00",
-        "ms": lambda: f"{draw.randint(12, 99)}0 milliseconds",
-        "money": lambda: f"{draw.randint(3, 89)},{draw.randint(1, 9)}50 euros",
-        "people": lambda: f"{draw.randint(18, 320)} people",
-        "cm": lambda: f"{draw.randint(412, 1980) / 10} centimetres",
-        "pages": lambda: f"{draw.randint(45, 140)} pages",
-        "time": lambda: f"{draw.randint(3, 4)}:{draw.randint(10, 59)}:{draw.randint(10, 59)}",
-        "pulse": lambda: f"{draw.randint(41, 63)} beats",
-        "km": lambda: f"{draw.randint(22, 90)} kilometres",
-        "mg": lambda: f"{draw.randint(3, 40) * 5} milligrams",
-        "lab": lambda: f"{draw.randint(8, 190)} micrograms",
-        "n": lambda: str(draw.randint(3, 48)),
-    }[kind]()
+    return MAKERS[kind](draw) if isinstance(kind, str) else draw.choice(kind)
 
 
 def coined(draw: Random) -> str:
@@ -89,6 +60,44 @@ def capitalised(text: str) -> str:
     return SMALL.sub(lambda match: match.group().upper(), text, count=1)
 
 
+MAKERS: Mapping[str, Callable[[Random], str]] = {
+    "person": lambda draw: f"{draw.choice(names('first'))} {draw.choice(names('last'))}",
+    "first": lambda draw: draw.choice(names("first")),
+    "city": lambda draw: draw.choice(names("cities")),
+    "odd": lambda draw: draw.choice(names("odd")),
+    "instrument": lambda draw: draw.choice(names("instruments")),
+    "coin": coined,
+    "product": lambda draw: f"{coined(draw)} {draw.choice('ABGKMPRSTXZ')}{draw.randint(2, 95)}0",
+    "company": lambda draw: f"{coined(draw)} {draw.choice(names('company_kinds'))}",
+    "title": lambda draw: f"The {draw.choice(names('title_adjectives'))} {draw.choice(names('title_nouns'))}",
+    "slug": lambda draw: f"{draw.randint(10, 99)}-{coined(draw).lower()}-{draw.choice(['notes', 'draft', 'final'])}",
+    "date": lambda draw: day_in_words(date(2026, 1, 1) + timedelta(days=draw.randrange(330))),
+    "percent": lambda draw: f"{draw.randint(21, 94)} %",
+    "count": lambda draw: f"{draw.randint(3, 98)},{draw.randint(1, 9)}00",
+    "ms": lambda draw: f"{draw.randint(12, 99)}0 milliseconds",
+    "money": lambda draw: f"{draw.randint(3, 89)},{draw.randint(1, 9)}50 euros",
+    "people": lambda draw: f"{draw.randint(18, 320)} people",
+    "cm": lambda draw: f"{draw.randint(412, 1980) / 10} centimetres",
+    "pages": lambda draw: f"{draw.randint(45, 140)} pages",
+    "time": lambda draw: f"{draw.randint(3, 4)}:{draw.randint(10, 59)}:{draw.randint(10, 59)}",
+    "pulse": lambda draw: f"{draw.randint(41, 63)} beats",
+    "km": lambda draw: f"{draw.randint(22, 90)} kilometres",
+    "mg": lambda draw: f"{draw.randint(3, 40) * 5} milligrams",
+    "lab": lambda draw: f"{draw.randint(8, 190)} micrograms",
+}
+
+
+class Values(dict[str, str]):
+    """What a sentence is filled with; what is not given is made when it is needed."""
+
+    def __init__(self, draw: Random, values: Mapping[str, str]) -> None:
+        super().__init__(values)
+        self.draw = draw
+
+    def __missing__(self, kind: str) -> str:
+        return value_of(self.draw, kind)
+
+
 class Topic:
     """A topic's words, and sentences with them."""
 
@@ -98,18 +107,15 @@ class Topic:
         self.things, self.acts, self.traits = (words(values[key]) for key in ("things", "acts", "traits"))
 
     def fill(self, draw: Random, sentence: str, **more: str) -> str:
-        """A sentence with words of the topic."""
+        return capitalised(self.clause(draw, sentence, **more))
+
+    def clause(self, draw: Random, sentence: str, **more: str) -> str:
+        """A sentence, or part of one, with words of the topic."""
         t, u = draw.sample(self.things, 2)
         a, b = draw.sample(self.acts, 2)
-        values = {
-            "t": t,
-            "u": u,
-            "a": a,
-            "b": b,
-            "q": draw.choice(self.traits),
-            "n": str(draw.choice([2, 3, 5, 7, 10, 15, 20, 30])),
-        }
-        return capitalised(sentence.format(**{"e": u} | values | more))
+        number = str(draw.choice([2, 3, 5, 7, 10, 15, 20, 30]))
+        values = {"t": t, "u": u, "e": u, "a": a, "b": b, "q": draw.choice(self.traits), "n": number}
+        return sentence.format_map(Values(draw, values | more))
 
 
 @cache
