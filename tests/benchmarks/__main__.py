@@ -35,7 +35,6 @@ def run(url: str) -> None:
         exchange,
         inspection,
         inspection_map,
-        memory,
         notes,
         recall,
         replies,
@@ -45,13 +44,14 @@ def run(url: str) -> None:
         tokens,
     )
     from tests.benchmarks.measuring import database  # noqa: PLC0415
+    from tests.benchmarks.memory import evidence  # noqa: PLC0415
 
     alone = {
         "inspection": inspection.main,
         "thinking": thinking.main,
         "endings": endings.main,
         "notes": notes.main,
-        "memory": memory.main,
+        "memory": evidence.main,
     }
     if sys.argv[1:] and sys.argv[1] in alone:
         with database():

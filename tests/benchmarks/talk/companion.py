@@ -191,11 +191,20 @@ def _write(talk: Companion) -> None:
 def _request(talk: Companion, turn: DraftTurn) -> str:
     draw = talk.draw
     wanted = draw.choice([0, 1, 1, 2, 3]) if turn.raw else draw.choice([1, 2, 2, 3])
-    sentences = [talk.fill(text) for text in draw.sample(talk.words["chat"], wanted)]
+    sentences = _joined(talk, [talk.fill(text) for text in draw.sample(talk.words["chat"], wanted)])
     if turn.raw:
         sentences.insert(draw.randint(0, len(sentences)), turn.raw)
     text = talk.space.join(sentences)
     return text + ("\n\n" + _pasted(talk) if draw.random() < 0.06 else "")
+
+
+def _joined(talk: Companion, sentences: list[str]) -> list[str]:
+    """Two of them often as one."""
+    if len(sentences) < 2 or talk.draw.random() < 0.5 or any(text.endswith(("?", "？", "؟")) for text in sentences[:2]):
+        return sentences
+    first, second, *others = sentences
+    second = second if second.startswith(("I ", "I'")) else second[0].lower() + second[1:]
+    return [first.rstrip(".。") + talk.draw.choice(talk.words["joins"]) + second, *others]
 
 
 def _pasted(talk: Companion) -> str:

@@ -5,8 +5,10 @@ import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from heapq import nlargest
 from importlib import import_module
+from typing import Any
 
 from django.db import connection
 
@@ -22,6 +24,9 @@ WITH asked AS (SELECT replace(plainto_tsquery(%(language)s::regconfig, %(text)s)
 SELECT text FROM bench_turns, asked
 WHERE vector @@ query ORDER BY ts_rank(vector, query) DESC LIMIT %(most)s
 """
+
+POINTS: dict[str, Any] = {}
+"""Of turns that were embedded before: unrelated ones stand beside one conversation after another."""
 
 type Way = Callable[[str], Sequence[str]]
 
@@ -56,7 +61,7 @@ def ts_rank(turns: Sequence[str], language: str) -> Way:
 
 
 def bm25(turns: Sequence[str]) -> Way:
-    counted = [Counter(words(turn)) for turn in turns]
+    counted = [counts(turn) for turn in turns]
     lengths = [count.total() for count in counted]
     mean = sum(lengths) / max(1, len(turns))
     places: dict[str, list[tuple[int, int]]] = defaultdict(list)
@@ -76,6 +81,11 @@ def bm25(turns: Sequence[str]) -> Way:
     return search
 
 
+@cache
+def counts(turn: str) -> Counter[str]:
+    return Counter(words(turn))
+
+
 def words(text: str) -> list[str]:
     return WORD.findall(text.casefold())
 
@@ -84,7 +94,10 @@ def by_meaning(turns: Sequence[str]) -> Way:
     """Raises ``NoModel``."""
     model = embeddings.model()
     numpy = import_module("numpy")
-    points = numpy.array([json.loads(point) for point in model.embed(turns)], dtype="float32")
+    fresh = list(dict.fromkeys(turn for turn in turns if turn not in POINTS))
+    for turn, embedded in zip(fresh, model.embed(fresh), strict=True):
+        POINTS[turn] = numpy.array(json.loads(embedded), dtype="float32")
+    points = numpy.array([POINTS[turn] for turn in turns])
 
     def search(text: str) -> list[str]:
         (point,) = model.embed([text])
