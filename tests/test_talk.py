@@ -14,6 +14,7 @@ CATEGORIES = {
         "cross-thread",
         "multi-hop",
         "order",
+        "pasted",
         "preference",
         "single fact",
         "sloppy wording",
@@ -24,7 +25,7 @@ CATEGORIES = {
         "update, before",
         "update, both",
     },
-    "messenger": {"multi-hop", "single fact", "sloppy wording", "temporal, by date"},
+    "messenger": {"multi-hop", "single fact", "sloppy wording", "temporal", "temporal, by date"},
 }
 
 
@@ -33,6 +34,7 @@ ABOUT_ONE_PERSON = {
     "assistant said",
     "contradiction",
     "cross-thread",
+    "multi-hop",
     "order",
     "preference",
     "same name",

@@ -26,6 +26,7 @@ NAMED = 0.55
 """How often somebody who speaks of what he does calls it by its name."""
 WORDIER = 0.4
 """How often a fact comes with a clause that has little to do with it."""
+PASTED = 0.12
 LATER = timedelta(days=2)
 """The least between a fact and what supersedes or contradicts it."""
 CODE = """```{language}
@@ -181,12 +182,11 @@ def _slots(talk: Talk, project: Project) -> None:
 def _ask_slot(talk: Talk, project: Project, slot: dict[str, Any], turn: DraftTurn) -> None:
     draw = talk.draw
     question = project.fill(draw.choice(slot["ask"]))
-    talk.draft.ask("single fact", question, turn)
+    elsewhere = draw.random() < 0.3
+    talk.draft.ask("cross-thread" if elsewhere else "single fact", question, turn, elsewhere=elsewhere)
     talk.draft.ask("synonym", project.fill(draw.choice(slot["synonym"])), turn)
     if draw.random() < 0.3:
         talk.draft.ask("sloppy wording", sloppy(draw, project.fill(draw.choice(slot["ask"])), typos=0.25), turn)
-    if draw.random() < 0.3:
-        talk.draft.ask("cross-thread", question, turn, elsewhere=True)
 
 
 def _ask_changed(talk: Talk, project: Project, slot: dict[str, Any], turn: DraftTurn, newest: DraftTurn) -> None:
@@ -337,13 +337,25 @@ def _request(talk: Talk, session: Session, turn: DraftTurn, *, first: bool) -> s
     if first and draw.random() < 0.6:
         sentences.insert(0, session.project.fill(draw.choice(prose["returns"])))
     text = " ".join(sentences)
-    return text + "\n\n" + _pasted(talk, session) if draw.random() < 0.12 else text
+    return text + "\n\n" + _pasted(talk, session, turn) if draw.random() < PASTED else text
 
 
-def _pasted(talk: Talk, session: Session) -> str:
-    if session.project.values.get("code") and talk.draw.random() < 0.7:
-        return _code(talk.draw)
-    return article(talk.draw, session.topic)
+def _pasted(talk: Talk, session: Session, turn: DraftTurn) -> str:
+    """Code, an article or a mail; a question may rest on a sentence of it, where nothing else is said in the turn."""
+    draw, prose, topic = talk.draw, table("prose"), session.topic
+    if session.project.values.get("code") and draw.random() < 0.5:
+        return _code(draw)
+    is_mail = draw.random() < 0.4
+    thing, other = draw.sample(topic.things, 2)
+    say, ask = draw.choice(prose["mails" if is_mail else "pasted"]).split("|")
+    sentence = topic.fill(draw, say, t=thing, u=other)
+    if not turn.raw and draw.random() < 0.5:
+        turn.raw = sentence
+        talk.draft.ask("pasted", topic.fill(draw, ask, t=thing, u=other), turn)
+    if not is_mail:
+        return f"{article(draw, topic)}\n{sentence}"
+    lines = [sentence, *(topic.fill(draw, line) for line in draw.sample(prose["mail_lines"], 3))]
+    return "\n".join([*lines, value_of(draw, "person")])
 
 
 def article(draw: Random, topic: Topic) -> str:
@@ -364,7 +376,7 @@ def _answer(talk: Talk, session: Session, request: DraftTurn, answer: DraftTurn,
     draw, prose, topic = talk.draw, table("prose"), session.topic
     label, value = talk.labels.get(id(request), ("", ""))
     echoed = [thing for thing in topic.things if thing in request.content] or [topic.name]
-    wanted = min(4_000, max(500, int(draw.lognormvariate(7.4, 0.5))))
+    wanted = min(3_500, max(500, int(draw.lognormvariate(7.4, 0.5))))
     unused = {kind: draw.sample(prose[kind], len(prose[kind])) for kind in ("answer_sentences", "answer_lists")}
 
     def sentence(kind: str) -> str:

@@ -163,13 +163,17 @@ def _preferences(talk: Companion) -> None:
 def _people(talk: Companion) -> None:
     """Somebody of whom two things are told, and others of the same name of whom the like is told."""
     words = talk.words
-    for who in talk.draw.sample(words["names"], 3):
-        for fact, gossip in zip(words["people"], words["gossip"], strict=True):
+    say_role, *ask_role = words["role"]
+    for number, who in enumerate(talk.draw.sample(words["names"], 3)):
+        role = talk.plant(talk.fill(say_role, n=who)) if number == 0 else None
+        for fact, gossip, question in zip(words["people"], words["gossip"], ask_role, strict=True):
             say, ask = fact.split("|")
             place = talk.plant(talk.fill(say, n=who, **_about(talk)))
             talk.plant(talk.fill(gossip, n=who, **_about(talk)))
             if place is not None:
                 talk.ask("same name", ask.format(n=who), place)
+            if place is not None and role is not None:
+                talk.ask("multi-hop", question, role, place)
 
 
 def _about(talk: Companion) -> dict[str, str]:

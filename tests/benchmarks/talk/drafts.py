@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from tests.benchmarks.talk.shapes import Conversation, Message, Question
+from tests.benchmarks.talk.shapes import Conversation, Message, Question, flattened
 
 
 @dataclass(eq=False)
@@ -36,7 +36,11 @@ class Draft:
         self.questions.append(DraftQuestion(question=question, category=category, evidence=unique, elsewhere=elsewhere))
 
     def finished(self) -> Conversation:
+        """Without questions that rest on what was said in the same words elsewhere as well."""
         places = {id(turn): place for place, turn in enumerate(self.turns)}
+        texts = [flattened(turn.content) for turn in self.turns]
+        evidence = {id(turn): flattened(turn.raw) for question in self.questions for turn in question.evidence}
+        unique = {turn for turn, raw in evidence.items() if sum(raw in text for text in texts) == 1}
         return Conversation(
             id=self.id,
             profile=self.profile,
@@ -53,5 +57,6 @@ class Draft:
                     elsewhere=question.elsewhere,
                 )
                 for question in self.questions
+                if unique.issuperset(map(id, question.evidence))
             ],
         )

@@ -12,6 +12,8 @@ from tests.benchmarks.talk.wordings import names as names_of
 
 START = datetime(2025, 3, 3, 7, tzinfo=UTC)
 MOST_NEWS = 3
+OPENED = 0.3
+"""How often a message begins with a word that tells nothing."""
 EMOJI = ["😂", "😭", "❤️", "🙈", "🔥", "👍", "😴", "🥲", "🎉", "💀", "🙏", "😅"]
 type Script = tuple[dict[str, Any], tuple[str, str]]
 
@@ -109,7 +111,7 @@ def _play(
     for ask in lines["ask"]:
         question, places = ask.split("|")
         evidence = [turns[int(place)] for place in places.split(",")]
-        category = "single fact" if len(evidence) == 1 else "multi-hop"
+        category = category_of(question, evidence)
         draft.ask(category, question.format(**values | named), *evidence)
         if draw.random() < 0.2:
             draft.ask("sloppy wording", sloppy(draw, question.format(**values | named), typos=0.25), *evidence)
@@ -117,9 +119,16 @@ def _play(
     return at
 
 
+def category_of(question: str, evidence: list[DraftTurn]) -> str:
+    if question.startswith(("When did", "When was")):
+        return "temporal"
+    return "single fact" if len(evidence) == 1 else "multi-hop"
+
+
 def _send(draw: Random, draft: Draft, names: dict[str, str], who: str, text: str, at: datetime) -> datetime:
     if not text.startswith(("[", "http")):
-        text = sloppy(draw, text)
+        opener = draw.choice(table("messenger")["openers"]) + " " if draw.random() < OPENED else ""
+        text = opener + sloppy(draw, text)
         if draw.random() < 0.15:
             text += " " + draw.choice(EMOJI) * draw.choice([1, 1, 2, 3])
     draft.turns.append(DraftTurn(ROLES[who], at, f"{names[who]}: {text}", text))
