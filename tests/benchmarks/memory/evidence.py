@@ -90,7 +90,7 @@ def read_corpus(options: argparse.Namespace) -> list[Conversation]:
     if not options.data:
         return corpus.conversations(options.profile)
     conversations = [conversation for path in options.data for conversation in read(path)]
-    return [one for one in conversations if not options.profile or one.profile in options.profile]
+    return [c for c in conversations if not options.profile or c.profile in options.profile]
 
 
 def measure(conversations: Sequence[Conversation], account: str, plan: Plan, beside: int) -> Iterator[Result]:

@@ -20,8 +20,8 @@ K1, B = 1.2, 0.75
 WORD = re.compile(r"[\u4e00-\u9fff]|\w+")
 CONFIGURATIONS = {"en": "english", "de": "german", "fr": "french", "es": "spanish", "ru": "russian", "ar": "arabic"}
 RANKED = """
-WITH asked AS (SELECT replace(plainto_tsquery(%(language)s::regconfig, %(text)s)::text, '&', '|')::tsquery AS query)
-SELECT text FROM bench_turns, asked
+WITH words AS (SELECT replace(plainto_tsquery(%(language)s::regconfig, %(text)s)::text, '&', '|')::tsquery AS query)
+SELECT text FROM bench_turns, words
 WHERE vector @@ query ORDER BY ts_rank(vector, query) DESC LIMIT %(most)s
 """
 

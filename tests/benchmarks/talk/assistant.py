@@ -205,16 +205,16 @@ def _person(talk: Talk, project: Project, turn: DraftTurn, person: str, who: str
     places = []
     for fact in draw.sample(prose["facts_about"], 2):
         say, ask, other = fact.split("|")
-        told = draw.choice([say, other]).format(**_about(talk, fact))
-        place = talk.say(None, draw.choice(prose["about"]).format(n=first, fact=told))
+        clause = draw.choice([say, other]).format(**_about(talk, fact))
+        place = talk.say(None, draw.choice(prose["about"]).format(n=first, fact=clause))
         if place is None:
             continue
         places.append(place)
         talk.draft.ask("multi-hop", capitalised(ask.format(who=f"the person {who}")), turn, place)
         talk.draft.ask("single fact", ask.format(who=first), place)
         if draw.random() < 0.6:
-            told = draw.choice([say, other]).format(**_about(talk, fact))
-            talk.say(None, capitalised(draw.choice(prose["gossip"]).format(n=first, p=project.name, fact=told)))
+            clause = draw.choice([say, other]).format(**_about(talk, fact))
+            talk.say(None, capitalised(draw.choice(prose["gossip"]).format(n=first, p=project.name, fact=clause)))
     if len(places) > 1:
         talk.draft.ask("all of", f"What do you know about {person}?", turn, *places)
 
@@ -229,14 +229,14 @@ def _lists(talk: Talk, project: Project) -> None:
     for entry in project.values["lists"]:
         values = draw.sample(entry["values"], draw.randint(3, min(6, len(entry["values"]))))
         places = [talk.say(project, project.mention(draw, draw.choice(entry["say"]), v=value)) for value in values]
-        kept = [place for place in places if place]
-        if len(kept) > 2:
-            talk.draft.ask("all of", project.fill(draw.choice(entry["ask"])), *kept)
+        turns = [place for place in places if place]
+        if len(turns) > 2:
+            talk.draft.ask("all of", project.fill(draw.choice(entry["ask"])), *turns)
 
 
 def _events(talk: Talk, project: Project) -> None:
     draw = talk.draw
-    told: list[tuple[DraftTurn, str, date]] = []
+    events: list[tuple[DraftTurn, str, date]] = []
     for event in draw.sample(project.values["events"], len(project.values["events"])):
         did, do = event.split("|")
         place = talk.place(project)
@@ -247,18 +247,18 @@ def _events(talk: Talk, project: Project) -> None:
         turn.raw = talk.wordier(session.topic, project.mention(draw, f"{phrase} I {did}."))
         project.places.append(turn)
         do = do.replace("{p}", project.name)
-        told.append((turn, do, day))
+        events.append((turn, do, day))
         if draw.random() < 0.6:
             talk.draft.ask("temporal", f"When did I {do}?", turn)
         else:
             talk.draft.ask("temporal, by date", f"What did I do for {project.name} on {day_in_words(day)}?", turn)
-    _order(talk, told)
+    _order(talk, events)
 
 
-def _order(talk: Talk, told: Sequence[tuple[DraftTurn, str, date]]) -> None:
-    if len(told) < 4:
+def _order(talk: Talk, events: Sequence[tuple[DraftTurn, str, date]]) -> None:
+    if len(events) < 4:
         return
-    (first, do, day), (second, do2, day2), (third, do3, _), (fourth, do4, _), *_ = told
+    (first, do, day), (second, do2, day2), (third, do3, _), (fourth, do4, _), *_ = events
     if day != day2:
         before = f"Did I {do} before or after I {do2}?"
         between = f"How many days lay between the day that I {do} and the day that I {do2}?"
@@ -268,19 +268,19 @@ def _order(talk: Talk, told: Sequence[tuple[DraftTurn, str, date]]) -> None:
 
 def _contradictions(talk: Talk, project: Project) -> None:
     for contradiction in project.values["contradictions"]:
-        one, other, ask = (project.fill(part) for part in contradiction.split("|"))
-        _contradict(talk, project, one, other, ask)
+        claim, denial, ask = (project.fill(part) for part in contradiction.split("|"))
+        _contradict(talk, project, claim, denial, ask)
 
 
 def _contradictions_at_large(talk: Talk) -> None:
     for contradiction in talk.draw.sample(table("prose")["more_contradictions"], len(talk.projects)):
-        one, other, ask = contradiction.split("|")
-        _contradict(talk, None, one, other, ask)
+        claim, denial, ask = contradiction.split("|")
+        _contradict(talk, None, claim, denial, ask)
 
 
-def _contradict(talk: Talk, project: Project | None, one: str, other: str, ask: str) -> None:
-    first = talk.say(project, one)
-    second = first and talk.say(project, other, after=first)
+def _contradict(talk: Talk, project: Project | None, claim: str, denial: str, ask: str) -> None:
+    first = talk.say(project, claim)
+    second = first and talk.say(project, denial, after=first)
     if first and second:
         talk.draft.ask("contradiction", ask, first, second)
 

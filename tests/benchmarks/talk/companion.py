@@ -112,20 +112,20 @@ def _lists(talk: Companion) -> None:
 
 def _events(talk: Companion) -> None:
     draw, words = talk.draw, talk.words
-    told: list[tuple[DraftTurn, str]] = []
+    events: list[tuple[DraftTurn, str]] = []
     for did in draw.sample(words["events"], len(words["events"])):
         place = talk.plant("…")
         if place is None:
             break
         phrase, day = _relative(draw, words, place.at)
         place.raw = words["event"].format(when=phrase, did=did)
-        told.append((place, did))
+        events.append((place, did))
         if draw.random() < 0.5:
             talk.ask("temporal", words["when"].format(did=did), place)
         else:
             talk.ask("temporal, by date", draw.choice(words["on"]).format(date=_date(words, day)), place)
-    for (one, did), (other, did2) in zip(told[::2], told[1::2], strict=False):
-        talk.ask("order", words["order"].format(did=did, did2=did2), one, other)
+    for (first, did), (second, did2) in zip(events[::2], events[1::2], strict=False):
+        talk.ask("order", words["order"].format(did=did, did2=did2), first, second)
 
 
 def _relative(draw: Random, words: dict[str, Any], at: datetime) -> tuple[str, date]:
@@ -145,9 +145,9 @@ def _date(words: dict[str, Any], day: date) -> str:
 
 def _contradictions(talk: Companion) -> None:
     for contradiction in talk.words["contradictions"]:
-        one, other, ask = contradiction.split("|")
-        first = talk.plant(one)
-        second = first and talk.plant(other, after=first)
+        claim, denial, ask = contradiction.split("|")
+        first = talk.plant(claim)
+        second = first and talk.plant(denial, after=first)
         if first and second:
             talk.ask("contradiction", ask, first, second)
 

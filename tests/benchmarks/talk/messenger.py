@@ -96,8 +96,8 @@ def _familiar(draw: Random, values: dict[str, str]) -> dict[str, str]:
 def _play(
     draw: Random, draft: Draft, names: dict[str, str], script: Script, at: datetime, news: list[DraftTurn]
 ) -> datetime:
-    lines, (one, other) = script
-    who = {"a": one, "b": other}
+    lines, (teller, friend) = script
+    who = {"a": teller, "b": friend}
     values = _values(draw, names)
     familiar = _familiar(draw, values)
     turns: list[DraftTurn] = []
@@ -107,7 +107,7 @@ def _play(
         turns.append(draft.turns[-1])
         if draw.random() < 0.25:
             at = _send(draw, draft, names, draw.choice("ab"), draw.choice(table("messenger")["fillers"]), at)
-    named = {"A": names[one], "B": names[other], "pos": draw.choice(["her", "his", "their"])}
+    named = {"A": names[teller], "B": names[friend], "pos": draw.choice(["her", "his", "their"])}
     for ask in lines["ask"]:
         question, places = ask.split("|")
         evidence = [turns[int(place)] for place in places.split(",")]
