@@ -16,7 +16,7 @@ from pathlib import Path
 
 from django.conf import settings
 from django.contrib.auth.models import User
-from django.db import transaction
+from django.db import OperationalError, transaction
 from django.utils import timezone
 
 from conversations.models import Assistant, text_blocks
@@ -36,6 +36,8 @@ CHARACTERS = (500, 1_000, 2_000, 4_000)
 PACKED = 2_000
 """Characters that other ways of searching may give."""
 MOST_RESULTS = 50
+ATTEMPTS = 3
+"""On a busy machine a search may take longer than it is given."""
 QUICK_QUESTIONS = 25
 """Questions of a conversation in a quick run."""
 ALONE, TOGETHER, BESIDE = "alone", "together", "beside"
@@ -162,23 +164,32 @@ def build_by_budget(user: User, thread: uuid.UUID, results: Sequence[Result]) ->
 
 def build(user: User, thread: uuid.UUID, result: Result, name: str) -> None:
     """The whole context that the question would get as a message, as ``POST threads/{id}/context/`` builds it."""
-    with timed(result, name):
-        prepared = model_requests.upcoming(
-            user=user,
-            thread_id=None if result.question.elsewhere else thread,
-            assistant="companion",
-            blocks=text_blocks(result.question.question),
-        )
-    payload = prepared.context.payload
-    result.shares[name] = share(result, " ".join(texts({key: payload[key] for key in ("system", "messages")})))
+    for _ in range(ATTEMPTS):
+        with timed(result, name):
+            context = model_requests.upcoming(
+                user=user,
+                thread_id=None if result.question.elsewhere else thread,
+                assistant="companion",
+                blocks=text_blocks(result.question.question),
+            ).context
+        if not context.problems:
+            break
+        result.timeouts += 1
+    payload = {key: context.payload[key] for key in ("system", "messages")}
+    result.shares[name] = share(result, " ".join(texts(payload)))
 
 
 def look_up(user: User, result: Result) -> None:
     """What ``GET memories/search/`` finds for the question."""
     query = RecallQuery(user_id=user.pk, text=result.question.question, at=timezone.now(), everywhere=True)
-    with timed(result, SEARCH), read_only():
-        candidates = search(query, most=MOST_RESULTS)
-    matches = [candidate.text for candidate in candidates]
+    matches: list[str] = []
+    for _ in range(ATTEMPTS):
+        try:
+            with timed(result, SEARCH), read_only():
+                matches = [candidate.text for candidate in search(query, most=MOST_RESULTS)]
+            break
+        except OperationalError:
+            result.timeouts += 1
     for characters in CHARACTERS:
         result.shares[f"{SEARCH}, {characters:,}"] = share(result, packed(matches, characters))
 
@@ -186,5 +197,7 @@ def look_up(user: User, result: Result) -> None:
 @contextmanager
 def timed(result: Result, name: str) -> Iterator[None]:
     started = time.perf_counter()
-    yield
-    result.milliseconds[name] = (time.perf_counter() - started) * 1000
+    try:
+        yield
+    finally:
+        result.milliseconds[name] = (time.perf_counter() - started) * 1000

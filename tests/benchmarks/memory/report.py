@@ -15,7 +15,7 @@ SAMPLED = 4
 BY_BUDGET = [f"{CONTEXT}, {tokens:,}" for tokens in TOKENS]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(kw_only=True)
 class Result:
     """Shares of a question's evidence that were recalled, and milliseconds, by the way of recalling."""
 
@@ -23,6 +23,7 @@ class Result:
     question: Question
     shares: dict[str, float] = field(default_factory=dict)
     milliseconds: dict[str, float] = field(default_factory=dict)
+    timeouts: int = 0
 
 
 def packed(matches: Iterable[str], characters: int) -> str:
@@ -60,6 +61,8 @@ def report(title: str, results: Sequence[Result], *, is_brief: bool) -> None:
     for name in dict.fromkeys(name for result in results for name in result.milliseconds):
         p50, p95 = p50_p95([result.milliseconds[name] for result in results if name in result.milliseconds])
         print(f"  {name:<44} p50 {p50:8.1f}  p95 {p95:8.1f} ms", flush=True)
+    if timeouts := sum(result.timeouts for result in results):
+        print(f"  {timeouts} times something took longer than it is given, and was tried again", flush=True)
 
 
 def whole_key(result: Result) -> str:
