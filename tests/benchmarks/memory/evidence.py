@@ -27,7 +27,7 @@ from memory.sources.recall import RecallQuery, search
 from tests.benchmarks.measuring import doing
 from tests.benchmarks.memory import others
 from tests.benchmarks.memory.accounts import store
-from tests.benchmarks.memory.report import CONTEXT, SAMPLED, SEARCH, TOKENS, Result, packed, report, share
+from tests.benchmarks.memory.report import CONTEXT, SAMPLED, SEARCH, TOKENS, Result, list_misses, packed, report, share
 from tests.benchmarks.talk import corpus, haystack
 from tests.benchmarks.talk.shapes import Conversation, read, texts
 from tests.conversations.factories import make_user
@@ -73,6 +73,8 @@ def main(arguments: Sequence[str] = ()) -> None:
     for account in options.account or ([ALONE] if options.quick else TITLES):
         results = list(measure(conversations, account, plan, options.beside))
         report(TITLES[account], results, is_brief=options.quick or account != ALONE)
+        if options.misses:
+            list_misses(results, options.misses, f"{SEARCH}, {PACKED:,}" if options.search_only else CONTEXT)
 
 
 def read_options(arguments: Sequence[str]) -> argparse.Namespace:
@@ -84,6 +86,7 @@ def read_options(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--questions", type=int, default=0, help="of a conversation at most, evenly taken")
     parser.add_argument("--search-only", action="store_true", help="no contexts are built")
     parser.add_argument("--ours-alone", action="store_true", help="no other way of searching, no other budget")
+    parser.add_argument("--misses", type=int, default=0, help="print so many questions of a kind that miss evidence")
     parser.add_argument("--quick", action="store_true", help=f"ours alone, {QUICK_QUESTIONS} questions each")
     return parser.parse_args(arguments)
 
@@ -175,6 +178,7 @@ def build(user: User, thread: uuid.UUID, result: Result, name: str) -> None:
         if not context.problems:
             break
         result.timeouts += 1
+    result.tokens[name] = context.total_tokens
     payload = {key: context.payload[key] for key in ("system", "messages")}
     result.shares[name] = share(result, " ".join(texts(payload)))
 

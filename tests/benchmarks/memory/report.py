@@ -23,6 +23,8 @@ class Result:
     question: Question
     shares: dict[str, float] = field(default_factory=dict)
     milliseconds: dict[str, float] = field(default_factory=dict)
+    tokens: dict[str, int] = field(default_factory=dict)
+    """Estimated, of whole contexts."""
     timeouts: int = 0
 
 
@@ -57,12 +59,29 @@ def report(title: str, results: Sequence[Result], *, is_brief: bool) -> None:
         head(f"by tokens that may be recalled for a message, the last as shipped, one question in {SAMPLED}, %", names)
         rows("", sampled, lambda _: "all", names)
         rows("by kind", sampled, lambda result: result.conversation.profile, names)
-    print(f"\n== time, {title}", flush=True)
+    print(f"\n== cost, {title}", flush=True)
     for name in dict.fromkeys(name for result in results for name in result.milliseconds):
         p50, p95 = p50_p95([result.milliseconds[name] for result in results if name in result.milliseconds])
-        print(f"  {name:<44} p50 {p50:8.1f}  p95 {p95:8.1f} ms", flush=True)
+        tokens = [result.tokens[name] for result in results if name in result.tokens]
+        room = f"  {sum(tokens) / len(tokens):8,.0f} tokens in the mean" if tokens else ""
+        print(f"  {name:<44} p50 {p50:8.1f}  p95 {p95:8.1f} ms{room}", flush=True)
     if timeouts := sum(result.timeouts for result in results):
         print(f"  {timeouts} times something took longer than it is given, and was tried again", flush=True)
+
+
+def list_misses(results: Sequence[Result], most: int, name: str) -> None:
+    """Questions, by kind and category, of whose evidence not all was recalled in this way, and the evidence."""
+    print(f"\n== misses of {name}")
+    groups = defaultdict(list)
+    for result in results:
+        if result.shares[name] < 1:
+            groups[whole_key(result)].append(result)
+    for label, group in sorted(groups.items()):
+        print(f"  – {label}: {len(group)}")
+        for result in group[:most]:
+            print(f"  {result.shares[name]:.2f} {result.question.question}")
+            for place in result.question.evidence:
+                print(f"       {place}: {flattened(result.conversation.messages[place].raw)[:120]}")
 
 
 def whole_key(result: Result) -> str:
