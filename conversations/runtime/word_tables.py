@@ -3,8 +3,9 @@
 import re
 import tomllib
 from collections.abc import Mapping
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 PART = re.compile(r"\{([A-Z_]+)\}")
 
@@ -17,6 +18,26 @@ def read_tables(module_file: str | Path) -> dict[str, Any]:
 def pattern(text: str, parts: Mapping[str, str] | None = None) -> re.Pattern[str]:
     """A regular expression, case aside. Line ends in it count for nothing, and ``{NAME}`` stands for the part NAME."""
     return re.compile(_whole(text, parts or {}), re.IGNORECASE)
+
+
+def pattern_for_later(text: str, parts: Mapping[str, str] | None = None) -> re.Pattern[str]:
+    """The same, compiled when it is first used, for those that most processes never use."""
+    return cast("re.Pattern[str]", _Uncompiled(text, parts))
+
+
+class _Uncompiled:
+    def __init__(self, text: str, parts: Mapping[str, str] | None) -> None:
+        self._text, self._parts = text, parts
+
+    @cached_property
+    def _compiled(self) -> re.Pattern[str]:
+        return pattern(self._text, self._parts)
+
+    def __getattr__(self, name: str) -> Any:
+        """A method of the pattern, which is an attribute of its own from now on."""
+        value = getattr(self._compiled, name)
+        setattr(self, name, value)
+        return value
 
 
 def _whole(text: str, parts: Mapping[str, str]) -> str:

@@ -2,13 +2,13 @@
 
 import re
 
-from conversations.runtime.word_tables import pattern, read_tables
+from conversations.runtime.word_tables import pattern_for_later, read_tables
 
 TABLES = read_tables(__file__)
 
 
 def _cue(text: str) -> re.Pattern[str]:
-    return pattern(text, TABLES["patterns"])
+    return pattern_for_later(text, TABLES["patterns"])
 
 
 def _named(name: str) -> re.Pattern[str]:
