@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, Playwright, sync_playwright
 
-from tests.browser.pages import Chat, chat_page, launch
+from tests.browser.pages import Chat, KeptPages, launch
 from tests.browser.rows import add_reader
 from tests.model_server import ModelServer
 from tests.processes import server
@@ -62,24 +62,34 @@ def server_url(browser_database: str, server_environment: dict[str, str]) -> Ite
 
 
 # Not for the session: while Playwright runs, no other test of this process can have an event loop.
-@pytest.fixture(scope="module")
-def browser(chromium_path: str) -> Iterator[Browser]:
+@pytest.fixture(scope="package")
+def playwright() -> Iterator[Playwright]:
     with sync_playwright() as playwright:
-        browser = launch(playwright, chromium_path)
-        yield browser
-        browser.close()
+        yield playwright
+
+
+@pytest.fixture(scope="package")
+def browser(playwright: Playwright, chromium_path: str) -> Iterator[Browser]:
+    browser = launch(playwright, chromium_path)
+    yield browser
+    browser.close()
+
+
+@pytest.fixture(scope="package")
+def kept_pages(browser: Browser) -> KeptPages:
+    return KeptPages(browser)
 
 
 Reader = Callable[..., AbstractContextManager[Chat]]
 
 
 @pytest.fixture
-def reader(browser: Browser, server_url: str, browser_database: str, model: ModelServer) -> Reader:
+def reader(kept_pages: KeptPages, server_url: str, browser_database: str, model: ModelServer) -> Reader:
     """Opens the chat as somebody new who is signed in. The browser must have nothing to complain about in the end."""
 
     @contextmanager
     def opened(url: str = server_url, **options: Any) -> Iterator[Chat]:
-        with chat_page(browser, url, **options) as chat:
+        with kept_pages.chat(url, **options) as chat:
             chat.bring_session(add_reader(browser_database))
             chat.open()
             yield chat

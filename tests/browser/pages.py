@@ -1,10 +1,10 @@
 """The chat as a person meets it: one signed-in browser page, and what can be seen and done there."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Locator, Page, Playwright, expect
+from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, Playwright, expect
 
 CHROMIUM_ARGS = [
     "--headless",
@@ -39,6 +39,7 @@ class Chat:
     def __init__(self, page: Page, url: str) -> None:
         self.url = url
         self.problems: list[str] = []
+        self._listening: list[tuple[Page, str, Callable[[Any], object]]] = []
         self._watch(page)
 
     @property
@@ -114,10 +115,20 @@ class Chat:
         found: list[str] = self.page.evaluate(TOO_SMALL)
         return found
 
+    def listen(self, event: str, listener: Callable[[Any], object]) -> None:
+        """Hear of what happens on the page, until it is left."""
+        self.page.on(event, listener)  # type: ignore[call-overload]
+        self._listening.append((self.page, event, listener))
+
+    def leave(self) -> None:
+        for page, event, listener in self._listening:
+            page.remove_listener(event, listener)
+        self._listening.clear()
+
     def _watch(self, page: Page) -> None:
         self.page = page
-        page.on("console", self._heard)
-        page.on("pageerror", lambda error: self.problems.append(str(error)))
+        self.listen("console", self._heard)
+        self.listen("pageerror", lambda error: self.problems.append(str(error)))
 
     def _words(self, turn: Locator) -> str:
         return turn.locator(".bubble, .parts").first.inner_text()
@@ -129,10 +140,55 @@ class Chat:
 
 @contextmanager
 def chat_page(browser: Browser, url: str, **options: Any) -> Iterator[Chat]:
-    context: BrowserContext = browser.new_context(**({"viewport": {"width": 1280, "height": 820}} | options))
+    page = new_page(browser, **options)
+    try:
+        yield Chat(page, url)
+    finally:
+        page.context.close()
+
+
+def new_page(browser: Browser, **options: Any) -> Page:
+    context = browser.new_context(**({"viewport": {"width": 1280, "height": 820}} | options))
     context.set_default_timeout(PATIENCE)
     expect.set_options(timeout=PATIENCE)
-    try:
-        yield Chat(context.new_page(), url)
-    finally:
-        context.close()
+    return context.new_page()
+
+
+class KeptPages:
+    """Pages that were left, to go on with for somebody else: to open the chat in a new one takes five times as much."""
+
+    def __init__(self, browser: Browser) -> None:
+        self._browser = browser
+        self._left: dict[str, list[Page]] = {}
+
+    @contextmanager
+    def chat(self, url: str, **options: Any) -> Iterator[Chat]:
+        """The chat in a page of which nobody can tell that it isn't new. One in which something failed is closed."""
+        left = self._left.setdefault(repr(sorted(options.items())), [])
+        page = left.pop() if left else new_page(self._browser, **options)
+        is_kept = False
+        try:
+            chat = Chat(page, url)
+            yield chat
+            chat.leave()
+            if not page.is_closed():
+                make_as_new(page)
+                left.append(page)
+                is_kept = True
+        finally:
+            if not is_kept:
+                page.context.close()
+
+
+def make_as_new(page: Page) -> None:
+    context = page.context
+    for other in context.pages:
+        if other is not page:
+            other.close()
+    page.unroute_all()
+    # From within, so that the empty page is of the same site: else the browser starts a new process.
+    page.evaluate("location.replace('about:blank')")
+    page.wait_for_url("about:blank")
+    page.evaluate("localStorage.clear(); sessionStorage.clear()")
+    context.clear_cookies()
+    context.clear_permissions()

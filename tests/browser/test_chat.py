@@ -144,7 +144,7 @@ def test_a_hostile_reply_does_nothing(chat: Chat, model: ModelServer) -> None:
         )
     )
     asked: list[str] = []
-    chat.page.on("request", lambda request: asked.append(request.url))
+    chat.listen("request", lambda request: asked.append(request.url))
     chat.send("Be evil")
     prose = chat.replies.locator(".parts > .prose")
     expect(prose).to_be_visible()

@@ -43,7 +43,7 @@ def expect_only_text(chat: Chat) -> None:
 @pytest.mark.parametrize("start", range(0, len(texts()), ON_A_PAGE))
 def test_what_was_written_stays_text(reader: Reader, browser_database: str, start: int) -> None:
     with reader(color_scheme="light") as chat, listening() as listener:
-        chat.page.on("dialog", lambda dialog: pytest.fail(dialog.message))
+        chat.listen("dialog", lambda dialog: pytest.fail(dialog.message))
         some = [text.format(url=listener.url) for text in texts()[start : start + ON_A_PAGE]]
         chat.ask("Hello.")
         thread = chat.thread_id
@@ -80,7 +80,7 @@ def test_what_was_written_stays_text(reader: Reader, browser_database: str, star
 
 def test_what_was_written_stays_text_for_staff(reader: Reader, browser_database: str) -> None:
     with reader() as chat, listening() as listener:
-        chat.page.on("dialog", lambda dialog: pytest.fail(dialog.message))
+        chat.listen("dialog", lambda dialog: pytest.fail(dialog.message))
         some = [text.format(url=listener.url) for text in texts()[:ON_A_PAGE]]
         chat.ask("Hello.")
         add_said(browser_database, chat.thread_id, some)

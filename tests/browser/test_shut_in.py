@@ -8,11 +8,11 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Locator, Page, Playwright, expect
 
 from tests.browser.conftest import Reader
 from tests.browser.listening import NetworkListener, listening
-from tests.browser.pages import CHROMIUM_ARGS, Chat
+from tests.browser.pages import CHROMIUM_ARGS, Chat, KeptPages
 from tests.browser.rows import add_artifact
 from tests.browser.test_artifacts import beside
 from tests.browser.ways_out import LEADS_ELSEWHERE, STAYS, WAYS_OUT
@@ -56,12 +56,16 @@ def network_log(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def browser(chromium_path: str, network_log: Path) -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        arguments = [*CHROMIUM_ARGS, f"--log-net-log={network_log}"]
-        browser = playwright.chromium.launch(executable_path=chromium_path, args=arguments)
-        yield browser
-        browser.close()
+def browser(playwright: Playwright, chromium_path: str, network_log: Path) -> Iterator[Browser]:
+    arguments = [*CHROMIUM_ARGS, f"--log-net-log={network_log}"]
+    browser = playwright.chromium.launch(executable_path=chromium_path, args=arguments)
+    yield browser
+    browser.close()
+
+
+@pytest.fixture
+def kept_pages(browser: Browser) -> KeptPages:
+    return KeptPages(browser)
 
 
 def some(payloads: list[str]) -> list[str]:
@@ -246,7 +250,7 @@ LOOK_INTO = """(image) => {
 
 
 def test_a_diagram_is_a_picture(chat: Chat, browser_database: str) -> None:
-    chat.page.on("dialog", lambda dialog: pytest.fail(dialog.message))
+    chat.listen("dialog", lambda dialog: pytest.fail(dialog.message))
     with listening() as listener:
         shown = beside(chat, browser_database, DIAGRAM.format(url=listener.url), kind="mermaid")
         picture = shown.get_by_role("img", name="How an order goes")
