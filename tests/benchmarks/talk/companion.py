@@ -1,6 +1,7 @@
 """Years of one person's talk with a companion, in one language: what changes, what contradicts, and who has the same name."""
 
 import tomllib
+from collections.abc import Iterator, Sequence
 from datetime import UTC, date, datetime, timedelta
 from functools import cache
 from pathlib import Path
@@ -46,7 +47,7 @@ class Companion:
         turn.raw = sentence
         return turn
 
-    def value(self, kind: Any) -> str:
+    def value(self, kind: str | Sequence[str]) -> str:
         for _ in range(20):
             value = value_of(self.draw, kind)
             if value not in self.used:
@@ -71,7 +72,7 @@ def conversation(name: str, *, turns: int, seed: int = 0) -> Conversation:
     return talk.draft.finished()
 
 
-def _turns(draw: Random, turns: int) -> Any:
+def _turns(draw: Random, turns: int) -> Iterator[DraftTurn]:
     at, left = START + timedelta(days=draw.randrange(60)), turns
     while left > 0:
         for _ in range(min(left // 2, draw.randint(1, 5)) or 1):
