@@ -60,6 +60,15 @@ class ResolvedTopic:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Retraction:
+    """A sentence that says that something will not be, or is no longer so."""
+
+    text: str
+    source: uuid.UUID
+    at: datetime
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class EarlierTopic:
     """A topic that was open before."""
 
@@ -81,6 +90,7 @@ class Findings:
     confined: Sequence[ExtractedFact] = ()
     opened: Sequence[NewTopic] = ()
     resolved: Sequence[ResolvedTopic] = ()
+    retracted: Sequence[Retraction] = ()
     made_by: str = ""
 
 

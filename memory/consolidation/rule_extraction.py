@@ -7,8 +7,10 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime, time, timedelta
 from itertools import chain
 
+from memory.consolidation.endings import calls_off, concludes
 from memory.consolidation.findings import (
     LONGEST_MOMENT,
     LONGEST_TITLE,
@@ -21,6 +23,7 @@ from memory.consolidation.findings import (
     Findings,
     NewTopic,
     ResolvedTopic,
+    Retraction,
     SourceTurn,
 )
 from memory.consolidation.sentences import SpokenSentence, sentences_of
@@ -28,10 +31,9 @@ from memory.consolidation.statements import (
     LEAST_WORDS,
     WORD,
     capitalised,
-    finishes,
     leans,
+    plans,
     remember_requests,
-    says_done,
     shortened,
     stated,
     statements,
@@ -40,6 +42,7 @@ from memory.consolidation.statements import (
     without_opener,
 )
 from memory.language import cue_phrases
+from memory.language.coming_days import coming_day
 from memory.language.words import asks, stems
 
 MOST_A_TURN = 6
@@ -63,6 +66,7 @@ def extract(turns: Sequence[SourceTurn], open_topics: Iterable[EarlierTopic] = (
         facts=list(_facts(own_words))[:MOST_FACTS],
         opened=opened[:MOST_OPENED],
         resolved=list(_resolved(own_words, open_topics)),
+        retracted=tuple(_retracted(own_words)),
         made_by=RULES,
     )
 
@@ -75,7 +79,24 @@ def _facts(sentences: Iterable[SpokenSentence]) -> Iterator[ExtractedFact]:
             if counts[sentence.turn.id] < MOST_A_TURN and text.casefold() not in known:
                 counts[sentence.turn.id] += 1
                 known.add(text.casefold())
-                yield ExtractedFact(text=_note_text(sentence, text), sources=(sentence.turn.id,), at=sentence.turn.at)
+                yield ExtractedFact(
+                    text=_note_text(sentence, text),
+                    sources=(sentence.turn.id,),
+                    at=sentence.turn.at,
+                    valid_until=_valid_until(sentence, text),
+                )
+
+
+def _retracted(sentences: Iterable[SpokenSentence]) -> Iterator[Retraction]:
+    for sentence in sentences:
+        if calls_off(sentence.text):
+            yield Retraction(text=sentence.text, source=sentence.turn.id, at=sentence.turn.at)
+
+
+def _valid_until(sentence: SpokenSentence, text: str) -> datetime | None:
+    """The end of the day that a plan is for."""
+    day = coming_day(text, sentence.turn.at.date()) if plans(text) else None
+    return datetime.combine(day + timedelta(days=1), time(), sentence.turn.at.tzinfo) if day else None
 
 
 def _note_text(sentence: SpokenSentence, text: str) -> str:
@@ -106,22 +127,19 @@ def _is_done(title: str, opened: SpokenSentence, sentences: Sequence[SpokenSente
         for sentence in sentences
         if (sentence.turn.position, sentence.place) > (opened.turn.position, opened.place)
     )
-    return any(finishes(sentence.text, title) for sentence in later)
+    return any(concludes(sentence.text, title) for sentence in later)
 
 
 def _resolved(sentences: Sequence[SpokenSentence], topics: Iterable[EarlierTopic]) -> Iterator[ResolvedTopic]:
-    done = [sentence for sentence in sentences if says_done(sentence.text)]
-    for topic in topics:
-        finishing = next(
-            (
-                sentence
-                for sentence in done
-                if sentence.turn.at > topic.opened_at and finishes(sentence.text, topic.title)
-            ),
-            None,
-        )
-        if finishing:
-            yield ResolvedTopic(topic=topic.id, at=finishing.turn.at)
+    """Of the topics that a sentence may conclude the one that it names best, of equals the newest."""
+    left = {topic.id: topic for topic in topics}
+    for sentence in sentences:
+        open_then = (topic for topic in left.values() if sentence.turn.at > topic.opened_at)
+        scores = [(concludes(sentence.text, topic.title), topic.opened_at, topic.id) for topic in open_then]
+        score, _, id = max(scores, default=(0.0, sentence.turn.at, sentence.turn.id))
+        if score:
+            del left[id]
+            yield ResolvedTopic(topic=id, at=sentence.turn.at)
 
 
 def _weighed(sentences: Sequence[SpokenSentence]) -> tuple[list[SpokenSentence], list[SpokenSentence]]:

@@ -17,6 +17,7 @@ QUOTED_LINE = re.compile(r"^\s*(?:>|\|).*$", re.MULTILINE)
 BRACKETED = re.compile(r"\[[^\[\]\n]{0,300}\](?:\([^()\s]*\))?|https?://\S+|<[^<>\n]{1,200}>")
 LINE_MARK = re.compile(r"^\s*(?:[-*•+]|#{1,6}|\d{1,3}[.)])\s+")
 EMPHASIS = re.compile(r"\*\*|__|`|(?<!\w)[*_]|[*_](?!\w)")
+LAUGHTER = re.compile("[😂🤣😜😉😝]")
 DECORATION = re.compile("[\u2190-\u21ff\u2600-\u27bf\ufe0f\u200d\U0001f000-\U0001faff]+")
 MONTH = "(?:Januar|Februar|März|April|Mai|Juni|Juli|August|September|Oktober|November|Dezember)"
 SENTENCE_END = re.compile(
@@ -26,8 +27,20 @@ ABBREVIATED = re.compile(
     r"(?:^|[\s(])(?:mr|mrs|ms|dr|prof|st|jr|sr|vs|etc|e\.g|i\.e|approx|no|bzw|z\.b|usw|ca|nr|sra?|mme|[a-z])\.$",
     re.IGNORECASE,
 )
-NAMED_LINE = re.compile(r"^\s*([^\W\d_][\w'’.-]{0,30}(?: [^\W\d_][\w'’.-]{0,30}){0,2}): \S", re.MULTILINE)
+NAMED_LINE = re.compile(r"^\s*([^\W\d_][\w'’.-]{0,30}(?: [^\W\d_][\w'’.-]{0,30}){0,2})(?: ?: |：)\S", re.MULTILINE)
 UNREADABLE = re.compile(r"[{}<>|=]{2}|\w{50,}")
+LONG_QUOTATION = re.compile(
+    '“[^“”]*[.!?。！？][^“”]*”|„[^“”„]*[.!?][^“”„]*[“”]|«[^«»]*[.!?][^«»]*»|"[^"\n]*[.!?][^"\n]*"'
+)
+"""Of more than a sentence, or of a whole one."""
+CODE_LINE = re.compile(
+    r"^\s*(?:at \S+ ?\(|File \"|\w*(?:Error|Exception|Traceback)\b.*:|(?:SELECT|INSERT|UPDATE|DELETE)\s|import \w"
+    r"|from \w+ import|def \w|class \w+[(:]|const |let |var |#include|\$ ).*$",
+    re.MULTILINE,
+)
+RULED = re.compile(r"^-{3,}\s*$.*?(?:^-{3,}\s*$|\Z)", re.MULTILINE | re.DOTALL)
+BROUGHT = re.compile(r"[:：]\s*\n\s*\S")
+"""What follows a line that ends so is somebody's text, or a list."""
 QUOTATION = re.compile("[“„«\"][^“”„«»\"\n]*[”“»\"]|(?<!\\w)[‘'][^‘’'\n]{3,}[’'](?!\\w)")
 
 
@@ -60,6 +73,9 @@ def is_material(text: str) -> bool:
         len(text) > LONGEST_READ
         or len({match[1] for match in NAMED_LINE.finditer(text)}) > 1
         or bool(cue_phrases.MATERIAL.search(text[:LONGEST_READ]))
+        or any(
+            not cue_phrases.ABOUT_ME.search(text[: match.start()]) for match in BROUGHT.finditer(text[:LONGEST_READ])
+        )
     )
 
 
@@ -69,7 +85,7 @@ def without_quotations(sentence: str) -> str:
 
 
 def _sentences(text: str) -> Iterator[str]:
-    for cut in (FENCED, QUOTED_LINE, BRACKETED):
+    for cut in (FENCED, QUOTED_LINE, CODE_LINE, RULED, LONG_QUOTATION, BRACKETED):
         text = cut.sub(" ", text)
     for line in text.splitlines():
         yield from _of_line(EMPHASIS.sub("", LINE_MARK.sub("", line)))
@@ -77,7 +93,7 @@ def _sentences(text: str) -> Iterator[str]:
 
 def _of_line(line: str) -> Iterator[str]:
     held = ""
-    for piece in SENTENCE_END.split(DECORATION.sub(". ", line)):
+    for piece in SENTENCE_END.split(DECORATION.sub(_without_decoration, line)):
         held = f"{held} {piece}".strip() if held else piece.strip()
         if ABBREVIATED.search(held):
             continue
@@ -86,6 +102,12 @@ def _of_line(line: str) -> Iterator[str]:
         held = ""
     if tidy := _tidy(held):
         yield tidy
+
+
+def _without_decoration(match: re.Match[str]) -> str:
+    """Laughter stays: what it follows was not meant."""
+    laughter = LAUGHTER.search(match[0])
+    return f" {laughter[0]}. " if laughter else ". "
 
 
 def _tidy(sentence: str) -> str:

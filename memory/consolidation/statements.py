@@ -1,18 +1,35 @@
-"""A sentence by itself: what it states of the person, what it begins, and whether it says that something is done. Pure."""
+"""A sentence by itself: what it states of the person, and what it begins. Pure.
+
+Most of what people tell of themselves they mention in the middle of a request, so a sentence is first taken apart into what it
+asserts and what it asks.
+"""
 
 import re
 from collections.abc import Callable, Iterator
+from datetime import date
 from functools import lru_cache
+from itertools import groupby, pairwise
+from operator import itemgetter
 
 from memory.consolidation.findings import LONGEST_FACT
 from memory.consolidation.sentences import without_quotations
-from memory.language import cue_phrases
-from memory.language.words import asks, stems
+from memory.language import cue_phrases, first_person
+from memory.language.coming_days import coming_day
+from memory.language.first_person import FirstPerson
+from memory.language.words import asks
 
 LEAST_WORDS = 3
+LEAST_STATED = 2
+"""Words of a statement: "Soy vegana"."""
+SHORTEST = 6
 LONGEST_PREFIX = 40
 """Characters that a statement may have before it: "Last week, …"."""
 WORD = re.compile(r"\w+")
+BREAK = re.compile(
+    r"[,;:]\s+|[，；：]\s*|\s+[-–—]\s+|(?<=\w)\s+(?=¿)|(?<=[。！？])|(?<=[\u3400-\u9fff])\s+(?=[\u3400-\u9fff])"
+)
+UNCLOSED = re.compile("[“„«][^”“»]*$|^[^“„«]*[”»]")
+SOME_DAY = date(2026, 1, 1)
 
 
 @lru_cache(maxsize=4_096)
@@ -27,16 +44,68 @@ def remember_requests(sentence: str) -> tuple[str, ...]:
 @lru_cache(maxsize=4_096)
 def statements(sentence: str) -> tuple[str, ...]:
     """The parts of a sentence that state something of the person, each as it reads on its own."""
-    text = cue_phrases.COMMENT.sub("", without_opener(sentence))
-    if asks(sentence) or len(text) > 2 * LONGEST_FACT or not cue_phrases.FIRST_PERSON.search(text):
+    if not any(first_person.speaking(sentence)) or not is_meant(sentence):
         return ()
-    return _parts_that(_states, text)
+    if leaning := _leaning(sentence):
+        return (stated(leaning),)
+    texts = (cue_phrases.COMMENT.sub("", without_opener(span)) for span in assertions(sentence))
+    return tuple(
+        dict.fromkeys(
+            part
+            for text in texts
+            if len(text) <= 2 * LONGEST_FACT and any(first_person.speaking(text))
+            for part in _parts_that(_states, text)
+        )
+    )
+
+
+@lru_cache(maxsize=4_096)
+def is_meant(sentence: str) -> bool:
+    """Whether it may be of the person's life: no joke, no supposition, nothing about code."""
+    technical = (language.technical for language in first_person.written_in(sentence))
+    return not any(pattern.search(sentence) for pattern in (first_person.JOKING, first_person.SUPPOSED, *technical))
+
+
+@lru_cache(maxsize=4_096)
+def assertions(sentence: str) -> tuple[str, ...]:
+    """What a sentence says beside what it asks, or asks for, in order: "I'm vegan" of "I'm vegan, what could I cook?"."""
+    if cue_phrases.CONDITION.match(sentence):
+        return () if asks(sentence) else (sentence,)
+    languages = first_person.written_in(sentence)
+    inside = (match.end() for language in languages for match in language.asks_inside.finditer(sentence))
+    starts = sorted({0, *(match.end() for match in BREAK.finditer(sentence)), *inside})
+    pieces = [(start, end) for start, end in pairwise([*starts, len(sentence)]) if start < end]
+    asked = [any(_asks_for(sentence[start:end], language) for language in languages) for start, end in pieces]
+    if asks(sentence) and not (any(asked) and first_person.HAN.search(sentence)):
+        asked[-1] = True
+    spans = []
+    for is_asked, run in groupby(zip(asked, pieces, strict=True), key=itemgetter(0)):
+        some = [piece for _, piece in run]
+        if not is_asked:
+            spans.append(sentence[some[0][0] : some[-1][1]].strip(" ,;:-–—，；："))
+    return tuple(span for span in spans if span)
+
+
+def _leaning(sentence: str) -> str:
+    """The sentence as far as what only says something with what stands before it: "without nuts, I'm allergic"."""
+    ends = [*(match.start() for match in BREAK.finditer(sentence)), len(sentence)]
+    starts = [0, *(match.end() for match in BREAK.finditer(sentence))]
+    languages = first_person.written_in(sentence)
+    for start, end in zip(starts[1:], ends[1:], strict=True):
+        piece = sentence[start:end].strip(" .!。！")
+        if any(language.leaning.fullmatch(piece) for language in languages) and _fits(sentence[:end]):
+            return sentence[:end]
+    return ""
+
+
+def _asks_for(piece: str, language: FirstPerson) -> bool:
+    return bool(language.asks.match(piece) or language.asks_anywhere.search(piece))
 
 
 def _parts_that(says: Callable[[str], bool], text: str) -> tuple[str, ...]:
     """Of each clause the first part of which that is so, as a sentence of its own."""
     parts = (next(filter(says, _parts(clause)), "") for clause in _clauses(text))
-    return tuple(stated(part) for part in parts if part)
+    return tuple(stated(cue_phrases.REASON.sub("", part)) for part in parts if part)
 
 
 def _clauses(text: str) -> list[str]:
@@ -69,14 +138,39 @@ def _parts(text: str) -> Iterator[str]:
 def _states(text: str) -> bool:
     bare = without_quotations(text).replace("’", "'")
     if (
-        not _fits(text)
-        or len(WORD.findall(bare)) < LEAST_WORDS
+        not _fits(text, SHORTEST)
+        or word_count(bare) < LEAST_STATED
         or cue_phrases.DOUBTFUL.search(bare)
         or cue_phrases.PRAISE.search(bare)
         or leans(bare)
+        or UNCLOSED.search(bare)
     ):
         return False
-    return any(_stands(bare, match) for pattern in cue_phrases.FACTS for match in pattern.finditer(bare))
+    return any(_states_in(language, bare) for language in first_person.speaking(bare))
+
+
+def _states_in(language: FirstPerson, text: str) -> bool:
+    if language.others.search(text):
+        return False
+    if _plans_in(language, text):
+        return True
+    if language.passing.search(text):
+        return False
+    matches = (match for pattern in language.facts for match in pattern.finditer(text))
+    if any(not cue_phrases.ASIDE.search(text[: match.start()]) for match in matches):
+        return True
+    older = cue_phrases.FACTS if language is first_person.LATIN["english"] else ()
+    return any(_stands(text, match) for pattern in older for match in pattern.finditer(text))
+
+
+def plans(text: str) -> bool:
+    """Whether it is of a day to come."""
+    return any(_plans_in(language, text) for language in first_person.written_in(text))
+
+
+def _plans_in(language: FirstPerson, text: str) -> bool:
+    is_plan = word_count(text) >= LEAST_WORDS and language.planned.search(text) and not language.unplanned.search(text)
+    return bool(is_plan) and coming_day(text, SOME_DAY) is not None
 
 
 def _stands(text: str, match: re.Match[str]) -> bool:
@@ -89,10 +183,17 @@ def _stands(text: str, match: re.Match[str]) -> bool:
     )
 
 
-def _fits(text: str) -> bool:
-    return 10 <= len(text) <= LONGEST_FACT - 40
+def _fits(text: str, shortest: int = 10) -> bool:
+    return shortest <= len(text) + len(first_person.HAN.findall(text)) and len(text) <= LONGEST_FACT - 40
 
 
+def word_count(text: str) -> int:
+    """Where words are not set apart, a word is two characters."""
+    characters = len(first_person.HAN.findall(text))
+    return len(WORD.findall(first_person.HAN.sub(" ", text))) + (characters + 1) // 2
+
+
+@lru_cache(maxsize=4_096)
 def leans(text: str) -> bool:
     """Whether a word points at what the text itself doesn't name before."""
     return any(not _named_before(match[0], text[: match.start()]) for match in cue_phrases.POINTING.finditer(text))
@@ -108,67 +209,53 @@ def _named_before(word: str, before: str) -> bool:
 def undertakings(sentence: str) -> tuple[str, ...]:
     """The parts of a sentence by which the person begins something and doesn't finish it."""
     text = without_opener(sentence)
-    if wish := cue_phrases.REMIND.match(text):
-        text = text[wish.start("told") :].rstrip("?")
-    if asks(text) or not cue_phrases.FIRST_PERSON.search(text):
+    if not _may_undertake(text):
         return ()
-    return _parts_that(_undertakes, text)
+    if wish := cue_phrases.REMIND.match(text):
+        spans: tuple[str, ...] = (text[wish.start("told") :].rstrip("?"),)
+    elif not is_meant(sentence):
+        return ()
+    else:
+        spans = assertions(text)
+    return tuple(title for span in spans for title in _parts_that(_undertakes, span))
+
+
+def _may_undertake(text: str) -> bool:
+    """Whether it tells of the person, or of a thing that has still to be done."""
+    return bool(cue_phrases.FIRST_PERSON.search(text)) or any(
+        language.undertakes.search(text) for language in first_person.written_in(text)
+    )
 
 
 def _undertakes(text: str) -> bool:
     bare = without_quotations(text).replace("’", "'")
-    words = len(WORD.findall(bare))
+    languages = first_person.written_in(bare)
     if (
-        not (words > LEAST_WORDS and _fits(text))
+        not (word_count(bare) >= LEAST_WORDS and _fits(text, SHORTEST))
         or leans(bare)
-        or re.search(r"\b(?:if|wenn|si)\b", bare, re.IGNORECASE)
+        or re.search(r"\b(?:if|wenn|si|если)\b|如果", bare, re.IGNORECASE)
     ):
+        return False
+    if any(language.undertakes.search(bare) for language in languages):
+        return True
+    if word_count(bare) <= LEAST_WORDS:
         return False
     return any(_stands(bare, match) for pattern in cue_phrases.OPENED for match in pattern.finditer(bare))
 
 
-def finishes(sentence: str, title: str) -> bool:
-    """Whether a sentence says that what the title names is done: it says so, and names it by its own words."""
-    if not says_done(sentence):
-        return False
-    wanted, content = _content(title)[:4], _content(sentence)
-    shared = {*wanted} & {*content}
-    if cue_phrases.DONE.search(sentence):
-        return len(shared) >= 2 or bool(shared - {*wanted[:1]}) or len(wanted) == len(shared) == 1
-    acted = [word for match in cue_phrases.HAPPENED.finditer(sentence) for word in WORD.findall(match[0].casefold())]
-    happened = {cue_phrases.IRREGULAR.get(word, stem) for word in acted for stem in shared if _is_of(word, stem)}
-    same = bool(happened & shared) or bool(cue_phrases.AT_LAST.search(sentence))
-    return same and len(shared) >= min(2, len(wanted))
-
-
-def _is_of(word: str, stem: str) -> bool:
-    """Whether the word may be a form of what has the stem."""
-    return cue_phrases.IRREGULAR.get(word, word)[:4] == stem[:4]
-
-
-def says_done(sentence: str) -> bool:
-    bare = without_quotations(sentence).replace("’", "'")
-    match = cue_phrases.DONE.search(bare) or cue_phrases.HAPPENED.search(bare)
-    return bool(match) and not (asks(bare) or cue_phrases.NOT_DONE.search(bare) or cue_phrases.DOUBTFUL.search(bare))
-
-
-def _content(text: str) -> list[str]:
-    """The stems by which something that is to be done is told apart."""
-    words = (cue_phrases.PARTICIPLE.sub(r"\1", stem) for stem in stems(re.sub(r"\(\d{4}-\d\d-\d\d\)", "", text)))
-    candidates = (cue_phrases.IRREGULAR.get(word, word) for word in words)
-    return list(dict.fromkeys(stem for stem in candidates if stem not in cue_phrases.OPENED_WORDS))
-
-
+@lru_cache(maxsize=4_096)
 def without_opener(sentence: str) -> str:
     """Without "Oh well, and"."""
     rest = cue_phrases.OPENERS.sub("", sentence.replace("’", "'"))
-    return rest if len(WORD.findall(rest)) >= LEAST_WORDS else sentence
+    return rest if word_count(rest) >= LEAST_WORDS else sentence
 
 
 def stated(text: str) -> str:
     """As a sentence of its own."""
     text = capitalised(text.strip(" ,;:-–—"))
-    return text if text[-1:] in ".!?…。！？" else f"{text}."
+    if text[-1:] in ".!?…。！？":
+        return text
+    return f"{text}{'。' if first_person.HAN.match(text[-1:]) else '.'}"
 
 
 def capitalised(text: str) -> str:

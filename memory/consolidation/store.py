@@ -8,7 +8,16 @@ from django.db.models import Q, QuerySet
 
 from memory.consolidation.findings import LONGEST_SUMMARY, EarlierTopic, Findings
 from memory.consolidation.pending_parts import PartContent, PendingPart
-from memory.consolidation.supersession import Facts, New, facts_alone, key_of, new_facts, retold, stored_fact
+from memory.consolidation.supersession import (
+    Facts,
+    New,
+    facts_alone,
+    key_of,
+    new_facts,
+    retold,
+    stored_fact,
+    taken_back,
+)
 from memory.models import DailySummary, Memory, ThreadSummary, Topic
 from memory.tags import thread_tag, user_tag
 
@@ -64,6 +73,8 @@ def keep(
         },
     )
     _keep_facts(user, new_facts(findings.facts, facts), [user_tag(user), thread_tag(thread)])
+    for fact, ended_at in taken_back(findings.retracted, facts):
+        Memory.objects.filter(id=fact.id, ended_at=None).update(ended_at=ended_at)
     _keep_facts(user, facts_alone(findings.confined, facts), [thread_tag(thread)])
     for topic in findings.resolved:
         Topic.objects.filter(id=topic.topic, user=user, resolved_at=None).update(resolved_at=topic.at)

@@ -5,15 +5,17 @@ time – a home, a name –: what is said later replaces what was said before.
 """
 
 import heapq
+import re
 import uuid
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from memory.consolidation.findings import ExtractedFact
-from memory.language import cue_phrases
-from memory.language.words import speaker, stems
+from memory.consolidation.endings import ENOUGH, names, naming
+from memory.consolidation.findings import ExtractedFact, Retraction
+from memory.language import cue_phrases, first_person
+from memory.language.words import SMALL_ANYWHERE, speaker, stems
 
 SIMILAR = 0.8
 """Of two facts from the same turn: so much in common makes them one, told in other words."""
@@ -52,11 +54,13 @@ class Facts:
     by_key: dict[Key, list[StoredFact]] = field(default_factory=lambda: defaultdict(list))
     by_slot: dict[str, list[StoredFact]] = field(default_factory=lambda: defaultdict(list))
     by_source: dict[uuid.UUID, list[StoredFact]] = field(default_factory=lambda: defaultdict(list))
+    by_beginning: dict[str, list[StoredFact]] = field(default_factory=lambda: defaultdict(list))
 
     def add(self, fact: StoredFact) -> None:
         self.by_id[fact.id] = fact
         self.by_key[fact.key].append(fact)
         self.by_slot[fact.slot].append(fact)
+        self.by_beginning[beginning_of(fact.text)].append(fact)
         for source in fact.sources:
             self.by_source[source].append(fact)
 
@@ -78,6 +82,7 @@ class Facts:
                 for facts in (
                     self.by_key[gone.key],
                     self.by_slot[gone.slot],
+                    self.by_beginning[beginning_of(gone.text)],
                     *map(self.by_source.__getitem__, gone.sources),
                 ):
                     facts[:] = [fact for fact in facts if fact.id != id]
@@ -89,14 +94,36 @@ class Facts:
         """Whether the fact is there already, or was there, found in the same turn, and has ended since."""
         key = key_of(fact.text)
         same = self.by_key.get(key, [])
+        if any(refines(other.text, fact.text) for other in self.beginning_like(fact.text)):
+            return True
+        if first_person.HAN.search(fact.text) and self._tells_as_much(fact.text):
+            return True
         near = {other.id: other for source in fact.sources for other in self.by_source.get(source, [])}.values()
         return any(map(self.is_current, same)) or any(retold(key, other.key) for other in near)
+
+    def _tells_as_much(self, text: str) -> bool:
+        """Whether some fact has all the words of a text that is written without spaces, where forms don't differ."""
+        wanted, denies = frozenset(names(text)), bool(cue_phrases.NEGATED.search(text))
+        current = (other for other in self.by_id.values() if not other.ended and other.key[1] == denies)
+        return len(wanted) > 1 and any(wanted <= frozenset(names(other.text)) for other in current)
 
     def current(self, ids: Iterable[uuid.UUID]) -> Iterator[StoredFact]:
         return (fact for id in ids if (fact := self.by_id.get(id)) and not fact.ended)
 
     def in_slot(self, slot: str) -> list[StoredFact]:
         return [fact for fact in self.by_slot.get(slot, []) if self.is_current(fact)] if slot else []
+
+    def refined_by(self, fact: ExtractedFact) -> list[StoredFact]:
+        return [other for other in self.beginning_like(fact.text) if refines(fact.text, other.text)]
+
+    def beginning_like(self, text: str) -> list[StoredFact]:
+        return [fact for fact in self.by_beginning[beginning_of(text)] if self.is_current(fact)]
+
+    def callings_left(self, fact: ExtractedFact) -> list[StoredFact]:
+        """What the person was, where the fact tells another job, and that it is so now."""
+        slot = slot_of(fact.text)
+        is_change = slot.endswith("job") and cue_phrases.CHANGED.search(fact.text)
+        return self.in_slot(f"{slot.removesuffix('job')}calling") if is_change else []
 
     def denied_by(self, fact: ExtractedFact) -> list[StoredFact]:
         """What held until the fact says that it does no longer."""
@@ -124,12 +151,33 @@ def new_facts(extracted: Sequence[ExtractedFact], facts: Facts) -> list[New]:
     for fact in sorted(extracted, key=lambda fact: fact.at):
         if facts.holds(fact):
             continue
-        touched = [*facts.current(fact.replaces), *facts.in_slot(slot_of(fact.text)), *facts.denied_by(fact)]
+        touched = [
+            *facts.current(fact.replaces),
+            *facts.in_slot(slot_of(fact.text)),
+            *facts.callings_left(fact),
+            *facts.denied_by(fact),
+            *facts.refined_by(fact),
+        ]
         others = {other.id: other for other in touched}.values()
         later = max((other for other in others if other.at > fact.at), key=lambda other: other.at, default=None)
         earlier = tuple(other.id for other in others if other.at <= fact.at)
         new.append(_noted(New(id=uuid.uuid4(), fact=fact, replaces=earlier, replaced_by=later), facts))
     return new
+
+
+def taken_back(retracted: Iterable[Retraction], facts: Facts) -> Iterator[tuple[StoredFact, datetime]]:
+    """What sentences say to be no longer so: the fact that each names best, and since when. Takes note of it in ``facts``."""
+    for retraction in retracted:
+        before = [
+            fact
+            for fact in facts.by_id.values()
+            if not fact.ended and fact.at <= retraction.at and retraction.source not in fact.sources
+        ]
+        scores = [(naming(retraction.text, fact.text), fact.at, fact.id) for fact in before]
+        score, _, id = max(scores, default=(0.0, retraction.at, retraction.source))
+        if score >= ENOUGH:
+            yield facts.by_id[id], retraction.at
+            facts.end([id])
 
 
 def facts_alone(extracted: Sequence[ExtractedFact], facts: Facts) -> list[New]:
@@ -145,8 +193,9 @@ def _noted(new: New, facts: Facts) -> New:
 
 
 def key_of(text: str) -> Key:
-    """The words of a fact that count, and whether it denies."""
-    return frozenset(stems(text)), bool(cue_phrases.NEGATED.search(text.replace("’", "'")))
+    """The words of a fact that count, and whether it denies. How a name is told does not count."""
+    words = frozenset(stems(cue_phrases.HAN_NAMING.sub("", text)))
+    return words - cue_phrases.NAMING or words, bool(cue_phrases.NEGATED.search(text.replace("’", "'")))
 
 
 def slot_of(text: str) -> str:
@@ -166,3 +215,17 @@ def retold(key: Key, known: Key) -> bool:
     if denies != other_denies or not (words and others):
         return False
     return words <= others or len(words & others) / len(words | others) >= SIMILAR
+
+
+def refines(text: str, other: str) -> bool:
+    """Whether it is the other statement and goes on: "I play the cello in an orchestra"."""
+    beginning = other.casefold().rstrip(".!。 ")
+    rest = text.casefold().removeprefix(beginning)
+    if not beginning or rest == text.casefold() or not (word := re.match(r"[\s,，]+(\w+)", rest)):
+        return False
+    return rest[0] in ",，" or word[1] in SMALL_ANYWHERE
+
+
+def beginning_of(text: str) -> str:
+    """Under which a text and what goes on where it ends are kept together."""
+    return " ".join(text.casefold().split()[:2]).rstrip(".!。,")

@@ -180,6 +180,8 @@ def judged_notes(notes: Sequence[Row]) -> Iterator[tuple[Row, str]]:
             yield row, "stale"
         elif held and held in before and row.active:
             yield row, "doubled"
+        elif row.of.kind == "changed" and not held:
+            continue  # "I started a new job": true, and beside what is looked for
         elif row.of.wanted in (Wanted.NOTE, Wanted.NOTHING):
             clean = held and not row.text.rstrip().endswith(("?", "？")) and len(row.text) <= LONGEST_NOTE
             yield row, "right" if clean else "wrong"

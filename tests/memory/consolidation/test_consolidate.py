@@ -533,3 +533,17 @@ def test_a_long_history_is_looked_through_in_few_statements(user: User, django_a
         say_turns(user, "I have two cats.", at=MORNING + timedelta(hours=hour))
     with django_assert_num_queries(2):
         assert len(due_parts(user.pk, UTC)) == 5
+
+
+def test_what_is_called_off_is_no_longer_known_and_what_is_done_no_longer_open() -> None:
+    user = make_user()
+    said = ["I play tennis on Wednesdays. I have a dog.", "Nice!", "I need to call the plumber and the bank.", "Do it."]
+    say_turns(user, *said, at=MORNING)
+    say_turns(user, "The plumber is done, I called him. I gave up tennis.", "I see.", at=MORNING + timedelta(hours=3))
+    consolidate(user.pk, at=NOW)
+    ended = Memory.objects.filter(user=user, ended_at__isnull=False)
+    assert list(ended.values_list("content", "ended_at", "superseded_by")) == [
+        ("I play tennis on Wednesdays.", MORNING + timedelta(hours=3), None)
+    ]
+    assert consolidate(user.pk, at=NOW, waits=True) == 0
+    assert ended.count() == 1

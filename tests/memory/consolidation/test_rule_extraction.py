@@ -7,6 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from memory.consolidation.endings import finishes
 from memory.consolidation.findings import (
     LONGEST_FACT,
     LONGEST_MOMENT,
@@ -22,7 +23,6 @@ from memory.consolidation.findings import (
     ResolvedTopic,
 )
 from memory.consolidation.rule_extraction import SENTENCES, extract
-from memory.consolidation.statements import finishes
 from tests.memory.turns import MONDAY, conversation, id_of
 
 
@@ -38,7 +38,7 @@ def topics_of(*texts: str) -> list[str]:
     ("said", "expected"),
     [
         ("Hi! My name is Ada and I live in Hamburg.", ["My name is Ada.", "I live in Hamburg."]),
-        ("we're building a FastAPI app, any tips?", []),
+        ("we're building a FastAPI app, any tips?", ["We're building a FastAPI app."]),
         ("We're building a FastAPI app for our library.", ["We're building a FastAPI app for our library."]),
         ("I work as a nurse at St. Mary's hospital.", ["I work as a nurse at St. Mary's hospital."]),
         ("Oh yeah, my daughter Mia is 7, so we need shoes.", ["My daughter Mia is 7."]),
