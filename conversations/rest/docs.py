@@ -3,16 +3,16 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import groupby, pairwise
-from typing import Any
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.text import slugify
-from drf_spectacular.generators import SchemaGenerator
 
 from conversations.models import Scope
+from conversations.rest.openapi import Schema, whole_schema
 from conversations.runtime.site import site_address
 
 METHODS = ("get", "post", "patch", "delete")
@@ -22,7 +22,6 @@ GUIDE_SITE = "http://127.0.0.1:8000"
 """Where the guides say that the server is."""
 CHOICE = re.compile(r"^\* `(.*?)` - (.*)$", re.MULTILINE)
 """How drf-spectacular tells of a choice, and what it means, below a description."""
-Schema = dict[str, Any]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,9 +67,8 @@ class EndpointDoc:
 
 
 def page(request: HttpRequest) -> HttpResponse:
-    schema: Schema = SchemaGenerator().get_schema(request=None, public=True)  # type: ignore[no-untyped-call]
     context = {
-        "groups": [(name, list(group)) for name, group in groupby(calls(schema), key=lambda call: call.group)],
+        "groups": [(name, list(group)) for name, group in groupby(all_calls(), key=lambda call: call.group)],
         "scopes": [(scope.value, scope.label.partition(": ")[2]) for scope in Scope],
         "site": site_address(request),
         "base": request.build_absolute_uri(ROOT),
@@ -91,6 +89,11 @@ def guide(request: HttpRequest, file: str) -> HttpResponse:
             heading.attrSet("id", slugify(title.content))
     shown = markdown.renderer.render(tokens, markdown.options, {})
     return render(request, "conversations/guide.html", {"guide": shown})
+
+
+@cache
+def all_calls() -> Sequence[EndpointDoc]:
+    return tuple(calls(whole_schema()))
 
 
 def calls(schema: Schema) -> Iterator[EndpointDoc]:

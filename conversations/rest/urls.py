@@ -4,6 +4,7 @@ from rest_framework.renderers import JSONRenderer
 
 from conversations.rest import accesses, docs, errors, import_export, tokens, views
 from conversations.rest.base import OnlyJSON
+from conversations.rest.openapi import MadeOnce
 
 
 class Schema(SpectacularAPIView):
@@ -11,6 +12,7 @@ class Schema(SpectacularAPIView):
 
     renderer_classes = [JSONRenderer]
     content_negotiation_class = OnlyJSON
+    generator_class = MadeOnce
 
 
 urlpatterns = [
