@@ -23,6 +23,6 @@ def test_each_way_gives_a_share_of_the_evidence() -> None:
 @pytest.mark.django_db
 def test_a_conversation_leaves_the_unrelated_turns_behind() -> None:
     talk = messenger.conversation(0, turns=120)
-    results = list(evidence.measure([talk], BESIDE, Plan(questions=2, budgets=False, others=False), 60))
-    assert results
+    results = list(evidence.measure([talk], BESIDE, Plan(questions=6, budgets=False, others=False), 60))
+    assert any(result.shares["search, 4,000"] for result in results)
     assert Message.objects.count() == 60

@@ -8,7 +8,8 @@ from django.contrib.auth.models import User
 from django.db import connection
 
 from conversations.models import Message, Thread
-from memory.index import embed_turns, index_turns
+from memory.index import embed_turns, index_turns, word_index
+from memory.index.word_index import SaidTurn
 from tests.benchmarks.talk.shapes import Conversation
 from tests.conversations.factories import chain, make_thread
 
@@ -18,7 +19,7 @@ BATCH = 1_000
 def store(user: User, conversations: Sequence[Conversation]) -> dict[str, uuid.UUID]:
     """A thread for each; their ids by the conversations'."""
     threads = {conversation.id: store_thread(user, conversation) for conversation in conversations}
-    index_turns.catch_up(user.pk)
+    index_turns.catch_up(user.pk)  # counts the words
     if settings.OPENBOOK_EMBEDDINGS:
         embed_turns.catch_up(user.pk)
     with connection.cursor() as cursor:
@@ -40,4 +41,16 @@ def store_thread(user: User, conversation: Conversation) -> Thread:
     for turn, message in zip(turns, messages, strict=True):
         turn.role, turn.created_at = message.role, message.created_at
     Message.objects.bulk_create(turns, batch_size=BATCH)
+    word_index.store(user.pk, map(said_turn, turns))  # as an import does: whoever catches up looks at new threads only
     return thread
+
+
+def said_turn(turn: Message) -> SaidTurn:
+    return SaidTurn(
+        thread=turn.thread_id,
+        depth=turn.depth,
+        position=turn.position,
+        role=turn.role,
+        text=turn.text,
+        at=turn.created_at,
+    )
