@@ -27,9 +27,9 @@ def concludes(sentence: str, title: str) -> float:
 def calls_off(sentence: str) -> bool:
     """Whether it says that something will not be, or is no longer so."""
     bare = without_quotations(sentence).replace("’", "'")
-    if asks(sentence) or not is_meant(sentence) or cue_phrases.CONDITION.match(sentence):
+    if not any(language.ending.search(bare) for language in first_person.written_in(bare)):
         return False
-    return any(language.ending.search(bare) for language in first_person.written_in(bare))
+    return is_meant(sentence) and not (asks(sentence) or cue_phrases.CONDITION.match(sentence))
 
 
 @lru_cache(maxsize=4_096)

@@ -1,7 +1,7 @@
 """The sentences of a turn that somebody said himself, without what was pasted, quoted or drawn. Pure."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from memory.consolidation.findings import SourceTurn
@@ -43,6 +43,11 @@ BROUGHT = re.compile(r"[:：]\s*\n\s*\S")
 """What follows a line that ends so is somebody's text, or a list."""
 QUOTATION = re.compile("[“„«\"][^“”„«»\"\n]*[”“»\"]|(?<!\\w)[‘'][^‘’'\n]{3,}[’'](?!\\w)")
 
+NO_PROSE = (FENCED, QUOTED_LINE, BRACKETED)
+BROUGHT_BY_PERSONS = (FENCED, CODE_LINE, RULED, LONG_QUOTATION)
+LONGEST_LEAD = 80
+"""Characters before a list or a text, by which it is told which of the two it is."""
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SpokenSentence:
@@ -62,7 +67,8 @@ def sentences_of(turn: SourceTurn) -> Iterator[SpokenSentence]:
     name = match[1] if match and match[1][0].isupper() and match[1].casefold() not in cue_phrases.LABELS else ""
     body = turn.text[match.end() :] if match and name else turn.text
     is_own = turn.is_persons and not is_material(turn.text)
-    for place, text in enumerate(_sentences(body[:LONGEST_READ])):
+    body = _without(BROUGHT_BY_PERSONS, body[:LONGEST_READ]) if turn.is_persons else body[:LONGEST_READ]
+    for place, text in enumerate(_sentences(body)):
         if not UNREADABLE.search(text):
             yield SpokenSentence(turn=turn, speaker=name, text=text, place=place, is_own_word=is_own)
 
@@ -74,7 +80,8 @@ def is_material(text: str) -> bool:
         or len({match[1] for match in NAMED_LINE.finditer(text)}) > 1
         or bool(cue_phrases.MATERIAL.search(text[:LONGEST_READ]))
         or any(
-            not cue_phrases.ABOUT_ME.search(text[: match.start()]) for match in BROUGHT.finditer(text[:LONGEST_READ])
+            not cue_phrases.ABOUT_ME.search(text[max(0, match.start() - LONGEST_LEAD) : match.start()])
+            for match in BROUGHT.finditer(text[:LONGEST_READ])
         )
     )
 
@@ -85,10 +92,14 @@ def without_quotations(sentence: str) -> str:
 
 
 def _sentences(text: str) -> Iterator[str]:
-    for cut in (FENCED, QUOTED_LINE, CODE_LINE, RULED, LONG_QUOTATION, BRACKETED):
-        text = cut.sub(" ", text)
-    for line in text.splitlines():
+    for line in _without(NO_PROSE, text).splitlines():
         yield from _of_line(EMPHASIS.sub("", LINE_MARK.sub("", line)))
+
+
+def _without(cuts: Iterable[re.Pattern[str]], text: str) -> str:
+    for cut in cuts:
+        text = cut.sub(" ", text)
+    return text
 
 
 def _of_line(line: str) -> Iterator[str]:

@@ -152,15 +152,16 @@ def _states(text: str) -> bool:
 def _states_in(language: FirstPerson, text: str) -> bool:
     if language.others.search(text):
         return False
-    if _plans_in(language, text):
+    is_lasting = _is_fact(language, text) and not language.passing.search(text)
+    return is_lasting or _plans_in(language, text)
+
+
+def _is_fact(language: FirstPerson, text: str) -> bool:
+    if any(not cue_phrases.ASIDE.search(text[:start]) for start in language.facts.starts(text)):
         return True
-    if language.passing.search(text):
+    if language is not first_person.LATIN["english"] or not cue_phrases.ANY_FACT.search(text):
         return False
-    matches = (match for pattern in language.facts for match in pattern.finditer(text))
-    if any(not cue_phrases.ASIDE.search(text[: match.start()]) for match in matches):
-        return True
-    older = cue_phrases.FACTS if language is first_person.LATIN["english"] else ()
-    return any(_stands(text, match) for pattern in older for match in pattern.finditer(text))
+    return any(_stands(text, match) for pattern in cue_phrases.FACTS for match in pattern.finditer(text))
 
 
 def plans(text: str) -> bool:
@@ -223,7 +224,7 @@ def undertakings(sentence: str) -> tuple[str, ...]:
 def _may_undertake(text: str) -> bool:
     """Whether it tells of the person, or of a thing that has still to be done."""
     return bool(cue_phrases.FIRST_PERSON.search(text)) or any(
-        language.undertakes.search(text) for language in first_person.written_in(text)
+        True for language in first_person.written_in(text) for _ in language.undertakings.starts(text)
     )
 
 
@@ -236,7 +237,7 @@ def _undertakes(text: str) -> bool:
         or re.search(r"\b(?:if|wenn|si|если)\b|如果", bare, re.IGNORECASE)
     ):
         return False
-    if any(language.undertakes.search(bare) for language in languages):
+    if any(True for language in languages for _ in language.undertakings.starts(bare)):
         return True
     if word_count(bare) <= LEAST_WORDS:
         return False

@@ -3,14 +3,14 @@
 import re
 from datetime import date, timedelta
 
-from conversations.runtime.word_tables import pattern, read_tables
+from conversations.runtime.word_tables import pattern_for_later, read_tables
 
 TABLES = read_tables(__file__)
 MOST_DAYS = 366
 
 
 def _any_of(table: str) -> dict[int, re.Pattern[str]]:
-    return {int(number): pattern(f"(?:{words})") for number, words in TABLES[table].items()}
+    return {int(number): pattern_for_later(f"(?:{words})") for number, words in TABLES[table].items()}
 
 
 def _joined(table: str) -> str:
@@ -18,15 +18,15 @@ def _joined(table: str) -> str:
 
 
 NEAR, WEEKDAYS, MONTHS, NUMBERS, UNITS = map(_any_of, ("near", "weekdays", "months", "numbers", "units"))
-NOT_COMING, NEXT = (pattern(TABLES["patterns"][name]) for name in ("NOT_COMING", "NEXT"))
-NEAR_WORD = pattern(rf"(?<!\w)(?:{_joined('near')})\b|明天|后天|明早|明晚")
-WEEKDAY = pattern(rf"(?:\b(?:{_joined('weekdays')})\b|[周星期礼拜]+[一二三四五六日天末])")
-DATE = pattern(
+NOT_COMING, NEXT = (pattern_for_later(TABLES["patterns"][name]) for name in ("NOT_COMING", "NEXT"))
+NEAR_WORD = pattern_for_later(rf"(?<!\w)(?:{_joined('near')})\b|明天|后天|明早|明晚")
+WEEKDAY = pattern_for_later(rf"(?:\b(?:{_joined('weekdays')})\b|[周星期礼拜]+[一二三四五六日天末])")
+DATE = pattern_for_later(
     rf"\b(?P<day>\d{{1,2}})(?:st|nd|rd|th|\.)?\s(?:of\s|de\s)?(?P<month>{_joined('months')})\b"
     rf"|\b(?P<month_before>{_joined('months')})\s(?P<day_after>\d{{1,2}})(?:st|nd|rd|th)?\b"
     r"|(?P<month_number>\d{1,2})月(?P<day_of_it>\d{1,2})[日号]"
 )
-SPAN = pattern(
+SPAN = pattern_for_later(
     rf"\b{TABLES['patterns']['IN']}\s(?P<count>\d{{1,3}}|{_joined('numbers')})\s(?P<unit>{_joined('units')})\b"
     rf"|(?P<count_before>\d{{1,3}}|[一二两三四五六七八九十几])(?P<unit_after>天|周|个?星期|个月)(?:后|之后|以后)"
 )

@@ -50,6 +50,7 @@ PARTICIPLE = _named("PARTICIPLE")
 DEED = _named("DEED")
 HAN_SMALL = _named("HAN_SMALL")
 FACTS = [_cue(text) for text in TABLES["lists"]["FACTS"]]
+ANY_FACT = _cue("|".join(f"(?:{text.strip()})" for text in TABLES["lists"]["FACTS"]))
 OPENED = [_cue(text) for text in TABLES["lists"]["OPENED"]]
 SLOTS = {slot: _cue("|".join(texts)) for slot, texts in TABLES["slots"].items()}
 OPENED_WORDS = frozenset(TABLES["words"]["OPENED"].split())

@@ -1,19 +1,35 @@
 """How a person states in the first person what lasts, in six languages: ``first_person.toml`` tells it."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from conversations.runtime.word_tables import pattern, read_tables
+from conversations.runtime.word_tables import pattern_for_later, read_tables
 from memory.language import cue_phrases
 from memory.language.words import SMALL
 
 TABLES = read_tables(__file__)
 NOTHING = "(?!)"
+LEAD = "{LEAD}"
+BAR_OR_GROUP = re.compile(r"\\.|\[(?:\\.|[^\]])*\]|[(|)]")
 LATIN_NAMES = {"en": "english", "de": "german", "fr": "french", "es": "spanish"}
 AND = "and|so|but|und|also|aber|et|donc|mais|y|pero|и|а|но"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Cues:
+    """Patterns for the beginning of a text, tried once, and those for anywhere in it."""
+
+    at_beginning: re.Pattern[str]
+    anywhere: re.Pattern[str]
+
+    def starts(self, text: str) -> Iterator[int]:
+        """Where what they tell of begins."""
+        if self.at_beginning.match(text):
+            yield 0
+        yield from (match.start() for match in self.anywhere.finditer(text))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -32,8 +48,31 @@ class FirstPerson:
     ending: re.Pattern[str]
     others: re.Pattern[str]
     done: re.Pattern[str]
-    facts: tuple[re.Pattern[str], ...]
-    undertakes: re.Pattern[str]
+    facts: Cues
+    undertakings: Cues
+
+
+def _cues(texts: Iterable[str], parts: Mapping[str, str]) -> Cues:
+    """An alternative that is bound to the beginning need not be tried at each place."""
+    alternatives = [each for text in texts for each in _alternatives(text.replace("\n", ""))]
+    after_lead = [each.removeprefix(LEAD) for each in alternatives if each.startswith(LEAD)]
+    bound = [each.removeprefix("^") for each in alternatives if each.startswith("^")]
+    free = [each for each in alternatives if not each.startswith((LEAD, "^"))]
+    return Cues(
+        at_beginning=pattern_for_later("|".join([f"{LEAD}(?:{'|'.join(after_lead)})", *bound]), parts),
+        anywhere=pattern_for_later("|".join(free) or NOTHING, parts),
+    )
+
+
+def _alternatives(text: str) -> Iterator[str]:
+    """The parts of a regular expression between the bars that stand in no group."""
+    depth = start = 0
+    for match in BAR_OR_GROUP.finditer(text):
+        depth += {"(": 1, ")": -1}.get(match[0], 0)
+        if match[0] == "|" and not depth:
+            yield text[start : match.start()]
+            start = match.end()
+    yield text[start:]
 
 
 def _language(table: dict[str, Any]) -> FirstPerson:
@@ -42,12 +81,12 @@ def _language(table: dict[str, Any]) -> FirstPerson:
     }
 
     def cue(name: str) -> re.Pattern[str]:
-        return pattern(table.get(name, NOTHING), parts)
+        return pattern_for_later(table.get(name, NOTHING), parts)
 
     return FirstPerson(
         who=cue("who"),
-        asks=pattern(rf"\W*(?:(?:{AND})\s+)?(?:{table.get('asks', NOTHING)})", parts),
-        asks_inside=pattern(rf"(?<=\w)\s(?=(?:{table.get('asks_inside', NOTHING)}))", parts),
+        asks=pattern_for_later(rf"\W*(?:(?:{AND})\s+)?(?:{table.get('asks', NOTHING)})", parts),
+        asks_inside=pattern_for_later(rf"(?<=\w)\s(?=(?:{table.get('asks_inside', NOTHING)}))", parts),
         asks_anywhere=cue("asks_anywhere"),
         passing=cue("passing"),
         technical=cue("technical"),
@@ -57,12 +96,12 @@ def _language(table: dict[str, Any]) -> FirstPerson:
         ending=cue("ending"),
         others=cue("others"),
         done=cue("done"),
-        facts=tuple(pattern(text, parts) for text in table["facts"]),
-        undertakes=pattern("|".join(table["opened"]), parts),
+        facts=_cues(table["facts"], parts),
+        undertakings=_cues(table["opened"], parts),
     )
 
 
-JOKING, SUPPOSED = (pattern(TABLES["shared"][name]) for name in ("joking", "supposed"))
+JOKING, SUPPOSED = (pattern_for_later(TABLES["shared"][name]) for name in ("joking", "supposed"))
 LATIN = {name: _language(TABLES[table]) for table, name in LATIN_NAMES.items()}
 RUSSIAN, CHINESE = _language(TABLES["ru"]), _language(TABLES["zh"])
 LETTERS = re.compile(r"[^\W\d_]+")
