@@ -15,23 +15,23 @@ def read_tables(module_file: str | Path) -> dict[str, Any]:
     return tomllib.loads(Path(module_file).with_suffix(".toml").read_text("utf-8"))
 
 
-def pattern(text: str, parts: Mapping[str, str] | None = None) -> re.Pattern[str]:
+def pattern(text: str, parts: Mapping[str, str] | None = None, flags: int = re.IGNORECASE) -> re.Pattern[str]:
     """A regular expression, case aside. Line ends in it count for nothing, and ``{NAME}`` stands for the part NAME."""
-    return re.compile(_whole(text, parts or {}), re.IGNORECASE)
+    return re.compile(_whole(text, parts or {}), flags)
 
 
-def pattern_for_later(text: str, parts: Mapping[str, str] | None = None) -> re.Pattern[str]:
+def pattern_for_later(text: str, parts: Mapping[str, str] | None = None, flags: int = re.IGNORECASE) -> re.Pattern[str]:
     """The same, compiled when it is first used, for those that most processes never use."""
-    return cast("re.Pattern[str]", _Uncompiled(text, parts))
+    return cast("re.Pattern[str]", _Uncompiled(text, parts, flags))
 
 
 class _Uncompiled:
-    def __init__(self, text: str, parts: Mapping[str, str] | None) -> None:
-        self._text, self._parts = text, parts
+    def __init__(self, text: str, parts: Mapping[str, str] | None, flags: int) -> None:
+        self._text, self._parts, self._flags = text, parts, flags
 
     @cached_property
     def _compiled(self) -> re.Pattern[str]:
-        return pattern(self._text, self._parts)
+        return pattern(self._text, self._parts, self._flags)
 
     def __getattr__(self, name: str) -> Any:
         """A method of the pattern, which is an attribute of its own from now on."""

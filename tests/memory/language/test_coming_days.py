@@ -32,6 +32,8 @@ MONDAY = date(2026, 3, 2)
         ("3月20日", date(2026, 3, 20)),
         ("下周五", date(2026, 3, 13)),
         ("十天后", date(2026, 3, 13)),
+        ("IN TWELVE DAYS", date(2026, 3, 15)),
+        ("十五天后", date(2026, 3, 19)),
     ],
 )
 def test_a_day_to_come_is_read(text: str, expected: date) -> None:
