@@ -215,16 +215,20 @@ class Consolidation(models.Model):
         return f"consolidation of {self.user_id}"
 
 
-class IndexedTurn(models.Model):
-    """What a turn is found by: one row for each place of a thread's path, kept up beside the turns, never the turns' own text.
+class IndexedPassage(models.Model):
+    """What a passage of a turn is found by, kept up beside the turns, never their text. Each place of a thread's path has at
+    least one row, so that what is indexed is known.
 
     ``terms`` are numbers of which the user is a part, so that one index serves each user alone, its lists compressed.
     """
 
-    pk = models.CompositePrimaryKey("thread", "depth")
+    pk = models.CompositePrimaryKey("thread", "depth", "number")
     thread = models.ForeignKey("conversations.Thread", models.DB_CASCADE, related_name="+", db_index=False)
     depth = models.PositiveIntegerField()
+    number = models.PositiveSmallIntegerField(help_text="Of the passage in its turn, from 0.")
     position = models.PositiveIntegerField(help_text="Of the turn that was indexed last for this place.")
+    start = models.PositiveIntegerField(help_text="The first character of the turn's text.")
+    size = models.PositiveIntegerField(help_text="In characters.")
     # No constraint: the rows leave with their thread, which leaves with its user.
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.DO_NOTHING, related_name="+", db_constraint=False, db_index=False
@@ -237,17 +241,18 @@ class IndexedTurn(models.Model):
 
     class Meta:
         # What waits to be merged into the index is read by every search, so it is kept short.
-        indexes = [GinIndex(fields=["terms"], name="indexed_turn_terms", gin_pending_list_limit=128)]
+        indexes = [GinIndex(fields=["terms"], name="indexed_passage_terms", gin_pending_list_limit=128)]
 
     def __str__(self) -> str:
-        return f"{self.thread_id} {self.depth}"
+        return f"{self.thread_id} {self.depth} {self.number}"
 
 
 class Vocabulary(models.Model):
     """How common a user's words are, counted now and then on a sample. Without a row, or with an old one, search still works.
 
-    ``common`` are the terms that stand in more than one turn of 200, ``shares`` in how many of 1,000,000 turns. ``names``
-    are the terms of speakers. All turns of threads that were last written to before ``indexed_until`` are indexed.
+    ``turns`` counts the passages of turns. ``common`` are the terms that stand in more than one passage of 200, ``shares`` in
+    how many of 1,000,000. ``names`` are the terms of speakers. All turns of threads that were last written to before
+    ``indexed_until`` are indexed.
     """
 
     user = models.OneToOneField(settings.AUTH_USER_MODEL, models.DB_CASCADE, primary_key=True, related_name="+")

@@ -28,6 +28,16 @@ def item_kinds() -> tuple[str, ...]:
     return tuple(dict.fromkeys(["message", "range", *(kind.code for source in all_sources() for kind in source.kinds)]))
 
 
+class PassageAnswer(TypedDict):
+    """A part of a long turn, with a fate of its own."""
+
+    start: Annotated[int, "The first character of the turn's text, from 0."]
+    end: Annotated[int, "The character after the last."]
+    included: Annotated[bool, "Whether the model was given it."]
+    reason: Annotated[str, Reason, "Why it is included or not."]
+    tokens: Annotated[int, "Estimated tokens."]
+
+
 class ItemAnswer(TypedDict):
     """A turn, or a memory, topic, summary or artifact, that was given or might have been; or a range of turns long
     before the window."""
@@ -41,6 +51,12 @@ class ItemAnswer(TypedDict):
     thread: NotRequired[Annotated[Id, "Of recalled turns: where they were said, maybe elsewhere."]]
     score: NotRequired[
         Annotated[float, "Of what was looked for: how much it bears on this message, beside the others."]
+    ]
+    passages: NotRequired[
+        Annotated[
+            list[PassageAnswer],
+            "Of recalled turns that are long: the passages that bear on this message, in their order. Empty: the whole turn.",
+        ]
     ]
     first: NotRequired[Annotated[int, "Of ranges: the position of the first turn."]]
     last: NotRequired[Annotated[int, "Of ranges: the position of the last turn."]]

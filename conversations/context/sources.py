@@ -70,12 +70,35 @@ class TurnItem(ScoredItem):
 
     thread: str
     position: int
+    passages: "list[PassageItem]" = field(default_factory=list)
+    """Of a long turn: those that bear on the message, in their order. Empty where it is whole."""
+
+    def in_model_tokens(self, factor: Factor) -> "TurnItem":
+        passages = [replace(passage, tokens=factor.of_estimate(passage.tokens)) for passage in self.passages]
+        return replace(self, tokens=factor.of_estimate(self.tokens), passages=passages)
+
+    def left_out(self) -> "TurnItem":
+        gone = [replace(passage, included=False, reason=Reason.OVER_BUDGET, tokens=0) for passage in self.passages]
+        return replace(self, included=False, reason=Reason.OVER_BUDGET, tokens=0, passages=gone)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PassageItem:
+    """The characters of a turn from ``start`` to before ``end``. ``tokens`` is what they add to the request."""
+
+    start: int
+    end: int
+    included: bool
+    reason: Reason
+    tokens: int
 
 
 def item_of(recorded: Mapping[str, Any]) -> SourceItem:
     """An item as a snapshot has it, in the model's tokens."""
     form = TurnItem if "thread" in recorded else ScoredItem if "score" in recorded else SourceItem
-    values = {name.name: recorded[name.name] for name in fields(form)}
+    values = {name.name: recorded[name.name] for name in fields(form) if name.name in recorded}
+    if passages := recorded.get("passages"):
+        values["passages"] = [PassageItem(**part | {"reason": Reason(part["reason"])}) for part in passages]
     return form(**values | {"reason": Reason(recorded["reason"])})
 
 

@@ -165,7 +165,7 @@ def _complete(user: User, stored: ImportCounts) -> None:
     """What rests on all of it. A day of any time zone may be the one before or after that of UTC."""
     if stored.days:
         remake_days(user.pk, stored.days, zone_of(preferences_of(user)), timezone.now())
-    catch_up(user.pk)
+    catch_up(user.pk, recount=bool(stored.threads))
     consolidation_state.request(user.pk)
 
 

@@ -20,7 +20,7 @@ from conversations.models.deletion_guard import allow_deletion
 from memory import forgetting
 from memory.forgetting import Clearing
 from memory.index.word_index import forget_counts
-from memory.models import IndexedTurn, ThreadSummary
+from memory.models import IndexedPassage, ThreadSummary
 
 __all__ = ["allow_deletion", "clear_thread", "delete_thread", "delete_user", "what_clearing"]
 
@@ -118,7 +118,7 @@ def _is_titled_by(thread: Thread, turns: QuerySet[Message]) -> bool:
 
 def _empty(thread: Thread, *, keeps_title: bool) -> None:
     """Its positions are never given again, so that every request still tells which turns it was given."""
-    for rows in (Message, IndexedTurn, ThreadSummary):
+    for rows in (Message, IndexedPassage, ThreadSummary):
         rows._default_manager.filter(thread=thread).delete()
     Thread.objects.filter(id=thread.id).update(
         title=thread.title if keeps_title else "",

@@ -12,7 +12,7 @@ from conversations.models import Message, Thread
 from memory.index.index_turns import newest_unindexed
 from memory.index.word_index import SaidTurn
 from memory.language.words import Sought, excerpt, holds, sought, term
-from memory.models import IndexedTurn
+from memory.models import IndexedPassage
 
 MOST_UNINDEXED = 60
 READ = 20_000
@@ -73,12 +73,14 @@ def _place(turn: Message, wanted: Sequence[Sought]) -> SearchMatch:
     return SearchMatch(turn=turn, excerpt=part, words=words)
 
 
-def _indexed(search: Search) -> QuerySet[IndexedTurn]:
+def _indexed(search: Search) -> QuerySet[IndexedPassage]:
     here = _readable().filter(thread=OuterRef("thread"), position=OuterRef("position"))
-    turns = IndexedTurn.objects.filter(Exists(here), user=search.user)
-    for word in search.sought:
-        turns = turns.filter(terms__overlap=[term(search.user.pk, stem) for stem in word])
-    return turns
+    first, *others = [[term(search.user.pk, stem) for stem in word] for word in search.sought] or [[]]
+    passages = IndexedPassage.objects.filter(Exists(here), user=search.user, terms__overlap=first)
+    same_turn = IndexedPassage.objects.filter(thread=OuterRef("thread"), depth=OuterRef("depth"))
+    for word in others:
+        passages = passages.filter(Exists(same_turn.filter(terms__overlap=word)))
+    return passages
 
 
 def _readable() -> QuerySet[Message]:

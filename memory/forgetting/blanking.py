@@ -18,14 +18,14 @@ from conversations.models import ContextBlock, Message, ReplyEvent, Thread, text
 from conversations.runtime.db import run
 from memory.forgetting.result import ForgottenTurn, Rows
 from memory.index.word_index import forget_counts
-from memory.models import Consolidation, DailySummary, IndexedTurn, Memory, ThreadSummary, Topic
+from memory.models import Consolidation, DailySummary, IndexedPassage, Memory, ThreadSummary, Topic
 
 FORGOTTEN = "[forgotten]"
 TOKENS = turn_tokens(text_blocks(FORGOTTEN))
 
 # Their places stay, so that nothing takes them for turns that are still to be indexed.
 EMPTY_PLACES = """
-UPDATE memory_indexedturn AS place SET terms = '{}', length = 0
+UPDATE memory_indexedpassage AS place SET terms = '{}', length = 0
 FROM conversations_message AS turn
 WHERE turn.id = ANY(%(turns)s) AND place.thread_id = turn.thread_id AND place.depth = turn.depth
   AND place.position = turn.position
@@ -55,7 +55,7 @@ def blank(user: User, rows: Rows) -> None:
 
 def blank_all(user: User) -> None:
     """What is kept up beside a person's turns: nothing of them is found any more, and nothing is summarised again."""
-    IndexedTurn.objects.filter(thread__user=user).update(terms=[], length=0)
+    IndexedPassage.objects.filter(thread__user=user).update(terms=[], length=0)
     forget_counts(user.pk)
     ThreadSummary.objects.filter(user=user).update(text="", key_moments=[], sources=[], stale_since=None)
     ThreadSummary.objects.bulk_create(_parts_to_come(user, timezone.now()))

@@ -30,7 +30,7 @@ IN_PIECES = {"reply.delta": "text", "reply.thinking": "summary"}
 """Where events tell a text piece by piece."""
 
 COUNTS = """
-SELECT wanted.term, (SELECT count(*) FROM memory_indexedturn WHERE user_id = %(user)s AND terms @> ARRAY[wanted.term])
+SELECT wanted.term, (SELECT count(*) FROM memory_indexedpassage WHERE user_id = %(user)s AND terms @> ARRAY[wanted.term])
 FROM unnest(%(terms)s::int[]) AS wanted (term)
 """
 

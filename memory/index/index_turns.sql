@@ -3,7 +3,7 @@
 SELECT turn.thread_id, turn.depth, turn.position, turn.role, left(turn.text, 100000) AS text, turn.created_at
 FROM conversations_thread AS thread
 LEFT JOIN LATERAL (
-    SELECT position FROM memory_indexedturn WHERE thread_id = thread.id ORDER BY depth DESC LIMIT 1
+    SELECT position FROM memory_indexedpassage WHERE thread_id = thread.id ORDER BY depth DESC LIMIT 1
 ) AS last ON true
 CROSS JOIN LATERAL (
     SELECT * FROM conversations_message
@@ -19,7 +19,7 @@ ORDER BY thread.updated_at ASC, thread.id, turn.position LIMIT %(most)s
 SELECT turn.thread_id, turn.depth, turn.position, turn.role, left(turn.text, 100000) AS text, turn.created_at
 FROM conversations_thread AS thread
 LEFT JOIN LATERAL (
-    SELECT position FROM memory_indexedturn WHERE thread_id = thread.id ORDER BY depth DESC LIMIT 1
+    SELECT position FROM memory_indexedpassage WHERE thread_id = thread.id ORDER BY depth DESC LIMIT 1
 ) AS last ON true
 CROSS JOIN LATERAL (
     SELECT * FROM conversations_message

@@ -10,8 +10,8 @@ import math
 import re
 import uuid
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from itertools import accumulate, combinations
 from typing import Any
@@ -19,23 +19,23 @@ from typing import Any
 from django.db.backends.postgresql.psycopg_any import Jsonb
 
 from conversations.runtime.sql_files import read_statements
-from memory.index.word_index import COMMON, SaidTurn, day_term, indexed, role
+from memory.index.word_index import COMMON, SaidTurn, day_term, mentioned_day_term, role, rows_of
 from memory.language.days import Span, spans
-from memory.language.words import stems, term
+from memory.language.words import spellings, stems, term, words_of
 
 MOST_WORDS = 12
 MOST_FETCHED = 400
 """Turns that are scored, about: those with the rarest of the words, and those that share two of the others."""
 MOST_SCORED = 100
 """Turns whose score is spread to those around, at least."""
-FEW_TURNS = 2_000
+FEW_PASSAGES = 2_000
 """So few are all scored that hold any of the words."""
-SHARES = (1.0, 0.6, 0.4, 0.3, 0.2, 0.1)
-"""What a turn gets of the score of one that stands so far away."""
-AROUND = [(side * distance, share) for distance, share in enumerate(SHARES) for side in ((1, -1) if distance else (1,))]
 FURTHER_WORD = 0.5
-SPOKEN, IN_SPAN, ASKING = 0.4, 0.5, -0.2
-"""What is added to a score, as a part of it, for being said by whom is meant, in a span that is named, and as a question."""
+FACT = 5.2
+"""How much more a fact bears on what is asked than a turn of the same words, which shares its score with those around."""
+MOST_LOOKED_AT = 200
+LONG = 4
+"""Letters of a word that can be told when it is misspelt."""
 PAIRS = 4
 TOGETHER = 4
 """How much more often two words stand together than by chance, about."""
@@ -53,7 +53,7 @@ OTHER = re.compile(
 )
 
 SQL = read_statements(__file__)
-STATEMENT, VOCABULARY = SQL["rank"], SQL["vocabulary"]
+STATEMENT, SPELLINGS, VOCABULARY = SQL["rank"], SQL["spellings"], SQL["vocabulary"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,14 +63,27 @@ class WordCounts:
     ``shares``: term to the share of turns that hold it, where that is known to be large. ``names`` are speakers' terms.
     """
 
-    turns: int = 0
+    passages: int = 0
     length: int = 0
     shares: Mapping[int, float] = field(default_factory=dict)
     names: frozenset[int] = frozenset()
 
     @property
     def mean_length(self) -> float:
-        return max(1.0, self.length / self.turns) if self.turns else 12.0
+        return max(1.0, self.length / self.passages) if self.passages else 12.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Word:
+    """A word that is looked for: its term, and those of other forms and spellings that count as much."""
+
+    text: str
+    term: int
+    others: tuple[int, ...] = ()
+
+    @property
+    def terms(self) -> tuple[int, ...]:
+        return (self.term, *self.others)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,14 +91,18 @@ class Query:
     """What is looked for: terms, who would have said it, and in which spans of days."""
 
     user: int
-    terms: Sequence[int]
+    words: Sequence["Word"]
     spans: Sequence[Span] = ()
     mentions_self: bool = False
     other: bool = False
 
     @property
+    def long_terms(self) -> list[int]:
+        return [word.term for word in self.words if len(word.text) >= LONG][:MOST_WORDS]
+
+    @property
     def is_empty(self) -> bool:
-        return not (self.terms or self.spans)
+        return not (self.words or self.spans)
 
 
 def query_of(user_id: int, text: str, at: datetime) -> Query:
@@ -98,10 +115,44 @@ def query_of(user_id: int, text: str, at: datetime) -> Query:
     other = bool(OTHER.search(folded))
     return Query(
         user=user_id,
-        terms=tuple(dict.fromkeys(term(user_id, stem) for stem in stems(left)[:200])),
+        words=(*_words(user_id, left), *_mentioned_days(user_id, named)),
         spans=tuple(named),
         mentions_self=not other and bool(SELF.search(folded)),
         other=other,
+    )
+
+
+def _words(user_id: int, text: str) -> Iterator[Word]:
+    """Each with its stems by all languages: a short text hardly tells its own."""
+    for stem, others in dict(words_of(text)[:MOST_LOOKED_AT]).items():
+        yield Word(text=stem, term=term(user_id, stem), others=tuple(term(user_id, other) for other in others))
+
+
+def _mentioned_days(user_id: int, named: Iterable[Span]) -> Iterator[Word]:
+    """Days as words: who told of one may have done so on another."""
+    for span in named:
+        if span.narrow:
+            first, *others = [mentioned_day_term(user_id, day) for day in span.days]
+            yield Word(text="", term=first, others=tuple(others))
+
+
+def misspelt(query: Query, missing: Iterable[int]) -> dict[int, Word]:
+    """What the words of a query may be written as by mistake, of those that stand nowhere: term to word. Pure."""
+    nowhere = {*missing}
+    return {
+        term(query.user, spelling): word
+        for word in query.words
+        if word.term in nowhere
+        for spelling in spellings(word.text)
+    }
+
+
+def with_spellings(query: Query, words: Mapping[int, Word]) -> Query:
+    """The query with these spellings of its words as well. Pure."""
+    more = {word.term: tuple(number for number, other in words.items() if other is word) for word in words.values()}
+    return replace(
+        query,
+        words=[replace(word, others=(*word.others, *more.get(word.term, ()))) for word in query.words],
     )
 
 
@@ -111,7 +162,7 @@ def counts_of(row: Sequence[Any] | None) -> tuple[WordCounts, datetime | None]:
         return WordCounts(), None
     turns, length, names, until, shares = row
     common = {int(term): share / 1_000_000 for term, share in json.loads(shares or "{}").items()}
-    return WordCounts(turns=turns, length=length, shares=common, names=frozenset(names)), until
+    return WordCounts(passages=turns, length=length, shares=common, names=frozenset(names)), until
 
 
 def values_of(
@@ -125,40 +176,43 @@ def values_of(
 ) -> dict[str, Any]:
     """What ``STATEMENT`` is asked with. ``fresh`` are turns that are not indexed yet; of the thread ``here``, only what comes
     before this depth is wanted. Pure."""
-    speakers = [number for number in query.terms if number in counts.names]
-    terms = [number for number in query.terms if number not in counts.names] or speakers
+    named = [word for word in query.words if not counts.names.isdisjoint(word.terms)]
+    words = [word for word in query.words if word not in named] or named
     rare = 1 / (2 * COMMON)
-    holding = {number: counts.turns * counts.shares.get(number, rare) for number in terms}
-    terms = sorted(terms, key=lambda number: holding[number])[:MOST_WORDS]
-    fetched, pairs = _chosen(terms, holding, counts.turns)
-    known = [-1.0 if number in fetched else holding[number] for number in terms]
+    holding = {
+        word.term: counts.passages * sum(counts.shares.get(number, 0) for number in word.terms)
+        or counts.passages * rare
+        for word in words
+    }
+    words = sorted(words, key=lambda word: holding[word.term])[:MOST_WORDS]
+    fetched, pairs = _chosen([word.term for word in words], holding, counts.passages)
     days = [day_term(query.user, day) for span in query.spans if span.narrow for day in _with_afterwards(span).days]
+    speakers = [number for word in named for number in word.terms if number in counts.names]
     if query.mentions_self:
         speakers.append(term(query.user, role("user")))
     if query.other:
         speakers.append(term(query.user, role("assistant")))
+    rest = [number for word in words if word.term not in fetched for number in word.terms]
+    others = [(number, place) for place, word in enumerate(words) for number in word.others]
     return {
         "user": query.user,
-        "terms": terms,
-        "known": known,
-        "rare": [*fetched, *days],
-        "turns": counts.turns,
+        "others": [number for number, _ in others],
+        "places": [place for _, place in others],
+        "known": [-1.0 if word.term in fetched else holding[word.term] for word in words],
+        "rare": [*(number for word in words if word.term in fetched for number in word.terms), *days],
+        "rest": rest or [NOTHING],
+        "passages": counts.passages,
         "mean": counts.mean_length,
-        "fresh": Jsonb([indexed(query.user, turn) for turn in fresh]),
+        "fresh": Jsonb([row for turn in fresh for row in rows_of(query.user, turn)]),
         "spans": [f"[{span.first},{_with_afterwards(span).last}]" for span in query.spans],
         "speakers": speakers,
-        "away": [away for away, _ in AROUND],
-        "share": [share for _, share in AROUND],
-        "further": FURTHER_WORD,
-        "spoken": SPOKEN,
-        "asking": ASKING,
-        "in_span": IN_SPAN,
+        "person": term(query.user, role("user")),
         "wanted": wanted,
         "scored": max(MOST_SCORED, 2 * wanted),
         "here": here,
         "before": before,
-        "most": FEW_TURNS,
-        **{f"t{n}": terms[n] if n < len(terms) else None for n in range(MOST_WORDS)},
+        "most": FEW_PASSAGES,
+        **{f"t{n}": words[n].term if n < len(words) else None for n in range(MOST_WORDS)},
         **{f"p{n}": pairs[n] if n < len(pairs) else [NOTHING] for n in range(PAIRS)},
     }
 
@@ -169,7 +223,7 @@ def _with_afterwards(span: Span) -> Span:
 
 def _chosen(terms: Sequence[int], holding: Mapping[int, float], turns: int) -> tuple[list[int], list[list[int]]]:
     """Which turns are fetched: all with one of the rarest terms, then those that hold two of the next. Rarest terms first."""
-    if turns <= FEW_TURNS:
+    if turns <= FEW_PASSAGES:
         return list(terms), []
     totals = list(accumulate(holding[term] for term in terms))
     fetched = list(terms[: bisect_right(totals, MOST_FETCHED)])
@@ -185,7 +239,8 @@ def _chosen(terms: Sequence[int], holding: Mapping[int, float], turns: int) -> t
 
 def score_of(query: Query, counts: WordCounts, text: str) -> float:
     """How much a short text of its own, such as a fact, bears on what was asked, on the scale of turns. Pure."""
-    terms = {term(query.user, stem) for stem in stems(text)} & {*query.terms}
-    turns = max(counts.turns, 1)
-    weight = sum(math.log(1 + 1 / max(counts.shares.get(number, 1 / (2 * COMMON)), 1 / turns)) for number in terms)
-    return weight * (1 + FURTHER_WORD * (len(terms) - 1)) * sum(SHARES) if terms else 0.0
+    terms = {term(query.user, stem) for stem in stems(text)}
+    shared = [word.term for word in query.words if not terms.isdisjoint(word.terms)]
+    passages = max(counts.passages, 1)
+    weight = sum(math.log(1 + 1 / max(counts.shares.get(number, 1 / (2 * COMMON)), 1 / passages)) for number in shared)
+    return weight * (1 + FURTHER_WORD * (len(shared) - 1)) * FACT if shared else 0.0

@@ -1,13 +1,17 @@
 -- name: rank
--- What is common is known beforehand, what is rare is counted as it is found. The bits of a turn tell which of the twelve words
--- it holds (where there are fewer, the other terms are NULL, and cost nothing): turns differ in few combinations of them, and so
--- each is weighed once. p0 to p3 are pairs of words that a turn may hold together.
-WITH wanted AS MATERIALIZED (
-    SELECT * FROM unnest(%(terms)s::int[], %(known)s::float[]) WITH ORDINALITY AS wanted (term, known, number)
-), fresh AS MATERIALIZED (
-    SELECT * FROM jsonb_populate_recordset(NULL::memory_indexedturn, %(fresh)s)
-), found AS MATERIALIZED (
-    SELECT thread_id, depth, day, length, ((%(t0)s::int=ANY(terms))IS TRUE)::int*1
+-- What is common is known beforehand, what is rare is counted as it is found. The bits of a passage tell which of the twelve
+-- words it holds, t0 to t11 (NULL, which costs nothing, where there are fewer) or other forms of them: passages differ in few
+-- combinations of them, and so each is weighed once. p0 to p3 are pairs of words that a passage may hold together. Of the thread that is asked in all
+-- that hold any of the words are looked at.
+WITH wanted AS (
+    SELECT * FROM unnest(%(known)s::float[]) WITH ORDINALITY AS wanted (known, number)
+), fresh AS (
+    SELECT * FROM jsonb_populate_recordset(NULL::memory_indexedpassage, %(fresh)s)
+), found AS (
+    SELECT thread_id, depth, number, day, speaker, length, CASE WHEN terms && %(others)s::int[] THEN (
+            SELECT bit_or(1 << place) FROM unnest(%(others)s::int[], %(places)s::int[]) AS other (term, place)
+            WHERE term = ANY(terms)) ELSE 0 END | (
+        ((%(t0)s::int=ANY(terms))IS TRUE)::int*1
         + ((%(t1)s::int=ANY(terms))IS TRUE)::int*2
         + ((%(t2)s::int=ANY(terms))IS TRUE)::int*4
         + ((%(t3)s::int=ANY(terms))IS TRUE)::int*8
@@ -18,54 +22,70 @@ WITH wanted AS MATERIALIZED (
         + ((%(t8)s::int=ANY(terms))IS TRUE)::int*256
         + ((%(t9)s::int=ANY(terms))IS TRUE)::int*512
         + ((%(t10)s::int=ANY(terms))IS TRUE)::int*1024
-        + ((%(t11)s::int=ANY(terms))IS TRUE)::int*2048 AS bits
+        + ((%(t11)s::int=ANY(terms))IS TRUE)::int*2048) AS bits
     FROM (
-        (SELECT thread_id, depth, day, length, terms FROM memory_indexedturn
-         WHERE user_id = %(user)s AND (terms && %(rare)s::int[]
-              OR terms @> %(p0)s::int[]
-              OR terms @> %(p1)s::int[]
-              OR terms @> %(p2)s::int[]
-              OR terms @> %(p3)s::int[])
+        (SELECT * FROM memory_indexedpassage
+         WHERE user_id = %(user)s AND (terms && %(rare)s::int[] OR terms @> %(p0)s::int[] OR terms @> %(p1)s::int[]
+                                       OR terms @> %(p2)s::int[] OR terms @> %(p3)s::int[])
          LIMIT %(most)s)
         UNION ALL
-        SELECT thread_id, depth, day, length, terms FROM fresh
+        SELECT * FROM memory_indexedpassage
+        WHERE thread_id = %(here)s::uuid AND terms && %(rest)s::int[] AND NOT terms && %(rare)s::int[]
+        UNION ALL
+        SELECT * FROM fresh
     ) AS candidate
-), masks AS MATERIALIZED (
-    SELECT bits, count(*) AS turns FROM found GROUP BY bits
-), known AS (
-    SELECT number, greatest(%(turns)s::float, (SELECT sum(turns) FROM masks)) AS turns,
-           CASE WHEN known >= 0 THEN known ELSE coalesce(sum(masks.turns), 0)::float END AS holding
-    FROM wanted LEFT JOIN masks ON (masks.bits >> (number::int - 1)) & 1 = 1
+), masks AS (
+    SELECT bits, count(*) AS passages FROM found GROUP BY bits
+), counted AS (
+    SELECT 1 << (number::int - 1) AS bit, greatest(%(passages)s::float, (SELECT sum(passages) FROM masks)) AS all_passages,
+           CASE WHEN known >= 0 THEN known ELSE coalesce(sum(passages), 0)::float END AS holding
+    FROM wanted LEFT JOIN masks ON bits & (1 << (number::int - 1)) > 0
     GROUP BY number, known
-), weights AS MATERIALIZED (
-    SELECT bits, sum(ln(1 + (greatest(known.turns - holding, 0) + 0.5) / (holding + 0.5)))
-                 * (1 + %(further)s::float * (count(*) - 1)) AS weight
-    FROM masks JOIN known ON (bits >> (number::int - 1)) & 1 = 1
-    GROUP BY bits
-), scored AS MATERIALIZED (
-    SELECT thread_id, depth,
-           coalesce(weight, 0) * 2 / (1.5 + 0.5 * length / %(mean)s::float)
-           + (day <@ ANY(%(spans)s::daterange[]))::int AS score
-    FROM found LEFT JOIN weights USING (bits)
-    ORDER BY score DESC, thread_id, depth LIMIT %(scored)s
-), around AS MATERIALIZED (
-    SELECT thread_id, scored.depth + away AS depth, sum(score * share) AS score
-    FROM scored, unnest(%(away)s::int[], %(share)s::float[]) AS spread (away, share)
-    WHERE score > 0 AND (thread_id IS DISTINCT FROM %(here)s::uuid OR scored.depth + away < %(before)s::int)
-    GROUP BY thread_id, scored.depth + away
+), words AS (
+    SELECT bit, ln(1 + (greatest(all_passages - holding, 0) + 0.5) / (holding + 0.5)) AS rarity FROM counted
+), weights AS (
+    -- Half as much again for each further word.
+    SELECT bits, sum(rarity) * (1 + 0.5 * (count(*) - 1)) AS weight FROM masks JOIN words ON bits & bit > 0 GROUP BY bits
+), threads AS (
+    -- How much of what is looked for a conversation holds, and how far what is talked of there reaches: further where turns are
+    -- short.
+    SELECT thread_id, greatest(1, least(2, 10 / greatest(1, avg(length)))) AS reach,
+           bool_or(speaker = ANY(%(speakers)s::int[]))::int
+           + (SELECT coalesce(sum(rarity * (bit_or(found.bits) & bit > 0)::int) / sum(rarity), 0) FROM words) AS share
+    FROM found GROUP BY thread_id
+), scored AS (
+    SELECT thread_id, depth, number,
+           (coalesce(weight, 0) * 2 / (1.5 + 0.5 * length / %(mean)s::float) + (day <@ ANY(%(spans)s::daterange[]))::int)
+           * (1 + share) * (1 + 0.5 * (thread_id IS NOT DISTINCT FROM %(here)s::uuid)::int)
+           * (1 + 0.3 * (speaker = %(person)s::int)::int) AS score
+    FROM found LEFT JOIN weights USING (bits) JOIN threads USING (thread_id)
+    ORDER BY score DESC, thread_id, depth, number LIMIT %(scored)s
+), best AS (
+    SELECT thread_id, depth, max(score) AS score FROM scored WHERE score > 0 GROUP BY thread_id, depth
+), around AS (
+    -- An answer stands beside its question: what bears on the text gives of its score to the turns around it.
+    SELECT thread_id, best.depth + away AS depth,
+           sum(score * CASE away WHEN 0 THEN 1 ELSE 0.6 * 0.7 ^ ((abs(away) - 1) / reach) END) AS score
+    FROM best JOIN threads USING (thread_id) JOIN generate_series(-10, 10) AS away ON abs(away) <= 5 * reach
+    WHERE thread_id IS DISTINCT FROM %(here)s::uuid OR best.depth + away < %(before)s::int
+    GROUP BY thread_id, best.depth + away
     ORDER BY score DESC, thread_id, depth LIMIT %(wanted)s * 3 / 2
 )
-SELECT thread_id, depth,
-       score * (1 + %(spoken)s::float * (speaker = ANY(%(speakers)s::int[]))::int) * (1 + %(asking)s::float * asks::int)
-       * (1 + %(in_span)s::float * (day <@ ANY(%(spans)s::daterange[]))::int) AS score
-FROM (
-    SELECT thread_id, depth, score, speaker, asks, day
-    FROM around JOIN memory_indexedturn USING (thread_id, depth)
-    UNION ALL
-    SELECT thread_id, depth, score, speaker, asks, day
-    FROM around JOIN fresh USING (thread_id, depth)
-) AS told
-ORDER BY score DESC, thread_id, depth DESC LIMIT %(wanted)s
+SELECT thread_id, depth, number, position, start, size, count(*) OVER (PARTITION BY thread_id, depth) AS passages,
+       (coalesce(own.score, 0) + (around.score - coalesce(best.score, 0))
+                                 * CASE WHEN own.score > 0 OR number = 0 THEN 1 ELSE 0.3 END)
+       * (1 + 0.4 * (speaker = ANY(%(speakers)s::int[]))::int) * (1 - 0.3 * (asks AND length < 10)::int)
+       * (1 + 0.5 * (day <@ ANY(%(spans)s::daterange[]))::int) AS score
+FROM around JOIN (SELECT * FROM memory_indexedpassage UNION ALL SELECT * FROM fresh) AS passage USING (thread_id, depth)
+LEFT JOIN best USING (thread_id, depth) LEFT JOIN scored AS own USING (thread_id, depth, number)
+ORDER BY score DESC, thread_id, depth DESC, number LIMIT %(wanted)s
+
+-- name: spellings
+-- Which of the terms stand anywhere in what the person's turns hold.
+SELECT DISTINCT term
+FROM (SELECT terms FROM memory_indexedpassage WHERE user_id = %(user)s AND terms && %(spellings)s::int[] LIMIT 200) AS passage,
+     unnest(terms) AS term
+WHERE term = ANY(%(spellings)s::int[])
 
 -- name: vocabulary
 SELECT turns, length, names, indexed_until,

@@ -15,7 +15,6 @@ from django.db import connection, transaction
 from conversations.runtime.db import run
 from conversations.runtime.sql_files import read_statements
 from memory.index.embeddings import EmbeddingModel
-from memory.index.ranking import AROUND
 from memory.language.words import speaker
 
 TABLE = "memory_turnvector"
@@ -23,6 +22,8 @@ OLDEST_EXTENSION = (0, 8)
 BATCH = 100
 FAR = 0.2
 """How close two turns are that have nothing in common, about: 1 is the same."""
+SHARES = (1.0, 0.6, 0.4, 0.3, 0.2, 0.1)
+AROUND = [(side * distance, share) for distance, share in enumerate(SHARES) for side in ((1, -1) if distance else (1,))]
 FEW_TURNS = 10_000
 """So few turns of a user are all compared; of more, those that the graph leads to."""
 SQL = read_statements(__file__)

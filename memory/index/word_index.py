@@ -12,10 +12,14 @@ from django.db.backends.postgresql.psycopg_any import Jsonb
 
 from conversations.runtime.db import run
 from conversations.runtime.sql_files import read_statements
-from memory.language.words import asks, speaker, stems, term
+from memory.language.days import spans
+from memory.language.passages import Passage, passages
+from memory.language.words import asks, language_of, speaker, stems, term
 from memory.models import Vocabulary
 
 MOST_TERMS = 1_000
+WHOLE = {"user": 1_000, "assistant": 500}
+"""Characters up to which a turn is one passage: what a person says seldom stands by itself in parts."""
 BATCH = 250
 SAMPLE = 4_000
 """Turns that words are counted in."""
@@ -37,22 +41,41 @@ class SaidTurn:
     at: datetime
 
 
-def indexed(user_id: int, turn: SaidTurn) -> dict[str, Any]:
-    """The row of a turn. Pure."""
+def rows_of(user_id: int, turn: SaidTurn) -> list[dict[str, Any]]:
+    """The rows of a turn, one for each passage. Pure."""
     name, body = speaker(turn.text)
-    words = stems(body)
-    unique = list(dict.fromkeys(words))[:MOST_TERMS]
-    days = [day_term(user_id, turn.at.date())] if turn.text else []
-    return {
+    begin = len(turn.text) - len(body)
+    language = language_of(body)
+    shared = {
         "thread_id": str(turn.thread),
         "depth": turn.depth,
         "position": turn.position,
         "user_id": user_id,
         "day": turn.at.date().isoformat(),
         "speaker": term(user_id, name or role(turn.role)),
-        "asks": asks(body),
+    }
+    spans = passages(turn.text, whole=WHOLE[turn.role]) or [Passage(start=0, end=0)]
+    return [
+        shared
+        | _passage_columns(user_id, number, span, turn.text[max(span.start, begin) : span.end], language, turn.at)
+        for number, span in enumerate(spans)
+    ]
+
+
+def _passage_columns(
+    user_id: int, number: int, span: Passage, text: str, language: str, at: datetime
+) -> dict[str, Any]:
+    words = stems(text, language)
+    unique = list(dict.fromkeys(words))[:MOST_TERMS]
+    days = [day_term(user_id, at.date())] if text and not number else []
+    days += [mentioned_day_term(user_id, day) for span in spans(text, at.date()) if span.narrow for day in span.days]
+    return {
+        "number": number,
+        "start": span.start,
+        "size": span.end - span.start,
+        "asks": asks(text),
         "length": len(words),
-        "terms": [*dict.fromkeys(term(user_id, word) for word in unique), *days],
+        "terms": [*dict.fromkeys([*(term(user_id, word) for word in unique), *days])],
     }
 
 
@@ -65,11 +88,17 @@ def day_term(user_id: int, day: date) -> int:
     return term(user_id, f"\0{day.isoformat()}")
 
 
+def mentioned_day_term(user_id: int, day: date) -> int:
+    """Of a day that is told of, maybe on another: "last Friday" counts from when it was said."""
+    return term(user_id, f"\0\0{day.isoformat()}")
+
+
 def store(user_id: int, turns: Iterable[SaidTurn]) -> None:
     """Index turns of a user. To do so again changes nothing."""
-    for batch in batched((indexed(user_id, turn) for turn in turns), BATCH):
+    for batch in batched(turns, BATCH):
         # One order, so that nobody waits crosswise.
-        rows = sorted(batch, key=lambda row: (row["thread_id"], row["depth"]))
+        in_order = sorted(batch, key=lambda turn: (str(turn.thread), turn.depth))
+        rows = [row for turn in in_order for row in rows_of(user_id, turn)]
         run(SQL["store"], rows=Jsonb(rows, dumps=_dumps))
 
 

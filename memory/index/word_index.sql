@@ -1,16 +1,26 @@
 -- name: store
--- A place of a path can get another turn, when a reply is tried again. Whoever is late changes nothing, nor brings back a turn
--- that was cleared away meanwhile: the lock waits for whoever clears the thread.
-WITH stored AS (
-    INSERT INTO memory_indexedturn AS indexed
-    SELECT new.* FROM jsonb_populate_recordset(NULL::memory_indexedturn, %(rows)s) AS new
-    JOIN conversations_thread AS thread ON thread.id = new.thread_id AND thread.cleared_through < new.position
+-- A place of a path can get another turn, when a reply is tried again, of fewer passages. Whoever is late changes nothing, nor
+-- brings back a turn that was cleared away meanwhile: the lock waits for whoever clears the thread.
+WITH new AS MATERIALIZED (
+    SELECT passage.* FROM jsonb_populate_recordset(NULL::memory_indexedpassage, %(rows)s) AS passage
+    JOIN conversations_thread AS thread ON thread.id = passage.thread_id AND thread.cleared_through < passage.position
+    WHERE NOT EXISTS (SELECT FROM memory_indexedpassage AS newer
+                      WHERE newer.thread_id = passage.thread_id AND newer.depth = passage.depth
+                        AND newer.position > passage.position)
     FOR KEY SHARE OF thread
-    ON CONFLICT (thread_id, depth) DO UPDATE
-    SET position = excluded.position, day = excluded.day, speaker = excluded.speaker, asks = excluded.asks,
-        length = excluded.length, terms = excluded.terms
+), stored AS (
+    INSERT INTO memory_indexedpassage AS indexed
+    SELECT * FROM new
+    ON CONFLICT (thread_id, depth, number) DO UPDATE
+    SET position = excluded.position, start = excluded.start, size = excluded.size, day = excluded.day,
+        speaker = excluded.speaker, asks = excluded.asks, length = excluded.length, terms = excluded.terms
     WHERE indexed.position < excluded.position
     RETURNING user_id, length
+), shorter AS (
+    DELETE FROM memory_indexedpassage AS old
+    USING (SELECT thread_id, depth, position, max(number) AS last FROM new GROUP BY thread_id, depth, position) AS turn
+    WHERE old.thread_id = turn.thread_id AND old.depth = turn.depth AND old.number > turn.last
+      AND old.position < turn.position
 )
 UPDATE memory_vocabulary AS vocabulary
 SET turns = vocabulary.turns + added.turns, length = vocabulary.length + added.length
@@ -20,17 +30,22 @@ WHERE vocabulary.user_id = added.user_id
 -- name: count
 WITH every AS MATERIALIZED (
     SELECT count(*) AS turns, coalesce(sum(length), 0) AS length, count(*) / %(sample)s + 1 AS step
-    FROM memory_indexedturn WHERE thread_id = ANY(%(threads)s)
+    FROM memory_indexedpassage WHERE thread_id = ANY(%(threads)s)
 ), drawn AS MATERIALIZED (
-    SELECT speaker, terms FROM memory_indexedturn, every WHERE thread_id = ANY(%(threads)s) AND depth %% step = 0
+    SELECT thread_id, speaker, terms FROM memory_indexedpassage, every WHERE thread_id = ANY(%(threads)s) AND depth %% step = 0
 ), size AS (
     SELECT count(*)::float AS turns FROM drawn
 ), common AS (
     SELECT term, (count(*) * 1000000 / max(size.turns))::int AS share FROM size, drawn, unnest(terms) AS term
     GROUP BY term HAVING count(*) * %(common)s > max(size.turns)
 ), names AS (
-    SELECT speaker FROM size, drawn WHERE speaker <> ALL(%(roles)s)
-    GROUP BY speaker HAVING count(*) * %(names)s > max(size.turns)
+    -- Who speaks in a conversation, however small a part of all talk that is.
+    SELECT speaker FROM (
+        SELECT speaker, count(*) AS said, sum(count(*)) OVER (PARTITION BY thread_id) AS passages
+        FROM drawn GROUP BY thread_id, speaker
+    ) AS voice
+    WHERE speaker <> ALL(%(roles)s) AND said >= 3 AND said * %(names)s > passages
+    GROUP BY speaker ORDER BY max(said) DESC, speaker LIMIT 200
 )
 INSERT INTO memory_vocabulary (user_id, turns, length, counted_turns, common, shares, names)
 SELECT %(user)s, turns, length, turns,

@@ -14,9 +14,11 @@ from zlib import crc32
 import snowballstemmer
 
 from conversations.runtime.word_tables import read_tables
+from memory.language.word_forms import bases_of
 
 LONGEST_TEXT = 100_000
 """Characters of a text that are looked at."""
+LONGEST_SAMPLE = 2_000
 LONGEST_WORD = 40
 MOST_SOUGHT = 12
 
@@ -29,8 +31,10 @@ WORD = re.compile(f"{LETTER}+")
 UNSPACED = re.compile(
     r"([\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+)"
 )
-CYRILLIC = re.compile("[\u0400-\u04ff]")
+SCRIPTS = {"russian": re.compile("[\u0400-\u04ff]"), "arabic": re.compile("[\u0600-\u06ff]")}
 MARKS = re.compile("[\u0300-\u036f]")
+ALPHABETS = ("abcdefghijklmnopqrstuvwxyzäöüñéèç", "абвгдежзийклмнопрстуфхцчшщъыьэюя")
+REPEATED = re.compile(r"(.)\1{2,}")
 SPEAKER = re.compile(r"\s*([^\W\d_][\w'’.-]{0,30}(?: [^\W\d_][\w'’.-]{0,30}){0,2}): ")
 QUESTION_END = re.compile(r"[?？؟][\W_]*$")
 
@@ -38,15 +42,41 @@ SMALL: dict[str, frozenset[str]] = {
     language: frozenset(words.split()) for language, words in read_tables(__file__)["small"].items()
 }
 SMALL_ANYWHERE = frozenset(word for words in SMALL.values() for word in words)
+BASES = {language: bases_of(language) for language in SMALL}
 STEMMERS = {language: snowballstemmer.stemmer(language) for language in SMALL}
 
 
-def stems(text: str) -> list[str]:
-    """The stems of a text in their order, each as often as it stands there."""
+def language_of(text: str) -> str:
+    """The language whose small words a text has most of."""
+    return _language(_words(text[:LONGEST_SAMPLE]))
+
+
+def stems(text: str, language: str = "") -> list[str]:
+    """The stems of a text in their order, each as often as it stands there; in the language that it is a part of a text of."""
+    words = _words(text)
+    language = language or _language(words)
+    small = SMALL[language]
+    return [_stem(word, language) for word in words if word not in small and _tells(word)]
+
+
+def words_of(text: str) -> list[tuple[str, frozenset[str]]]:
+    """The words of a question in their order: the stem by its language, and those by all others."""
     words = _words(text)
     language = _language(words)
     small = SMALL[language]
-    return [_stem(word, language) for word in words if word not in small and _tells(word)]
+    telling = [(_stem(word, language), word) for word in words if word not in small and _tells(word)]
+    return [(stem, every_stem(word) - {stem}) for stem, word in telling]
+
+
+def spellings(stem: str) -> set[str]:
+    """What a stem may be written as by mistake: with one letter more, less, another, or two swapped; the first one is right."""
+    letters = next((letters for letters in ALPHABETS if stem[0] in letters), "")
+    cuts = [(stem[:n], stem[n:]) for n in range(1, len(stem) + 1)]
+    less = {head + tail[1:] for head, tail in cuts if tail}
+    swapped = {head + tail[1] + tail[0] + tail[2:] for head, tail in cuts if len(tail) > 1}
+    other = {head + letter + tail[1:] for head, tail in cuts if tail for letter in letters}
+    more = {head + letter + tail for head, tail in cuts for letter in letters}
+    return (less | swapped | other | more) - {stem}
 
 
 @lru_cache(maxsize=65_536)
@@ -152,11 +182,12 @@ def _language(words: list[str]) -> str:
     """Whose small words are the most; English where there are none."""
     known = [word for word in words if word in SMALL_ANYWHERE]
     if not known:
-        return "russian" if any(map(CYRILLIC.search, words)) else "english"
+        return next((name for name, script in SCRIPTS.items() if any(map(script.search, words))), "english")
     return max(SMALL, key=lambda language: sum(word in SMALL[language] for word in known))
 
 
 @lru_cache(maxsize=65_536)
 def _stem(word: str, language: str) -> str:
-    stem: str = STEMMERS[language].stemWord(word[:LONGEST_WORD])
+    word = REPEATED.sub(r"\1\1", word[:LONGEST_WORD])
+    stem: str = STEMMERS[language].stemWord(BASES[language].get(word, word))
     return MARKS.sub("", unicodedata.normalize("NFKD", stem)) if not stem.isascii() else stem

@@ -11,10 +11,11 @@ from conversations.rest.serializers import described
 from conversations.runtime.db import read_only
 from conversations.runtime.shapes import fill
 from conversations.runtime.text import clean
-from memory.rest.shapes import FoundAnswer, FoundListAnswer, FoundSource
-from memory.sources.recall import Candidate, RecallQuery, search
+from memory.rest.shapes import FoundAnswer, FoundListAnswer, FoundPassage, FoundSource
+from memory.sources.passages import Candidate
+from memory.sources.recall import RecallQuery, search
 
-MOST = 50
+MOST = 100
 LONGEST = 4_000
 
 
@@ -23,7 +24,7 @@ class MemorySearch(APIView):
 
     @extend_schema(parameters=[query], responses=described(FoundListAnswer))
     def get(self, request: Request) -> Response:
-        """Turns of all your threads and memories that bear on a query, best first: what would be recalled for it."""
+        """Passages of all your threads, and memories, that bear on a query, best first: what would be recalled for it."""
         query = clean(self.query.text(request) or "").strip()
         if not query or len(query) > LONGEST:
             raise self.query.refuse(f"a text of 1 to {LONGEST:,} characters")
@@ -35,11 +36,13 @@ class MemorySearch(APIView):
 
 def _described(candidate: Candidate) -> FoundAnswer:
     source = fill(FoundSource, candidate, position=candidate.position or None, role=candidate.role or None)
+    passage = None if candidate.is_whole else fill(FoundPassage, candidate)
     return fill(
         FoundAnswer,
         candidate,
         content=candidate.text,
         score=round(candidate.score, 3),
         source=source,
+        passage=passage,
         created_at=candidate.at,
     )

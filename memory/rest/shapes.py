@@ -160,12 +160,18 @@ class FoundSource(TypedDict):
     role: Annotated[str | None, "`user` or `assistant`; null for a memory."]
 
 
+class FoundPassage(TypedDict):
+    start: Annotated[int, "The first character of the turn's text that `content` holds, from 0."]
+    end: Annotated[int, "The character after the last."]
+
+
 class FoundAnswer(TypedDict):
-    content: Annotated[str, "The whole turn, or the fact."]
+    content: Annotated[str, "The passage of the turn that bears on the query – all of a short turn –, or the fact."]
     score: Annotated[float, "How much it bears on the query; comparable within one answer only."]
     source: Annotated[FoundSource, "Where it stands."]
+    passage: Annotated[FoundPassage | None, "Which part of the turn it is; null: all of it, or a fact."]
     created_at: Annotated[Time, "When it was said or remembered."]
 
 
 class FoundListAnswer(TypedDict):
-    results: Annotated[list[FoundAnswer], "Best first, at most 50."]
+    results: Annotated[list[FoundAnswer], "Best first, at most 100."]

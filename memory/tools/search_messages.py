@@ -1,6 +1,5 @@
 """The model looks up what was said before its window begins, in this thread or in others of the person."""
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,14 +10,11 @@ from conversations.models import Message, Thread
 from conversations.runtime.db import read_only
 from conversations.runtime.text import clean
 from conversations.tools.base import Tool, ToolContext, ToolResult
-from memory.language.words import stems
 from memory.models import Preferences
-from memory.sources.recall import Candidate, RecallQuery, search
+from memory.sources.passages import Candidate
+from memory.sources.recall import RecallQuery, search
 
 MOST = 8
-AROUND = 600
-"""Characters that are shown on each side of the first word that was found."""
-WORD = re.compile(r"\w+")
 
 
 def run(call: ToolContext, input: Mapping[str, Any]) -> ToolResult:
@@ -28,7 +24,7 @@ def run(call: ToolContext, input: Mapping[str, Any]) -> ToolResult:
         return ToolResult(
             text="Nothing was found. Try other words.", summary="Searched the conversations: nothing found"
         )
-    quotes = (quote(candidate.at, candidate.role, excerpt(candidate.text, query)) for candidate in candidates)
+    quotes = (quote(candidate.at, candidate.role, excerpt(candidate)) for candidate in candidates)
     return ToolResult(text=joined(quotes), summary=f"Searched the conversations: {len(candidates)} found")
 
 
@@ -53,12 +49,9 @@ def remembers(call: ToolContext) -> bool:
     return Thread.objects.filter(id=call.thread_id, remembers=True).exists() and not off.exists()
 
 
-def excerpt(text: str, query: str) -> str:
-    """The text around the first word of the query, with marks where it is cut."""
-    wanted = {*stems(query)}
-    middle = next((word.start() for word in WORD.finditer(text) if not wanted.isdisjoint(stems(word[0]))), 0)
-    first, last = max(0, middle - AROUND), middle + AROUND
-    return f"{f'{CUT} ' if first else ''}{text[first:last]}{f' {CUT}' if last < len(text) else ''}"
+def excerpt(candidate: Candidate) -> str:
+    """The passage, with marks where it is cut."""
+    return f"{f'{CUT} ' if candidate.head else ''}{candidate.text}{'' if candidate.is_last else f' {CUT}'}"
 
 
 TOOL = Tool(

@@ -66,7 +66,7 @@ def main() -> None:
         cursor.execute(BESIDE, {"user": user.pk})
         cursor.execute("CREATE INDEX bench_tsvector_words ON bench_tsvector USING gin (vector)")
         cursor.execute("VACUUM ANALYZE bench_tsvector")
-        cursor.execute("VACUUM ANALYZE memory_indexedturn")
+        cursor.execute("VACUUM ANALYZE memory_indexedpassage")
     asked = [say(draw.choice([2, 3, 4, 5, 6, 8])) for _ in range(400)]
     ways: dict[str, Callable[[str], object]] = {OURS: partial(recalled, user.pk)}
     for name, statement in QUERIES.items():
@@ -107,7 +107,7 @@ def in_turn(way: Callable[[str], object], asked: Sequence[str]) -> Callable[[], 
 def sizes() -> None:
     print("\n== room on disk, MB (ours: at most 50)")
     with connection.cursor() as cursor:
-        for name in ("memory_indexedturn", "bench_tsvector"):
+        for name in ("memory_indexedpassage", "bench_tsvector"):
             cursor.execute("SELECT pg_total_relation_size(%s) / 1e6", [name])
             print(f"  {name:<62} {cursor.fetchone()[0]:9.1f}")
 

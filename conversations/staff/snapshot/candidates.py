@@ -11,11 +11,22 @@ from django.db.models.functions import Cast, Left
 
 from conversations.context.reasons import Reason
 from conversations.context.sources import all_sources, source_of
-from conversations.models import Assistant
+from conversations.models import Assistant, Message
 
 EXCERPT_CHARS = 300
 PLURALS = {"memory": "memories", "summary": "summaries"}
 NOWHERE = Cast(Value(None), UUIDField())
+
+
+@dataclass(frozen=True, kw_only=True)
+class PassageRow:
+    """Of a turn, from one character to before another. ``text`` is that of today, empty where it may not be shown."""
+
+    start: int
+    end: int
+    included: bool
+    tokens: int
+    text: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,6 +46,7 @@ class CandidateRow:
     excerpt: str = ""
     message: UUID | None = None
     thread: UUID | None = None
+    passages: Sequence[PassageRow] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,9 +66,11 @@ class Tally:
 
 
 def known_rows(items: Sequence[dict[str, Any]], assistant: Assistant, *, shown: bool) -> list[CandidateRow]:
-    """What each of these items is, those that were given first, and of these what bears most on the message. One query,
+    """What each of these items is, those that were given first, and of these what bears most on the message. Two queries,
     whatever their number. Without ``shown`` what they say stays in the database."""
     rows_by_id = _candidate_rows([UUID(item["id"]) for item in items], shown=shown) if items else {}
+    by_passages = [item["id"] for item in items if item.get("passages")]
+    texts = _texts_of(by_passages) if shown and by_passages else {}
     rows = [
         CandidateRow(
             id=item["id"],
@@ -66,11 +80,23 @@ def known_rows(items: Sequence[dict[str, Any]], assistant: Assistant, *, shown: 
             reason=Reason(item["reason"]).item_label,
             rule="" if item["included"] else rule(item, assistant),
             score=item.get("score"),
+            passages=[_passage_row(part, texts.get(item["id"], "")) for part in item.get("passages", ())],
             **rows_by_id.get(item["id"], {"what": item["kind"]}),
         )
         for item in items
     ]
     return sorted(rows, key=lambda row: (not row.included, -(row.score or 0)))
+
+
+def _texts_of(ids: Sequence[str]) -> dict[str, str]:
+    return {str(id): text for id, text in Message.objects.filter(id__in=ids).values_list("id", "text")}
+
+
+def _passage_row(part: Mapping[str, Any], text: str) -> PassageRow:
+    start, end = part["start"], part["end"]
+    return PassageRow(
+        start=start, end=end, included=part["included"], tokens=part["tokens"], text=text[start:end] if text else ""
+    )
 
 
 def tallied(rows: Sequence[CandidateRow]) -> list[Tally]:

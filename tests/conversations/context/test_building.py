@@ -128,11 +128,16 @@ def test_the_builder_writes_nothing_even_if_it_tried(user: User) -> None:
             "artifacts_artifactversion",
             *KNOWN,
         },
-        {"memory_vocabulary", "memory_indexedturn", "conversations_thread", "conversations_message"},  # not indexed yet
+        {
+            "memory_vocabulary",
+            "memory_indexedpassage",
+            "conversations_thread",
+            "conversations_message",
+        },  # not indexed yet
         {
             "artifacts_artifactversion",
             "conversations_message",
-            "memory_indexedturn",
+            "memory_indexedpassage",
             "jsonb_populate",
         },  # which is ranked
     ]

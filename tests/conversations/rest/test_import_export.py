@@ -30,7 +30,7 @@ from conversations.import_export.records import Record
 from conversations.models import Message, Reply, Thread, text_blocks
 from conversations.rest import import_export as exchange_view
 from conversations.runtime.db import in_database
-from memory.models import DailySummary, IndexedTurn, Memory, ThreadSummary, Topic
+from memory.models import DailySummary, IndexedPassage, Memory, ThreadSummary, Topic
 from tests.artifacts.factories import make_artifact
 from tests.conversations.factories import make_reply, make_thread
 from tests.conversations.rest.client import Api, ApiResponse
@@ -325,7 +325,7 @@ async def test_a_book_with_forgotten_turns_is_imported_as_it_was_exported(
     assert (await others_api.post("import/?ids=new", exported)).status == 201
     turns = [(one.text, one.status, one.content) async for one in Message.objects.filter(status="forgotten")]
     assert turns == [("[forgotten]", "forgotten", None)] * 2
-    places = [(one.position, one.length) async for one in IndexedTurn.objects.filter(terms=[], position=1)]
+    places = [(one.position, one.length) async for one in IndexedPassage.objects.filter(terms=[], position=1)]
     assert places == [(1, 0)] * 2, "nothing finds them"
 
 

@@ -204,6 +204,8 @@ def test_a_snapshot_is_described_to_its_last_field() -> None:
         *(f"thinking.{name}" for name in ("mode", "display", "effort", "room")),
         *(f"sections[].{name}" for name in ("name", "tokens", "text", "forgotten_at")),
         *(f"items[].{name}" for name in ("kind", "included", "reason", "id", "tokens", "position", "thread", "score")),
+        "items[].passages",
+        *(f"items[].passages[].{name}" for name in ("start", "end", "included", "reason", "tokens")),
         *(f"items[].{name}" for name in ("first", "last", "count")),
         *(f"rewriting.{name}" for name in ("outcome", "query")),
         *(f"against_duplicates.{name}" for name in ("rules", "tool_wording", "filtered_turns", "silent")),

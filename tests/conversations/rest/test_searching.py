@@ -133,12 +133,12 @@ def test_a_search_reads_no_turns_but_those_that_it_finds(user: User) -> None:
     Message.objects.bulk_create(chain(thread, [f"Turn {n}, {uuid.uuid4().hex}." for n in range(1_500)]))
     catch_up(user.pk)
     with connection.cursor() as cursor:
-        cursor.execute("VACUUM ANALYZE memory_indexedturn, conversations_message, conversations_thread")
+        cursor.execute("VACUUM ANALYZE memory_indexedpassage, conversations_message, conversations_thread")
         cursor.execute("SET enable_seqscan = off")  # which is right for so few rows
     try:
         plan = search.threads_with(search.search_of(user, "turn 700")).explain()
     finally:
         connection.close()
-    assert "Bitmap Index Scan on indexed_turn_terms" in plan
+    assert "Bitmap Index Scan on indexed_passage_terms" in plan
     assert "Index Scan using message_position_once" in plan
     assert "Seq Scan" not in plan

@@ -20,9 +20,10 @@ from conversations.staff.snapshot.candidates import Tally
 from conversations.staff.snapshot.missing import LeftOut
 from conversations.staff.snapshot.response import TokenFigure
 from conversations.threads.deletion import allow_deletion
+from memory.index.index_turns import catch_up
 from memory.models import Topic
 from tests.artifacts.factories import make_artifact
-from tests.conversations.factories import make_context, make_reply, make_snapshot, make_thread, record
+from tests.conversations.factories import make_context, make_reply, make_snapshot, make_thread, make_user, record
 from tests.conversations.staff.conftest import SignIn, StaffReader, list_url, open_content, page_url
 from tests.html import as_read
 from tests.memory.factories import make_memory, make_topic
@@ -355,6 +356,22 @@ def test_what_was_recalled_stands_with_its_score_best_first(staff: StaffReader) 
     assert scores == sorted((item["score"] for item in snapshot.recalled or ()), reverse=True)
     assert [page.known[0].excerpt, len(scores) > 1] == ["My dog is called Biscuit.", True]
     assert f'<td class="ob-number">{scores[0]:.2f}</td>' in staff.read(page_url("contextsnapshot", snapshot.pk)).text
+
+
+def test_of_a_long_turn_each_passage_stands_with_its_own_fate(staff: StaffReader) -> None:
+    advice = [f"Hint {n}: keep what is dear to you in the {n}th bag, and have an eye on such a bag." for n in range(40)]
+    answer = "\n\n".join([*advice[:20], "Konditori Lyra is the best place for cake.", *advice[20:]])
+    user = make_user()
+    make_thread(user, ["Where do I get cake?", answer])
+    catch_up(user.pk)
+    snapshot = make_snapshot(make_thread(user, ["Which was the best place for cake?"]))
+    (row,) = [row for row in page_of(snapshot).known if row.passages]
+    assert [answer[passage.start : passage.end] for passage in row.passages] == [part.text for part in row.passages]
+    given = [passage for passage in row.passages if passage.included]
+    assert any("Konditori Lyra" in passage.text for passage in given)
+    assert row.tokens == sum(passage.tokens for passage in given)
+    page = staff.read(page_url("contextsnapshot", snapshot.pk)).text
+    assert f"characters {given[0].start:,}–{given[0].end:,}" in as_read(page)
 
 
 def test_the_page_of_eighty_turns_takes_at_most_twelve_statements(signed_in: SignIn) -> None:

@@ -22,7 +22,7 @@ from memory.forgetting import Clearing
 from memory.index import word_index
 from memory.index.index_turns import catch_up
 from memory.index.word_index import SaidTurn
-from memory.models import Consolidation, DailySummary, IndexedTurn, Memory, ThreadSummary, Topic
+from memory.models import Consolidation, DailySummary, IndexedPassage, Memory, ThreadSummary, Topic
 from memory.tags import thread_tag
 from tests.artifacts.factories import make_artifact
 from tests.conversations.factories import make_context, make_reply, make_snapshot, make_thread, make_user, record
@@ -136,7 +136,7 @@ def test_no_table_holds_any_of_it_afterwards(harbour: Harbour) -> None:
         == Clearing(messages=3, quotes=1, memories=1, topics=1, titles=1, summaries=2, snapshots=3, kept_artifacts=1)
     )
     assert rows_with(NEEDLE) == []
-    assert not IndexedTurn.objects.filter(thread=harbour.boat).exists()
+    assert not IndexedPassage.objects.filter(thread=harbour.boat).exists()
     assert not ReplyEvent.objects.filter(reply__thread=harbour.boat).exists()
 
 
@@ -250,7 +250,7 @@ def test_an_index_that_is_late_brings_nothing_back(harbour: Harbour) -> None:
     say(fresh(harbour.boat), "Hello again")
     word_index.store(harbour.user.pk, [late])
     catch_up(harbour.user.pk)
-    assert list(IndexedTurn.objects.filter(thread=harbour.boat).values_list("depth", "position")) == [(1, 4)]
+    assert list(IndexedPassage.objects.filter(thread=harbour.boat).values_list("depth", "position")) == [(1, 4)]
 
 
 def test_what_is_said_afterwards_is_a_part_of_its_own(harbour: Harbour) -> None:

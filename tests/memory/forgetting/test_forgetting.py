@@ -25,7 +25,7 @@ from conversations.runtime.db import read_only
 from conversations.threads import deletion
 from memory import forgetting
 from memory.index.index_turns import catch_up
-from memory.models import Consolidation, DailySummary, IndexedTurn, Memory, ThreadSummary, Topic
+from memory.models import Consolidation, DailySummary, IndexedPassage, Memory, ThreadSummary, Topic
 from memory.sources.recall import RecallQuery, search
 from tests.artifacts.factories import make_artifact
 from tests.conversations.factories import make_context, make_reply, make_snapshot, make_thread, make_user, record
@@ -322,7 +322,7 @@ def test_a_blanked_turn_keeps_its_place(month: Month) -> None:
     )  # fmt: skip
     assert 0 < after.token_count < before.token_count and after.token_total == before.token_total
     assert after.forgotten_at
-    rows = IndexedTurn.objects.filter(thread=month.told, depth=1)
+    rows = IndexedPassage.objects.filter(thread=month.told, depth=1)
     assert list(rows.values_list("terms", "length")) == [([], 0)]
 
 
@@ -391,7 +391,7 @@ def test_everything_goes_but_the_conversations(month: Month) -> None:
         (month.told.id, 1, 2), (month.asked.id, 1, 3), (month.elsewhere.id, 1, 2),
     ]  # fmt: skip
     assert {(part.text, *part.key_moments, *part.sources, part.stale_since) for part in parts} == {("", None)}
-    assert {*chain(*IndexedTurn.objects.values_list("terms", flat=True))} == set()
+    assert {*chain(*IndexedPassage.objects.values_list("terms", flat=True))} == set()
     catch_up(month.user.pk)
     with read_only():
         assert search(RecallQuery(user_id=month.user.pk, text=QUESTION, at=timezone.now())) == []

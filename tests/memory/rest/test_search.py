@@ -12,7 +12,7 @@ from conversations.models import ContextSnapshot, Message, Thread
 from conversations.providers.base import RECALLED
 from conversations.providers.quoting import day
 from conversations.runtime.db import in_database
-from memory.models import IndexedTurn, Vocabulary
+from memory.models import IndexedPassage, Vocabulary
 from tests import model_scripts as scripts
 from tests.conversations.rest.client import Api
 from tests.memory.factories import make_memory, make_preferences
@@ -50,20 +50,20 @@ async def test_turns_and_memories_are_found_with_their_source(user: User, api: A
 
 async def test_what_was_said_is_in_the_index_once_the_reply_has_ended(api: Api) -> None:
     sent = await api.post("threads/new/messages/", {"content": "My boat is called Marisol."})
-    rows = IndexedTurn.objects.filter(thread=sent.body["thread"]).values_list("depth", flat=True)
+    rows = IndexedPassage.objects.filter(thread=sent.body["thread"]).values_list("depth", flat=True)
     while [depth async for depth in rows.order_by("depth").all()] != [1, 2]:  # noqa: ASYNC110  # nobody tells of it
         await asyncio.sleep(0.01)
 
 
 async def test_what_was_imported_is_found_at_once_and_no_longer_once_it_is_deleted(user: User, api: Api) -> None:
-    turns = [{"role": "user", "content": f"Turn {n} of the boat talk."} for n in range(60)]
+    turns = [{"role": "user", "content": f"Turn {n} of the boat talk."} for n in range(110)]
     imported = await api.post("import/", {"format": "openbook/1", "threads": [{"messages": turns}]})
-    assert (await IndexedTurn.objects.acount(), (await Vocabulary.objects.aget(user=user)).turns) == (60, 60)
+    assert (await IndexedPassage.objects.acount(), (await Vocabulary.objects.aget(user=user)).turns) == (110, 110)
     results = await search_memories(api, "boat turn 7")
     assert results[0]["content"] == "Turn 7 of the boat talk."
-    assert len(await search_memories(api, "boat talk")) == 50
+    assert len(await search_memories(api, "boat talk")) == 100
     await api.call("DELETE", f"threads/{imported.body['threads'][0]['id']}/")
-    assert (await search_memories(api, "boat turn 7"), await IndexedTurn.objects.acount()) == ([], 0)
+    assert (await search_memories(api, "boat turn 7"), await IndexedPassage.objects.acount()) == ([], 0)
 
 
 async def test_what_was_said_in_another_thread_stands_beside_the_question_and_is_accounted_for(

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from conversations.context.reasons import Reason
 from conversations.context.sessions import Session
-from conversations.context.sources import Fitted, MessageQuery, SourceItem
+from conversations.context.sources import Fitted, MessageQuery, SourceItem, TurnItem
 from conversations.context.token_estimate import estimate_tokens
 from conversations.models import Message, Thread
 from conversations.providers.base import RECALLED
@@ -25,8 +25,9 @@ from conversations.providers.quoting import quoted_texts
 from conversations.runtime.db import read_only
 from conversations.threads.deletion import allow_deletion, delete_thread
 from memory.index.index_turns import catch_up
-from memory.models import IndexedTurn
-from memory.sources.recall import Candidate, RecallQuery, RecallSource, fitted, search
+from memory.models import IndexedPassage
+from memory.sources.passages import Candidate, fitted
+from memory.sources.recall import RecallQuery, RecallSource, search
 from tests.artifacts.factories import make_artifact
 from tests.conversations.factories import make_thread
 from tests.memory.factories import make_memory
@@ -74,6 +75,151 @@ def test_what_is_recalled_keeps_its_room_and_every_row_is_accounted_for(texts: l
     assert {str(turn.id) for turn in recalled.turns} == given_here
 
 
+SENTENCES = [f"This is sentence {n} of the answer." for n in range(12)]
+ANSWER = " ".join(SENTENCES)
+
+
+@given(st.lists(st.tuples(st.integers(0, 11), st.booleans()), unique_by=lambda pair: pair[0]), st.integers(0, 400))
+def test_passages_of_a_turn_are_literal_in_order_and_accounted_for_once(
+    chosen: list[tuple[int, bool]], room: int
+) -> None:
+    """One item a turn, in it each passage with its own fate."""
+    id, thread = uuid.uuid4(), uuid.uuid4()
+    offered = [passage_of(number, id, thread, left_out=gone) for number, gone in chosen]
+    recalled = fitted(offered, room, here=None)
+    assert estimate_tokens(recalled.text) <= room or not recalled.text
+    assert len(recalled.items) == min(1, len(offered))
+    for item in recalled.items:
+        assert isinstance(item, TurnItem)
+        assert [ANSWER[part.start : part.end] for part in item.passages] == [SENTENCES[n] for n in sorted(dict(chosen))]
+        given_parts = [ANSWER[part.start : part.end] for part in item.passages if part.included]
+        assert [sentence for sentence in SENTENCES if sentence in recalled.text.removeprefix(RECALLED)] == given_parts
+        assert item.included == bool(given_parts)
+        assert item.tokens == sum(part.tokens for part in item.passages)
+        assert all(part.included == (part.reason is Reason.RECALLED) == bool(part.tokens) for part in item.passages)
+        assert recalled.text.count("[…]") >= (0 < len(given_parts) < len(SENTENCES))
+
+
+def passage_of(number: int, id: uuid.UUID, thread: uuid.UUID, *, left_out: bool) -> Candidate:
+    start = ANSWER.index(SENTENCES[number])
+    return Candidate(
+        kind="message",
+        id=id,
+        text=SENTENCES[number],
+        at=NOW,
+        score=100 - number,
+        role="assistant",
+        thread=thread,
+        depth=2,
+        position=2,
+        start=start,
+        end=start + len(SENTENCES[number]),
+        head="This is the head" if number else "",
+        is_whole=False,
+        is_last=number == len(SENTENCES) - 1,
+        left_out=Reason.REPEATED if left_out else None,
+    )
+
+
+@pytest.mark.django_db
+class TestPassages:
+    LONG = "\n\n".join(
+        [
+            "Here is what I would do on such a journey, in the order in which I would do it.",
+            *(
+                f"Step {n}: pack what you need for such a journey, and take {n} more of it than you think."
+                for n in range(20)
+            ),
+            "The best place to eat is Konditori Lyra, right behind the harbour.",
+            *(
+                f"Hint {n}: keep what is dear to you in the {n}th bag, and have an eye on such a bag."
+                for n in range(20)
+            ),
+        ]
+    )
+
+    def test_of_a_long_answer_the_passage_is_recalled_with_its_beginning_and_marks(self, user: User) -> None:
+        here = make_thread(user)
+        thread = tell_turns(user, "What should I know?", self.LONG)
+        recalled = reminded(user, here, "Where did you say is the best place to eat?")
+        (line,) = [line for line in recalled.text.splitlines() if line.startswith("- assistant")]
+        assert line.startswith('- assistant: "Here is what I would do on such a journey') and line.endswith(' […]"')
+        assert "Konditori Lyra, right behind the harbour." in line and len(line) < 700
+        (item,) = [
+            item for item in recalled.items if item.included and item.id == str(thread.messages.get(position=2).id)
+        ]
+        assert isinstance(item, TurnItem)
+        assert any("Lyra" in self.LONG[part.start : part.end] for part in item.passages if part.included)
+
+    def test_a_short_fact_is_not_pushed_out_by_long_answers_about_the_same(self, user: User) -> None:
+        here = make_thread(user)
+        for n in range(6):
+            tell_turns(user, f"Any hints for journey {n}?", self.LONG, at=NOW - timedelta(days=n + 1))
+        tell_turns(user, "On the journey I lost my red umbrella.", "I'm sorry.", at=NOW - timedelta(days=30))
+        assert "I lost my red umbrella" in reminded(user, here, "What did I lose on the journey?").text
+
+    def test_a_retry_of_fewer_passages_leaves_none_of_the_old(self, user: User) -> None:
+        thread = tell_turns(user, "What should I know?", self.LONG)
+        Message.objects.filter(thread=thread, position=2).update(is_active=False)
+        Message.objects.create(
+            thread=thread,
+            position=3,
+            depth=2,
+            role="assistant",
+            text="Nothing.",
+            token_count=9,
+            token_total=20,
+            created_at=NOW,
+        )
+        Thread.objects.filter(id=thread.id).update(updated_at=timezone.now(), last_position=3)
+        catch_up(user.pk)
+        rows = IndexedPassage.objects.filter(thread=thread).order_by("depth", "number")
+        assert list(rows.values_list("depth", "number", "position")) == [(1, 0, 1), (2, 0, 3)]
+
+    def test_what_was_told_of_a_day_is_found_by_the_day(self, user: User) -> None:
+        tell_turns(
+            user, *SMALL_TALK, "Yesterday the twins were born.", *SMALL_TALK, at=datetime(2026, 3, 4, tzinfo=UTC)
+        )
+        tell_turns(user, *SMALL_TALK, at=datetime(2026, 3, 3, tzinfo=UTC))
+        assert recalled_texts(user, "What happened on 3 March 2026?")[0] == "Yesterday the twins were born."
+
+
+@pytest.mark.django_db
+class TestWords:
+    @pytest.mark.parametrize(
+        ("said", "asked"),
+        [
+            ("i bought a bike 4 my mums bday", "What did I buy for my mother's birthday?"),
+            ("caamping was a disaster", "How was the camping?"),
+            ("we went to the cinema", "How often did they go to the movies?"),
+            ("The rent is 3 hundred", "Is it three hundred?"),
+            ("soooo many zebras", "Zebras?"),
+            ("Ich bin nach Graz gefahren.", "Wann fährst du nach Graz?"),
+            ("J'ai vu un aigle.", "Où as-tu pu voir l'aigle ?"),
+            ("Ayer hice una tortilla.", "¿Quién sabe hacer tortilla?"),
+            ("Дети любят мороженое.", "Что любит ребёнок?"),
+            ("اشتريت السيارة الجديدة", "أين سيارتي الجديدة؟"),
+        ],
+    )
+    def test_other_forms_short_forms_and_misspellings_are_found(self, user: User, said: str, asked: str) -> None:
+        tell_turns(user, *SMALL_TALK * 5, said, *SMALL_TALK * 5)
+        assert recalled_texts(user, asked)[0] == said
+
+    def test_who_speaks_in_one_of_many_conversations_is_known_by_name(self, user: User) -> None:
+        tell_turns(user, *["Ada: I like my garden.", "Bob: I like it, too."] * 5, at=NOW - timedelta(days=90))
+        for n in range(30):
+            tell_turns(user, *[f"Something about the garden, {n} {m}." for m in range(10)], at=NOW - timedelta(days=n))
+        assert [text[:3] for text in recalled_texts(user, "What does Ada say of her garden?")[:1]] == ["Ada"]
+
+    def test_the_conversation_that_is_asked_in_comes_first(self, user: User) -> None:
+        for n in range(5):
+            tell_turns(user, f"The boat is number {n}.", "So it is.", at=NOW - timedelta(days=n))
+        here = tell_turns(user, "The boat is called Marisol.", "A fine name.", at=NOW - timedelta(days=200))
+        query = RecallQuery(user_id=user.pk, text="Which boat?", at=NOW, thread_id=here.id, before=9)
+        with read_only():
+            assert search(query)[0].text == "The boat is called Marisol."
+
+
 @pytest.mark.django_db
 class TestRanking:
     @INDEXED
@@ -117,11 +263,11 @@ class TestWhoseAndWhat:
         tell_turns(other_user, "The boat is for sale.", indexed=False)
         mine = tell_turns(user, *SMALL_TALK)
         # Even if two users' terms were the same number.
-        terms = IndexedTurn.objects.filter(user=other_user).values_list("terms", flat=True)
-        IndexedTurn.objects.filter(thread=mine, depth=1).update(terms=[number for some in terms for number in some])
+        terms = IndexedPassage.objects.filter(user=other_user).values_list("terms", flat=True)
+        IndexedPassage.objects.filter(thread=mine, depth=1).update(terms=[number for some in terms for number in some])
         assert (
             recalled_texts(user, "The boat called Marisol"),
-            len(recalled_texts(other_user, "The boat called Marisol")),
+            len(recalled_texts(other_user, "The boat")),
         ) == ([], 3)
 
     @INDEXED
@@ -144,7 +290,7 @@ class TestWhoseAndWhat:
         catch_up(user.pk)
         assert set(recalled_texts(user, "the boat Aurora")) == both
         delete_thread(thread)
-        assert (recalled_texts(user, "the boat Aurora"), IndexedTurn.objects.count()) == ([], 0)
+        assert (recalled_texts(user, "the boat Aurora"), IndexedPassage.objects.count()) == ([], 0)
 
     def test_a_request_whose_artifact_was_made_is_not_recalled(self, user: User) -> None:
         thread = tell_turns(user, "Write the boat plan.", "Here is the boat plan.", "Which boat?", "A small boat.")
@@ -200,7 +346,7 @@ class TestWhoseAndWhat:
         assert recalled_texts(user, "boat turn 699")[0] == "Turn 699 of the boat talk."
         catch_up(user.pk)
         catch_up(user.pk)
-        assert IndexedTurn.objects.filter(thread=thread).count() == 700
+        assert IndexedPassage.objects.filter(thread=thread).count() == 700
         assert recalled_texts(user, "boat turn 7")[0] == "Turn 7 of the boat talk."
 
     def test_only_what_the_person_may_be_reminded_of_here_is_found(self, user: User, other_user: User) -> None:
@@ -285,7 +431,7 @@ def reminded(user: User, here: Thread, text: str, given: Sequence[SourceItem] = 
 def test_a_source_that_stalls_or_fails_costs_recall_only(user: User) -> None:
     here = make_thread(user, ["The boat is called Marisol."])
     with psycopg.connect(os.environ["DATABASE_URL"], dbname=connection.settings_dict["NAME"]) as other:
-        other.execute("LOCK TABLE memory_indexedturn")
+        other.execute("LOCK TABLE memory_indexedpassage")
         stalled = reminded(user, here, "the boat")
     with connection.cursor() as cursor:
         cursor.execute("ALTER TABLE memory_vocabulary RENAME TO gone")

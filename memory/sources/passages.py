@@ -1,0 +1,194 @@
+"""What was found for a message as lines beside it: passages of turns and facts, by day and conversation. Pure."""
+
+import uuid
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from itertools import groupby
+
+from conversations.context.budget import SMALLEST_MARK
+from conversations.context.excerpts import bullet
+from conversations.context.reasons import Reason
+from conversations.context.sources import Fitted, PassageItem, ScoredItem, SourceItem, TurnItem
+from conversations.context.token_estimate import estimate_tokens
+from conversations.context.windowing import Turn
+from conversations.providers.base import RECALLED
+from conversations.providers.quoting import quotation, remembered_heading, said_heading
+from conversations.runtime.text import clean
+from memory.language.words import speaker
+
+LEAST = 12
+"""Tokens that no line is shorter than."""
+NEAR = 8
+"""Characters of white space that may lie between a passage and the next."""
+HEAD = 80
+"""Characters of a turn's beginning, before the passages of it."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Candidate:
+    """A passage of a turn, or a fact, by how much it bears on the text. A fact is of no thread.
+
+    ``text`` are the characters from ``start`` to before ``end`` of the turn, ``head`` its beginning where they are not that.
+    ``times`` is how often the same was said, ``left_out`` why it may not be given.
+    """
+
+    kind: str
+    id: uuid.UUID
+    text: str
+    at: datetime
+    score: float
+    role: str = ""
+    thread: uuid.UUID | None = None
+    depth: int = 0
+    position: int = 0
+    start: int = 0
+    end: int = 0
+    head: str = ""
+    is_whole: bool = True
+    is_last: bool = True
+    times: int = 1
+    left_out: Reason | None = None
+
+    @property
+    def key(self) -> tuple[uuid.UUID, int]:
+        return self.id, self.start
+
+
+def fitted(candidates: Iterable[Candidate], room: int, *, here: uuid.UUID | None) -> Fitted:
+    """As many of the candidates as fit so many tokens, best first; by day and conversation, in the order of their time, as
+    what was said then."""
+    chosen: dict[uuid.UUID, list[Candidate]] = {}
+    tokens: dict[tuple[uuid.UUID, int], int] = {}
+    considered: dict[uuid.UUID, list[Candidate]] = {}
+    places: set[tuple[date, str]] = set()
+    left, is_exact = room - estimate_tokens(RECALLED), True
+    for candidate in candidates:
+        considered.setdefault(candidate.id, []).append(candidate)
+        if candidate.left_out:
+            continue
+        if left < LEAST and not is_exact:  # the lines together take less than one by one
+            left, is_exact = room - estimate_tokens(_render(chosen.values(), here)), True
+        if left < LEAST:
+            continue
+        others = chosen.get(candidate.id, [])
+        cost = _line_tokens([*others, candidate]) - _line_tokens(others)
+        heading = 0 if _place(candidate) in places else estimate_tokens(_heading(candidate, here)) + 1
+        if cost + heading <= left:
+            left, is_exact = left - cost - heading, False
+            places.add(_place(candidate))
+            chosen[candidate.id] = [*others, candidate]
+            tokens[candidate.key] = cost
+    items = [
+        _item(passages, tokens)
+        for id, passages in considered.items()
+        # What is left out of the thread itself is told by the account of its turns.
+        if id in chosen or passages[0].thread is None or passages[0].thread != here
+    ]
+    items.sort(key=lambda item: not item.included)
+    if not chosen:
+        return Fitted(items=items)
+    return Fitted(
+        text=_render(chosen.values(), here),
+        items=items,
+        turns=[_turn(passages[0]) for passages in chosen.values() if passages[0].thread and passages[0].thread == here],
+    )
+
+
+def line_of(passages: Sequence[Candidate]) -> str:
+    """The passages of one turn, in their order, with marks where it was cut; or the fact."""
+    first = passages[0]
+    if first.kind == "memory":
+        return bullet(first.text)
+    named, _ = speaker(first.head or first.text)
+    text = first.text if first.is_whole else "".join(_pieces(sorted(passages, key=lambda passage: passage.start)))
+    times = max(passage.times for passage in passages)
+    return quotation(" ".join(clean(text).split()), role="" if named else first.role, times=times)
+
+
+def _pieces(passages: Sequence[Candidate]) -> Iterator[str]:
+    first, last = passages[0], passages[-1]
+    if first.head:
+        yield first.head.rsplit(" ", 1)[0]
+        yield SMALLEST_MARK
+    end = first.start
+    for passage in passages:
+        yield " " if passage.start - end <= NEAR else SMALLEST_MARK
+        yield passage.text
+        end = passage.end
+    if not last.is_last:
+        yield SMALLEST_MARK
+
+
+def _line_tokens(passages: Sequence[Candidate]) -> int:
+    return estimate_tokens(line_of(passages)) + 1 if passages else 0
+
+
+def _turn(candidate: Candidate) -> Turn:
+    return Turn(
+        id=candidate.id,
+        position=candidate.position,
+        depth=candidate.depth,
+        role=candidate.role,
+        content=[],
+        token_count=0,
+    )
+
+
+def _render(chosen: Iterable[Sequence[Candidate]], here: uuid.UUID | None) -> str:
+    in_time = sorted(
+        chosen,
+        key=lambda passages: (*_place(passages[0]), passages[0].at, passages[0].depth, str(passages[0].id)),
+    )
+    lines = [RECALLED]
+    for _, group in groupby(in_time, key=lambda passages: _place(passages[0])):
+        turns = list(group)
+        lines += [_heading(turns[0][0], here), *map(line_of, turns)]
+    return "\n".join(lines)
+
+
+def _place(candidate: Candidate) -> tuple[date, str]:
+    return candidate.at.astimezone(UTC).date(), str(candidate.thread or "")
+
+
+def _heading(candidate: Candidate, here: uuid.UUID | None) -> str:
+    at = candidate.at.astimezone(UTC)
+    return said_heading(at, here=candidate.thread == here) if candidate.thread else remembered_heading(at)
+
+
+def _item(passages: Sequence[Candidate], tokens: dict[tuple[uuid.UUID, int], int]) -> SourceItem:
+    """A turn with its passages, each with its own fate, or a fact."""
+    first = passages[0]
+    shown = [passage for passage in passages if passage.key in tokens]
+    item = ScoredItem(
+        kind=first.kind,
+        id=str(first.id),
+        included=bool(shown),
+        reason=Reason.RECALLED if shown else first.left_out or Reason.OVER_BUDGET,
+        tokens=sum(tokens[passage.key] for passage in shown),
+        score=round(first.score, 2),
+    )
+    if first.thread is None:
+        return item
+    parts = [] if first.is_whole else [_part(passage, tokens) for passage in passages]
+    return TurnItem(
+        kind=item.kind,
+        id=item.id,
+        included=item.included,
+        reason=item.reason,
+        tokens=item.tokens,
+        score=item.score,
+        thread=str(first.thread),
+        position=first.position,
+        passages=sorted(parts, key=lambda part: part.start),
+    )
+
+
+def _part(passage: Candidate, tokens: dict[tuple[uuid.UUID, int], int]) -> PassageItem:
+    return PassageItem(
+        start=passage.start,
+        end=passage.end,
+        included=passage.key in tokens,
+        reason=Reason.RECALLED if passage.key in tokens else passage.left_out or Reason.OVER_BUDGET,
+        tokens=tokens.get(passage.key, 0),
+    )
