@@ -63,8 +63,6 @@ audit: .venv/dev.stamp ## known vulnerabilities of what the lock files name
 bench: .local/bench/stamp ## the benchmarks, side by side with their peers, as tables; ONLY=… for one of them
 	@exec .local/bench/bin/python -m tests.benchmarks $(ONLY)
 
-embeddings: .venv/embeddings.stamp ## the packages for OPENBOOK_EMBEDDINGS=on: what means the same is recalled too
-
 otel: .venv/otel.stamp ## the packages for OTEL_EXPORTER_OTLP_ENDPOINT: a collector is told of replies
 
 pydantic: .venv/pydantic.stamp ## the package for threads as the history of PydanticAI's agents
@@ -77,11 +75,10 @@ COMPILE = "$(UV)" pip compile pyproject.toml --quiet --upgrade --universal --pyt
 
 lock: $(filter .local/%,$(UV)) ## the newest versions that pyproject.toml allows, into requirements*.txt
 	$(COMPILE) --output-file requirements.txt
-	$(COMPILE) --extra embeddings --constraints requirements.txt --output-file requirements-embeddings.txt
-	$(COMPILE) --extra otel --constraints requirements-embeddings.txt --output-file requirements-otel.txt
+	$(COMPILE) --extra otel --constraints requirements.txt --output-file requirements-otel.txt
 	$(COMPILE) --extra pydantic-ai --constraints requirements-otel.txt --output-file requirements-pydantic.txt
-	$(COMPILE) --group dev --constraints requirements-embeddings.txt --constraints requirements-otel.txt \
-		--constraints requirements-pydantic.txt --output-file requirements-dev.txt
+	$(COMPILE) --group dev --constraints requirements-otel.txt --constraints requirements-pydantic.txt \
+		--output-file requirements-dev.txt
 	$(COMPILE) --group dev --group peers --constraints requirements.txt --output-file requirements-peers.txt
 
 clean: ## remove what the other targets made, except for the data: database, secret key
@@ -111,11 +108,10 @@ clean: ## remove what the other targets made, except for the data: database, sec
 	@touch $@
 
 INSTALLED_dev := the Python packages for development
-INSTALLED_embeddings := a small model, and what runs it (about 110 MB)
 INSTALLED_otel := the SDK of OpenTelemetry
 INSTALLED_pydantic := PydanticAI
 
-$(addprefix .venv/,dev.stamp embeddings.stamp otel.stamp pydantic.stamp): \
+$(addprefix .venv/,dev.stamp otel.stamp pydantic.stamp): \
 	.venv/%.stamp: requirements-%.txt .venv/run.stamp
 	@echo "Installing $(INSTALLED_$*) ..."
 	@"$(UV)" pip install --quiet --compile-bytecode --python "$(PYTHON)" --require-hashes -r $<
@@ -152,4 +148,4 @@ node_modules/.dev.stamp: node_modules/.stamp
 	@"$(PYTHON)" manage.py collectstatic --noinput --verbosity 0
 	@touch $@
 
-.PHONY: help run dev demo test test-fast soak check audit bench embeddings otel pydantic password lock clean
+.PHONY: help run dev demo test test-fast soak check audit bench otel pydantic password lock clean

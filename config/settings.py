@@ -178,8 +178,6 @@ OPENBOOK_MEMORY_BACKEND = env("OPENBOOK_MEMORY_BACKEND", "postgres")
 OPENBOOK_MEMORY_SECONDS = float(env("OPENBOOK_MEMORY_SECONDS", "1"))
 SUPERMEMORY_API_KEY = env("SUPERMEMORY_API_KEY")
 SUPERMEMORY_BASE_URL = env("SUPERMEMORY_BASE_URL", "https://api.supermemory.ai")
-# Recall by meaning besides words: with the optional packages only
-OPENBOOK_EMBEDDINGS = env_switch("OPENBOOK_EMBEDDINGS")
 
 # People and limits
 OPENBOOK_SIGNUP = env_switch("OPENBOOK_SIGNUP")

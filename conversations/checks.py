@@ -8,7 +8,6 @@ from django.core.checks import CheckMessage, Error, Warning, register
 from conversations.providers import PROVIDERS, get_provider, prices, usable_key
 from conversations.runtime import telemetry
 from memory.backends import BACKENDS
-from memory.index import embed_turns
 
 
 @register()
@@ -75,14 +74,6 @@ def supermemory_problems() -> list[CheckMessage]:
         hint = "Set SUPERMEMORY_BASE_URL to a URL that starts with https://, or leave it out."
         problems.append(Error("SUPERMEMORY_BASE_URL is not an HTTP URL.", hint=hint, id="openbook.E013"))
     return problems
-
-
-@register()
-def embeddings_are_possible(**kwargs: Any) -> list[CheckMessage]:
-    """A warning only: recall goes on by words."""
-    if not settings.OPENBOOK_EMBEDDINGS or not (problem := embed_turns.obstacle()):
-        return []
-    return [Warning(f"Nothing is recalled by its meaning. {problem}", hint=embed_turns.REMEDY, id="openbook.W001")]
 
 
 @register()

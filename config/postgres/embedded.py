@@ -254,6 +254,7 @@ def _set_up(folder: Path) -> None:
         with psycopg.connect(url(folder, role=SUPERUSER, database="template1"), autocommit=True) as connection:
             if connection.execute("SELECT 1 FROM pg_database WHERE datname = 'openbook'").fetchone():
                 return
+            # Unused by now, but the dump of an earlier database creates it, which takes a superuser.
             if connection.execute("SELECT 1 FROM pg_available_extensions WHERE name = 'vector'").fetchone():
                 connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
             if not connection.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", [ROLE]).fetchone():

@@ -43,7 +43,7 @@ from conversations.models import Assistant, Message, Thread
 from conversations.runtime import long_work
 from memory.consolidation import consolidation_state
 from memory.consolidation.store import remake_days
-from memory.index import embed_turns, word_index
+from memory.index import word_index
 from memory.index.index_turns import catch_up
 from memory.models import Memory, Preferences, ThreadSummary, Topic
 from memory.services import preferences_of, zone_of
@@ -89,9 +89,8 @@ def store(
             raise taken from None
         raise
     turns = sum(count for _, count in stored.threads)
-    with suppress(long_work.Cancelled, DatabaseError):  # it is stored, whatever becomes of this
-        embed_turns.catch_up_if_possible(user.pk)
-        if turns >= MANY:
+    if turns >= MANY:
+        with suppress(long_work.Cancelled, DatabaseError):  # it is stored, whatever becomes of this
             _tell_planner()
     log.info("imported", extra={"threads": len(stored.threads), "turns": turns, "memories": stored.memories})
     return stored

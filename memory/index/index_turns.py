@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from conversations.models import Thread
 from conversations.runtime.sql_files import read_statements
-from memory.index import embed_turns, word_index
+from memory.index import word_index
 from memory.index.word_index import SaidTurn
 
 log = logging.getLogger("openbook.recall")
@@ -46,8 +46,6 @@ def catch_up_if_possible(user_id: int) -> None:
         catch_up(user_id)
     except DatabaseError as error:
         log.warning("can't index turns yet", extra={"user_id": user_id, "cause": type(error).__name__})
-        return
-    embed_turns.catch_up_if_possible(user_id)
 
 
 def said_turn(row: Mapping[str, Any]) -> SaidTurn:

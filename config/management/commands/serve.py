@@ -23,7 +23,6 @@ from config.server.daphne import make_server
 from config.server.lifespan import stop_on_signals
 from config.worker.child_process import Child
 from conversations.runtime.db import close_pool
-from memory.index import embed_turns
 
 SUPERUSER = "DATABASE_URL names a superuser, who may read the server's files: use a role that owns its database alone."
 LOCK = 0x6F70656E  # "open": PostgreSQL's advisory locks are known by number
@@ -53,8 +52,6 @@ class Command(BaseCommand):
                 )
             with one_at_a_time():
                 call_command("migrate", interactive=False, verbosity=0)
-                if settings.OPENBOOK_EMBEDDINGS and (problem := embed_turns.prepare()):
-                    self.stderr.write(f"{problem} Recall goes by words alone.")
             try:
                 self.serve(host, port, attached)
             finally:

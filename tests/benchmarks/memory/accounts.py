@@ -3,12 +3,11 @@
 import uuid
 from collections.abc import Sequence
 
-from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import connection
 
 from conversations.models import Message, Thread
-from memory.index import embed_turns, index_turns, word_index
+from memory.index import index_turns, word_index
 from memory.index.word_index import SaidTurn
 from tests.benchmarks.talk.shapes import Conversation
 from tests.conversations.factories import chain, make_thread
@@ -20,10 +19,8 @@ def store(user: User, conversations: Sequence[Conversation]) -> dict[str, uuid.U
     """A thread for each; their ids by the conversations'."""
     threads = {conversation.id: store_thread(user, conversation) for conversation in conversations}
     index_turns.catch_up(user.pk)  # counts the words
-    if settings.OPENBOOK_EMBEDDINGS:
-        embed_turns.catch_up(user.pk)
     with connection.cursor() as cursor:
-        cursor.execute("ANALYZE conversations_message, conversations_thread, memory_indexedturn")
+        cursor.execute("ANALYZE conversations_message, conversations_thread, memory_indexedpassage")
     return {conversation_id: thread.id for conversation_id, thread in threads.items()}
 
 

@@ -1,12 +1,11 @@
 """``make bench ONLY=memory``: how much of what questions rest on is recalled, by budget, kind of talk, and size of account.
 
-Beside it what PostgreSQL's ``ts_rank``, BM25 over whole turns and embeddings alone find of it. With options:
+Beside it what PostgreSQL's ``ts_rank``, BM25 over whole turns and static embeddings find of it. With options:
 ``python -m tests.benchmarks.memory [--quick] [--data FILE] [--profile NAME] …``.
 """
 
 import argparse
 import math
-import sys
 import time
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,7 +13,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import OperationalError, transaction
 from django.utils import timezone
@@ -22,7 +20,6 @@ from django.utils import timezone
 from conversations.models import Assistant, text_blocks
 from conversations.replies import model_requests
 from conversations.runtime.db import read_only
-from memory.index import embed_turns
 from memory.sources.recall import RecallQuery, search
 from tests.benchmarks.measuring import doing
 from tests.benchmarks.memory import others
@@ -67,8 +64,6 @@ def main(arguments: Sequence[str] = ()) -> None:
         budgets=not (options.quick or options.ours_alone or options.search_only),
         others=not (options.quick or options.ours_alone),
     )
-    if settings.OPENBOOK_EMBEDDINGS and (problem := embed_turns.prepare()):
-        sys.exit(problem)
     conversations = read_corpus(options)
     for account in options.account or ([ALONE] if options.quick else TITLES):
         results = list(measure(conversations, account, plan, options.beside))

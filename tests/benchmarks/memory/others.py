@@ -1,19 +1,17 @@
 """Other ways to find turns, each by itself: PostgreSQL's ``ts_rank``, BM25 over words as they stand, and static embeddings."""
 
-import json
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from heapq import nlargest
 from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 from django.db import connection
-
-from memory.index import embeddings
-from memory.index.embeddings import NoModel
 
 MOST = 50
 K1, B = 1.2, 0.75
@@ -25,6 +23,12 @@ SELECT text FROM bench_turns, words
 WHERE vector @@ query ORDER BY ts_rank(vector, query) DESC LIMIT %(most)s
 """
 
+PACKAGE = "wordllama"
+WEIGHTS = Path("weights", "l2_supercat_256.safetensors")
+TOKENIZER = Path("tokenizers", "l2_supercat_tokenizer_config.json")
+LONGEST_TEXT = 4_000
+"""Characters of a text that are looked at: the mean of many words means nothing any more."""
+
 POINTS: dict[str, Any] = {}
 """Of turns that were embedded before: unrelated ones stand beside one conversation after another."""
 
@@ -34,10 +38,7 @@ type Way = Callable[[str], Sequence[str]]
 def ways(turns: Sequence[str], language: str) -> Mapping[str, Way]:
     """Each gives the turns that it finds for a text, best first."""
     candidates = {"ts_rank": ts_rank(turns, language), "BM25": bm25(turns)}
-    try:
-        return candidates | {"meaning": by_meaning(turns)}
-    except NoModel:
-        return candidates
+    return candidates | {"static": static_embeddings(turns)} if find_spec(PACKAGE) else candidates
 
 
 def ts_rank(turns: Sequence[str], language: str) -> Way:
@@ -90,18 +91,35 @@ def words(text: str) -> list[str]:
     return WORD.findall(text.casefold())
 
 
-def by_meaning(turns: Sequence[str]) -> Way:
-    """Raises ``NoModel``."""
-    model = embeddings.model()
+def static_embeddings(turns: Sequence[str]) -> Way:
+    """By how close a turn's mean of its words' vectors is to the text's."""
     numpy = import_module("numpy")
     fresh = list(dict.fromkeys(turn for turn in turns if turn not in POINTS))
-    for turn, embedded in zip(fresh, model.embed(fresh), strict=True):
-        POINTS[turn] = numpy.array(json.loads(embedded), dtype="float32")
+    POINTS.update(zip(fresh, embed(fresh), strict=True))
     points = numpy.array([POINTS[turn] for turn in turns])
 
     def search(text: str) -> list[str]:
-        (point,) = model.embed([text])
-        closeness = points @ numpy.array(json.loads(point), dtype="float32")
-        return [turns[number] for number in numpy.argsort(-closeness)[:MOST]]
+        (point,) = embed([text])
+        return [turns[number] for number in numpy.argsort(-(points @ point))[:MOST]]
 
     return search
+
+
+def embed(texts: Sequence[str]) -> Iterator[Any]:
+    tokenizer, rows = model()
+    for token in tokenizer.encode_batch([text[:LONGEST_TEXT] for text in texts], add_special_tokens=False):
+        mean = rows[[id for id in token.ids if id < len(rows)]].astype("float32").sum(axis=0)
+        yield mean / (float(mean @ mean) ** 0.5 or 1.0)
+
+
+@cache
+def model() -> tuple[Any, Any]:
+    """The tokenizer, and a vector for each of its tokens; both lie within the package, and nothing is downloaded."""
+    spec = find_spec(PACKAGE)
+    assert spec and spec.submodule_search_locations
+    folder = Path(spec.submodule_search_locations[0])
+    tokenizer = import_module("tokenizers").Tokenizer.from_file(str(folder / TOKENIZER))
+    tokenizer.no_padding()
+    tokenizer.no_truncation()
+    (rows,) = import_module("safetensors.numpy").load_file(folder / WEIGHTS).values()
+    return tokenizer, rows

@@ -172,12 +172,11 @@ def test_the_applications_role_has_no_power_over_the_server(least: psycopg.Conne
         least.execute(forbidden)
 
 
-def test_it_owns_its_database_and_nothing_else_and_vectors_are_there(least: psycopg.Connection) -> None:
+def test_it_owns_its_database_and_nothing_else(least: psycopg.Connection) -> None:
     role = "SELECT rolsuper, rolcreatedb, rolcreaterole, rolreplication, rolbypassrls FROM pg_roles WHERE rolname = %s"
     assert least.execute(role, ["openbook"]).fetchone() == (False,) * 5
     owned = "SELECT datname FROM pg_database WHERE datdba = current_user::regrole"
     assert least.execute(owned).fetchall() == [("openbook",)]
-    assert least.execute("SELECT '[1]'::vector <-> '[3]'").fetchone() == (2.0,)
 
 
 def test_no_port_is_open(used: Path) -> None:
@@ -289,7 +288,7 @@ def test_programs_in_a_folder_of_roots_alone_are_run_from_a_copy(folder: Path, t
         program = Path(f"/proc/{pid(folder)}/exe").readlink()
         assert (answer(url), program.is_relative_to(closed)) == (("openbook", "openbook", 1), False)
         with psycopg.connect(url) as connection:
-            assert connection.execute("SELECT '[1]'::vector <-> '[3]'").fetchone() == (2.0,)
+            connection.execute("DO $$ BEGIN END $$")  # by a library beside the programs
     assert not program.exists()
 
 
