@@ -19,11 +19,16 @@ def test_a_released_database_is_upgraded_with_all_that_it_holds(name: str, migra
         assert set(schema(old)) ^ set(schema(again)) == set()
         assert shipped(new) <= shipped(old)
         after = contents_of(old)
-        assert {table: after["rows"].get(table) for table in before["rows"]} == before["rows"]
+        kept = {table: count for table, count in before["rows"].items() if table not in REMADE}
+        assert {table: after["rows"].get(table) for table in kept} == kept
         assert (after["proven"], after["pages"]) == (before["proven"], [200])
         answer = manage(old, "chat", "--user", "ada", "--thread", "last", "How many cats do I have?")
         assert "two cats" in answer
+        assert contents_of(old)["rows"]["memory_indexedpassage"] > 0, "the index is filled again"
 
+
+REMADE = {"memory_indexedturn", "memory_vocabulary"}
+"""What is kept up beside the turns, and made anew where a migration gave it another form."""
 
 SHIPPED = {"artifacts_preset": "slug", "conversations_assistant": "slug", "conversations_model": "provider || name"}
 """What a row is known by, of each table that migrations fill."""

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from itertools import accumulate, combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db.backends.postgresql.psycopg_any import Jsonb
 
@@ -36,7 +36,7 @@ FACT = 5.2
 MOST_LOOKED_AT = 200
 LONG = 4
 """Letters of a word that can be told when it is misspelt."""
-PAIRS = 4
+PAIRS = 3
 TOGETHER = 4
 """How much more often two words stand together than by chance, about."""
 AFTERWARDS = timedelta(days=1)
@@ -84,6 +84,19 @@ class Word:
     @property
     def terms(self) -> tuple[int, ...]:
         return (self.term, *self.others)
+
+
+class RankedPassage(NamedTuple):
+    """Where a passage stands, as ``STATEMENT`` gives it: of the turn at a depth of a thread, which has so many ``passages``."""
+
+    thread: uuid.UUID
+    depth: int
+    number: int
+    position: int
+    start: int
+    size: int
+    passages: int
+    score: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -208,7 +221,7 @@ def values_of(
         "speakers": speakers,
         "person": term(query.user, role("user")),
         "wanted": wanted,
-        "scored": max(MOST_SCORED, 2 * wanted),
+        "scored": max(MOST_SCORED, wanted),
         "here": here,
         "before": before,
         "most": FEW_PASSAGES,

@@ -1,62 +1,62 @@
 -- name: rank
 -- What is common is known beforehand, what is rare is counted as it is found. The bits of a passage tell which of the twelve
 -- words it holds, t0 to t11 (NULL, which costs nothing, where there are fewer) or other forms of them: passages differ in few
--- combinations of them, and so each is weighed once. p0 to p3 are pairs of words that a passage may hold together. Of the thread that is asked in all
+-- combinations of them, and so each is weighed once. p0 to p2 are pairs of words that a passage may hold together. Of the thread that is asked in all
 -- that hold any of the words are looked at.
 WITH wanted AS (
-    SELECT * FROM unnest(%(known)s::float[]) WITH ORDINALITY AS wanted (known, number)
+    SELECT * FROM unnest(%(known)s::float[]) WITH ORDINALITY AS word (known, n)
 ), fresh AS (
     SELECT * FROM jsonb_populate_recordset(NULL::memory_indexedpassage, %(fresh)s)
 ), found AS (
     SELECT thread_id, depth, number, day, speaker, length, CASE WHEN terms && %(others)s::int[] THEN (
-            SELECT bit_or(1 << place) FROM unnest(%(others)s::int[], %(places)s::int[]) AS other (term, place)
+            SELECT bit_or(1 << n) FROM unnest(%(others)s::int[], %(places)s::int[]) AS other (term, n)
             WHERE term = ANY(terms)) ELSE 0 END | (
-        ((%(t0)s::int=ANY(terms))IS TRUE)::int*1
-        + ((%(t1)s::int=ANY(terms))IS TRUE)::int*2
-        + ((%(t2)s::int=ANY(terms))IS TRUE)::int*4
-        + ((%(t3)s::int=ANY(terms))IS TRUE)::int*8
-        + ((%(t4)s::int=ANY(terms))IS TRUE)::int*16
-        + ((%(t5)s::int=ANY(terms))IS TRUE)::int*32
-        + ((%(t6)s::int=ANY(terms))IS TRUE)::int*64
-        + ((%(t7)s::int=ANY(terms))IS TRUE)::int*128
-        + ((%(t8)s::int=ANY(terms))IS TRUE)::int*256
-        + ((%(t9)s::int=ANY(terms))IS TRUE)::int*512
-        + ((%(t10)s::int=ANY(terms))IS TRUE)::int*1024
-        + ((%(t11)s::int=ANY(terms))IS TRUE)::int*2048) AS bits
+        ((%(t0)s=ANY(terms))IS TRUE)::int*1
+        + ((%(t1)s=ANY(terms))IS TRUE)::int*2
+        + ((%(t2)s=ANY(terms))IS TRUE)::int*4
+        + ((%(t3)s=ANY(terms))IS TRUE)::int*8
+        + ((%(t4)s=ANY(terms))IS TRUE)::int*16
+        + ((%(t5)s=ANY(terms))IS TRUE)::int*32
+        + ((%(t6)s=ANY(terms))IS TRUE)::int*64
+        + ((%(t7)s=ANY(terms))IS TRUE)::int*128
+        + ((%(t8)s=ANY(terms))IS TRUE)::int*256
+        + ((%(t9)s=ANY(terms))IS TRUE)::int*512
+        + ((%(t10)s=ANY(terms))IS TRUE)::int*1024
+        + ((%(t11)s=ANY(terms))IS TRUE)::int*2048) AS bits
     FROM (
         (SELECT * FROM memory_indexedpassage
          WHERE user_id = %(user)s AND (terms && %(rare)s::int[] OR terms @> %(p0)s::int[] OR terms @> %(p1)s::int[]
-                                       OR terms @> %(p2)s::int[] OR terms @> %(p3)s::int[])
+                                       OR terms @> %(p2)s::int[])
          LIMIT %(most)s)
         UNION ALL
         SELECT * FROM memory_indexedpassage
-        WHERE thread_id = %(here)s::uuid AND terms && %(rest)s::int[] AND NOT terms && %(rare)s::int[]
+        WHERE thread_id = %(here)s AND terms && %(rest)s::int[] AND NOT terms && %(rare)s::int[]
         UNION ALL
         SELECT * FROM fresh
-    ) AS candidate
+    ) AS passage
 ), masks AS (
     SELECT bits, count(*) AS passages FROM found GROUP BY bits
 ), counted AS (
-    SELECT 1 << (number::int - 1) AS bit, greatest(%(passages)s::float, (SELECT sum(passages) FROM masks)) AS all_passages,
-           CASE WHEN known >= 0 THEN known ELSE coalesce(sum(passages), 0)::float END AS holding
-    FROM wanted LEFT JOIN masks ON bits & (1 << (number::int - 1)) > 0
-    GROUP BY number, known
+    SELECT 1 << (n::int - 1) AS bit, greatest(%(passages)s::float, (SELECT sum(passages) FROM masks)) AS every,
+           CASE WHEN known >= 0 THEN known ELSE coalesce(sum(passages), 0) END AS holding
+    FROM wanted LEFT JOIN masks ON bits & (1 << (n::int - 1)) > 0
+    GROUP BY n, known
 ), words AS (
-    SELECT bit, ln(1 + (greatest(all_passages - holding, 0) + 0.5) / (holding + 0.5)) AS rarity FROM counted
+    SELECT bit, ln(1 + (greatest(every - holding, 0) + 0.5) / (holding + 0.5)) AS rarity FROM counted
 ), weights AS (
     -- Half as much again for each further word.
     SELECT bits, sum(rarity) * (1 + 0.5 * (count(*) - 1)) AS weight FROM masks JOIN words ON bits & bit > 0 GROUP BY bits
 ), threads AS (
     -- How much of what is looked for a conversation holds, and how far what is talked of there reaches: further where turns are
     -- short.
-    SELECT thread_id, greatest(1, least(2, 10 / greatest(1, avg(length)))) AS reach,
+    SELECT thread_id, least(2, greatest(1, 10 / (avg(length) + 0.1))) AS reach,
            bool_or(speaker = ANY(%(speakers)s::int[]))::int
            + (SELECT coalesce(sum(rarity * (bit_or(found.bits) & bit > 0)::int) / sum(rarity), 0) FROM words) AS share
     FROM found GROUP BY thread_id
 ), scored AS (
     SELECT thread_id, depth, number,
            (coalesce(weight, 0) * 2 / (1.5 + 0.5 * length / %(mean)s::float) + (day <@ ANY(%(spans)s::daterange[]))::int)
-           * (1 + share) * (1 + 0.5 * (thread_id IS NOT DISTINCT FROM %(here)s::uuid)::int)
+           * (1 + share) * (1 + 0.5 * (thread_id IS NOT DISTINCT FROM %(here)s)::int)
            * (1 + 0.3 * (speaker = %(person)s::int)::int) AS score
     FROM found LEFT JOIN weights USING (bits) JOIN threads USING (thread_id)
     ORDER BY score DESC, thread_id, depth, number LIMIT %(scored)s
@@ -67,7 +67,7 @@ WITH wanted AS (
     SELECT thread_id, best.depth + away AS depth,
            sum(score * CASE away WHEN 0 THEN 1 ELSE 0.6 * 0.7 ^ ((abs(away) - 1) / reach) END) AS score
     FROM best JOIN threads USING (thread_id) JOIN generate_series(-10, 10) AS away ON abs(away) <= 5 * reach
-    WHERE thread_id IS DISTINCT FROM %(here)s::uuid OR best.depth + away < %(before)s::int
+    WHERE thread_id IS DISTINCT FROM %(here)s OR best.depth + away < %(before)s::int
     GROUP BY thread_id, best.depth + away
     ORDER BY score DESC, thread_id, depth LIMIT %(wanted)s * 3 / 2
 )
@@ -76,7 +76,13 @@ SELECT thread_id, depth, number, position, start, size, count(*) OVER (PARTITION
                                  * CASE WHEN own.score > 0 OR number = 0 THEN 1 ELSE 0.3 END)
        * (1 + 0.4 * (speaker = ANY(%(speakers)s::int[]))::int) * (1 - 0.3 * (asks AND length < 10)::int)
        * (1 + 0.5 * (day <@ ANY(%(spans)s::daterange[]))::int) AS score
-FROM around JOIN (SELECT * FROM memory_indexedpassage UNION ALL SELECT * FROM fresh) AS passage USING (thread_id, depth)
+FROM around CROSS JOIN LATERAL (
+    SELECT number, position, start, size, speaker, asks, day, length FROM memory_indexedpassage AS i
+    WHERE (i.thread_id, i.depth) = (around.thread_id, around.depth)
+    UNION ALL
+    SELECT number, position, start, size, speaker, asks, day, length FROM fresh AS f
+    WHERE (f.thread_id, f.depth) = (around.thread_id, around.depth)
+) AS passage
 LEFT JOIN best USING (thread_id, depth) LEFT JOIN scored AS own USING (thread_id, depth, number)
 ORDER BY score DESC, thread_id, depth DESC, number LIMIT %(wanted)s
 

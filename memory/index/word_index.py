@@ -2,7 +2,7 @@
 
 import json
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from itertools import batched
@@ -68,7 +68,7 @@ def _passage_columns(
     words = stems(text, language)
     unique = list(dict.fromkeys(words))[:MOST_TERMS]
     days = [day_term(user_id, at.date())] if text and not number else []
-    days += [mentioned_day_term(user_id, day) for span in spans(text, at.date()) if span.narrow for day in span.days]
+    days += [mentioned_day_term(user_id, day) for day in _mentioned_days(text, at.date())]
     return {
         "number": number,
         "start": span.start,
@@ -77,6 +77,13 @@ def _passage_columns(
         "length": len(words),
         "terms": [*dict.fromkeys([*(term(user_id, word) for word in unique), *days])],
     }
+
+
+def _mentioned_days(text: str, said_on: date) -> Iterator[date]:
+    """The days that a text tells of. A date without a year is the last one before it was said."""
+    nearest = {span.text: span for span in reversed(spans(text, said_on)) if span.narrow}
+    for span in nearest.values():
+        yield from span.days
 
 
 def role(name: str) -> str:

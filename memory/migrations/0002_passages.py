@@ -19,7 +19,10 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
-        migrations.RunSQL("DROP TABLE IF EXISTS memory_turnvector", migrations.RunSQL.noop),
+        migrations.RunSQL(
+            "DROP TABLE IF EXISTS memory_turnvector; DROP FUNCTION IF EXISTS memory_point_leaves() CASCADE",
+            migrations.RunSQL.noop,
+        ),
         migrations.DeleteModel("IndexedTurn"),
         migrations.RunPython(forget_counts, migrations.RunPython.noop),
         migrations.CreateModel(

@@ -2,7 +2,7 @@
 
 import json
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 from django.db import DatabaseError
 
 from conversations.context.exclusion import spoilt
-from conversations.context.fallible_reads import Row, fetch_row, fetch_rows, problem_of
+from conversations.context.fallible_reads import fetch_row, fetch_rows, problem_of
 from conversations.context.followups import is_social
 from conversations.context.neighbours import PathPlace, read_exclusions
 from conversations.context.reasons import Reason
@@ -28,7 +28,7 @@ from conversations.runtime.db import start_over
 from conversations.runtime.sql_files import read_statements
 from memory.index import ranking
 from memory.index.index_turns import NEWEST_UNINDEXED, said_turn
-from memory.index.ranking import Query, WordCounts
+from memory.index.ranking import Query, RankedPassage, WordCounts
 from memory.sources.facts import MEMORY_KIND, FactSource, places_of
 from memory.sources.passages import HEAD, Candidate, fitted
 from memory.sources.repeats import groups
@@ -36,6 +36,11 @@ from memory.sources.repeats import groups
 SOURCE = "recall"
 MILLISECONDS = 100
 MOST_PASSAGES = 160
+FEWEST = 48
+ENOUGH = 1.5
+"""How many more passages are looked at than the room holds, about: some may not be told, or say the same."""
+LINE = 6
+"""Estimated tokens of a line beside twice its words that count."""
 MOST_FACTS = 8
 MOST_UNINDEXED = 60
 READ_ON = 4
@@ -48,7 +53,6 @@ WORTH_TELLING = 0.1
 """What bears so much less than the best on a message is found, but not worth its tokens."""
 
 SQL = read_statements(__file__)
-PLACE = ("threads", "depths", "numbers", "positions", "starts", "sizes", "passages", "scores")
 # psycopg reads a statement of more than 4,096 characters anew each time.
 RANKED = " ".join(ranking.STATEMENT.split())
 KNOWN = SQL["known"].format(unindexed=NEWEST_UNINDEXED, vocabulary=ranking.VOCABULARY)
@@ -122,7 +126,11 @@ class RecallSource(Source[Recalled]):
         start_over(milliseconds=MILLISECONDS)
         try:
             bearing = searched(
-                recall_query, ids, facts=facts is not None and len(ids) < len(facts), least=WORTH_TELLING
+                recall_query,
+                ids,
+                facts=facts is not None and len(ids) < len(facts),
+                least=WORTH_TELLING,
+                room=room,
             )
         except DatabaseError as error:
             return Recalled(problems=(problem_of(SOURCE, error),))
@@ -162,15 +170,17 @@ def searched(
     facts: bool = True,
     most: int = MOST_PASSAGES,
     least: float = FAINT,
+    room: int | None = None,
 ) -> list[Candidate]:
     """The passages and facts that bear on a text, best first, without facts that are given already.
 
     Behind them those that may not be told. ``least`` is the share of the best one's score below which nothing counts.
+    Given the ``room`` that there is, in tokens, no more are read than it could hold.
     """
     query = ranking.query_of(recall_query.user_id, recall_query.text, recall_query.at)
     if query.is_empty:
         return []
-    counts, turns = _turns(recall_query, query, most)
+    counts, turns = _turns(recall_query, query, most, room)
     selected = _facts(recall_query, query, counts, ids) if facts else []
     candidates = sorted([*turns, *selected], key=lambda candidate: (-candidate.score, candidate.at))
     if recall_query.is_past:
@@ -182,7 +192,7 @@ def searched(
     return [*[candidate for candidate in selected if not candidate.left_out][:most], *left_out]
 
 
-def _turns(recall_query: RecallQuery, query: Query, most: int) -> tuple[WordCounts, list[Candidate]]:
+def _turns(recall_query: RecallQuery, query: Query, most: int, room: int | None) -> tuple[WordCounts, list[Candidate]]:
     *known, missing, fresh = fetch_row(
         KNOWN,
         {
@@ -197,13 +207,15 @@ def _turns(recall_query: RecallQuery, query: Query, most: int) -> tuple[WordCoun
         query = ranking.with_spellings(query, {number: words[number] for (number,) in existing})
     counts, _ = ranking.counts_of(known if known[0] is not None else None)
     unindexed = [said_turn(row) for row in json.loads(fresh or "[]")]
+    if room is not None:
+        most = min(most, max(FEWEST, int(ENOUGH * room / (2 * counts.mean_length + LINE))))
     for wanted in (most, most * READ_ON):
         values = ranking.values_of(
             query, counts, unindexed, wanted=wanted, here=recall_query.thread_id, before=recall_query.before
         )
-        rows = fetch_rows(RANKED, values, binary=True)
-        turns = _read(rows, recall_query)
-        if len(rows) < wanted or sum(not turn.left_out for turn in turns) >= most / 2:
+        places = [RankedPassage(*row) for row in fetch_rows(RANKED, values, binary=True)]
+        turns = _read(places, recall_query) if places else []
+        if len(places) < wanted or sum(not turn.left_out for turn in turns) >= most / 2:
             break
     return counts, turns
 
@@ -227,16 +239,22 @@ def without_repeats(turns: Sequence[Candidate]) -> list[Candidate]:
     return sorted(by_key.values(), key=lambda candidate: (-candidate.score, candidate.at))
 
 
-def _read(ranked: Sequence[Row], query: RecallQuery) -> list[Candidate]:
-    """The passages that were found, each with why it may not be told: that depends on the turns around where something was
+def _read(places: Sequence[RankedPassage], query: RecallQuery) -> list[Candidate]:
+    """The passages that stand there, each with why it may not be told: that depends on the turns around where something was
     made or declined in its thread."""
-    if not ranked:
-        return []
-    columns = zip(*ranked, strict=True)
-    values = {name: list(column) for name, column in zip(PLACE, columns, strict=True)}
-    given = {"user": query.user_id, "here": query.thread_id, "elsewhere": query.elsewhere, "head": HEAD}
-    rows = fetch_rows(SQL["turns"], values | given, binary=True)
-    near = {PathPlace(thread=row[1], depth=row[2], at=row[11]) for row in rows if row[-1]}
+    values = {
+        "threads": _array(place.thread for place in places),
+        "depths": _array(place.depth for place in places),
+        "positions": _array(place.position for place in places),
+        "starts": _array(place.start for place in places),
+        "sizes": _array(place.size for place in places),
+        "user": query.user_id,
+        "here": query.thread_id,
+        "elsewhere": query.elsewhere,
+        "head": HEAD,
+    }
+    rows = [(places[row[0] - 1], *row[1:]) for row in fetch_rows(SQL["turns"], values, binary=True)]
+    near = {PathPlace(thread=place.thread, depth=place.depth, at=row[4]) for place, *row in rows if row[-1]}
     reasons = read_exclusions([*near], here=query.thread_id, filtering=query.filtering) if near else {}
     return [
         Candidate(
@@ -244,38 +262,26 @@ def _read(ranked: Sequence[Row], query: RecallQuery) -> list[Candidate]:
             id=id,
             text=text,
             at=at,
-            score=score,
+            score=place.score,
             role=role,
-            thread=thread,
-            depth=depth,
-            position=position,
-            start=start,
-            end=end,
+            thread=place.thread,
+            depth=place.depth,
+            position=place.position,
+            start=place.start,
+            end=place.start + place.size,
             head=head,
-            is_whole=passages == 1,
-            is_last=number == passages - 1,
+            is_whole=place.passages == 1,
+            is_last=place.number == place.passages - 1,
             left_out=reasons.get(id) if depends else spoilt(role, status, offline=offline),
         )
-        for (
-            id,
-            thread,
-            depth,
-            position,
-            role,
-            text,
-            head,
-            start,
-            end,
-            number,
-            passages,
-            at,
-            score,
-            status,
-            offline,
-            depends,
-        ) in rows
+        for place, id, role, text, head, at, status, offline, depends in rows
         if id not in query.gone
     ]
+
+
+def _array(values: Iterable[object]) -> str:
+    """As PostgreSQL reads an array: psycopg takes milliseconds to make one of so many values."""
+    return f"{{{','.join(map(str, values))}}}"
 
 
 def _facts(recall_query: RecallQuery, query: Query, counts: WordCounts, ids: Sequence[uuid.UUID]) -> list[Candidate]:

@@ -1,29 +1,28 @@
 -- name: known
 -- How common the words are, which of them stand nowhere, and what is not indexed yet, in one round trip.
-SELECT vocabulary.*, ARRAY(SELECT term FROM unnest(%(long)s::int[]) AS word (term) WHERE NOT EXISTS (
-           SELECT FROM memory_indexedpassage WHERE user_id = %(user)s AND terms @> ARRAY[term])),
+SELECT vocabulary.*, ARRAY(
+           SELECT term FROM unnest(%(long)s::int[]) AS word (term)
+           WHERE NOT coalesce(vocabulary.shares::jsonb ? term::text, false) AND NOT EXISTS (
+               SELECT FROM memory_indexedpassage WHERE user_id = %(user)s AND terms @> ARRAY[term])),
        (SELECT json_agg(fresh) FROM ({unindexed}) AS fresh)::text
 FROM (SELECT) AS one LEFT JOIN ({vocabulary}) AS vocabulary ON true
 
 -- name: turns
 -- The passages that were found, of turns that still stand there. Whether they may be told depends on what stands around them
 -- only where something was made in their thread or declined.
-SELECT turn.id, turn.thread_id, turn.depth, turn.position, turn.role, substr(turn.text, place.start + 1, place.size),
-       left(turn.text, CASE place.number WHEN 0 THEN 0 ELSE %(head)s END), place.start, place.start + place.size,
-       place.number, place.passages, turn.created_at, place.score, turn.status, turn.offline,
+SELECT place.number, turn.id, turn.role, substr(turn.text, start + 1, size), left(turn.text, CASE start WHEN 0 THEN 0 ELSE %(head)s END),
+       turn.created_at, turn.status, turn.offline,
        EXISTS (SELECT FROM artifacts_artifactversion WHERE thread_id = turn.thread_id AND origin <> 'hand')
        OR EXISTS (SELECT FROM conversations_message AS near WHERE near.thread_id = turn.thread_id AND near.status = 'refused')
-FROM unnest(%(threads)s::uuid[], %(depths)s::int[], %(numbers)s::int[], %(positions)s::int[], %(starts)s::int[],
-            %(sizes)s::int[], %(passages)s::int[], %(scores)s::float[])
-     AS place (thread_id, depth, number, position, start, size, passages, score)
+FROM unnest(%(threads)s::uuid[], %(depths)s::int[], %(positions)s::int[], %(starts)s::int[], %(sizes)s::int[])
+     WITH ORDINALITY AS place (thread_id, depth, position, start, size, number)
 JOIN conversations_thread thread
   ON thread.id = place.thread_id AND thread.user_id = %(user)s
  AND (thread.id = %(here)s OR thread.remembers AND %(elsewhere)s)
 JOIN conversations_message turn
   ON turn.thread_id = place.thread_id AND turn.depth = place.depth AND turn.position = place.position
- AND turn.is_active AND place.size > 0
- AND turn.forgotten_at IS NULL
-ORDER BY place.score DESC, turn.thread_id, turn.depth DESC, place.number
+ AND turn.is_active AND place.size > 0 AND turn.forgotten_at IS NULL
+ORDER BY place.number
 
 -- name: facts
 -- Any word of the message will do. Only the person's own memories are looked at, which are few.

@@ -134,12 +134,8 @@ def test_the_builder_writes_nothing_even_if_it_tried(user: User) -> None:
             "conversations_thread",
             "conversations_message",
         },  # not indexed yet
-        {
-            "artifacts_artifactversion",
-            "conversations_message",
-            "memory_indexedpassage",
-            "jsonb_populate",
-        },  # which is ranked
+        {"memory_indexedpassage"},  # words that stand nowhere may be misspelt
+        {"memory_indexedpassage", "jsonb_populate"},  # which is ranked
     ]
     with pytest.raises(Exception, match="read-only transaction"), read_only():
         Thread.objects.update(title="changed")
