@@ -1,8 +1,9 @@
-"""Which turns of a user bear on a text: ranked inside PostgreSQL, best first.
+"""Which passages of a user's turns bear on a text: ranked inside PostgreSQL, best first.
 
 The words of the text are looked up in an inverted index, the rarest first, so that the cost doesn't grow with common words.
-Turns are scored by BM25, more for each further word that they hold; a score is spread to the turns around, since an answer
-stands beside its question. Whoever is named in the text, or means himself, and days that it names count besides.
+Passages are scored by BM25, more for each further word that they hold, and more in conversations that hold more of the words;
+a score is spread to the turns around, since an answer stands beside its question. Whoever is named in the text, or means
+himself, and days that it names count besides.
 """
 
 import json
@@ -25,15 +26,19 @@ from memory.language.words import spellings, stems, term, words_of
 
 MOST_WORDS = 12
 MOST_FETCHED = 400
-"""Turns that are scored, about: those with the rarest of the words, and those that share two of the others."""
+"""Passages that are scored, about: those with the rarest of the words, and those that share two of the others."""
+MOST_HERE = 2_000
+"""Passages that are looked at for the next words, of which those of the thread that is asked in are scored."""
 MOST_SCORED = 100
-"""Turns whose score is spread to those around, at least."""
+"""Passages whose score is spread to the turns around, at least."""
 FEW_PASSAGES = 2_000
 """So few are all scored that hold any of the words."""
 FURTHER_WORD = 0.5
+"""What each further word adds to the weight of a fact, as the statement has it for passages."""
 FACT = 5.2
 """How much more a fact bears on what is asked than a turn of the same words, which shares its score with those around."""
 MOST_LOOKED_AT = 200
+"""Words of a text."""
 LONG = 4
 """Letters of a word that can be told when it is misspelt."""
 PAIRS = 3
@@ -58,9 +63,9 @@ STATEMENT, SPELLINGS, VOCABULARY = SQL["rank"], SQL["spellings"], SQL["vocabular
 
 @dataclass(frozen=True, kw_only=True)
 class WordCounts:
-    """How many turns a user has, how many words that count stand in them, and of the words asked for those that are common.
+    """How many passages a user has, how many words that count stand in them, and of the words asked for those that are common.
 
-    ``shares``: term to the share of turns that hold it, where that is known to be large. ``names`` are speakers' terms.
+    ``shares``: term to the share of passages that hold it, where that is known to be large. ``names`` are speakers' terms.
     """
 
     passages: int = 0
@@ -101,10 +106,10 @@ class RankedPassage(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Query:
-    """What is looked for: terms, who would have said it, and in which spans of days."""
+    """What is looked for: words, who would have said it, and in which spans of days."""
 
     user: int
-    words: Sequence["Word"]
+    words: Sequence[Word]
     spans: Sequence[Span] = ()
     mentions_self: bool = False
     other: bool = False
@@ -205,7 +210,9 @@ def values_of(
         speakers.append(term(query.user, role("user")))
     if query.other:
         speakers.append(term(query.user, role("assistant")))
-    rest = [number for word in words if word.term not in fetched for number in word.terms]
+    common = [word for word in words if word.term not in fetched]
+    totals = accumulate(holding[word.term] for word in common)
+    rest = [number for word, total in zip(common, totals, strict=True) if total <= MOST_HERE for number in word.terms]
     others = [(number, place) for place, word in enumerate(words) for number in word.others]
     return {
         "user": query.user,

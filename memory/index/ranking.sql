@@ -1,8 +1,8 @@
 -- name: rank
 -- What is common is known beforehand, what is rare is counted as it is found. The bits of a passage tell which of the twelve
 -- words it holds, t0 to t11 (NULL, which costs nothing, where there are fewer) or other forms of them: passages differ in few
--- combinations of them, and so each is weighed once. p0 to p2 are pairs of words that a passage may hold together. Of the thread that is asked in all
--- that hold any of the words are looked at.
+-- combinations of them, and so each is weighed once. p0 to p2 are pairs of words that a passage may hold together. Of the
+-- thread that is asked in more are looked at; by the index of words, as the thread may be long.
 WITH wanted AS (
     SELECT * FROM unnest(%(known)s::float[]) WITH ORDINALITY AS word (known, n)
 ), fresh AS (
@@ -30,10 +30,10 @@ WITH wanted AS (
          LIMIT %(most)s)
         UNION ALL
         SELECT * FROM memory_indexedpassage
-        WHERE thread_id = %(here)s AND terms && %(rest)s::int[] AND NOT terms && %(rare)s::int[]
+        WHERE thread_id IS NOT DISTINCT FROM %(here)s AND terms && %(rest)s::int[] AND NOT terms && %(rare)s::int[]
         UNION ALL
         SELECT * FROM fresh
-    ) AS passage
+    ) passage
 ), masks AS (
     SELECT bits, count(*) AS passages FROM found GROUP BY bits
 ), counted AS (
@@ -49,41 +49,41 @@ WITH wanted AS (
 ), threads AS (
     -- How much of what is looked for a conversation holds, and how far what is talked of there reaches: further where turns are
     -- short.
-    SELECT thread_id, least(2, greatest(1, 10 / (avg(length) + 0.1))) AS reach,
+    SELECT thread_id, least(2, greatest(1, 10 / avg(length + 1e-1)))::float AS reach,
            bool_or(speaker = ANY(%(speakers)s::int[]))::int
            + (SELECT coalesce(sum(rarity * (bit_or(found.bits) & bit > 0)::int) / sum(rarity), 0) FROM words) AS share
     FROM found GROUP BY thread_id
 ), scored AS (
     SELECT thread_id, depth, number,
-           (coalesce(weight, 0) * 2 / (1.5 + 0.5 * length / %(mean)s::float) + (day <@ ANY(%(spans)s::daterange[]))::int)
-           * (1 + share) * (1 + 0.5 * (thread_id IS NOT DISTINCT FROM %(here)s)::int)
-           * (1 + 0.3 * (speaker = %(person)s::int)::int) AS score
+           (coalesce(weight, 0) * 2 / (1.5 + length / %(mean)s::float / 2) + (day <@ ANY(%(spans)s::daterange[]))::int)
+           * (1 + share) * (2 + (thread_id IS NOT DISTINCT FROM %(here)s)::int) / 2
+           * (10 + 3 * (speaker = %(person)s::int)::int) / 10 AS score
     FROM found LEFT JOIN weights USING (bits) JOIN threads USING (thread_id)
     ORDER BY score DESC, thread_id, depth, number LIMIT %(scored)s
 ), best AS (
     SELECT thread_id, depth, max(score) AS score FROM scored WHERE score > 0 GROUP BY thread_id, depth
-), around AS (
+), near AS (
     -- An answer stands beside its question: what bears on the text gives of its score to the turns around it.
     SELECT thread_id, best.depth + away AS depth,
-           sum(score * CASE away WHEN 0 THEN 1 ELSE 0.6 * 0.7 ^ ((abs(away) - 1) / reach) END) AS score
+           sum(score * CASE away WHEN 0 THEN 1 ELSE 0.6 * 0.7::float ^ ((abs(away) - 1) / reach) END) AS score
     FROM best JOIN threads USING (thread_id) JOIN generate_series(-10, 10) AS away ON abs(away) <= 5 * reach
     WHERE thread_id IS DISTINCT FROM %(here)s OR best.depth + away < %(before)s::int
     GROUP BY thread_id, best.depth + away
     ORDER BY score DESC, thread_id, depth LIMIT %(wanted)s * 3 / 2
 )
 SELECT thread_id, depth, number, position, start, size, count(*) OVER (PARTITION BY thread_id, depth) AS passages,
-       (coalesce(own.score, 0) + (around.score - coalesce(best.score, 0))
-                                 * CASE WHEN own.score > 0 OR number = 0 THEN 1 ELSE 0.3 END)
-       * (1 + 0.4 * (speaker = ANY(%(speakers)s::int[]))::int) * (1 - 0.3 * (asks AND length < 10)::int)
-       * (1 + 0.5 * (day <@ ANY(%(spans)s::daterange[]))::int) AS score
-FROM around CROSS JOIN LATERAL (
+       (coalesce(own.score, 0) + (near.score - coalesce(best.score, 0))
+                                 * CASE WHEN own.score > 0 OR number = 0 THEN 1 ELSE 0.3::float END)
+       * (5 + 2 * (speaker = ANY(%(speakers)s::int[]))::int) * (10 - 3 * (asks AND length < 10)::int)
+       * (2 + (day <@ ANY(%(spans)s::daterange[]))::int) / 100 AS score
+FROM near CROSS JOIN LATERAL (
     SELECT number, position, start, size, speaker, asks, day, length FROM memory_indexedpassage AS i
-    WHERE (i.thread_id, i.depth) = (around.thread_id, around.depth)
+    WHERE (i.thread_id, i.depth) = (near.thread_id, near.depth)
     UNION ALL
     SELECT number, position, start, size, speaker, asks, day, length FROM fresh AS f
-    WHERE (f.thread_id, f.depth) = (around.thread_id, around.depth)
-) AS passage
-LEFT JOIN best USING (thread_id, depth) LEFT JOIN scored AS own USING (thread_id, depth, number)
+    WHERE (f.thread_id, f.depth) = (near.thread_id, near.depth)
+) passage
+LEFT JOIN best USING (thread_id, depth) LEFT JOIN scored own USING (thread_id, depth, number)
 ORDER BY score DESC, thread_id, depth DESC, number LIMIT %(wanted)s
 
 -- name: spellings
