@@ -96,7 +96,9 @@ def descendants(pid: int) -> list[int]:
 
 
 def task_children(task: Path) -> list[str]:
-    return (task / "children").read_text().split()
+    with suppress(FileNotFoundError, ProcessLookupError):  # a thread may end at any time
+        return (task / "children").read_text().split()
+    return []
 
 
 def runs(pid: int) -> bool:
