@@ -75,7 +75,7 @@ def _place(turn: Message, wanted: Sequence[Sought]) -> SearchMatch:
 
 def _indexed(search: Search) -> QuerySet[IndexedPassage]:
     here = _readable().filter(thread=OuterRef("thread"), position=OuterRef("position"))
-    first, *others = [[term(search.user.pk, stem) for stem in word] for word in search.sought] or [[]]
+    first, *others = [[term(search.user.pk, stem) for stem in word] for word in search.sought]
     passages = IndexedPassage.objects.filter(Exists(here), user=search.user, terms__overlap=first)
     same_turn = IndexedPassage.objects.filter(thread=OuterRef("thread"), depth=OuterRef("depth"))
     for word in others:

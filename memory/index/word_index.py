@@ -54,16 +54,16 @@ def rows_of(user_id: int, turn: SaidTurn) -> list[dict[str, Any]]:
         "day": turn.at.date().isoformat(),
         "speaker": term(user_id, name or role(turn.role)),
     }
-    spans = passages(turn.text, whole=WHOLE[turn.role]) or [Passage(start=0, end=0)]
+    parts = passages(turn.text, whole=WHOLE[turn.role]) or [Passage(start=0, end=0)]
     return [
         shared
-        | _passage_columns(user_id, number, span, turn.text[max(span.start, begin) : span.end], language, turn.at)
-        for number, span in enumerate(spans)
+        | _passage_columns(user_id, number, part, turn.text[max(part.start, begin) : part.end], language, turn.at)
+        for number, part in enumerate(parts)
     ]
 
 
 def _passage_columns(
-    user_id: int, number: int, span: Passage, text: str, language: str, at: datetime
+    user_id: int, number: int, part: Passage, text: str, language: str, at: datetime
 ) -> dict[str, Any]:
     words = stems(text, language)
     unique = list(dict.fromkeys(words))[:MOST_TERMS]
@@ -71,8 +71,8 @@ def _passage_columns(
     days += [mentioned_day_term(user_id, day) for day in _mentioned_days(text, at.date())]
     return {
         "number": number,
-        "start": span.start,
-        "size": span.end - span.start,
+        "start": part.start,
+        "size": part.end - part.start,
         "asks": asks(text),
         "length": len(words),
         "terms": [*dict.fromkeys([*(term(user_id, word) for word in unique), *days])],

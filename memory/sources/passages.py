@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from itertools import groupby
+from typing import Any
 
 from conversations.context.budget import SMALLEST_MARK
 from conversations.context.excerpts import bullet
@@ -160,28 +161,19 @@ def _item(passages: Sequence[Candidate], tokens: dict[tuple[uuid.UUID, int], int
     """A turn with its passages, each with its own fate, or a fact."""
     first = passages[0]
     shown = [passage for passage in passages if passage.key in tokens]
-    item = ScoredItem(
-        kind=first.kind,
-        id=str(first.id),
-        included=bool(shown),
-        reason=Reason.RECALLED if shown else first.left_out or Reason.OVER_BUDGET,
-        tokens=sum(tokens[passage.key] for passage in shown),
-        score=round(first.score, 2),
-    )
+    values: dict[str, Any] = {
+        "kind": first.kind,
+        "id": str(first.id),
+        "included": bool(shown),
+        "reason": Reason.RECALLED if shown else first.left_out or Reason.OVER_BUDGET,
+        "tokens": sum(tokens[passage.key] for passage in shown),
+        "score": round(first.score, 2),
+    }
     if first.thread is None:
-        return item
+        return ScoredItem(**values)
     parts = [] if first.is_whole else [_part(passage, tokens) for passage in passages]
-    return TurnItem(
-        kind=item.kind,
-        id=item.id,
-        included=item.included,
-        reason=item.reason,
-        tokens=item.tokens,
-        score=item.score,
-        thread=str(first.thread),
-        position=first.position,
-        passages=sorted(parts, key=lambda part: part.start),
-    )
+    parts.sort(key=lambda part: part.start)
+    return TurnItem(**values, thread=str(first.thread), position=first.position, passages=parts)
 
 
 def _part(passage: Candidate, tokens: dict[tuple[uuid.UUID, int], int]) -> PassageItem:

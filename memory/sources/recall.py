@@ -269,7 +269,7 @@ def _read(places: Sequence[RankedPassage], query: RecallQuery) -> list[Candidate
             position=place.position,
             start=place.start,
             end=place.start + place.size,
-            head=head,
+            head=head if place.number else "",
             is_whole=place.passages == 1,
             is_last=place.number == place.passages - 1,
             left_out=reasons.get(id) if depends else spoilt(role, status, offline=offline),

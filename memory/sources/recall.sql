@@ -10,8 +10,8 @@ FROM (SELECT) AS one LEFT JOIN ({vocabulary}) AS vocabulary ON true
 -- name: turns
 -- The passages that were found, of turns that still stand there. Whether they may be told depends on what stands around them
 -- only where something was made in their thread or declined.
-SELECT place.number, turn.id, turn.role, substr(turn.text, start + 1, size), left(turn.text, CASE start WHEN 0 THEN 0 ELSE %(head)s END),
-       turn.created_at, turn.status, turn.offline,
+SELECT place.number, turn.id, turn.role, substr(turn.text, start + 1, size), left(turn.text, %(head)s), turn.created_at,
+       turn.status, turn.offline,
        EXISTS (SELECT FROM artifacts_artifactversion WHERE thread_id = turn.thread_id AND origin <> 'hand')
        OR EXISTS (SELECT FROM conversations_message AS near WHERE near.thread_id = turn.thread_id AND near.status = 'refused')
 FROM unnest(%(threads)s::uuid[], %(depths)s::int[], %(positions)s::int[], %(starts)s::int[], %(sizes)s::int[])

@@ -15,6 +15,7 @@ from memory.index import word_index
 from memory.index.word_index import SaidTurn
 from memory.sources.recall import RecallQuery, search
 from tests.benchmarks.measuring import doing, p50_p95, side_by_side, table
+from tests.benchmarks.memory.accounts import said_turn
 from tests.conversations.factories import chain, make_thread, make_user
 
 TURNS, THREAD = 100_000, 1_000
@@ -59,7 +60,7 @@ def main() -> None:
             Thread.objects.filter(id=thread.id).update(message_count=THREAD, last_position=THREAD)
     with doing("indexing them"):
         for some in batched(threads, 10):
-            word_index.store(user.pk, [said_turn_of(turn) for turn in Message.objects.filter(thread__in=some)])
+            word_index.store(user.pk, [said_turn(turn) for turn in Message.objects.filter(thread__in=some)])
         word_index.count_words(user.pk, [thread.id for thread in threads])
         word_index.caught_up(user.pk, timezone.now())
     with doing("the same for ts_rank"), connection.cursor() as cursor:
@@ -75,17 +76,6 @@ def main() -> None:
     table(f"recall of a user with {TURNS:,} turns, 2 to 8 words", taken, limit=OURS)
     sizes()
     storing(user.pk, threads[0], say)
-
-
-def said_turn_of(turn: Message) -> SaidTurn:
-    return SaidTurn(
-        thread=turn.thread_id,
-        depth=turn.depth,
-        position=turn.position,
-        role=turn.role,
-        text=turn.text,
-        at=turn.created_at,
-    )
 
 
 def recalled(user_id: int, text: str) -> object:

@@ -47,6 +47,22 @@ def tell_turns(user: User, *texts: str, at: datetime = NOW - timedelta(days=90),
     return thread
 
 
+def answer_again(thread: Thread, text: str) -> None:
+    """Another answer in the place of the second turn."""
+    Message.objects.filter(thread=thread, position=2).update(is_active=False)
+    Message.objects.create(
+        thread=thread,
+        position=3,
+        depth=2,
+        role="assistant",
+        text=text,
+        token_count=9,
+        token_total=20,
+        created_at=NOW,
+    )
+    Thread.objects.filter(id=thread.id).update(updated_at=timezone.now(), last_position=3)
+
+
 def recalled_texts(user: User, text: str) -> list[str]:
     with read_only():
         return [one.text for one in search(RecallQuery(user_id=user.pk, text=text, at=NOW))]
@@ -151,6 +167,13 @@ class TestPassages:
         assert isinstance(item, TurnItem)
         assert any("Lyra" in self.LONG[part.start : part.end] for part in item.passages if part.included)
 
+    def test_white_space_before_a_turn_is_no_beginning_of_its_own(self, user: User) -> None:
+        tell_turns(user, "\n  The boat is called Marisol.", "  \n" + self.LONG)
+        with read_only():
+            found = search(RecallQuery(user_id=user.pk, text="boat Marisol journey order", at=NOW))
+        heads = {passage.start: passage.head for passage in found}
+        assert (heads[3], {head[:12] for start, head in heads.items() if start > 3}) == ("", {"  \nHere is w"})
+
     def test_a_short_fact_is_not_pushed_out_by_long_answers_about_the_same(self, user: User) -> None:
         here = make_thread(user)
         for n in range(6):
@@ -160,18 +183,7 @@ class TestPassages:
 
     def test_a_retry_of_fewer_passages_leaves_none_of_the_old(self, user: User) -> None:
         thread = tell_turns(user, "What should I know?", self.LONG)
-        Message.objects.filter(thread=thread, position=2).update(is_active=False)
-        Message.objects.create(
-            thread=thread,
-            position=3,
-            depth=2,
-            role="assistant",
-            text="Nothing.",
-            token_count=9,
-            token_total=20,
-            created_at=NOW,
-        )
-        Thread.objects.filter(id=thread.id).update(updated_at=timezone.now(), last_position=3)
+        answer_again(thread, "Nothing.")
         catch_up(user.pk)
         rows = IndexedPassage.objects.filter(thread=thread).order_by("depth", "number")
         assert list(rows.values_list("depth", "number", "position")) == [(1, 0, 1), (2, 0, 3)]
@@ -273,18 +285,7 @@ class TestWhoseAndWhat:
     @INDEXED
     def test_a_replaced_answer_and_a_deleted_thread_never_come_back(self, user: User, indexed: bool) -> None:
         thread = tell_turns(user, "The name of the boat?", "The boat is called Marisol.", indexed=indexed)
-        Message.objects.filter(thread=thread, position=2).update(is_active=False)
-        Message.objects.create(
-            thread=thread,
-            position=3,
-            depth=2,
-            role="assistant",
-            text="The boat is called Aurora.",
-            token_count=9,
-            token_total=20,
-            created_at=NOW,
-        )
-        Thread.objects.filter(id=thread.id).update(updated_at=timezone.now(), last_position=3)
+        answer_again(thread, "The boat is called Aurora.")
         both = {"The name of the boat?", "The boat is called Aurora."}
         assert set(recalled_texts(user, "the boat Marisol")) == both
         catch_up(user.pk)
