@@ -17,11 +17,12 @@ from weakref import WeakKeyDictionary
 import anthropic
 import httpx2
 from anthropic import AsyncAnthropic, AsyncStream, DefaultAsyncHttpxClient, Timeout
-from django.conf import settings
 
 from conversations.providers import usable_key
 from conversations.providers.base import Payload, Provider, ProviderError, ProviderEvent, UsageSoFar
-from conversations.providers.claude import LONGEST_WAIT_SECONDS, Deadline, default_model, reported
+from conversations.providers.claude import default_model
+from conversations.providers.deadline import LONGEST_WAIT_SECONDS, Deadline, reported
+from conversations.providers.endpoints import Endpoint, EndpointReader, anthropic_from_settings
 from conversations.providers.errors import StreamError, code_for_status, code_for_type, provider_error
 from conversations.providers.message_stream import MessageAccumulator, Progress, ToolCalls, called_ids
 
@@ -37,24 +38,25 @@ TOO_LARGE = re.compile(
 """How the API says it, with the type of any other request that it can't take."""
 SPENT = "enforced_spend_limit_reached"
 
-ClientPool = dict[tuple[str, str], AsyncGenerator[AsyncAnthropic]]
+ClientPool = dict[tuple[str, ...], AsyncGenerator[AsyncAnthropic]]
 
 
 class AnthropicProvider(Provider):
     name = "anthropic"
     default_model = staticmethod(default_model)
 
-    def __init__(self) -> None:
+    def __init__(self, endpoint: EndpointReader = anthropic_from_settings) -> None:
+        self._endpoint = endpoint
         self._clients: WeakKeyDictionary[asyncio.AbstractEventLoop, ClientPool] = WeakKeyDictionary()
 
     def obstacle(self) -> ProviderError | None:
-        return None if usable_key(settings.ANTHROPIC_API_KEY) else provider_error("authentication")
+        return None if usable_key(self._endpoint().key) else provider_error("authentication")
 
     async def stream(self, payload: Payload, *, seconds: float = math.inf) -> AsyncGenerator[ProviderEvent]:
-        deadline = Deadline(seconds)
+        deadline, endpoint = Deadline(seconds), self._endpoint()
         for backoff in (*BACKOFF_SECONDS, None):
             try:
-                async with aclosing(self._attempt(payload, deadline)) as events:
+                async with aclosing(self._attempt(endpoint, payload, deadline)) as events:
                     async for event in events:
                         yield event
                         deadline.hears(event)  # the time that the reader took is not the model's
@@ -62,15 +64,15 @@ class AnthropicProvider(Provider):
             except TimeoutError:
                 raise reported(deadline.error(), attempt_failed="deadline") from None
             except FAILURES as failure:
-                error = reported(describe(failure, secret=settings.ANTHROPIC_API_KEY), type(failure).__name__)
+                error = reported(describe(failure, secret=endpoint.key), type(failure).__name__)
                 wait = pause(error, failure, backoff)
                 if deadline.content_seen or wait is None or wait >= deadline.seconds_left():
                     # Without the cause: it holds what the service said, which may repeat the key.
                     raise error from None
             await asyncio.sleep(wait)
 
-    async def _attempt(self, payload: Payload, deadline: Deadline) -> AsyncGenerator[ProviderEvent]:
-        client = await self._client()
+    async def _attempt(self, endpoint: Endpoint, payload: Payload, deadline: Deadline) -> AsyncGenerator[ProviderEvent]:
+        client = await self._client(endpoint)
         async with asyncio.timeout(deadline.seconds_left()):
             stream = cast("AsyncStream[Any]", await client.messages.create(**payload))
         async with stream:
@@ -101,15 +103,14 @@ class AnthropicProvider(Provider):
                             pass
             yield reading.finished(request_id)
 
-    async def _client(self) -> AsyncAnthropic:
+    async def _client(self, endpoint: Endpoint) -> AsyncAnthropic:
         """The client of the running event loop, made at first use: its connections belong to one loop."""
-        key, base_url = settings.ANTHROPIC_API_KEY, settings.ANTHROPIC_BASE_URL
-        if not usable_key(key):
+        if not usable_key(endpoint.key):
             raise provider_error("authentication")
         pool = self._clients.setdefault(asyncio.get_running_loop(), {})
-        if (key, base_url) not in pool:
-            pool[key, base_url] = open_client(key, base_url)
-        return await anext(pool[key, base_url])
+        if endpoint.cache_key not in pool:
+            pool[endpoint.cache_key] = open_client(endpoint)
+        return await anext(pool[endpoint.cache_key])
 
     async def aclose(self) -> None:
         """Close the connections of the running event loop."""
@@ -117,15 +118,18 @@ class AnthropicProvider(Provider):
             await client.aclose()
 
 
-async def open_client(key: str, base_url: str) -> AsyncGenerator[AsyncAnthropic]:
+async def open_client(endpoint: Endpoint) -> AsyncGenerator[AsyncAnthropic]:
     """Yields one client for ever. A generator, because an event loop closes its generators when it ends."""
     client = AsyncAnthropic(
-        api_key=key,
-        base_url=base_url or None,
+        api_key=endpoint.key,
+        base_url=endpoint.base_url or None,
+        default_headers=endpoint.headers,
         max_retries=0,
-        timeout=Timeout(None, connect=5.0),  # reading is watched by content, as pings defeat a read timeout
+        timeout=Timeout(
+            None, connect=endpoint.connect_seconds
+        ),  # reading is watched by content, as pings defeat a read timeout
         open_telemetry=False,
-        http_client=DefaultAsyncHttpxClient(verify=trusted()),
+        http_client=DefaultAsyncHttpxClient(verify=trusted(), proxy=endpoint.proxy or None),
     )
     try:
         while True:

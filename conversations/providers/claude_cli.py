@@ -19,10 +19,11 @@ from django.conf import settings
 
 from conversations.providers import usable_key
 from conversations.providers.base import Payload, Program, Provider, ProviderError, ProviderEvent
-from conversations.providers.claude import Deadline, default_model, reported
+from conversations.providers.claude import default_model
 from conversations.providers.claude_cli_output import Output
 from conversations.providers.claude_cli_process import Files, prepared, running
 from conversations.providers.claude_cli_version import is_supported, version_of
+from conversations.providers.deadline import Deadline, reported
 from conversations.providers.errors import StreamError, provider_error
 from conversations.providers.history import Content, blocks_of
 from conversations.providers.message_stream import Progress

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from conversations.providers.base import WHOLE, Finished, TextDelta, ThinkingEvent, UsageSoFar
-from conversations.providers.claude import LONGEST_WAIT_SECONDS
+from conversations.providers.deadline import LONGEST_WAIT_SECONDS
 from conversations.providers.errors import BY_WORD, StreamError, code_for_status, code_for_type
 from conversations.providers.message_stream import MESSAGE_ID_CHARS, Heard, MessageAccumulator, Progress, as_it_came
 from conversations.runtime.text import clean

@@ -24,9 +24,9 @@ from conversations.providers.base import (
     ThinkingStarted,
     Usage,
 )
-from conversations.providers.claude import Deadline
 from conversations.providers.claude_cli import ClaudeCliProvider, slow
 from conversations.providers.claude_cli_output import Output
+from conversations.providers.deadline import Deadline
 from conversations.providers.errors import SENTENCES, StreamError
 from conversations.providers.thinking import ThinkingPlan
 from tests import model_scripts as scripts
