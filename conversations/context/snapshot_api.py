@@ -10,6 +10,7 @@ from conversations.context import snapshots
 from conversations.context.builder import Context
 from conversations.context.contextualised_query import QUERY
 from conversations.context.fitting import SAID, TOOLS
+from conversations.context.quoted_turns import quoted_turns
 from conversations.context.reasons import Reason
 from conversations.context.rendering import sha256
 from conversations.context.snapshot_shapes import (
@@ -51,7 +52,22 @@ def preview(context: Context, thread_id: uuid.UUID | None) -> SnapshotAnswer:
 def _body(snapshot: ContextSnapshot, material: Material) -> SnapshotAnswer:
     near = Message.objects.filter(near_places(snapshot), thread_id=snapshot.thread_id).order_by("position")
     body = account(snapshot, material, near.only("id", "position", "token_count", "is_active"))
-    return body | {"request": rebuilt(snapshot, material)}
+    return body | {"sections": _with_quotes(body["sections"], snapshot), "request": rebuilt(snapshot, material)}
+
+
+def _with_quotes(sections: list[SectionAnswer], snapshot: ContextSnapshot) -> list[SectionAnswer]:
+    """The sections, with where the earlier turns stand that the message brings along."""
+    recalled = [item for item in snapshot.recalled or [] if "thread" in item and item["included"]]
+    if not recalled:
+        return sections
+    turns = Message.objects.filter(id__in=[item["id"] for item in recalled], is_active=True, forgotten_at=None)
+    texts = {str(id): text for id, text in turns.values_list("id", "text")}
+    return [
+        section | {"quotes": quoted_turns(section["text"] or "", recalled, texts)}
+        if section["name"] == "message"
+        else section
+        for section in sections
+    ]
 
 
 def rebuilt(snapshot: ContextSnapshot, material: Material) -> Payload | None:

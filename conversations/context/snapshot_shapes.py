@@ -13,6 +13,14 @@ from conversations.providers.thinking import Display, Mode
 from conversations.runtime.shapes import Id
 
 
+class QuotedTurnAnswer(TypedDict):
+    """Where the whole of a turn stands that a line quotes, maybe by its passages only."""
+
+    line: Annotated[int, "The line of the section's text, from 1."]
+    thread: Annotated[Id, "The turn's thread."]
+    position: Annotated[int, "The turn's place in its thread, from 1."]
+
+
 class SectionAnswer(TypedDict):
     name: Annotated[
         str,
@@ -21,6 +29,9 @@ class SectionAnswer(TypedDict):
     tokens: Annotated[int, "Estimated tokens."]
     text: Annotated[str | None, "Null once deleted or forgotten."]
     forgotten_at: Annotated[datetime | None, "When something in it was forgotten at the person's wish."]
+    quotes: NotRequired[
+        Annotated[list[QuotedTurnAnswer], "Of `message`, where it quotes earlier turns that still stand there."]
+    ]
 
 
 def item_kinds() -> tuple[str, ...]:

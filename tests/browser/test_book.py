@@ -1,17 +1,28 @@
 """The book under a reply, as a person reads it who never heard of tokens or tiers."""
 
+import re
 from contextlib import suppress
 from datetime import UTC, datetime
 
 from playwright.sync_api import Locator, Route, expect
 
+from tests.browser.accessibility import violations
 from tests.browser.conftest import Reader
 from tests.browser.memories import add_memory, add_today, add_topic, without_table
 from tests.browser.pages import Chat
+from tests.browser.rows import add_turns
 from tests.model_scripts import text
 from tests.model_server import ModelServer
 
 LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
+HINTS = "\n\n".join(
+    [
+        "Here is what I would do on such a journey, in the order in which I would do it.",
+        *(f"Step {n}: pack what you need for it, and take {n} more of each than you think." for n in range(12)),
+        "The best place to eat is Konditori Lyra, right behind the harbour.",
+        *(f"Hint {n}: keep what is dear to you in the {n}th bag, and have an eye on it." for n in range(12)),
+    ]
+)
 
 
 def open_book(chat: Chat) -> Locator:
@@ -59,6 +70,43 @@ def test_how_a_message_was_understood_is_shown_without_the_mark_for_the_model(ch
     understood = open_book(chat).locator(".understood")
     expect(understood.get_by_role("heading")).to_have_text("How your message was understood")
     expect(understood.locator("blockquote")).to_have_text("who are his children (about: Donald Trump)")
+
+
+def recalled_in(book: Locator) -> Locator:
+    """What the newest message brought along, unfolded."""
+    fold = book.locator(".texts details", has_text="Your message")
+    fold.locator("summary").press("Enter")
+    return fold.locator("pre")
+
+
+def test_a_recalled_passage_leads_to_the_whole_turn_in_its_own_conversation(chat: Chat, model: ModelServer) -> None:
+    model.script(text(HINTS))
+    chat.ask("What should I know before I sail to Sweden?")
+    told = chat.page.url
+    chat.open()
+    chat.ask("Where did you say is the best place to eat?")
+    message = recalled_in(open_book(chat))
+    expect(message).to_contain_text("The best place to eat is Konditori Lyra, right behind the harbour. […]")
+    mark = message.get_by_role("link", name="[…] The whole of turn 2").first
+    assert violations(chat.page) == []
+    mark.press("Enter")
+    expect(chat.page).to_have_url(re.compile(f"^{told}#turn-2$"))
+    expect(chat.page.locator(".turn:focus")).to_contain_text("Konditori Lyra")
+    expect(chat.page.locator(".turn:focus").get_by_text("Here is what I would do")).to_be_in_viewport()
+    expect(chat.page.get_by_role("dialog", name="The book of this reply")).to_be_hidden()
+    expect(chat.page.locator("#title")).to_have_text("What should I know before I sail to Sweden?")
+
+
+def test_a_recalled_turn_leads_back_to_it_in_the_same_conversation(chat: Chat, browser_database: str) -> None:
+    chat.ask("My boat is called Marisol.")
+    add_turns(browser_database, chat.thread_id, 200)
+    chat.ask("What is my boat called?")
+    message = recalled_in(open_book(chat))
+    said = message.inner_text().splitlines()
+    expect(message.get_by_role("link")).to_have_count(sum(line.startswith("- ") for line in said))
+    message.get_by_role("link", name="The whole of turn 1", exact=True).press("Enter")
+    expect(chat.page).to_have_url(re.compile("/#turn-1$"))
+    expect(chat.page.locator(".turn:focus")).to_have_text(re.compile("My boat is called Marisol."))
 
 
 def test_a_source_that_failed_is_said_plainly(chat: Chat, browser_database: str) -> None:

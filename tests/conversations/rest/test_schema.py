@@ -202,7 +202,8 @@ def test_a_snapshot_is_described_to_its_last_field() -> None:
     inner = [field.name for field in call.answers[0].fields if "." in field.name]
     assert inner == [
         *(f"thinking.{name}" for name in ("mode", "display", "effort", "room")),
-        *(f"sections[].{name}" for name in ("name", "tokens", "text", "forgotten_at")),
+        *(f"sections[].{name}" for name in ("name", "tokens", "text", "forgotten_at", "quotes")),
+        *(f"sections[].quotes[].{name}" for name in ("line", "thread", "position")),
         *(f"items[].{name}" for name in ("kind", "included", "reason", "id", "tokens", "position", "thread", "score")),
         "items[].passages",
         *(f"items[].passages[].{name}" for name in ("start", "end", "included", "reason", "tokens")),

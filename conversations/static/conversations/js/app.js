@@ -30,7 +30,7 @@ const NAMED_TURN = /^#turn-(\d{1,9})$/;
 
 const store = storeOf(page.user.id);
 const announcer = new Announcer(byId("announcer"));
-const book = new Book(page.user);
+const book = new Book(page.user, { onTurn: goToTurn });
 const drawer = new Drawer();
 const scroll = new Scroll(byId("scroller"), byId("newest"));
 const log = new Log(byId("log"), scroll, {
@@ -123,6 +123,15 @@ function go(thread, position) {
   }
   show(thread);
   if (!turn) composer.focus();
+}
+
+/** Of any conversation, listed or not. */
+async function goToTurn(id, position) {
+  try {
+    go(list.find(id) ?? (await api.get(`threads/${id}/`)), position);
+  } catch (error) {
+    composer.say(error.message);
+  }
 }
 
 function send(text) {

@@ -9,6 +9,8 @@ import { count, fullTime, number, problemOf, queryFailureOf, reasonOf, sectionOf
 
 const NOUNS = { message: "turn", artifact: "document", memory: "memory", topic: "topic", summary: "summary" };
 const LINKED = 20; // ids that an address holds with ease
+const CUT = "[…]"; // where a quoted turn was cut
+const QUOTED = "Each quote of an earlier turn leads to the whole: by […] where it was cut, else by the arrow.";
 const PLURALS = { memory: "memories", summary: "summaries" };
 
 /** @returns {{kind: string, included: boolean, reason: string, count: number}[]} items with the same fate, counted */
@@ -27,8 +29,13 @@ export class Book {
   #known = new Map(); // request id → snapshot
   #newest = null;
 
-  constructor({ staff }) {
+  /**
+   * @param {{staff: boolean}} user
+   * @param {{onTurn: (thread: string, position: number) => void}} on
+   */
+  constructor({ staff }, { onTurn }) {
     this.staff = staff;
+    this.onTurn = onTurn;
     this.dialog = byId("book");
     this.body = byId("book-body");
     this.button = byId("gauge");
@@ -82,8 +89,14 @@ export class Book {
   }
 
   #pages(request, snapshot) {
-    const pages = [summary, forgotten, failures, bar, understood, fates, texts, facts].map((page) => page(snapshot));
-    return [...pages, this.staff && evidence(request)].filter(Boolean);
+    const known = [summary, forgotten, failures, bar, understood, fates].map((page) => page(snapshot));
+    const read = texts(snapshot, (thread, position) => this.#leave(thread, position));
+    return [...known, read, facts(snapshot), this.staff && evidence(request)].filter(Boolean);
+  }
+
+  #leave(thread, position) {
+    this.dialog.close();
+    this.onTurn(thread, position);
   }
 }
 
@@ -204,16 +217,55 @@ function fates({ items }) {
   );
 }
 
-function texts({ sections }) {
+function texts({ sections }, onTurn) {
   const readable = sections.filter(({ text, forgotten_at: at }) => text || at);
-  const fold = ({ name, tokens, text }) =>
+  const fold = ({ name, tokens, text, quotes = [] }) =>
     h(
       "details",
       {},
       h("summary", {}, h("span", {}, sectionOf(name)), h("span", { class: "figure" }, count(tokens, "token"))),
-      text ? h("pre", { tabindex: 0, dir: "auto" }, text) : h("p", { class: "quiet" }, "Forgotten."),
+      quotes.length > 0 && h("p", { class: "quiet" }, QUOTED),
+      text
+        ? h("pre", { tabindex: 0, dir: "auto" }, ...linked(text, quotes, onTurn))
+        : h("p", { class: "quiet" }, "Forgotten."),
     );
   return readable.length ? h("section", { class: "texts" }, h("h3", {}, "Read it"), ...readable.map(fold)) : null;
+}
+
+/** A text, with links to the turns that its lines quote: its marks where the turn was cut, else one behind the line. */
+function linked(text, quotes, onTurn) {
+  const quoteOf = new Map(quotes.map((quote) => [quote.line, quote]));
+  return text.split("\n").flatMap((line, index) => {
+    const end = index ? ["\n"] : [];
+    const quote = quoteOf.get(index + 1);
+    return [...end, ...(quote ? leading(line, quote, onTurn) : [line])];
+  });
+}
+
+/** One stop of the keyboard a line, however often the turn was cut. */
+function leading(line, { thread, position }, onTurn) {
+  const follow = (event) => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey || event.button) return; // a new tab or window
+    event.preventDefault();
+    onTurn(thread, position);
+  };
+  const link = (shown, first) =>
+    h(
+      "a",
+      {
+        class: "whole-turn",
+        href: `/threads/${thread}/#turn-${position}`,
+        title: "Go to the whole turn",
+        "aria-label": `${shown === CUT ? `${CUT} ` : ""}The whole of turn ${position}`,
+        tabindex: first ? null : -1,
+        onclick: follow,
+      },
+      shown,
+    );
+  const [begin, ...rest] = line.split(CUT);
+  if (!rest.length)
+    return [line.slice(0, -1), h("span", { class: "line-end" }, line.slice(-1), link(icon("go"), true))];
+  return [begin, ...rest.flatMap((part, index) => [link(CUT, index === 0), part])];
 }
 
 function facts({ provider, model, fallback_for: declined, usage, status, timings_ms: timings }) {

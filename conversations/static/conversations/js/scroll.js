@@ -1,6 +1,7 @@
 /** Keeps the reader's place: follows the end only for those who were there, and never jumps when older turns arrive. */
 
 const NEAR = 64;
+const ABOVE = 48; // pixels of what stands before a turn that is led to
 
 export class Scroll {
   following = true;
@@ -29,13 +30,16 @@ export class Scroll {
     else this.#look();
   }
 
-  /** Leads the eye and the focus to a turn, away from the end. */
+  /** Leads the eye and the focus to a turn, away from the end: to its beginning where it is higher than the window. */
   point(element) {
     this.following = false;
     this.scroller.querySelector(".pointed")?.classList.remove("pointed");
     element.classList.add("pointed");
     element.tabIndex = -1;
-    element.scrollIntoView({ block: "center" });
+    const { top, height } = element.getBoundingClientRect();
+    const view = this.scroller.getBoundingClientRect();
+    // Unlike scrollIntoView() this moves nothing but the scroller.
+    this.scroller.scrollTop += top - view.top - Math.max(ABOVE, (view.height - height) / 2);
     element.focus({ preventScroll: true });
   }
 
