@@ -6,6 +6,7 @@ from django.conf import settings
 from django.core.checks import CheckMessage, Error, Warning, register
 
 from conversations.providers import PROVIDERS, get_provider, prices, usable_key
+from conversations.providers.dialects import DIALECTS
 from conversations.runtime import telemetry
 from memory.backends import BACKENDS
 
@@ -16,7 +17,7 @@ def provider_is_configured(**kwargs: Any) -> list[CheckMessage]:
     choices = f"Set OPENBOOK_PROVIDER to one of: {', '.join(PROVIDERS)}."
     if name not in PROVIDERS:
         return [Error(f"The provider {name!r} is not known.", hint=choices, id="openbook.E001")]
-    return PROBLEMS[name]() + address_problems() if name in PROBLEMS else []
+    return PROBLEMS[name]() if name in PROBLEMS else []
 
 
 def anthropic_problems() -> list[CheckMessage]:
@@ -24,26 +25,47 @@ def anthropic_problems() -> list[CheckMessage]:
     if not settings.ANTHROPIC_API_KEY:
         hint = "Set ANTHROPIC_API_KEY, or OPENBOOK_PROVIDER=offline."
         problems.append(Error("The provider 'anthropic' has no API key.", hint=hint, id="openbook.E002"))
-    elif not usable_key(settings.ANTHROPIC_API_KEY):
-        hint = "Copy ANTHROPIC_API_KEY again, without spaces or line breaks."
-        problems.append(Error("The API key holds characters that no key has.", hint=hint, id="openbook.E003"))
-    return problems
+    return [*problems, *key_problems("ANTHROPIC_API_KEY"), *address_problems("ANTHROPIC_BASE_URL")]
+
+
+def openai_problems() -> list[CheckMessage]:
+    problems: list[CheckMessage] = []
+    if not (settings.OPENAI_API_KEY or settings.OPENAI_BASE_URL):
+        hint = (
+            "Set OPENAI_API_KEY, or OPENAI_BASE_URL to a server that wants no key, such as http://localhost:11434/v1."
+        )
+        problems.append(Error("The provider 'openai' has neither key nor address.", hint=hint, id="openbook.E007"))
+    if settings.OPENBOOK_OPENAI_SERVER not in ("", *DIALECTS):
+        hint = f"Leave OPENBOOK_OPENAI_SERVER out, or set it to one of: {', '.join(DIALECTS)}."
+        problem = f"The kind of server {settings.OPENBOOK_OPENAI_SERVER!r} is not known."
+        problems.append(Error(problem, hint=hint, id="openbook.E008"))
+    return [*problems, *key_problems("OPENAI_API_KEY"), *address_problems("OPENAI_BASE_URL")]
 
 
 def claude_cli_problems() -> list[CheckMessage]:
     obstacle = get_provider("claude_cli").obstacle()
     hint = "Or set OPENBOOK_PROVIDER to another one."
-    return [Error(obstacle.message, hint=hint, id="openbook.E005")] if obstacle else []
+    problems: list[CheckMessage] = [Error(obstacle.message, hint=hint, id="openbook.E005")] if obstacle else []
+    return [*problems, *address_problems("ANTHROPIC_BASE_URL")]
 
 
-def address_problems() -> list[CheckMessage]:
-    if not settings.ANTHROPIC_BASE_URL or settings.ANTHROPIC_BASE_URL.startswith(("http://", "https://")):
+def key_problems(name: str) -> list[CheckMessage]:
+    key = getattr(settings, name)
+    if not key or usable_key(key):
         return []
-    hint = "Set ANTHROPIC_BASE_URL to a URL that starts with https://, or leave it out."
-    return [Error("ANTHROPIC_BASE_URL is not an HTTP URL.", hint=hint, id="openbook.E004")]
+    hint = f"Copy {name} again, without spaces or line breaks."
+    return [Error("The API key holds characters that no key has.", hint=hint, id="openbook.E003")]
 
 
-PROBLEMS = {"anthropic": anthropic_problems, "claude_cli": claude_cli_problems}
+def address_problems(name: str) -> list[CheckMessage]:
+    address = getattr(settings, name)
+    if not address or address.startswith(("http://", "https://")):
+        return []
+    hint = f"Set {name} to a URL that starts with https://, or leave it out."
+    return [Error(f"{name} is not an HTTP URL.", hint=hint, id="openbook.E004")]
+
+
+PROBLEMS = {"anthropic": anthropic_problems, "openai": openai_problems, "claude_cli": claude_cli_problems}
 
 
 @register()

@@ -32,13 +32,14 @@ from conversations.runtime import db, rate_counters
 from memory.backends import get_backend
 from memory.backends.calling import started
 from memory.sources import recall
+from tests.chat_server import ChatServer, chat_server
 from tests.conversations.factories import make_user
 from tests.emptying import empty
 from tests.memory_server import KEY, MemoryServer
 from tests.model_server import ModelServer, model_server
 from tests.services import administration
 
-__all__ = ["model_server"]
+__all__ = ["chat_server", "model_server"]
 
 # How long an example takes says more about what else the machine is doing. The suite tries the same ones each time, so
 # that it fails for what was changed; the long run, or a seed, tries others.
@@ -212,11 +213,23 @@ def _sdk() -> None:
 @pytest.fixture
 def model(_sdk: None, model_server: ModelServer, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> ModelServer:
     """A local model behind the real SDK; it quotes the newest message unless a test scripts it. Retries don't wait."""
-    monkeypatch.setattr("conversations.providers.anthropic.BACKOFF_SECONDS", (0.01, 0.01))
+    monkeypatch.setattr("conversations.providers.http_provider.BACKOFF_SECONDS", (0.01, 0.01))
     settings.OPENBOOK_PROVIDER = "anthropic"
     settings.ANTHROPIC_API_KEY = "key-of-the-tests"
     settings.ANTHROPIC_BASE_URL = model_server.url
     return model_server
+
+
+@pytest.fixture
+def chat_model(chat_server: ChatServer, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> ChatServer:
+    """A local server of Chat Completions behind the real SDK, as OpenAI's own until a test says otherwise."""
+    importlib.import_module("conversations.providers.openai")
+    monkeypatch.setattr("conversations.providers.http_provider.BACKOFF_SECONDS", (0.01, 0.01))
+    settings.OPENBOOK_PROVIDER = "openai"
+    settings.OPENAI_API_KEY = "sk-of-the-tests"
+    settings.OPENAI_BASE_URL = chat_server.base_url
+    settings.OPENBOOK_OPENAI_SERVER = "openai"
+    return chat_server
 
 
 @pytest.fixture

@@ -79,9 +79,10 @@ class Delay:
 
 @dataclass(frozen=True)
 class Stall:
-    """Nothing more comes, except pings where an interval is given."""
+    """Nothing more comes, except pings where an interval is given. ``ping`` are its bytes, of the Messages API without any."""
 
     ping_seconds: float | None = None
+    ping: bytes = b""
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from conversations.context.token_estimate import TURN_OVERHEAD, estimate_tokens
 from conversations.context.windowing import TurnRun
 from conversations.models import ContextSnapshot
 from conversations.providers.base import Payload
+from conversations.providers.request_parts import in_messages_api
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -206,10 +207,11 @@ def common_prefix(a: Payload, b: Payload) -> Prefix:
 
 def blocks_of(payload: Payload) -> Iterator[Block]:
     """The request in the order of the cache. Where cache marks stand does not matter: they are no content."""
+    payload = in_messages_api(payload)
     yield Block(place=(0,), where="the model", content=payload["model"], tokens=0)
     for index, tool in enumerate(payload.get("tools", [])):
         yield _block((1, index), f"tool {index + 1}", tool)
-    for index, block in enumerate(payload.get("system", [])):
+    for index, block in enumerate(payload["system"]):
         yield _block((2, index), f"system block {index + 1}", block)
     for index, message in enumerate(payload["messages"]):
         for part, block in enumerate(message["content"]):

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from conversations.providers.base import Payload
+from conversations.providers.request_parts import in_messages_api
 
 
 class BrokenInvariant(Exception):
@@ -25,8 +26,9 @@ def check(payload: Payload, *, newest: str, total_tokens: int, hard_cap: int, go
 def broken(
     payload: Payload, *, newest: str, total_tokens: int, hard_cap: int, go_on: str = ""
 ) -> Iterator[tuple[str, str]]:
-    messages = payload["messages"]
-    if not any(block["text"].strip() for block in payload["system"]):
+    request = in_messages_api(payload)
+    messages = request["messages"]
+    if not any(block["text"].strip() for block in request["system"]):
         yield (
             "system_prompt",
             "The assistant has no system prompt. Whoever runs this Openbook can write one in the admin.",

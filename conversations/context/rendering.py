@@ -34,9 +34,9 @@ def render(
 ) -> Payload:
     """The exact request: system texts, turns oldest first, beside the last one what Openbook added to it (C1, Q2), and what
     the reply has said and done in its earlier rounds, each with its name. ``tools`` and the rounds are JSON: definitions, and
-    blocks. ``program`` is JSON: what the provider's program was known to add.
+    blocks. ``program`` is JSON: what the provider's ``program()`` said.
     """
-    payload = provider.render(
+    return provider.render(
         model=model,
         max_tokens=max_tokens,
         system=system_blocks(system, mark=cache.mark_at(SYSTEM)),
@@ -48,8 +48,8 @@ def render(
         tool_choice="none" if sum(name != GO_ON for name, _ in rounds) >= MOST_ROUNDS - 1 else "",
         previous_message_id=None if cache.state is CacheState.NONE else cache.previous_message_id,
         thinking=thinking,
+        program=json.loads(program) if program else None,
     )
-    return with_program(payload, program)
 
 
 def render_material(
@@ -63,19 +63,14 @@ def render_material(
     program: str = "",
 ) -> Payload:
     """The exact request of a helping task: instructions, and all that they are about as one text."""
-    payload = provider.render(
+    return provider.render(
         model=model,
         max_tokens=max_tokens,
         system=text_blocks(instructions),
         messages=[{"role": "user", "content": text_blocks(material)}],
         thinking=thinking,
+        program=json.loads(program) if program else None,
     )
-    return with_program(payload, program)
-
-
-def with_program(payload: Payload, program: str) -> Payload:
-    """With the provider's program as it is recorded, whatever has become of it since."""
-    return payload | {"program": json.loads(program)} if program else payload
 
 
 def system_blocks(texts: Iterable[str], *, mark: str = "") -> list[dict[str, Any]]:

@@ -25,8 +25,8 @@ class SectionName:
 WRITTEN_BY_STAFF = (
     SectionName(
         name=PROGRAM,
-        label="What the program before the model adds, as JSON",
-        personal_label="What the program before the model adds",
+        label="How the provider is asked, as JSON",
+        personal_label="How the provider is asked",
     ),
     SectionName(name=TOOLS, label="Tools, as JSON", personal_label="Tools it may use"),
     SectionName(name="base", label="System prompt", personal_label="Instructions"),

@@ -163,7 +163,7 @@ class SnapshotAnswer(TypedDict):
     ]
     round: Annotated[int, "Which request of the reply, or which attempt, from 1."]
     created_at: Annotated[datetime, "When it was recorded, before the model was called."]
-    provider: Annotated[str, "`anthropic`, `claude_cli` or `offline`."]
+    provider: Annotated[str, "`anthropic`, `openai`, `claude_cli` or `offline`."]
     model: Annotated[str, "The provider's name of the model."]
     fallback_for: Annotated[str | None, "The model that declined, where this one was asked in its place."]
     max_tokens: Annotated[int, "Most tokens of its answer and of thinking together."]
@@ -192,7 +192,8 @@ class SnapshotAnswer(TypedDict):
         dict[str, Any] | None, "What the provider says about its prompt cache, and its program about itself."
     ]
     request: Annotated[
-        dict[str, Any] | None, "Exactly what the provider is given; null once any of it was deleted or forgotten."
+        dict[str, Any] | None,
+        "Exactly what the provider is given, in its shape; null once any of it was deleted or forgotten.",
     ]
     forgotten_at: Annotated[datetime | None, "When any of it was last forgotten at the person's wish."]
     timings_ms: Annotated[TimingsAnswer, "Milliseconds."]

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from conversations.context.fitting import PROGRAM, TOOLS, Section
-from conversations.providers.base import Program
 
 HIDDEN_TOKENS = 350
 """What the API writes into the system text by itself where tools are given, by its documentation."""
@@ -28,8 +27,10 @@ def tools_section(definitions: Sequence[Mapping[str, Any]]) -> Section:
     return replace(section, tokens=section.tokens + HIDDEN_TOKENS)
 
 
-def program_section(program: Program | None) -> Section | None:
+def program_section(program: Mapping[str, object] | None) -> Section | None:
     """Its tokens are those of what it adds, not of the account of it."""
     if program is None:
         return None
-    return Section(name=PROGRAM, text=json.dumps(program, ensure_ascii=False), tokens=program["adds_tokens"])
+    tokens = program.get("adds_tokens", 0)
+    assert isinstance(tokens, int)
+    return Section(name=PROGRAM, text=json.dumps(program, ensure_ascii=False), tokens=tokens)

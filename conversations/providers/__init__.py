@@ -11,6 +11,7 @@ from conversations.providers.base import Provider, ProviderError
 PROVIDERS = {
     "anthropic": "conversations.providers.anthropic.AnthropicProvider",
     "claude_cli": "conversations.providers.claude_cli.ClaudeCliProvider",
+    "openai": "conversations.providers.openai.OpenAIProvider",
     "offline": "conversations.providers.offline.OfflineProvider",
 }
 

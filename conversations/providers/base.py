@@ -239,12 +239,14 @@ def messages_api_payload(
     tool_choice: str = "",
     previous_message_id: str | None = None,
     thinking: ThinkingPlan = NO_THINKING,
+    program: Mapping[str, Any] | None = None,
 ) -> Payload:
     """The exact request for this context, in the shape of the Messages API. Pure: the same input gives the same bytes.
 
     ``tools`` are definitions of the Messages API: name, description, input_schema. ``tool_choice`` is empty for "auto", or
     ``none`` for an answer in words. ``previous_message_id`` is the provider's id of its answer before, so that it can say why
-    its cache missed. ``max_tokens`` hold what ``thinking`` has room for.
+    its cache missed. ``max_tokens`` hold what ``thinking`` has room for. ``program`` is what the provider's own ``program()``
+    said when the request was first made; here it has none.
     """
     if calls_of(messages):
         messages = with_ids_once(messages)
@@ -285,8 +287,9 @@ class Provider(ABC):
         """What keeps it from answering, as far as that can be told without asking it."""
         return None
 
-    def program(self) -> Program | None:
-        """What stands between it and its model, where that adds something to each request. It is recorded with the request."""
+    def program(self) -> Mapping[str, object] | None:
+        """What ``render`` needs beside the context, for example the program that stands between it and its model. It is
+        recorded with the request, so that the request can be rendered again; ``adds_tokens`` in it count as the request's."""
         return None
 
     @abstractmethod

@@ -85,6 +85,7 @@ class ClaudeCliProvider(Provider):
         system: Sequence[Mapping[str, Any]],
         messages: Sequence[Mapping[str, Any]],
         thinking: ThinkingPlan = NO_THINKING,
+        program: Mapping[str, Any] | None = None,
         **_: Any,
     ) -> Payload:
         """The context as every provider is given it, and beside it the texts that the CLI is told."""
@@ -99,7 +100,7 @@ class ClaudeCliProvider(Provider):
                 "standard_input": prompt(messages),
                 **told_of_thinking(thinking),
             },
-            "program": self.program(),
+            "program": program or self.program(),
         }
 
     async def stream(self, payload: Payload, *, seconds: float = math.inf) -> AsyncGenerator[ProviderEvent]:

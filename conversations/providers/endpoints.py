@@ -5,13 +5,16 @@ from dataclasses import dataclass, field
 
 from django.conf import settings
 
+OPENAI_URL = "https://api.openai.com/v1"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Endpoint:
     """One service that models are asked of. The key is in no representation of it, so that it gets into no log.
 
     ``base_url`` is empty for the SDK's own default, ``proxy`` for none. ``connect_seconds`` is for the connection alone:
-    how long an answer may take is watched by what it says.
+    how long an answer may take is watched by what it says. ``key_name`` is what whoever runs this Openbook knows the key by.
+    ``server`` names a row of ``dialects.toml`` where the address doesn't tell what kind of server it is.
     """
 
     base_url: str = ""
@@ -19,6 +22,9 @@ class Endpoint:
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     connect_seconds: float = 5.0
     proxy: str = ""
+    key_name: str = "the API key"
+    needs_key: bool = True
+    server: str = ""
 
     @property
     def cache_key(self) -> tuple[str, ...]:
@@ -32,4 +38,15 @@ EndpointReader = Callable[[], Endpoint]
 
 
 def anthropic_from_settings() -> Endpoint:
-    return Endpoint(base_url=settings.ANTHROPIC_BASE_URL, key=settings.ANTHROPIC_API_KEY)
+    return Endpoint(base_url=settings.ANTHROPIC_BASE_URL, key=settings.ANTHROPIC_API_KEY, key_name="ANTHROPIC_API_KEY")
+
+
+def openai_from_settings() -> Endpoint:
+    """Servers of one's own mostly want no key; the one in the cloud does."""
+    return Endpoint(
+        base_url=settings.OPENAI_BASE_URL or OPENAI_URL,
+        key=settings.OPENAI_API_KEY,
+        key_name="OPENAI_API_KEY",
+        needs_key=not settings.OPENAI_BASE_URL,
+        server=settings.OPENBOOK_OPENAI_SERVER,
+    )

@@ -42,10 +42,13 @@ def provider_error(
     *,
     detail: object = None,
     secret: str = "",
+    key_name: str = "ANTHROPIC_API_KEY",
     status: int | None = None,
     retry_after: float | None = None,
 ) -> ProviderError:
+    """``key_name`` is what whoever runs this Openbook knows the key by, ``secret`` the key, which is never shown."""
     retryable, sentence = SENTENCES[code]
+    sentence = sentence.replace("{key_name}", key_name)
     if "with_detail" in ROWS[code] and isinstance(detail, str) and detail:
         sentence += f" It says: “{shortened(without(secret, detail), LONGEST_DETAIL)}”"
     return ProviderError(code, sentence, retryable=retryable, status=status, retry_after=retry_after)

@@ -31,6 +31,7 @@ from conversations.providers.base import (
     ToolStarted,
 )
 from conversations.providers.errors import provider_error
+from conversations.providers.request_parts import in_messages_api
 from conversations.replies import model_requests, outcomes, retries
 from conversations.replies.closing import end_request
 from conversations.replies.journal import LiveReply
@@ -284,7 +285,8 @@ class ReplyRun:
         if preset and not calls and not transcript.rounds:
             await self._run([self._as_artifact(finished)], offered={SAVE})
         if calls:
-            await self._run(calls, offered={tool["name"] for tool in self.context.payload.get("tools", ())})
+            request = in_messages_api(self.context.payload)
+            await self._run(calls, offered={tool["name"] for tool in request.get("tools", ())})
         if preset and not calls and not transcript.artifacts:
             raise provider_error("no_artifact")
         if not calls or (preset and transcript.artifacts):

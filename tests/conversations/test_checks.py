@@ -21,6 +21,15 @@ KEY = "sk-local"
             {"OPENBOOK_PROVIDER": "anthropic", "ANTHROPIC_API_KEY": KEY, "ANTHROPIC_BASE_URL": "example"},
             ["openbook.E004"],
         ),
+        ({"OPENBOOK_PROVIDER": "openai", "OPENAI_API_KEY": KEY}, []),
+        ({"OPENBOOK_PROVIDER": "openai", "OPENAI_BASE_URL": "http://localhost:11434/v1"}, []),
+        ({"OPENBOOK_PROVIDER": "openai"}, ["openbook.E007"]),
+        ({"OPENBOOK_PROVIDER": "openai", "OPENAI_API_KEY": "two words"}, ["openbook.E003"]),
+        ({"OPENBOOK_PROVIDER": "openai", "OPENAI_BASE_URL": "localhost:11434"}, ["openbook.E004"]),
+        (
+            {"OPENBOOK_PROVIDER": "openai", "OPENAI_API_KEY": KEY, "OPENBOOK_OPENAI_SERVER": "ollma"},
+            ["openbook.E008"],
+        ),
     ],
 )
 def test_a_provider_that_cannot_work_is_told_before_the_start(changed: dict[str, Any], numbers: list[str]) -> None:

@@ -10,7 +10,7 @@ from typing import Any, Self
 
 import pytest
 
-from tests.model_scripts import Responder, Script, ScriptedRefusal, ScriptedStream, echo, error
+from tests.model_scripts import Responder, Script, echo, error
 from tests.model_server.claude import Claude
 from tests.model_server.transport import (
     LARGEST_BODY,
@@ -43,10 +43,10 @@ class ModelServer:
     def script(self, *scripts: Script | Responder) -> None:
         """Answer the next requests with these, in order; a function becomes the answer to all that have no script."""
         for script in scripts:
-            if isinstance(script, ScriptedStream | ScriptedRefusal):
-                self._scripts.append(script)
-            else:
+            if callable(script):
                 self.responder = script
+            else:
+                self._scripts.append(script)
 
     def forget_scripts(self) -> None:
         self._scripts.clear()

@@ -99,10 +99,10 @@ async def rendered(step: Step) -> AsyncIterator[bytes]:
             await asyncio.sleep(seconds)
         case Gate():
             await step.passed()
-        case Stall(ping_seconds):
+        case Stall(ping_seconds, ping_bytes):
             while True:
                 await asyncio.sleep(ping_seconds or 3600)
-                yield server_sent_event(ping())
+                yield ping_bytes or server_sent_event(ping())
         case BrokenStream():
             raise CutOffError
         case event:
@@ -110,10 +110,12 @@ async def rendered(step: Step) -> AsyncIterator[bytes]:
 
 
 def server_sent_event(event: dict[str, Any]) -> bytes:
-    return f"event: {event['type']}\ndata: {json.dumps(event)}\n\n".encode()
+    """With its type as the name of the event, where it has one."""
+    name = f"event: {event['type']}\n" if "type" in event else ""
+    return f"{name}data: {json.dumps(event)}\n\n".encode()
 
 
 def head(status: int, headers: dict[str, str]) -> bytes:
     phrase = HTTPStatus(status).phrase if status in HTTPStatus else "Overloaded"
     lines = [f"HTTP/1.1 {status} {phrase}", *(f"{name}: {value}" for name, value in headers.items())]
-    return "\r\n".join([*lines, "request-id: req_local", "", ""]).encode("latin-1")
+    return "\r\n".join([*lines, "request-id: req_local", "x-request-id: req_local", "", ""]).encode("latin-1")

@@ -62,7 +62,7 @@ def configured(model_server: ModelServer) -> Iterator[None]:
 @pytest.fixture
 async def provider(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[AnthropicProvider]:
     """Its retries don't wait."""
-    monkeypatch.setattr("conversations.providers.anthropic.BACKOFF_SECONDS", (0.01, 0.01))
+    monkeypatch.setattr("conversations.providers.http_provider.BACKOFF_SECONDS", (0.01, 0.01))
     provider = AnthropicProvider()
     yield provider
     await provider.aclose()

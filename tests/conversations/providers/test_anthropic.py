@@ -362,7 +362,7 @@ async def test_an_error_that_passes_is_tried_three_times_before_the_first_token(
     script: ScriptedRefusal | ScriptedStream,
     failure: tuple[str, bool, int | None, str],
 ) -> None:
-    monkeypatch.setattr("conversations.providers.anthropic.BACKOFF_SECONDS", (0.01, 0.01))
+    monkeypatch.setattr("conversations.providers.http_provider.BACKOFF_SECONDS", (0.01, 0.01))
     model_server.script(script, script, script)
     assert await failure_of(provider) == ([], failure)
     assert model_server.bodies == [payload()] * 3
@@ -539,7 +539,7 @@ async def test_a_slow_reader_is_not_the_models_stall(provider: AnthropicProvider
 async def test_a_service_that_is_down_is_unreachable(
     provider: AnthropicProvider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("conversations.providers.anthropic.BACKOFF_SECONDS", (0.01, 0.01))
+    monkeypatch.setattr("conversations.providers.http_provider.BACKOFF_SECONDS", (0.01, 0.01))
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
     failure = ("unreachable", True, None, f"The model's service cannot be reached. {SAVED} in a moment.")

@@ -1,0 +1,160 @@
+"""A context as the body of a Chat Completions request, and back. Pure."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import Any
+
+from conversations.providers.base import Payload
+from conversations.providers.dialects import Dialect
+from conversations.providers.history import blocks_of, calls_of, definitions_for, with_ids_once
+from conversations.providers.thinking import NO_THINKING, ThinkingPlan
+
+BETWEEN = "\n\n"
+OTHER_KINDS = {"image": "[image]", "document": "[document]"}
+"""What stands for blocks that are not sent yet."""
+
+Blocks = Sequence[Mapping[str, Any]]
+Message = dict[str, Any]
+
+
+def chat_payload(
+    *,
+    dialect: Dialect,
+    model: str,
+    max_tokens: int,
+    system: Blocks,
+    messages: Sequence[Mapping[str, Any]],
+    tools: Sequence[Mapping[str, Any]] = (),
+    tool_choice: str = "",
+    thinking: ThinkingPlan = NO_THINKING,
+) -> Payload:
+    """The exact body of the request for this context, of which all but the dialect is as for the Messages API."""
+    if calls_of(messages):
+        messages = with_ids_once(messages)
+        if not tools:
+            tools, tool_choice = definitions_for(messages), "none"
+    instructions = texts_of(system)
+    payload: Payload = {
+        "model": model,
+        dialect.most_tokens: max_tokens,
+        "messages": [
+            *([{"role": "system", "content": instructions}] if instructions else []),
+            *(said for message in messages for said in chat_messages(message, dialect)),
+        ],
+        "stream": True,
+        **dialect.thinking_fields(thinking),
+    }
+    if dialect.asks_usage:
+        payload["stream_options"] = {"include_usage": True}
+    if tools and (dialect.takes_choice or tool_choice != "none"):
+        payload["tools"] = [function_of(tool) for tool in tools]
+        if tool_choice:
+            payload["tool_choice"] = tool_choice
+    return payload
+
+
+def chat_messages(message: Mapping[str, Any], dialect: Dialect) -> Iterator[Message]:
+    """A message of the Messages API: results of tools become messages of their own."""
+    content = blocks(message["content"])
+    if message["role"] == "assistant":
+        yield assistant_message(content, dialect)
+        return
+    for are_results, part in groupby(content, key=lambda block: block.get("type") == "tool_result"):
+        if are_results:
+            yield from (result_message(block, dialect) for block in part)
+        else:
+            yield {"role": "user", "content": texts_of(list(part))}
+
+
+def assistant_message(content: Blocks, dialect: Dialect) -> Message:
+    calls = [call_of(block, dialect) for block in blocks_of(content, "tool_use")]
+    text = texts_of(content)
+    message: Message = {"role": "assistant", "content": text if text or not calls else None}
+    if calls:
+        message["tool_calls"] = calls
+    thoughts = BETWEEN.join(str(block.get("thinking", "")) for block in blocks_of(content, "thinking"))
+    if dialect.thoughts and calls and (thoughts or dialect.thoughts_due):
+        message[dialect.thoughts] = thoughts
+    return message
+
+
+def call_of(block: Mapping[str, Any], dialect: Dialect) -> dict[str, Any]:
+    arguments = json.dumps(block.get("input") or {}, ensure_ascii=False, separators=(",", ":"))
+    function = {"name": block["name"], "arguments": arguments}
+    return {"id": dialect.call_id(block["id"]), "type": "function", "function": function}
+
+
+def result_message(block: Mapping[str, Any], dialect: Dialect) -> Message:
+    said = texts_of(blocks(block.get("content") or ""))
+    return {"role": "tool", "tool_call_id": dialect.call_id(block["tool_use_id"]), "content": said}
+
+
+def function_of(tool: Mapping[str, Any]) -> dict[str, Any]:
+    function = {"name": tool["name"], "description": tool.get("description", ""), "parameters": tool["input_schema"]}
+    return {"type": "function", "function": {name: value for name, value in function.items() if value != ""}}
+
+
+def texts_of(content: Blocks) -> str:
+    texts = (block["text"] if block["type"] == "text" else OTHER_KINDS.get(block["type"], "") for block in content)
+    return BETWEEN.join(text for text in texts if text)
+
+
+def blocks(content: str | Blocks) -> Blocks:
+    return [{"type": "text", "text": content}] if isinstance(content, str) else content
+
+
+def as_messages_api(payload: Payload) -> Payload:
+    """What stands in a body, in the shape of the Messages API, for all that looks into requests: system text, turns and tools.
+    What a body says of a text's parts is gone, so it is one block each."""
+    said = payload["messages"]
+    system = [block for message in said if message["role"] == "system" for block in text_block(message["content"])]
+    turns = [turn_of(message) for message in said if message["role"] != "system"]
+    tools = [tool["function"] for tool in payload.get("tools", ())]
+    return {
+        "model": payload["model"],
+        "system": system,
+        "messages": list(with_results_joined(turns)),
+        "tools": [
+            {"name": tool["name"], "description": tool.get("description", ""), "input_schema": tool["parameters"]}
+            for tool in tools
+        ],
+    }
+
+
+def turn_of(message: Mapping[str, Any]) -> Message:
+    if message["role"] == "tool":
+        result = {"type": "tool_result", "tool_use_id": message["tool_call_id"], "content": message["content"]}
+        return {"role": "user", "content": [result]}
+    calls = [
+        {
+            "type": "tool_use",
+            "id": call["id"],
+            "name": call["function"]["name"],
+            "input": json.loads(call["function"]["arguments"]),
+        }
+        for call in message.get("tool_calls", ())
+    ]
+    return {"role": message["role"], "content": [*text_block(message["content"]), *calls]}
+
+
+def with_results_joined(turns: Iterable[Message]) -> Iterator[Message]:
+    """Results, and what the person says after them, are one message to the Messages API."""
+    before: Message | None = None
+    for turn in turns:
+        if before and turn["role"] == "user" and is_result(before["content"][-1:]):
+            before["content"] = [*before["content"], *turn["content"]]
+            continue
+        if before:
+            yield before
+        before = turn
+    if before:
+        yield before
+
+
+def is_result(content: Blocks) -> bool:
+    return bool(content) and content[0]["type"] == "tool_result"
+
+
+def text_block(text: str | None) -> list[dict[str, Any]]:
+    return [{"type": "text", "text": text}] if text else []

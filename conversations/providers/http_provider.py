@@ -1,0 +1,149 @@
+"""What providers over HTTP share: a client for each event loop, the deadline, and further attempts before any content."""
+
+import asyncio
+import email.utils
+import math
+import random
+import ssl
+import time
+from abc import abstractmethod
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing
+from functools import cache
+from typing import Protocol
+from weakref import WeakKeyDictionary
+
+import httpx2
+
+from conversations.providers import usable_key
+from conversations.providers.base import Payload, Provider, ProviderError, ProviderEvent
+from conversations.providers.deadline import LONGEST_WAIT_SECONDS, Deadline, reported
+from conversations.providers.endpoints import Endpoint, EndpointReader
+from conversations.providers.errors import StreamError, provider_error
+
+BACKOFF_SECONDS = (0.4, 1.2)
+"""Before the second and the third attempt, give or take a half."""
+HTTP_FAILURES = (httpx2.HTTPError, httpx2.InvalidURL, ValueError, RecursionError, StreamError)
+"""What a call can raise beside the errors of its SDK: broken JSON or UTF-8 is a ValueError, or too deep."""
+
+
+class Client(Protocol):
+    async def close(self) -> None: ...
+
+
+class HttpProvider[C: Client](Provider):
+    failures: tuple[type[Exception], ...]
+    """All that an attempt can raise."""
+
+    def __init__(self, endpoint: EndpointReader) -> None:
+        self._endpoint = endpoint
+        self._clients: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[tuple[str, ...], AsyncGenerator[C]]] = (
+            WeakKeyDictionary()
+        )
+
+    def obstacle(self) -> ProviderError | None:
+        return obstacle_of(self._endpoint())
+
+    async def stream(self, payload: Payload, *, seconds: float = math.inf) -> AsyncGenerator[ProviderEvent]:
+        deadline, endpoint = Deadline(seconds), self._endpoint()
+        for backoff in (*BACKOFF_SECONDS, None):
+            try:
+                async with aclosing(self._attempt(endpoint, payload, deadline)) as events:
+                    async for event in events:
+                        yield event
+                        deadline.hears(event)  # the time that the reader took is not the model's
+                return
+            except TimeoutError:
+                raise reported(deadline.error(), attempt_failed="deadline") from None
+            except self.failures as failure:
+                error = reported(self._describe(failure, endpoint), type(failure).__name__)
+                wait = pause(error, self._headers(failure), backoff)
+                if deadline.content_seen or wait is None or wait >= deadline.seconds_left():
+                    # Without the cause: it holds what the service said, which may repeat the key.
+                    raise error from None
+            await asyncio.sleep(wait)
+
+    @abstractmethod
+    def _attempt(self, endpoint: Endpoint, payload: Payload, deadline: Deadline) -> AsyncGenerator[ProviderEvent]:
+        """One call. Raises ``TimeoutError`` at the deadline, and one of ``failures``."""
+
+    @abstractmethod
+    def _open_client(self, endpoint: Endpoint) -> C:
+        """Neither tries again nor follows redirects by itself."""
+
+    @abstractmethod
+    def _headers(self, failure: Exception) -> Mapping[str, str]:
+        """Those of the answer that failed; empty where there was none."""
+
+    def _describe(self, failure: Exception, endpoint: Endpoint) -> ProviderError:
+        """The failure as a person can read it. The key never appears, even where the service repeats it."""
+        match failure:
+            case StreamError():
+                return provider_error(
+                    failure.code,
+                    detail=failure.detail,
+                    secret=endpoint.key,
+                    key_name=endpoint.key_name,
+                    status=failure.status,
+                )
+            case httpx2.InvalidURL():
+                return provider_error("unreachable")
+            case httpx2.HTTPError():
+                return provider_error("cut_off")
+            case UnicodeEncodeError():  # a lone surrogate in the request
+                return provider_error("invalid_request")
+        return provider_error("bad_stream")
+
+    async def _client(self, endpoint: Endpoint) -> C:
+        """The client of the running event loop, made at first use: its connections belong to one loop."""
+        if obstacle := obstacle_of(endpoint):
+            raise obstacle
+        pool = self._clients.setdefault(asyncio.get_running_loop(), {})
+        if endpoint.cache_key not in pool:
+            pool[endpoint.cache_key] = lasting(self._open_client(endpoint))
+        return await anext(pool[endpoint.cache_key])
+
+    async def aclose(self) -> None:
+        """Close the connections of the running event loop."""
+        for client in self._clients.pop(asyncio.get_running_loop(), {}).values():
+            await client.aclose()
+
+
+async def lasting[C: Client](client: C) -> AsyncGenerator[C]:
+    """Yields one client for ever. A generator, because an event loop closes its generators when it ends."""
+    try:
+        while True:
+            yield client
+    finally:
+        await client.close()
+
+
+@cache
+def trusted() -> ssl.SSLContext:
+    """The certificates of this machine. To read them takes most of what a client does, and each event loop has one."""
+    return httpx2.create_ssl_context()
+
+
+def obstacle_of(endpoint: Endpoint) -> ProviderError | None:
+    is_fine = usable_key(endpoint.key) or not (endpoint.key or endpoint.needs_key)
+    return None if is_fine else provider_error("authentication", key_name=endpoint.key_name)
+
+
+def pause(error: ProviderError, headers: Mapping[str, str], backoff: float | None) -> float | None:
+    """Seconds until the next attempt, or None where another one is not worth it, also by the service's own word."""
+    if backoff is None or not error.retryable or headers.get("x-should-retry") == "false":
+        return None
+    if error.retry_after is None:
+        return backoff * random.uniform(0.5, 1.5)  # noqa: S311 – spreads the load, guards nothing
+    return error.retry_after if error.retry_after <= LONGEST_WAIT_SECONDS else None
+
+
+def requested_wait(headers: Mapping[str, str]) -> float | None:
+    """The seconds that the service asks to wait for, where it does."""
+    said, milliseconds = headers.get("retry-after", ""), headers.get("retry-after-ms", "")
+    try:
+        seconds = float(milliseconds) / 1000 if milliseconds else float(said)
+    except ValueError:
+        date = email.utils.parsedate_tz(said)
+        seconds = email.utils.mktime_tz(date) - time.time() if date else math.nan
+    return seconds if math.isfinite(seconds) and seconds >= 0 else None

@@ -1,0 +1,265 @@
+"""Models behind any server that speaks OpenAI's Chat Completions, by the official SDK."""
+
+import asyncio
+import json
+import re
+import threading
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from contextlib import aclosing, suppress
+from dataclasses import replace
+from typing import Any
+
+import httpx2
+import openai
+from django.conf import settings
+from openai import AsyncOpenAI, AsyncStream, DefaultAsyncHttpxClient, DefaultHttpxClient, OpenAI, Timeout
+
+from conversations.providers import model_catalog, refusals
+from conversations.providers.base import Finished, Payload, ProviderError, ProviderEvent, UsageSoFar
+from conversations.providers.chat_completions import chat_payload
+from conversations.providers.chat_stream import (
+    ChatAccumulator,
+    EventReader,
+    PiecedCalls,
+    error_in,
+    refusal_details,
+    stream_error,
+)
+from conversations.providers.deadline import Deadline, reported
+from conversations.providers.dialects import Dialect, dialect_at
+from conversations.providers.endpoints import Endpoint, EndpointReader, openai_from_settings
+from conversations.providers.errors import StreamError, provider_error
+from conversations.providers.http_provider import HTTP_FAILURES, HttpProvider, obstacle_of, requested_wait, trusted
+from conversations.providers.message_stream import Progress, ToolCalls
+from conversations.providers.thinking import NO_THINKING, ThinkingPlan
+
+FIGURES_SECONDS = 3.0
+"""How long is waited for what a request used, once the answer is complete."""
+DRAIN_SECONDS = 0.5
+LIST_SECONDS = 5.0
+END = ""
+NO_KEY = "none"
+"""What a server is told that wants no key: the SDK wants to say something."""
+FAILURES = (openai.OpenAIError, *HTTP_FAILURES)
+NO_CHAT = re.compile(
+    r"embed|rerank|whisper|tts|dall-e|image|moderation|transcribe|realtime|audio|sora|guard", re.IGNORECASE
+)
+"""Models that a server lists beside those that one can talk to."""
+
+
+class OpenAIProvider(HttpProvider[AsyncOpenAI]):
+    name = "openai"
+    marks_cache = False  # these servers cache prefixes by themselves, if they do
+    failures = FAILURES
+
+    def __init__(self, endpoint: EndpointReader = openai_from_settings) -> None:
+        super().__init__(endpoint)
+        self._listed: dict[tuple[str, ...], str] = {}
+        self._listing = threading.Lock()
+
+    def default_model(self) -> str:
+        """The server's setting, the first that staff are offered, or the first that the service itself names, which is asked
+        once. Raises ``ProviderError``."""
+        if settings.OPENBOOK_MODEL:
+            return str(settings.OPENBOOK_MODEL)
+        if offered := model_catalog.offered(self.name):
+            return offered[0].name
+        endpoint = self._endpoint()
+        with self._listing:
+            if endpoint.cache_key not in self._listed:
+                self._listed[endpoint.cache_key] = self._first_listed(endpoint)
+            return self._listed[endpoint.cache_key]
+
+    def program(self) -> Mapping[str, object]:
+        """The dialect that a request is written in: the address may be another one when it is rendered again."""
+        return {"name": self.name, "dialect": self._dialect().as_dict()}
+
+    def render(
+        self,
+        *,
+        model: str,
+        max_tokens: int,
+        system: Sequence[Mapping[str, Any]],
+        messages: Sequence[Mapping[str, Any]],
+        tools: Sequence[Mapping[str, Any]] = (),
+        tool_choice: str = "",
+        thinking: ThinkingPlan = NO_THINKING,
+        program: Mapping[str, Any] | None = None,
+        **_: Any,
+    ) -> Payload:
+        """The body of the request, in the dialect that ``program`` recorded or in that of the server."""
+        return chat_payload(
+            dialect=Dialect.of(program["dialect"]) if program else self._dialect(),
+            model=model,
+            max_tokens=max_tokens,
+            system=system,
+            messages=messages,
+            tools=tools,
+            tool_choice=tool_choice,
+            thinking=thinking,
+        )
+
+    async def _attempt(self, endpoint: Endpoint, payload: Payload, deadline: Deadline) -> AsyncGenerator[ProviderEvent]:
+        client = await self._client(endpoint)
+        reading = ChatAccumulator(calls=PiecedCalls(ToolCalls(called_ids(payload))))
+        try:
+            async with asyncio.timeout(deadline.seconds_left()):
+                stream = await client.post(
+                    "/chat/completions", cast_to=object, body=payload, stream=True, stream_cls=AsyncStream[object]
+                )
+        except openai.APIStatusError as failure:
+            self._forget_model(failure, endpoint)
+            if (error := error_of(failure)).code != refusals.CODE:
+                raise
+            yield refused(error, payload, request_id_of(failure.response))
+            return
+        # The bytes themselves, because the SDK takes a stream that was cut off for a whole one and hides signs of life.
+        async with stream, aclosing(events_in(stream.response)) as events:
+            request_id = request_id_of(stream.response)
+            while not (reading.reason or reading.done):
+                async with asyncio.timeout(deadline.seconds_left()):
+                    data = await anext(events, END)
+                if data == END:
+                    break
+                deadline.lives()
+                for heard in reading.take(data) if data else ():
+                    deadline.hears(heard)
+                    match heard:
+                        case UsageSoFar():
+                            yield replace(heard, request_id=request_id)
+                        case Progress():
+                            pass
+                        case _:
+                            yield heard
+            # Read to the end, for the figures and so that the connection can be used again. The reply is complete anyway.
+            with suppress(TimeoutError, *FAILURES):
+                await read_figures(events, reading, min(FIGURES_SECONDS, deadline.seconds_left()))
+            end = reading.finished(request_id)
+            for heard in reading.close():
+                if not isinstance(heard, Progress):
+                    yield heard
+        yield end
+
+    def _open_client(self, endpoint: Endpoint) -> AsyncOpenAI:
+        return AsyncOpenAI(
+            **client_values(endpoint),
+            # Reading is watched by content, as signs of life defeat a read timeout.
+            timeout=Timeout(None, connect=endpoint.connect_seconds),
+            http_client=DefaultAsyncHttpxClient(verify=trusted(), proxy=endpoint.proxy or None, follow_redirects=False),
+        )
+
+    def _first_listed(self, endpoint: Endpoint) -> str:
+        if obstacle := obstacle_of(endpoint):
+            raise obstacle
+        try:
+            with OpenAI(
+                **client_values(endpoint),
+                timeout=Timeout(LIST_SECONDS, connect=endpoint.connect_seconds),
+                http_client=DefaultHttpxClient(verify=trusted(), proxy=endpoint.proxy or None, follow_redirects=False),
+            ) as client:
+                answer = client.get("/models", cast_to=object)
+        except FAILURES as failure:
+            raise reported(self._describe(failure, endpoint), type(failure).__name__) from None
+        names = model_names(answer)
+        if not names:
+            raise ProviderError("misconfigured", NO_MODEL, retryable=False)
+        return next((name for name in names if not NO_CHAT.search(name)), names[0])
+
+    def _forget_model(self, failure: openai.APIStatusError, endpoint: Endpoint) -> None:
+        """The service may name another one now."""
+        if error_of(failure).code == "model_not_found":
+            self._listed.pop(endpoint.cache_key, None)
+
+    def _dialect(self) -> Dialect:
+        endpoint = self._endpoint()
+        return dialect_at(endpoint.base_url, endpoint.server)
+
+    def _headers(self, failure: Exception) -> Mapping[str, str]:
+        return failure.response.headers if isinstance(failure, openai.APIStatusError) else {}
+
+    def _describe(self, failure: Exception, endpoint: Endpoint) -> ProviderError:
+        match failure:
+            case openai.APIStatusError():
+                error = error_of(failure)
+                return provider_error(
+                    error.code,
+                    detail=error.detail,
+                    secret=endpoint.key,
+                    key_name=endpoint.key_name,
+                    status=failure.status_code,
+                    retry_after=requested_wait(self._headers(failure)),
+                )
+            case openai.APIConnectionError():
+                return provider_error("unreachable")
+        return super()._describe(failure, endpoint)
+
+
+NO_MODEL = "The model's service names no model. Whoever runs this Openbook can set OPENBOOK_MODEL."
+
+
+def client_values(endpoint: Endpoint) -> dict[str, Any]:
+    return {
+        "api_key": endpoint.key or NO_KEY,
+        "base_url": endpoint.base_url,
+        "default_headers": endpoint.headers,
+        "max_retries": 0,
+    }
+
+
+async def events_in(response: httpx2.Response) -> AsyncGenerator[str | None]:
+    """The data of each event; ``None`` for a comment. A server that doesn't stream sends one document."""
+    if response.headers.get("content-type", "").startswith("application/json"):
+        yield (await response.aread()).decode() or None
+        return
+    reader = EventReader()
+    async with aclosing(as_generator(response.aiter_bytes())) as received:
+        async for part in received:
+            for data in reader.feed(part):
+                yield data
+    for data in reader.end():
+        yield data
+
+
+async def as_generator[T](items: AsyncIterator[T]) -> AsyncGenerator[T]:
+    async for item in items:
+        yield item
+
+
+async def read_figures(events: AsyncGenerator[str | None], reading: ChatAccumulator, seconds: float) -> None:
+    async with asyncio.timeout(seconds) as limit:
+        async for data in events:
+            if data and not reading.done:
+                reading.take(data)
+            if reading.done or reading.usage:
+                limit.reschedule(min(limit.when() or 0, asyncio.get_running_loop().time() + DRAIN_SECONDS))
+
+
+def refused(error: StreamError, payload: Payload, request_id: str) -> Finished:
+    """A filter before the model declined the request: to whoever asked that is the same as the model declining it."""
+    details = refusal_details(error.detail)
+    return Finished(
+        stop_reason=refusals.STOP_REASON, request_id=request_id, model=payload["model"], stop_details=details
+    )
+
+
+def error_of(failure: openai.APIStatusError) -> StreamError:
+    body = failure.body
+    with suppress(ValueError):
+        body = json.loads(body) if isinstance(body, str) else body
+    told = (error_in(body) or body) if isinstance(body, dict) else {"message": body if isinstance(body, str) else ""}
+    return stream_error(told, failure.status_code)
+
+
+def request_id_of(response: httpx2.Response) -> str:
+    return str(response.headers.get("x-request-id", ""))
+
+
+def called_ids(payload: Payload) -> frozenset[str]:
+    return frozenset(call["id"] for message in payload["messages"] for call in message.get("tool_calls", ()))
+
+
+def model_names(answer: object) -> list[str]:
+    """The ids in a list of models."""
+    rows = answer.get("data") if isinstance(answer, dict) else None
+    ids = (row.get("id") for row in rows if isinstance(row, dict)) if isinstance(rows, list) else ()
+    return [id for id in ids if isinstance(id, str) and id]

@@ -1,0 +1,223 @@
+"""The kinds of servers: how each of them tells an answer, and what it refuses. As documented, and as issues tell of them."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tests.chat_server.scripts import Call, ChatAnswer, Part, Thought, error, refusal
+from tests.model_scripts import BrokenStream, Delay, Gate, Raw, ScriptedRefusal, ScriptedStream, Stall, Step
+
+DONE = b"data: [DONE]\n\n"
+PIECE_CHARS = 5
+PLAIN_FIELDS = frozenset(
+    {"model", "messages", "stream", "stream_options", "max_tokens", "tools", "tool_choice", "reasoning_effort"}
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServerKind:
+    """``reasoning``: the field for what the model thinks. ``usage``: told where it is ``asked`` for, ``always`` (with the last
+    chunk), in a ``groq`` field, or ``never``. ``whole_calls``: a call comes in one piece. ``call_index``: ``own``, ``zero`` or
+    ``none``. ``comments`` come before the answer. ``fields`` are those that it takes, where it refuses others."""
+
+    name: str
+    reasoning: tuple[str, ...] = ("reasoning_content",)
+    usage: str = "asked"
+    done: bool = True
+    whole_calls: bool = False
+    as_objects: bool = False
+    call_index: str = "own"
+    call_ids: bool = True
+    calls_reason: str = "tool_calls"
+    comments: bytes = b""
+    first: Mapping[str, Any] | None = None
+    fields: frozenset[str] = frozenset()
+    most_tokens: str = "max_tokens"
+    id_pattern: str = ""
+    wants_thoughts: bool = False
+    needs_key: bool = True
+    content_parts: bool = False
+
+    def objection(self, body: Mapping[str, Any]) -> ScriptedRefusal | None:
+        """Why it would not take this request."""
+        unknown = sorted(set(body) - self.fields) if self.fields else []
+        if unknown:
+            return self.refuse_field(unknown[0])
+        wrong = {"max_tokens", "max_completion_tokens"} - {self.most_tokens}
+        if self.name in ("openai", "azure") and wrong & set(body):
+            text = f"Unsupported parameter: '{wrong.pop()}' is not supported with this model."
+            return error(400, text, code="unsupported_parameter")
+        return next((error(400, text) for text in self.faults(body)), None)
+
+    def refuse_field(self, name: str) -> ScriptedRefusal:
+        if self.name == "mistral":
+            detail = [{"type": "extra_forbidden", "loc": ["body", name], "msg": "Extra inputs are not permitted"}]
+            return refusal(422, {"object": "error", "message": {"detail": detail}, "type": "invalid_request_error"})
+        return error(400, f"Unrecognized request argument supplied: {name}")
+
+    def faults(self, body: Mapping[str, Any]) -> Iterator[str]:
+        if not isinstance(body.get("model"), str) or not body.get("model"):
+            yield "you must provide a model parameter"
+        if not isinstance(body.get(self.most_tokens), int):
+            yield f"{self.most_tokens} must be a number"
+        for place, message in enumerate(body["messages"]):
+            yield from (f"messages[{place}]: {fault}" for fault in self.message_faults(message, place))
+        yield from unanswered(body["messages"])
+        for tool in body.get("tools", ()):
+            if tool["type"] != "function" or "parameters" not in tool["function"]:
+                yield "tools[].function.parameters is missing"
+
+    def message_faults(self, message: Mapping[str, Any], place: int) -> Iterator[str]:
+        role, content, calls = message["role"], message.get("content"), message.get("tool_calls", [])
+        if role not in ("system", "user", "assistant", "tool") or (role == "system" and place):
+            yield f"role {role!r} is not expected here"
+        if not isinstance(content, str) and not (content is None and calls):
+            yield f"content is {content!r}"
+        if content == "" and role == "user":
+            yield "content is empty"
+        if self.wants_thoughts and calls and "reasoning_content" not in message:
+            yield "The reasoning_content in the thinking mode must be passed back to the API."
+        for call in calls:
+            if not isinstance(json.loads(call["function"]["arguments"]), dict):
+                yield "arguments must be an object"
+            if self.id_pattern and not re.fullmatch(self.id_pattern, call["id"]):
+                yield f"Tool call id was {call['id']} but must be a-z, A-Z, 0-9, with a length of 9."
+
+    def stream(self, answer: ChatAnswer, body: Mapping[str, Any]) -> ScriptedStream:
+        return ScriptedStream(steps=tuple(self.steps(answer, body)))
+
+    def steps(self, answer: ChatAnswer, body: Mapping[str, Any]) -> Iterator[Step]:
+        if self.comments:
+            yield Raw(self.comments)
+        if self.first is not None:
+            yield dict(self.first)
+        yield chunk(body, {"role": "assistant", "content": ""})
+        calls = 0
+        for part in answer.parts:
+            yield from self.part_steps(part, calls, body)
+            calls += isinstance(part, Call)
+        if answer.refusal:
+            yield chunk(body, {"refusal": answer.refusal})
+        if answer.ends:
+            yield from self.end(answer, body, self.calls_reason if calls else "stop")
+
+    def part_steps(self, part: Part, calls: int, body: Mapping[str, Any]) -> Iterator[Step]:
+        match part:
+            case Stall(seconds, b"") if seconds:
+                yield Stall(seconds, self.comments or b": keep-alive\n\n")
+            case Raw() | Delay() | Gate() | Stall() | BrokenStream():
+                yield part
+            case Call():
+                yield from (chunk(body, {"tool_calls": [piece]}) for piece in self.pieces(part, calls))
+            case Thought(text):
+                yield chunk(body, self.thinks(text))
+            case str(text):
+                yield chunk(body, {"content": [{"type": "text", "text": text}] if self.content_parts else text})
+
+    def end(self, answer: ChatAnswer, body: Mapping[str, Any], reason: str) -> Iterator[Step]:
+        last = chunk(body, {}, answer.reason if answer.reason != "" else reason)
+        asked = (body.get("stream_options") or {}).get("include_usage")
+        if self.usage == "always":
+            last["usage"] = answer.usage
+        elif self.usage == "groq":
+            last["x_groq"] = {"id": "req_groq", "usage": answer.usage}
+        yield last
+        if self.usage == "asked" and asked:
+            yield chunk(body, None) | {"usage": answer.usage}
+        if self.done:
+            yield Raw(DONE)
+
+    def thinks(self, text: str) -> dict[str, Any]:
+        if self.content_parts:
+            return {"content": [{"type": "thinking", "thinking": [{"type": "text", "text": text}]}]}
+        return {"content": ""} | dict.fromkeys(self.reasoning, text)
+
+    def pieces(self, call: Call, number: int) -> Iterator[dict[str, Any]]:
+        place = {"own": {"index": number}, "zero": {"index": 0}, "none": {}}[self.call_index]
+        named = ({"id": call.id} if self.call_ids else {}) | {"type": "function"}
+        if self.as_objects and isinstance(call.arguments, dict):
+            yield {**place, **named, "function": {"name": call.name, "arguments": call.arguments}}
+            return
+        if self.whole_calls:
+            yield {**place, **named, "function": {"name": call.name, "arguments": call.written}}
+            return
+        yield {**place, **named, "function": {"name": call.name, "arguments": ""}}
+        for start in range(0, len(call.written), PIECE_CHARS):
+            yield {**place, "function": {"arguments": call.written[start : start + PIECE_CHARS]}}
+
+
+def unanswered(messages: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    waiting: list[str] = []
+    for message in messages:
+        if message["role"] == "tool":
+            if message["tool_call_id"] not in waiting:
+                yield "messages with role 'tool' must be a response to a preceeding message with 'tool_calls'"
+            waiting = [id for id in waiting if id != message["tool_call_id"]]
+        elif waiting:
+            yield f"An assistant message with 'tool_calls' must be followed by tool messages: {waiting}"
+        waiting = [*waiting, *(call["id"] for call in message.get("tool_calls", ()))]
+
+
+def chunk(body: Mapping[str, Any], delta: dict[str, Any] | None, reason: str | None = None) -> dict[str, Any]:
+    choices = [] if delta is None else [{"index": 0, "delta": delta, "logprobs": None, "finish_reason": reason}]
+    return {
+        "id": "chatcmpl-local",
+        "object": "chat.completion.chunk",
+        "created": 1_790_000_000,
+        "model": body["model"],
+        "choices": choices,
+    }
+
+
+OPENAI_FIELDS = PLAIN_FIELDS - {"max_tokens"} | {"max_completion_tokens"}
+FILTERED = {
+    "id": "",
+    "object": "",
+    "created": 0,
+    "model": "",
+    "choices": [],
+    "prompt_filter_results": [{"prompt_index": 0}],
+}
+
+KINDS = {
+    kind.name: kind
+    for kind in (
+        ServerKind(name="openai", reasoning=(), fields=OPENAI_FIELDS, most_tokens="max_completion_tokens"),
+        ServerKind(
+            name="azure", reasoning=(), fields=OPENAI_FIELDS, most_tokens="max_completion_tokens", first=FILTERED
+        ),
+        ServerKind(
+            name="ollama",
+            reasoning=("reasoning",),
+            whole_calls=True,
+            call_index="zero",
+            calls_reason="stop",
+            needs_key=False,
+        ),
+        ServerKind(name="vllm", reasoning=("reasoning", "reasoning_content"), needs_key=False),
+        ServerKind(name="llama_cpp", comments=b":\n\n", needs_key=False),
+        ServerKind(name="lm_studio", usage="never", call_ids=False, needs_key=False),
+        ServerKind(
+            name="openrouter",
+            reasoning=("reasoning",),
+            comments=b": OPENROUTER PROCESSING\n\n",
+            fields=PLAIN_FIELDS | {"reasoning"},
+        ),
+        ServerKind(
+            name="mistral",
+            usage="always",
+            whole_calls=True,
+            content_parts=True,
+            fields=PLAIN_FIELDS - {"stream_options"},
+            id_pattern="[a-zA-Z0-9]{9}",
+        ),
+        ServerKind(name="groq", reasoning=("reasoning",), usage="groq", most_tokens="max_completion_tokens"),
+        ServerKind(name="deepseek", fields=PLAIN_FIELDS | {"thinking"}, wants_thoughts=True),
+        # What servers of few users do: no end mark, no indices, objects for JSON.
+        ServerKind(name="odd", done=False, usage="never", call_index="none", as_objects=True, needs_key=False),
+    )
+}
+DIALECT_OF = {"vllm": "plain", "llama_cpp": "plain", "lm_studio": "plain", "odd": "plain"}
+"""The row of ``dialects.toml`` that counts for a kind, where it isn't named so."""

@@ -1,0 +1,528 @@
+"""The provider for Chat Completions, over real HTTP, against a server that is each of the kinds that people run."""
+
+import asyncio
+import json
+import logging
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+from django.test import override_settings
+from pytest_django import Settings
+
+from conversations.models import Model
+from conversations.providers import model_catalog
+from conversations.providers.base import (
+    Finished,
+    ProviderError,
+    ProviderEvent,
+    TextDelta,
+    ThinkingDelta,
+    ThinkingDone,
+    ThinkingStarted,
+    ToolCalled,
+    ToolDelta,
+    ToolStarted,
+    Usage,
+    UsageSoFar,
+)
+from conversations.providers.dialects import DIALECTS, dialect_at
+from conversations.providers.openai import OpenAIProvider
+from conversations.providers.request_parts import in_messages_api
+from conversations.providers.thinking import ThinkingPlan
+from conversations.runtime.db import in_database
+from tests.chat_server import KINDS, ChatServer
+from tests.chat_server import scripts as chat
+from tests.chat_server.kinds import DIALECT_OF
+from tests.conversations.providers.events import without_usage
+from tests.model_scripts import BrokenStream, Gate, Raw, ScriptedStream, Stall
+
+KEY = "sk-local-never-shown"
+USAGE = Usage(input_tokens=15, output_tokens=7, cache_read_input_tokens=5, thinking_tokens=2)
+WHO: dict[str, Any] = {"request_id": "req_local", "message_id": "chatcmpl-local", "model": "local-model"}
+END = Finished(stop_reason="end_turn", usage=USAGE, **WHO)
+CALLED = Finished(stop_reason="tool_use", usage=USAGE, **WHO)
+SAVE = {"name": "save", "description": "Saves.", "input_schema": {"type": "object", "properties": {}}}
+TOLD = {"type": "text", "text": "Grüß dich, 世界 👋"}
+ROUND: list[dict[str, Any]] = [
+    {"role": "user", "content": [TOLD]},
+    {
+        "role": "assistant",
+        "content": [
+            {"type": "thinking", "thinking": "I save it."},
+            {"type": "text", "text": "Saving."},
+            {"type": "tool_use", "id": "toolu_1", "name": "save", "input": {"title": "Größe"}},
+            {"type": "tool_use", "id": "toolu_2", "name": "save", "input": {}},
+        ],
+    },
+    {
+        "role": "user",
+        "content": [
+            {"type": "tool_result", "tool_use_id": "toolu_1", "content": [{"type": "text", "text": "Saved."}]},
+            {"type": "tool_result", "tool_use_id": "toolu_2", "content": "Saved, too.", "is_error": True},
+            {"type": "text", "text": "Thanks!"},
+        ],
+    },
+]
+
+
+@pytest.fixture(autouse=True)
+def configured(chat_model: ChatServer, settings: Settings) -> None:
+    settings.OPENAI_API_KEY = KEY
+    settings.OPENBOOK_FIRST_TOKEN_SECONDS = settings.OPENBOOK_STALL_SECONDS = 20.0
+
+
+@pytest.fixture
+async def provider() -> AsyncIterator[OpenAIProvider]:
+    provider = OpenAIProvider()
+    yield provider
+    await provider.aclose()
+
+
+def be(server: ChatServer, kind: str, settings: Settings) -> None:
+    server.kind = KINDS[kind]
+    settings.OPENBOOK_OPENAI_SERVER = DIALECT_OF.get(kind, kind)
+
+
+def payload(**changed: Any) -> dict[str, Any]:
+    values: dict[str, Any] = {
+        "model": "local-model",
+        "max_tokens": 64,
+        "system": [{"type": "text", "text": "Be brief.", "cache_control": {"type": "ephemeral"}}],
+        "messages": [{"role": "user", "content": [TOLD]}],
+    }
+    return OpenAIProvider().render(**values | changed)
+
+
+async def events_of(provider: OpenAIProvider, **changed: Any) -> list[ProviderEvent]:
+    return [event async for event in without_usage(provider.stream(payload(**changed)))]
+
+
+async def failure_of(provider: OpenAIProvider, seconds: float = 60) -> tuple[list[ProviderEvent], ProviderError]:
+    events: list[ProviderEvent] = []
+    with pytest.raises(ProviderError) as raised:
+        async for event in without_usage(provider.stream(payload(), seconds=seconds)):
+            events.append(event)
+    return events, raised.value
+
+
+async def test_the_payload_is_exactly_what_goes_over_the_wire(provider: OpenAIProvider, chat_model: ChatServer) -> None:
+    assert (await events_of(provider))[-1] == END
+    assert chat_model.bodies == [payload()]
+    assert chat_model.requests[0].headers["authorization"] == f"Bearer {KEY}"
+    assert payload() == {
+        "model": "local-model",
+        "max_completion_tokens": 64,
+        "messages": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": TOLD["text"]}],
+        "stream": True,
+        "stream_options": {"include_usage": True},
+    }
+
+
+@pytest.mark.parametrize("kind", KINDS)
+async def test_every_kind_of_server_is_understood(
+    provider: OpenAIProvider, chat_model: ChatServer, settings: Settings, kind: str
+) -> None:
+    """What it thinks, says and calls, from a request with calls and results that it does not object to."""
+    be(chat_model, kind, settings)
+    first = chat.Call(name="save", arguments={"title": "A"}, id="call_a")
+    second = chat.Call(name="save", arguments={"title": "B", "n": 2}, id="call_b")
+    chat_model.say(chat.answer(chat.Thought("Let me "), chat.Thought("see."), "So ", "far", first, second))
+    events = await events_of(provider, messages=ROUND, tools=[SAVE])
+    thinks = chat_model.kind.reasoning or chat_model.kind.content_parts
+    thought = [
+        ThinkingStarted(),
+        ThinkingDelta(text="Let me "),
+        ThinkingDelta(text="see."),
+        ThinkingDone(block={"type": "thinking", "thinking": "Let me see."}),
+    ]
+    said = [event for event in events if not isinstance(event, ToolStarted | ToolDelta | ToolCalled)]
+    end = Finished(stop_reason="tool_use", usage=Usage() if chat_model.kind.usage == "never" else USAGE, **WHO)
+    assert said == [*(thought if thinks else []), TextDelta(text="So "), TextDelta(text="far"), end]
+    called = [event for event in events if isinstance(event, ToolCalled)]
+    assert [(call.name, call.input) for call in called] == [
+        ("save", {"title": "A"}),
+        ("save", {"title": "B", "n": 2}),
+    ]
+    ids = ["call_a", "call_b"] if chat_model.kind.call_ids else ["call_chatcmpl-local_0", "call_chatcmpl-local_1"]
+    assert [call.id for call in called] == ids
+    for call in called:
+        written = "".join(event.json for event in events if isinstance(event, ToolDelta) and event.id == call.id)
+        assert json.loads(written) == call.input
+
+
+def test_a_round_of_tool_calls_is_written_as_messages_of_its_own() -> None:
+    body = payload(messages=ROUND, tools=[SAVE], tool_choice="none")
+    assert body["messages"][1:] == [
+        {"role": "user", "content": TOLD["text"]},
+        {
+            "role": "assistant",
+            "content": "Saving.",
+            "tool_calls": [
+                {"id": "toolu_1", "type": "function", "function": {"name": "save", "arguments": '{"title":"Größe"}'}},
+                {"id": "toolu_2", "type": "function", "function": {"name": "save", "arguments": "{}"}},
+            ],
+        },
+        {"role": "tool", "tool_call_id": "toolu_1", "content": "Saved."},
+        {"role": "tool", "tool_call_id": "toolu_2", "content": "Saved, too."},
+        {"role": "user", "content": "Thanks!"},
+    ]
+    parameters = {"type": "object", "properties": {}}
+    function = {"name": "save", "description": "Saves.", "parameters": parameters}
+    assert (body["tools"], body["tool_choice"]) == ([{"type": "function", "function": function}], "none")
+
+
+def test_what_looks_into_requests_sees_the_same_in_either_shape() -> None:
+    seen = in_messages_api(payload(messages=ROUND, tools=[SAVE]))
+    assert seen["system"] == [{"type": "text", "text": "Be brief."}]
+    assert seen["tools"] == [SAVE]
+    assert [message["role"] for message in seen["messages"]] == ["user", "assistant", "user"]
+    assert seen["messages"][1]["content"] == ROUND[1]["content"][1:]
+    assert seen["messages"][2]["content"] == [
+        {"type": "tool_result", "tool_use_id": "toolu_1", "content": "Saved."},
+        {"type": "tool_result", "tool_use_id": "toolu_2", "content": "Saved, too."},
+        {"type": "text", "text": "Thanks!"},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("server", "plan", "added"),
+    [
+        ("openai", ThinkingPlan(effort="max"), {"reasoning_effort": "xhigh"}),
+        ("openai", ThinkingPlan(mode="disabled"), {"reasoning_effort": "none"}),
+        ("plain", ThinkingPlan(mode="adaptive", effort="low"), {"reasoning_effort": "low"}),
+        ("plain", ThinkingPlan(mode="disabled"), {}),
+        ("openrouter", ThinkingPlan(mode="enabled", room=2_048), {"reasoning": {"max_tokens": 2_048}}),
+        ("deepseek", ThinkingPlan(mode="disabled"), {"thinking": {"type": "disabled"}}),
+    ],
+)
+def test_thinking_is_asked_for_in_the_words_of_the_server(
+    settings: Settings, server: str, plan: ThinkingPlan, added: dict[str, Any]
+) -> None:
+    settings.OPENBOOK_OPENAI_SERVER = server
+    with_plan, without = payload(thinking=plan), payload()
+    assert {name: value for name, value in with_plan.items() if name not in without} == added
+
+
+def test_what_the_model_thought_goes_back_only_to_servers_that_want_it(settings: Settings) -> None:
+    told = {}
+    for server in DIALECTS:
+        settings.OPENBOOK_OPENAI_SERVER = server
+        message = next(m for m in payload(messages=ROUND)["messages"] if "tool_calls" in m)
+        told[server] = {name: message[name] for name in message if name.startswith("reasoning")}
+    assert {server: field for server, field in told.items() if field} == {
+        "openrouter": {"reasoning": "I save it."},
+        "deepseek": {"reasoning_content": "I save it."},
+    }
+
+
+def test_a_request_is_rendered_in_the_dialect_that_it_was_recorded_with(settings: Settings) -> None:
+    recorded, sent = OpenAIProvider().program(), payload(messages=ROUND, tools=[SAVE])
+    settings.OPENAI_BASE_URL, settings.OPENBOOK_OPENAI_SERVER = "https://api.mistral.ai/v1", ""
+    assert payload(messages=ROUND, tools=[SAVE]) != sent
+    again = json.loads(json.dumps(recorded))
+    assert payload(messages=ROUND, tools=[SAVE], program=again) == sent
+
+
+@pytest.mark.parametrize(
+    ("url", "name"),
+    [
+        ("https://api.openai.com/v1", "openai"),
+        ("https://eu.api.openai.com/v1", "openai"),
+        ("https://mine.openai.azure.com/openai/v1/", "azure"),
+        ("https://openrouter.ai/api/v1", "openrouter"),
+        ("https://api.mistral.ai/v1", "mistral"),
+        ("https://api.groq.com/openai/v1", "groq"),
+        ("https://api.deepseek.com", "deepseek"),
+        ("http://localhost:11434/v1", "ollama"),
+        ("http://gpu.lan:8000/v1", "plain"),
+        ("https://api.openai.com.example/v1", "plain"),
+        ("https://notapi.openai.com:99999/v1", "plain"),
+        ("", "plain"),
+    ],
+)
+def test_the_kind_of_a_server_is_known_by_its_address(url: str, name: str) -> None:
+    assert dialect_at(url).name == name
+    assert dialect_at(url, "groq").name == "groq"
+
+
+def chunk(delta: dict[str, Any] | None, reason: str | None = None) -> dict[str, Any]:
+    return {"id": "c", "model": "m", "choices": [{"index": 0, "delta": delta, "finish_reason": reason}]}
+
+
+@pytest.mark.parametrize(
+    ("reason", "expected"),
+    [
+        ("stop", "end_turn"),
+        ("length", "max_tokens"),
+        ("model_length", "model_context_window_exceeded"),
+        ("a_new_one", "a_new_one"),
+        (None, "unknown"),
+    ],
+)
+async def test_stop_reasons_are_told_in_the_words_of_the_messages_api(
+    provider: OpenAIProvider, chat_model: ChatServer, reason: str | None, expected: str
+) -> None:
+    chat_model.say(chat.answer("So far", reason=reason))
+    assert await events_of(provider) == [
+        TextDelta(text="So far"),
+        Finished(stop_reason=expected, usage=USAGE, **WHO),
+    ]
+
+
+async def test_a_model_that_declines_says_so(provider: OpenAIProvider, chat_model: ChatServer) -> None:
+    chat_model.say(chat.answer(refusal="I can't help with that."), chat.answer("Some ", reason="content_filter"))
+    details = {"type": "refusal", "category": None, "explanation": "I can't help with that."}
+    assert await events_of(provider) == [Finished(stop_reason="refusal", usage=USAGE, stop_details=details, **WHO)]
+    assert (await events_of(provider))[-1] == Finished(
+        stop_reason="refusal", usage=USAGE, stop_details=details | {"explanation": None}, **WHO
+    )
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        chat.error(400, "The response was filtered", code="content_filter"),
+        chat.refusal(403, {"error": {"code": 403, "message": "Flagged", "metadata": {"flagged_input": "…"}}}),
+    ],
+)
+async def test_a_filter_before_the_model_is_a_refusal(
+    provider: OpenAIProvider, chat_model: ChatServer, script: chat.ChatScript
+) -> None:
+    chat_model.say(script)
+    (end,) = await events_of(provider)
+    assert isinstance(end, Finished)
+    assert (end.stop_reason, end.stop_details and end.stop_details["type"]) == ("refusal", "refusal")
+    assert len(chat_model.requests) == 1
+
+
+CONTEXT = "This model's maximum context length is 4096 tokens. However, you requested 5000 tokens."
+
+
+@pytest.mark.parametrize(
+    ("script", "code", "retryable"),
+    [
+        (chat.error(401, f"Incorrect API key provided: {KEY}.", code="invalid_api_key"), "authentication", False),
+        (chat.error(429, "You exceeded your current quota", code="insufficient_quota"), "spending_limit", False),
+        (chat.error(404, "No such model", code="model_not_found"), "model_not_found", False),
+        (chat.error(400, CONTEXT, code="context_length_exceeded"), "request_too_large", False),
+        (chat.refusal(400, {"object": "error", "message": CONTEXT, "code": 400}), "request_too_large", False),
+        (chat.error(400, "the request exceeds the available context size", code=400), "request_too_large", False),
+        (chat.error(400, "Bad", error_type="exceed_context_size_error"), "request_too_large", False),
+        (chat.error(400, "gemma does not support tools"), "no_tools", False),
+        (chat.error(400, "Odd"), "invalid_request", False),
+        (chat.refusal(422, {"message": {"detail": []}}), "invalid_request", False),
+        (chat.refusal(402, {"error": {"code": 402, "message": "Insufficient credits"}}), "spending_limit", False),
+        (chat.error(403, "Not allowed"), "permission", False),
+        (chat.error(302, headers={"location": "http://127.0.0.1:9/elsewhere"}), "redirected", False),
+        (chat.error(307, headers={"location": "http://127.0.0.1:9/elsewhere"}), "redirected", False),
+    ],
+)
+async def test_errors_are_told_in_openbooks_words(
+    provider: OpenAIProvider, chat_model: ChatServer, script: chat.ChatScript, code: str, retryable: bool
+) -> None:
+    chat_model.say(script)
+    events, error = await failure_of(provider)
+    assert (events, error.code, error.retryable) == ([], code, retryable)
+    assert KEY not in error.message
+    assert len(chat_model.requests) == 1
+
+
+async def test_the_key_to_check_is_named(provider: OpenAIProvider, chat_model: ChatServer) -> None:
+    chat_model.say(chat.error(401, "No", code="invalid_api_key"))
+    _, error = await failure_of(provider)
+    assert error.message.endswith("Whoever runs this Openbook has to check OPENAI_API_KEY.")
+
+
+IN_STREAM = [
+    ({"error": {"code": 502, "message": "Provider disconnected"}, "choices": []}, "server_error"),
+    ({"error": {"code": 429, "message": "Slow down"}}, "rate_limited"),
+    ({"object": "error", "message": "EngineDeadError", "code": 500}, "server_error"),
+    ({"error": "it went wrong"}, "server_error"),
+    ({"error": {"message": "?", "type": "overloaded_error"}}, "overloaded"),
+]
+
+
+@pytest.mark.parametrize(("event", "code"), IN_STREAM)
+async def test_an_error_in_mid_stream_keeps_the_text_and_is_not_tried_again(
+    provider: OpenAIProvider, chat_model: ChatServer, event: dict[str, Any], code: str
+) -> None:
+    chat_model.say(chat.answer("So far", chat.event(event), ends=False))
+    events, error = await failure_of(provider)
+    assert (events, error.code) == ([TextDelta(text="So far")], code)
+    assert len(chat_model.requests) == 1
+
+
+async def test_an_error_before_any_content_is_tried_again(provider: OpenAIProvider, chat_model: ChatServer) -> None:
+    chat_model.say(
+        chat.answer(Raw(b'error: {"code": 503, "message": "Loading model"}\n\n'), ends=False), chat.answer("There")
+    )
+    assert await events_of(provider) == [TextDelta(text="There"), END]
+
+
+@pytest.mark.parametrize(
+    "garbage",
+    [b"data: {half\n\n", b"data: \xff\xfe\n\n", b"data: [1, 2]\n\n", b"data: null\n\n", b"data: " + b"[" * 99_999],
+)
+async def test_what_cannot_be_read_ends_the_call(
+    provider: OpenAIProvider, chat_model: ChatServer, garbage: bytes
+) -> None:
+    chat_model.say(chat.answer("So far", Raw(garbage), ends=False))
+    events, error = await failure_of(provider)
+    assert (events, error.code) == ([TextDelta(text="So far")], "bad_stream")
+
+
+async def test_an_end_without_its_last_line_is_an_end(provider: OpenAIProvider, chat_model: ChatServer) -> None:
+    last = chat.event(chunk({}, "stop")).data.rstrip(b"\n")
+    chat_model.say(ScriptedStream(steps=(chat.event(chunk({"content": "Hello"})), Raw(last))))
+    assert [type(event) for event in await events_of(provider)] == [TextDelta, Finished]
+
+
+async def test_an_answer_that_is_whole_survives_what_comes_after_it(
+    provider: OpenAIProvider, chat_model: ChatServer
+) -> None:
+    for after in (BrokenStream(), Raw(b"data: {half\n\n")):
+        chat_model.say(chat.answer("Whole", chat.event(chunk({}, "stop")), after, ends=False))
+        assert [type(event) for event in await events_of(provider)] == [TextDelta, Finished]
+
+
+async def test_a_server_that_does_not_stream_is_understood(provider: OpenAIProvider, chat_model: ChatServer) -> None:
+    whole = {"id": "c", "model": "m", "choices": [{"message": {"content": "All at once"}, "finish_reason": "stop"}]}
+    headers = {"content-type": "application/json"}
+    busy = chat.refusal(200, {"error": {"code": 429}}, headers)
+    chat_model.say(chat.refusal(200, whole, headers), busy, chat.answer("Later"))
+    assert (await events_of(provider))[0] == TextDelta(text="All at once")
+    assert (await events_of(provider))[0] == TextDelta(text="Later")
+
+
+async def test_comments_are_a_sign_of_life_until_all_the_time_is_up(
+    provider: OpenAIProvider, chat_model: ChatServer, settings: Settings
+) -> None:
+    await events_of(provider)  # sets the client up
+    be(chat_model, "openrouter", settings)
+    chat_model.say(chat.answer(Stall(0.02), ends=False))
+    with override_settings(OPENBOOK_FIRST_TOKEN_SECONDS=0.7):
+        began = asyncio.get_running_loop().time()
+        assert (await failure_of(provider, seconds=2))[1].code == "timeout"
+        assert asyncio.get_running_loop().time() - began >= 2
+
+
+async def test_deltas_arrive_as_they_are_sent(provider: OpenAIProvider, chat_model: ChatServer) -> None:
+    gate = Gate()
+    chat_model.say(chat.answer("now", gate, "later"))
+    events = without_usage(provider.stream(payload()))
+    assert await anext(events) == TextDelta(text="now")
+    await asyncio.to_thread(gate.wait_until_reached)
+    gate.open()
+    assert [event async for event in events] == [TextDelta(text="later"), END]
+
+
+async def test_closing_the_stream_hangs_up_at_once(provider: OpenAIProvider, chat_model: ChatServer) -> None:
+    chat_model.say(chat.answer("So far", Gate()))
+    events = without_usage(provider.stream(payload()))
+    assert await anext(events) == TextDelta(text="So far")
+    await events.aclose()
+    await asyncio.to_thread(chat_model.requests[0].wait_until_ended)
+    assert chat_model.requests[0].hung_up
+
+
+async def test_the_connection_is_used_again(provider: OpenAIProvider, chat_model: ChatServer) -> None:
+    for _ in range(3):
+        await events_of(provider)
+    assert [request.connection for request in chat_model.requests] == [1, 1, 1]
+
+
+async def test_what_a_call_uses_is_told_as_soon_as_it_is_known(
+    provider: OpenAIProvider, chat_model: ChatServer
+) -> None:
+    early = chat.event(chunk({"content": "So far"}) | {"usage": {"prompt_tokens": 3, "completion_tokens": 1}})
+    chat_model.say(chat.answer(early, BrokenStream(), ends=False))
+    told = []
+    with pytest.raises(ProviderError):
+        async for event in provider.stream(payload()):
+            told.append(event)
+    usage = Usage(input_tokens=3, output_tokens=1)
+    assert told[0] == UsageSoFar(usage=usage, request_id="req_local", message_id="c")
+
+
+async def test_a_server_of_ones_own_needs_no_key(
+    provider: OpenAIProvider, chat_model: ChatServer, settings: Settings
+) -> None:
+    be(chat_model, "ollama", settings)
+    settings.OPENAI_API_KEY = ""
+    assert provider.obstacle() is None
+    assert (await events_of(provider))[-1] == END
+    assert chat_model.requests[0].headers["authorization"] == "Bearer none"
+
+
+@pytest.mark.parametrize(("key", "url"), [("", ""), ("ключ", "http://127.0.0.1:9/v1"), ("two words", "")])
+async def test_a_key_that_cannot_be_one_is_refused_before_any_call(
+    provider: OpenAIProvider, settings: Settings, key: str, url: str
+) -> None:
+    settings.OPENAI_API_KEY, settings.OPENAI_BASE_URL = key, url
+    events, error = await failure_of(provider)
+    obstacle = provider.obstacle()
+    assert (events, error.code, obstacle and obstacle.code) == ([], "authentication", "authentication")
+
+
+async def test_a_key_is_not_taken_along_to_another_host(
+    provider: OpenAIProvider, chat_model: ChatServer, settings: Settings
+) -> None:
+    with ChatServer() as other:
+        chat_model.say(chat.error(307, headers={"location": f"{other.base_url}/chat/completions"}))
+        assert (await failure_of(provider))[1].code == "redirected"
+        assert other.requests == []
+
+
+@pytest.mark.django_db
+def test_the_default_model_is_the_setting_the_first_offered_or_the_first_that_the_server_names(
+    chat_model: ChatServer, settings: Settings
+) -> None:
+    provider = OpenAIProvider()
+    assert (provider.default_model(), provider.default_model()) == ("local-model", "local-model")
+    assert [request.path for request in chat_model.requests] == ["/v1/models"]
+    row = Model.objects.create(provider="openai", name="of-staff", context_window=8_000, max_output=1_000)
+    model_catalog.reread()
+    assert provider.default_model() == "of-staff"
+    settings.OPENBOOK_MODEL = "of-the-server"
+    assert provider.default_model() == "of-the-server"
+    assert (row.thinking, len(chat_model.requests)) == ("none", 1)
+
+
+@pytest.mark.parametrize(
+    ("models", "url", "code"), [([], "", "misconfigured"), (["m"], "http://127.0.0.1:9/v1", "unreachable")]
+)
+@pytest.mark.django_db
+def test_a_server_that_names_no_model_is_a_clear_error(
+    chat_model: ChatServer, settings: Settings, models: list[str], url: str, code: str
+) -> None:
+    chat_model.models = models
+    settings.OPENAI_BASE_URL = url or chat_model.base_url
+    with pytest.raises(ProviderError) as raised:
+        OpenAIProvider().default_model()
+    assert raised.value.code == code
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_the_server_is_asked_for_a_model_again_once_the_one_it_named_is_gone(
+    provider: OpenAIProvider, chat_model: ChatServer
+) -> None:
+    assert await in_database(provider.default_model)() == "local-model"
+    chat_model.models = ["another"]
+    assert await in_database(provider.default_model)() == "local-model"
+    chat_model.say(chat.error(404, "No such model", code="model_not_found"))
+    assert (await failure_of(provider))[1].code == "model_not_found"
+    assert await in_database(provider.default_model)() == "another"
+
+
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 413, 500])
+async def test_the_key_is_never_shown(
+    provider: OpenAIProvider, chat_model: ChatServer, caplog: pytest.LogCaptureFixture, status: int
+) -> None:
+    chat_model.say(*[chat.error(status, f"the key {KEY} was refused")] * 3)
+    with caplog.at_level(logging.DEBUG):
+        _, error = await failure_of(provider)
+        logging.getLogger("openbook.tests").error("failed", exc_info=error)
+    assert KEY not in caplog.text
+    assert KEY not in error.message
+    assert KEY not in repr(provider._endpoint())
