@@ -3,6 +3,7 @@
 import json
 from collections import deque
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -28,7 +29,7 @@ class ChatServer(ModelServer):
         return f"{self.url}/v1"
 
     @property
-    def chats(self) -> list[dict[str, object]]:
+    def chats(self) -> list[dict[str, Any]]:
         """The bodies of the requests for an answer."""
         return [request.body for request in self.requests if request.method == "POST"]
 

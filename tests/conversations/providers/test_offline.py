@@ -280,5 +280,5 @@ def test_a_provider_that_is_not_there_is_a_clear_error(name: str) -> None:
         "misconfigured",
         False,
         f"The provider “{name}” is not known. "
-        "Whoever runs this Openbook can choose one of: anthropic, claude_cli, offline.",
+        "Whoever runs this Openbook can choose one of: anthropic, claude_cli, openai, offline.",
     )

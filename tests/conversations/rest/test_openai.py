@@ -1,0 +1,261 @@
+"""Whole replies over REST with a server of Chat Completions as the model."""
+
+import asyncio
+import io
+import json
+import logging
+import re
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import connection
+from django.test import AsyncClient
+from pytest_django import Settings
+
+from artifacts.models import Artifact
+from conversations.context import replay, snapshots
+from conversations.models import Assistant, ContextSnapshot, Reply
+from conversations.runtime.db import in_database, read_only
+from tests.chat_server import KINDS, ChatServer
+from tests.chat_server import scripts as chat
+from tests.chat_server.kinds import DIALECT_OF
+from tests.conversations.factories import make_user
+from tests.conversations.rest.client import Api
+from tests.conversations.staff.conftest import open_content, page_url
+from tests.html import as_read
+from tests.model_scripts import Gate
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("engine")]
+
+FACT = "We're building a FastAPI app for a bakery."
+DRAFT = {"title": "Plan", "kind": "document", "content": "# Plan\n\nBake."}
+
+
+def be(server: ChatServer, kind: str, settings: Settings) -> None:
+    server.kind = KINDS[kind]
+    settings.OPENBOOK_OPENAI_SERVER = DIALECT_OF.get(kind, kind)
+
+
+def texts(body: dict[str, Any], role: str = "user") -> str:
+    return "\n".join(str(message["content"]) for message in body["messages"] if message["role"] == role)
+
+
+def recalling(body: dict[str, Any]) -> chat.ChatAnswer:
+    """Knows what stands in the request and nothing else."""
+    framework = re.search(r"building a (\w+) app", texts(body))
+    return chat.answer("It is ", framework[1] if framework else "unknown", ".")
+
+
+def remade_exactly(snapshot: ContextSnapshot) -> bool:
+    record = replay.record_of(snapshot)
+    with read_only():
+        return replay.remake(record, record.settings).is_exact
+
+
+async def newest_snapshot() -> ContextSnapshot:
+    newest = await ContextSnapshot.objects.order_by("created_at").alast()
+    assert newest
+    return newest
+
+
+@pytest.mark.parametrize("kind", KINDS)
+async def test_the_fact_of_the_first_turn_stands_in_the_request_of_the_third(
+    api: Api, chat_model: ChatServer, settings: Settings, kind: str
+) -> None:
+    be(chat_model, kind, settings)
+    chat_model.say(recalling)
+    thread, answer = "new", None
+    for text in (FACT, "How do I keep sourdough alive?", "Which framework is our app written in?"):
+        answer = await api.post(f"threads/{thread}/messages/", {"content": text})
+        assert answer.status == 201, answer.body
+        thread = answer.body["thread"]
+    assert answer and answer.body["assistant_message"]["text"] == "It is FastAPI."
+    recorded = (await api.get(f"requests/{answer.body['request']}/")).body
+    sent = chat_model.chats[-1]
+    assert recorded["request"] == sent
+    assert FACT in texts(sent)
+    assert (recorded["provider"], recorded["model"], recorded["message_history_count"]) == ("openai", "local-model", 4)
+    assert recorded["items"] != []
+    told = chat_model.kind.usage != "never"
+    assert recorded["usage"]["input_tokens"] == (15 if told else 0)
+    snapshot = await newest_snapshot()
+    assert await in_database(snapshots.proof)(snapshot)
+    settings.OPENAI_BASE_URL, settings.OPENBOOK_OPENAI_SERVER = "https://api.mistral.ai/v1", ""
+    assert await in_database(snapshots.proof)(snapshot), "the dialect is recorded"
+    assert await in_database(remade_exactly)(snapshot)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+async def test_a_round_of_tool_calls_saves_an_artifact(
+    api: Api, chat_model: ChatServer, settings: Settings, kind: str
+) -> None:
+    be(chat_model, kind, settings)
+    call = chat.Call(name="save_artifact", arguments=DRAFT, id="call_1")
+    chat_model.say(chat.answer(chat.Thought("A plan."), "I write it. ", call), chat.answer("It is saved."))
+    await Assistant.objects.filter(slug="analyst").aupdate(filters_artifacts=False)
+    thread = (await api.post("threads/", {"assistant": "analyst"})).body["id"]
+    answer = await api.post(f"threads/{thread}/messages/", {"content": "Write a plan for the bakery."})
+    assert answer.status == 201, answer.body
+    assert answer.body["assistant_message"]["text"].endswith("It is saved.")
+    artifact = await Artifact.objects.aget()
+    assert artifact.title == "Plan"
+    first, second = chat_model.chats
+    assert "save_artifact" in json.dumps(first["tools"])
+    called, result = second["messages"][-2:]
+    assert (called["role"], result["role"]) == ("assistant", "tool")
+    assert json.loads(called["tool_calls"][0]["function"]["arguments"]) == DRAFT
+    assert called["tool_calls"][0]["id"] == result["tool_call_id"]
+    assert await in_database(snapshots.proof)(await newest_snapshot())
+    # The thread goes on: what was called stands in the history of the next request.
+    answer = await api.post(f"threads/{thread}/messages/", {"content": "Thanks."})
+    assert answer.status == 201, answer.body
+    assert [message["role"] for message in chat_model.chats[-1]["messages"]][-3:] == ["tool", "assistant", "user"]
+
+
+async def test_the_same_thread_goes_on_with_another_provider(
+    api: Api, chat_model: ChatServer, settings: Settings
+) -> None:
+    chat_model.say(recalling)
+    thread = (await api.post("threads/new/messages/", {"content": FACT})).body["thread"]
+    settings.OPENBOOK_PROVIDER = "offline"
+    offline = await api.post(f"threads/{thread}/messages/", {"content": "Hello?"})
+    settings.OPENBOOK_PROVIDER = "openai"
+    be(chat_model, "ollama", settings)
+    answer = await api.post(f"threads/{thread}/messages/", {"content": "Which framework was it?"})
+    assert (offline.status, answer.body["assistant_message"]["text"]) == (201, "It is FastAPI.")
+    for snapshot in [snapshot async for snapshot in ContextSnapshot.objects.all()]:
+        assert await in_database(snapshots.proof)(snapshot), snapshot.provider
+
+
+async def test_a_reply_is_stopped_with_its_text_so_far(user: User, api: Api, chat_model: ChatServer) -> None:
+    gate = Gate()
+    chat_model.say(chat.answer("So far", gate, " and on"))
+    sending = asyncio.create_task(api.post("threads/new/messages/", {"content": "Tell me"}))
+    await asyncio.to_thread(gate.wait_until_reached)
+    reply = await Reply.objects.aget()
+    async for event in api.events("GET", f"replies/{reply.id}/events/"):
+        if event["type"] == "reply.delta":
+            break
+    assert (await api.post(f"replies/{reply.id}/stop/")).status == 202
+    answer = await sending
+    assert answer.body["reply"]["status"] == "stopped"
+    assert answer.body["assistant_message"]["text"] == "So far"
+    asked = chat_model.requests[-1]
+    await asyncio.to_thread(asked.wait_until_ended)
+    assert asked.hung_up
+
+
+async def test_a_failed_reply_is_tried_again(api: Api, chat_model: ChatServer) -> None:
+    chat_model.say(*[chat.error(500)] * 3, recalling)
+    failed = await api.post("threads/new/messages/", {"content": FACT})
+    assert failed.code == (502, "model", "server_error")
+    again = await api.post(f"replies/{failed.body['error']['details']['reply']}/retry/")
+    assert again.status == 202
+    ended = [event async for event in api.events("GET", f"replies/{again.body['id']}/events/")][-1]
+    assert (ended["type"], ended["data"]["message"]["text"]) == ("reply.completed", "It is FastAPI.")
+
+
+async def test_a_window_that_is_smaller_than_known_is_met_with_fewer_turns(api: Api, chat_model: ChatServer) -> None:
+    """A self-hosted server says so with an error; the same reply asks once more, of less."""
+    thread = "new"
+    for number in range(3):
+        text = f"Number {number}: " + "flour and water and salt " * 60
+        thread = (await api.post(f"threads/{thread}/messages/", {"content": text})).body["thread"]
+    before = len(chat_model.chats)
+    message = "the request exceeds the available context size, try increasing it"
+    chat_model.say(chat.error(400, message, code=400, error_type="exceed_context_size_error"), recalling)
+    answer = await api.post(f"threads/{thread}/messages/", {"content": "And now?"})
+    assert answer.status == 201, answer.body
+    first, second = chat_model.chats[before:]
+    assert len(json.dumps(second)) < len(json.dumps(first))
+
+
+async def test_a_message_that_a_filter_refused_is_not_sent_again(api: Api, chat_model: ChatServer) -> None:
+    chat_model.say(chat.error(400, "Filtered", code="content_filter"), recalling)
+    refused = await api.post("threads/new/messages/", {"content": "Something bad"})
+    assert refused.code == (502, "model", "refused")
+    thread = refused.body["error"]["details"]["thread"]
+    answer = await api.post(f"threads/{thread}/messages/", {"content": "Something good"})
+    assert answer.status == 201
+    assert "Something bad" not in texts(chat_model.chats[-1])
+
+
+async def test_a_server_that_is_away_is_told_while_a_model_is_looked_for(
+    api: Api, chat_model: ChatServer, settings: Settings
+) -> None:
+    settings.OPENAI_BASE_URL = "http://127.0.0.1:9/v1"
+    answer = await api.post("threads/new/messages/", {"content": "Hello"})
+    assert answer.status == 502, answer.body
+    assert answer.code == (502, "model", "unreachable")
+
+
+async def test_health_tells_that_neither_key_nor_address_is_there(settings: Settings) -> None:
+    settings.OPENBOOK_PROVIDER = "openai"
+    answer = await Api().get("/health/")
+    assert (answer.status, "OPENAI_API_KEY" in answer.body["checks"]["provider"]) == (503, True)
+
+
+async def test_the_key_stands_in_no_log_error_snapshot_or_page(
+    user: User, api: Api, chat_model: ChatServer, settings: Settings
+) -> None:
+    key = settings.OPENAI_API_KEY = "sk-canary-7f3a9c51"
+    written = io.StringIO()
+    handler = logging.StreamHandler(written)
+    root, level = logging.getLogger(), logging.getLogger().level
+    root.addHandler(handler)
+    root.setLevel(logging.DEBUG)
+    try:
+        chat_model.say(
+            chat.error(401, f"Incorrect API key provided: {key}", code="invalid_api_key"),
+            chat.error(400, f"{key} may not do that"),
+            chat.answer("So far", chat.event({"error": {"message": f"{key} is spent", "code": 400}}), ends=False),
+            chat.answer("Whole"),
+        )
+        answers = [await api.post("threads/new/messages/", {"content": f"Message {n}"}) for n in range(4)]
+    finally:
+        root.removeHandler(handler)
+        root.setLevel(level)
+    assert [answer.status for answer in answers] == [502, 502, 502, 201]
+    assert [answer.code[2] for answer in answers[:3]] == ["authentication", "invalid_request", "invalid_request"]
+    shown = [written.getvalue(), *(json.dumps(answer.body) for answer in answers)]
+    shown += [
+        json.dumps((await api.get(f"requests/{snapshot.id}/")).body) async for snapshot in ContextSnapshot.objects.all()
+    ]
+    root_user = await in_database(make_user)(is_staff=True, is_superuser=True)
+    browser: Any = AsyncClient()
+    await browser.aforce_login(root_user)
+    await in_database(open_content)(browser)
+    pages = [page_url("contextsnapshot", snapshot.pk) async for snapshot in ContextSnapshot.objects.all()]
+    for page in [*pages, "/admin/conversations/contextsnapshot/", "/admin/conversations/reply/", "/health/"]:
+        response = await browser.get(page)
+        assert response.status_code in (200, 503), page
+        shown.append(b"".join([part async for part in response]).decode() if response.streaming else response.text)
+    shown.append(await in_database(everything_stored)())
+    assert [text for text in shown if key in text] == []
+    assert any("local-model" in text for text in shown)
+
+
+def everything_stored() -> str:
+    """All rows of all tables of Openbook's."""
+    with connection.cursor() as cursor:
+        names = [name for name in connection.introspection.table_names(cursor) if not name.startswith("pg_")]
+        rows = []
+        for name in names:
+            cursor.execute(f'SELECT row_to_json(t)::text FROM "{name}" t')  # noqa: S608 – names from the catalogue
+            rows += [row[0] for row in cursor.fetchall()]
+    return "\n".join(rows)
+
+
+async def test_staff_see_the_request_in_the_servers_own_shape(user: User, api: Api, chat_model: ChatServer) -> None:
+    chat_model.say(recalling)
+    answer = await api.post("threads/new/messages/", {"content": FACT})
+    second = await api.post(f"threads/{answer.body['thread']}/messages/", {"content": "Which framework was it?"})
+    browser: Any = AsyncClient()
+    await browser.aforce_login(await in_database(make_user)(is_staff=True, is_superuser=True))
+    await in_database(open_content)(browser)
+    page = (await browser.get(page_url("contextsnapshot", second.body["request"]))).text
+    assert "max_completion_tokens" in page
+    assert "How the provider is asked" in page
+    compared = (await browser.get(page_url("contextsnapshot", second.body["request"], "compare"))).text
+    assert "tokens in common from the beginning" in as_read(compared)
