@@ -8,7 +8,7 @@ from typing import Any
 
 from conversations.runtime.word_tables import pattern_for_later, read_tables
 from memory.language import cue_phrases
-from memory.language.words import SMALL
+from memory.language.words import small_word_counts
 
 TABLES = read_tables(__file__)
 NOTHING = "(?!)"
@@ -115,8 +115,7 @@ def written_in(text: str) -> tuple[FirstPerson, ...]:
         return (CHINESE,)
     if CYRILLIC.search(text):
         return (RUSSIAN,)
-    words = LETTERS.findall(text.casefold())
-    counts = {name: sum(map(SMALL[name].__contains__, words)) for name in LATIN}
+    counts = small_word_counts(LETTERS.findall(text.casefold()), LATIN)
     least = max(counts.values()) - (0 if text.isascii() else 2)
     return tuple(LATIN[name] for name, count in counts.items() if count >= least)
 

@@ -5,7 +5,7 @@ A word is cut to its stem by the language that its text is in; scripts that writ
 
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import groupby, pairwise
 from operator import itemgetter
@@ -53,19 +53,22 @@ def language_of(text: str) -> str:
 
 def stems(text: str, language: str = "") -> list[str]:
     """The stems of a text in their order, each as often as it stands there; in the language that it is a part of a text of."""
-    words = _words(text)
-    language = language or _language(words)
-    small = SMALL[language]
-    return [_stem(word, language) for word in words if word not in small and _tells(word)]
+    telling, language = _telling(text, language)
+    return [_stem(word, language) for word in telling]
 
 
 def words_of(text: str) -> list[tuple[str, frozenset[str]]]:
     """The words of a question in their order: the stem by its language, and those by all others."""
+    telling, language = _telling(text)
+    return [(stem := _stem(word, language), every_stem(word) - {stem}) for word in telling]
+
+
+def _telling(text: str, language: str = "") -> tuple[list[str], str]:
+    """Its words but the small ones, and the language that it is in unless that is known."""
     words = _words(text)
-    language = _language(words)
+    language = language or _language(words)
     small = SMALL[language]
-    telling = [(_stem(word, language), word) for word in words if word not in small and _tells(word)]
-    return [(stem, every_stem(word) - {stem}) for stem, word in telling]
+    return [word for word in words if word not in small and _tells(word)], language
 
 
 def spellings(stem: str) -> set[str]:
@@ -183,7 +186,13 @@ def _language(words: list[str]) -> str:
     known = [word for word in words if word in SMALL_ANYWHERE]
     if not known:
         return next((name for name, script in SCRIPTS.items() if any(map(script.search, words))), "english")
-    return max(SMALL, key=lambda language: sum(word in SMALL[language] for word in known))
+    counts = small_word_counts(known, SMALL)
+    return max(counts, key=counts.__getitem__)
+
+
+def small_word_counts(words: Sequence[str], languages: Iterable[str]) -> dict[str, int]:
+    """How many of the words, case folded, are small words of each of the languages."""
+    return {language: sum(map(SMALL[language].__contains__, words)) for language in languages}
 
 
 @lru_cache(maxsize=65_536)
