@@ -76,7 +76,7 @@ def database(url: str) -> dict[str, Any]:
 
 
 def mailers(url: str) -> dict[str, Any]:
-    """Django's settings for ``smtp://user:password@host:587`` (STARTTLS), ``smtps://…`` or ``file:///folder``; none without."""
+    """Django's settings for ``smtp://user:password@host:587`` (STARTTLS), ``smtps://…`` or ``file:///folder``; else none."""
     if not url:
         return {}
     parts = urlsplit(url)

@@ -135,9 +135,9 @@ def _spent_since(replies: QuerySet[Reply], user_id: int, start: datetime) -> int
 def spent(status: str, usage: Mapping[str, int], *, stop_reason: str, written: int) -> int | None:
     """What a reply that has ended took; ``None`` is what was set aside for it.
 
-    Of an answer that was left before its end – it has no ``stop_reason`` – the provider has told the input only; the estimated
-    tokens of its turn, ``written``, are the least that it took beside. One that was stopped before it wrote anything may have
-    thought for long, so all that was set aside counts: else to stop would be a way around the limit.
+    Of an answer that was left before its end – it has no ``stop_reason`` – the provider has told the input only; the
+    estimated tokens of its turn, ``written``, are the least that it took beside. One that was stopped before it wrote
+    anything may have thought for long, so all that was set aside counts: else to stop would be a way around the limit.
     """
     is_told = bool(stop_reason) or status == Reply.Status.COMPLETED
     if status == Reply.Status.STOPPED and not is_told and not (usage and written):

@@ -15,7 +15,10 @@ LONGEST_READ = 600
 LONGEST_TOPIC = 80
 LONGEST_PHRASE = 4
 
-QUOTED = re.compile('[“„"]([^“”„"\n]{2,60})[”“"]|[«»]([^«»\n]{2,60})[»«]|[「『]([^「」『』\n]{1,40})[」』]')
+QUOTED = re.compile(
+    r'[“„"]([^“”„"\n]{2,60})[”“"]|[«»]([^«»\n]{2,60})[»«]'
+    r"|[「『]([^「」『』\n]{1,40})[」』]",
+)
 TOKEN = re.compile(r"[^\W_][\w'’&+#-]*(?:\.\w+)*")
 SENTENCE_START = re.compile(r"(?:^|[.!?…:\n¿¡]\s*|[*#>-]\s+)[\"'“”„«»(*_¿¡]*$")
 LINK = "(?:of|de|da|do|dos|del|della|di|du|des|van|von|der|den|la|le|el|al|bin|ibn|und|the)[ \u00a0]"

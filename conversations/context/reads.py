@@ -65,7 +65,7 @@ class AsOf:
 
 @dataclass(frozen=True, kw_only=True)
 class HistoryQuery:
-    """Which turns are asked for: of a thread – ``None`` is one to come – before a position, as many as the budget may hold."""
+    """Which turns are asked for: of a thread – ``None`` is one to come – before a position, as many as the budget holds."""
 
     thread_id: uuid.UUID | None
     before: int

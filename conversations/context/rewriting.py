@@ -46,8 +46,8 @@ QUOTES = re.compile(r"""^["“”„«»'‘’「」]+|["“”„«»'‘’�
 REFUSAL = re.compile(
     r"(?:i['’]?m sorry|i am sorry|sorry|i (?:can['’]?t|cannot|can not|won['’]t)|as an ai|es tut mir leid"
     r"|ich kann (?:nicht|leider)"
-    r"|désolée?|je ne peux pas|lo siento|no puedo|mi dispiace|non posso|desculpe|não posso|het spijt me|извините|我无法|抱歉"
-    r"|申し訳)",
+    r"|désolée?|je ne peux pas|lo siento|no puedo|mi dispiace|non posso|desculpe|não posso|het spijt me"
+    r"|извините|我无法|抱歉|申し訳)",
     re.IGNORECASE,
 )
 

@@ -53,8 +53,8 @@ def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[IO[byte
 
 
 class _ArchivedFile(io.RawIOBase):
-    """A file of which ``zipfile`` reads no more at once than it may – it takes in the whole list of an archive's files – and
-    no place that can't be in it: it believes what the list says."""
+    """A file of which ``zipfile`` reads no more at once than it may – it takes in the whole list of an archive's files –
+    and no place that can't be in it: it believes what the list says."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file

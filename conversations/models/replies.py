@@ -66,8 +66,8 @@ class Reply(models.Model):
 
     class Meta:
         verbose_name_plural = "replies"
-        # None on what changes while it runs – the lease is renewed all the time – or when it ends. Those that run are found by
-        # the constraint below, all others by their turn: ask for its thread too.
+        # None on what changes while it runs – the lease is renewed all the time – or when it ends. Those that run are
+        # found by the constraint below, all others by their turn: ask for its thread too.
         # A request id that was given here tells when, and so where to look; one that a proxy proposed does not.
         indexes = [
             models.Index(fields=["thread", "user_message"], name="reply_of_turn"),

@@ -295,9 +295,9 @@ class Provider(ABC):
     @abstractmethod
     def stream(self, payload: Payload, *, seconds: float = math.inf) -> AsyncGenerator[ProviderEvent]:
         """Call the model once, for so many seconds at most. Yields deltas, thinking – each time as ``ThinkingStarted``,
-        ``ThinkingDelta`` …, ``ThinkingDone`` – and tool calls – each as ``ToolStarted``, ``ToolDelta`` …, ``ToolCalled`` – in
-        the order in which the model makes them, ``UsageSoFar`` whenever it is told, then exactly one ``Finished``. Raises
-        ``ProviderError`` and nothing else.
+        ``ThinkingDelta`` …, ``ThinkingDone`` – and tool calls – each as ``ToolStarted``, ``ToolDelta`` …,
+        ``ToolCalled`` – in the order in which the model makes them, ``UsageSoFar`` whenever it is told, then exactly one
+        ``Finished``. Raises ``ProviderError`` and nothing else.
 
         Closing the iterator, or cancelling the task that reads it, ends the call at once.
         """

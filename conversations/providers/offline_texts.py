@@ -20,7 +20,8 @@ REQUEST = re.compile(
 )
 INTERROGATIVE = re.compile(
     r"(?:and |but |so |ok |okay )*(?:who|whom|whose|what|when|where|which|why|how|is|are|am|was|were|do|does|did|can"
-    r"|could|will|would|should|shall|has|have)\b|.*(?:什么|什麼|谁|誰|哪|怎么|怎麼|多少|どこ|いつ|なぜ|어디|누구|무엇|언제)",
+    r"|could|will|would|should|shall|has|have)\b"
+    r"|.*(?:什么|什麼|谁|誰|哪|怎么|怎麼|多少|どこ|いつ|なぜ|어디|누구|무엇|언제)",
     re.IGNORECASE,
 )
 

@@ -129,8 +129,9 @@ class AssistantAdmin(PageAdmin[Assistant]):
             "What it is given beside the conversation",
             {
                 "fields": ["tools", "uses_memory", "filters_artifacts", ("rewriting", "rewriting_model")],
-                "description": "A message that leans on earlier turns (“who are his children?”) can get a contextualised query "
-                "beside it. By rules it costs nothing; a model understands more, and takes up to two seconds before the reply.",
+                "description": "A message that leans on earlier turns (“who are his children?”) can get a contextualised "
+                "query beside it. By rules it costs nothing; a model understands more, and takes up to two seconds before the "
+                "reply.",
             },
         ),
         (

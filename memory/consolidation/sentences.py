@@ -30,7 +30,8 @@ ABBREVIATED = re.compile(
 NAMED_LINE = re.compile(r"^\s*([^\W\d_][\w'’.-]{0,30}(?: [^\W\d_][\w'’.-]{0,30}){0,2})(?: ?: |：)\S", re.MULTILINE)
 UNREADABLE = re.compile(r"[{}<>|=]{2}|\w{50,}")
 LONG_QUOTATION = re.compile(
-    '“[^“”]*[.!?。！？][^“”]*”|„[^“”„]*[.!?][^“”„]*[“”]|«[^«»]*[.!?][^«»]*»|"[^"\n]*[.!?][^"\n]*"'
+    "“[^“”]*[.!?。！？][^“”]*”|„[^“”„]*[.!?][^“”„]*[“”]|«[^«»]*[.!?][^«»]*»"
+    r'|"[^"\n]*[.!?][^"\n]*"'
 )
 """Of more than a sentence, or of a whole one."""
 CODE_LINE = re.compile(

@@ -36,7 +36,7 @@ def thread_of(conversation: dict[str, Any]) -> dict[str, Any]:
 
 
 def _turns(conversation: dict[str, Any], thread: uuid.UUID | None) -> Iterator[dict[str, Any]]:
-    """What follows one another on the assistant's side – tools and their results among it – is one turn, as it was shown."""
+    """What follows one another on the assistant's side – tools and their results among it – is one turn, as shown."""
     turn: dict[str, Any] | None = None
     for message in _path(conversation):
         text = _text(message)

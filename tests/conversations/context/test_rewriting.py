@@ -1,4 +1,4 @@
-"""The contextualised query: where it helps, what becomes of a model's answer, and that the person's words stay (Q1–Q4, C9)."""
+"""The contextualised query: where it helps, what becomes of a model's answer, that the person's words stay (Q1–Q4, C9)."""
 
 import asyncio
 import json
@@ -100,7 +100,8 @@ LEANING = [
     *("und seine Kinder?", "Wie viele Kinder hat er?", "warum?", "Was ist das?", "Das funktioniert nicht"),
     *("pourquoi ?", "et ses enfants ?", "qui est sa femme ?", "¿y sus hijos?", "¿por qué?", "perché?"),
     *("e i suoi figli?", "por quê?", "e os filhos dele?", "waarom?", "en zijn vrouw?", "Hoe oud is hij?"),
-    *("почему?", "а его дети?", "кто его жена?", "他的孩子是谁？", "为什么？", "那上海呢？", "它有多大？"),
+    *("почему?", "а его дети?", "кто его жена?"),
+    *("他的孩子是谁？", "为什么？", "那上海呢？", "它有多大？"),
     *("彼の子供は誰ですか", "なぜ？", "それは何ですか？", "東京は？", "왜?", "dlaczego?"),
 ]
 STANDING = [

@@ -53,7 +53,10 @@ def first(text: str) -> str:
         ("My dog is called Rex.", "What's my dog's name?"),
         ("My sister lives in Lisbon", "tell me where my sister lives."),
         ("Meine Tochter Ada spielt Cello.", "Welches Instrument spielt meine Tochter?"),
-        ("Моя дочь Ада играет на виолончели.", "На каком инструменте играет моя дочь?"),
+        (
+            "Моя дочь Ада играет на виолончели.",
+            "На каком инструменте играет моя дочь?",
+        ),
         ("私の娘はチェロを弾きます。", "娘は何を弾きますか？"),
         ("내 딸은 첼로를 연주한다.", "내 딸은 무엇을 연주하나요?"),
         ("ابنتي آدا تعزف على التشيلو.", "على ماذا تعزف ابنتي؟"),

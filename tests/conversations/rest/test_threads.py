@@ -113,7 +113,11 @@ async def test_a_page_holds_two_hundred_at_most(user: User, api: Api) -> None:
         ({}, "", "companion"),
         ({"title": "Plans"}, "Plans", "companion"),
         ({"assistant": "analyst"}, "", "analyst"),
-        ({"title": " two\n\tlines\x1b[31m\x85 😀‍👩 ", "assistant": "companion"}, "two lines [31m 😀‍👩", "companion"),
+        (
+            {"title": " two\n\tlines\x1b[31m\x85 😀‍👩 ", "assistant": "companion"},
+            "two lines [31m 😀‍👩",
+            "companion",
+        ),
     ],
 )
 async def test_a_thread_is_opened_empty(user: User, api: Api, body: dict[str, Any], title: str, assistant: str) -> None:

@@ -20,7 +20,11 @@ from tests.memory.turns import MONDAY, conversation, id_of
         ("Die Kontaktlinsen sind bestellt.", "Ich muss neue Kontaktlinsen bestellen.", True),
         ("Le vélo est enfin réparé.", "Je dois réparer le vélo.", True),
         ("La bicicleta ya está arreglada.", "Tengo que reparar la bicicleta.", True),
-        ("Наконец-то починил велосипед.", "Мне надо починить велосипед.", True),
+        (
+            "Наконец-то починил велосипед.",
+            "Мне надо починить велосипед.",
+            True,
+        ),
         ("自行车终于修好了。", "我得修自行车。", True),
         ("芬兰语算了，我不学了。", "我打算学芬兰语。", True),
         ("I still haven't ordered the contact lenses.", "I need to order new contact lenses.", False),

@@ -179,7 +179,8 @@ def test_findings_name_their_turns_and_the_summary_tells_who_said_what() -> None
 
 SAID = (
     "I we my need to live in Hamburg Lisbon dog cat love have bought two yesterday if not it . , ! ? : - \n “ ” Ada "
-    "ich muss wohne je suis tengo perros 住在 猫 \u0645\u0631\u062d\u0628\u0627 😀 ` > * [x] https://a.b remember that done 42"
+    "ich muss wohne je suis tengo perros 住在 猫 \u0645\u0631\u062d\u0628\u0627 😀 ` > * [x] https://a.b "
+    "remember that done 42"
 )
 WORDS = st.sampled_from(SAID.split(" "))
 TEXTS = st.one_of(st.text(max_size=300), st.lists(WORDS, max_size=80).map(" ".join))

@@ -44,7 +44,8 @@ def test_a_day_to_come_is_read(text: str, expected: date) -> None:
     "text",
     [
         *("every Friday", "last Friday", "on 31 February", "in 1000 weeks' time", "jeden Morgen", "guten Morgen"),
-        *("le vendredi on mange du poisson", "los viernes", "por la mañana", "по пятницам", "каждый вторник"),
+        *("le vendredi on mange du poisson", "los viernes", "por la mañana"),
+        *("по пятницам", "каждый вторник"),
         *("我每周二去游泳", "上周五", "nothing of the kind", ""),
     ],
 )
