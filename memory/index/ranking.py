@@ -27,7 +27,7 @@ from memory.language.words import spellings, stems, term, words_of
 MOST_WORDS = 12
 MOST_FETCHED = 400
 """Passages that are scored, about: those with the rarest of the words, and those that share two of the others."""
-MOST_HERE = 2_000
+MOST_HERE = 1_000
 """Passages that are looked at for the next words, of which those of the thread that is asked in are scored."""
 MOST_SCORED = 100
 """Passages whose score is spread to the turns around, at least."""
@@ -212,7 +212,7 @@ def values_of(
         speakers.append(term(query.user, role("assistant")))
     common = [word for word in words if word.term not in fetched]
     totals = accumulate(holding[word.term] for word in common)
-    rest = [number for word, total in zip(common, totals, strict=True) if total <= MOST_HERE for number in word.terms]
+    looked_at = [word for word, total in zip(common, totals, strict=True) if here and total <= MOST_HERE]
     others = [(number, place) for place, word in enumerate(words) for number in word.others]
     return {
         "user": query.user,
@@ -220,7 +220,7 @@ def values_of(
         "places": [place for _, place in others],
         "known": [-1.0 if word.term in fetched else holding[word.term] for word in words],
         "rare": [*(number for word in words if word.term in fetched for number in word.terms), *days],
-        "rest": rest or [NOTHING],
+        "rest": [number for word in looked_at for number in word.terms] or [NOTHING],
         "passages": counts.passages,
         "mean": counts.mean_length,
         "fresh": Jsonb([row for turn in fresh for row in rows_of(query.user, turn)]),

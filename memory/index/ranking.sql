@@ -66,7 +66,7 @@ WITH wanted AS (
     -- An answer stands beside its question: what bears on the text gives of its score to the turns around it.
     SELECT thread_id, best.depth + away AS depth,
            sum(score * CASE away WHEN 0 THEN 1 ELSE 0.6 * 0.7::float ^ ((abs(away) - 1) / reach) END) AS score
-    FROM best JOIN threads USING (thread_id) JOIN generate_series(-10, 10) AS away ON abs(away) <= 5 * reach
+    FROM best JOIN threads USING (thread_id), generate_series((-5 * reach)::int, (5 * reach)::int) AS away
     WHERE thread_id IS DISTINCT FROM %(here)s OR best.depth + away < %(before)s::int
     GROUP BY thread_id, best.depth + away
     ORDER BY score DESC, thread_id, depth LIMIT %(wanted)s * 3 / 2
