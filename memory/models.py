@@ -78,6 +78,7 @@ class Memory(models.Model):
                 name="memory_passing",
             ),
             models.Index(fields=["user", "-created_at", "-id"], name="memory_list"),
+            models.Index(fields=["user"], condition=Q(superseded_by__isnull=False), name="memory_superseded"),
         ]
         constraints = [
             models.CheckConstraint(

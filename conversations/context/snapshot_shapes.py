@@ -69,6 +69,9 @@ class ItemAnswer(TypedDict):
             "Of recalled turns that are long: the passages that bear on this message, in their order. Empty: the whole turn.",
         ]
     ]
+    replaced_by: NotRequired[
+        Annotated[Id, "Of recalled turns: the note that holds instead of what was noted from it. The request says so."]
+    ]
     first: NotRequired[Annotated[int, "Of ranges: the position of the first turn."]]
     last: NotRequired[Annotated[int, "Of ranges: the position of the last turn."]]
     count: NotRequired[Annotated[int, "Of ranges: how many turns."]]

@@ -96,7 +96,7 @@ def draft(context: Context) -> ContextSnapshot:
         ),
         runs=snapshot_codec.pack_runs(context.runs),
         items=sha256(packed_items(context.items)) if context.items else None,
-        recalled=[asdict(item) for item in context.recalled] or None,
+        recalled=[_without_empty(asdict(item)) for item in context.recalled] or None,
         rewriting=context.rewriting.outcome,
         problems=[asdict(problem) for problem in context.problems] or None,
         cache=snapshot_codec.pack_cache(context.cache),
@@ -267,6 +267,11 @@ def digest_once_forgotten(digest: bytes) -> bytes:
 def packed_items(items: Sequence[SourceItem]) -> str:
     """The account of the tiers as a text of its own: it is the same all session long, and so is stored once."""
     return json.dumps([asdict(item) for item in items], separators=(",", ":"))
+
+
+def _without_empty(item: dict[str, Any]) -> dict[str, Any]:
+    """An item without what it has nothing of: most turns are whole, and replaced by nothing."""
+    return {name: value for name, value in item.items() if value is not None and value != []}
 
 
 def named_text(section: Section, factor: Factor = PLAIN) -> NamedText:

@@ -72,6 +72,8 @@ class TurnItem(ScoredItem):
     position: int
     passages: "list[PassageItem]" = field(default_factory=list)
     """Of a long turn: those that bear on the message, in their order. Empty where it is whole."""
+    replaced_by: str | None = None
+    """The note that holds instead of what was noted from the turn."""
 
     def in_model_tokens(self, factor: Factor) -> "TurnItem":
         passages = [replace(passage, tokens=factor.of_estimate(passage.tokens)) for passage in self.passages]

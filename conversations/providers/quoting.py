@@ -8,7 +8,10 @@ from collections.abc import Iterator
 from datetime import datetime
 
 SPEAKERS = {"user": "person", "assistant": "assistant"}
-QUOTE = re.compile(r'- (?:(?P<who>person|assistant): )?"(?P<text>.*)"(?: \(said \d+ times\))?')
+REPLACED = "(replaced since, at least in part)"
+QUOTE = re.compile(
+    r'- (?:(?P<who>person|assistant): )?"(?P<text>.*)"(?: \(said \d+ times\))?' rf"(?: {re.escape(REPLACED)})?"
+)
 NOTE = "- "
 
 
@@ -25,11 +28,12 @@ def day(at: datetime) -> str:
     return f"{at.day} {at:%B %Y}"
 
 
-def quotation(text: str, *, role: str, times: int = 1) -> str:
-    """A line; without a ``role`` the text itself names who said it. ``times`` is how often it was said."""
+def quotation(text: str, *, role: str, times: int = 1, is_replaced: bool = False) -> str:
+    """A line; without a ``role`` the text itself names who said it. ``times`` is how often it was said, ``is_replaced`` whether
+    something that was said later holds instead."""
     who = f"{SPEAKERS[role]}: " if role else ""
     often = f" (said {times} times)" if times > 1 else ""
-    return f'- {who}"{text}"{often}'
+    return f'- {who}"{text}"{often}{f" {REPLACED}" if is_replaced else ""}'
 
 
 def quoted_texts(block: str) -> Iterator[str]:

@@ -45,4 +45,5 @@ def _described(candidate: Candidate) -> FoundAnswer:
         source=source,
         passage=passage,
         created_at=candidate.at,
+        replaced_by=candidate.replaced_by,
     )

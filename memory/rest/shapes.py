@@ -171,6 +171,9 @@ class FoundAnswer(TypedDict):
     source: Annotated[FoundSource, "Where it stands."]
     passage: Annotated[FoundPassage | None, "Which part of the turn it is; null: all of it, or a fact."]
     created_at: Annotated[Time, "When it was said or remembered."]
+    replaced_by: Annotated[
+        Id | None, "The note that holds instead of what was noted from the turn; it stands before it."
+    ]
 
 
 class FoundListAnswer(TypedDict):

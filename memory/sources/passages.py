@@ -31,7 +31,8 @@ class Candidate:
     """A passage of a turn, or a fact, by how much it bears on the text. A fact is of no thread.
 
     ``text`` are the characters from ``start`` to before ``end`` of the turn, ``head`` its beginning where they are not that.
-    ``times`` is how often the same was said, ``left_out`` why it may not be given.
+    ``times`` is how often the same was said, ``replaced_by`` the note that holds instead of what was noted from the turn,
+    ``left_out`` why it may not be given.
     """
 
     kind: str
@@ -49,6 +50,7 @@ class Candidate:
     is_whole: bool = True
     is_last: bool = True
     times: int = 1
+    replaced_by: uuid.UUID | None = None
     left_out: Reason | None = None
 
     @property
@@ -104,7 +106,8 @@ def line_of(passages: Sequence[Candidate]) -> str:
     named, _ = speaker(first.head or first.text)
     text = first.text if first.is_whole else "".join(_pieces(sorted(passages, key=lambda passage: passage.start)))
     times = max(passage.times for passage in passages)
-    return quotation(" ".join(clean(text).split()), role="" if named else first.role, times=times)
+    words = " ".join(clean(text).split())
+    return quotation(words, role="" if named else first.role, times=times, is_replaced=first.replaced_by is not None)
 
 
 def _pieces(passages: Sequence[Candidate]) -> Iterator[str]:
@@ -173,7 +176,13 @@ def _item(passages: Sequence[Candidate], tokens: dict[tuple[uuid.UUID, int], int
         return ScoredItem(**values)
     parts = [] if first.is_whole else [_part(passage, tokens) for passage in passages]
     parts.sort(key=lambda part: part.start)
-    return TurnItem(**values, thread=str(first.thread), position=first.position, passages=parts)
+    return TurnItem(
+        **values,
+        thread=str(first.thread),
+        position=first.position,
+        passages=parts,
+        replaced_by=str(first.replaced_by) if first.replaced_by else None,
+    )
 
 
 def _part(passage: Candidate, tokens: dict[tuple[uuid.UUID, int], int]) -> PassageItem:

@@ -45,6 +45,8 @@ MOST_FACTS = 8
 MOST_UNINDEXED = 60
 READ_ON = 4
 """By how much more is asked for where most of what was found may not be told."""
+AHEAD = 1.01
+"""How much more a note bears than the turn that it replaces something of."""
 USEFUL = 40
 """Estimated tokens of room below which nothing is recalled."""
 FAINT = 0.05
@@ -180,8 +182,13 @@ def searched(
     query = ranking.query_of(recall_query.user_id, recall_query.text, recall_query.at)
     if query.is_empty:
         return []
-    counts, turns = _turns(recall_query, query, most, room)
+    counts, turns, has_replaced = _turns(recall_query, query, most, room)
     selected = _facts(recall_query, query, counts, ids) if facts else []
+    if has_replaced and turns:
+        turns, newer = _replaced(turns, recall_query)
+        if facts:
+            by_id = {fact.id: fact for fact in selected} | {fact.id: fact for fact in newer if fact.id not in ids}
+            selected = [*by_id.values()]
     candidates = sorted([*turns, *selected], key=lambda candidate: (-candidate.score, candidate.at))
     if recall_query.is_past:
         candidates = [candidate for candidate in candidates if candidate.at < recall_query.at]
@@ -192,8 +199,11 @@ def searched(
     return [*[candidate for candidate in selected if not candidate.left_out][:most], *left_out]
 
 
-def _turns(recall_query: RecallQuery, query: Query, most: int, room: int | None) -> tuple[WordCounts, list[Candidate]]:
-    *known, missing, fresh = fetch_row(
+def _turns(
+    recall_query: RecallQuery, query: Query, most: int, room: int | None
+) -> tuple[WordCounts, list[Candidate], bool]:
+    """How common the words are, the passages that bear, and whether any note of the person was ever replaced."""
+    *known, missing, has_replaced, fresh = fetch_row(
         KNOWN,
         {
             "user": query.user,
@@ -217,7 +227,28 @@ def _turns(recall_query: RecallQuery, query: Query, most: int, room: int | None)
         turns = _read(places, recall_query) if places else []
         if len(places) < wanted or sum(not turn.left_out for turn in turns) >= most / 2:
             break
-    return counts, turns
+    return counts, turns, has_replaced
+
+
+def _replaced(turns: Sequence[Candidate], query: RecallQuery) -> tuple[list[Candidate], list[Candidate]]:
+    """The turns with the notes that hold instead of what they say, and these notes: each before the turns that it replaces."""
+    values = {
+        "user": query.user_id,
+        "turns": list({turn.id for turn in turns}),
+        "at": query.at,
+        "everywhere": query.everywhere,
+        "places": places_of(query.thread_id),
+        "is_past": query.is_past,
+    }
+    notes = {turn: note for turn, *note in fetch_rows(SQL["replacements"], values)}
+    newer: dict[uuid.UUID, Candidate] = {}
+    for turn in turns:
+        if turn.id in notes and not turn.left_out:
+            id, text, at = notes[turn.id]
+            score = max(turn.score * AHEAD, newer[id].score if id in newer else 0.0)
+            newer[id] = Candidate(kind="memory", id=id, text=text, at=at, score=score)
+    marked = [replace(turn, replaced_by=notes[turn.id][0]) if turn.id in notes else turn for turn in turns]
+    return marked, list(newer.values())
 
 
 def without_repeats(turns: Sequence[Candidate]) -> list[Candidate]:

@@ -4,6 +4,7 @@ SELECT vocabulary.*, ARRAY(
            SELECT term FROM unnest(%(long)s::int[]) AS word (term)
            WHERE NOT coalesce(vocabulary.shares::jsonb ? term::text, false) AND NOT EXISTS (
                SELECT FROM memory_indexedpassage WHERE user_id = %(user)s AND terms @> ARRAY[term])),
+       EXISTS (SELECT FROM memory_memory WHERE user_id = %(user)s AND superseded_by_id IS NOT NULL),
        (SELECT json_agg(fresh) FROM ({unindexed}) AS fresh)::text
 FROM (SELECT) AS one LEFT JOIN ({vocabulary}) AS vocabulary ON true
 
@@ -23,6 +24,23 @@ JOIN conversations_message turn
   ON turn.thread_id = place.thread_id AND turn.depth = place.depth AND turn.position = place.position
  AND turn.is_active AND place.size > 0 AND turn.forgotten_at IS NULL
 ORDER BY place.number
+
+-- name: replacements
+-- Of turns that a note rests on which was replaced: the note that holds now. What the same turn says itself replaces nothing of it.
+WITH RECURSIVE newer AS (
+    SELECT turn, superseded_by_id AS id, 1 AS steps
+    FROM memory_memory, unnest(sources) AS turn
+    WHERE user_id = %(user)s AND superseded_by_id IS NOT NULL AND turn = ANY(%(turns)s)
+    UNION ALL
+    SELECT turn, note.superseded_by_id, steps + 1
+    FROM newer JOIN memory_memory AS note USING (id)
+    WHERE note.superseded_by_id IS NOT NULL AND steps < 10
+)
+SELECT DISTINCT ON (turn) turn, id, content, created_at
+FROM newer JOIN memory_memory AS note USING (id)
+WHERE ended_at IS NULL AND (valid_until IS NULL OR valid_until > %(at)s) AND turn <> ALL(sources)
+  AND (%(everywhere)s OR confined_to = ANY(%(places)s)) AND (NOT %(is_past)s OR created_at < %(at)s)
+ORDER BY turn, steps DESC, created_at DESC
 
 -- name: facts
 -- Any word of the message will do. Only the person's own memories are looked at, which are few.

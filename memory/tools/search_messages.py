@@ -7,6 +7,7 @@ from django.utils import timezone
 
 from conversations.context.search_quotes import CUT, SEARCH_TOOL, joined, quote
 from conversations.models import Message, Thread
+from conversations.providers.quoting import REPLACED
 from conversations.runtime.db import read_only
 from conversations.runtime.text import clean
 from conversations.tools.base import Tool, ToolContext, ToolResult
@@ -50,8 +51,9 @@ def remembers(call: ToolContext) -> bool:
 
 
 def excerpt(candidate: Candidate) -> str:
-    """The passage, with marks where it is cut."""
-    return f"{f'{CUT} ' if candidate.head else ''}{candidate.text}{'' if candidate.is_last else f' {CUT}'}"
+    """The passage, with marks where it is cut, and whether something said later holds instead."""
+    replaced = f" {REPLACED}" if candidate.replaced_by else ""
+    return f"{f'{CUT} ' if candidate.head else ''}{candidate.text}{'' if candidate.is_last else f' {CUT}'}{replaced}"
 
 
 TOOL = Tool(

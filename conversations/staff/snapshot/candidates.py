@@ -32,7 +32,8 @@ class PassageRow:
 @dataclass(frozen=True, kw_only=True)
 class CandidateRow:
     """``excerpt`` is the text of today, empty where it may not be shown; ``message`` and ``thread`` are where it comes from.
-    ``score`` is how much it bears on the message, beside the others; what stands all session long has none."""
+    ``score`` is how much it bears on the message, beside the others; what stands all session long has none. ``replaced_by`` is
+    the note that holds instead of what was noted from it."""
 
     what: str
     id: str
@@ -47,6 +48,7 @@ class CandidateRow:
     message: UUID | None = None
     thread: UUID | None = None
     passages: Sequence[PassageRow] = ()
+    replaced_by: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,6 +82,7 @@ def known_rows(items: Sequence[dict[str, Any]], assistant: Assistant, *, shown: 
             reason=Reason(item["reason"]).item_label,
             rule="" if item["included"] else rule(item, assistant),
             score=item.get("score"),
+            replaced_by=item.get("replaced_by"),
             passages=[_passage_row(part, texts.get(item["id"], "")) for part in item.get("passages", ())],
             **rows_by_id.get(item["id"], {"what": item["kind"]}),
         )

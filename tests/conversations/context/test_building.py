@@ -133,7 +133,8 @@ def test_the_builder_writes_nothing_even_if_it_tried(user: User) -> None:
             "memory_indexedpassage",
             "conversations_thread",
             "conversations_message",
-        },  # not indexed yet
+            "memory_memory",
+        },  # not indexed yet, and whether a note was ever replaced
         {"memory_indexedpassage"},  # words that stand nowhere may be misspelt
         {"memory_indexedpassage", "jsonb_populate"},  # which is ranked
     ]

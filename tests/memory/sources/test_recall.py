@@ -21,13 +21,14 @@ from conversations.context.sources import Fitted, MessageQuery, SourceItem, Turn
 from conversations.context.token_estimate import estimate_tokens
 from conversations.models import Message, Thread
 from conversations.providers.base import RECALLED
-from conversations.providers.quoting import quoted_texts
+from conversations.providers.quoting import REPLACED, quoted_texts
 from conversations.runtime.db import read_only
 from conversations.threads.deletion import allow_deletion, delete_thread
 from memory.index.index_turns import catch_up
-from memory.models import IndexedPassage
+from memory.models import IndexedPassage, Memory
 from memory.sources.passages import Candidate, fitted
 from memory.sources.recall import RecallQuery, RecallSource, search
+from memory.tags import thread_tag
 from tests.artifacts.factories import make_artifact
 from tests.conversations.factories import make_thread
 from tests.memory.factories import make_memory
@@ -360,6 +361,59 @@ class TestWhoseAndWhat:
         make_memory(other_user, "The boat of somebody else.")
         recalled = reminded(user, here, "What's the boat's name? Tell me about the boat!")
         assert [item.id for item in recalled.items] == [str(wanted.id)]
+
+
+def recalled_in_new_thread(user: User, text: str) -> Fitted:
+    return reminded(user, make_thread(user), text)
+
+
+@pytest.mark.django_db
+class TestReplaced:
+    OLD, NEW = "I live in Porto, near the harbour.", "By the way, the boxes are unpacked in Graz."
+
+    @pytest.fixture
+    def moved(self, user: User) -> Memory:
+        """The note that holds now; the person said so in another thread than the old one."""
+        old, new = tell_turns(user, self.OLD, "Nice."), tell_turns(user, self.NEW, at=NOW - timedelta(days=2))
+        first, _ = Message.objects.filter(thread=old).order_by("position")
+        newer = make_memory(user, "Lives in Graz", sources=[new.messages.get().id])
+        make_memory(
+            user, "Lives in Porto", sources=[first.id], ended_at=NOW - timedelta(days=1), superseded_by_id=newer.id
+        )
+        return newer
+
+    def test_the_note_that_holds_stands_before_the_turn_which_is_marked(self, user: User, moved: Memory) -> None:
+        with read_only():
+            note, turn, *_ = found = search(RecallQuery(user_id=user.pk, text="Do I live in Porto?", at=NOW))
+        assert (note.text, turn.text, turn.replaced_by) == ("Lives in Graz", self.OLD, moved.id)
+        assert [candidate.text for candidate in found if candidate.replaced_by] == [self.OLD]
+
+    def test_the_request_and_its_record_say_so(self, user: User, moved: Memory) -> None:
+        fitted = recalled_in_new_thread(user, "Do I live in Porto?")
+        assert f'"{self.OLD}" {REPLACED}' in fitted.text
+        assert "- Lives in Graz" in fitted.text
+        assert {item.replaced_by for item in fitted.items if isinstance(item, TurnItem)} == {str(moved.id), None}
+        assert self.OLD in [*quoted_texts(fitted.text)]
+
+    def test_a_chain_leads_to_what_holds_now(self, user: User, moved: Memory) -> None:
+        newest = make_memory(user, "Lives in Linz")
+        Memory.objects.filter(id=moved.id).update(ended_at=NOW, superseded_by=newest.id)
+        assert recalled_texts(user, "Do I live in Porto?")[:2] == ["Lives in Linz", self.OLD]
+
+    def test_what_may_not_be_told_here_marks_nothing(self, user: User, moved: Memory) -> None:
+        Memory.objects.filter(id=moved.id).update(tags=[thread_tag(make_thread(user).id)])
+        assert REPLACED not in recalled_in_new_thread(user, "Do I live in Porto?").text
+
+    def test_a_turn_that_says_both_is_not_marked(self, user: User, moved: Memory) -> None:
+        old = Memory.objects.get(superseded_by=moved.id)
+        Memory.objects.filter(id=moved.id).update(sources=old.sources)
+        assert REPLACED not in recalled_in_new_thread(user, "Do I live in Porto?").text
+
+    def test_of_the_past_only_what_was_noted_then_counts(self, user: User, moved: Memory) -> None:
+        Memory.objects.filter(id=moved.id).update(created_at=NOW)
+        past = RecallQuery(user_id=user.pk, text="Do I live in Porto?", at=NOW - timedelta(days=1), is_past=True)
+        with read_only():
+            assert {candidate.replaced_by for candidate in search(past)} == {None}
 
 
 @pytest.mark.django_db
