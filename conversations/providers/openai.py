@@ -3,7 +3,6 @@
 import asyncio
 import json
 import re
-import threading
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import replace
@@ -30,13 +29,14 @@ from conversations.providers.dialects import Dialect, dialect_at
 from conversations.providers.endpoints import Endpoint, EndpointReader, openai_from_settings
 from conversations.providers.errors import StreamError, provider_error
 from conversations.providers.http_provider import HTTP_FAILURES, HttpProvider, obstacle_of, requested_wait, trusted
+from conversations.providers.listed_models import FirstListed
 from conversations.providers.message_stream import Progress, ToolCalls
 from conversations.providers.thinking import NO_THINKING, ThinkingPlan
 
 FIGURES_SECONDS = 3.0
 """How long is waited for what a request used, once the answer is complete."""
 DRAIN_SECONDS = 0.5
-LIST_SECONDS = 5.0
+LIST_SECONDS = 3.0
 END = ""
 NO_KEY = "none"
 """What a server is told that wants no key: the SDK wants to say something."""
@@ -54,8 +54,7 @@ class OpenAIProvider(HttpProvider[AsyncOpenAI]):
 
     def __init__(self, endpoint: EndpointReader = openai_from_settings) -> None:
         super().__init__(endpoint)
-        self._listed: dict[tuple[str, ...], str] = {}
-        self._listing = threading.Lock()
+        self._listed = FirstListed(self._first_listed)
 
     def default_model(self) -> str:
         """The server's setting, the first that staff are offered, or the first that the service itself names, which is asked
@@ -64,11 +63,7 @@ class OpenAIProvider(HttpProvider[AsyncOpenAI]):
             return str(settings.OPENBOOK_MODEL)
         if offered := model_catalog.offered(self.name):
             return offered[0].name
-        endpoint = self._endpoint()
-        with self._listing:
-            if endpoint.cache_key not in self._listed:
-                self._listed[endpoint.cache_key] = self._first_listed(endpoint)
-            return self._listed[endpoint.cache_key]
+        return self._listed.get(self._endpoint())
 
     def program(self) -> Mapping[str, object]:
         """The dialect that a request is written in: the address may be another one when it is rendered again."""
@@ -108,8 +103,10 @@ class OpenAIProvider(HttpProvider[AsyncOpenAI]):
                     "/chat/completions", cast_to=object, body=payload, stream=True, stream_cls=AsyncStream[object]
                 )
         except openai.APIStatusError as failure:
-            self._forget_model(failure, endpoint)
-            if (error := error_of(failure)).code != refusals.CODE:
+            error = error_of(failure)
+            if error.code == "model_not_found":
+                self._listed.forget(endpoint)
+            if error.code != refusals.CODE:
                 raise
             yield refused(error, payload, request_id_of(failure.response))
             return
@@ -164,11 +161,6 @@ class OpenAIProvider(HttpProvider[AsyncOpenAI]):
         if not names:
             raise ProviderError("misconfigured", NO_MODEL, retryable=False)
         return next((name for name in names if not NO_CHAT.search(name)), names[0])
-
-    def _forget_model(self, failure: openai.APIStatusError, endpoint: Endpoint) -> None:
-        """The service may name another one now."""
-        if error_of(failure).code == "model_not_found":
-            self._listed.pop(endpoint.cache_key, None)
 
     def _dialect(self) -> Dialect:
         endpoint = self._endpoint()

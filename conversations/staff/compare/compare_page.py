@@ -23,7 +23,7 @@ from conversations.context.comparing import (
     page_with,
     written_anew,
 )
-from conversations.context.fitting import ROUND, TOOLS
+from conversations.context.fitting import BESIDE_SYSTEM, ROUND
 from conversations.context.reasons import Reason
 from conversations.context.rendering import digest, sha256
 from conversations.context.section_names import HISTORY, label_of
@@ -32,6 +32,7 @@ from conversations.context.sources import source_of
 from conversations.context.token_estimate import text_of
 from conversations.context.windowing import Turn, TurnRun
 from conversations.models import ContextSnapshot
+from conversations.providers.request_parts import in_messages_api
 from conversations.staff import display
 from conversations.staff.compare.text_diff import Piece, diffed
 from conversations.staff.snapshot.evidence import beyond
@@ -456,8 +457,10 @@ def named_place(place: str, page: Page) -> str:
     number = place.removeprefix("system block ")
     if number == place:
         return place
-    spoken = [tier.name for tier in page.tiers if tier.name != TOOLS]
+    spoken = [tier.name for tier in page.tiers if tier.name not in BESIDE_SYSTEM]
     system = spoken[: spoken.index("history")] if "history" in spoken else spoken[:1]
+    if page.payload and len(in_messages_api(page.payload)["system"]) < len(system):
+        return "the system text"  # which is sent as one
     index = int(number) - 1
     return f"“{label(system[index])}” ({place})" if index < len(system) else f"the end of the system text ({place})"
 

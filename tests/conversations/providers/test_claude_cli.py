@@ -2,9 +2,6 @@
 
 import json
 import os
-import shlex
-import sys
-from collections.abc import Callable
 from contextlib import aclosing
 from pathlib import Path
 from typing import Any
@@ -30,35 +27,21 @@ from conversations.providers.deadline import Deadline
 from conversations.providers.errors import SENTENCES, StreamError
 from conversations.providers.thinking import ThinkingPlan
 from tests import model_scripts as scripts
-from tests.claude_cli import stand_in
+from tests.claude_cli.playing import RESULT, Play, Step, closing_steps, opening_steps, play
 from tests.conversations.providers.events import without_usage
 from tests.model_server import ModelServer
 from tests.waiting import until
+
+__all__ = ["play"]
 
 KEY = "sk-local-never-shown"
 TEXT = "Grüß dich, 世界 👋 @/etc/hostname"
 USAGE = Usage(input_tokens=12, output_tokens=7, cache_read_input_tokens=5, cache_creation_input_tokens=3)
 END = Finished(stop_reason="end_turn", usage=USAGE, request_id="req_local", message_id="msg_local", model="local")
-RESULT = {"type": "result", "subtype": "success", "is_error": False}
-Step = dict[str, Any]
-Play = Callable[..., None]
 
 ADAPTIVE = ThinkingPlan(mode="adaptive", display="omitted", effort="low", room=40)
 
 provider = ClaudeCliProvider()
-
-
-def event(said: Any) -> Step:
-    return {"line": {"type": "stream_event", "event": said}}
-
-
-def opening_steps(*texts: str) -> list[Step]:
-    return [event(e) for e in (*scripts.opening_steps(), *(scripts.text_delta(text) for text in texts))]
-
-
-def closing_steps(stop_reason: str = "end_turn") -> list[Step]:
-    answer = {"type": "assistant", "message": {"content": []}, "request_id": "req_local"}
-    return [{"line": answer}, *(event(e) for e in scripts.closing_steps(stop_reason)), {"line": RESULT}]
 
 
 def payload(text: str = TEXT, system: str = "Be brief.", plan: ThinkingPlan = ADAPTIVE) -> dict[str, Any]:
@@ -90,22 +73,6 @@ def configured(settings: Settings) -> None:
     settings.ANTHROPIC_API_KEY = KEY
     settings.ANTHROPIC_BASE_URL = ""
     settings.OPENBOOK_FIRST_TOKEN_SECONDS = settings.OPENBOOK_STALL_SECONDS = 30.0
-
-
-@pytest.fixture
-def play(tmp_path: Path, settings: Settings) -> Play:
-    """Have a stand-in play these steps in the CLI's place."""
-
-    def prepare(*steps: Step, says_version: str = "echo '2.1.330 (Claude Code)'") -> None:
-        written, program = tmp_path / "steps.json", tmp_path / "claude"
-        written.write_text(json.dumps(steps))
-        command = shlex.join([sys.executable, "-S", stand_in.__file__, str(written)])
-        called = f"echo x >>{shlex.quote(str(tmp_path / 'versions_asked'))}; {says_version}"
-        program.write_text(f'#!/bin/sh\nif [ "$1" = --version ]; then {called}; exit; fi\nexec {command} "$@"\n')
-        program.chmod(0o700)
-        settings.OPENBOOK_CLAUDE_CLI = str(program)
-
-    return prepare
 
 
 def has_gone(pid: int) -> bool:

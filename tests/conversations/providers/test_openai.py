@@ -503,6 +503,25 @@ def test_a_server_that_names_no_model_is_a_clear_error(
     assert raised.value.code == code
 
 
+@pytest.mark.django_db
+def test_a_server_that_could_not_tell_its_models_is_not_asked_by_everybody(
+    chat_model: ChatServer, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    provider, codes = OpenAIProvider(), []
+    chat_model.models = []
+    for _ in range(3):
+        with pytest.raises(ProviderError) as raised:
+            provider.default_model()
+        codes.append(raised.value.code)
+    assert (codes, len(chat_model.requests)) == (["misconfigured"] * 3, 1)
+    monkeypatch.setattr("conversations.providers.listed_models.AGAIN_SECONDS", 0.0)
+    provider = OpenAIProvider()
+    with pytest.raises(ProviderError):
+        provider.default_model()
+    chat_model.models = ["pulled-since"]
+    assert provider.default_model() == "pulled-since"
+
+
 @pytest.mark.django_db(transaction=True)
 async def test_the_server_is_asked_for_a_model_again_once_the_one_it_named_is_gone(
     provider: OpenAIProvider, chat_model: ChatServer
