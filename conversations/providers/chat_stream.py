@@ -8,6 +8,7 @@ from typing import Any
 from conversations.providers import refusals
 from conversations.providers.base import (
     Finished,
+    ProviderEvent,
     TextDelta,
     ThinkingDelta,
     ThinkingDone,
@@ -16,7 +17,7 @@ from conversations.providers.base import (
     UsageSoFar,
 )
 from conversations.providers.errors import StreamError, code_for_status
-from conversations.providers.message_stream import LONGEST_DETAILS, MESSAGE_ID_CHARS, Heard, ToolCalls, parsed
+from conversations.providers.message_stream import LONGEST_DETAILS, MESSAGE_ID_CHARS, ToolCalls, parsed
 from conversations.runtime.text import clean, paired
 from conversations.runtime.word_tables import pattern, read_tables
 
@@ -82,7 +83,7 @@ class PiecedCalls:
         self._unnamed: dict[int, str] = {}
         self._written: dict[int, str] = {}
 
-    def take(self, piece: Mapping[str, Any], message_id: str) -> list[Heard]:
+    def take(self, piece: Mapping[str, Any], message_id: str) -> list[ProviderEvent]:
         raw = piece.get("function")
         function: Mapping[str, Any] = raw if isinstance(raw, dict) else {}
         place, is_new = self._place(piece.get("index"), piece.get("id"), function.get("name"))
@@ -97,7 +98,7 @@ class PiecedCalls:
             return []
         return [*self._begin(place, function["name"], message_id), *self._calls.write(place, written)]
 
-    def end(self, message_id: str) -> list[Heard]:
+    def end(self, message_id: str) -> list[ProviderEvent]:
         """All calls are whole now."""
         late = [event for place in list(self._unnamed) for event in self._begin(place, "", message_id)]
         return [*late, *(event for place in range(len(self._places)) for event in self._calls.stop(place))]
@@ -106,7 +107,7 @@ class PiecedCalls:
     def any(self) -> bool:
         return bool(self._places)
 
-    def _begin(self, place: int, name: object, message_id: str) -> list[Heard]:
+    def _begin(self, place: int, name: object, message_id: str) -> list[ProviderEvent]:
         written = self._unnamed.pop(place)
         started = self._calls.start(place, {"id": self._places[place][1], "name": name}, message_id)
         return [*started, *self._calls.write(place, written)]
@@ -142,7 +143,7 @@ class ChatAccumulator:
     thought: list[str] | None = None
     """Pieces of what the model thinks right now."""
 
-    def take(self, data: str) -> Sequence[Heard]:
+    def take(self, data: str) -> Sequence[ProviderEvent]:
         """Note one event. Raises ``StreamError`` and ``ValueError``."""
         if data.startswith(DONE):
             self.done = True
@@ -155,7 +156,7 @@ class ChatAccumulator:
         self._learn(chunk)
         return [*self._told_usage(chunk), *(heard for choice in choices_of(chunk) for heard in self._choice(choice))]
 
-    def close(self) -> list[Heard]:
+    def close(self) -> list[ProviderEvent]:
         """What is whole now that the stream is over."""
         return [*self._pause(), *self.calls.end(self.end.message_id)]
 
@@ -180,14 +181,14 @@ class ChatAccumulator:
         message_id, model = (clean(text_in(chunk.get(name)))[:MESSAGE_ID_CHARS] for name in ("id", "model"))
         self.end = replace(self.end, message_id=message_id or self.end.message_id, model=model or self.end.model)
 
-    def _told_usage(self, chunk: Mapping[str, Any]) -> list[Heard]:
+    def _told_usage(self, chunk: Mapping[str, Any]) -> list[ProviderEvent]:
         told = chunk.get("usage") or nested(chunk, "x_groq", "usage")
         if not isinstance(told, dict):
             return []
         self.usage = usage_of(told)
         return [UsageSoFar(usage=self.usage, message_id=self.end.message_id)]
 
-    def _choice(self, choice: Mapping[str, Any]) -> Iterator[Heard]:
+    def _choice(self, choice: Mapping[str, Any]) -> Iterator[ProviderEvent]:
         self.begun = True
         delta = choice.get("delta") or choice.get("message")
         if isinstance(delta, dict):
@@ -196,7 +197,7 @@ class ChatAccumulator:
         if isinstance(reason, str) and reason:
             self.reason = clean(reason)
 
-    def _delta(self, delta: Mapping[str, Any]) -> Iterator[Heard]:
+    def _delta(self, delta: Mapping[str, Any]) -> Iterator[ProviderEvent]:
         yield from self._think(next((text for name in THOUGHTS if (text := text_in(delta.get(name)))), ""))
         for part in parts_of(delta.get("content")):
             if part.get("type") == "thinking":
@@ -211,7 +212,7 @@ class ChatAccumulator:
                 yield from self._pause()
                 yield from self.calls.take(piece, self.end.message_id)
 
-    def _think(self, text: str) -> Iterator[Heard]:
+    def _think(self, text: str) -> Iterator[ProviderEvent]:
         if not text:
             return
         if self.thought is None:
@@ -220,7 +221,7 @@ class ChatAccumulator:
         self.thought.append(text)
         yield ThinkingDelta(text=text)
 
-    def _pause(self) -> list[Heard]:
+    def _pause(self) -> list[ProviderEvent]:
         """It says or does something else now."""
         if self.thought is None:
             return []

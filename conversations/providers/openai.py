@@ -30,7 +30,7 @@ from conversations.providers.endpoints import Endpoint, EndpointReader, openai_f
 from conversations.providers.errors import StreamError, provider_error
 from conversations.providers.http_provider import HTTP_FAILURES, HttpProvider, obstacle_of, requested_wait, trusted
 from conversations.providers.listed_models import FirstListed
-from conversations.providers.message_stream import Progress, ToolCalls
+from conversations.providers.message_stream import ToolCalls
 from conversations.providers.thinking import NO_THINKING, ThinkingPlan
 
 FIGURES_SECONDS = 3.0
@@ -121,20 +121,13 @@ class OpenAIProvider(HttpProvider[AsyncOpenAI]):
                 deadline.lives()
                 for heard in reading.take(data) if data else ():
                     deadline.hears(heard)
-                    match heard:
-                        case UsageSoFar():
-                            yield replace(heard, request_id=request_id)
-                        case Progress():
-                            pass
-                        case _:
-                            yield heard
+                    yield replace(heard, request_id=request_id) if isinstance(heard, UsageSoFar) else heard
             # Read to the end, for the figures and so that the connection can be used again. The reply is complete anyway.
             with suppress(TimeoutError, *FAILURES):
                 await read_figures(events, reading, min(FIGURES_SECONDS, deadline.seconds_left()))
             end = reading.finished(request_id)
             for heard in reading.close():
-                if not isinstance(heard, Progress):
-                    yield heard
+                yield heard
         yield end
 
     def _open_client(self, endpoint: Endpoint) -> AsyncOpenAI:
