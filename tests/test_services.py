@@ -23,4 +23,6 @@ def test_chromium_is_there(chromium_path: str) -> None:
 
 
 def test_nothing_of_the_developers_environment_is_left() -> None:
-    assert [name for name in os.environ if FOREIGN.fullmatch(name)] == ["DATABASE_URL"]
+    left = {name: value for name, value in os.environ.items() if FOREIGN.fullmatch(name)}
+    assert left.keys() == {"DATABASE_URL", "OPENBOOK_PROVIDER"}
+    assert left["OPENBOOK_PROVIDER"] == "offline"

@@ -4,9 +4,10 @@ import logging
 import subprocess
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 
-log = logging.getLogger("openbook.worker")
+log = logging.getLogger("openbook.children")
 
 SHORTEST_PAUSE, LONGEST_PAUSE = 1.0, 60.0
 LONG_LIFE_SECONDS = 60.0
@@ -14,17 +15,34 @@ END_SECONDS = 8.0
 
 
 class Child:
-    """Its standard input is a pipe that nobody writes to: it is told to end by that pipe's end.
+    """Its standard input is a pipe that nobody writes to after ``order``: it is told to end by that pipe's end.
 
     ``apart`` is in a session of its own, out of reach of the terminal's Ctrl-C: told twice, it could not end in good order.
+    ``environment`` is all that it is given of ours, where that is not everything. ``hears`` is given each line of its
+    standard error.
     """
 
-    def __init__(self, command: Sequence[str], *, apart: bool = True) -> None:
-        self._command, self._apart = command, apart
+    def __init__(
+        self,
+        name: str,
+        command: Sequence[str],
+        *,
+        apart: bool = True,
+        order: bytes = b"",
+        environment: Mapping[str, str] | None = None,
+        hears: Callable[[str], None] | None = None,
+    ) -> None:
+        self._name, self._command, self._apart = name, command, apart
+        self._order, self._environment, self._hears = order, environment, hears
         self._process: subprocess.Popen[bytes] | None = None
         self._told = threading.Event()
         self._starting = threading.Lock()
-        self._thread = threading.Thread(target=self._keep, name="worker", daemon=True)
+        self._thread = threading.Thread(target=self._keep, name=name, daemon=True)
+
+    @property
+    def pid(self) -> int | None:
+        """Of the process that runs now, or ran last."""
+        return self._process.pid if self._process else None
 
     def start(self) -> None:
         self._thread.start()
@@ -49,11 +67,13 @@ class Child:
         while process := self._begin():
             began_at = time.monotonic()
             code = process.wait()
+            assert process.stdin
+            process.stdin.close()
             if self._told.is_set():
                 return
             if time.monotonic() - began_at > LONG_LIFE_SECONDS:
                 pause = SHORTEST_PAUSE
-            log.error("the worker ended; starting another", extra={"exit_code": code, "pause_seconds": pause})
+            log.error(f"{self._name} ended; starting another", extra={"exit_code": code, "pause_seconds": pause})
             self._told.wait(pause)
             pause = min(pause * 2, LONGEST_PAUSE)
 
@@ -61,6 +81,28 @@ class Child:
         with self._starting:
             if self._told.is_set():
                 return None
-            command, apart = self._command, self._apart
-            self._process = subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=apart)  # noqa: S603
-            return self._process
+            self._process = process = subprocess.Popen(  # noqa: S603
+                self._command,
+                stdin=subprocess.PIPE,
+                stderr=subprocess.PIPE if self._hears else None,
+                start_new_session=self._apart,
+                env=self._environment,
+            )
+            if self._hears:
+                threading.Thread(target=self._listen, args=(process, self._hears), daemon=True).start()
+            if self._order:
+                self._give_order(process)
+            return process
+
+    def _give_order(self, process: subprocess.Popen[bytes]) -> None:
+        assert process.stdin
+        with suppress(BrokenPipeError):  # it has ended already
+            process.stdin.write(self._order)
+            process.stdin.flush()
+
+    @staticmethod
+    def _listen(process: subprocess.Popen[bytes], hears: Callable[[str], None]) -> None:
+        assert process.stderr
+        with process.stderr as lines:
+            for line in lines:
+                hears(line.decode(errors="replace").rstrip())

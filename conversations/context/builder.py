@@ -154,6 +154,7 @@ class RecordedInputs:
     beside: RecordedBeside
     allowance: OutputAllowance | None
     program: Section | None
+    base: str = ""
     factor: Factor | None = None
     lifetime: Lifetime | None = None
 
@@ -207,17 +208,18 @@ def build_context(
     watch = Stopwatch()
     memory = assistant.uses_memory and remembers
     model = options.model or model_of(assistant, provider)
+    row = model_catalog.get(provider.name, model)
+    base = (recorded.base if recorded else "") or row.system_prompt or assistant.system_prompt
     parts = Parts(
         program=recorded.program if recorded and recorded.program else program_section(provider.program()),
         tools=tools_section(tools.definitions) if tools.definitions else None,
-        base=Section.of("base", assistant.system_prompt),
+        base=Section.of("base", base),
         rules=Section.of("rules", tools.rules) if tools.rules else None,
         instructions=Section.of(INSTRUCTIONS, options.instructions) if options.instructions else None,
         newest=newest,
         silent=silent,
         rounds=options.rounds,
     )
-    row = model_catalog.get(provider.name, model)
     allowance = (recorded and recorded.allowance) or options.raised(
         OutputAllowance.of(row, assistant, answer=options.at_most(assistant.max_output_tokens)), row
     )

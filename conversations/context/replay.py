@@ -148,6 +148,7 @@ def build(record: Record, settings: Settings, searched: Mapping[str, SearchedSou
             ),
             allowance=record.allowance if _writes_as_recorded(assistant, record) else None,
             program=record.program if assistant.provider == record.settings.assistant.provider else None,
+            base=assistant.system_prompt if _is_same_model(record, assistant) else "",
             factor=snapshots.factor_of(record.snapshot) if _is_same_model(record, assistant) else None,
             lifetime=record.lifetime if _is_same_model(record, assistant) else None,
         ),

@@ -53,6 +53,10 @@ class Model(models.Model):
     small_model = models.CharField(
         max_length=80, blank=True, help_text="The model that writes notes and queries beside it; empty: itself."
     )
+    system_prompt = models.TextField(
+        blank=True,
+        help_text="Given to it in place of the assistants' own, where it is too small to follow them. Empty: theirs.",
+    )
     is_active = models.BooleanField(default=True, help_text="Offered to staff for assistants.")
     order = models.PositiveSmallIntegerField(default=0)
 

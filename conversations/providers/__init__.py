@@ -10,6 +10,7 @@ from conversations.providers.base import Provider, ProviderError
 # By dotted name, because importing the SDK takes seconds that only those who use it should spend.
 PROVIDERS = {
     "anthropic": "conversations.providers.anthropic.AnthropicProvider",
+    "local": "conversations.providers.local.LocalProvider",
     "claude_cli": "conversations.providers.claude_cli.ClaudeCliProvider",
     "openai": "conversations.providers.openai.OpenAIProvider",
     "offline": "conversations.providers.offline.OfflineProvider",
@@ -31,7 +32,7 @@ def get_provider(name: str) -> Provider:
 
 def model_of(assistant: Assistant, provider: Provider) -> str:
     """The id of the model that replies as an assistant."""
-    return assistant.model or provider.default_model()
+    return (not provider.has_one_model and assistant.model) or provider.default_model()
 
 
 def usable_key(key: str) -> bool:

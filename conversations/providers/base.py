@@ -277,6 +277,10 @@ class Provider(ABC):
     """Whether it can be given tools."""
     marks_cache = True
     """Whether it can be told what to put into a prompt cache."""
+    has_one_model = False
+    """Whether it answers with its default model, whatever an assistant names."""
+    first_token_seconds: float | None = None
+    """How long its first sign of life may take; ``None`` is ``OPENBOOK_FIRST_TOKEN_SECONDS``."""
     render = staticmethod(messages_api_payload)
 
     @abstractmethod

@@ -30,15 +30,18 @@ class Deadline:
     the whole time counts: a connection that is dead ends by itself. While it writes, pings are no progress.
     """
 
-    def __init__(self, seconds: float = math.inf) -> None:
+    def __init__(self, seconds: float = math.inf, *, first_token_seconds: float | None = None) -> None:
+        if first_token_seconds is None:
+            first_token_seconds = settings.OPENBOOK_FIRST_TOKEN_SECONDS
+        self._first_token_seconds = first_token_seconds
         self.ends = time.monotonic() + seconds
-        self.next_sign = time.monotonic() + settings.OPENBOOK_FIRST_TOKEN_SECONDS
+        self.next_sign = time.monotonic() + first_token_seconds
         self.content_seen = self.is_writing = False
 
     def lives(self) -> None:
         """There was something in the stream, be it a ping."""
         if not self.is_writing and self.next_sign < math.inf:
-            self.next_sign = time.monotonic() + settings.OPENBOOK_FIRST_TOKEN_SECONDS
+            self.next_sign = time.monotonic() + self._first_token_seconds
 
     def hears(self, heard: Heard) -> None:
         if isinstance(heard, UsageSoFar):
@@ -49,7 +52,7 @@ class Deadline:
             case ThinkingStarted() | ThinkingDelta():
                 self.next_sign = math.inf
             case ThinkingDone():
-                self.next_sign = time.monotonic() + settings.OPENBOOK_FIRST_TOKEN_SECONDS
+                self.next_sign = time.monotonic() + self._first_token_seconds
             case _:
                 self.next_sign = time.monotonic() + settings.OPENBOOK_STALL_SECONDS
 

@@ -45,7 +45,7 @@ class HttpProvider[C: Client](Provider):
         return obstacle_of(self._endpoint())
 
     async def stream(self, payload: Payload, *, seconds: float = math.inf) -> AsyncGenerator[ProviderEvent]:
-        deadline, endpoint = Deadline(seconds), self._endpoint()
+        deadline, endpoint = Deadline(seconds, first_token_seconds=self.first_token_seconds), self._endpoint()
         for backoff in (*BACKOFF_SECONDS, None):
             try:
                 async with aclosing(self._attempt(endpoint, payload, deadline)) as events:

@@ -84,12 +84,14 @@ class AssistantForm(ModelForm):
         return values
 
     def misfits(self, assistant: Assistant) -> dict[str, str]:
-        provider = provider_of(assistant)
+        """Sizes are no mistake where nobody chooses the model: what is too large for it is cut to what it can do."""
+        name = provider_of(assistant)
         try:
-            model = model_catalog.get(provider, model_of(assistant, get_provider(provider)))
+            provider = get_provider(name)
+            model = model_catalog.get(name, model_of(assistant, provider))
         except ProviderError as error:
             return {"model": error.message}
-        return misfits(model, assistant)
+        return {} if provider.has_one_model else misfits(model, assistant)
 
     def validate_constraints(self) -> None:
         # A second default is no mistake: saving it takes the mark from the first.

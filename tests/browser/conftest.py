@@ -48,6 +48,7 @@ def model(shared_model: ModelServer) -> ModelServer:
 @pytest.fixture(scope="session")
 def server_environment(static_files: None, shared_model: ModelServer) -> dict[str, str]:
     return {
+        "OPENBOOK_PROVIDER": "anthropic",
         "ANTHROPIC_API_KEY": "key-of-the-tests",
         "ANTHROPIC_BASE_URL": shared_model.url,
         "DJANGO_SUPERUSER_PASSWORD": "correct-horse-battery-9",

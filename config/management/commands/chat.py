@@ -11,6 +11,7 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.core.management.base import BaseCommand, CommandError
 
+from config.local_model.supervision import engine_running
 from conversations import replies, threads
 from conversations.errors import OpenbookError
 from conversations.runtime.db import close_pool
@@ -123,7 +124,7 @@ def quiet_log() -> Iterator[None]:
 @contextmanager
 def engine() -> Iterator[asyncio.Runner]:
     """What runs replies in this process; those that still run in the end are kept as interrupted."""
-    with asyncio.Runner() as runner:
+    with engine_running(), asyncio.Runner() as runner:
         runner.run(replies.startup())
         try:
             yield runner

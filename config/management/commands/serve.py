@@ -19,6 +19,7 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 from django.db import connection, transaction
 
+from config.local_model.supervision import engine_running
 from config.server.daphne import make_server
 from config.server.lifespan import stop_on_signals
 from config.worker.child_process import Child
@@ -67,7 +68,7 @@ class Command(BaseCommand):
                 worker.start()
 
         work = [sys.executable, str(settings.BASE_DIR / "manage.py"), "work", "--attached", "--skip-checks"]
-        worker = Child(work, apart=not attached)
+        worker = Child("the worker", work, apart=not attached)
         server = make_server(
             application=get_default_application(),
             endpoints=build_endpoint_description_strings(host=host, port=port),
@@ -79,7 +80,8 @@ class Command(BaseCommand):
             verbosity=0,
         )
         try:
-            server.run()
+            with engine_running(apart=not attached):
+                server.run()
         finally:
             worker.stop()
         if not server.listening_addresses:

@@ -52,6 +52,7 @@ def database(migrated: str) -> Iterator[str]:
 @pytest.fixture(scope="module")
 def environment(shared_model: ModelServer) -> dict[str, str]:
     return {
+        "OPENBOOK_PROVIDER": "anthropic",
         "ANTHROPIC_API_KEY": "key-of-the-tests",
         "ANTHROPIC_BASE_URL": shared_model.url,
         "DJANGO_SUPERUSER_PASSWORD": PASSWORD,

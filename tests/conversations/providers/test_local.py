@@ -1,0 +1,235 @@
+"""The model on this machine: the real engine with the real weights."""
+
+import asyncio
+import json
+import os
+import signal
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import override_settings
+from pytest_django import Settings
+
+from conversations import replies
+from conversations.context import replay, snapshots, token_calibration
+from conversations.context.fitting import GO_ON_WORDS
+from conversations.models import Assistant, ContextSnapshot, Message, Model, Reply
+from conversations.providers import get_provider, model_of
+from conversations.providers.base import Payload, ProviderError
+from conversations.providers.local_model import SMALL_MODEL, served_model
+from conversations.replies.events import Event
+from conversations.replies.model_requests import OpenedReply
+from conversations.runtime.db import in_database, read_only
+from conversations.runtime.local_engine import EngineAddress
+from tests.conversations.context.corpus import corpus
+from tests.conversations.rest.client import Api
+from tests.local_model import engine_in, ready
+from tests.waiting import until
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("engine")]
+
+ENGINE_TOKENS = 8_192
+FEW, MANY = 6, 512
+"""Tokens of an answer, of which the first take a moment and the others many seconds."""
+LONG_STORY = "Tell me a very long story about a river, with all its details."
+
+
+@pytest.fixture
+def api(user: User) -> Api:
+    return Api(user)
+
+
+async def answers_take(tokens: int) -> None:
+    await Assistant.objects.aupdate(max_output_tokens=tokens)
+
+
+async def events_of(opened: OpenedReply) -> list[Event]:
+    return [event async for event in replies.follow(opened.reply.id)]
+
+
+async def ended(opened: OpenedReply) -> Reply:
+    await events_of(opened)
+    return await Reply.objects.aget(id=opened.reply.id)
+
+
+async def first_words(opened: OpenedReply) -> None:
+    async for event in replies.follow(opened.reply.id):
+        if event.type == "reply.delta":
+            return
+
+
+async def request_of(opened: OpenedReply) -> ContextSnapshot:
+    return await ContextSnapshot.objects.aget(reply=opened.reply)
+
+
+async def sent_in(request: ContextSnapshot) -> Payload:
+    return await in_database(snapshots.rebuild)(request)
+
+
+def is_remade(request: ContextSnapshot) -> bool:
+    record = replay.record_of(request)
+    with read_only():
+        return replay.remake(record, record.settings).is_exact
+
+
+def texts_in(message: dict[str, Any]) -> list[str]:
+    return [block["text"] for block in message["content"]]
+
+
+def ask_engine(address: EngineAddress, path: str, body: Any = None, key: str = "") -> Any:
+    headers = {"Content-Type": "application/json", "X-Api-Key": key or address.key}
+    data = None if body is None else json.dumps(body).encode()
+    request = urllib.request.Request(f"{address.url}{path}", data, headers)  # noqa: S310
+    with urllib.request.urlopen(request) as response:  # noqa: S310
+        return json.load(response)
+
+
+async def test_a_reply_comes_piece_by_piece_and_is_recorded_as_it_was_sent(
+    user: User, local_model: EngineAddress
+) -> None:
+    await answers_take(FEW)
+    opened = await replies.start(user=user, thread_id=None, content="What is the capital of Austria?")
+    deltas = [event.data["text"] for event in await events_of(opened) if event.type == "reply.delta"]
+    turn, request = await Message.objects.aget(reply=opened.reply), await request_of(opened)
+    assert (turn.text, turn.text != "") == ("".join(deltas), True)
+    row = await Model.objects.aget(provider="local")
+    assert (request.provider, request.model, row.name) == ("local", SMALL_MODEL, SMALL_MODEL)
+    sent = await sent_in(request)
+    assert sent == {
+        "model": SMALL_MODEL,
+        "max_tokens": FEW,
+        "system": [{"type": "text", "text": row.system_prompt}],
+        "messages": [{"role": "user", "content": [{"type": "text", "text": "What is the capital of Austria?"}]}],
+        "stream": True,
+    }
+    usage = request.usage
+    counted = ask_engine(local_model, "/v1/messages/count_tokens", sent)["input_tokens"]
+    assert token_calibration.reported_input(usage) == counted
+    assert 0 < usage["output_tokens"] <= FEW
+    assert await in_database(snapshots.proof)(request)
+    assert await in_database(is_remade)(request)
+    await Model.objects.filter(provider="local").aupdate(system_prompt="Another one.")
+    assert await in_database(is_remade)(request), "what was sent is recorded, whatever has become of the model's prompt"
+
+
+async def test_a_stopped_reply_keeps_its_words_and_frees_the_engine(user: User, local_model: EngineAddress) -> None:
+    await answers_take(MANY)
+    opened = await replies.start(user=user, thread_id=None, content=LONG_STORY)
+    await first_words(opened)
+    await replies.stop(user=user, reply_id=opened.reply.id)
+    reply = await ended(opened)
+    turn = await Message.objects.aget(reply=reply)
+    assert (reply.status, turn.status, turn.text != "") == ("stopped", "stopped", True)
+    await asyncio.to_thread(until, lambda: not any(slot["is_processing"] for slot in ask_engine(local_model, "/slots")))
+
+
+async def test_an_answer_that_was_cut_short_goes_on(user: User, local_model: EngineAddress) -> None:
+    await answers_take(FEW)
+    first = await replies.start(user=user, thread_id=None, content=LONG_STORY)
+    assert (await ended(first)).stop_reason == "max_tokens"
+    begun = (await Message.objects.aget(reply=first.reply)).text
+    further = await replies.go_on(user=user, reply_id=first.reply.id)
+    await ended(further)
+    whole = (await Message.objects.aget(reply=further.reply)).text
+    assert (whole.startswith(begun), len(whole) > len(begun)) == (True, True)
+    messages = (await sent_in(await request_of(further)))["messages"]
+    assert [texts_in(message) for message in messages] == [[LONG_STORY], [begun], [GO_ON_WORDS]]
+
+
+async def test_a_fact_told_in_passing_is_in_the_request_two_turns_later(user: User, local_model: EngineAddress) -> None:
+    await answers_take(FEW)
+    asked = ["By the way, we're building a FastAPI app.", "How is rye bread made?", "Which framework is our app in?"]
+    thread = None
+    for text in asked:
+        opened = await replies.start(user=user, thread_id=thread, content=text)
+        assert (await ended(opened)).status == "completed"
+        thread = opened.thread.id
+    request = await request_of(opened)
+    messages = (await sent_in(request))["messages"]
+    assert [message["role"] for message in messages] == ["user", "assistant", "user", "assistant", "user"]
+    assert [texts_in(message)[0] for message in messages[::2]] == asked
+    assert request.usage["cache_read_input_tokens"] > request.usage["input_tokens"], "the engine has read most before"
+
+
+async def test_two_replies_are_written_at_once(user: User, other_user: User, local_model: EngineAddress) -> None:
+    await answers_take(MANY)
+    both = [await replies.start(user=who, thread_id=None, content=LONG_STORY) for who in (user, other_user)]
+    await asyncio.gather(*map(first_words, both))
+    assert await Reply.objects.filter(status=Reply.Status.RUNNING).acount() == 2
+    for who, opened in zip((user, other_user), both, strict=True):
+        await replies.stop(user=who, reply_id=opened.reply.id)
+        assert (await ended(opened)).status == "stopped"
+
+
+@pytest.mark.parametrize("kind", ["Korean", "numbers", "Chinese", "English chat"])
+@pytest.mark.parametrize("assistant", ["companion", "analyst"])
+async def test_what_is_sent_fits_in_every_language(
+    api: Api, local_model: EngineAddress, assistant: str, kind: str
+) -> None:
+    """The estimate falls short by a half where the model's tokenizer hardly knows a script."""
+    text = "\n".join(corpus(0)[kind])
+    long = (text * (60_000 // len(text) + 1))[:60_000]
+    thread = (await api.post("threads/", {"assistant": assistant})).body["id"]
+    built = (await api.post(f"threads/{thread}/context/", {"content": long})).body
+    tokens = ask_engine(local_model, "/v1/messages/count_tokens", built["request"])["input_tokens"]
+    assert 3_000 < tokens <= ENGINE_TOKENS - built["request"]["max_tokens"]
+
+
+async def test_what_is_too_large_for_the_engine_is_refused_at_once_and_told(local_model: EngineAddress) -> None:
+    provider = get_provider("local")
+    messages = [{"role": "user", "content": [{"type": "text", "text": "a b " * ENGINE_TOKENS}]}]
+    payload = provider.render(model=SMALL_MODEL, max_tokens=FEW, system=[], messages=messages)
+    with pytest.raises(ProviderError) as caught:
+        _ = [event async for event in provider.stream(payload, seconds=10)]
+    assert (caught.value.code, caught.value.retryable, caught.value.status) == ("request_too_large", False, 400)
+
+
+async def test_a_killed_engine_fails_the_reply_clearly_and_comes_back(
+    user: User, _sdk: None, tmp_path: Path, settings: Settings
+) -> None:
+    settings.LOCAL_DIR, settings.OPENBOOK_PROVIDER = tmp_path, "local"
+    with engine_in(tmp_path) as child:
+        before = ready(tmp_path)
+        await answers_take(MANY)
+        opened = await replies.start(user=user, thread_id=None, content=LONG_STORY)
+        await first_words(opened)
+        assert child.pid
+        os.kill(child.pid, signal.SIGKILL)
+        reply = await ended(opened)
+        assert (reply.status, reply.error) == (
+            "failed",
+            {
+                "type": "model",
+                "code": "cut_off",
+                "message": "The connection to the model broke off. Your message is saved; try again.",
+                "details": {"retryable": True},
+                "request_id": "",
+            },
+        )
+        await answers_take(FEW)
+        again = await replies.retry(user=user, reply_id=reply.id)  # waits until the engine is back
+        assert (await ended(again)).status == "completed"
+        after = ready(tmp_path)
+        assert (after.key != before.key, after.url != "") == (True, True)
+    answer = await Api().get("/health/")
+    assert (answer.status, answer.body["checks"]["provider"]) == (
+        503,
+        "The model on this machine is starting. Your message is saved; try again in a moment.",
+    )
+
+
+async def test_health_says_that_there_is_no_model(settings: Settings, tmp_path: Path) -> None:
+    settings.OPENBOOK_PROVIDER, settings.OPENBOOK_LOCAL_MODEL = "local", str(tmp_path / "no.gguf")
+    answer = await Api().get("/health/")
+    begins = "The model on this machine can't be read. Whoever runs this Openbook has to correct OPENBOOK_LOCAL_MODEL."
+    assert (answer.status, answer.body["checks"]["provider"].startswith(begins)) == (503, True)
+
+
+def test_the_engine_answers_with_its_one_model_whatever_an_assistant_names() -> None:
+    assistant = Assistant(model="claude-opus-5-5")
+    assert model_of(assistant, get_provider("local")) == SMALL_MODEL
+    with override_settings(OPENBOOK_LOCAL_MODEL="/models/Qwen 3.5 4B (Q4_K_M).gguf"):
+        assert served_model() == "qwen-3.5-4b-q4_k_m-"
