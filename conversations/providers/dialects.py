@@ -33,9 +33,9 @@ class Dialect:
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> Self:
-        """From a row, or from what ``as_dict`` recorded of one."""
+        """From a row, or from what ``as_dict`` recorded of one, maybe before there was a column that [plain] has now."""
         known = {part.name for part in fields(cls)}
-        return cls(**{name: value for name, value in values.items() if name in known})
+        return cls(**{name: value for name, value in {**TABLES[PLAIN], **values}.items() if name in known})
 
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)
@@ -56,7 +56,7 @@ class Dialect:
         return {"reasoning_effort": self.efforts.get(plan.effort, plan.effort)} if plan.effort else {}
 
 
-DIALECTS = {name: Dialect.of({**TABLES[PLAIN], **row, "name": name}) for name, row in TABLES.items()}
+DIALECTS = {name: Dialect.of({**row, "name": name}) for name, row in TABLES.items()}
 
 
 def dialect_at(base_url: str, server: str = "") -> Dialect:

@@ -19,6 +19,7 @@ STOP_REASONS = {
     "pause_turn": "it paused, to go on in another request",
     "refusal": "it declined",
     "model_context_window_exceeded": "no more fits into the model's context window",
+    "unknown": "its server did not say why",
 }
 MARK_LABELS = {"system": "after the system text", "message": "after the person's own words"}
 MISSES = {
