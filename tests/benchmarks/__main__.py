@@ -52,10 +52,11 @@ def run(url: str) -> None:
         "endings": endings.main,
         "notes": notes.main,
         "memory": evidence.main,
+        "recall": recall.main,
     }
     if sys.argv[1:] and sys.argv[1] in alone:
         with database():
-            alone[sys.argv[1]]()
+            alone[sys.argv[1]](*map(int, sys.argv[2:]))
         return
     if sys.argv[1:] == ["signing_in"]:
         signing_in.main()

@@ -1,6 +1,10 @@
-"""Recall for a user with 100,000 turns, beside PostgreSQL's own ranking over the same turns: time, size, what storing costs."""
+"""Recall for a user with 100,000 turns, beside PostgreSQL's own ranking over the same turns: time, size, what storing costs.
+
+``python -m tests.benchmarks recall TURNS`` for as many.
+"""
 
 import random
+import uuid
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -13,7 +17,7 @@ from conversations.models import Message, Thread
 from conversations.runtime.db import read_only
 from memory.index import word_index
 from memory.index.word_index import SaidTurn
-from memory.sources.recall import RecallQuery, search
+from memory.sources.recall import WORTH_TELLING, RecallQuery, search, searched
 from tests.benchmarks.measuring import doing, p50_p95, side_by_side, table
 from tests.benchmarks.memory.accounts import said_turn
 from tests.conversations.factories import chain, make_thread, make_user
@@ -22,8 +26,10 @@ TURNS, THREAD = 100_000, 1_000
 WORDS = 30_000
 START = datetime(2025, 1, 1, tzinfo=UTC)
 NOW = START + timedelta(days=400)
-LIMITS = "p50 6, p95 12"
-OURS = f"ours: BM25 over an inverted index ({LIMITS})"
+OURS = "ours, a search"
+BESIDE_A_MESSAGE = "ours, beside a message in a thread of 1,000 turns"
+ROOM = 2_400
+"""Estimated tokens."""
 ANY, ALL = "ts_rank, any word", "ts_rank, all words"
 BESIDE = """
 CREATE TABLE bench_tsvector AS
@@ -40,7 +46,7 @@ QUERIES = {
 }
 
 
-def main() -> None:
+def main(turns: int = TURNS) -> None:
     draw = random.Random(7)
     words = [
         "".join(draw.choice("bdfgklmnprstvz") + draw.choice("aeiou") for _ in range(draw.randint(2, 4)))
@@ -52,8 +58,8 @@ def main() -> None:
         return " ".join(draw.choices(words, cum_weights=weights, k=length))
 
     user = make_user("recalls")
-    threads = [make_thread(user, created_at=START + timedelta(days=n)) for n in range(TURNS // THREAD)]
-    with doing(f"storing {TURNS:,} turns of one user"):
+    threads = [make_thread(user, created_at=START + timedelta(days=n)) for n in range(turns // THREAD)]
+    with doing(f"storing {turns:,} turns of one user"):
         for thread in threads:
             texts = [say(max(2, min(200, int(draw.lognormvariate(3, 0.8))))) for _ in range(THREAD)]
             Message.objects.bulk_create(chain(thread, texts))
@@ -69,11 +75,14 @@ def main() -> None:
         cursor.execute("VACUUM ANALYZE bench_tsvector")
         cursor.execute("VACUUM ANALYZE memory_indexedpassage")
     asked = [say(draw.choice([2, 3, 4, 5, 6, 8])) for _ in range(400)]
-    ways: dict[str, Callable[[str], object]] = {OURS: partial(recalled, user.pk)}
+    ways: dict[str, Callable[[str], object]] = {
+        OURS: partial(recalled, user.pk),
+        BESIDE_A_MESSAGE: partial(recalled_beside, user.pk, threads[len(threads) // 2].id),
+    }
     for name, statement in QUERIES.items():
         ways[name] = partial(ranked, statement)
     taken = side_by_side({name: in_turn(way, asked) for name, way in ways.items()}, seconds=20)
-    table(f"recall of a user with {TURNS:,} turns, 2 to 8 words", taken, limit=OURS)
+    table(f"recall of a user with {turns:,} turns, 2 to 8 words", taken, limit=OURS)
     sizes()
     storing(user.pk, threads[0], say)
 
@@ -81,6 +90,12 @@ def main() -> None:
 def recalled(user_id: int, text: str) -> object:
     with read_only():
         return search(RecallQuery(user_id=user_id, text=text, at=NOW), facts=False)
+
+
+def recalled_beside(user_id: int, thread_id: uuid.UUID, text: str) -> object:
+    query = RecallQuery(user_id=user_id, text=text, at=NOW, thread_id=thread_id, before=THREAD - 80)
+    with read_only():
+        return searched(query, facts=False, least=WORTH_TELLING, room=ROOM)
 
 
 def ranked(statement: str, text: str) -> object:
@@ -95,7 +110,7 @@ def in_turn(way: Callable[[str], object], asked: Sequence[str]) -> Callable[[], 
 
 
 def sizes() -> None:
-    print("\n== room on disk, MB (ours: at most 50)")
+    print("\n== room on disk, MB (ours, of 100,000 turns: at most 50)")
     with connection.cursor() as cursor:
         for name in ("memory_indexedpassage", "bench_tsvector"):
             cursor.execute("SELECT pg_total_relation_size(%s) / 1e6", [name])

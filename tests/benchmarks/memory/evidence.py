@@ -65,6 +65,11 @@ def main(arguments: Sequence[str] = ()) -> None:
         others=not (options.quick or options.ours_alone),
     )
     conversations = read_corpus(options)
+    if options.ablation:
+        from tests.benchmarks.memory import ablation  # noqa: PLC0415 – it asks by what stands here
+
+        ablation.main(conversations, plan.questions)
+        return
     for account in options.account or ([ALONE] if options.quick else TITLES):
         results = list(measure(conversations, account, plan, options.beside))
         report(TITLES[account], results, is_brief=options.quick or account != ALONE)
@@ -82,6 +87,7 @@ def read_options(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--search-only", action="store_true", help="no contexts are built")
     parser.add_argument("--ours-alone", action="store_true", help="no other way of searching, no other budget")
     parser.add_argument("--misses", type=int, default=0, help="print so many questions of a kind that miss evidence")
+    parser.add_argument("--ablation", action="store_true", help="what is recalled without each part")
     parser.add_argument("--quick", action="store_true", help=f"ours alone, {QUICK_QUESTIONS} questions each")
     return parser.parse_args(arguments)
 
