@@ -25,7 +25,7 @@ CATEGORIES = {
         "update, before",
         "update, both",
     },
-    "messenger": {"multi-hop", "single fact", "sloppy wording", "temporal", "temporal, by date"},
+    "messenger": {"multi-hop", "pictures", "single fact", "sloppy wording", "temporal", "temporal, by date"},
 }
 
 

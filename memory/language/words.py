@@ -14,6 +14,7 @@ from zlib import crc32
 import snowballstemmer
 
 from conversations.runtime.word_tables import read_tables
+from memory.language.emoji import words_for_things
 from memory.language.word_forms import bases_of
 
 LONGEST_TEXT = 100_000
@@ -38,9 +39,9 @@ REPEATED = re.compile(r"(.)\1{2,}")
 SPEAKER = re.compile(r"\s*([^\W\d_][\w'’.-]{0,30}(?: [^\W\d_][\w'’.-]{0,30}){0,2}): ")
 QUESTION_END = re.compile(r"[?？؟][\W_]*$")
 
-SMALL: dict[str, frozenset[str]] = {
-    language: frozenset(words.split()) for language, words in read_tables(__file__)["small"].items()
-}
+TABLES = read_tables(__file__)
+SMALL: dict[str, frozenset[str]] = {language: frozenset(words.split()) for language, words in TABLES["small"].items()}
+ALONE = frozenset("".join(TABLES["alone"]["chinese"].split()))
 SMALL_ANYWHERE = frozenset(word for words in SMALL.values() for word in words)
 BASES = {language: bases_of(language) for language in SMALL}
 STEMMERS = {language: snowballstemmer.stemmer(language) for language in SMALL}
@@ -54,12 +55,16 @@ def language_of(text: str) -> str:
 def stems(text: str, language: str = "") -> list[str]:
     """The stems of a text in their order, each as often as it stands there; in the language that it is a part of a text of."""
     telling, language = _telling(text, language)
-    return [_stem(word, language) for word in telling]
+    return [
+        *(_stem(word, language) for word in telling),
+        *(_stem(word, "english") for word in words_for_things(text[:LONGEST_TEXT])),
+    ]
 
 
 def words_of(text: str) -> list[tuple[str, frozenset[str]]]:
     """The words of a question in their order: the stem by its language, and those by all others."""
     telling, language = _telling(text)
+    telling += words_for_things(text[:LONGEST_TEXT])
     return [(stem := _stem(word, language), every_stem(word) - {stem}) for word in telling]
 
 
@@ -90,7 +95,7 @@ def every_stem(word: str) -> frozenset[str]:
 
 def sought(text: str) -> list[Sought]:
     """What stands for each word of a short text, in their order. Small words count only where there are no others."""
-    words = [word for word in _words(text) if _tells(word)]
+    words = [word for word in (*_words(text), *words_for_things(text)) if _tells(word)]
     telling = [word for word in words if word not in SMALL_ANYWHERE] or words
     return [every_stem(word) for word in dict.fromkeys(telling)][:MOST_SOUGHT]
 
@@ -165,7 +170,7 @@ def _words(text: str) -> list[str]:
 
 
 def _parts(word: str) -> list[str]:
-    """A word, and what is written without spaces as pairs of characters."""
+    """A word, and what is written without spaces as pairs of characters, with those that are words alone."""
     if word.isascii():
         return [word]
     parts: list[str] = []
@@ -174,6 +179,7 @@ def _parts(word: str) -> list[str]:
             parts.append(run)
         else:
             parts += [first + second for first, second in pairwise(run)]
+            parts += [character for character in run if character in ALONE]
     return parts
 
 

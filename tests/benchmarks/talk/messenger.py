@@ -21,6 +21,7 @@ MOST_NEWS = 3
 """Dialogues of a day that can still be asked for together."""
 OPENED = 0.3
 """How often a message begins with a word that tells nothing."""
+PICTURES = 6
 EMOJI = ("😂", "😭", "❤️", "🙈", "🔥", "👍", "😴", "🥲", "🎉", "💀", "🙏", "😅")
 
 
@@ -119,6 +120,7 @@ def conversation(seed: int, *, turns: int) -> Conversation:
     names = dict(zip("ab", draw.sample(wordings.names("first"), 2), strict=True))
     scripts = _scripts(draw, turns)
     chat = Chat(draw, draft, names, START + timedelta(days=draw.randrange(90)))
+    turns += _send_pictures(seed, draft, names)
     interests = draw.sample(list(topics().values()), 9)
     while len(draft.turns) < turns:
         topic = draw.choice(interests)
@@ -132,6 +134,19 @@ def conversation(seed: int, *, turns: int) -> Conversation:
     chat.ask_by_day()
     draw.shuffle(draft.questions)
     return draft.finished()
+
+
+def _send_pictures(seed: int, draft: Draft, names: dict[str, str]) -> int:
+    """Dialogues of long ago in which a picture says what is asked for in words; how many turns they take. From numbers of
+    their own, so that all others stay as they are."""
+    draw = Random(f"messenger pictures {seed}")
+    chat = Chat(draw, draft, names, START - timedelta(days=4))
+    for script in draw.sample(table("messenger")["pictures"], PICTURES):
+        chat.play((script, draw.choice([("a", "b"), ("b", "a")])))
+        chat.at += timedelta(hours=8)
+    for question in draft.questions:
+        question.category = "pictures"
+    return len(draft.turns)
 
 
 def _scripts(draw: Random, turns: int) -> list[Script]:

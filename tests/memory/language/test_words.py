@@ -18,12 +18,22 @@ from memory.language.words import asks, marked, speaker, stems, term
         ("¿Dónde están mis gatos?", "Mis gatos están en la casa"),
         ("какие книги ты читал", "Я читаю книгу"),
         ("我的猫叫什么", "猫叫小花"),
+        ("狗", "我养了一只小狗"),
+        ("我的狗叫什么", "我们家来了一只狗"),
+        ("When did you get the dog?", "guess who moved in 🐶"),
+        ("Wann kommt der Hund? 🐕", "🐕!"),
+        ("my 🚗", "the car"),
         ("ＡＢＣ 42", "abc 42"),
         ("मेरी बिल्ली", "बिल्ली का नाम"),
     ],
 )
 def test_other_forms_of_a_word_are_found(asked: str, told: str) -> None:
     assert {*stems(asked)} & {*stems(told)}
+
+
+def test_faces_gestures_and_hearts_tell_nothing() -> None:
+    assert stems("so happy 😂❤️🎉🔥👍🏽👨\u200d👩\u200d👧🇫🇷") == ["happi"]
+    assert stems("look 🐶🎂☕") == ["look", "dog", "birthday", "cake", "hot", "beverag", "coffe"]
 
 
 def test_small_words_tell_nothing_and_numbers_and_names_do() -> None:
