@@ -3,6 +3,7 @@ name means to an operator."""
 
 import os
 import secrets
+from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
@@ -31,6 +32,17 @@ def env_switch(name: str, *, default: bool = False) -> bool:
     if value not in {"", "0", "1", "off", "on", "no", "yes", "false", "true"}:
         raise ImproperlyConfigured(f"{name} is {value!r}; set it to on or off.")
     return value in {"1", "on", "yes", "true"} if value else default
+
+
+def networks(name: str) -> tuple[IPv4Network | IPv6Network, ...]:
+    found = []
+    for item in env_list(name):
+        try:
+            found.append(ip_network(item, strict=False))
+        except ValueError as error:
+            hint = "write networks or addresses such as 10.1.0.0/16 or 127.0.0.1, separated by commas"
+            raise ImproperlyConfigured(f"{name} holds {item!r}: {hint}.") from error
+    return tuple(found)
 
 
 def generated_secret_key() -> str:
@@ -104,6 +116,8 @@ LOCAL_DIR = Path(env("OPENBOOK_DATA_DIR") or BASE_DIR / ".local").absolute()
 
 DEBUG = env_switch("DEBUG")
 SECRET_KEY = env("SECRET_KEY") or generated_secret_key()
+# Former ones, with which what was signed or encrypted can still be read
+SECRET_KEY_FALLBACKS = env_list("SECRET_KEY_FALLBACKS")
 ALLOWED_HOSTS = env_list("ALLOWED_HOSTS", "localhost,127.0.0.1,[::1]")
 CSRF_TRUSTED_ORIGINS = env_list("CSRF_TRUSTED_ORIGINS")
 # What trusted proxies forward is believed before Django sees a request, and what others forward is taken out of it; without
@@ -171,6 +185,8 @@ OPENBOOK_PROVIDER = env("OPENBOOK_PROVIDER") or (
     else "offline"
 )
 OPENBOOK_MODEL = env("OPENBOOK_MODEL")
+# Of the operator's own: where connections that staff make may lead
+OPENBOOK_INNER_NETWORKS = networks("OPENBOOK_INNER_NETWORKS")
 OPENBOOK_CLAUDE_CLI = env("OPENBOOK_CLAUDE_CLI", "claude")
 OPENBOOK_CLAUDE_LOGIN = env("OPENBOOK_CLAUDE_LOGIN")
 # All that the CLI is given of this process's environment.

@@ -3,6 +3,7 @@
 from django.contrib import admin
 
 from conversations.staff.assistants import AssistantAdmin
+from conversations.staff.connections import ConnectionAdmin
 from conversations.staff.content import ContentAccessAdmin
 from conversations.staff.language_models import LanguageModelAdmin
 from conversations.staff.replies import MessageAdmin, ReplyAdmin
@@ -17,6 +18,7 @@ admin.site.index_title = "Who talked, what the model was given, and who replies"
 __all__ = [
     "ApiTokenAdmin",
     "AssistantAdmin",
+    "ConnectionAdmin",
     "ContentAccessAdmin",
     "ContextSnapshotAdmin",
     "LanguageModelAdmin",

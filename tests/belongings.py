@@ -10,11 +10,12 @@ from django_tasks_db.models import DBTaskResult
 
 from artifacts.models import Preset
 from conversations.accounts.tokens import issue
-from conversations.models import Assistant, ContentAccess, Message, Thread
+from conversations.models import Assistant, Connection, ContentAccess, Message, Thread
 from conversations.models import Model as LanguageModel
 from memory.models import Consolidation
 from memory.tasks import consolidate_user
 from tests.artifacts.factories import make_artifact
+from tests.conversations.connections import make_connection
 from tests.conversations.factories import make_reply, make_snapshot, make_thread
 from tests.memory.factories import make_daily_summary, make_memory, make_thread_summary, make_topic
 
@@ -65,6 +66,7 @@ def belongings(person: User) -> Row:
         apps.get_model("conversations", "Reply"): snapshot.reply_id,
         apps.get_model("conversations", "ApiToken"): person.api_tokens.get().pk,
         Assistant: Assistant.objects.get(slug="companion").pk,
+        Connection: (Connection.objects.first() or make_connection("https://models.example")).pk,
         LanguageModel: LanguageModel.objects.get(provider="offline").pk,
         ContentAccess: looked(person).pk,
         apps.get_model("artifacts", "Artifact"): make_artifact(

@@ -27,12 +27,14 @@ from conversations import replies
 from conversations.context import known, token_calibration
 from conversations.models import Assistant, ModelPrice
 from conversations.models import Model as LanguageModel
+from conversations.providers import connections as connection_rows
 from conversations.providers import model_catalog
 from conversations.runtime import db, rate_counters
 from memory.backends import get_backend
 from memory.backends.calling import started
 from memory.sources import recall
 from tests.chat_server import ChatServer, chat_server
+from tests.conversations.connections import LOOPBACK
 from tests.conversations.factories import make_user
 from tests.emptying import empty
 from tests.local_model import local_model, local_model_folder
@@ -193,6 +195,19 @@ def _known_models(monkeypatch: pytest.MonkeyPatch) -> None:
     known = model_catalog.Catalog.of(rows, until=math.inf if rows else 0)
     monkeypatch.setattr(model_catalog, "_catalog", known)
     monkeypatch.setattr(token_calibration, "_kept", token_calibration._CachedFactors(until=math.inf))
+
+
+@pytest.fixture(autouse=True)
+def _known_connections(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each test begins without any, and reads them only once it has made one."""
+    monkeypatch.setattr(connection_rows, "_cached", connection_rows.CachedConnections(until=math.inf))
+    connection_rows.kept_provider.cache_clear()
+
+
+@pytest.fixture
+def opened(settings: Settings) -> None:
+    """Connections of staff may lead to this machine."""
+    settings.OPENBOOK_INNER_NETWORKS = LOOPBACK
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from config.demo.screenplay import Exchange, Session
 from config.demo.scripted_model import ScriptedModel
 from conversations import replies
 from conversations.models import Allowance, Thread
-from conversations.providers import PROVIDERS, get_provider, model_catalog
+from conversations.providers import PROVIDERS, built_in, get_provider, model_catalog
 from conversations.replies.model_requests import OpenedReply
 from memory import forgetting
 from memory.consolidation.consolidate import consolidate
@@ -117,7 +117,7 @@ def scripted_model(clock: Clock) -> Iterator[ScriptedModel]:
     """In the place of Claude, in this process."""
     before = PROVIDERS[PROVIDER]
     PROVIDERS[PROVIDER] = f"{ScriptedModel.__module__}.{ScriptedModel.__qualname__}"
-    get_provider.cache_clear()
+    built_in.cache_clear()
     try:
         with ExitStack() as stack:
             for name, value in SETTINGS.items():
@@ -128,4 +128,4 @@ def scripted_model(clock: Clock) -> Iterator[ScriptedModel]:
             yield model
     finally:
         PROVIDERS[PROVIDER] = before
-        get_provider.cache_clear()
+        built_in.cache_clear()

@@ -8,7 +8,16 @@ from django.contrib.auth.management import create_permissions
 
 SEEN = {
     "auth": ["user"],
-    "conversations": ["assistant", "contextsnapshot", "message", "model", "modelprice", "reply", "thread"],
+    "conversations": [
+        "assistant",
+        "connection",
+        "contextsnapshot",
+        "message",
+        "model",
+        "modelprice",
+        "reply",
+        "thread",
+    ],
     "artifacts": ["artifact", "preset"],
     "memory": ["consolidation", "dailysummary", "memory", "threadsummary", "topic"],
 }

@@ -1,6 +1,7 @@
 from conversations.models.accesses import ContentAccess
 from conversations.models.accounts import AccountDeletion
 from conversations.models.assistants import Assistant
+from conversations.models.connections import Connection
 from conversations.models.language_models import Effort, Model, ModelPrice, TokenFactor
 from conversations.models.limits import Allowance, UserLimits
 from conversations.models.replies import Reply, ReplyEvent
@@ -14,6 +15,7 @@ __all__ = [
     "Allowance",
     "ApiToken",
     "Assistant",
+    "Connection",
     "ContentAccess",
     "ContextBlock",
     "ContextSnapshot",

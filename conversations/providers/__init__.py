@@ -5,6 +5,7 @@ from functools import cache
 from django.utils.module_loading import import_string
 
 from conversations.models import Assistant
+from conversations.providers import connections
 from conversations.providers.base import Provider, ProviderError
 
 # By dotted name, because importing the SDK takes seconds that only those who use it should spend.
@@ -17,17 +18,24 @@ PROVIDERS = {
 }
 
 
-@cache
 def get_provider(name: str) -> Provider:
-    """The provider of this name, one instance a process; it may be used from any event loop."""
-    if name in PROVIDERS:
-        provider: Provider = import_string(PROVIDERS[name])()
-        return provider
-    raise ProviderError(
-        "misconfigured",
-        f"The provider “{name}” is not known. Whoever runs this Openbook can choose one of: {', '.join(PROVIDERS)}.",
-        retryable=False,
-    )
+    """The provider of this name, one instance a process: one that the environment configures, or a connection by its slug. It
+    may be used from any event loop. Raises ``ProviderError``."""
+    provider = built_in(name) if name in PROVIDERS else connections.find_provider(name)
+    if provider is None:
+        raise ProviderError(
+            "misconfigured",
+            f"The provider “{name}” is not known. Whoever runs this Openbook can choose a connection in the admin, or one "
+            f"of: {', '.join(PROVIDERS)}.",
+            retryable=False,
+        )
+    return provider
+
+
+@cache
+def built_in(name: str) -> Provider:
+    provider: Provider = import_string(PROVIDERS[name])()
+    return provider
 
 
 def model_of(assistant: Assistant, provider: Provider) -> str:
@@ -40,4 +48,13 @@ def usable_key(key: str) -> bool:
     return bool(key) and key.isascii() and key.isprintable() and " " not in key
 
 
-__all__ = ["PROVIDERS", "Provider", "ProviderError", "get_provider", "model_of", "usable_key"]
+__all__ = [
+    "PROVIDERS",
+    "Provider",
+    "ProviderError",
+    "built_in",
+    "connections",
+    "get_provider",
+    "model_of",
+    "usable_key",
+]

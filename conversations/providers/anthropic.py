@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing, suppress
 from dataclasses import replace
 from typing import Any, cast
@@ -15,7 +15,8 @@ from conversations.providers.claude import default_model
 from conversations.providers.deadline import Deadline
 from conversations.providers.endpoints import Endpoint, EndpointReader, anthropic_from_settings
 from conversations.providers.errors import code_for_status, code_for_type, provider_error
-from conversations.providers.http_provider import HTTP_FAILURES, HttpProvider, requested_wait, trusted
+from conversations.providers.http_client import client_options, connection_code
+from conversations.providers.http_provider import HTTP_FAILURES, HttpProvider, requested_wait
 from conversations.providers.message_stream import MessageAccumulator, Progress, ToolCalls, called_ids
 
 DRAIN_SECONDS = 0.5
@@ -30,12 +31,20 @@ SPENT = "enforced_spend_limit_reached"
 
 
 class AnthropicProvider(HttpProvider[AsyncAnthropic]):
-    name = "anthropic"
     failures = FAILURES
-    default_model = staticmethod(default_model)
 
-    def __init__(self, endpoint: EndpointReader = anthropic_from_settings) -> None:
-        super().__init__(endpoint)
+    def __init__(
+        self,
+        endpoint: EndpointReader = anthropic_from_settings,
+        *,
+        name: str = "anthropic",
+        default_model: Callable[[], str] = default_model,
+    ) -> None:
+        super().__init__(endpoint, name=name)
+        self._default_model = default_model
+
+    def default_model(self) -> str:
+        return self._default_model()
 
     async def _attempt(self, endpoint: Endpoint, payload: Payload, deadline: Deadline) -> AsyncGenerator[ProviderEvent]:
         client = await self._client(endpoint)
@@ -70,7 +79,7 @@ class AnthropicProvider(HttpProvider[AsyncAnthropic]):
             yield reading.finished(request_id)
 
     def _open_client(self, endpoint: Endpoint) -> AsyncAnthropic:
-        return AsyncAnthropic(
+        client = AsyncAnthropic(
             api_key=endpoint.key,
             base_url=endpoint.base_url or None,
             default_headers=endpoint.headers,
@@ -78,8 +87,14 @@ class AnthropicProvider(HttpProvider[AsyncAnthropic]):
             # Reading is watched by content, as pings defeat a read timeout.
             timeout=Timeout(None, connect=endpoint.connect_seconds),
             open_telemetry=False,
-            http_client=DefaultAsyncHttpxClient(verify=trusted(), proxy=endpoint.proxy or None, follow_redirects=False),
+            http_client=DefaultAsyncHttpxClient(**client_options(endpoint)),
         )
+        if endpoint.networks is not None:
+            client._custom_headers = endpoint.headers  # not those of ANTHROPIC_CUSTOM_HEADERS: they are the operator's
+        return client
+
+    async def _list_models(self, client: AsyncAnthropic) -> object:
+        return await client.get("/v1/models", cast_to=object, options={"params": {"limit": 1_000}})
 
     def _headers(self, failure: Exception) -> Mapping[str, str]:
         return failure.response.headers if isinstance(failure, anthropic.APIStatusError) else {}
@@ -90,13 +105,13 @@ class AnthropicProvider(HttpProvider[AsyncAnthropic]):
                 return provider_error(
                     code_of(failure),
                     detail=failure.api_message,
-                    secret=endpoint.key,
+                    secrets=endpoint.secrets,
                     key_name=endpoint.key_name,
                     status=failure.status_code,
                     retry_after=requested_wait(self._headers(failure)),
                 )
             case anthropic.APIConnectionError():
-                return provider_error("unreachable")
+                return provider_error(connection_code(failure))
         return super()._describe(failure, endpoint)
 
 

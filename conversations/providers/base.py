@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypedDict
 
 from conversations.providers.history import calls_of, definitions_for, with_ids_once
+from conversations.providers.model_listing import OfferedModel
 from conversations.providers.thinking import NO_THINKING, ThinkingPlan, payload_fields
 
 Payload = dict[str, Any]
@@ -295,6 +296,10 @@ class Provider(ABC):
         """What ``render`` needs beside the context, for example the program that stands between it and its model. It is
         recorded with the request, so that the request can be rendered again; ``adds_tokens`` in it count as the request's."""
         return None
+
+    async def models(self, *, seconds: float = math.inf) -> list[OfferedModel]:
+        """What the service offers now; nothing where it doesn't tell. Raises ``ProviderError``."""
+        return []
 
     @abstractmethod
     def stream(self, payload: Payload, *, seconds: float = math.inf) -> AsyncGenerator[ProviderEvent]:

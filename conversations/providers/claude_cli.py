@@ -227,7 +227,7 @@ def described(failure: StreamError) -> ProviderError:
     return provider_error(
         code,
         detail=detail,
-        secret=settings.ANTHROPIC_API_KEY,
+        secrets=[settings.ANTHROPIC_API_KEY],
         status=failure.status,
         retry_after=failure.retry_after,
     )

@@ -5,7 +5,12 @@ from dataclasses import dataclass, field
 
 from django.conf import settings
 
+from conversations.providers.base import ProviderError
+from conversations.providers.inner_networks import Network
+
 OPENAI_URL = "https://api.openai.com/v1"
+LEAST_SECRET_CHARS = 8
+"""A shorter value of a header is no secret, and taking it out of a text would garble the text."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -15,6 +20,8 @@ class Endpoint:
     ``base_url`` is empty for the SDK's own default, ``proxy`` for none. ``connect_seconds`` is for the connection alone:
     how long an answer may take is watched by what it says. ``key_name`` is what whoever runs this Openbook knows the key by.
     ``server`` names a row of ``dialects.toml`` where the address doesn't tell what kind of server it is.
+    ``networks`` are the inner networks that it may lead into; ``None`` for any, as the operator's own settings may.
+    ``problem`` is why it can't be used, where something is known.
     """
 
     base_url: str = ""
@@ -25,12 +32,20 @@ class Endpoint:
     key_name: str = "the API key"
     needs_key: bool = True
     server: str = ""
+    networks: tuple[Network, ...] | None = None
+    problem: ProviderError | None = None
 
     @property
     def cache_key(self) -> tuple[str, ...]:
         """Equal where one client serves both."""
         headers = (part for header in sorted(self.headers.items()) for part in header)
-        return (self.base_url, self.key, str(self.connect_seconds), self.proxy, *headers)
+        return (self.base_url, self.key, str(self.connect_seconds), self.proxy, str(self.networks), *headers)
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """What must stand in no message, also where the service repeats it."""
+        values = (value for value in self.headers.values() if len(value) >= LEAST_SECRET_CHARS)
+        return tuple(filter(None, (self.key, *values)))
 
 
 EndpointReader = Callable[[], Endpoint]

@@ -1,6 +1,7 @@
 """What went wrong with a call of a model, in Openbook's words, without any SDK."""
 
 import traceback
+from collections.abc import Iterable
 from pathlib import Path
 
 from django.conf import settings
@@ -41,16 +42,17 @@ def provider_error(
     code: str,
     *,
     detail: object = None,
-    secret: str = "",
+    secrets: Iterable[str] = (),
     key_name: str = "ANTHROPIC_API_KEY",
     status: int | None = None,
     retry_after: float | None = None,
 ) -> ProviderError:
-    """``key_name`` is what whoever runs this Openbook knows the key by, ``secret`` the key, which is never shown."""
+    """``secrets`` are taken out of ``detail``, the service's own words. ``key_name`` is what the key is called where it is
+    configured."""
     retryable, sentence = SENTENCES[code]
     sentence = sentence.replace("{key_name}", key_name)
     if "with_detail" in ROWS[code] and isinstance(detail, str) and detail:
-        sentence += f" It says: “{shortened(without(secret, detail), LONGEST_DETAIL)}”"
+        sentence += f" It says: “{shortened(without(secrets, detail), LONGEST_DETAIL)}”"
     return ProviderError(code, sentence, retryable=retryable, status=status, retry_after=retry_after)
 
 
@@ -62,8 +64,10 @@ def code_for_type(error_type: object) -> str | None:
     return BY_TYPE.get(error_type) if isinstance(error_type, str) else None
 
 
-def without(secret: str, text: str) -> str:
-    return text.replace(secret, "…") if secret else text
+def without(secrets: Iterable[str], text: str) -> str:
+    for secret in filter(None, secrets):
+        text = text.replace(secret, "…")
+    return text
 
 
 def place_of(error: BaseException) -> str:

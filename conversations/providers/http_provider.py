@@ -4,12 +4,10 @@ import asyncio
 import email.utils
 import math
 import random
-import ssl
 import time
 from abc import abstractmethod
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
-from functools import cache
 from typing import Protocol
 from weakref import WeakKeyDictionary
 
@@ -20,6 +18,7 @@ from conversations.providers.base import Payload, Provider, ProviderError, Provi
 from conversations.providers.deadline import LONGEST_WAIT_SECONDS, Deadline, reported
 from conversations.providers.endpoints import Endpoint, EndpointReader
 from conversations.providers.errors import StreamError, provider_error
+from conversations.providers.model_listing import OfferedModel, parse_models
 
 BACKOFF_SECONDS = (0.4, 1.2)
 """Before the second and the third attempt, give or take a half."""
@@ -35,7 +34,8 @@ class HttpProvider[C: Client](Provider):
     failures: tuple[type[Exception], ...]
     """All that an attempt can raise."""
 
-    def __init__(self, endpoint: EndpointReader) -> None:
+    def __init__(self, endpoint: EndpointReader, *, name: str) -> None:
+        self.name = name
         self._endpoint = endpoint
         self._clients: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[tuple[str, ...], AsyncGenerator[C]]] = (
             WeakKeyDictionary()
@@ -63,26 +63,41 @@ class HttpProvider[C: Client](Provider):
                     raise error from None
             await asyncio.sleep(wait)
 
+    async def models(self, *, seconds: float = math.inf) -> list[OfferedModel]:
+        endpoint = self._endpoint()
+        try:
+            async with asyncio.timeout(seconds):
+                # Read as it comes: an SDK takes whatever it is given for a page of models.
+                return parse_models(await self._list_models(await self._client(endpoint)))
+        except TimeoutError:
+            raise reported(provider_error("timeout"), attempt_failed="deadline") from None
+        except self.failures as failure:
+            raise reported(self._describe(failure, endpoint), type(failure).__name__) from None
+
     @abstractmethod
     def _attempt(self, endpoint: Endpoint, payload: Payload, deadline: Deadline) -> AsyncGenerator[ProviderEvent]:
         """One call. Raises ``TimeoutError`` at the deadline, and one of ``failures``."""
 
     @abstractmethod
     def _open_client(self, endpoint: Endpoint) -> C:
-        """Neither tries again nor follows redirects by itself."""
+        """Neither tries again nor follows redirects by itself. Raises ``ProviderError`` where the address is refused."""
+
+    @abstractmethod
+    async def _list_models(self, client: C) -> object:
+        """The answer of ``GET /v1/models``, as it comes. Raises one of ``failures``."""
 
     @abstractmethod
     def _headers(self, failure: Exception) -> Mapping[str, str]:
         """Those of the answer that failed; empty where there was none."""
 
     def _describe(self, failure: Exception, endpoint: Endpoint) -> ProviderError:
-        """The failure as a person can read it. The key never appears, even where the service repeats it."""
+        """The failure as a person can read it. Secrets never appear, even where the service repeats them."""
         match failure:
             case StreamError():
                 return provider_error(
                     failure.code,
                     detail=failure.detail,
-                    secret=endpoint.key,
+                    secrets=endpoint.secrets,
                     key_name=endpoint.key_name,
                     status=failure.status,
                 )
@@ -118,13 +133,9 @@ async def lasting[C: Client](client: C) -> AsyncGenerator[C]:
         await client.close()
 
 
-@cache
-def trusted() -> ssl.SSLContext:
-    """The certificates of this machine. To read them takes most of what a client does, and each event loop has one."""
-    return httpx2.create_ssl_context()
-
-
 def obstacle_of(endpoint: Endpoint) -> ProviderError | None:
+    if endpoint.problem:
+        return endpoint.problem
     is_fine = usable_key(endpoint.key) or not (endpoint.key or endpoint.needs_key)
     return None if is_fine else provider_error("authentication", key_name=endpoint.key_name)
 

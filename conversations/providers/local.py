@@ -22,7 +22,6 @@ LOOK_SECONDS = 0.1
 
 
 class LocalProvider(AnthropicProvider):
-    name = PROVIDER
     rewrites = False  # a minute of all cores for a note that is mostly wrong: rules make better ones
     marks_cache = False  # the engine keeps what it has read by itself
     has_one_model = True
@@ -30,7 +29,7 @@ class LocalProvider(AnthropicProvider):
     first_token_seconds = math.inf
 
     def __init__(self) -> None:
-        super().__init__(endpoint)
+        super().__init__(endpoint, name=PROVIDER)
 
     def _open_client(self, endpoint: Endpoint) -> AsyncAnthropic:
         """Past any proxy of the environment: what is said to a model on this machine leaves it for nowhere."""

@@ -2,8 +2,7 @@
 
 import asyncio
 import json
-import re
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import replace
 from typing import Any
@@ -28,9 +27,11 @@ from conversations.providers.deadline import Deadline, reported
 from conversations.providers.dialects import Dialect, dialect_at
 from conversations.providers.endpoints import Endpoint, EndpointReader, openai_from_settings
 from conversations.providers.errors import StreamError, provider_error
-from conversations.providers.http_provider import HTTP_FAILURES, HttpProvider, obstacle_of, requested_wait, trusted
+from conversations.providers.http_client import client_options, connection_code, trusted
+from conversations.providers.http_provider import HTTP_FAILURES, HttpProvider, obstacle_of, requested_wait
 from conversations.providers.listed_models import FirstListed
 from conversations.providers.message_stream import ToolCalls
+from conversations.providers.model_listing import can_chat
 from conversations.providers.thinking import NO_THINKING, ThinkingPlan
 
 FIGURES_SECONDS = 3.0
@@ -41,24 +42,28 @@ END = ""
 NO_KEY = "none"
 """What a server is told that wants no key: the SDK wants to say something."""
 FAILURES = (openai.OpenAIError, *HTTP_FAILURES)
-NO_CHAT = re.compile(
-    r"embed|rerank|whisper|tts|dall-e|image|moderation|transcribe|realtime|audio|sora|guard", re.IGNORECASE
-)
-"""Models that a server lists beside those that one can talk to."""
 
 
 class OpenAIProvider(HttpProvider[AsyncOpenAI]):
-    name = "openai"
     marks_cache = False  # these servers cache prefixes by themselves, if they do
     failures = FAILURES
 
-    def __init__(self, endpoint: EndpointReader = openai_from_settings) -> None:
-        super().__init__(endpoint)
+    def __init__(
+        self,
+        endpoint: EndpointReader = openai_from_settings,
+        *,
+        name: str = "openai",
+        default_model: Callable[[], str] | None = None,
+    ) -> None:
+        super().__init__(endpoint, name=name)
+        self._default_model = default_model
         self._listed = FirstListed(self._first_listed)
 
     def default_model(self) -> str:
         """The server's setting, the first that staff are offered, or the first that the service itself names, which is asked
         once. Raises ``ProviderError``."""
+        if self._default_model:
+            return self._default_model()
         if settings.OPENBOOK_MODEL:
             return str(settings.OPENBOOK_MODEL)
         if offered := model_catalog.offered(self.name):
@@ -131,12 +136,19 @@ class OpenAIProvider(HttpProvider[AsyncOpenAI]):
         yield end
 
     def _open_client(self, endpoint: Endpoint) -> AsyncOpenAI:
-        return AsyncOpenAI(
+        client = AsyncOpenAI(
             **client_values(endpoint),
             # Reading is watched by content, as signs of life defeat a read timeout.
             timeout=Timeout(None, connect=endpoint.connect_seconds),
-            http_client=DefaultAsyncHttpxClient(verify=trusted(), proxy=endpoint.proxy or None, follow_redirects=False),
+            http_client=DefaultAsyncHttpxClient(**client_options(endpoint)),
         )
+        if endpoint.networks is not None:
+            # Without what the environment says of the operator's own account.
+            client._custom_headers, client.organization, client.project = endpoint.headers, None, None
+        return client
+
+    async def _list_models(self, client: AsyncOpenAI) -> object:
+        return await client.get("/models", cast_to=object)
 
     def _first_listed(self, endpoint: Endpoint) -> str:
         if obstacle := obstacle_of(endpoint):
@@ -153,7 +165,7 @@ class OpenAIProvider(HttpProvider[AsyncOpenAI]):
         names = model_names(answer)
         if not names:
             raise ProviderError("misconfigured", NO_MODEL, retryable=False)
-        return next((name for name in names if not NO_CHAT.search(name)), names[0])
+        return next(filter(can_chat, names), names[0])
 
     def _dialect(self) -> Dialect:
         endpoint = self._endpoint()
@@ -169,13 +181,13 @@ class OpenAIProvider(HttpProvider[AsyncOpenAI]):
                 return provider_error(
                     error.code,
                     detail=error.detail,
-                    secret=endpoint.key,
+                    secrets=endpoint.secrets,
                     key_name=endpoint.key_name,
                     status=failure.status_code,
                     retry_after=requested_wait(self._headers(failure)),
                 )
             case openai.APIConnectionError():
-                return provider_error("unreachable")
+                return provider_error(connection_code(failure))
         return super()._describe(failure, endpoint)
 
 

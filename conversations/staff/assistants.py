@@ -8,7 +8,7 @@ from django.http import HttpRequest
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from conversations.models import Assistant, Thread
+from conversations.models import Assistant, Connection, Thread
 from conversations.providers import PROVIDERS, ProviderError, get_provider, model_catalog, model_of
 from conversations.staff import display
 from conversations.staff.base import PageAdmin, column
@@ -38,10 +38,16 @@ def assumed(assistant: Assistant, model: str) -> str:
     return ASSUMED.format(model=model, provider=provider_of(assistant))
 
 
+def connection_choices() -> list[tuple[str, str]]:
+    """Those that are switched off too, or an assistant that names one could not be saved."""
+    rows = Connection.objects.values_list("slug", "label", "is_active")
+    return [(slug, f"{label} ({slug})" if is_active else f"{label} (switched off)") for slug, label, is_active in rows]
+
+
 class AssistantForm(ModelForm):
     provider = forms.ChoiceField(
         required=False,
-        choices=lambda: [("", "The server's default"), *((name, name) for name in PROVIDERS)],
+        choices=lambda: [("", "The server's default"), *((name, name) for name in PROVIDERS), *connection_choices()],
         help_text="Who is asked. The default follows the server's setting.",
     )
 

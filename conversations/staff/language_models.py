@@ -16,7 +16,7 @@ from conversations.providers import model_catalog
 from conversations.providers.prices import price_of
 from conversations.staff import display
 from conversations.staff.base import PageAdmin, column
-from conversations.staff.model_choice import OWNERS, ModelInput
+from conversations.staff.model_choice import ModelInput, owners
 from conversations.upkeep import hourly_figures
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ BY_OWN_PRICES = "by OPENBOOK_PRICES"
 
 class LanguageModelForm(ModelForm):
     provider = forms.ChoiceField(
-        choices=lambda: [(name, name) for name in OWNERS],
+        choices=lambda: [(name, name) for name in owners()],
         help_text="Whose model it is; the Claude CLI uses Anthropic's.",
     )
     efforts = forms.MultipleChoiceField(
@@ -66,6 +66,7 @@ class LanguageModelAdmin(PageAdmin[Model]):
     form = LanguageModelForm
     inlines = [ModelPriceInline]
     list_display = ["named", "provider", "sizes", "thinks", "effort", "price", "factor", "is_active"]
+    list_filter = ["provider"]
     search_fields = ["name", "label"]
     actions = None
     empty_text = "No models. Add those that your assistants name: until then they are taken for plain ones."

@@ -7,18 +7,22 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from conversations.context.thinking import plan_for
-from conversations.models import Assistant, Effort, Model
+from conversations.models import Assistant, Connection, Effort, Model
 from conversations.providers import PROVIDERS, model_catalog
 from conversations.providers.model_catalog import UNKNOWN_OUTPUT, UNKNOWN_WINDOW
 from conversations.staff import display
 
-OWNERS = [provider for provider in PROVIDERS if provider not in model_catalog.ROWS_OF]
-"""The providers that have models of their own."""
 ASSUMED = (
     "The model {model} has no row among those of {provider}. "
     f"It is taken for one with a window of {UNKNOWN_WINDOW:,} tokens and answers of up to "
     f"{UNKNOWN_OUTPUT:,}, without thinking, effort or prompt cache; its tokens count as estimated, and its price is not known."
 )
+
+
+def owners() -> list[str]:
+    """The providers that have models of their own, connections among them."""
+    own = [provider for provider in PROVIDERS if provider not in model_catalog.ROWS_OF]
+    return [*own, *Connection.objects.values_list("slug", flat=True)]
 
 
 class ModelInput(forms.TextInput):
@@ -29,7 +33,7 @@ class ModelInput(forms.TextInput):
 
     def render(self, name: str, value: Any, attrs: dict[str, Any] | None = None, renderer: Any = None) -> SafeString:
         list_id = f"{name}_offered"
-        rows = [row for provider in OWNERS for row in model_catalog.offered(provider)]
+        rows = [row for provider in owners() for row in model_catalog.offered(provider)]
         options = format_html_join(
             "", '<option value="{}">{}, {}</option>', ((r.name, r.label, r.provider) for r in rows)
         )

@@ -14,6 +14,7 @@ from conversations.context.sessions import Session
 from conversations.context.token_estimate import turn_tokens
 from conversations.context.windowing import Turn
 from conversations.models import Assistant, ContextBlock, ContextSnapshot, Message, Reply, Thread, text_blocks
+from conversations.providers import Provider
 from conversations.providers.offline import OfflineProvider
 from conversations.runtime.db import read_only
 from conversations.runtime.ids import uuid7
@@ -69,24 +70,29 @@ def make_reply(thread: Thread | None = None, *, status: str = "completed", **val
 
 
 def make_snapshot(
-    thread: Thread | None = None, *, reply: Reply | None = None, round: int = 1, **end: Any
+    thread: Thread | None = None,
+    *,
+    reply: Reply | None = None,
+    round: int = 1,
+    provider: Provider | None = None,
+    **end: Any,
 ) -> ContextSnapshot:
     """The model request of a reply, built and recorded as the application does it, and ended with these values."""
     reply = reply or make_reply(thread)
-    snapshot = record(make_context(reply), reply, round=round)
+    snapshot = record(make_context(reply, provider), reply, round=round)
     end = {"status": ContextSnapshot.Status.COMPLETED, "ended_at": timezone.now()} | end
     ContextSnapshot.objects.filter(pk=snapshot.pk).update(**end)
     return ContextSnapshot.objects.get(pk=snapshot.pk)
 
 
-def make_context(reply: Reply) -> Context:
-    """What the offline responder is given for a reply, not recorded."""
+def make_context(reply: Reply, provider: Provider | None = None) -> Context:
+    """What a provider is given for a reply, the offline responder if none is named; not recorded."""
     question = reply.user_message
     assert question
     with read_only():
         return build_context(
             assistant=reply.thread.assistant,
-            provider=OfflineProvider(),
+            provider=provider or OfflineProvider(),
             user_id=reply.thread.user_id,
             thread_id=reply.thread_id,
             newest=Turn.of(question),

@@ -1,6 +1,7 @@
 """The model behind the local server, which behaves as the documentation of Claude 5.5 says."""
 
 import itertools
+import json
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -26,7 +27,7 @@ class Claude:
     ``refused_words``: word to the category of the refusal, or None. ``never_refuse``: names of models. ``verbatim``:
     scripts go out as they are, and the model adds nothing. ``holds_max_tokens``: thinking and answer together end where the
     request's ``max_tokens`` are used up. ``context_window`` in tokens, if not the model's own. ``passed_seconds`` is added to
-    the clock of the cache.
+    the clock of the cache. ``offered`` are the models that it lists.
     """
 
     thinking: Thinking = field(default_factory=Thinking)
@@ -36,12 +37,30 @@ class Claude:
     holds_max_tokens: bool = True
     context_window: int | None = None
     passed_seconds: float = 0
+    offered: tuple[str, ...] = ("claude-sonnet-5-5", "claude-haiku-5-5", "claude-of-next-year")
     ledger: ThinkingLedger = field(default_factory=ThinkingLedger)
     diagnostics: Diagnostics = field(default_factory=Diagnostics)
 
     def __post_init__(self) -> None:
         self.cache = PromptCache(clock=lambda: time.monotonic() + self.passed_seconds)
         self._numbers = itertools.count(1)
+
+    def model_list(self) -> ScriptedRefusal:
+        """What ``GET /v1/models`` answers, all on one page."""
+        rows = [
+            {
+                "type": "model",
+                "id": name,
+                "display_name": name.replace("-", " ").title(),
+                "created_at": "2026-10-01T00:00:00Z",
+                "lifecycle": "active",
+                "max_input_tokens": family_of(name).context_window,
+                "max_tokens": family_of(name).longest_answer,
+            }
+            for name in self.offered
+        ]
+        body = {"data": rows, "has_more": False, "first_id": self.offered[0], "last_id": self.offered[-1]}
+        return ScriptedRefusal(status=200, body=json.dumps(body).encode())
 
     def objection(self, body: Any, betas: str) -> ScriptedRefusal | None:
         """The error that the API answers instead of the model, if any."""

@@ -10,7 +10,7 @@ from typing import Any, Self
 
 import pytest
 
-from tests.model_scripts import Responder, Script, echo, error
+from tests.model_scripts import Responder, Script, ScriptedRefusal, echo, error
 from tests.model_server.claude import Claude
 from tests.model_server.transport import (
     LARGEST_BODY,
@@ -118,22 +118,30 @@ class ModelServer:
             writer.close()
 
     def _answer(self, request: ReceivedRequest) -> Script:
+        asked = (request.method, request.path.partition("?")[0])
+        if asked == ("GET", "/v1/models"):
+            return self._unauthorised(request) or self.claude.model_list()
         try:
             request.body = json.loads(request.raw_body)
         except ValueError:
             return error(400, "The request body is not valid JSON")
-        if (request.method, request.path.partition("?")[0]) != ("POST", "/v1/messages"):
+        if asked != ("POST", "/v1/messages"):
             return error(404, f"{request.method} {request.path}")
-        key = request.headers.get("authorization", "").removeprefix("Bearer ") or request.headers.get("x-api-key")
-        if not key or (self.api_key and key != self.api_key):
-            return error(401, "invalid x-api-key")
-        if "anthropic-version" not in request.headers:
-            return error(400, "anthropic-version: header is required")
+        if (refusal := self._unauthorised(request)) is not None:
+            return refusal
         body, betas = request.body, request.headers.get("anthropic-beta", "")
         if (objection := self.claude.objection(body, betas)) is not None:
             return objection
         script = self.claude.refusal(body) or self._next_script(body)
         return self.claude.answer(body, betas, script)
+
+    def _unauthorised(self, request: ReceivedRequest) -> ScriptedRefusal | None:
+        key = request.headers.get("authorization", "").removeprefix("Bearer ") or request.headers.get("x-api-key")
+        if not key or (self.api_key and key != self.api_key):
+            return error(401, "invalid x-api-key")
+        if "anthropic-version" not in request.headers:
+            return error(400, "anthropic-version: header is required")
+        return None
 
     def _next_script(self, body: dict[str, Any]) -> Script:
         return self._scripts.popleft() if self._scripts else self.responder(body)

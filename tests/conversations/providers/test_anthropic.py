@@ -542,8 +542,14 @@ async def test_a_service_that_is_down_is_unreachable(
     monkeypatch.setattr("conversations.providers.http_provider.BACKOFF_SECONDS", (0.01, 0.01))
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-    failure = ("unreachable", True, None, f"The model's service cannot be reached. {SAVED} in a moment.")
-    for url in (f"http://127.0.0.1:{port}", "no-scheme", "http://[broken"):
+    unreachable = ("unreachable", True, None, f"The model's service cannot be reached. {SAVED} in a moment.")
+    words = f"The model's service cannot be found by its name. {SAVED} in a moment."
+    broken = ("name_not_found", True, None, words)
+    for url, failure in (
+        (f"http://127.0.0.1:{port}", unreachable),
+        ("no-scheme", unreachable),
+        ("http://[broken", broken),
+    ):
         with override_settings(ANTHROPIC_BASE_URL=url):
             assert await failure_of(provider) == ([], failure)
 

@@ -69,7 +69,14 @@ ROLES = {
 }
 DJANGOS_OWN = {"login", "logout", "password_change", "password_change_done", "autocomplete", "jsi18n", "view_on_site"}
 """Pages that show no row."""
-EDITED = {"auth_group", "auth_user", "conversations_assistant", "conversations_model", "artifacts_preset"}
+EDITED = {
+    "auth_group",
+    "auth_user",
+    "conversations_assistant",
+    "conversations_connection",
+    "conversations_model",
+    "artifacts_preset",
+}
 MADE = EDITED | {"conversations_apitoken"}
 DELETED = EDITED - {"conversations_assistant"} | {"conversations_thread"}  # the default assistant stays
 ACTIONS = {"changelist": "view", "change": "view", "history": "view", "add": "add", "delete": "delete"}
@@ -125,6 +132,8 @@ def expected(name: str, role: Role) -> int:
         case "app_list":
             return OK if role.permissions or role.is_superuser else 404
         case "conversations_contentaccess_open" | "conversations_contentaccess_mask":
+            return NOT_SO
+        case "conversations_connection_test" | "conversations_connection_models":
             return NOT_SO
         case "auth_user_password_change":
             return OK if role.may("change", "auth_user") else REFUSED

@@ -1,0 +1,143 @@
+"""The connections that staff made, as providers: their rows, kept in memory for a few seconds, as every request asks for one.
+
+Rows are read again in synchronous code alone. On the event loop those that are known are used, so that no query waits there;
+the context of a request is built in synchronous code just before.
+"""
+
+import asyncio
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cache
+
+from django.conf import settings
+from django.utils.module_loading import import_string
+
+from conversations.models import Connection
+from conversations.models.connections import Kind, Secrets, SecretsOfAnotherPlace
+from conversations.providers import model_catalog
+from conversations.providers.base import Provider, ProviderError
+from conversations.providers.endpoints import OPENAI_URL, Endpoint, EndpointReader
+from conversations.runtime.encryption import NotDecryptable
+
+KEEP_SECONDS = 5.0
+
+CLASSES: dict[str, str] = {
+    Kind.ANTHROPIC: "conversations.providers.anthropic.AnthropicProvider",
+    Kind.OPENAI: "conversations.providers.openai.OpenAIProvider",
+}
+"""By dotted name, because importing an SDK takes seconds."""
+ADDRESSES: dict[str, str] = {Kind.ANTHROPIC: "https://api.anthropic.com", Kind.OPENAI: OPENAI_URL}
+"""Where a connection without an address leads: the maker's own. Said, or the SDK would take it from the environment."""
+
+UNREADABLE = (
+    "The key of the connection “{label}” can't be read: it was stored with another SECRET_KEY. Whoever runs this Openbook "
+    "has to enter it again, or to name the former SECRET_KEY in SECRET_KEY_FALLBACKS."
+)
+MOVED = "The key of the connection “{label}” is for another address. Whoever runs this Openbook has to enter it again."
+INACTIVE = (
+    "The connection “{label}” is switched off. Whoever runs this Openbook can switch it on, or choose another one."
+)
+NO_MODEL = (
+    "The connection “{label}” has no model. Whoever runs this Openbook can add one on its page in the admin, by “See its "
+    "models”."
+)
+DELETED = "The connection “{slug}” has been deleted. Whoever runs this Openbook has to choose another one."
+
+
+@dataclass
+class CachedConnections:
+    rows: Mapping[str, Connection] = field(default_factory=dict)
+    until: float = 0.0
+
+
+_cached = CachedConnections()
+
+
+def find(slug: str) -> Connection | None:
+    return _rows().get(slug)
+
+
+def reread() -> None:
+    """The next question reads the rows again: staff have changed one. Until then the event loop uses those that are known."""
+    _cached.until = 0.0
+
+
+def find_provider(slug: str) -> Provider | None:
+    """The provider of a connection, also of one that is switched off: what was recorded of it can still be rendered."""
+    row = find(slug)
+    return kept_provider(slug, row.kind) if row else None
+
+
+def provider_of(row: Connection, endpoint: EndpointReader | None = None) -> Provider:
+    """A provider of its own for this row as it is, whatever is cached."""
+    provider: Provider = import_string(CLASSES[row.kind])(
+        endpoint or (lambda: endpoint_of(row)), name=row.slug, default_model=lambda: first_model(row)
+    )
+    return provider
+
+
+def endpoint_of(row: Connection) -> Endpoint:
+    """Where the key can't be read, it is missing and the ``problem`` says so."""
+    secrets, problem = Secrets(), None
+    try:
+        secrets = row.read_secrets()
+    except NotDecryptable:
+        problem = misconfigured(UNREADABLE, row)
+    except SecretsOfAnotherPlace:
+        problem = misconfigured(MOVED, row)
+    return Endpoint(
+        base_url=row.base_url or ADDRESSES[row.kind],
+        key=secrets.key,
+        headers=secrets.headers,
+        connect_seconds=row.connect_seconds,
+        proxy=row.proxy,
+        key_name=f"the key of the connection “{row.label}”",
+        needs_key=row.kind == Kind.ANTHROPIC or not row.base_url,
+        server=row.server,
+        networks=settings.OPENBOOK_INNER_NETWORKS,
+        problem=problem,
+    )
+
+
+def first_model(row: Connection) -> str:
+    """The model of assistants that name none. Raises ``ProviderError`` where the connection has none."""
+    if offered := model_catalog.offered(row.slug):
+        return offered[0].name
+    raise misconfigured(NO_MODEL, row)
+
+
+def misconfigured(words: str, row: Connection) -> ProviderError:
+    return ProviderError("misconfigured", words.format(label=row.label), retryable=False)
+
+
+@cache
+def kept_provider(slug: str, kind: str) -> Provider:
+    """One a process, so that its connections are used again."""
+
+    def endpoint() -> Endpoint:
+        row = find(slug)
+        if row is None:
+            return Endpoint(problem=ProviderError("misconfigured", DELETED.format(slug=slug), retryable=False))
+        known = endpoint_of(row)
+        return known if row.is_active else replace(known, problem=misconfigured(INACTIVE, row))
+
+    row = find(slug)
+    assert row
+    return provider_of(row, endpoint)
+
+
+def _rows() -> Mapping[str, Connection]:
+    if time.monotonic() >= _cached.until and not _is_on_event_loop():
+        until = time.monotonic() + KEEP_SECONDS
+        _cached.rows = {row.slug: row for row in Connection.objects.all()}
+        _cached.until = until
+    return _cached.rows
+
+
+def _is_on_event_loop() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True

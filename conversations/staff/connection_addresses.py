@@ -1,0 +1,76 @@
+"""What staff write of a connection, checked before it is stored. Raises Django's ``ValidationError``."""
+
+import re
+from urllib.parse import SplitResult, urlsplit
+
+from django.conf import settings
+from django.core.exceptions import ValidationError
+
+from conversations.models.connections import Kind
+from conversations.providers.inner_networks import is_allowed, written_address
+
+HELP = "Begins with https:// (or http://). Empty: the maker's own, {}."
+PROXY_HELP = "Such as http://proxy.example:3128. Empty: the one that the environment names, where it names one."
+INNER = (
+    "This address is in an inner network. Whoever runs this Openbook can open it by OPENBOOK_INNER_NETWORKS, for example "
+    "OPENBOOK_INNER_NETWORKS={}."
+)
+HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+OURS = frozenset(
+    {"host", "content-length", "content-type", "transfer-encoding", "connection", "upgrade", "te", "trailer", "expect"}
+)
+"""Headers that belong to the transport."""
+MOST_HEADERS = 20
+
+
+def clean_address(url: str, kind: str) -> str:
+    if not url:
+        return ""
+    parts = _parts(url, schemes=("https", "http"))
+    if parts.query or parts.fragment:
+        raise ValidationError("Leave out what follows a ? or a #: parameters would stand in logs.")
+    path = parts.path.rstrip("/")
+    if kind == Kind.ANTHROPIC and path.endswith("/v1"):
+        raise ValidationError("Leave out /v1 at the end: it is added for each request.")
+    return f"{parts.scheme}://{parts.netloc}{path}"
+
+
+def clean_proxy(url: str) -> str:
+    if not url:
+        return ""
+    parts = _parts(url, schemes=("http", "https"))
+    if parts.path.strip("/") or parts.query or parts.fragment:
+        raise ValidationError("Write scheme, host and port alone, such as http://proxy.example:3128.")
+    return f"{parts.scheme}://{parts.netloc}"
+
+
+def parse_headers(text: str) -> dict[str, str]:
+    headers: dict[str, str] = {}
+    for number, line in enumerate(filter(str.strip, text.splitlines()), 1):
+        name, colon, value = (part.strip() for part in line.partition(":"))
+        if not colon or not HEADER_NAME.fullmatch(name) or not value:
+            raise ValidationError(f"Line {number} is no header: write “Name: value”.")
+        if not (value.isascii() and value.isprintable()):
+            raise ValidationError(f"Line {number} has characters that no header can have.")
+        if name.lower() in OURS:
+            raise ValidationError(f"Line {number}: {name} is set by the transport and can't be given.")
+        headers[name] = value
+    if len(headers) > MOST_HEADERS:
+        raise ValidationError(f"Write {MOST_HEADERS} headers at most.")
+    return headers
+
+
+def _parts(url: str, *, schemes: tuple[str, ...]) -> SplitResult:
+    try:
+        parts = urlsplit(url)
+        host, _ = parts.hostname, parts.port
+    except ValueError as error:
+        raise ValidationError(f"This is no address: {error}.") from error
+    if parts.scheme not in schemes or not host or any(mark.isspace() or not mark.isprintable() for mark in url):
+        raise ValidationError("Write an address such as https://models.example.")
+    if "@" in parts.netloc:
+        raise ValidationError("Leave out name and password: an address stands in logs. A key has a field of its own.")
+    address = written_address(host)
+    if address is not None and not is_allowed(address, settings.OPENBOOK_INNER_NETWORKS):
+        raise ValidationError(INNER.format(address))
+    return parts

@@ -1,0 +1,357 @@
+"""The services that models are asked of: where they are, whether they answer, what they offer. Keys are only written."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from django import forms
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied, ValidationError
+from django.db import connection as database
+from django.db import transaction
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path
+from django.utils import timezone
+from django.utils.decorators import method_decorator
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_POST
+
+from conversations.models import Assistant, Connection, ContextSnapshot, Model
+from conversations.models.connections import Kind, Secrets, SecretsOfAnotherPlace
+from conversations.providers import ProviderError, connection_trial, connections, model_catalog, usable_key
+from conversations.providers.dialects import DIALECTS
+from conversations.providers.model_listing import OfferedModel
+from conversations.runtime.encryption import NotDecryptable
+from conversations.runtime.ids import lowest_uuid7
+from conversations.staff import connection_addresses, display
+from conversations.staff.base import PageAdmin, column
+from conversations.staff.offered_models import add_models
+
+if TYPE_CHECKING:
+    ModelForm = forms.ModelForm[Connection]
+else:
+    ModelForm = forms.ModelForm
+
+KEPT = "•••• set; leave empty to keep it"
+NOT_READABLE = "It can't be read any more: enter it again."
+TYPED_AGAIN = "Enter it once more: what was typed is not sent back with this page."
+SECRET_FIELDS = ("key", "headers")
+
+
+class ConnectionForm(ModelForm):
+    key = forms.CharField(
+        required=False,
+        max_length=500,
+        widget=forms.PasswordInput(attrs={"autocomplete": "new-password", "class": "vTextField"}),
+        help_text="Stored encrypted, and never shown again. It is sent to the address above alone.",
+    )
+    forget_key = forms.BooleanField(required=False, label="Forget the key")
+    headers = forms.CharField(
+        required=False,
+        max_length=4_000,
+        widget=forms.Textarea(
+            attrs={"rows": 3, "class": "vLargeTextField", "autocomplete": "off", "spellcheck": "false"}
+        ),
+        help_text="Sent with each request, a line each, such as <code>X-Project: bakery</code>. Stored like the key; what "
+        "is written here takes the place of all that were set.",
+    )
+    forget_headers = forms.BooleanField(required=False, label="Forget the headers")
+
+    class Meta:
+        model = Connection
+        fields = ["label", "slug", "kind", "server", "base_url", "connect_seconds", "proxy", "is_active", "order"]
+        widgets = dict.fromkeys(
+            ("base_url", "proxy"), forms.TextInput(attrs={"class": "vTextField", "inputmode": "url"})
+        )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.kept, self.problem = kept_secrets(self.instance)
+        if "kind" in self.fields:
+            spoken = [choice for choice in Kind.choices if choice[0] in connections.CLASSES]
+            self.fields["kind"] = forms.ChoiceField(choices=spoken, help_text="It can't be changed later.")
+        if "server" in self.fields:
+            self.fields["server"] = forms.ChoiceField(
+                required=False,
+                choices=[("", "told by its address"), *((name, name) for name in DIALECTS)],
+                help_text="Which of the servers that speak Chat Completions in ways of their own.",
+            )
+        addresses = ", ".join(connections.ADDRESSES[kind] for kind in connections.CLASSES)
+        for name, text in {
+            "base_url": connection_addresses.HELP.format(addresses),
+            "proxy": connection_addresses.PROXY_HELP,
+        }.items():
+            if name in self.fields:
+                self.fields[name].help_text = text
+        if "key" in self.fields:
+            self._tell_what_is_set()
+
+    def _tell_what_is_set(self) -> None:
+        if self.kept.key:
+            self.fields["key"].widget.attrs["placeholder"] = KEPT
+        if self.kept.headers:
+            self.fields["headers"].widget.attrs["placeholder"] = (
+                f"•••• set: {', '.join(self.kept.headers)}; leave empty to keep them"
+            )
+        if self.problem:
+            note = format_html('<strong class="ob-bad">{}</strong>', self.problem)
+            self.fields["key"].help_text = format_html("{} {}", self.fields["key"].help_text, note)
+
+    def full_clean(self) -> None:
+        super().full_clean()
+        if self.errors and self.data.get("key") and "key" not in self.errors:
+            self.add_error("key", TYPED_AGAIN)
+
+    def clean_base_url(self) -> str:
+        kind = self.cleaned_data.get("kind") or self.instance.kind
+        return connection_addresses.clean_address(self.cleaned_data["base_url"], kind)
+
+    def clean_proxy(self) -> str:
+        return connection_addresses.clean_proxy(self.cleaned_data["proxy"])
+
+    def clean_key(self) -> str:
+        key: str = self.cleaned_data["key"]
+        if key and not usable_key(key):
+            raise ValidationError("This can't be a key: it has spaces, or characters that no key has. Copy it again.")
+        return key
+
+    def clean_headers(self) -> dict[str, str]:
+        return connection_addresses.parse_headers(self.cleaned_data["headers"])
+
+    def clean(self) -> dict[str, Any] | None:
+        values = super().clean() or self.cleaned_data
+        if not self.errors and self.instance.pk:
+            before = Connection.objects.get(pk=self.instance.pk).place
+            place = Connection(base_url=values["base_url"], proxy=values["proxy"]).place
+            if place != before:
+                self._ask_again(values)
+        return values
+
+    def _ask_again(self, values: dict[str, Any]) -> None:
+        """The address or the proxy is another one: what was kept for the old one is not sent to it."""
+        for name in SECRET_FIELDS:
+            if getattr(self.kept, name) and not values[name] and not values[f"forget_{name}"]:
+                words = (
+                    "What is set is for the former address and proxy, and is sent nowhere else: enter it again, or tick"
+                )
+                self.add_error(name, f"{words} “{self.fields[f'forget_{name}'].label}”.")
+
+    def secrets(self) -> Secrets:
+        """What is to be kept from now on."""
+        values = self.cleaned_data
+        return Secrets(
+            key=values["key"] or ("" if values["forget_key"] else self.kept.key),
+            headers=values["headers"] or ({} if values["forget_headers"] else self.kept.headers),
+        )
+
+
+def kept_secrets(row: Connection) -> tuple[Secrets, str]:
+    """What is kept, and in words what is wrong with it."""
+    try:
+        return row.read_secrets(), ""
+    except (NotDecryptable, SecretsOfAnotherPlace):
+        return Secrets(), NOT_READABLE
+
+
+@admin.register(Connection)
+class ConnectionAdmin(PageAdmin[Connection]):
+    form = ConnectionForm
+    list_display = ["named", "state", "trial", "models", "kind", "address"]
+    search_fields = ["label", "slug"]
+    prepopulated_fields = {"slug": ["label"]}
+    actions = None
+    change_form_template = "admin/conversations/connection/change_form.html"
+    empty_text = (
+        "No connections. Openbook asks what the environment names. Add one to ask another service, or the same with another "
+        "key."
+    )
+    fieldsets = [
+        (None, {"fields": ["label", "slug", "kind", "server", ("is_active", "order")]}),
+        (
+            "Where it is reached",
+            {"fields": ["base_url", "key", "forget_key", "headers", "forget_headers", "connect_seconds", "proxy"]},
+        ),
+    ]
+
+    address = column(
+        "address", "base_url", lambda url: display.mono(url) if url else "the maker's own", sort="base_url"
+    )
+
+    def get_prepopulated_fields(self, request: HttpRequest, obj: Connection | None = None) -> dict[str, Sequence[str]]:
+        return {} if obj else {"slug": ["label"]}
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Connection | None = None) -> list[str]:
+        return ["slug", "kind"] if obj else []
+
+    def get_fieldsets(self, request: HttpRequest, obj: Connection | None = None) -> Any:
+        (_, first), (title, reached) = self.fieldsets
+        if obj is None:
+            left_out = {f"forget_{name}" for name in SECRET_FIELDS}
+        elif self.has_change_permission(request, obj):
+            left_out = set()
+        else:
+            left_out = {*reached["fields"]} - {*ConnectionForm.Meta.fields}
+        return [(None, first), (title, {"fields": [name for name in reached["fields"] if name not in left_out]})]
+
+    @method_decorator(sensitive_post_parameters(*SECRET_FIELDS))
+    def changeform_view(self, *args: Any, **kwargs: Any) -> HttpResponse:
+        return super().changeform_view(*args, **kwargs)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Connection | None = None) -> bool:
+        return super().has_delete_permission(request, obj) and (obj is None or not is_used(obj))
+
+    def save_model(self, request: HttpRequest, obj: Connection, form: ConnectionForm, change: bool) -> None:
+        obj.set_secrets(form.secrets())
+        if {"base_url", "proxy", "connect_seconds", *SECRET_FIELDS, *(f"forget_{name}" for name in SECRET_FIELDS)} & {
+            *form.changed_data
+        }:
+            obj.tested_at, obj.is_working, obj.test_result = None, None, ""
+        super().save_model(request, obj, form, change)
+        transaction.on_commit(connections.reread)
+        if obj.base_url.startswith("http://") and form.secrets().key:
+            messages.warning(request, "The address begins with http://: key and conversations can be read on the way.")
+
+    @transaction.atomic
+    def delete_model(self, request: HttpRequest, obj: Connection) -> None:
+        Model.objects.filter(provider=obj.slug).delete()
+        super().delete_model(request, obj)
+        transaction.on_commit(connections.reread)
+        transaction.on_commit(model_catalog.reread)
+
+    def response_add(self, request: HttpRequest, obj: Connection, post_url_continue: str | None = None) -> HttpResponse:
+        """To its page, where it can be tested."""
+        if "_addanother" in request.POST or "_popup" in request.POST:
+            return super().response_add(request, obj, post_url_continue)
+        self.message_user(request, f"The connection “{obj}” was added. Test it, and see its models.", messages.SUCCESS)
+        return HttpResponseRedirect(display.change_url(Connection, obj.pk))
+
+    def render_change_form(self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any) -> Any:
+        row = kwargs.get("obj")
+        if row:
+            _, problem = kept_secrets(row)
+            context |= {
+                "problem": problem,
+                "offered": model_catalog.offered(row.slug),
+                "assistants": assistants_of(row),
+            }
+            context["may_test"] = self.has_change_permission(request, row)
+        return super().render_change_form(request, context, *args, **kwargs)
+
+    def get_urls(self) -> list[URLPattern]:
+        own = [
+            path(
+                f"<path:object_id>/{name}/",
+                self.admin_site.admin_view(require_POST(view)),
+                name=f"conversations_connection_{name}",
+            )
+            for name, view in {"test": self.test_view, "models": self.models_view}.items()
+        ]
+        return [*own, *super().get_urls()]
+
+    def test_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Ask the service for a word, and tell what happened."""
+        row = self._changeable(request, object_id)
+        give_database_back()
+        trial = connection_trial.try_out(row)
+        words = trial.words[: Connection._meta.get_field("test_result").max_length]
+        now = timezone.now()
+        Connection.objects.filter(pk=row.pk).update(tested_at=now, is_working=trial.is_working, test_result=words)
+        self.log_change(request, row, f"Tested: {words}")
+        self.message_user(request, words, messages.SUCCESS if trial.is_working else messages.ERROR)
+        return HttpResponseRedirect(display.change_url(Connection, row.pk))
+
+    def models_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """What the service offers; those that were ticked become rows."""
+        row = self._changeable(request, object_id)
+        give_database_back()
+        try:
+            offered = connection_trial.offered_models(row)
+        except ProviderError as error:
+            self.message_user(request, connection_trial.in_words(error, row), messages.ERROR)
+            return HttpResponseRedirect(display.change_url(Connection, row.pk))
+        if "add" in request.POST:
+            return self._add(request, row, offered)
+        known = set(Model.objects.filter(provider=row.slug).values_list("name", flat=True))
+        context = self.admin_site.each_context(request) | {
+            "title": f"Models of {row}",
+            "opts": self.opts,
+            "original": row,
+            "listed": [(model, model.id in known) for model in offered],
+            "may_add": request.user.has_perm("conversations.add_model"),
+        }
+        return TemplateResponse(request, "admin/conversations/connection/models.html", context)
+
+    def _add(self, request: HttpRequest, row: Connection, offered: Sequence[OfferedModel]) -> HttpResponse:
+        if not request.user.has_perm("conversations.add_model"):
+            raise PermissionDenied
+        ticked = set(request.POST.getlist("model"))
+        added = add_models(row, [model for model in offered if model.id in ticked])
+        if not added:
+            self.message_user(request, "Nothing was ticked that is not there yet.", messages.WARNING)
+        for model in added:
+            self.log_change(request, row, f"Added the model {model.name}.")
+        if added:
+            names = ", ".join(model.name for model in added)
+            self.message_user(
+                request,
+                format_html("Added {}. {} what was assumed of their sizes and abilities.", names, checked(row)),
+                messages.SUCCESS,
+            )
+        return HttpResponseRedirect(display.change_url(Connection, row.pk))
+
+    def _changeable(self, request: HttpRequest, object_id: str) -> Connection:
+        row = self.get_object(request, object_id)
+        if not self.has_change_permission(request, row):
+            raise PermissionDenied
+        if row is None:
+            raise Http404
+        return row
+
+    @admin.display(description="connection", ordering="label")
+    def named(self, row: Connection) -> SafeString:
+        return display.with_note(row.label, display.mono(row.slug))
+
+    @admin.display(description="state", ordering="is_active")
+    def state(self, row: Connection) -> SafeString:
+        _, problem = kept_secrets(row)
+        if problem:
+            return display.status("failed", "key can't be read")
+        return display.status("completed", "active") if row.is_active else display.status("stopped", "switched off")
+
+    @admin.display(description="last test", ordering="tested_at")
+    def trial(self, row: Connection) -> SafeString | str:
+        if row.tested_at is None:
+            return "not tested"
+        status = display.status("completed" if row.is_working else "failed", row.test_result)
+        return display.with_note(status, display.when(row.tested_at))
+
+    @admin.display(description="models")
+    def models(self, row: Connection) -> SafeString | str:
+        count = len(model_catalog.offered(row.slug))
+        return (
+            display.list_link(Model, display.with_noun(count, "model"), provider__exact=row.slug)
+            if count
+            else "none yet"
+        )
+
+
+def give_database_back() -> None:
+    """No other request is to go without a connection for as long as the service takes."""
+    if not database.in_atomic_block:
+        database.close()
+
+
+def checked(row: Connection) -> SafeString:
+    return display.list_link(Model, "Check", provider__exact=row.slug)
+
+
+def assistants_of(row: Connection) -> list[Assistant]:
+    return list(Assistant.objects.filter(provider=row.slug))
+
+
+def is_used(row: Connection) -> bool:
+    """Whether an assistant names it, or a request was recorded of it, which can be rendered only while it is there."""
+    recorded = ContextSnapshot.objects.filter(id__gte=lowest_uuid7(row.created_at), provider=row.slug)
+    return Assistant.objects.filter(provider=row.slug).exists() or recorded.exists()
