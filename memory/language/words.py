@@ -34,7 +34,8 @@ UNSPACED = re.compile(
 )
 SCRIPTS = {"russian": re.compile("[\u0400-\u04ff]"), "arabic": re.compile("[\u0600-\u06ff]")}
 MARKS = re.compile("[\u0300-\u036f]")
-ALPHABETS = ("abcdefghijklmnopqrstuvwxyzäöüñéèç", "абвгдежзийклмнопрстуфхцчшщъыьэюя")
+ALPHABETS = ("abcdefghijklmnopqrstuvwxyz", "абвгдежзиклмнопрстуфхцчшщъыьэюя")
+"""Letters of stems, which have no marks."""
 REPEATED = re.compile(r"(.)\1{2,}")
 SPEAKER = re.compile(r"\s*([^\W\d_][\w'’.-]{0,30}(?: [^\W\d_][\w'’.-]{0,30}){0,2}): ")
 QUESTION_END = re.compile(r"[?？؟][\W_]*$")
@@ -78,13 +79,31 @@ def _telling(text: str, language: str = "") -> tuple[list[str], str]:
 
 def spellings(stem: str) -> set[str]:
     """What a stem may be written as by mistake: with one letter more, less, another, or two swapped; the first one is right."""
+    return {stem[:kept] + tail for kept, tail in _misspelt(stem)} - {stem}
+
+
+def spelling_terms(user_id: int, stem: str) -> set[int]:
+    """The terms of its ``spellings``: there are hundreds, so neither their texts are made nor ``term`` has to keep them."""
+    heads = [_seed(user_id)]
+    for letter in stem:
+        heads.append(crc32(letter.encode("utf-8", "replace"), heads[-1]))
+    numbers = {crc32(tail.encode("utf-8", "replace"), heads[kept]) for kept, tail in _misspelt(stem)}
+    return {*map(_signed, numbers - {heads[-1]})}
+
+
+def _misspelt(stem: str) -> Iterator[tuple[int, str]]:
+    """How many letters of the stem stay, from one on, and what follows them."""
     letters = next((letters for letters in ALPHABETS if stem[0] in letters), "")
-    cuts = [(stem[:n], stem[n:]) for n in range(1, len(stem) + 1)]
-    less = {head + tail[1:] for head, tail in cuts if tail}
-    swapped = {head + tail[1] + tail[0] + tail[2:] for head, tail in cuts if len(tail) > 1}
-    other = {head + letter + tail[1:] for head, tail in cuts if tail for letter in letters}
-    more = {head + letter + tail for head, tail in cuts for letter in letters}
-    return (less | swapped | other | more) - {stem}
+    for kept in range(1, len(stem) + 1):
+        tail, rest = stem[kept:], stem[kept + 1 :]
+        for letter in letters:
+            yield kept, letter + tail
+        if tail:
+            yield kept, rest
+            for letter in letters:
+                yield kept, letter + rest
+        if rest:
+            yield kept, rest[0] + tail[0] + rest[1:]
 
 
 @lru_cache(maxsize=65_536)
@@ -160,7 +179,14 @@ def asks(text: str) -> bool:
 @lru_cache(maxsize=65_536)
 def term(user_id: int, stem: str) -> int:
     """A stem as one user's term, a number of 32 bits but 0: so one index serves each user apart."""
-    number = crc32(stem.encode("utf-8", "replace"), crc32(str(user_id).encode()))
+    return _signed(crc32(stem.encode("utf-8", "replace"), _seed(user_id)))
+
+
+def _seed(user_id: int) -> int:
+    return crc32(str(user_id).encode())
+
+
+def _signed(number: int) -> int:
     return (number - (1 << 32) if number >> 31 else number) or 1
 
 

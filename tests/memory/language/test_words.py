@@ -5,7 +5,7 @@ from datetime import date
 import pytest
 
 from memory.language.days import spans
-from memory.language.words import asks, marked, speaker, stems, term
+from memory.language.words import asks, marked, speaker, spelling_terms, spellings, stems, term
 
 
 @pytest.mark.parametrize(
@@ -68,6 +68,17 @@ def test_a_question_is_known_by_its_end() -> None:
 def test_the_same_word_is_another_term_for_another_user() -> None:
     assert term(1, "boat") == term(1, "boat") != term(2, "boat")
     assert all(-(2**31) <= term(1, word) < 2**31 and term(1, word) for word in ("", "boat", "天地", "\ud800"))
+
+
+@pytest.mark.parametrize("stem", ["boat", "маяк", "aa", "a", "café", "狗屋", "7up"])
+def test_the_terms_of_spellings_are_theirs(stem: str) -> None:
+    written = spellings(stem)
+    assert stem not in written and all(word[0] == stem[0] for word in written)
+    assert spelling_terms(7, stem) == {term(7, word) for word in written}
+
+
+def test_a_letter_more_less_another_or_two_swapped_is_a_spelling() -> None:
+    assert {"boaat", "bat", "boot", "baot", "boat" + "s"} <= spellings("boat")
 
 
 @pytest.mark.parametrize(
