@@ -10,7 +10,6 @@ from itertools import groupby
 from typing import Any
 from unittest.mock import patch
 
-from conversations.runtime import db
 from memory.index import ranking, word_index
 from memory.language import words
 from memory.sources import recall
@@ -99,23 +98,14 @@ def main(conversations: Sequence[Conversation], questions: int) -> None:
         return [result for user, group, ids in accounts for result in evidence.ask_all(user, group, ids, group, plan)]
 
     print("\n== evidence recalled without a part, % and points, and milliseconds of a search")
-    with unhurried():
-        measured()  # so that all find the same in memory
-        row("all parts", whole := measured())
-        for part in PARTS:
-            with part.taken_away():
-                if part.is_indexed:
-                    users = [make_user() for _ in groups]
-                    threads = [store(user, group) for user, group in zip(users, groups, strict=True)]
-                row(f"without: {part.name}", measured(), whole)
-
-
-@contextmanager
-def unhurried() -> Iterator[None]:
-    """On a busy machine nothing is given up."""
-    settings = db.SETTINGS.replace(str(db.QUICK_MILLISECONDS), "0")
-    with patch.object(recall, "MILLISECONDS", 0), patch.object(db, "SETTINGS", settings):
-        yield
+    measured()  # so that all find the same in memory
+    row("all parts", whole := measured())
+    for part in PARTS:
+        with part.taken_away():
+            if part.is_indexed:
+                users = [make_user() for _ in groups]
+                threads = [store(user, group) for user, group in zip(users, groups, strict=True)]
+            row(f"without: {part.name}", measured(), whole)
 
 
 def row(name: str, results: Sequence[Result], whole: Sequence[Result] = ()) -> None:

@@ -25,7 +25,6 @@ class Result:
     milliseconds: dict[str, float] = field(default_factory=dict)
     tokens: dict[str, int] = field(default_factory=dict)
     """Estimated, of whole contexts."""
-    timeouts: int = 0
 
 
 def packed(matches: Iterable[str], characters: int) -> str:
@@ -65,8 +64,6 @@ def report(title: str, results: Sequence[Result], *, is_brief: bool) -> None:
         tokens = [result.tokens[name] for result in results if name in result.tokens]
         room = f"  {sum(tokens) / len(tokens):8,.0f} tokens in the mean" if tokens else ""
         print(f"  {name:<44} p50 {p50:8.1f}  p95 {p95:8.1f} ms{room}", flush=True)
-    if timeouts := sum(result.timeouts for result in results):
-        print(f"  {timeouts} times something took longer than it is given, and was tried again", flush=True)
 
 
 def list_misses(results: Sequence[Result], most: int, name: str) -> None:
