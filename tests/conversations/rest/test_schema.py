@@ -207,7 +207,7 @@ def test_a_snapshot_is_described_to_its_last_field() -> None:
         *(f"items[].{name}" for name in ("kind", "included", "reason", "id", "tokens", "position", "thread", "score")),
         "items[].passages",
         *(f"items[].passages[].{name}" for name in ("start", "end", "included", "reason", "tokens")),
-        *(f"items[].{name}" for name in ("first", "last", "count")),
+        *(f"items[].{name}" for name in ("replaced_by", "first", "last", "count")),
         *(f"rewriting.{name}" for name in ("outcome", "query")),
         *(f"against_duplicates.{name}" for name in ("rules", "tool_wording", "filtered_turns", "silent")),
         *(f"problems[].{name}" for name in ("source", "kind", "message")),
