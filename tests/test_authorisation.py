@@ -57,6 +57,7 @@ ABOUT_ONESELF = (
         "memories",
         "memories/forget",
         "memories/forgetting",
+        "models",
     ),
     *("memories/search", "preferences", "threads", "tokens", "tokens/current", "topics"),
 )
@@ -183,7 +184,10 @@ WITHOUT_TEXTS = {
     "account/tokens/",
     "artifacts/drawing/",
     "artifacts/<uuid:artifact_id>/versions/<int:number>/frame/",
-    *(f"api/v1/{name}/" for name in ("accesses", "assistants", "limits", "preferences", "tokens", "tokens/current")),
+    *(
+        f"api/v1/{name}/"
+        for name in ("accesses", "assistants", "limits", "models", "preferences", "tokens", "tokens/current")
+    ),
     *(f"api/v1/threads/<str:thread_id>/{name}/" for name in ("clearing", "presets")),
 }
 """Routes whose answers hold no text of a person's."""

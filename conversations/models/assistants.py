@@ -3,7 +3,7 @@ from django.core.validators import MinValueValidator
 from django.db import models
 from django.db.models import F, Q
 
-from conversations.models.language_models import Effort
+from conversations.models.language_models import Effort, Model
 
 
 class Assistant(models.Model):
@@ -82,6 +82,13 @@ class Assistant(models.Model):
     is_default = models.BooleanField(default=False, help_text="Takes the threads that name no assistant.")
     is_active = models.BooleanField(default=True, help_text="Offered for new threads.")
     order = models.PositiveSmallIntegerField(default=0)
+
+    offered_models = models.ManyToManyField(
+        Model,
+        blank=True,
+        related_name="+",
+        help_text="Those that people may choose in place of its own. None: its own alone.",
+    )
 
     class Meta:
         ordering = ["order", "name"]

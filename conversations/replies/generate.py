@@ -39,17 +39,19 @@ async def start(
     client_message_id: Any = None,
     assistant: str | None = None,
     options: CallerOptions = NO_OPTIONS,
+    model: str = "",
     token: ApiToken | None = None,
 ) -> OpenedReply:
     """Store a user turn and let the model answer it. The only way in, for socket, REST and commands.
 
-    ``thread_id`` ``None`` opens a thread; ``token`` is what the caller came with, if any. Returns as soon as the turn is
+    ``thread_id`` ``None`` opens a thread; ``token`` is what the caller came with, if any; ``model`` is one that can be
+    chosen for the assistant. Returns as soon as the turn is
     committed; the reply runs on by itself: ``follow`` it. Raises an ``OpenbookError`` that says what to do; then nothing is
     stored.
     """
     blocks, message_id = user_blocks(content), client_id(client_message_id)
     values = {"thread_id": thread_id, "assistant": assistant, "blocks": blocks, "client_message_id": message_id}
-    return await _begin(opening.open_turn, user=user, options=options, token=token, **values)
+    return await _begin(opening.open_turn, user=user, options=options, model=model, token=token, **values)
 
 
 async def start_preset(

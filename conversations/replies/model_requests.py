@@ -21,7 +21,7 @@ from conversations.context.sessions import Session
 from conversations.context.snapshot_shapes import SnapshotAnswer
 from conversations.context.token_estimate import text_of
 from conversations.context.windowing import Turn
-from conversations.models import ContextSnapshot, Message, Reply, Thread
+from conversations.models import Assistant, ContextSnapshot, Message, Reply, Thread
 from conversations.providers import get_provider
 from conversations.providers.base import Provider
 from conversations.replies.closing import end_request
@@ -32,6 +32,7 @@ from conversations.replies.rows import as_json, columns, fetch
 from conversations.runtime import telemetry
 from conversations.runtime.db import read_only
 from conversations.runtime.sql_files import read_statements
+from conversations.threads import model_choices
 from conversations.tools import tools_for
 from memory.sources import backend_ranking
 
@@ -145,9 +146,11 @@ def upcoming(
     blocks: list[dict[str, Any]],
     options: CallerOptions = NO_OPTIONS,
     for_another_model: bool = False,
+    chosen: str = "",
 ) -> PreparedContext:
     """What a message would be answered from. Calls no model and writes nothing."""
     cursor = place_of(user, thread_id, assistant, text_of(blocks))
+    options = with_choice(options, cursor.thread.assistant, chosen)
     message = next_turn(cursor, blocks, None)
     session = session_after(cursor, message.created_at)
     question = still_to_ask(cursor.thread, session, message.text)
@@ -167,10 +170,16 @@ def upcoming(
 
 
 def preview_context(
-    *, user: User, thread_id: uuid.UUID | str | None, assistant: str | None, blocks: list[dict[str, Any]]
+    *,
+    user: User,
+    thread_id: uuid.UUID | str | None,
+    assistant: str | None,
+    blocks: list[dict[str, Any]],
+    model: str = "",
 ) -> SnapshotAnswer:
-    """The snapshot that a message would get. Calls no model and writes nothing."""
-    prepared = upcoming(user=user, thread_id=thread_id, assistant=assistant, blocks=blocks)
+    """The snapshot that a message would get, of a model that can be chosen where one is named. Calls no model and writes
+    nothing. Raises ``ModelNotOffered``."""
+    prepared = upcoming(user=user, thread_id=thread_id, assistant=assistant, blocks=blocks, chosen=model)
     return snapshot_api.preview(prepared.context, prepared.thread_id)
 
 
@@ -188,7 +197,7 @@ def next_request(
         step.record_context(context)
     if context.rewriting != NOT_ASKED:
         return context
-    return rewriting_context(context, assistant=cursor.thread.assistant, provider=provider_of(cursor))
+    return rewriting_context(context, assistant=cursor.thread.assistant, provider=provider_of(cursor, options))
 
 
 def build(
@@ -201,7 +210,7 @@ def build(
     options: CallerOptions = NO_OPTIONS,
     for_another_model: bool = False,
 ) -> Context:
-    thread, provider = cursor.thread, provider_of(cursor)
+    thread, provider = cursor.thread, provider_of(cursor, options)
     tools = tools_for(thread.assistant, provider)
     question = backend_ranking.question_of(thread, session, "")
     with read_only():
@@ -224,10 +233,18 @@ def build(
         )
 
 
+def with_choice(options: CallerOptions, assistant: Assistant, id: str) -> CallerOptions:
+    """Asked of a model that a person chose. Raises ``ModelNotOffered``."""
+    if not id:
+        return options
+    choice = model_choices.chosen(assistant, id)
+    return replace(options, model=choice.name, provider=choice.provider)
+
+
 def still_to_ask(thread: Thread, session: Session, about: str = "") -> backend_ranking.Question | None:
     question = backend_ranking.question_of(thread, session, about)
     return question if question and backend_ranking.KNOWN.get(question) is None else None
 
 
-def provider_of(cursor: ThreadCursor) -> Provider:
-    return get_provider(cursor.thread.assistant.provider or settings.OPENBOOK_PROVIDER)
+def provider_of(cursor: ThreadCursor, options: CallerOptions) -> Provider:
+    return get_provider(options.provider or cursor.thread.assistant.provider or settings.OPENBOOK_PROVIDER)

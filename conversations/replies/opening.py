@@ -39,7 +39,7 @@ from conversations.replies import retries
 from conversations.replies.closing import interrupt
 from conversations.replies.cursor import ThreadCursor, next_turn, place_in, place_of, session_after, session_of
 from conversations.replies.events import LEASE, OWNER
-from conversations.replies.model_requests import OpenedReply, next_request, parameters, still_to_ask
+from conversations.replies.model_requests import OpenedReply, next_request, parameters, still_to_ask, with_choice
 from conversations.replies.rows import as_json, columns, fetch
 from conversations.runtime.request_ids import current_request_id
 from conversations.runtime.sql_files import read_statements
@@ -63,12 +63,14 @@ def open_turn(
     blocks: list[dict[str, Any]],
     client_message_id: str | None,
     options: CallerOptions = NO_OPTIONS,
+    model: str = "",
     token: ApiToken | None = None,
 ) -> OpenedReply:
     """Store the user turn, its reply and its first request. ``None`` creates a thread; no other id ever does (T5).
 
     A ``client_message_id`` that is known answers with what it made then. ``token`` is the one that asked, if it was not a
-    page; its own limits count too. Raises ``ThreadNotFound``, ``ReplyInProgress``, ``RateLimited``.
+    page; its own limits count too. ``model`` is one that can be chosen for the assistant. Raises ``ThreadNotFound``,
+    ``ReplyInProgress``, ``RateLimited``, ``ModelNotOffered``.
     """
 
     def attempt() -> OpenedReply | None:
@@ -81,8 +83,9 @@ def open_turn(
             return None
         message = next_turn(cursor, blocks, client_message_id)
         session = session_after(cursor, message.created_at)
-        context = _built_if_possible(cursor, message, session, options)
-        return store_turn(cursor, message, session, context, token, options=options)
+        asked = with_choice(options, cursor.thread.assistant, model)
+        context = _built_if_possible(cursor, message, session, asked)
+        return store_turn(cursor, message, session, context, token, options=asked, model=asked.model)
 
     return _open(attempt)
 

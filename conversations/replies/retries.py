@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from django.conf import settings
-
 from conversations.context.caller_options import CallerOptions
 from conversations.context.fitting import Section, resumed
 from conversations.context.turn_groups import whole_blocks
@@ -12,6 +10,7 @@ from conversations.context.windowing import Turn
 from conversations.errors import ModelNotOffered
 from conversations.models import ContextSnapshot, Message, Reply
 from conversations.providers import get_provider, model_of, refusals
+from conversations.threads import model_choices
 
 LESS = 0.7
 """How much of a request that was too large for its model the next one may take."""
@@ -21,32 +20,47 @@ TOO_LARGE, OUT_OF_ROOM = "request_too_large", "out_of_room"
 WINDOW_EXCEEDED = "model_context_window_exceeded"
 
 
+Asked = tuple[str, str]
+"""A provider, and the name of a model of it."""
+
+
 def after(before: Reply, options: CallerOptions, model: str = "") -> CallerOptions:
     """The options of the next attempt. Where no model is named it is asked of the one that answered before. Raises
     ``ModelNotOffered``."""
     assistant = before.thread.assistant
-    own = model_of(assistant, get_provider(assistant.provider or settings.OPENBOOK_PROVIDER))
-    fallback = assistant.fallback_model
-    offered = [name for name in (own, fallback) if name]
-    if model and model not in offered:
-        raise ModelNotOffered(
-            f"This reply can be asked of {' or '.join(offered)}, and of no other model.", models=offered
-        )
+    provider = model_choices.own_provider(assistant)
+    own: Asked = (provider, model_of(assistant, get_provider(provider)))
+    fallback: Asked = (provider, assistant.fallback_model)
+    choices = [(choice.provider, choice.name) for choice in model_choices.choices_of(assistant)]
+    offered = list(dict.fromkeys(each for each in (own, fallback, *choices) if each[1]))
     last = before.snapshots.exclude(purpose=ContextSnapshot.Purpose.REWRITE).order_by("-round").first()
-    declined = last.model if last and last.stop_reason == refusals.STOP_REASON else ""
-    answered = last.model if last and not declined else before.model
-    chosen = model or (answered if answered in offered else own)
-    options = replace(options, model=chosen if chosen != own else "")
+    declined = last is not None and last.stop_reason == refusals.STOP_REASON
+    answered = (last.provider, last.model) if last else own
+    if declined or not last:
+        answered = next((each for each in offered if each[1] == before.model), own)
+    chosen = _named(model, offered) if model else answered if answered in offered else own
+    asked_elsewhere = chosen[0] if chosen[0] != provider else ""
+    options = replace(options, model=chosen[1] if chosen != own else "", provider=asked_elsewhere)
     if last is None:
         return options
     if declined:
-        return replace(options, fallback_for=declined if declined != chosen == fallback else "")
+        return replace(options, fallback_for=last.model if last.model != chosen[1] and chosen == fallback else "")
     return replace(
         options,
-        fallback_for=last.fallback_for if last.model == chosen else "",
+        fallback_for=last.fallback_for if (last.provider, last.model) == chosen else "",
         least_output=MORE * last.max_tokens if code_of(before) == OUT_OF_ROOM else 0,
         most_input=less_than(last.total_tokens) if last.stop_reason == WINDOW_EXCEEDED else None,
     )
+
+
+def _named(id: str, offered: Sequence[Asked]) -> Asked:
+    """By name, the assistant's own provider first, or by provider and name."""
+    found = next((each for each in offered if id in (each[1], "/".join(each))), None)
+    if found:
+        return found
+    names = [name for _, name in offered]
+    ids = ["/".join(each) if names.count(each[1]) > 1 else each[1] for each in offered]
+    raise ModelNotOffered(f"This reply can be asked of {' or '.join(ids)}, and of no other model.", models=ids)
 
 
 def less_than(tokens: int) -> int:

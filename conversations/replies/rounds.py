@@ -268,7 +268,9 @@ class ReplyRun:
             other = assistant.fallback_model if assistant.fallback_automatic else ""
             if other in ("", context.model) or options.fallback_for:
                 return None
-            return failed(outcomes.refusal(answered)), replace(options, model=other, fallback_for=context.model)
+            return failed(outcomes.refusal(answered)), replace(
+                options, model=other, provider="", fallback_for=context.model
+            )
         if isinstance(answered, Finished):
             if answered.stop_reason != retries.WINDOW_EXCEEDED:
                 return None

@@ -22,6 +22,7 @@ urlpatterns = [
     path("tokens/<str:token_id>/", tokens.TokenDetail.as_view()),
     path("limits/", tokens.LimitsDetail.as_view()),
     path("assistants/", views.AssistantList.as_view()),
+    path("models/", views.ModelList.as_view()),
     path("threads/", views.ThreadList.as_view()),
     path("threads/<str:thread_id>/", views.ThreadDetail.as_view()),
     path("threads/<str:thread_id>/messages/", views.MessageList.as_view()),

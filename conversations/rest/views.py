@@ -18,7 +18,7 @@ from conversations import replies, threads, wire
 from conversations.context import snapshot_api
 from conversations.context.snapshot_shapes import SnapshotAnswer
 from conversations.errors import InvalidMessage, NotFound
-from conversations.models import ContextSnapshot, Message, Reply, Scope, Thread
+from conversations.models import ContextSnapshot, Message, Model, Reply, Scope, Thread
 from conversations.replies import model_requests
 from conversations.replies.model_requests import OpenedReply
 from conversations.replies.user_content import user_blocks
@@ -33,7 +33,7 @@ from conversations.runtime.db import in_database
 from conversations.runtime.long_work import WorkKind
 from conversations.runtime.shapes import Slug, fill
 from conversations.runtime.text import one_line
-from conversations.threads import deletion
+from conversations.threads import deletion, model_choices
 from conversations.threads import search as threads_search
 from memory.consolidation import consolidation_state
 
@@ -58,14 +58,19 @@ class MessageRequest(TypedDict):
         Any, {"default": None}, "Your own id of the message, at most 100 characters; makes sending idempotent."
     ]
     assistant: Annotated[Slug | None, {"default": None}, "For a new thread only."]
+    model: Annotated[
+        str,
+        {"default": "", "allow_blank": True, "max_length": 121},
+        "Of `GET models/`, for this message; any other is refused with 400 `model_not_offered`. Left out: the assistant's own.",
+    ]
 
 
 class RetryRequest(TypedDict):
     model: Annotated[
         str,
-        {"default": "", "allow_blank": True, "max_length": 80},
-        "The assistant's fallback model, to answer in place of the one that declined, or its own; any other is refused with "
-        "400 `model_not_offered`. Left out: the one that answered last.",
+        {"default": "", "allow_blank": True, "max_length": 121},
+        "Of `GET models/`, or the assistant's fallback model, to answer in place of the one that declined; any other is "
+        "refused with 400 `model_not_offered`. Left out: the one that answered last.",
     ]
 
 
@@ -73,6 +78,22 @@ class AssistantAnswer(TypedDict):
     slug: Annotated[Slug, "Its name in the API."]
     name: Annotated[str, "As people are shown it."]
     description: Annotated[str, "One line that people choose it by."]
+
+
+class ModelAnswer(TypedDict):
+    id: Annotated[str, "What `model` takes: its name, as `provider/name` where two providers have one of that name."]
+    name: Annotated[str, "As people are shown it."]
+    provider: Annotated[str, "Who is asked for it."]
+    context_window: Annotated[int, "Tokens that a request and its answer may have together."]
+    max_output: Annotated[int, "Tokens of the longest answer, thinking included."]
+    images: Annotated[bool, "Whether it takes images."]
+    tools: Annotated[bool, "Whether it can be given tools."]
+    thinking: Annotated[bool, "Whether it can think before it answers."]
+    assistants: Annotated[list[str], "The slugs of the assistants that it can be chosen for."]
+
+
+class ModelsAnswer(TypedDict):
+    results: Annotated[list[ModelAnswer], "All on one page, an assistant's own first."]
 
 
 class ThreadList(APIView):
@@ -193,6 +214,7 @@ class ContextPreview(APIView):
                 thread_id=None if thread_id == threads.NEW else thread_id,
                 assistant=payload["assistant"],
                 blocks=user_blocks(payload["content"]),
+                model=payload["model"],
             )
         )
 
@@ -270,6 +292,29 @@ class AssistantList(APIView):
         return self.page(request, assistants, lambda page: [fill(AssistantAnswer, each) for each in page])
 
 
+class ModelList(APIView):
+    @extend_schema(responses=described(ModelsAnswer))
+    def get(self, request: Request) -> Response:
+        """The models that can be chosen for a message."""
+        offered = model_choices.choices_of_all(threads.offered_assistants())
+        choices = list(offered)
+        results: list[ModelAnswer] = [
+            {
+                "id": id,
+                "name": choice.row.label or choice.name,
+                "provider": choice.provider,
+                "context_window": choice.row.context_window,
+                "max_output": choice.row.max_output,
+                "images": choice.row.takes_images,
+                "tools": choice.takes_tools,
+                "thinking": choice.row.thinking != Model.Thinking.NONE,
+                "assistants": offered[choice],
+            }
+            for id, choice in zip(model_choices.ids_of(choices), choices, strict=True)
+        ]
+        return Response({"results": results})
+
+
 async def _start(request: Request, thread_id: str) -> OpenedReply:
     payload = valid(MessageRequest, request)
     return await replies.start(
@@ -278,6 +323,7 @@ async def _start(request: Request, thread_id: str) -> OpenedReply:
         content=payload["content"],
         client_message_id=payload["client_message_id"],
         assistant=payload["assistant"],
+        model=payload["model"],
         token=token_of(request),
     )
 

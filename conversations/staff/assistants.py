@@ -4,11 +4,12 @@ from django import forms
 from django.conf import settings
 from django.contrib import admin, messages
 from django.db import transaction
+from django.db.models import Q
 from django.http import HttpRequest
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from conversations.models import Assistant, Connection, Thread
+from conversations.models import Assistant, Connection, Model, Thread
 from conversations.providers import PROVIDERS, ProviderError, get_provider, model_catalog, model_of
 from conversations.staff import display
 from conversations.staff.base import PageAdmin, column
@@ -21,6 +22,7 @@ else:
     ModelForm = forms.ModelForm
 
 
+OFFERED_HELP = "Those that people may choose in place of its own, for one message. None: its own alone."
 MODELS = ("model", "rewriting_model", "fallback_model")
 
 
@@ -44,6 +46,21 @@ def connection_choices() -> list[tuple[str, str]]:
     return [(slug, f"{label} ({slug})" if is_active else f"{label} (switched off)") for slug, label, is_active in rows]
 
 
+def chosen_models(assistant: Assistant) -> list[int]:
+    return list(assistant.offered_models.values_list("pk", flat=True)) if assistant.pk else []
+
+
+if TYPE_CHECKING:
+    MultipleChoice = forms.ModelMultipleChoiceField[Model]
+else:
+    MultipleChoice = forms.ModelMultipleChoiceField
+
+
+class OfferedModels(MultipleChoice):
+    def label_from_instance(self, obj: Model) -> str:
+        return f"{obj.label}, {obj.provider}"
+
+
 class AssistantForm(ModelForm):
     provider = forms.ChoiceField(
         required=False,
@@ -65,10 +82,16 @@ class AssistantForm(ModelForm):
         widgets = {
             "system_prompt": forms.Textarea(attrs={"rows": 20, "class": "vLargeTextField ob-prompt"}),
             **dict.fromkeys(MODELS, ModelInput),
+            "offered_models": forms.CheckboxSelectMultiple,
         }
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        if "offered_models" in self.fields:
+            rows = Model.objects.filter(Q(is_active=True) | Q(pk__in=chosen_models(self.instance)))
+            self.fields["offered_models"] = OfferedModels(
+                rows, required=False, widget=forms.CheckboxSelectMultiple, help_text=OFFERED_HELP
+            )
         for name, id in unknown_models(self.instance).items():
             if name in self.fields:
                 note = format_html('<strong class="ob-bad">{}</strong>', assumed(self.instance, id))
@@ -85,7 +108,8 @@ class AssistantForm(ModelForm):
         if values.get("is_default") and not values.get("is_active"):
             self.add_error("is_active", "The default assistant can't be inactive: make another one the default first.")
         if not self.errors:
-            for name, problem in self.misfits(Assistant(**values)).items():
+            columns = {name: value for name, value in values.items() if name != "offered_models"}
+            for name, problem in self.misfits(Assistant(**columns)).items():
                 self.add_error(name, problem)
         return values
 
@@ -124,6 +148,7 @@ class AssistantAdmin(PageAdmin[Assistant]):
                 "fields": [
                     "provider",
                     "model",
+                    "offered_models",
                     ("max_output_tokens", "thinking_tokens"),
                     "effort",
                     "show_thinking",

@@ -51,6 +51,7 @@ OF_THE_CONTRACT = {
     "POST replies/{reply_id}/continue/",
     "GET replies/{reply_id}/events/",
     "GET assistants/",
+    "GET models/",
     "GET memories/search/",
     "GET memories/",
     "POST memories/",
@@ -178,6 +179,7 @@ async def test_answers_of_the_main_calls_are_as_the_schema_says(_shipped_assista
         (f"threads/{thread}/requests/", "PaginatedSnapshotAnswerList"),
         ("memories/", "PaginatedMemoryAnswerList"),
         ("memories/search/?q=tea", "FoundListAnswer"),
+        ("models/", "ModelsAnswer"),
         ("export/", "Book"),
         ("threads/x/", "ErrorAnswer"),
     ]:
@@ -190,6 +192,7 @@ def test_a_call_is_described_with_its_body_and_its_answers() -> None:
         ("content", True),
         ("client_message_id", False),
         ("assistant", False),
+        ("model", False),
     ]
     outer = [[field.name for field in answer.fields if "." not in field.name] for answer in call.answers]
     assert [(answer.status, answer.type) for answer in call.answers] == [("201", "ExchangeAnswer")]

@@ -6,7 +6,7 @@ import pytest
 from django.forms import model_to_dict
 from django.test import Client
 
-from conversations.models import Assistant
+from conversations.models import Assistant, Model
 from tests.conversations.factories import make_thread
 from tests.conversations.staff.conftest import StaffReader, list_url, page_url
 
@@ -76,6 +76,16 @@ def test_staff_choose_the_tools_of_an_assistant(staff: StaffReader) -> None:
     assert assistant_named("companion").tools == ["read_artifact", "search_messages"]
     errors = submit(staff, assistant_named("companion"), tools=["launch_missiles"])
     assert errors == {"tools": ["Select a valid choice. launch_missiles is not one of the available choices."]}
+
+
+def test_staff_tick_the_models_that_people_may_choose(staff: StaffReader) -> None:
+    row = Model.objects.get(name="claude-opus-5-5")
+    assert submit(staff, assistant_named("companion"), offered_models=[row.pk]) == {}
+    assert list(assistant_named("companion").offered_models.all()) == [row]
+    Model.objects.filter(pk=row.pk).update(is_active=False)
+    assert submit(staff, assistant_named("companion"), offered_models=[row.pk]) == {}
+    errors = submit(staff, assistant_named("companion"), offered_models=[0])
+    assert errors == {"offered_models": ["Select a valid choice. 0 is not one of the available choices."]}
 
 
 def test_an_unknown_provider_is_refused(staff: StaffReader) -> None:
