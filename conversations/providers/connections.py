@@ -77,6 +77,13 @@ def provider_of(row: Connection, endpoint: EndpointReader | None = None) -> Prov
     return provider
 
 
+def address_of(name: str) -> str:
+    """Where models of the provider of this name are asked, of those whose makers have price lists; else empty."""
+    if row := find(name):
+        return row.base_url or ADDRESSES[row.kind]
+    return settings.OPENAI_BASE_URL or ADDRESSES[Kind.OPENAI] if name == Kind.OPENAI else ""
+
+
 def endpoint_of(row: Connection) -> Endpoint:
     """Where the key can't be read, it is missing and the ``problem`` says so."""
     secrets, problem = Secrets(), None

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from django import forms
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpRequest
@@ -17,6 +17,7 @@ from conversations.providers.prices import price_of
 from conversations.staff import display
 from conversations.staff.base import PageAdmin, column
 from conversations.staff.model_choice import ModelInput, owners
+from conversations.staff.offered_models import add_prices
 from conversations.upkeep import hourly_figures
 
 if TYPE_CHECKING:
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
 else:
     ModelForm, PriceInline = forms.ModelForm, admin.TabularInline
 
+PRICES_FILLED_IN = (
+    "Its prices are those that the package genai-prices lists for this service. Check them against your bill."
+)
 BY_OWN_PRICES = "by OPENBOOK_PRICES"
 
 
@@ -88,6 +92,11 @@ class LanguageModelAdmin(PageAdmin[Model]):
     def save_model(self, request: HttpRequest, obj: Model, form: LanguageModelForm, change: bool) -> None:
         super().save_model(request, obj, form, change)
         transaction.on_commit(model_catalog.reread)
+
+    def save_related(self, request: HttpRequest, form: LanguageModelForm, formsets: Any, change: bool) -> None:
+        super().save_related(request, form, formsets, change)
+        if not change and not form.instance.prices.exists() and add_prices(form.instance):
+            messages.info(request, PRICES_FILLED_IN)
 
     def delete_model(self, request: HttpRequest, obj: Model) -> None:
         super().delete_model(request, obj)

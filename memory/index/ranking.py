@@ -22,7 +22,7 @@ from django.db.backends.postgresql.psycopg_any import Jsonb
 from conversations.runtime.sql_files import read_statements
 from memory.index.word_index import COMMON, SaidTurn, day_term, mentioned_day_term, role, rows_of
 from memory.language.days import Span, spans
-from memory.language.words import spellings, stems, term, words_of
+from memory.language.words import spelling_terms, stems, term, words_of
 
 MOST_WORDS = 12
 MOST_FETCHED = 400
@@ -50,7 +50,8 @@ NOTHING = 0
 """A term that no turn has."""
 
 SELF = re.compile(
-    r"\b(?:i|i'm|my|me|mine|ich|mein\w*|mir|mich|je|mon|ma|mes|moi|yo|mi|mis|io|mio|mia|eu|meu|minha|я|мой|моя|мне)\b|我"
+    r"\b(?:i|i'm|my|me|mine|ich|mein\w*|mir|mich|je|mon|ma|mes|moi|yo|mi|mis|io|mio|mia|eu|meu|minha"
+    r"|я|мой|моя|мне)\b|我"
 )
 OTHER = re.compile(
     r"\byou(?:'ve| have)? (?:\w+ )?(?:said|say|told|tell|suggest\w*|recommend\w*|mention\w*|gave|give|list\w*|wrote|explain\w*"
@@ -158,10 +159,7 @@ def misspelt(query: Query, missing: Iterable[int]) -> dict[int, Word]:
     """What the words of a query may be written as by mistake, of those that stand nowhere: term to word. Pure."""
     nowhere = {*missing}
     return {
-        term(query.user, spelling): word
-        for word in query.words
-        if word.term in nowhere
-        for spelling in spellings(word.text)
+        number: word for word in query.words if word.term in nowhere for number in spelling_terms(query.user, word.text)
     }
 
 

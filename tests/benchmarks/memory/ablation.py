@@ -40,9 +40,17 @@ class Part:
             assert piece in statement, f"{self.name}: the statement has no “{piece}”"
             statement = statement.replace(piece, instead)
         with ExitStack() as stack:
+            stack.callback(forget_stems)
             for module, name, value in [(recall, "RANKED", statement), *self.values]:
                 stack.enter_context(patch.object(module, name, value))
+            forget_stems()
             yield
+
+
+def forget_stems() -> None:
+    for function in vars(words).values():
+        if hasattr(function, "cache_clear"):
+            function.cache_clear()
 
 
 def without_other_forms(user_id: int, text: str) -> Iterator[ranking.Word]:
