@@ -26,15 +26,14 @@ OUR_ENVIRONMENT = ("PATH", "HOME", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "DYLD_LI
 """What the engine is given of ours, which holds keys."""
 
 SMALL_SAMPLING: Mapping[str, float] = {
-    "temp": 0.4,
+    "temp": 0.3,
     "top_p": 0.9,
-    "penalty_repeat": 1.2,
-    "penalty_last_n": 128,
-    "dry_multiplier": 0.8,
+    "dry_multiplier": 1.0,
     "dry_allowed_length": 4,
     "dry_penalty_last_n": 512,
 }
-"""Without such penalties the small model says one sentence again and again until its answer is full."""
+"""Without a penalty the small model says one sentence again and again until its answer is full. One on whole phrases (DRY): one
+on single words would keep it from saying what was said before."""
 SAMPLING: Mapping[str, float] = {"temp": 0.7, "top_p": 0.95, "penalty_repeat": 1.05, "penalty_last_n": 128}
 
 

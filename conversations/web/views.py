@@ -15,7 +15,7 @@ from conversations.context.wording import wording
 from conversations.errors import ThreadNotFound
 from conversations.models import Model, Thread
 from conversations.runtime.text import clean
-from conversations.web import search
+from conversations.web import answering, search
 from memory import services
 
 
@@ -56,6 +56,7 @@ def _page(user: User, thread: Thread | None) -> dict[str, Any]:
             "import_mb": settings.OPENBOOK_MAX_IMPORT_MB,
         },
         "provider": settings.OPENBOOK_PROVIDER,
+        "answers": answering.note(),
         "words": wording(),
         "zone": preferences.time_zone if preferences else None,
     }

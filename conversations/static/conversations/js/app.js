@@ -57,7 +57,7 @@ const workbench = new Workbench(
 );
 const composer = new Composer(store, page.limits.message_chars, { onSend: send, onStop: () => open.stop() });
 const connection = new ConnectionBar(byId("connection"), () => open.socket.reconnect());
-const welcome = new Welcome(byId("welcome"), page.assistants, (text) => composer.put(text));
+const welcome = new Welcome(byId("welcome"), page, (text) => composer.put(text));
 const list = new ThreadList({
   onOpen: go,
   onMenu: threadMenu,

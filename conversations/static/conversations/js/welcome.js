@@ -36,12 +36,14 @@ const EXAMPLES = [
 export class Welcome {
   /**
    * @param {HTMLElement} element
-   * @param {{slug: string, name: string, description: string}[]} assistants
+   * @param {{assistants: {slug: string, name: string, description: string}[],
+   *   answers: {long: string, command: string} | null}} page
    * @param {(text: string) => void} onExample
    */
-  constructor(element, assistants, onExample) {
+  constructor(element, { assistants, answers }, onExample) {
     this.element = element;
     this.assistants = assistants;
+    this.answers = answers;
     this.onExample = onExample;
     this.examples = h("ul", { class: "examples" });
   }
@@ -63,6 +65,7 @@ export class Welcome {
         { class: "lead" },
         "Every reply is written from a context you can open and read. Look for the book mark below it.",
       ),
+      ...(this.answers ? [this.#note()] : []),
       ...(this.assistants.length > 1 ? [this.#chooser()] : []),
       h("h3", { class: "visually-hidden" }, "Examples"),
       this.examples,
@@ -75,6 +78,12 @@ export class Welcome {
   #showExamples() {
     const examples = EXAMPLES_OF[this.assistant] ?? EXAMPLES;
     this.examples.replaceChildren(...examples.map((example) => this.#example(example)));
+  }
+
+  /** Who answers, where that is no model or a very small one, and the command that brings one. */
+  #note() {
+    const { long, command } = this.answers;
+    return h("p", { class: "answers" }, long, ...(command ? [h("code", { class: "answers-command" }, command)] : []));
   }
 
   #example({ text, hint }) {

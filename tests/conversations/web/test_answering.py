@@ -1,0 +1,54 @@
+"""The chat page says who answers where that is no model, or a very small one."""
+
+import html
+import json
+import re
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from pytest_django import Settings
+
+from conversations.runtime import local_engine
+
+pytestmark = pytest.mark.django_db
+
+
+def page_of(user: User) -> tuple[str, dict[str, Any]]:
+    (client := Client()).force_login(user)
+    text = client.get("/").content.decode()
+    found = re.search(r'<script id="page" type="application/json">(.*?)</script>', text, re.DOTALL)
+    assert found
+    return html.unescape(text), json.loads(found[1])
+
+
+def test_the_first_page_offers_the_command_that_brings_a_model(
+    user: User, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.OPENBOOK_PROVIDER = "offline"
+    for is_there, command in ((False, "make local"), (True, "")):
+        monkeypatch.setattr(local_engine, "is_ready", lambda chosen, is_there=is_there: is_there)
+        text, page = page_of(user)
+        assert page["answers"]["command"] == command
+        assert '<p class="composer-model" id="answers">Offline responder: no language model' in text
+
+
+def test_the_small_model_says_what_it_is(user: User, settings: Settings) -> None:
+    settings.OPENBOOK_PROVIDER = "local"
+    text, page = page_of(user)
+    assert "A very small model on this machine: fluent, often wrong." in text
+    assert page["answers"]["long"].startswith(
+        "SmolLM2 135M answers: a very small model on this machine, fluent, often wrong"
+    )
+
+
+def test_a_model_of_the_operators_is_named(user: User, settings: Settings) -> None:
+    settings.OPENBOOK_PROVIDER, settings.OPENBOOK_LOCAL_MODEL = "local", "/models/Mine 8B.gguf"
+    assert "mine-8b, on this machine." in page_of(user)[0]
+
+
+def test_nothing_is_said_of_others(user: User, settings: Settings) -> None:
+    settings.OPENBOOK_PROVIDER = "anthropic"
+    text, page = page_of(user)
+    assert (page["answers"], "composer-model" in text) == (None, False)
