@@ -33,7 +33,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['order', 'label'],
-                'constraints': [models.CheckConstraint(condition=models.Q(('slug__in', ('anthropic', 'claude_cli', 'local', 'offline', 'openai')), _negated=True), name='connection_slug_free', violation_error_message='Choose another name: anthropic, claude_cli, local, offline, openai are configured by the environment.')],
+                'constraints': [models.CheckConstraint(condition=models.Q(models.Q(('slug', 'anthropic'), _negated=True), models.Q(('slug', 'claude_cli'), _negated=True), models.Q(('slug', 'local'), _negated=True), models.Q(('slug', 'offline'), _negated=True), models.Q(('slug', 'openai'), _negated=True)), name='connection_slug_free', violation_error_message='Choose another name: anthropic, claude_cli, local, offline, openai are configured by the environment.')],
             },
         ),
     ]

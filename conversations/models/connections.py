@@ -65,7 +65,7 @@ class Connection(models.Model):
         ordering = ["order", "label"]
         constraints = [
             models.CheckConstraint(
-                condition=~Q(slug__in=RESERVED),
+                condition=Q(*(~Q(slug=name) for name in RESERVED)),  # a list would be dumped otherwise than made
                 name="connection_slug_free",
                 violation_error_message=f"Choose another name: {', '.join(RESERVED)} are configured by the environment.",
             ),
