@@ -27,8 +27,8 @@ from conversations import replies
 from conversations.context import known, token_calibration
 from conversations.models import Assistant, ModelPrice
 from conversations.models import Model as LanguageModel
+from conversations.providers import circuit_breaker, model_catalog
 from conversations.providers import connections as connection_rows
-from conversations.providers import model_catalog
 from conversations.runtime import db, rate_counters
 from memory.backends import get_backend
 from memory.backends.calling import started
@@ -173,6 +173,13 @@ def _patience(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
 def _uncounted() -> None:
     """Who signs in with a wrong password in one test is not kept waiting for it in the next."""
     rate_counters.HERE.clear()
+
+
+@pytest.fixture(autouse=True)
+def _closed_circuits() -> None:
+    """A service that fails in one test is asked again in the next."""
+    for breaker in list(circuit_breaker.BREAKERS):
+        breaker.circuit = circuit_breaker.Circuit()
 
 
 @pytest.fixture(autouse=True)

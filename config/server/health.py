@@ -1,6 +1,7 @@
 """Whether a reply could be given, and stored, right now."""
 
 import asyncio
+import math
 import time
 from dataclasses import dataclass
 
@@ -9,6 +10,7 @@ from django.db import Error, connection, transaction
 from django.http import HttpRequest, JsonResponse
 
 from conversations.providers import ProviderError, get_provider
+from conversations.providers.circuit_breaker import resting
 from conversations.runtime.db import in_database
 from conversations.runtime.redis_client import unreachable, waiting
 
@@ -45,8 +47,14 @@ last_write = LastWrite()
 
 
 async def health(request: HttpRequest) -> JsonResponse:
-    """200 when a reply could be given and stored, else 503. A Redis that is away slows readers down but stops no reply."""
-    checks = {"database": await _database(), "provider": await asyncio.to_thread(_provider), "redis": await _redis()}
+    """200 when a reply could be given and stored, else 503. A Redis that is away slows readers down but stops no reply.
+    Nor does a provider that is not asked just now make it 503: other processes do no better, and all but a reply works."""
+    checks = {
+        "database": await _database(),
+        "provider": await asyncio.to_thread(_provider),
+        "redis": await _redis(),
+        "circuits": _circuits(),
+    }
     well = checks["database"] == checks["provider"] == "ok"
     return JsonResponse({"status": "ok" if well else "unavailable", "checks": checks}, status=200 if well else 503)
 
@@ -84,6 +92,11 @@ def _provider() -> str:
     except ProviderError as error:
         obstacle = error
     return obstacle.message if obstacle else "ok"
+
+
+def _circuits() -> str:
+    waits = [f"{name} is asked again in {math.ceil(seconds)} s" for name, seconds in resting().items()]
+    return f"open: {', '.join(waits)}" if waits else "ok"
 
 
 async def _redis() -> str:

@@ -292,6 +292,10 @@ class Provider(ABC):
         """What keeps it from answering, as far as that can be told without asking it."""
         return None
 
+    def wait(self) -> float:
+        """The seconds for which this process does not ask it, as it did not answer the last times; 0 where it is asked."""
+        return 0.0
+
     def program(self) -> Mapping[str, object] | None:
         """What ``render`` needs beside the context, for example the program that stands between it and its model. It is
         recorded with the request, so that the request can be rendered again; ``adds_tokens`` in it count as the request's."""

@@ -19,6 +19,7 @@ from django.conf import settings
 
 from conversations.providers import usable_key
 from conversations.providers.base import Payload, Program, Provider, ProviderError, ProviderEvent
+from conversations.providers.circuit_breaker import CircuitBreaker
 from conversations.providers.claude import default_model
 from conversations.providers.claude_cli_output import Output
 from conversations.providers.claude_cli_process import Files, prepared, running
@@ -50,6 +51,12 @@ class ClaudeCliProvider(Provider):
     calls_tools = False
     marks_cache = False  # the CLI sets its own marks
     default_model = staticmethod(default_model)
+
+    def __init__(self) -> None:
+        self.breaker = CircuitBreaker(self.name)
+
+    def wait(self) -> float:
+        return self.breaker.wait()
 
     def obstacle(self) -> ProviderError | None:
         """Asks a program that it has not met for its version, which takes a moment."""
@@ -104,6 +111,12 @@ class ClaudeCliProvider(Provider):
         }
 
     async def stream(self, payload: Payload, *, seconds: float = math.inf) -> AsyncGenerator[ProviderEvent]:
+        call = self._call(payload, seconds)
+        async with aclosing(self.breaker.guard(tuple(own_environment().items()), call)) as events:
+            async for event in events:
+                yield event
+
+    async def _call(self, payload: Payload, seconds: float) -> AsyncGenerator[ProviderEvent]:
         deadline, output = Deadline(seconds), Output()
         try:
             async with aclosing(answered(payload, output, deadline)) as events:

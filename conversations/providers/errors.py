@@ -19,6 +19,9 @@ SENTENCES: dict[str, tuple[bool, str]] = {
 }
 """By code: whether the same again can help, and what the person chatting reads."""
 
+DOWN = frozenset(code for code, row in ROWS.items() if "down" in row)
+"""What says that the service is away, where it comes before any content."""
+
 BY_TYPE, BY_STATUS, BY_WORD = (
     {name: code for code, row in ROWS.items() for name in row.get(kind, ())} for kind in ("types", "statuses", "words")
 )

@@ -15,6 +15,7 @@ import httpx2
 
 from conversations.providers import usable_key
 from conversations.providers.base import Payload, Provider, ProviderError, ProviderEvent
+from conversations.providers.circuit_breaker import CircuitBreaker
 from conversations.providers.deadline import LONGEST_WAIT_SECONDS, Deadline, reported
 from conversations.providers.endpoints import Endpoint, EndpointReader
 from conversations.providers.errors import StreamError, provider_error
@@ -36,6 +37,7 @@ class HttpProvider[C: Client](Provider):
 
     def __init__(self, endpoint: EndpointReader, *, name: str) -> None:
         self.name = name
+        self.breaker = CircuitBreaker(name)
         self._endpoint = endpoint
         self._clients: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[tuple[str, ...], AsyncGenerator[C]]] = (
             WeakKeyDictionary()
@@ -44,8 +46,18 @@ class HttpProvider[C: Client](Provider):
     def obstacle(self) -> ProviderError | None:
         return obstacle_of(self._endpoint())
 
+    def wait(self) -> float:
+        return self.breaker.wait()
+
     async def stream(self, payload: Payload, *, seconds: float = math.inf) -> AsyncGenerator[ProviderEvent]:
-        deadline, endpoint = Deadline(seconds, first_token_seconds=self.first_token_seconds), self._endpoint()
+        endpoint = self._endpoint()
+        calls = self._attempts(endpoint, payload, seconds)
+        async with aclosing(self.breaker.guard(endpoint.cache_key, calls)) as events:
+            async for event in events:
+                yield event
+
+    async def _attempts(self, endpoint: Endpoint, payload: Payload, seconds: float) -> AsyncGenerator[ProviderEvent]:
+        deadline = Deadline(seconds, first_token_seconds=self.first_token_seconds)
         for backoff in (*BACKOFF_SECONDS, None):
             try:
                 async with aclosing(self._attempt(endpoint, payload, deadline)) as events:
