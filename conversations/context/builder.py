@@ -1,5 +1,6 @@
 """What a model request is given: gather, filter, window, fit, assemble. Reads, never writes (requirement C2)."""
 
+import copy
 import time
 import uuid
 from collections.abc import Mapping, Sequence
@@ -155,6 +156,7 @@ class RecordedInputs:
     allowance: OutputAllowance | None
     program: Section | None
     base: str = ""
+    """The system prompt as it was sent; empty where another model is asked."""
     factor: Factor | None = None
     lifetime: Lifetime | None = None
 
@@ -206,9 +208,11 @@ def build_context(
     cleared away, if the thread ever was.
     """
     watch = Stopwatch()
-    memory = assistant.uses_memory and remembers
     model = options.model or model_of(assistant, provider)
     row = model_catalog.get(provider.name, model)
+    if not (row.uses_memory or (recorded and recorded.base)):
+        assistant = _with_the_conversation_alone(assistant)
+    memory = assistant.uses_memory and remembers
     base = (recorded.base if recorded else "") or row.system_prompt or assistant.system_prompt
     parts = Parts(
         program=recorded.program if recorded and recorded.program else program_section(provider.program()),
@@ -452,6 +456,13 @@ def rewriting_context(context: Context, *, assistant: Assistant, provider: Provi
         ),
         timings_ms=watch.laps(),
     )
+
+
+def _with_the_conversation_alone(assistant: Assistant) -> Assistant:
+    """A copy for a model that nothing else is any use to."""
+    alone = copy.copy(assistant)
+    alone.uses_memory, alone.rewriting = False, Assistant.Rewriting.OFF
+    return alone
 
 
 def _lifetime(row: Model, history: Sequence[Turn], newest_at: datetime, prefix_tokens: int) -> Lifetime:

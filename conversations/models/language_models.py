@@ -53,6 +53,11 @@ class Model(models.Model):
     small_model = models.CharField(
         max_length=80, blank=True, help_text="The model that writes notes and queries beside it; empty: itself."
     )
+    uses_memory = models.BooleanField(
+        default=True,
+        help_text="Off: it is given the conversation alone, without memory, recall or contextualised queries, because it is "
+        "too small to tell them from what was said.",
+    )
     system_prompt = models.TextField(
         blank=True,
         help_text="Given to it in place of the assistants' own, where it is too small to follow them. Empty: theirs.",

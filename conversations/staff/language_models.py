@@ -81,7 +81,10 @@ class LanguageModelAdmin(PageAdmin[Model]):
             "How it thinks",
             {"fields": ["thinking", "thinks_unasked", "thinking_off", "efforts", "default_effort"]},
         ),
-        ("What it is used with", {"fields": [("takes_tools", "takes_images"), "small_model", "system_prompt"]}),
+        (
+            "What it is used with",
+            {"fields": [("takes_tools", "takes_images"), "small_model", "uses_memory", "system_prompt"]},
+        ),
     ]
 
     factor = column("token factor", "token_factor", "{:.2f}".format, sort="token_factor")

@@ -17,7 +17,7 @@ from conversations import replies
 from conversations.context import replay, snapshots, token_calibration
 from conversations.context.fitting import GO_ON_WORDS
 from conversations.models import Assistant, ContextSnapshot, Message, Model, Reply
-from conversations.providers import get_provider, model_of
+from conversations.providers import get_provider, model_catalog, model_of
 from conversations.providers.base import Payload, ProviderError
 from conversations.providers.local_model import SMALL_MODEL, served_model
 from conversations.replies.events import Event
@@ -27,6 +27,7 @@ from conversations.runtime.local_engine import EngineAddress
 from tests.conversations.context.corpus import corpus
 from tests.conversations.rest.client import Api
 from tests.local_model import engine_in, ready
+from tests.memory.factories import make_memory
 from tests.waiting import until
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("engine")]
@@ -152,6 +153,28 @@ async def test_a_fact_told_in_passing_is_in_the_request_two_turns_later(user: Us
     assert [message["role"] for message in messages] == ["user", "assistant", "user", "assistant", "user"]
     assert [texts_in(message)[0] for message in messages[::2]] == asked
     assert request.usage["cache_read_input_tokens"] > request.usage["input_tokens"], "the engine has read most before"
+
+
+async def test_the_small_model_is_given_the_conversation_alone(user: User, local_model: EngineAddress) -> None:
+    """Another model would be given the note, what was said in the other thread, and what the question refers to."""
+    await answers_take(FEW)
+    await in_database(make_memory)(user, "Has a dog named Bello.")
+    for text in ("Who was Ada Lovelace?", "Tell me of my dog and of Ada Lovelace.", "who was her father?"):
+        opened = await replies.start(user=user, thread_id=None, content=text)
+        await ended(opened)
+    opened = await replies.start(user=user, thread_id=opened.thread.id, content="and her mother?")
+    await ended(opened)
+    request = await request_of(opened)
+    messages = (await sent_in(request))["messages"]
+    assert [texts_in(message)[1:] for message in messages] == [[], [], []]
+    assert [section.name for section in snapshots.sections_of(request)] == ["base"]
+    assert await in_database(is_remade)(request)
+    await Model.objects.filter(provider="local").aupdate(uses_memory=True)
+    model_catalog.reread()
+    opened = await replies.start(user=user, thread_id=opened.thread.id, content="and my dog?")
+    await ended(opened)
+    assert "Bello" in json.dumps(await sent_in(await request_of(opened)))
+    assert await in_database(is_remade)(request), "what was sent is recorded, whatever the model is given now"
 
 
 async def test_two_replies_are_written_at_once(user: User, other_user: User, local_model: EngineAddress) -> None:
