@@ -65,6 +65,7 @@ class Context:
     budget: Budget
     factor: Factor = PLAIN
     fallback_for: str = ""
+    fallback_cause: str = ""
     items: Sequence[SourceItem] = ()
     recalled: Sequence[SourceItem] = ()
     problems: Sequence[Problem] = ()
@@ -142,6 +143,7 @@ class BuildInputs:
     problems: Sequence[Problem]
     rewriting: Rewriting
     fallback_for: str = ""
+    fallback_cause: str = ""
     begins_after: int = 0
 
 
@@ -319,6 +321,7 @@ def build_context(
         ],
         rewriting=query,
         fallback_for=options.fallback_for,
+        fallback_cause=options.fallback_cause,
         begins_after=begins_after,
     )
     # What the reply thought before is bound to another request than this one.
@@ -409,6 +412,7 @@ def _assembled(inputs: BuildInputs, whole: Parts, watch: Stopwatch, budget: Budg
         recalled=[item.in_model_tokens(inputs.factor) if parts.additions else item.left_out() for item in beside],
         problems=inputs.problems,
         fallback_for=inputs.fallback_for,
+        fallback_cause=inputs.fallback_cause,
         rewriting=inputs.rewriting,
         cache=cache,
         payload=payload,

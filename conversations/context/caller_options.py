@@ -15,9 +15,9 @@ class CallerOptions:
     """``instructions`` stand after the assistant's own. ``max_tokens`` can only lower what the assistant may say.
 
     ``model`` is asked in place of the assistant's, at ``provider`` where that is not the assistant's either; ``fallback_for``
-    is the one that declined. ``least_output`` are the tokens
-    that it may write and think at least, after it thought for too long; ``most_input`` those that it is given at most, after
-    it could not take more. ``rounds`` are what the reply said and did before, where it goes on.
+    is the one that did not answer, ``fallback_cause`` the code of why. ``least_output`` are the tokens that it may write and
+    think at least, after it thought for too long; ``most_input`` those that it is given at most, after it could not take
+    more. ``rounds`` are what the reply said and did before, where it goes on.
     """
 
     instructions: str = ""
@@ -25,6 +25,7 @@ class CallerOptions:
     model: str = ""
     provider: str = ""
     fallback_for: str = ""
+    fallback_cause: str = ""
     least_output: int = 0
     most_input: int | None = None
     rounds: Sequence[Section] = ()

@@ -270,6 +270,7 @@ def _settings(
         options=CallerOptions(
             instructions=known.get(INSTRUCTIONS, ""),
             fallback_for=first.fallback_for,
+            fallback_cause=first.fallback_cause,
             rounds=[said_section(part.name, started.texts[part.sha256]) for part in _said_sections(first)],
         ),
     )

@@ -28,6 +28,7 @@ from conversations.context.token_estimate import text_of
 from conversations.context.windowing import Turn, TurnRun
 from conversations.models import ContextSnapshot, Message
 from conversations.providers.base import Payload, Usage
+from conversations.providers.errors import words_instead
 from conversations.runtime.shapes import fill
 
 NEAR = 20
@@ -91,6 +92,8 @@ def account(snapshot: ContextSnapshot, material: Material, near: Iterable[Messag
         "provider": snapshot.provider,
         "model": snapshot.model,
         "fallback_for": snapshot.fallback_for or None,
+        "fallback_cause": snapshot.fallback_cause or None,
+        "fallback_text": words_instead(snapshot.fallback_cause) if snapshot.fallback_for else None,
         "max_tokens": snapshot.max_tokens,
         "thinking": fill(ThinkingAnswer, snapshots.thinking_of(snapshot)),
         "digest": bytes(snapshot.digest).hex(),

@@ -168,7 +168,11 @@ class SnapshotAnswer(TypedDict):
     created_at: Annotated[datetime, "When it was recorded, before the model was called."]
     provider: Annotated[str, "`anthropic`, `openai`, `claude_cli` or `offline`."]
     model: Annotated[str, "The provider's name of the model."]
-    fallback_for: Annotated[str | None, "The model that declined, where this one was asked in its place."]
+    fallback_for: Annotated[str | None, "The model that did not answer, where this one was asked in its place."]
+    fallback_cause: Annotated[
+        str | None, "The code of why it did not: `refused`, `unreachable`, `overloaded` and others."
+    ]
+    fallback_text: Annotated[str | None, "Why, after its name: `could not be reached`."]
     max_tokens: Annotated[int, "Most tokens of its answer and of thinking together."]
     thinking: Annotated[ThinkingAnswer, "How it thinks."]
     digest: Annotated[str, "SHA-256 of the request as canonical JSON."]

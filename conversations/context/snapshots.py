@@ -82,6 +82,7 @@ def draft(context: Context) -> ContextSnapshot:
         model=context.model,
         max_tokens=context.max_tokens,
         fallback_for=context.fallback_for,
+        fallback_cause=context.fallback_cause,
         thinking=thinking.pack(context.thinking),
         digest=digest(context.payload),
         budget=context.budget.total_tokens,

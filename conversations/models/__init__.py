@@ -1,6 +1,6 @@
 from conversations.models.accesses import ContentAccess
 from conversations.models.accounts import AccountDeletion
-from conversations.models.assistants import Assistant
+from conversations.models.assistants import Assistant, Fallback
 from conversations.models.connections import Connection
 from conversations.models.language_models import Effort, Model, ModelPrice, TokenFactor
 from conversations.models.limits import Allowance, UserLimits
@@ -20,6 +20,7 @@ __all__ = [
     "ContextBlock",
     "ContextSnapshot",
     "Effort",
+    "Fallback",
     "Message",
     "Model",
     "ModelPrice",

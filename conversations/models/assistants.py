@@ -49,7 +49,9 @@ class Assistant(models.Model):
         max_length=80, blank=True, help_text="Offered where the model declines to answer. Empty: none."
     )
     fallback_automatic = models.BooleanField(
-        default=False, help_text="The fallback model answers at once where the model declines, without a click."
+        default=False,
+        help_text="Where the model declines, the fallback model answers at once, or else the first of the list below, "
+        "without a click.",
     )
     history_tokens_high = models.PositiveIntegerField(
         default=3_000, help_text="History never takes more than this many tokens."
@@ -113,3 +115,25 @@ class Assistant(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+
+class Fallback(models.Model):
+    """Who is asked in place of an assistant's model where that can't be reached, is overloaded or refuses to be asked."""
+
+    assistant = models.ForeignKey(Assistant, models.CASCADE, related_name="fallbacks")
+    order = models.PositiveSmallIntegerField(default=0, help_text="The lowest is asked first.")
+    provider = models.CharField(max_length=40)
+    model = models.CharField(max_length=80, blank=True, help_text="Empty: the provider's default model.")
+
+    class Meta:
+        ordering = ["order", "id"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["assistant", "provider", "model"],
+                name="fallback_once",
+                violation_error_message="This model is in the list already.",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.model or 'default model'} ({self.provider})"

@@ -94,7 +94,14 @@ class ContextSnapshot(models.Model):
         blank=True,
         default="",
         db_default="",
-        help_text="The model that declined, where this one answers in its place.",
+        help_text="The model that declined or could not be asked, where this one answers in its place.",
+    )
+    fallback_cause = models.CharField(
+        max_length=40,
+        blank=True,
+        default="",
+        db_default="",
+        help_text="The code of what kept that model from answering. Empty in older records: it declined.",
     )
     digest = models.BinaryField(max_length=32, help_text="SHA-256 of the request as canonical JSON.")
     budget = models.PositiveIntegerField()
@@ -146,6 +153,7 @@ class ContextSnapshot(models.Model):
         # found by their ids, which are ordered by time; the rare ones among a million by summaries of the table's pages.
         indexes = [
             models.Index(fields=["thread", "created_at"], name="snapshot_by_thread"),
+            models.Index(fields=["id"], name="snapshot_of_fallback", condition=Q(fallback_for__gt="")),
             SummaryIndex(
                 OpClass("model", name=BLOOM),
                 OpClass("purpose", name=BLOOM),

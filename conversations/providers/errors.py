@@ -22,6 +22,9 @@ SENTENCES: dict[str, tuple[bool, str]] = {
 DOWN = frozenset(code for code, row in ROWS.items() if "down" in row)
 """What says that the service is away, where it comes before any content."""
 
+ELSEWHERE = frozenset({"misconfigured", *(code for code, row in ROWS.items() if "instead" in row)})
+"""What says nothing against the request: before any content, another model may be asked."""
+
 BY_TYPE, BY_STATUS, BY_WORD = (
     {name: code for code, row in ROWS.items() for name in row.get(kind, ())} for kind in ("types", "statuses", "words")
 )
@@ -57,6 +60,12 @@ def provider_error(
     if "with_detail" in ROWS[code] and isinstance(detail, str) and detail:
         sentence += f" It says: “{shortened(without(secrets, detail), LONGEST_DETAIL)}”"
     return ProviderError(code, sentence, retryable=retryable, status=status, retry_after=retry_after)
+
+
+def words_instead(cause: str) -> str:
+    """What kept a model from answering, after its name, where another one was asked in its place."""
+    words: str = ROWS.get(cause or "refused", {}).get("instead", "could not be asked")
+    return words
 
 
 def code_for_status(status: int) -> str:

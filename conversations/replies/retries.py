@@ -36,7 +36,8 @@ def after(before: Reply, options: CallerOptions, model: str = "") -> CallerOptio
     last = before.snapshots.exclude(purpose=ContextSnapshot.Purpose.REWRITE).order_by("-round").first()
     declined = last is not None and last.stop_reason == refusals.STOP_REASON
     answered = (last.provider, last.model) if last else own
-    if declined or not last:
+    stood_in = last is not None and last.fallback_cause not in {"", refusals.CODE}
+    if declined or stood_in or not last:
         answered = next((each for each in offered if each[1] == before.model), own)
     chosen = _named(model, offered) if model else answered if answered in offered else own
     asked_elsewhere = chosen[0] if chosen[0] != provider else ""
@@ -44,10 +45,13 @@ def after(before: Reply, options: CallerOptions, model: str = "") -> CallerOptio
     if last is None:
         return options
     if declined:
-        return replace(options, fallback_for=last.model if last.model != chosen[1] and chosen == fallback else "")
+        other = last.model if last.model != chosen[1] and chosen == fallback else ""
+        return replace(options, fallback_for=other, fallback_cause=refusals.CODE if other else "")
+    goes_on = (last.provider, last.model) == chosen and not stood_in
     return replace(
         options,
-        fallback_for=last.fallback_for if (last.provider, last.model) == chosen else "",
+        fallback_for=last.fallback_for if goes_on else "",
+        fallback_cause=last.fallback_cause if goes_on else "",
         least_output=MORE * last.max_tokens if code_of(before) == OUT_OF_ROOM else 0,
         most_input=less_than(last.total_tokens) if last.stop_reason == WINDOW_EXCEEDED else None,
     )

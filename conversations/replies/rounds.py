@@ -32,7 +32,7 @@ from conversations.providers.base import (
 )
 from conversations.providers.errors import provider_error
 from conversations.providers.request_parts import in_messages_api
-from conversations.replies import model_requests, outcomes, retries
+from conversations.replies import fallbacks, model_requests, outcomes, retries
 from conversations.replies.closing import end_request
 from conversations.replies.journal import LiveReply
 from conversations.replies.model_requests import OpenedReply, Recorded
@@ -83,6 +83,7 @@ class ReplyRun:
     def __init__(self, live: LiveReply, opened: OpenedReply) -> None:
         self.live, self.opened, self.options = live, opened, opened.options
         self.transcript = live.transcript
+        self.asked: set[fallbacks.ModelPlace] = set()
         self.snapshot: ContextSnapshot
         self.context: Context
 
@@ -94,7 +95,7 @@ class ReplyRun:
         while True:
             self._tell_of_request()
             answered = await self._ask()
-            if anew := self._anew(answered):
+            if anew := self._anew(answered) or await self._elsewhere(answered):
                 outcome, self.options = anew
                 self.transcript.drop_round()
                 await self._next(model_requests.build_anew, outcome, self.opened, self.context, self.options)
@@ -177,11 +178,12 @@ class ReplyRun:
                 "provider": context.provider,
                 "model": context.model,
                 "fallback_for": context.fallback_for or None,
+                "fallback_cause": context.fallback_cause or None,
             }
             live.append("reply.started", started)
 
     async def _ask(self) -> Finished | ProviderError:
-        """How the call ended, also where the request was too large for the model. Raises every other ``ProviderError``."""
+        """How the call ended, be it with an error of the provider's."""
         context = self.context
         try:
             check(
@@ -198,8 +200,6 @@ class ReplyRun:
                 raise
             return provider_error(retries.TOO_LARGE)  # what can't be left out takes more than the model does
         except ProviderError as error:
-            if error.code != retries.TOO_LARGE:
-                raise
             return error
 
     async def _stream(self) -> Finished:
@@ -269,16 +269,34 @@ class ReplyRun:
             if other in ("", context.model) or options.fallback_for:
                 return None
             return failed(outcomes.refusal(answered)), replace(
-                options, model=other, provider="", fallback_for=context.model
+                options, model=other, provider="", fallback_for=context.model, fallback_cause=refusals.CODE
             )
         if isinstance(answered, Finished):
             if answered.stop_reason != retries.WINDOW_EXCEEDED:
                 return None
             answered = provider_error(retries.TOO_LARGE)
-        if options.most_input is not None:
+        if answered.code != retries.TOO_LARGE or options.most_input is not None:
             return None
         less = retries.less_than(context.model_tokens)
         return failed(outcomes.model_error(answered)), replace(options, most_input=less)
+
+    async def _elsewhere(self, answered: Finished | ProviderError) -> tuple[Outcome, CallerOptions] | None:
+        """How the request ended, and the options with which the next of the assistant's list is asked: where the model could
+        not be asked, or declined and staff want another one to answer then, as long as readers have seen nothing."""
+        assistant, context = self.opened.thread.assistant, self.context
+        cause = fallbacks.cause_of(answered, assistant)
+        if not cause or not fallbacks.is_unheard(self.live.call, self.transcript):
+            return None
+        self.asked.add(fallbacks.ModelPlace(context.provider, context.model))
+        place = await in_database(fallbacks.next_place)(assistant, self.asked)
+        if place is None:
+            return None
+        log.warning("fallback", extra={"reply": str(self.live.id), "cause": cause, "provider": place.provider})
+        error = outcomes.model_error(answered) if isinstance(answered, ProviderError) else outcomes.refusal(answered)
+        options = replace(self.options, provider=place.provider, model=place.model, least_output=0, most_input=None)
+        if not options.fallback_for:  # the first one is told of, also where the next can't answer either
+            options = replace(options, fallback_for=context.model, fallback_cause=cause)
+        return failed(error), options
 
     async def _run_tools(self, finished: Finished) -> Sequence[Section]:
         """Run the tools that the model called. Returns what was said and done, where the reply goes on."""

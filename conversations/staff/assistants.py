@@ -9,7 +9,7 @@ from django.http import HttpRequest
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from conversations.models import Assistant, Connection, Model, Thread
+from conversations.models import Assistant, Connection, Fallback, Model, Thread
 from conversations.providers import PROVIDERS, ProviderError, get_provider, model_catalog, model_of
 from conversations.staff import display
 from conversations.staff.base import PageAdmin, column
@@ -18,8 +18,11 @@ from conversations.tools import registered
 
 if TYPE_CHECKING:
     ModelForm = forms.ModelForm[Assistant]
+    FallbackModelForm = forms.ModelForm[Fallback]
+    Inline = admin.TabularInline[Fallback, Assistant]
 else:
-    ModelForm = forms.ModelForm
+    ModelForm = FallbackModelForm = forms.ModelForm
+    Inline = admin.TabularInline
 
 
 OFFERED_HELP = "Those that people may choose in place of its own, for one message. None: its own alone."
@@ -130,9 +133,31 @@ class AssistantForm(ModelForm):
         self.instance.is_default = chosen
 
 
+class FallbackForm(FallbackModelForm):
+    provider = forms.ChoiceField(
+        choices=lambda: [("", "Choose one"), *((name, name) for name in PROVIDERS), *connection_choices()]
+    )
+
+    class Meta:
+        model = Fallback
+        exclude: list[str] = []
+        widgets = {"model": ModelInput}
+
+
+class FallbackInline(Inline):
+    """Asked in this order where the model above can't be reached, is overloaded or refuses the key."""
+
+    model = Fallback
+    form = FallbackForm
+    fields = ["order", "provider", "model"]
+    extra = 0
+    verbose_name_plural = "asked instead, where its model can't be reached, is overloaded or takes no key of ours"
+
+
 @admin.register(Assistant)
 class AssistantAdmin(PageAdmin[Assistant]):
     form = AssistantForm
+    inlines = [FallbackInline]
     list_display = ["name", "slug", "provider_name", "model_name", "total", "is_default", "is_active", "threads"]
     search_fields = ["name", "slug"]
     prepopulated_fields = {"slug": ["name"]}

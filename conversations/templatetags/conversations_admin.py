@@ -4,6 +4,7 @@ from django import template
 from django.utils.safestring import SafeString
 
 from conversations.models import ContextSnapshot, Reply
+from conversations.providers.errors import words_instead
 from conversations.staff import display
 
 register = template.Library()
@@ -19,6 +20,9 @@ for show in (
     display.purpose,
 ):
     register.filter(show.__name__, show)
+
+
+register.filter("instead", words_instead)
 
 
 @register.filter

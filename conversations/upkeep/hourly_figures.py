@@ -2,7 +2,8 @@
 
 ``figures`` are numbers by name: ``status completed`` and so on; the sums of what was reported and billed, as ``input``,
 ``output``, ``cache_read``, ``cache_write`` and ``cache_write_hour``, each token once, and ``reported`` for how many requests;
-``recalled`` and ``troubled`` for requests with something recalled, or without a source that failed; ``over_budget``;
+``recalled`` and ``troubled`` for requests with something recalled, or without a source that failed; ``fallback`` for
+those asked in place of another model; ``over_budget``;
 ``left_out fulfilled_artifact`` for turns by reason; ``first_token 31`` and ``took 31`` for requests by the bin of ``BINS`` that
 their milliseconds fall into.
 """

@@ -12,7 +12,7 @@ WITH request AS MATERIALIZED (
            NOT (snapshot.stop_reason = %(refusal)s AND coalesce(output, 0) = 0
                 AND coalesce(snapshot.stop_details ->> 'category', '') = ANY(%(free)s)) AS billed,
            (snapshot.recalled IS NOT NULL)::int AS recalled,
-           (snapshot.problems IS NOT NULL)::int AS troubled,
+           (snapshot.problems IS NOT NULL)::int AS troubled, (snapshot.fallback_for > '')::int AS fallback,
            (snapshot.total_tokens > snapshot.budget AND snapshot.purpose IN ('reply', 'artifact'))::int AS over_budget,
            width_bucket(first_token_ms, %(bins)s::int[]) AS first_token,
            width_bucket((extract(epoch FROM snapshot.ended_at - snapshot.created_at) * 1000)::int, %(bins)s::int[]) AS took
@@ -48,12 +48,12 @@ WITH request AS MATERIALIZED (
                sum(output) FILTER (WHERE billed) AS output, sum(cache_read) FILTER (WHERE billed) AS cache_read,
                sum(cache_write) FILTER (WHERE billed) AS cache_write,
                sum(cache_write_hour) FILTER (WHERE billed) AS cache_write_hour, sum(recalled) AS recalled,
-               sum(troubled) AS troubled, sum(over_budget) AS over_budget
+               sum(troubled) AS troubled, sum(fallback) AS fallback, sum(over_budget) AS over_budget
         FROM request GROUP BY hour, assistant_id, provider, model, above
     ) AS summed, LATERAL (VALUES
         ('reported', reported), ('input', input), ('output', output), ('cache_read', cache_read),
         ('cache_write', cache_write), ('cache_write_hour', cache_write_hour), ('recalled', recalled),
-        ('troubled', troubled), ('over_budget', over_budget)
+        ('troubled', troubled), ('fallback', fallback), ('over_budget', over_budget)
     ) AS sums(name, number) WHERE number > 0
 )
 SELECT hour, assistant_id, provider, model, above, jsonb_object_agg(name, number) AS figures FROM counted GROUP BY hour, assistant_id, provider, model, above

@@ -9,10 +9,20 @@ from django.db.models import F, Q, QuerySet
 from conversations.errors import ErrorObject, OpenbookError, describe
 from conversations.models import ContextSnapshot, Message, Reply, Thread
 from conversations.providers import refusals
+from conversations.providers.errors import words_instead
 from conversations.runtime.shapes import Id, Slug, Time, fill
 from conversations.wire import endings
 
-REQUEST_FIELDS = ("id", "reply_id", "message_history_count", "total_tokens", "model", "fallback_for", "stop_details")
+REQUEST_FIELDS = (
+    "id",
+    "reply_id",
+    "message_history_count",
+    "total_tokens",
+    "model",
+    "fallback_for",
+    "fallback_cause",
+    "stop_details",
+)
 """Of a snapshot, for ``reply_object``."""
 
 
@@ -43,7 +53,11 @@ class ReplyAnswer(TypedDict):
     ]
     fallback_model: Annotated[str | None, "The model that may be asked in place of the one that declined."]
     model: Annotated[str | None, "The model that was asked; null: not known yet."]
-    fallback_for: Annotated[str | None, "The model that declined, where this one was asked in its place."]
+    fallback_for: Annotated[str | None, "The model that did not answer, where this one was asked in its place."]
+    fallback_cause: Annotated[
+        str | None, "The code of why it did not: `refused`, `unreachable`, `overloaded` and others."
+    ]
+    fallback_text: Annotated[str | None, "For people: who answered in whose place, and why."]
     continues: Annotated[
         Id | None, "The reply that was cut short and that this one goes on with: its text comes first."
     ]
@@ -148,6 +162,8 @@ def reply_object(reply: Reply, request: ContextSnapshot | None = None, *, fallba
         fallback_model=other or None,
         model=(request.model if request else reply.model) or None,
         fallback_for=(request.fallback_for if request else "") or None,
+        fallback_cause=(request.fallback_cause if request else "") or None,
+        fallback_text=_fallback_text(request) if request and request.fallback_for else None,
         continues=reply.continues_id,
         request=request and request.id,
         message_history_count=request and request.message_history_count,
@@ -187,6 +203,11 @@ def _refusal(reply: Reply, request: ContextSnapshot | None) -> RefusalAnswer:
     details = request.stop_details if request else None
     words = reply.error["message"] if reply.error else refusals.sentence(details, begun=True)
     return {"category": refusals.category_of(details), "message": words}
+
+
+def _fallback_text(request: ContextSnapshot) -> str:
+    """Who was asked in whose place, and why."""
+    return f"Asked of {request.model}: {request.fallback_for} {words_instead(request.fallback_cause)}."
 
 
 def _answering() -> QuerySet[ContextSnapshot]:

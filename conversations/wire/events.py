@@ -50,11 +50,12 @@ class ContextBuiltData(TypedDict):
 
 
 class ReplyStartedData(TypedDict):
-    """The model has been asked. Once more where it declined and another one is asked in its place."""
+    """The model has been asked. Once more where another one is asked in its place, as it declined or could not be asked."""
 
     provider: str
     model: str
-    fallback_for: Annotated[str | None, "The model that declined."]
+    fallback_for: Annotated[str | None, "The model in whose place it is asked."]
+    fallback_cause: Annotated[str | None, "The code of why that one did not answer."]
 
 
 class ReplyThinkingData(TypedDict):

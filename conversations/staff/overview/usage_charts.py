@@ -207,6 +207,7 @@ def facts(whole: UsageStep) -> list[KeyFigure]:
             for name in SHARES
         ),
         KeyFigure(label="over budget", value=f"{sums['over_budget']:,}"),
+        KeyFigure(label="in place of another model", value=f"{sums['fallback']:,}"),
         KeyFigure(label="with a source that failed", value=f"{sums['troubled']:,}"),
     ]
 

@@ -65,6 +65,19 @@ class ErrorFilter(SimpleListFilter):
                 return queryset.filter(Exact(ErrorCode("error"), code))
 
 
+class FallbackFilter(SimpleListFilter):
+    """Requests that were asked in place of another model."""
+
+    title = "fallback"
+    parameter_name = "fallback"
+
+    def lookups(self, request: HttpRequest, model_admin: Admin) -> Choices:
+        return [("any", "In place of another model")]
+
+    def queryset(self, request: HttpRequest, queryset: Snapshots) -> Snapshots:
+        return queryset.filter(fallback_for__gt="") if self.value() == "any" else queryset
+
+
 class AssistantFilter(SimpleListFilter):
     title = "assistant"
     parameter_name = "assistant"
@@ -95,4 +108,7 @@ class ModelFilter(SimpleListFilter):
         return queryset.filter(model=self.value()) if self.value() else queryset
 
 
-FILTERS: list[Any] = ["status", ErrorFilter, ReasonFilter, OverBudgetFilter, "purpose", AssistantFilter, ModelFilter]
+FILTERS: list[Any] = [
+    *("status", ErrorFilter, FallbackFilter, ReasonFilter, OverBudgetFilter),
+    *("purpose", AssistantFilter, ModelFilter),
+]

@@ -153,6 +153,8 @@ async def test_a_recorded_request_is_told_as_the_contract_says(user: User, api: 
             "thinking_tokens": 0,
         },
         "fallback_for": None,
+        "fallback_cause": None,
+        "fallback_text": None,
         "stop_details": None,
         "stop_reason": "end_turn",
         "status": "completed",

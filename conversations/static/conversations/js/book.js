@@ -268,10 +268,10 @@ function leading(line, { thread, position }, onTurn) {
   return [begin, ...rest.flatMap((part, index) => [link(CUT, index === 0), part])];
 }
 
-function facts({ provider, model, fallback_for: declined, usage, status, timings_ms: timings }) {
+function facts({ provider, model, fallback_for: other, fallback_text: why, usage, status, timings_ms: timings }) {
   const rows = [
     ["Model", `${model} (${provider})`],
-    declined && ["In place of", `${declined}, which declined`],
+    other && ["In place of", `${other}, which ${why}`],
     usage?.input_tokens && [
       "Reported by the model",
       `${count(usage.input_tokens, "token")} in, ${number(usage.output_tokens ?? 0)} out`,

@@ -248,6 +248,7 @@ export class AssistantTurn {
       ...[
         message && timeOf(message.created_at),
         message?.text && iconButton("copy", "Copy this reply", (event) => copyFrom(event.currentTarget, message.text)),
+        message && this.reply?.fallback_text && h("span", { class: "in-place" }, this.reply.fallback_text),
         message?.status === "complete" && again(() => this.onRetry(this.replyId)),
         request &&
           h(
