@@ -11,6 +11,7 @@ SEEN = {
     "conversations": [
         "assistant",
         "connection",
+        "fallback",
         "contextsnapshot",
         "message",
         "model",

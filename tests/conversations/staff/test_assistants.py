@@ -1,5 +1,6 @@
 """Assistants: the only thing of the conversations that staff edit."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -7,7 +8,7 @@ from django.forms import model_to_dict
 from django.test import Client
 
 from conversations.models import Assistant, Model
-from tests.conversations.factories import make_thread
+from tests.conversations.factories import make_context, make_reply, make_snapshot, make_thread, record
 from tests.conversations.staff.conftest import StaffReader, list_url, page_url
 
 pytestmark = pytest.mark.django_db
@@ -19,7 +20,8 @@ def assistant_named(slug: str) -> Assistant:
 
 def submit(client: Client, assistant: Assistant | None, **changes: Any) -> dict[str, list[str]]:
     """Save the form with these changes. Returns its errors, none where it was saved."""
-    values = model_to_dict(assistant or assistant_named("analyst")) | changes
+    list_sizes = {"fallbacks-TOTAL_FORMS": 0, "fallbacks-INITIAL_FORMS": 0}
+    values = model_to_dict(assistant or assistant_named("analyst")) | list_sizes | changes
     data = {name: value for name, value in values.items() if value is not False and value is not None}
     url = page_url("assistant", assistant.pk) if assistant else list_url("assistant") + "add/"
     response = client.post(url, data)
@@ -37,6 +39,44 @@ def test_staff_change_what_an_assistant_is_told(staff: StaffReader) -> None:
     )
     changed = assistant_named("companion")
     assert (changed.system_prompt, changed.model, changed.provider) == ("Be brief.", "some-model", "offline")
+
+
+def in_the_list(*entries: tuple[int, str, str]) -> dict[str, Any]:
+    rows = {
+        f"fallbacks-{place}-{name}": value
+        for place, entry in enumerate(entries)
+        for name, value in zip(("order", "provider", "model"), entry, strict=True)
+    }
+    return {"fallbacks-TOTAL_FORMS": len(entries), "fallbacks-INITIAL_FORMS": 0} | rows
+
+
+def test_staff_list_who_is_asked_instead(staff: StaffReader) -> None:
+    entries = in_the_list((2, "local", ""), (1, "openai", "gpt-5.2"))
+    assert submit(staff, assistant_named("analyst"), **entries) == {}
+    kept = [(row.provider, row.model) for row in assistant_named("analyst").fallbacks.all()]
+    assert kept == [("openai", "gpt-5.2"), ("local", "")]
+    assert "Asked instead" in staff.read(page_url("assistant", assistant_named("analyst").pk)).text
+
+
+def test_an_entry_of_nobody_or_one_that_is_there_twice_is_refused(staff: StaffReader) -> None:
+    for entries in ([(1, "nobody", "")], [(1, "local", ""), (2, "local", "")]):
+        data = model_to_dict(assistant_named("analyst")) | in_the_list(*entries)
+        data = {name: value for name, value in data.items() if value is not False and value is not None}
+        page = staff.post(page_url("assistant", assistant_named("analyst").pk), data)
+        assert (page.status_code, assistant_named("analyst").fallbacks.count()) == (200, 0)
+        assert "Please correct" in page.content.decode()
+
+
+def test_a_request_in_place_of_another_model_is_found_and_says_why(staff: StaffReader) -> None:
+    plain, reply = make_snapshot(), make_reply()
+    instead = replace(make_context(reply), fallback_for="first-model", fallback_cause="overloaded")
+    other = record(instead, reply)
+    listed = staff.read(list_url("contextsnapshot", fallback="any")).text
+    assert (str(other.pk) in listed, str(plain.pk) in listed) == (True, False)
+    page = " ".join(staff.read(page_url("contextsnapshot", other.pk)).text.split())
+    assert "in place of first-model, which was overloaded" in page
+    overview = staff.read("/admin/conversations/contextsnapshot/overview/").text
+    assert "in place of another model" in overview
 
 
 def test_a_new_default_takes_the_mark_from_the_old_one(staff: StaffReader) -> None:

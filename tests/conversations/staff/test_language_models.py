@@ -110,6 +110,7 @@ def assistant_form(client: Client, **changes: Any) -> Any:
     assistant = Assistant.objects.get(slug="analyst")
     values = model_to_dict(assistant) | {"provider": "anthropic"} | changes
     data = {name: value for name, value in values.items() if value is not False and value is not None}
+    data |= {"fallbacks-TOTAL_FORMS": 0, "fallbacks-INITIAL_FORMS": 0}
     return client.post(page_url("assistant", assistant.pk), data, follow=True)
 
 
