@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('conversations', '0007_model_choices'),
+        ('conversations', '0008_conversation_alone'),
     ]
 
     operations = [
