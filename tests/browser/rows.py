@@ -79,6 +79,17 @@ def name_fallback(database: str, model: str) -> None:
         connection.execute("UPDATE conversations_assistant SET fallback_model = %s", (model,))
 
 
+def list_fallback(database: str, provider: str) -> None:
+    """Who is asked where an assistant's model can't be; nobody where it is empty."""
+    with psycopg.connect(database) as connection:
+        connection.execute("DELETE FROM conversations_fallback")
+        connection.execute(
+            'INSERT INTO conversations_fallback (assistant_id, "order", provider, model) '
+            "SELECT id, 0, %(provider)s::text, '' FROM conversations_assistant WHERE %(provider)s::text <> ''",
+            {"provider": provider},
+        )
+
+
 def add_reader(database: str) -> str:
     """Somebody without a password; returns the key of a session. Hashing a password takes a second."""
     user = User(username=f"reader-{uuid.uuid4().hex[:10]}")

@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 from tests.browser.accessibility import violations
 from tests.browser.conftest import Reader
 from tests.browser.pages import Chat
-from tests.browser.rows import name_fallback
+from tests.browser.rows import list_fallback, name_fallback
 from tests.model_scripts import BrokenStream, Script, error, opening_steps, refusal, stream, text, text_delta
 from tests.model_server import ModelServer
 
@@ -114,3 +114,20 @@ def test_the_wait_that_is_asked_for_is_counted_down(chat: Chat, model: ModelServ
     expect(button).to_have_text("Retry")
     button.press("Enter")
     expect(chat.replies.locator(".parts > .prose")).to_have_text("Here I am.")
+
+
+def test_below_a_reply_stands_who_was_asked_in_whose_place(
+    reader: Reader, model: ModelServer, browser_database: str
+) -> None:
+    list_fallback(browser_database, "offline")
+    try:
+        with reader(**SIZES["phone"], color_scheme="dark") as chat:
+            model.script(error(401))
+            chat.send("Hello")
+            line = chat.replies.last.locator(".in-place")
+            expect(line).to_contain_text("did not accept its key.")
+            assert violations(chat.page) == []
+            chat.page.reload()
+            expect(line).to_contain_text("Asked of ")
+    finally:
+        list_fallback(browser_database, "")
