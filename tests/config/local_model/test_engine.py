@@ -118,10 +118,12 @@ def test_a_file_that_is_no_model_starts_nothing(tmp_path: Path, settings: Settin
         ({}, "local"),
         ({"ANTHROPIC_API_KEY": "a-key"}, "anthropic"),
         ({"OPENAI_API_KEY": "a-key"}, "openai"),
+        ({"OPENAI_BASE_URL": "http://localhost:11434/v1"}, "openai"),
+        ({"OPENAI_API_KEY": "a-key", "ANTHROPIC_API_KEY": "another"}, "anthropic"),
         ({"OPENBOOK_PROVIDER": "offline"}, "offline"),
     ],
 )
-def test_it_answers_by_default_where_it_is_installed_and_nothing_else_is_set(
+def test_it_answers_by_default_where_it_is_installed_and_no_service_is_named(
     environment: dict[str, str], provider: str
 ) -> None:
     told = "from config import settings; print(settings.OPENBOOK_PROVIDER)"
