@@ -60,7 +60,8 @@ audit: .venv/dev.stamp ## known vulnerabilities of what the lock files name
 	@exec "$(PYTHON)" -m tests.audit
 
 # ONLY=inspection for the admin's alone, =thinking for first words, =endings for what an ending costs, =notes for what
-# consolidation by rules finds, =signing_in for a crowd at the door, =exchange for 200 MB in and out.
+# consolidation by rules finds, =signing_in for a crowd at the door, =exchange for 200 MB in and out, =local for the prompt
+# cache of the real local model.
 bench: .local/bench/stamp ## the benchmarks, side by side with their peers, as tables; ONLY=… for one of them
 	@exec .local/bench/bin/python -m tests.benchmarks $(ONLY)
 
@@ -127,11 +128,13 @@ $(addprefix .venv/,dev.stamp otel.stamp pydantic.stamp local.stamp): \
 	@touch $@
 
 # Of its own: the peers bring plugins and older versions of packages that the tests should not meet.
-.local/bench/stamp: requirements-peers.txt .venv/made.stamp
+.local/bench/stamp: requirements-peers.txt requirements-local.txt .venv/made.stamp
 	@echo "Installing the Python packages of the benchmarks and their peers ..."
 	@"$(UV)" venv --quiet --clear --no-python-downloads --python "$(PYTHON)" .local/bench
 	@"$(UV)" pip install --quiet --compile-bytecode --python .local/bench/bin/python --require-hashes \
 		-r requirements-peers.txt
+	@"$(UV)" pip install --quiet --python .local/bench/bin/python --require-hashes $(FLAGS_local) \
+		-r requirements-local.txt
 	@touch $@
 
 # npm removes the folder before it fills it, so an interrupted run leaves no stamp.

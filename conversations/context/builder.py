@@ -267,6 +267,7 @@ def build_context(
         provider=provider.name,
         model=model,
         sections=_digests(parts),
+        expires=provider.cache_expires,
     )
     begin_at = history.previous.began_at if history.previous and cache_state is CacheState.WARM else None
     candidates = candidates_of(history, replace(history_query, budget=budget), begin_at=begin_at)

@@ -145,12 +145,19 @@ class CachePlan:
 
 
 def state_before(
-    previous: Previous | None, *, at: datetime, provider: str, model: str, sections: Sequence[str]
+    previous: Previous | None,
+    *,
+    at: datetime,
+    provider: str,
+    model: str,
+    sections: Sequence[str],
+    expires: bool = True,
 ) -> CacheState:
-    """Whether the cache can still hold the request before, or why not. ``sections`` are digests of the system text."""
+    """Whether the cache can still hold the request before, or why not. ``sections`` are digests of the system text. One that
+    doesn't expire keeps what it has until others need the room."""
     if previous is None:
         return CacheState.FIRST
-    if at - previous.at > LIVES[previous.lifetime]:
+    if expires and at - previous.at > LIVES[previous.lifetime]:
         return CacheState.COLD
     if (previous.provider, previous.model) != (provider, model):
         return CacheState.OTHER_MODEL

@@ -278,6 +278,8 @@ class Provider(ABC):
     """Whether it can be given tools."""
     marks_cache = True
     """Whether it can be told what to put into a prompt cache."""
+    cache_expires = True
+    """Whether its prompt cache forgets what isn't used for a while."""
     has_one_model = False
     """Whether it answers with its default model, whatever an assistant names."""
     first_token_seconds: float | None = None

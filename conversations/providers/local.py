@@ -24,6 +24,7 @@ LOOK_SECONDS = 0.1
 class LocalProvider(AnthropicProvider):
     rewrites = False  # a minute of all cores for a note that is mostly wrong: rules make better ones
     marks_cache = False  # the engine keeps what it has read by itself
+    cache_expires = False
     has_one_model = True
     # On a slow machine it reads a long context for minutes, without a sign. If it ends, so does the connection.
     first_token_seconds = math.inf

@@ -1,7 +1,7 @@
 """``make bench``: a throw-away PostgreSQL, every benchmark, tables on standard output.
 
-``inspection``, ``thinking``, ``endings``, ``notes`` and ``signing_in`` can be run alone; ``exchange`` and ``memory``,
-which take minutes, only are.
+``inspection``, ``thinking``, ``endings``, ``notes`` and ``signing_in`` can be run alone; ``exchange``, ``memory`` and
+``local``, which take minutes, only are.
 """
 
 import os
@@ -35,6 +35,7 @@ def run(url: str) -> None:
         exchange,
         inspection,
         inspection_map,
+        local_cache,
         notes,
         recall,
         replies,
@@ -52,6 +53,7 @@ def run(url: str) -> None:
         "endings": endings.main,
         "notes": notes.main,
         "memory": evidence.main,
+        "local": local_cache.main,
         "recall": recall.main,
     }
     if sys.argv[1:] and sys.argv[1] in alone:

@@ -64,6 +64,15 @@ def test_the_cache_is_warm_for_five_minutes_after_the_same_model_was_given_the_s
     assert state(None) is CacheState.FIRST
 
 
+def test_a_cache_that_does_not_expire_is_warm_after_any_pause() -> None:
+    later = BEFORE.at + timedelta(days=3)
+    states = [
+        state_before(BEFORE, at=later, provider="anthropic", model=name, sections=BEFORE.sections, expires=False)
+        for name in (BEFORE.model, "claude-y")
+    ]
+    assert states == [CacheState.WARM, CacheState.OTHER_MODEL]
+
+
 def test_entries_of_an_hour_are_warm_for_an_hour() -> None:
     before = replace(BEFORE, lifetime=HOUR)
     assert state(before, seconds=3_600) is CacheState.WARM
