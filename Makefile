@@ -60,8 +60,8 @@ audit: .venv/dev.stamp ## known vulnerabilities of what the lock files name
 	@exec "$(PYTHON)" -m tests.audit
 
 # ONLY=inspection for the admin's alone, =thinking for first words, =endings for what an ending costs, =notes for what
-# consolidation by rules finds, =signing_in for a crowd at the door, =exchange for 200 MB in and out, =local for what the
-# local model reads anew.
+# consolidation by rules finds, =signing_in for a crowd at the door, =exchange for 200 MB in and out, =local for what
+# the local model reads anew.
 bench: .local/bench/stamp ## the benchmarks, side by side with their peers, as tables; ONLY=… for one of them
 	@exec .local/bench/bin/python -m tests.benchmarks $(ONLY)
 
