@@ -31,13 +31,13 @@ CHOSEN_OFFLINE_NOTE = Note(
 )
 SMALL_NOTE = Note(
     short="A very small model on this machine: fluent, often wrong.",
-    long="{model} answers: a very small model on this machine, fluent, often wrong, best in English. What you write stays "
-    "on this machine.",
+    long="{model} answers: a very small model on this machine, fluent, often wrong, best in English. What you write "
+    "is sent to no model elsewhere.",
     command="",
 )
 LOCAL_NOTE = Note(
     short="{model}, on this machine.",
-    long="{model} answers, a model on this machine. What you write stays on this machine.",
+    long="{model} answers, a model on this machine. What you write is sent to no model elsewhere.",
     command="",
 )
 
