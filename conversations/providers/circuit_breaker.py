@@ -150,5 +150,5 @@ BREAKERS: WeakSet[CircuitBreaker] = WeakSet()
 
 def resting() -> dict[str, float]:
     """The providers that this process does not ask now, with the seconds until it does."""
-    waits = {breaker.name: breaker.wait() for breaker in list(BREAKERS)}
-    return {name: wait for name, wait in sorted(waits.items()) if wait}
+    waits = sorted((breaker.name, breaker.wait()) for breaker in list(BREAKERS))
+    return {name: wait for name, wait in waits if wait}  # of a name the longest, as its provider may have been made anew

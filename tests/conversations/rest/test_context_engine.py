@@ -298,6 +298,7 @@ async def test_a_source_that_fails_costs_itself_only(user: User, api: Api, model
     assert [(problem["source"], problem["kind"]) for problem in request["problems"]] == [
         ("memory", "error"),
         ("open_threads", "error"),
+        ("recall", "error"),  # it asks the notes what was replaced since
     ]
     assert [section["name"] for section in request["sections"][:3]] == ["base", "today", "last_conversation"]
 

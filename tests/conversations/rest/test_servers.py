@@ -234,6 +234,7 @@ def test_without_the_redis_that_is_configured_everything_still_works(
                     "database": "ok",
                     "provider": "ok",
                     "redis": "unreachable: start Redis or correct REDIS_URL; readers in other processes are slower until then",
+                    "circuits": "ok",
                 },
             },
         )
