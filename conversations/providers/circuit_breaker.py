@@ -151,4 +151,5 @@ BREAKERS: WeakSet[CircuitBreaker] = WeakSet()
 def resting() -> dict[str, float]:
     """The providers that this process does not ask now, with the seconds until it does."""
     waits = sorted((breaker.name, breaker.wait()) for breaker in list(BREAKERS))
-    return {name: wait for name, wait in waits if wait}  # of a name the longest, as its provider may have been made anew
+    # Of a name the longest: its provider may have been made anew.
+    return {name: wait for name, wait in waits if wait}
