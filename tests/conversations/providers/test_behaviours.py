@@ -8,6 +8,7 @@ import asyncio
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -24,6 +25,7 @@ from conversations.providers.base import (
     ToolDelta,
     ToolStarted,
 )
+from conversations.runtime import local_engine
 from tests import model_scripts as scripts
 from tests.chat_server import ChatServer
 from tests.chat_server import scripts as chat
@@ -160,6 +162,33 @@ class Anthropic(Column):
         return len(self.server.requests)
 
 
+class Local(Anthropic):
+    """The engine's own address file names a server that misbehaves as no real engine can be told to."""
+
+    provider = "local"
+    key = "key-of-the-engine"
+    differs = {"slow first token": Outcome(said=("There",))}
+    """A long context is read for minutes on a slow machine: only the whole time of the call counts."""
+    answers = {
+        **Anthropic.answers,
+        "slow first token": [
+            scripts.stream(Delay(0.8), *scripts.opening_steps(), scripts.text_delta("There"), *scripts.closing_steps())
+        ],
+    }
+
+    def prepare(self, behaviour: str) -> None:
+        settings, folder = self.request.getfixturevalue("settings"), self.request.getfixturevalue("tmp_path")
+        self.server = self.request.getfixturevalue("model_server")
+        self.server.api_key = self.key
+        self.server.claude.verbatim = True
+        self.server.script(*self.answers[behaviour])
+        settings.LOCAL_DIR = folder
+        engine = ExitStack()
+        self.request.addfinalizer(engine.close)
+        engine.enter_context(local_engine.held(folder))
+        local_engine.publish(folder, local_engine.EngineAddress(url=self.server.url, key=self.key))
+
+
 def call(id: str = "call_1", written: Mapping[str, Any] | str = DRAFT) -> chat.Call:
     return chat.Call(name="save_artifact", arguments=dict(written) if isinstance(written, Mapping) else written, id=id)
 
@@ -285,7 +314,7 @@ class Offline(Column):
         return replace(super().seen(outcome), said=said, calls=calls)
 
 
-COLUMNS: Sequence[Callable[[pytest.FixtureRequest], Column]] = (Anthropic, OpenAICompatible, ClaudeCli, Offline)
+COLUMNS: Sequence[Callable[[pytest.FixtureRequest], Column]] = (Anthropic, OpenAICompatible, Local, ClaudeCli, Offline)
 
 
 async def ask(provider: Provider, question: str) -> tuple[Outcome, list[float]]:

@@ -128,6 +128,31 @@ async def test_the_same_thread_goes_on_with_another_provider(
         assert await in_database(snapshots.proof)(snapshot), snapshot.provider
 
 
+async def test_thoughts_in_the_text_are_no_part_of_the_turn_and_not_sent_back(
+    api: Api, chat_model: ChatServer, settings: Settings
+) -> None:
+    be(chat_model, "no_parser", settings)
+    await Assistant.objects.filter(slug="companion").aupdate(show_thinking="summary")
+    chat_model.say(chat.answer(chat.Thought("The bakery, then."), "It is ", "FastAPI."), chat.answer("Yes."))
+    answer = await api.post("threads/new/messages/", {"content": FACT})
+    assert answer.body["assistant_message"]["text"] == "It is FastAPI."
+    assert [block for block in answer.body["assistant_message"]["content"] if block["type"] == "thinking"] == [
+        {"type": "thinking", "thinking": "The bakery, then."}
+    ]
+    await api.post(f"threads/{answer.body['thread']}/messages/", {"content": "Sure?"})
+    assert [message["content"] for message in chat_model.chats[-1]["messages"][1:]] == [FACT, "It is FastAPI.", "Sure?"]
+
+
+@pytest.mark.parametrize(("reason", "code"), [("length", "out_of_room"), ("stop", "empty_reply")])
+async def test_a_thought_that_is_never_closed_is_no_answer(
+    api: Api, chat_model: ChatServer, settings: Settings, reason: str, code: str
+) -> None:
+    be(chat_model, "no_parser", settings)
+    chat_model.say(chat.answer(chat.Thought("And on, and on"), reason=reason))
+    answer = await api.post("threads/new/messages/", {"content": FACT})
+    assert answer.code == (502, "model", code)
+
+
 async def test_a_reply_is_stopped_with_its_text_so_far(user: User, api: Api, chat_model: ChatServer) -> None:
     gate = Gate()
     chat_model.say(chat.answer("So far", gate, " and on"))
