@@ -3,11 +3,9 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from django.conf import settings
-
 from conversations.errors import ModelNotOffered
 from conversations.models import Assistant, Model
-from conversations.providers import ProviderError, get_provider, model_catalog, model_of
+from conversations.providers import ProviderError, get_provider, model_catalog, model_of, provider_name
 from conversations.providers.base import Provider
 
 
@@ -66,7 +64,7 @@ def chosen(assistant: Assistant, id: str) -> ModelChoice:
 
 
 def own_provider(assistant: Assistant) -> str:
-    return assistant.provider or str(settings.OPENBOOK_PROVIDER)
+    return provider_name(assistant)
 
 
 def _own(assistant: Assistant, provider: str) -> ModelChoice | None:

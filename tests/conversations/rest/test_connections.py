@@ -60,6 +60,25 @@ async def test_a_conversation_is_recorded_and_proven_under_the_name_of_its_conne
     assert again.body["reply"]["status"] == "completed"
 
 
+async def test_the_server_s_default_can_be_a_connection_that_is_made_later(
+    api: Api, model_server: ModelServer, settings: Settings
+) -> None:
+    settings.OPENBOOK_PROVIDER = "team"
+    health = await Api().get("/health/")
+    refused = await api.post("threads/new/messages/", {"content": "Hello"})
+    for told in (health.body["checks"]["provider"], refused.body["error"]["message"]):
+        assert told.startswith("The provider “team” is not known. Whoever runs this Openbook can add a connection")
+    assert (health.status, refused.status, refused.body["error"]["code"]) == (503, 502, "misconfigured")
+    await in_database(make_connection)(model_server.url)
+    settings.OPENBOOK_MODEL = "claude-haiku-5-5"
+    answered = await api.post(f"threads/{refused.body['error']['details']['thread']}/messages/", {"content": "Hello"})
+    request = (await api.get(f"requests/{answered.body['request']}/")).body
+    assert (request["provider"], request["model"]) == ("team", "claude-haiku-5-5")
+    assert (await Api().get("/health/")).body["checks"]["provider"] == "ok"
+    await in_database(change)(is_active=False)
+    assert (await Api().get("/health/")).body["checks"]["provider"].startswith("The connection “Team” is switched off.")
+
+
 async def test_the_key_is_in_no_answer_record_export_or_log(
     api: Api, model_server: ModelServer, caplog: pytest.LogCaptureFixture
 ) -> None:
