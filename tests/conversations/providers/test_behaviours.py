@@ -25,12 +25,12 @@ from conversations.providers.base import (
     ToolDelta,
     ToolStarted,
 )
-from conversations.runtime import local_engine
 from tests import model_scripts as scripts
 from tests.chat_server import ChatServer
 from tests.chat_server import scripts as chat
 from tests.claude_cli.playing import RESULT, Play, Step, closing_steps, event, opening_steps, play
 from tests.conversations.providers.events import without_usage
+from tests.local_model import engine_played_by
 from tests.model_scripts import BrokenStream, Delay, Raw, ScriptedToolUse, Stall
 from tests.model_server import ModelServer
 
@@ -166,7 +166,6 @@ class Local(Anthropic):
     """The engine's own address file names a server that misbehaves as no real engine can be told to."""
 
     provider = "local"
-    key = "key-of-the-engine"
     differs = {"slow first token": Outcome(said=("There",))}
     """A long context is read for minutes on a slow machine: only the whole time of the call counts."""
     answers = {
@@ -179,14 +178,12 @@ class Local(Anthropic):
     def prepare(self, behaviour: str) -> None:
         settings, folder = self.request.getfixturevalue("settings"), self.request.getfixturevalue("tmp_path")
         self.server = self.request.getfixturevalue("model_server")
-        self.server.api_key = self.key
         self.server.claude.verbatim = True
         self.server.script(*self.answers[behaviour])
         settings.LOCAL_DIR = folder
         engine = ExitStack()
         self.request.addfinalizer(engine.close)
-        engine.enter_context(local_engine.held(folder))
-        local_engine.publish(folder, local_engine.EngineAddress(url=self.server.url, key=self.key))
+        self.server.api_key = engine.enter_context(engine_played_by(self.server.url, folder))
 
 
 def call(id: str = "call_1", written: Mapping[str, Any] | str = DRAFT) -> chat.Call:
