@@ -28,10 +28,12 @@ CUT_SHORT = {
 
 @dataclass(kw_only=True)
 class Conversation:
-    """``thread`` is ``None`` until a first message has opened one. ``write`` prints a text, ``note`` a line about it."""
+    """``thread`` is ``None`` until a first message has opened one. ``model`` is the one of each message. ``write`` prints a
+    text, ``note`` a line about it."""
 
     user: User
     assistant: str | None
+    model: str = ""
     thread: uuid.UUID | None
     shows_context: bool
     write: Callable[[str], None]
@@ -45,7 +47,9 @@ class Conversation:
         Raises an ``OpenbookError`` that says what to do; then nothing is stored.
         """
         assistant = None if self.thread else self.assistant
-        opened = await replies.start(user=self.user, thread_id=self.thread, content=text, assistant=assistant)
+        opened = await replies.start(
+            user=self.user, thread_id=self.thread, content=text, assistant=assistant, model=self.model
+        )
         self.thread = opened.thread.id
         printing = asyncio.create_task(self._print(opened.reply.id))
         try:

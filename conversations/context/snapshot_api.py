@@ -10,6 +10,7 @@ from conversations.context import snapshots
 from conversations.context.builder import Context
 from conversations.context.contextualised_query import QUERY
 from conversations.context.fitting import SAID, TOOLS
+from conversations.context.model_switch import switch_before
 from conversations.context.quoted_turns import quoted_turns
 from conversations.context.reasons import Reason
 from conversations.context.rendering import sha256
@@ -19,6 +20,7 @@ from conversations.context.snapshot_shapes import (
     ItemAnswer,
     SectionAnswer,
     SnapshotAnswer,
+    SwitchAnswer,
     ThinkingAnswer,
     TimingsAnswer,
     UsageAnswer,
@@ -53,7 +55,12 @@ def preview(context: Context, thread_id: uuid.UUID | None) -> SnapshotAnswer:
 def _body(snapshot: ContextSnapshot, material: Material) -> SnapshotAnswer:
     near = Message.objects.filter(near_places(snapshot), thread_id=snapshot.thread_id).order_by("position")
     body = account(snapshot, material, near.only("id", "position", "token_count", "is_active"))
-    return body | {"sections": _with_quotes(body["sections"], snapshot), "request": rebuilt(snapshot, material)}
+    switch = switch_before(snapshot)
+    return body | {
+        "sections": _with_quotes(body["sections"], snapshot),
+        "request": rebuilt(snapshot, material),
+        "switch": fill(SwitchAnswer, switch, request=str(switch.request)) if switch else None,
+    }
 
 
 def _with_quotes(sections: list[SectionAnswer], snapshot: ContextSnapshot) -> list[SectionAnswer]:
@@ -80,7 +87,8 @@ def rebuilt(snapshot: ContextSnapshot, material: Material) -> Payload | None:
 
 
 def account(snapshot: ContextSnapshot, material: Material, near: Iterable[Message]) -> SnapshotAnswer:
-    """The body but for the exact request. ``near``: the turns at ``near_places``, oldest first."""
+    """The body but for the exact request, and without what another model before changed. ``near``: the turns at
+    ``near_places``, oldest first."""
     return {
         "id": str(snapshot.id),
         "thread": str(snapshot.thread_id) if snapshot.thread_id else None,
@@ -94,6 +102,7 @@ def account(snapshot: ContextSnapshot, material: Material, near: Iterable[Messag
         "fallback_for": snapshot.fallback_for or None,
         "fallback_cause": snapshot.fallback_cause or None,
         "fallback_text": words_instead(snapshot.fallback_cause) if snapshot.fallback_for else None,
+        "switch": None,
         "max_tokens": snapshot.max_tokens,
         "thinking": fill(ThinkingAnswer, snapshots.thinking_of(snapshot)),
         "digest": bytes(snapshot.digest).hex(),

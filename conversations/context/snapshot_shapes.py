@@ -152,6 +152,16 @@ class DuplicatesAnswer(TypedDict):
     silent: Annotated[bool, "A preset's request, which enters no thread."]
 
 
+class SwitchAnswer(TypedDict):
+    """That the request before in the thread went to another model, and what followed from it."""
+
+    request: Annotated[Id, "The request before."]
+    provider: Annotated[str, "Who was asked then."]
+    model: Annotated[str, "The model that was asked then."]
+    text: Annotated[str, "In words, with what follows from it."]
+    effects: Annotated[list[str], "What follows from it, a sentence each: sizes, turns, tools, memory, prompt cache."]
+
+
 class SnapshotAnswer(TypedDict):
     """What one model request was given, what was left out and why."""
 
@@ -173,6 +183,7 @@ class SnapshotAnswer(TypedDict):
         str | None, "The code of why it did not: `refused`, `unreachable`, `overloaded` and others."
     ]
     fallback_text: Annotated[str | None, "Why, after its name: `could not be reached`."]
+    switch: Annotated[SwitchAnswer | None, "Null where the same model answered before, or none."]
     max_tokens: Annotated[int, "Most tokens of its answer and of thinking together."]
     thinking: Annotated[ThinkingAnswer, "How it thinks."]
     digest: Annotated[str, "SHA-256 of the request as canonical JSON."]

@@ -41,7 +41,7 @@ from memory.forgetting.blanking import FORGOTTEN
 from memory.models import Memory
 from memory.services import zone_names
 
-ASSISTANT_CHARS, MEMORY_CHARS, TAG_CHARS = 50, 10_000, 100
+ASSISTANT_CHARS, MODEL_CHARS, MEMORY_CHARS, TAG_CHARS = 50, 121, 10_000, 100
 LANGUAGE_CHARS, PRESET_CHARS = 40, 50
 SUMMARY_CHARS, MADE_BY_CHARS = 10_000, 80
 MOST_TURNS = 1_000_000
@@ -148,6 +148,7 @@ class DocumentReader:
                 artifacts, (self._artifact(each, thread_turns, start) for each in thread.objects("artifacts"))
             ),
             remembers=thread.switch("remembers", default=True),
+            model=thread.line("model", most=MODEL_CHARS),
             summaries=self._read_summaries(thread, turns),
         )
 

@@ -261,6 +261,7 @@ def _opening(thread: Thread) -> str:
         "assistant": thread.assistant.slug,
         "created_at": thread.created_at,
     }
+    values |= {"model": thread.model} if thread.model else {}
     return _json(values | ({} if thread.remembers else {"remembers": False}))[:-1] + ', "messages": ['
 
 

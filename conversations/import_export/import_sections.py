@@ -26,7 +26,7 @@ ARTIFACT: Shape = {
     "versions": [VERSION],
 }
 THREAD: Shape = {
-    **dict.fromkeys(("id", "title", "assistant", "created_at", "remembers")),
+    **dict.fromkeys(("id", "title", "assistant", "created_at", "remembers", "model")),
     "messages": [dict.fromkeys(("id", "role", "content", "created_at", "status", "offline"))],
     "artifacts": [ARTIFACT],
     "summaries": [None],

@@ -63,7 +63,8 @@ class SummaryRecord:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ThreadRecord:
-    """``assistant`` is a slug, ``None`` for the default one; ``place`` is where the thread stands in the document."""
+    """``assistant`` is a slug, ``None`` for the default one; ``place`` is where the thread stands in the document; ``model``
+    is as in ``Thread``."""
 
     id: uuid.UUID
     place: str
@@ -73,6 +74,7 @@ class ThreadRecord:
     turns: Sequence[TurnRecord]
     artifacts: Sequence[ArtifactRecord]
     remembers: bool = True
+    model: str = ""
     summaries: Sequence[SummaryRecord] = field(default_factory=list)
 
 

@@ -36,6 +36,13 @@ class Thread(models.Model):
         default=True,
         help_text="Off: it is given nothing that is remembered, and nothing of it is remembered or recalled elsewhere.",
     )
+    model = models.CharField(
+        max_length=121,
+        blank=True,
+        default="",
+        db_default="",
+        help_text="The model that its person chose for it, as provider/name. Empty: the assistant's own.",
+    )
     # The client_message_id that created it. Absent, not empty: the constraint lets any number of threads have none.
     opened_by = models.CharField(max_length=100, null=True, editable=False)  # noqa: DJ001
 

@@ -88,7 +88,7 @@ def close(
     question = outcome.question_status or row["question_status"]
     if reply.user_message_id and (question != row["question_status"] or (answer and _has_called(answer))):
         _amend(reply.thread_id, reply.user_message_id)
-    names = ("id", "message_history_count", "total_tokens", "model", "fallback_for", "fallback_cause")
+    names = ("id", "message_history_count", "total_tokens", "provider", "model", "fallback_for", "fallback_cause")
     known = {name: row[name] for name in names}
     ending = eventlog.ending(
         reply,

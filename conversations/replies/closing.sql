@@ -91,12 +91,14 @@ WITH running AS (
 )
 SELECT running.thread_id, running.user_message_id, running.question_status, running.fallback_model,
        ended.id IS NOT NULL AS has_ended, moved.last_position AS position, last.seq,
-       newest.id, newest.message_history_count, newest.total_tokens, newest.model, newest.fallback_for, newest.fallback_cause
+       newest.id, newest.message_history_count, newest.total_tokens, newest.provider, newest.model, newest.fallback_for,
+       newest.fallback_cause
 FROM running
 CROSS JOIN last
 LEFT JOIN ended ON true
 LEFT JOIN moved ON true
 LEFT JOIN LATERAL (
-    SELECT id, message_history_count, total_tokens, model, fallback_for, fallback_cause FROM conversations_contextsnapshot
+    SELECT id, message_history_count, total_tokens, provider, model, fallback_for, fallback_cause
+    FROM conversations_contextsnapshot
     WHERE reply_id = running.id AND purpose <> 'rewrite' ORDER BY round DESC LIMIT 1
 ) AS newest ON true

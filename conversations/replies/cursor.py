@@ -1,7 +1,7 @@
 """Where the next turn of a thread goes: looked at in one statement, and nothing is locked."""
 
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
@@ -18,6 +18,7 @@ from conversations.context.token_estimate import text_of, turn_tokens
 from conversations.errors import ThreadNotFound
 from conversations.models import Assistant, Message, Thread, more_than_text
 from conversations.runtime.sql_files import read_statements
+from conversations.threads import model_choices
 
 COLUMNS = ", ".join(
     f'{name}."{field.column}"'
@@ -32,6 +33,7 @@ class ThreadCursor:
     """Where a turn goes: after ``before``, the last turn of the path, in a thread that may not be stored yet.
 
     ``question`` is the newest user turn of the path, ``duplicate`` the turn that has this ``client_message_id`` already.
+    ``offered`` are the models that staff ticked for the assistant, as ``provider/name``, where the thread has one of its own.
     """
 
     thread: Thread
@@ -43,6 +45,7 @@ class ThreadCursor:
     token_total: int = 0
     last_active: datetime | None = None
     last_session: Session | None = None
+    offered: Sequence[str] = ()
 
 
 def place_of(
@@ -51,8 +54,10 @@ def place_of(
     assistant: str | None,
     text: str,
     client_message_id: str | None = None,
+    thread_model: str = "",
 ) -> ThreadCursor:
-    """Where the next turn goes; ``None`` as the thread's id opens one. Raises ``ThreadNotFound``."""
+    """Where the next turn goes; ``None`` as the thread's id opens one, with ``thread_model``. Raises ``ThreadNotFound``,
+    ``ModelNotOffered``."""
     if thread_id is not None:
         return place_in(user, threads.identifier(thread_id, ThreadNotFound), client_message_id)
     if client_message_id and (known := threads.of(user).filter(opened_by=client_message_id).first()):
@@ -63,6 +68,7 @@ def place_of(
         title=threads.title_from(text),
         opened_by=client_message_id,
     )
+    thread.model = model_choices.model_for_thread(thread.assistant, thread_model)
     last = threads.of(user).filter(message_count__gt=0).order_by("-updated_at", "-id").first()
     if last is None:
         return ThreadCursor(thread=thread, is_new=True)
@@ -79,7 +85,7 @@ def place_in(user: User, thread_id: uuid.UUID, client_message_id: str | None = N
     values = iter(row)
     thread = _instance(Thread, values)
     thread.assistant = _instance(Assistant, values)
-    running, duplicate, before, question, token_total, last_active, started_at, away_since = values
+    running, duplicate, before, question, token_total, last_active, started_at, away_since, offered = values
     return ThreadCursor(
         thread=thread,
         running=running,
@@ -89,6 +95,7 @@ def place_in(user: User, thread_id: uuid.UUID, client_message_id: str | None = N
         token_total=token_total or 0,
         last_active=last_active,
         last_session=Session(started_at=started_at or last_active, away_since=away_since) if last_active else None,
+        offered=offered or (),
     )
 
 

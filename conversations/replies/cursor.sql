@@ -5,7 +5,13 @@
 -- name: place
 running.id, known.id, before.id,
        CASE WHEN before.role = 'user' THEN before.id ELSE before.parent_id END, before.token_total,
-       recent.updated_at, recent.session_started_at, recent.away_since
+       recent.updated_at, recent.session_started_at, recent.away_since,
+       CASE WHEN thread.model > '' THEN ARRAY(
+           SELECT model.provider || '/' || model.name
+           FROM conversations_assistant_offered_models AS offered
+           JOIN conversations_model AS model ON model.id = offered.model_id
+           WHERE offered.assistant_id = thread.assistant_id AND model.is_active
+       ) END
 FROM conversations_thread AS thread
 JOIN conversations_assistant AS assistant ON assistant.id = thread.assistant_id
 LEFT JOIN conversations_reply AS running ON running.thread_id = thread.id AND running.status = 'running'

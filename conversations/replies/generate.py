@@ -40,18 +40,20 @@ async def start(
     assistant: str | None = None,
     options: CallerOptions = NO_OPTIONS,
     model: str = "",
+    thread_model: str = "",
     token: ApiToken | None = None,
 ) -> OpenedReply:
     """Store a user turn and let the model answer it. The only way in, for socket, REST and commands.
 
     ``thread_id`` ``None`` opens a thread; ``token`` is what the caller came with, if any; ``model`` is one that can be
-    chosen for the assistant. Returns as soon as the turn is
-    committed; the reply runs on by itself: ``follow`` it. Raises an ``OpenbookError`` that says what to do; then nothing is
-    stored.
+    chosen for the assistant, for this message alone, ``thread_model`` the one that answers in a thread that this opens.
+    Returns as soon as the turn is committed; the reply runs on by itself: ``follow`` it. Raises an ``OpenbookError`` that says
+    what to do; then nothing is stored.
     """
     blocks, message_id = user_blocks(content), client_id(client_message_id)
     values = {"thread_id": thread_id, "assistant": assistant, "blocks": blocks, "client_message_id": message_id}
-    return await _begin(opening.open_turn, user=user, options=options, model=model, token=token, **values)
+    chosen = {"model": model, "thread_model": thread_model}
+    return await _begin(opening.open_turn, user=user, options=options, token=token, **values, **chosen)
 
 
 async def start_preset(

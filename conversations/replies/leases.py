@@ -11,12 +11,13 @@ import uuid
 from contextlib import suppress
 from datetime import datetime
 
+from django.conf import settings
 from django.db import DatabaseError
 from django.db.models import Q
 from django.db.models.functions import Now
 
 from conversations.models import Reply
-from conversations.providers import ProviderError, get_provider, provider_name
+from conversations.providers import ProviderError, get_provider
 from conversations.replies.closing import interrupt
 from conversations.replies.events import LONGEST_LEASE
 from conversations.replies.journal import journal
@@ -47,7 +48,7 @@ async def startup() -> None:
     journal().keeper = asyncio.create_task(_keep())
     # The first use of a provider imports its SDK, which takes seconds that no reply should spend.
     with suppress(ProviderError):  # a system check and /health/ say what is wrong
-        await asyncio.to_thread(get_provider, provider_name())
+        await asyncio.to_thread(get_provider, settings.OPENBOOK_PROVIDER)
 
 
 async def drain() -> None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.utils import timezone
 
@@ -20,8 +21,8 @@ from conversations.context.sessions import Session
 from conversations.context.snapshot_shapes import SnapshotAnswer
 from conversations.context.token_estimate import text_of
 from conversations.context.windowing import Turn
-from conversations.models import Assistant, ContextSnapshot, Message, Reply, Thread
-from conversations.providers import get_provider, provider_name
+from conversations.models import ContextSnapshot, Message, Reply, Thread
+from conversations.providers import get_provider
 from conversations.providers.base import Provider
 from conversations.replies.closing import end_request
 from conversations.replies.cursor import ThreadCursor, next_turn, place_of, session_after, session_of
@@ -32,6 +33,7 @@ from conversations.runtime import telemetry
 from conversations.runtime.db import read_only
 from conversations.runtime.sql_files import read_statements
 from conversations.threads import model_choices
+from conversations.threads.model_choices import ModelChoice
 from conversations.tools import tools_for
 from memory.sources import backend_ranking
 
@@ -146,10 +148,11 @@ def upcoming(
     options: CallerOptions = NO_OPTIONS,
     for_another_model: bool = False,
     chosen: str = "",
+    thread_model: str = "",
 ) -> PreparedContext:
     """What a message would be answered from. Calls no model and writes nothing."""
-    cursor = place_of(user, thread_id, assistant, text_of(blocks))
-    options = with_choice(options, cursor.thread.assistant, chosen)
+    cursor = place_of(user, thread_id, assistant, text_of(blocks), thread_model=thread_model)
+    options = with_choice(options, cursor, chosen)
     message = next_turn(cursor, blocks, None)
     session = session_after(cursor, message.created_at)
     question = still_to_ask(cursor.thread, session, message.text)
@@ -175,10 +178,13 @@ def preview_context(
     assistant: str | None,
     blocks: list[dict[str, Any]],
     model: str = "",
+    thread_model: str = "",
 ) -> SnapshotAnswer:
     """The snapshot that a message would get, of a model that can be chosen where one is named. Calls no model and writes
     nothing. Raises ``ModelNotOffered``."""
-    prepared = upcoming(user=user, thread_id=thread_id, assistant=assistant, blocks=blocks, chosen=model)
+    prepared = upcoming(
+        user=user, thread_id=thread_id, assistant=assistant, blocks=blocks, chosen=model, thread_model=thread_model
+    )
     return snapshot_api.preview(prepared.context, prepared.thread_id)
 
 
@@ -210,7 +216,7 @@ def build(
     for_another_model: bool = False,
 ) -> Context:
     thread, provider = cursor.thread, provider_of(cursor, options)
-    tools = tools_for(thread.assistant, provider)
+    tools = tools_for(thread.assistant, provider, options.model)
     question = backend_ranking.question_of(thread, session, "")
     with read_only():
         return build_context(
@@ -232,12 +238,19 @@ def build(
         )
 
 
-def with_choice(options: CallerOptions, assistant: Assistant, id: str) -> CallerOptions:
-    """Asked of a model that a person chose. Raises ``ModelNotOffered``."""
-    if not id:
-        return options
-    choice = model_choices.chosen(assistant, id)
-    return replace(options, model=choice.name, provider=choice.provider)
+def with_choice(options: CallerOptions, cursor: ThreadCursor, id: str = "") -> CallerOptions:
+    """Asked of the model that a person chose for this message, else of the thread's as long as that is offered. Raises
+    ``ModelNotOffered``."""
+    thread = cursor.thread
+    assistant = thread.assistant
+    choice: ModelChoice | None = None
+    if id:
+        choice = model_choices.chosen(assistant, id)
+    elif thread.model and cursor.is_new:
+        choice = model_choices.of_thread(thread, model_choices.choices_of(assistant))
+    elif thread.model:
+        choice = model_choices.of_thread(thread, model_choices.choices_among(assistant, cursor.offered))
+    return replace(options, model=choice.name, provider=choice.provider) if choice else options
 
 
 def still_to_ask(thread: Thread, session: Session, about: str = "") -> backend_ranking.Question | None:
@@ -246,4 +259,4 @@ def still_to_ask(thread: Thread, session: Session, about: str = "") -> backend_r
 
 
 def provider_of(cursor: ThreadCursor, options: CallerOptions) -> Provider:
-    return get_provider(options.provider or provider_name(cursor.thread.assistant))
+    return get_provider(options.provider or cursor.thread.assistant.provider or settings.OPENBOOK_PROVIDER)

@@ -64,17 +64,18 @@ def open_turn(
     client_message_id: str | None,
     options: CallerOptions = NO_OPTIONS,
     model: str = "",
+    thread_model: str = "",
     token: ApiToken | None = None,
 ) -> OpenedReply:
     """Store the user turn, its reply and its first request. ``None`` creates a thread; no other id ever does (T5).
 
     A ``client_message_id`` that is known answers with what it made then. ``token`` is the one that asked, if it was not a
-    page; its own limits count too. ``model`` is one that can be chosen for the assistant. Raises ``ThreadNotFound``,
-    ``ReplyInProgress``, ``RateLimited``, ``ModelNotOffered``.
+    page; its own limits count too. ``model`` is one that can be chosen for the assistant, ``thread_model`` the one of a new
+    thread. Raises ``ThreadNotFound``, ``ReplyInProgress``, ``RateLimited``, ``ModelNotOffered``.
     """
 
     def attempt() -> OpenedReply | None:
-        cursor = place_of(user, thread_id, assistant, text_of(blocks), client_message_id)
+        cursor = place_of(user, thread_id, assistant, text_of(blocks), client_message_id, thread_model)
         if cursor.duplicate:
             message = Message.objects.get(id=cursor.duplicate)
             reply = Reply.objects.filter(thread=cursor.thread, user_message=message).latest("created_at")
@@ -83,7 +84,7 @@ def open_turn(
             return None
         message = next_turn(cursor, blocks, client_message_id)
         session = session_after(cursor, message.created_at)
-        asked = with_choice(options, cursor.thread.assistant, model)
+        asked = with_choice(options, cursor, model)
         context = _built_if_possible(cursor, message, session, asked)
         return store_turn(cursor, message, session, context, token, options=asked, model=asked.model)
 
@@ -160,11 +161,11 @@ def open_preset(
     thread_id: uuid.UUID | str,
     slug: str,
     click: str | None,
-    options: CallerOptions = NO_OPTIONS,
+    options: CallerOptions | None = None,
     token: ApiToken | None = None,
 ) -> OpenedReply:
-    """A reply that makes the preset's artifact of the thread. Raises ``ThreadNotFound``, ``PresetNotFound``,
-    ``NothingToWorkFrom``, ``ReplyInProgress``."""
+    """A reply that makes the preset's artifact of the thread, asked of the thread's model unless ``options`` say whom. Raises
+    ``ThreadNotFound``, ``PresetNotFound``, ``NothingToWorkFrom``, ``ReplyInProgress``."""
     known_id = threads.identifier(thread_id, ThreadNotFound)
 
     def attempt() -> OpenedReply | None:
@@ -180,11 +181,12 @@ def open_preset(
             return OpenedReply(thread=thread, message=None, reply=running, saved=None, repeated=True)
         if not _is_free(cursor):
             return None
-        reply = _new_reply(cursor, token, preset=preset.slug, client_id=click, model=options.model)
+        asked = with_choice(NO_OPTIONS, cursor) if options is None else options
+        reply = _new_reply(cursor, token, preset=preset.slug, client_id=click, model=asked.model)
         context = None
         if not still_to_ask(thread, session):
-            context = next_request(cursor, instruction(thread, preset), session=session, silent=True, options=options)
-        opened = _store(cursor, reply, context, options=options)
+            context = next_request(cursor, instruction(thread, preset), session=session, silent=True, options=asked)
+        opened = _store(cursor, reply, context, options=asked)
         return opened and replace(opened, preset=preset, saved=eventlog.requested(reply))
 
     return _open(attempt)

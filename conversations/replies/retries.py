@@ -31,15 +31,18 @@ def after(before: Reply, options: CallerOptions, model: str = "") -> CallerOptio
     provider = model_choices.own_provider(assistant)
     own: Asked = (provider, model_of(assistant, get_provider(provider)))
     fallback: Asked = (provider, assistant.fallback_model)
-    choices = [(choice.provider, choice.name) for choice in model_choices.choices_of(assistant)]
-    offered = list(dict.fromkeys(each for each in (own, fallback, *choices) if each[1]))
+    choices = model_choices.choices_of(assistant)
+    of_thread = model_choices.of_thread(before.thread, choices)
+    usual: Asked = (of_thread.provider, of_thread.name) if of_thread else own
+    listed = [(choice.provider, choice.name) for choice in choices]
+    offered = list(dict.fromkeys(each for each in (own, fallback, *listed) if each[1]))
     last = before.snapshots.exclude(purpose=ContextSnapshot.Purpose.REWRITE).order_by("-round").first()
     declined = last is not None and last.stop_reason == refusals.STOP_REASON
-    answered = (last.provider, last.model) if last else own
+    answered = (last.provider, last.model) if last else usual
     stood_in = last is not None and last.fallback_cause not in {"", refusals.CODE}
     if declined or stood_in or not last:
-        answered = next((each for each in offered if each[1] == before.model), own)
-    chosen = _named(model, offered) if model else answered if answered in offered else own
+        answered = next((each for each in (usual, *offered) if each[1] == before.model), own)
+    chosen = _named(model, offered) if model else answered if answered in offered else usual
     asked_elsewhere = chosen[0] if chosen[0] != provider else ""
     options = replace(options, model=chosen[1] if chosen != own else "", provider=asked_elsewhere)
     if last is None:

@@ -77,6 +77,11 @@ class ImportedThread(TypedDict, total=False):
     messages: Annotated[list[ImportedMessage], "The oldest first."]
     artifacts: Annotated[list[ImportedArtifact], "What was made in it."]
     remembers: Annotated[bool, "`false`: nothing of it is remembered."]
+    model: Annotated[
+        str,
+        {"max_length": 121, "allow_blank": True},
+        "Its model, as `provider/name`; where that is not offered here the assistant's own answers. Without it: that one.",
+    ]
     summaries: Annotated[list[ImportedSummary], "Without them they are made after a while."]
 
 

@@ -23,8 +23,9 @@ class PreconditionFailed(OpenbookError):
     message = "It was changed meanwhile, and nothing was done. Read it again, then send the change with its new ETag."
 
 
-def of_thread(id: uuid.UUID, *, locked: bool = False) -> str:
-    return _tag("thread", {"id": id}, locked=locked)
+def of_thread(id: uuid.UUID, model: Any, *, locked: bool = False) -> str:
+    """``model`` is what its answer says of its model, which staff may change without changing the thread."""
+    return _tag("thread", {"id": id}, model, locked=locked)
 
 
 def of_messages(id: uuid.UUID, address: str) -> str:
@@ -65,7 +66,7 @@ def demand_match(request: Request, tag: str) -> None:
         raise PreconditionFailed(etag=tag)
 
 
-def _tag(what: str, values: dict[str, Any], *more: str, locked: bool = False) -> str:
+def _tag(what: str, values: dict[str, Any], *more: Any, locked: bool = False) -> str:
     with connection.cursor() as cursor:
         cursor.execute(STATEMENTS[what] + (f" FOR NO KEY UPDATE OF {what}" if locked else ""), values)
         row = cursor.fetchone()

@@ -18,7 +18,7 @@ from conversations import replies, threads, wire
 from conversations.context import snapshot_api
 from conversations.context.snapshot_shapes import SnapshotAnswer
 from conversations.errors import InvalidMessage, NotFound
-from conversations.models import ContextSnapshot, Message, Model, Reply, Scope, Thread
+from conversations.models import ContextSnapshot, Message, Reply, Scope, Thread
 from conversations.replies import model_requests
 from conversations.replies.model_requests import OpenedReply
 from conversations.replies.user_content import user_blocks
@@ -35,14 +35,24 @@ from conversations.runtime.shapes import Slug, fill
 from conversations.runtime.text import one_line
 from conversations.threads import deletion, model_choices
 from conversations.threads import search as threads_search
+from conversations.wire.model_list import ModelsAnswer, model_list
 from memory.consolidation import consolidation_state
 
 Title = Annotated[str, {"max_length": 200, "allow_blank": True}]
 
 
+ModelId = {"default": "", "allow_blank": True, "max_length": 121}
+
+
 class ThreadFields(TypedDict, total=False):
     title: Annotated[Title, "At most 200 characters, in one line; empty: from the first message."]
     assistant: Annotated[Slug, "`companion` (default), `analyst`, or one that staff made."]
+    model: Annotated[
+        str,
+        {"allow_blank": True, "max_length": 121},
+        "Of `GET models/`, which answers in it from now on; any other is refused with 400 `model_not_offered`. Empty, or "
+        "the assistant's own: that one, whichever it will be.",
+    ]
 
 
 class ThreadChange(ThreadFields, total=False):
@@ -60,15 +70,18 @@ class MessageRequest(TypedDict):
     assistant: Annotated[Slug | None, {"default": None}, "For a new thread only."]
     model: Annotated[
         str,
-        {"default": "", "allow_blank": True, "max_length": 121},
-        "Of `GET models/`, for this message; any other is refused with 400 `model_not_offered`. Left out: the assistant's own.",
+        ModelId,
+        "Of `GET models/`, for this message; any other is refused with 400 `model_not_offered`. Left out: the thread's.",
+    ]
+    thread_model: Annotated[
+        str, ModelId, "For a new thread only: its model, of `GET models/`. Left out: the assistant's own."
     ]
 
 
 class RetryRequest(TypedDict):
     model: Annotated[
         str,
-        {"default": "", "allow_blank": True, "max_length": 121},
+        ModelId,
         "Of `GET models/`, or the assistant's fallback model, to answer in place of the one that declined; any other is "
         "refused with 400 `model_not_offered`. Left out: the one that answered last.",
     ]
@@ -78,22 +91,6 @@ class AssistantAnswer(TypedDict):
     slug: Annotated[Slug, "Its name in the API."]
     name: Annotated[str, "As people are shown it."]
     description: Annotated[str, "One line that people choose it by."]
-
-
-class ModelAnswer(TypedDict):
-    id: Annotated[str, "What `model` takes: its name, as `provider/name` where two providers have one of that name."]
-    name: Annotated[str, "As people are shown it."]
-    provider: Annotated[str, "Who is asked for it."]
-    context_window: Annotated[int, "Tokens that a request and its answer may have together."]
-    max_output: Annotated[int, "Tokens of the longest answer, thinking included."]
-    images: Annotated[bool, "Whether it takes images."]
-    tools: Annotated[bool, "Whether it can be given tools."]
-    thinking: Annotated[bool, "Whether it can think before it answers."]
-    assistants: Annotated[list[str], "The slugs of the assistants that it can be chosen for."]
-
-
-class ModelsAnswer(TypedDict):
-    results: Annotated[list[ModelAnswer], "All on one page, an assistant's own first."]
 
 
 class ThreadList(APIView):
@@ -123,8 +120,10 @@ class ThreadList(APIView):
         """Open an empty thread."""
         payload = valid(ThreadFields, request)
         assistant = threads.assistant_named(payload.get("assistant"))
-        thread = threads.create(user=caller(request), assistant=assistant, title=one_line(payload.get("title", "")))
-        return Response(wire.thread_object(thread, None), status=201)
+        model = model_choices.model_for_thread(assistant, payload.get("model", ""))
+        title = one_line(payload.get("title", ""))
+        thread = threads.create(user=caller(request), assistant=assistant, title=title, model=model)
+        return Response(_thread_objects([thread])[0], status=201)
 
 
 class ThreadDetail(AsyncAPIView):
@@ -132,11 +131,11 @@ class ThreadDetail(AsyncAPIView):
     def get(self, request: Request, thread_id: str) -> Response:
         """One thread."""
         thread = threads.get(caller(request), thread_id)
-        return conditional.unless_known(request, conditional.of_thread(thread.id), lambda: _thread_objects([thread])[0])
+        return conditional.unless_known(request, _tag_of(thread), lambda: _thread_objects([thread])[0])
 
     @extend_schema(request=described(ThreadChange), responses=described(wire.ThreadAnswer))
     def patch(self, request: Request, thread_id: str) -> Response:
-        """Rename a thread, give it another assistant, or say whether it takes part in memory."""
+        """Rename a thread, give it another assistant or model, or say whether it takes part in memory."""
         thread = threads.get(caller(request), thread_id)
         payload = valid(ThreadChange, request)
         changes: dict[str, Any] = {**payload}
@@ -144,14 +143,18 @@ class ThreadDetail(AsyncAPIView):
             changes["title"] = one_line(payload["title"])
         if "assistant" in payload:
             changes["assistant"] = threads.assistant_named(payload["assistant"])
+        if "model" in payload:
+            changes["model"] = model_choices.model_for_thread(
+                changes.get("assistant", thread.assistant), payload["model"]
+            )
         with transaction.atomic():
-            conditional.demand_match(request, conditional.of_thread(thread.id, locked=True))
+            conditional.demand_match(request, _tag_of(thread, locked=True))
             if changes:
                 threads.of(caller(request)).filter(id=thread.id).update(**changes)
         if payload.get("remembers"):
             consolidation_state.request(thread.user_id)
         changed = threads.get(caller(request), thread_id)
-        return conditional.tagged(Response(_thread_objects([changed])[0]), conditional.of_thread(changed.id))
+        return conditional.tagged(Response(_thread_objects([changed])[0]), _tag_of(changed))
 
     @extend_schema(responses={204: None})
     async def delete(self, request: Request, thread_id: str) -> Response:
@@ -162,7 +165,7 @@ class ThreadDetail(AsyncAPIView):
     def _delete(self, request: Request, thread_id: str) -> None:
         thread = threads.get(caller(request), thread_id)
         with transaction.atomic():
-            conditional.demand_match(request, conditional.of_thread(thread.id, locked=True))
+            conditional.demand_match(request, _tag_of(thread, locked=True))
             deletion.delete_thread(thread)
 
 
@@ -215,6 +218,7 @@ class ContextPreview(APIView):
                 assistant=payload["assistant"],
                 blocks=user_blocks(payload["content"]),
                 model=payload["model"],
+                thread_model=payload["thread_model"],
             )
         )
 
@@ -295,24 +299,8 @@ class AssistantList(APIView):
 class ModelList(APIView):
     @extend_schema(responses=described(ModelsAnswer))
     def get(self, request: Request) -> Response:
-        """The models that can be chosen for a message."""
-        offered = model_choices.choices_of_all(threads.offered_assistants())
-        choices = list(offered)
-        results: list[ModelAnswer] = [
-            {
-                "id": id,
-                "name": choice.row.label or choice.name,
-                "provider": choice.provider,
-                "context_window": choice.row.context_window,
-                "max_output": choice.row.max_output,
-                "images": choice.row.takes_images,
-                "tools": choice.takes_tools,
-                "thinking": choice.row.thinking != Model.Thinking.NONE,
-                "assistants": offered[choice],
-            }
-            for id, choice in zip(model_choices.ids_of(choices), choices, strict=True)
-        ]
-        return Response({"results": results})
+        """The models that can be chosen for a thread or a message."""
+        return Response({"results": model_list(threads.offered_assistants())})
 
 
 async def _start(request: Request, thread_id: str) -> OpenedReply:
@@ -324,6 +312,7 @@ async def _start(request: Request, thread_id: str) -> OpenedReply:
         client_message_id=payload["client_message_id"],
         assistant=payload["assistant"],
         model=payload["model"],
+        thread_model=payload["thread_model"],
         token=token_of(request),
     )
 
@@ -351,9 +340,16 @@ def ended(user: User, reply_id: UUID, **details: str) -> Reply:
     return reply
 
 
+def _tag_of(thread: Thread, *, locked: bool = False) -> str:
+    return conditional.of_thread(thread.id, model_choices.of_threads([thread]), locked=locked)
+
+
 def _thread_objects(page: list[Thread], search: threads_search.Search | None = None) -> list[wire.ThreadAnswer]:
     running = {reply.thread_id: reply for reply in Reply.objects.filter(thread__in=page, status=Reply.Status.RUNNING)}
-    objects = [wire.thread_object(thread, running.get(thread.id)) for thread in page]
+    models = model_choices.of_threads(page)
+    objects = [
+        wire.thread_object(thread, running.get(thread.id), models.get(thread.id, model_choices.OWN)) for thread in page
+    ]
     if search:
         places = threads_search.places(search, page)
         for shown, thread in zip(objects, page, strict=True):

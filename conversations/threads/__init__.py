@@ -96,8 +96,9 @@ def assistant_known(slug: str) -> Assistant:
     return assistant
 
 
-def create(*, user: User, assistant: Assistant, title: str = "") -> Thread:
+def create(*, user: User, assistant: Assistant, title: str = "", model: str = "") -> Thread:
     thread = unsaved(user=user, assistant=assistant, title=title)
+    thread.model = model
     thread.save(force_insert=True)
     return thread
 

@@ -1,11 +1,15 @@
 """The models that people may choose for an assistant: its own, and those that staff ticked for it."""
 
-from collections.abc import Iterable, Sequence
+import uuid
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from django.conf import settings
+
 from conversations.errors import ModelNotOffered
-from conversations.models import Assistant, Model
-from conversations.providers import ProviderError, get_provider, model_catalog, model_of, provider_name
+from conversations.models import Assistant, Model, Thread
+from conversations.providers import ProviderError, get_provider, model_catalog, model_of
 from conversations.providers.base import Provider
 
 
@@ -22,26 +26,93 @@ class ModelChoice:
     def whole_id(self) -> str:
         return f"{self.provider}/{self.name}"
 
+    @property
+    def label(self) -> str:
+        return self.row.label or self.name
+
+
+@dataclass(frozen=True, kw_only=True)
+class Offer:
+    """For whom a model can be chosen: the slug of an assistant, and whether it is that one's own."""
+
+    assistant: str
+    is_own: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class ThreadModel:
+    """The ``id`` of the model of a thread as ``GET models/`` has it, empty where it is the assistant's own. ``note`` is for
+    people: that it is offered no longer, and who answers instead; else empty."""
+
+    id: str = ""
+    note: str = ""
+
+
+OWN = ThreadModel()
+
 
 def choices_of(assistant: Assistant) -> list[ModelChoice]:
     """Its own first. Without those whose provider can't answer."""
+    return choices_among(assistant, _offered_to([assistant]).get(assistant.pk, ()))
+
+
+def choices_among(assistant: Assistant, offered: Iterable[str]) -> list[ModelChoice]:
+    """The same of the rows that staff ticked, as ``provider/name``."""
     own = own_provider(assistant)
     found = [_own(assistant, own)]
-    for row in assistant.offered_models.filter(is_active=True):
-        is_of_own = model_catalog.ROWS_OF.get(own, own) == row.provider
-        found.append(_choice(own if is_of_own else row.provider, row.name))
+    for id in offered:
+        provider, _, name = id.partition("/")
+        is_of_own = model_catalog.ROWS_OF.get(own, own) == provider
+        found.append(_choice(own if is_of_own else provider, name))
     return list({choice.whole_id: choice for choice in reversed(found) if choice}.values())[::-1]
 
 
-def choices_of_all(assistants: Iterable[Assistant]) -> dict[ModelChoice, list[str]]:
-    """Each with the slugs of the assistants that it can be chosen for."""
-    choices: dict[str, ModelChoice] = {}
-    slugs: dict[str, list[str]] = {}
-    for assistant in assistants:
-        for choice in choices_of(assistant):
-            choices.setdefault(choice.whole_id, choice)
-            slugs.setdefault(choice.whole_id, []).append(assistant.slug)
-    return {choices[id]: slugs[id] for id in choices}
+def choices_of_all(assistants: Iterable[Assistant]) -> dict[ModelChoice, list[Offer]]:
+    """Each with the assistants that it can be chosen for."""
+    offers: dict[ModelChoice, list[Offer]] = {}
+    listed = list(assistants)
+    offered = _offered_to(listed)
+    for assistant in listed:
+        own = _own(assistant, own_provider(assistant))
+        for choice in choices_among(assistant, offered.get(assistant.pk, ())):
+            offers.setdefault(choice, []).append(Offer(assistant=assistant.slug, is_own=choice == own))
+    return offers
+
+
+def of_thread(thread: Thread, choices: Iterable[ModelChoice]) -> ModelChoice | None:
+    """The one that its person chose for it, as long as that is among the choices of its assistant."""
+    return next((choice for choice in choices if thread.model == choice.whole_id), None)
+
+
+def model_for_thread(assistant: Assistant, id: str) -> str:
+    """``Thread.model`` where this is chosen for it; empty for the assistant's own. Raises ``ModelNotOffered``."""
+    if not id:
+        return ""
+    choice, own = chosen(assistant, id), own_provider(assistant)
+    return "" if choice == _own(assistant, own) else choice.whole_id
+
+
+def of_threads(page: Sequence[Thread]) -> Mapping[uuid.UUID, ThreadModel]:
+    """Of those that have a model of their own, by their ids. Three statements, and none where no thread has."""
+    chosen_for = [thread for thread in page if thread.model]
+    if not chosen_for:
+        return {}
+    everywhere = list(choices_of_all(Assistant.objects.filter(is_active=True)))
+    ids = dict(zip((choice.whole_id for choice in everywhere), ids_of(everywhere), strict=True))
+    offered = _offered_to({thread.assistant for thread in chosen_for})
+    models: dict[uuid.UUID, ThreadModel] = {}
+    for thread in chosen_for:
+        choices = choices_among(thread.assistant, offered.get(thread.assistant_id, ()))
+        note = "" if of_thread(thread, choices) else _missing(thread)
+        models[thread.id] = ThreadModel(id=ids.get(thread.model, thread.model), note=note)
+    return models
+
+
+def _missing(thread: Thread) -> str:
+    own = _own(thread.assistant, own_provider(thread.assistant))
+    answers = f"{own.label} answers instead" if own else f"{thread.assistant}’s own model answers instead"
+    provider, _, name = thread.model.partition("/")
+    return f"{model_catalog.get(provider, name or provider)} is not offered here any more: {answers}."
 
 
 def ids_of(choices: Sequence[ModelChoice]) -> list[str]:
@@ -63,8 +134,18 @@ def chosen(assistant: Assistant, id: str) -> ModelChoice:
     )
 
 
+def _offered_to(assistants: Iterable[Assistant]) -> Mapping[int, Sequence[str]]:
+    """What staff ticked for each of them, as ``provider/name`` in their order. In one statement."""
+    rows = Assistant.offered_models.through.objects.filter(assistant__in=assistants, model__is_active=True)
+    rows = rows.order_by("model__provider", "model__order", "model__name")
+    found: dict[int, list[str]] = defaultdict(list)
+    for assistant, provider, name in rows.values_list("assistant_id", "model__provider", "model__name"):
+        found[assistant].append(f"{provider}/{name}")
+    return found
+
+
 def own_provider(assistant: Assistant) -> str:
-    return provider_name(assistant)
+    return assistant.provider or str(settings.OPENBOOK_PROVIDER)
 
 
 def _own(assistant: Assistant, provider: str) -> ModelChoice | None:

@@ -18,10 +18,11 @@ def registered() -> dict[str, Tool]:
     return {tool.name: tool for tool in tools}
 
 
-def tools_for(assistant: Assistant, provider: Provider) -> ToolTexts:
-    """What an assistant's tools add to its requests, where its provider and its model take any. In the registry's order: the
-    same set gives the same request."""
-    if not (provider.calls_tools and model_catalog.get(provider.name, model_of(assistant, provider)).takes_tools):
+def tools_for(assistant: Assistant, provider: Provider, model: str = "") -> ToolTexts:
+    """What an assistant's tools add to its requests, where the provider and the model take any: the assistant's own unless one
+    is named. In the registry's order: the same set gives the same request."""
+    row = model_catalog.get(provider.name, model or model_of(assistant, provider))
+    if not (provider.calls_tools and row.takes_tools):
         return NO_TOOLS
     tools = [tool for name, tool in registered().items() if name in assistant.tools]
     return ToolTexts(

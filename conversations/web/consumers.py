@@ -137,6 +137,8 @@ class ThreadConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
                     content=frame.get("content"),
                     client_message_id=frame.get("client_message_id"),
                     assistant=_optional_text(frame, "assistant"),
+                    model=_optional_text(frame, "model") or "",
+                    thread_model=_optional_text(frame, "thread_model") or "",
                     token=visitor.token,
                 )
                 await self._belong_to(opened.thread.id)

@@ -28,6 +28,16 @@ class MessageSend(TypedDict):
     content: Annotated[str | list[dict[str, Any]], "A text, or a list of text blocks."]
     client_message_id: NotRequired[ClientId]
     assistant: NotRequired[Annotated[str, "The slug of one, for a new thread."]]
+    model: NotRequired[
+        Annotated[
+            str,
+            "Of `GET models/`, for this message; any other is refused with `model_not_offered`, and nothing is stored. Left "
+            "out: the thread’s.",
+        ]
+    ]
+    thread_model: NotRequired[
+        Annotated[str, "For a new thread: its model, of `GET models/`. Left out: the assistant’s own."]
+    ]
 
 
 class PresetRun(TypedDict):
@@ -44,7 +54,13 @@ class OneReply(TypedDict):
 class ReplyRetry(OneReply):
     """Answer the same turn, or run the same preset, once more."""
 
-    model: NotRequired[Annotated[str, "The assistant’s fallback model or its own; else the one before."]]
+    model: NotRequired[
+        Annotated[
+            str,
+            "Of `GET models/`, or the assistant’s fallback model; any other is refused with `model_not_offered`. Left out: "
+            "the one that answered last.",
+        ]
+    ]
 
 
 class ReplyResume(OneReply):

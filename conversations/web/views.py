@@ -15,7 +15,9 @@ from conversations.context.wording import wording
 from conversations.errors import ThreadNotFound
 from conversations.models import Model, Thread
 from conversations.runtime.text import clean
+from conversations.threads import model_choices
 from conversations.web import answering, search
+from conversations.wire.model_list import model_list
 from memory import services
 
 
@@ -32,11 +34,8 @@ def chat(request: SignedInRequest, thread_id: uuid.UUID | None = None) -> HttpRe
     except ThreadNotFound as error:
         raise Http404(error.message) from error
     sought = clean(request.GET.get("q", "")).strip()[: search.LONGEST]
-    page = _page(request.user, thread)
-    assistant = thread.assistant.slug if thread else next((each["slug"] for each in page["assistants"]), "")
     context = {
-        "page": page,
-        "answers": page["answers"].get(assistant),
+        "page": _page(request.user, thread),
         "thread": thread,
         "run_scripts": settings.OPENBOOK_RUN_SCRIPTS,
         "sought": sought,
@@ -53,21 +52,26 @@ def _page(user: User, thread: Thread | None) -> dict[str, Any]:
         "user": {"id": user.pk, "name": user.get_username(), "staff": user.is_staff},
         "assistants": list(offered.values("slug", "name", "description")),
         "models": dict(Model.objects.values_list("name", "label")),
+        "choices": model_list(offered),
         "thread": _thread(thread) if thread else None,
         "limits": {
             "message_chars": settings.OPENBOOK_MAX_MESSAGE_CHARS,
             "import_mb": settings.OPENBOOK_MAX_IMPORT_MB,
         },
-        "answers": answering.notes(),
+        "provider": settings.OPENBOOK_PROVIDER,
+        "answers": answering.note(),
         "words": wording(),
         "zone": preferences.time_zone if preferences else None,
     }
 
 
 def _thread(thread: Thread) -> dict[str, Any]:
+    model = model_choices.of_threads([thread]).get(thread.id, model_choices.OWN)
     return {
         "id": str(thread.id),
         "title": thread.title,
         "assistant": thread.assistant.slug,
         "remembers": thread.remembers,
+        "model": model.id,
+        "model_note": model.note or None,
     }

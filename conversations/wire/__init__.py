@@ -11,6 +11,7 @@ from conversations.models import ContextSnapshot, Message, Reply, Thread
 from conversations.providers import refusals
 from conversations.providers.errors import words_instead
 from conversations.runtime.shapes import Id, Slug, Time, fill
+from conversations.threads.model_choices import ThreadModel
 from conversations.wire import endings
 
 REQUEST_FIELDS = (
@@ -18,6 +19,7 @@ REQUEST_FIELDS = (
     "reply_id",
     "message_history_count",
     "total_tokens",
+    "provider",
     "model",
     "fallback_for",
     "fallback_cause",
@@ -53,6 +55,7 @@ class ReplyAnswer(TypedDict):
     ]
     fallback_model: Annotated[str | None, "The model that may be asked in place of the one that declined."]
     model: Annotated[str | None, "The model that was asked; null: not known yet."]
+    provider: Annotated[str | None, "Who was asked for it; null: not known yet."]
     fallback_for: Annotated[str | None, "The model that did not answer, where this one was asked in its place."]
     fallback_cause: Annotated[
         str | None, "The code of why it did not: `refused`, `unreachable`, `overloaded` and others."
@@ -102,6 +105,10 @@ class ThreadAnswer(TypedDict):
     id: Annotated[Id, "Id of the thread."]
     title: Annotated[str, "Empty until the first message."]
     assistant: Annotated[Slug, "Slug of the assistant that answers in it."]
+    model: Annotated[str, "The id of the model chosen for it, as in `GET models/`; empty: the assistant's own."]
+    model_note: Annotated[
+        str | None, "For people: that this model is offered no longer, and which one answers instead; else null."
+    ]
     created_at: Annotated[Time, "When it was opened."]
     updated_at: Annotated[Time, "Time of its last turn."]
     message_count: Annotated[int, "Turns on the path that the chat shows."]
@@ -130,8 +137,15 @@ def error_event(error: OpenbookError) -> bytes:
     return f"event: error\ndata: {frame(describe(error))}\n\n".encode()
 
 
-def thread_object(thread: Thread, running: Reply | None) -> ThreadAnswer:
-    return fill(ThreadAnswer, thread, assistant=thread.assistant.slug, running_reply=running and running.id)
+def thread_object(thread: Thread, running: Reply | None, model: ThreadModel) -> ThreadAnswer:
+    return fill(
+        ThreadAnswer,
+        thread,
+        assistant=thread.assistant.slug,
+        model=model.id,
+        model_note=model.note or None,
+        running_reply=running and running.id,
+    )
 
 
 def match_object(turn: Message, excerpt: str, words: Sequence[str]) -> MatchAnswer:
@@ -161,6 +175,7 @@ def reply_object(reply: Reply, request: ContextSnapshot | None = None, *, fallba
         ways=[way.value for way in ways],
         fallback_model=other or None,
         model=(request.model if request else reply.model) or None,
+        provider=request.provider if request else None,
         fallback_for=(request.fallback_for if request else "") or None,
         fallback_cause=(request.fallback_cause if request else "") or None,
         fallback_text=_fallback_text(request) if request and request.fallback_for else None,

@@ -12,7 +12,7 @@ from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
-from conversations.models import Message, Reply
+from conversations.models import Assistant, Message, Model, Reply
 from conversations.replies.events import Event
 from conversations.terminal import Conversation, printable
 from tests import model_scripts as scripts
@@ -47,6 +47,14 @@ def test_a_thread_goes_on_where_it_was_left(chat: Chat, model: ModelServer) -> N
     assert [message["role"] for message in model.bodies[1]["messages"]] == ["user", "assistant", "user"]
 
 
+def test_a_model_that_is_offered_can_be_named(chat: Chat, model: ModelServer) -> None:
+    opus = Model.objects.get(provider="anthropic", name="claude-opus-5-5")
+    Assistant.objects.get(slug="companion").offered_models.add(opus)
+    chat("Hello", user="ada", model=opus.name)
+    chat("And now?", user="ada", thread="last")
+    assert [body["model"] for body in model.bodies] == [opus.name, "claude-sonnet-5-5"]
+
+
 def test_it_shows_what_the_model_is_given(chat: Chat, model: ModelServer) -> None:
     told = chat("I like tea", user="ada", context=True)[1].splitlines()
     assert re.fullmatch(r"Given [\d,]+ of 4,100 tokens, request [\w-]{36}:", told[0])
@@ -60,6 +68,7 @@ def test_it_shows_what_the_model_is_given(chat: Chat, model: ModelServer) -> Non
         ({}, "Say who asks: --user NAME."),
         ({"user": "ada", "thread": "123"}, "There is no such thread, or it isn't yours. Check the id"),
         ({"user": "ada", "assistant": "nobody"}, "The last reply was not completed"),
+        ({"user": "ada", "model": "claude-opus-5-5"}, "The last reply was not completed"),
     ],
 )
 def test_what_cannot_be_asked_says_what_to_do(

@@ -32,6 +32,7 @@ class Command(BaseCommand):
         parser.add_argument("--user", help="who asks, by name (the only active superuser)")
         parser.add_argument("--thread", help="id of the thread to go on with, or `last` (a new one)")
         parser.add_argument("--assistant", help="who answers in a new thread, by slug (the default assistant)")
+        parser.add_argument("--model", default="", help="which model answers, of those offered (that of the thread)")
         parser.add_argument("--context", action="store_true", help="before each reply, show what the model is given")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -43,6 +44,7 @@ class Command(BaseCommand):
         conversation = Conversation(
             user=user,
             assistant=options["assistant"],
+            model=options["model"],
             thread=threads_id(user, options["thread"]),
             shows_context=options["context"],
             write=self._write,

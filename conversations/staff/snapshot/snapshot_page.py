@@ -6,6 +6,7 @@ from datetime import datetime
 
 from artifacts.staff.repeat_layers import Layer, layers
 from conversations.context import snapshots
+from conversations.context.model_switch import ModelSwitch, switch_before
 from conversations.context.thinking import in_words
 from conversations.models import ContextSnapshot
 from conversations.staff import display
@@ -38,6 +39,7 @@ class SnapshotPage:
     """``exact`` is ``None`` where the request can't be rebuilt any more, or may not be shown."""
 
     verdict: str
+    switch: ModelSwitch | None
     proven: bool
     forgotten_at: datetime | None
     digest: str
@@ -79,6 +81,7 @@ def snapshot_page(snapshot: ContextSnapshot, *, shown: bool) -> SnapshotPage:
     known = known_rows(others, snapshot.thread.assistant, shown=shown)
     return SnapshotPage(
         verdict=verdict(snapshot),
+        switch=switch_before(snapshot),
         proven=evidence.proven,
         forgotten_at=body["forgotten_at"],
         digest=body["digest"],

@@ -15,7 +15,7 @@ from conversations.runtime.db import in_database
 from tests.artifacts.factories import make_artifact
 from tests.conversations.factories import chain, make_thread
 from tests.conversations.rest.client import Api
-from tests.conversations.rest.test_import_export import statements
+from tests.statements import statements
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("engine")]
 

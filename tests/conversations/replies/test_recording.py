@@ -269,8 +269,15 @@ def test_a_turn_takes_few_statements_and_the_end_takes_one(user: User) -> None:
         "artifacts_artifactversion",
     }
     known = {"memory_preferences", "memory_memory", "memory_dailysummary", "memory_topic", "memory_threadsummary"}
+    look = {
+        "conversations_thread",
+        "conversations_assistant",
+        "conversations_model",
+        "conversations_reply",
+        "conversations_message",
+    }
     assert [found for found in tables if found] == [
-        {"conversations_thread", "conversations_assistant", "conversations_reply", "conversations_message"},
+        look,
         about | known,
     ]
 

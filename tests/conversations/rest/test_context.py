@@ -155,6 +155,7 @@ async def test_a_recorded_request_is_told_as_the_contract_says(user: User, api: 
         "fallback_for": None,
         "fallback_cause": None,
         "fallback_text": None,
+        "switch": None,
         "stop_details": None,
         "stop_reason": "end_turn",
         "status": "completed",

@@ -8,7 +8,6 @@ import tracemalloc
 import uuid
 import zipfile
 from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from unittest.mock import ANY
@@ -16,7 +15,6 @@ from unittest.mock import ANY
 import pytest
 from django.contrib.auth.models import User
 from django.db import models
-from django.db.backends.utils import CursorWrapper
 from django.utils import timezone
 
 from artifacts.models import Artifact, ArtifactVersion
@@ -35,6 +33,7 @@ from tests.artifacts.factories import make_artifact
 from tests.conversations.factories import make_reply, make_thread
 from tests.conversations.rest.client import Api, ApiResponse
 from tests.model_server import ModelServer
+from tests.statements import statements
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("engine")]
 
@@ -83,6 +82,8 @@ async def test_an_imported_thread_is_as_if_its_turns_had_been_sent(user: User, a
         "id": str(thread.id),
         "title": "What is there to drink?",
         "assistant": "analyst",
+        "model": "",
+        "model_note": None,
         "created_at": iso(0),
         "updated_at": iso(89),
         "message_count": 5,
@@ -511,21 +512,6 @@ async def test_an_export_is_a_file_that_no_cache_keeps(user: User, api: Api) -> 
         "no-store",
     )
     assert answer.headers["content-disposition"] == f'attachment; filename="openbook-{timezone.now():%Y-%m-%d}.json"'
-
-
-@contextmanager
-def statements(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
-    """What is asked of the database, on whatever connection."""
-    asked: list[str] = []
-    execute = CursorWrapper.execute
-
-    def noted(self: CursorWrapper, sql: Any, params: Any = None) -> Any:
-        asked.append(str(sql))
-        return execute(self, sql, params)
-
-    with monkeypatch.context() as patched:
-        patched.setattr(CursorWrapper, "execute", noted)
-        yield asked
 
 
 async def export_all(user: User) -> tuple[list[bytes], dict[str, Any]]:

@@ -1,18 +1,21 @@
 """Models that people choose: listed, taken for a message or another attempt, and refused where staff do not allow them."""
 
+import uuid
 from collections.abc import Callable
 
 import pytest
 
 from conversations.context import snapshots
+from conversations.context.reasons import Reason
 from conversations.models import Assistant, Connection, ContextSnapshot, Model
 from conversations.providers import connections, model_catalog
 from conversations.runtime.db import in_database
 from tests import model_scripts as scripts
 from tests.conversations.connections import make_connection
-from tests.conversations.proofs import remade_exactly
 from tests.conversations.rest.client import Api
+from tests.conversations.rest.test_providers import remade_exactly
 from tests.model_server import ModelServer
+from tests.statements import statements
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("engine", "opened")]
 
@@ -50,7 +53,9 @@ async def test_without_a_choice_of_staff_there_is_the_assistants_own_model(api: 
                     "images": True,
                     "tools": True,
                     "thinking": True,
+                    "memory": True,
                     "assistants": ["companion", "analyst"],
+                    "default_of": ["companion", "analyst"],
                 }
             ]
         },
@@ -113,3 +118,176 @@ async def test_what_can_not_answer_is_not_offered(api: Api, model: ModelServer) 
 def switch_off() -> None:
     Connection.objects.update(is_active=False)
     connections.reread()
+
+
+async def test_a_thread_has_a_model_of_its_own_that_answers_and_is_previewed(api: Api, model: ModelServer) -> None:
+    await in_database(allow)(OPUS, HAIKU)
+    opened = await api.post("threads/", {"title": "Boats", "model": OPUS})
+    thread = opened.body["id"]
+    assert (opened.status, opened.body["model"], opened.body["model_note"]) == (201, OPUS, None)
+    previewed = await api.post(f"threads/{thread}/context/", {"content": "Hello"})
+    await api.post(f"threads/{thread}/messages/", {"content": "Hello"})
+    assert (previewed.body["model"], model.bodies[-1]["model"]) == (OPUS, OPUS)
+    await api.post(f"threads/{thread}/messages/", {"content": "For once", "model": SONNET})
+    assert model.bodies[-1]["model"] == SONNET, "the assistant's own can be chosen for a message too"
+    changed = await api.call("PATCH", f"threads/{thread}/", {"model": HAIKU})
+    assert (changed.body["model"], changed.body["title"]) == (HAIKU, "Boats")
+    await api.post(f"threads/{thread}/messages/stream/", {"content": "And now?"})
+    assert model.bodies[-1]["model"] == HAIKU
+    for own in ("", SONNET):
+        changed = await api.call("PATCH", f"threads/{thread}/", {"model": own})
+        assert (changed.body["model"], changed.body["model_note"]) == ("", None)
+    await api.post(f"threads/{thread}/messages/", {"content": "And now?"})
+    assert model.bodies[-1]["model"] == SONNET
+
+
+async def test_a_first_message_says_the_model_of_the_thread_that_it_opens(api: Api, model: ModelServer) -> None:
+    await in_database(allow)(OPUS)
+    first = {"content": "Hello", "thread_model": OPUS}
+    assert (await api.post("threads/new/context/", first)).body["model"] == OPUS
+    sent = await api.post("threads/new/messages/", first)
+    thread = sent.body["thread"]
+    assert (await api.get(f"threads/{thread}/")).body["model"] == OPUS
+    await api.post(f"threads/{thread}/messages/", {"content": "And now?", "thread_model": "no such model"})
+    assert [body["model"] for body in model.bodies] == [OPUS, OPUS], "it counts for a new thread only"
+    refused = await api.post("threads/new/messages/", {"content": "Hello", "thread_model": HAIKU})
+    assert (refused.status, refused.body["error"]["code"]) == (400, "model_not_offered")
+    assert len((await api.get("threads/")).body["results"]) == 1
+
+
+async def test_a_model_that_is_not_offered_can_not_become_a_threads(api: Api, model: ModelServer) -> None:
+    await in_database(allow)(OPUS)
+    thread = (await api.post("threads/", {})).body["id"]
+    for call in (("POST", "threads/", {"model": HAIKU}), ("PATCH", f"threads/{thread}/", {"model": HAIKU})):
+        refused = await api.call(*call)
+        assert (refused.status, refused.body["error"]["code"]) == (400, "model_not_offered")
+        assert refused.body["error"]["details"]["models"] == [SONNET, OPUS]
+    elsewhere = {"model": OPUS, "assistant": "analyst"}
+    assert (await api.call("PATCH", f"threads/{thread}/", elsewhere)).status == 400
+    kept = (await api.get(f"threads/{thread}/")).body
+    assert (kept["model"], kept["assistant"]) == ("", "companion"), "nothing is changed by halves"
+
+
+async def test_where_the_threads_model_is_gone_the_assistants_own_answers_and_the_thread_says_so(
+    api: Api, model: ModelServer
+) -> None:
+    await in_database(allow)(OPUS)
+    thread = (await api.post("threads/", {"model": OPUS})).body["id"]
+    before = await api.get(f"threads/{thread}/")
+    await in_database(take_away)(OPUS)
+    gone = await api.get(f"threads/{thread}/", **{"If-None-Match": before.headers["etag"]})
+    note = "Claude Opus 5.5 is not offered here any more: Claude Sonnet 5.5 answers instead."
+    assert (gone.status, gone.body["model"], gone.body["model_note"]) == (200, f"anthropic/{OPUS}", note)
+    assert (await api.get("threads/")).body["results"] == [gone.body]
+    previewed = await api.post(f"threads/{thread}/context/", {"content": "Hello"})
+    sent = await api.post(f"threads/{thread}/messages/", {"content": "Hello"})
+    assert (previewed.body["model"], sent.status, model.bodies[-1]["model"]) == (SONNET, 201, SONNET)
+    await in_database(allow)(OPUS)
+    assert (await api.get(f"threads/{thread}/")).body["model"] == OPUS, "the choice is not lost"
+    other = await api.call("PATCH", f"threads/{thread}/", {"assistant": "analyst"})
+    assert other.body["model_note"] == note
+    await api.post(f"threads/{thread}/messages/", {"content": "And you?"})
+    assert model.bodies[-1]["model"] == SONNET
+
+
+async def test_a_threads_model_costs_a_message_no_further_statement(
+    api: Api, model: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await in_database(allow)(OPUS)
+    kinds = []
+    for choice in ("", "", OPUS):
+        thread = (await api.post("threads/", {"model": choice})).body["id"]
+        await api.post(f"threads/{thread}/messages/", {"content": "Hello"})
+        with statements(monkeypatch) as asked:
+            await api.post(f"threads/{thread}/messages/", {"content": "And now?"})
+        kinds.append(set(asked))
+    assert kinds[2] <= kinds[0] | kinds[1] and model.bodies[-1]["model"] == OPUS
+
+
+async def test_another_attempt_is_asked_of_the_one_that_answered_and_of_any_other_that_is_named(
+    api: Api, model: ModelServer
+) -> None:
+    await in_database(allow)(OPUS, HAIKU)
+    sent = await api.post("threads/new/messages/", {"content": "Hello", "thread_model": OPUS})
+    reply, thread = sent.body["reply"], sent.body["thread"]
+    assert (reply["provider"], reply["model"]) == ("anthropic", OPUS)
+    for asked, answers in ({"model": HAIKU}, HAIKU), ({}, HAIKU), ({"model": SONNET}, SONNET), ({}, SONNET):
+        again = await api.post(f"replies/{reply['id']}/retry/", asked)
+        reply = again.body
+        [*_] = [event async for event in api.events("GET", f"replies/{reply['id']}/events/")]
+        assert model.bodies[-1]["model"] == answers
+    await api.post(f"threads/{thread}/messages/", {"content": "And now?"})
+    assert model.bodies[-1]["model"] == OPUS, "the thread keeps its own"
+
+
+async def test_the_record_says_what_another_model_than_before_changed(api: Api, model: ModelServer) -> None:
+    await in_database(allow)(HAIKU, slug="analyst")
+    await in_database(make_small)(HAIKU)
+    model.script(*[scripts.text("It is painted red. " * 40)] * 5, scripts.text("Red."))
+    first = {"content": "The boat is called Marigold. " * 20, "assistant": "analyst"}
+    sent = await api.post("threads/new/messages/", first)
+    thread = sent.body["thread"]
+    for _ in range(4):
+        await api.post(f"threads/{thread}/messages/", {"content": "Tell me more of it. " * 20})
+    before = await newest(thread)
+    assert (await api.get(f"requests/{before.id}/")).body["switch"] is None
+    previewed = await api.post(f"threads/{thread}/context/", {"content": "And now?", "model": HAIKU})
+    await api.post(f"threads/{thread}/messages/", {"content": "And now?", "model": HAIKU})
+    after = await newest(thread)
+    switch = (await api.get(f"requests/{after.id}/")).body["switch"]
+    left_out = sum(run.count for run in snapshots.runs_of(after) if run.reason is Reason.OVER_BUDGET)
+    assert left_out > 1
+    assert (switch["request"], switch["provider"], switch["model"]) == (str(before.id), "anthropic", SONNET)
+    assert switch["effects"] == [
+        "Its window holds 2,000 tokens instead of 1,000,000.",
+        f"Its budget is {after.budget:,} tokens instead of {before.budget:,}, never more than {after.hard_cap:,} instead of "
+        f"{before.hard_cap:,}.",
+        f"It counts 1.10 tokens for each that we estimate, instead of {before.token_factor:.2f}.",
+        f"{left_out} turns given before are left out.",
+        "It is given no tools.",
+        "The prompt cache starts anew.",
+    ]
+    assert switch["text"] == " ".join(
+        ["Answered by Claude Haiku 5.5, the turn before by Claude Sonnet 5.5.", *switch["effects"]]
+    )
+    assert previewed.body["switch"]["effects"] == switch["effects"]
+
+
+async def test_switching_in_mid_thread_gives_the_same_turns_for_the_same_reasons(api: Api, model: ModelServer) -> None:
+    await in_database(allow)(OPUS)
+    sent = await api.post("threads/new/messages/", {"content": "My boat is called Marigold."})
+    thread = sent.body["thread"]
+    await api.post(f"threads/{thread}/messages/", {"content": "And my dog Bruno."})
+    one, other = [
+        (await api.post(f"threads/{thread}/context/", {"content": "And now?", "model": name})).body
+        for name in (SONNET, OPUS)
+    ]
+    fates = [[(item.get("id"), item["included"], item["reason"]) for item in each["items"]] for each in (one, other)]
+    assert fates[0] == fates[1] and len(fates[0]) == 5
+    assert [section["text"] for section in one["sections"]] == [section["text"] for section in other["sections"]]
+
+
+async def test_a_threads_model_goes_with_it_when_it_is_exported_and_imported(api: Api, model: ModelServer) -> None:
+    await in_database(allow)(OPUS)
+    await api.post("threads/new/messages/", {"content": "Hello", "thread_model": OPUS})
+    document = (await api.get("export/")).body
+    assert [thread["model"] for thread in document["threads"]] == [f"anthropic/{OPUS}"]
+    copied = [{**thread, "id": None, "messages": [], "title": "Copy"} for thread in document["threads"]]
+    copied = [{key: value for key, value in thread.items() if key != "id"} for thread in copied]
+    imported = await api.post("import/", {"format": "openbook/1", "threads": [*copied, {"title": "Plain"}]})
+    models = [(await api.get(f"threads/{each['id']}/")).body["model"] for each in imported.body["threads"]]
+    assert models == [OPUS, ""]
+
+
+def take_away(name: str) -> None:
+    Assistant.objects.get(slug="companion").offered_models.remove(Model.objects.get(provider="anthropic", name=name))
+
+
+def make_small(name: str) -> None:
+    row = Model.objects.filter(provider="anthropic", name=name)
+    row.update(context_window=2_000, max_output=400, thinking=Model.Thinking.NONE, takes_tools=False, token_factor=1.1)
+    model_catalog.reread()
+
+
+async def newest(thread: str) -> ContextSnapshot:
+    return await ContextSnapshot.objects.filter(thread=uuid.UUID(thread)).alatest("created_at")

@@ -193,6 +193,7 @@ def test_a_call_is_described_with_its_body_and_its_answers() -> None:
         ("client_message_id", False),
         ("assistant", False),
         ("model", False),
+        ("thread_model", False),
     ]
     outer = [[field.name for field in answer.fields if "." not in field.name] for answer in call.answers]
     assert [(answer.status, answer.type) for answer in call.answers] == [("201", "ExchangeAnswer")]
@@ -204,6 +205,7 @@ def test_a_snapshot_is_described_to_its_last_field() -> None:
     [call] = [call for call in described() if call.path.endswith("/requests/{request_id}/")]
     inner = [field.name for field in call.answers[0].fields if "." in field.name]
     assert inner == [
+        *(f"switch.{name}" for name in ("request", "provider", "model", "text", "effects")),
         *(f"thinking.{name}" for name in ("mode", "display", "effort", "room")),
         *(f"sections[].{name}" for name in ("name", "tokens", "text", "forgotten_at", "quotes")),
         *(f"sections[].quotes[].{name}" for name in ("line", "thread", "position")),

@@ -32,6 +32,7 @@ NO_REQUEST_YET: dict[str, Any] = {
     "message_history_count": None,
     "total_tokens": None,
     "model": None,
+    "provider": None,
     "stop_reason": "",
     "ways": [],
     "ended_at": None,
