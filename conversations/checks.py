@@ -4,8 +4,10 @@ from typing import Any
 
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, Warning, register
+from django.core.validators import slug_re
+from django.db import DatabaseError
 
-from conversations.providers import PROVIDERS, get_provider, prices, usable_key
+from conversations.providers import PROVIDERS, ProviderError, get_provider, prices, provider_name, usable_key
 from conversations.providers.dialects import DIALECTS
 from conversations.providers.local_model import obstacle_to_start
 from conversations.runtime import telemetry
@@ -14,11 +16,27 @@ from memory.backends import BACKENDS
 
 @register()
 def provider_is_configured(**kwargs: Any) -> list[CheckMessage]:
-    name = settings.OPENBOOK_PROVIDER
-    choices = f"Set OPENBOOK_PROVIDER to one of: {', '.join(PROVIDERS)}."
-    if name not in PROVIDERS:
-        return [Error(f"The provider {name!r} is not known.", hint=choices, id="openbook.E001")]
-    return PROBLEMS[name]() if name in PROBLEMS else []
+    name = provider_name()
+    if name in PROVIDERS:
+        return PROBLEMS[name]() if name in PROBLEMS else []
+    if slug_re.match(name):
+        return connection_problems(name)
+    hint = f"Set OPENBOOK_PROVIDER to the name of a connection, or to one of: {', '.join(PROVIDERS)}."
+    return [Error(f"{name!r} can't be the name of a provider.", hint=hint, id="openbook.E001")]
+
+
+def connection_problems(name: str) -> list[CheckMessage]:
+    """Warnings only: its row is made in the admin, which has to run for that."""
+    try:
+        provider = get_provider(name)
+        problem = provider.obstacle()
+        provider.default_model()
+    except ProviderError as error:
+        problem = error
+    except DatabaseError:  # before the first migration
+        problem = ProviderError("misconfigured", "Connections can't be read yet.", retryable=True)
+    hint = f"OPENBOOK_PROVIDER is {name!r}: see to the connection of this name in the admin, under Connections."
+    return [Warning(problem.message, hint=hint, id="openbook.W004")] if problem else []
 
 
 def anthropic_problems() -> list[CheckMessage]:

@@ -15,7 +15,7 @@ from conversations.accounts import lifecycle, mailing
 from conversations.providers.errors import place_of
 from conversations.runtime import interruption, telemetry
 from conversations.runtime.request_ids import request_scope
-from conversations.upkeep import hourly_figures, retention
+from conversations.upkeep import hourly_figures, key_renewal, retention
 
 
 class TaskFailed(Exception):
@@ -43,6 +43,7 @@ def unattended[**P](work: Callable[P, None]) -> Callable[P, None]:
 def retain() -> None:
     hourly_figures.keep(timezone.now())  # before they go
     retention.apply()
+    key_renewal.renew()
 
 
 @task()

@@ -29,6 +29,14 @@ def engine_in(folder: Path) -> Iterator[Child]:
         child.stop()
 
 
+@contextmanager
+def engine_played_by(url: str, folder: Path, key: str = "key-of-the-engine") -> Iterator[str]:
+    """Whoever listens there is taken for the engine of this data folder: the real one does nothing wrong on demand. Its key."""
+    with local_engine.held(folder):
+        local_engine.publish(folder, local_engine.EngineAddress(url=url, key=key))
+        yield key
+
+
 def ready(folder: Path) -> local_engine.EngineAddress:
     until(lambda: local_engine.find(folder))
     address = local_engine.find(folder)

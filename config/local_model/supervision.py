@@ -8,11 +8,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from django.conf import settings
+from django.db.models import Q
 
 from config.local_model.engine import EngineOrder
 from config.worker.child_process import Child
 from conversations.models import Assistant, Model
-from conversations.providers import model_catalog
+from conversations.providers import model_catalog, provider_name
 from conversations.providers.local_model import PROVIDER, SMALL_MODEL, header_of, obstacle_to_start, served_model
 from conversations.runtime import local_engine
 from conversations.runtime.gguf import ModelHeader
@@ -52,8 +53,9 @@ def engine_running(*, apart: bool = True) -> Iterator[None]:
 
 
 def is_wanted() -> bool:
-    """Whether replies come from it: of the server's default provider, or of an assistant's."""
-    return settings.OPENBOOK_PROVIDER == PROVIDER or Assistant.objects.filter(provider=PROVIDER).exists()
+    """Whether replies come from it: of the server's default provider, of an assistant's, or in the place of another."""
+    named = Q(provider=PROVIDER) | Q(fallbacks__provider=PROVIDER) | Q(offered_models__provider=PROVIDER)
+    return provider_name() == PROVIDER or Assistant.objects.filter(named).exists()
 
 
 def make_child(*, apart: bool) -> Child | None:

@@ -7,10 +7,10 @@ tool, nor what an error says is among the attributes.
 import asyncio
 import time
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from contextvars import Token
 from typing import NamedTuple, Self
 
-from django.conf import settings
 from opentelemetry.context import Context as Where
 from opentelemetry.context import attach, detach
 from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
@@ -28,7 +28,7 @@ from opentelemetry.util.types import AttributeValue
 from conversations.context import snapshots
 from conversations.context.builder import Context
 from conversations.models import ContextSnapshot, Reply, Thread
-from conversations.providers import get_provider, model_of
+from conversations.providers import get_provider, model_of, provider_name
 from conversations.providers.base import Finished, ModelCall, ProviderError, Usage
 from conversations.runtime.interruption import Stopped
 from conversations.runtime.request_ids import current_request_id
@@ -140,17 +140,16 @@ class ReplySpan(SpanStep, ReplyStep):
 
     def record_opened(self, thread: Thread, reply: Reply) -> None:
         assistant = thread.assistant
-        provider = assistant.provider or settings.OPENBOOK_PROVIDER
-        self._labels = {
-            "gen_ai.agent.name": assistant.name,
-            "gen_ai.request.model": model_of(assistant, get_provider(provider)),
-        }
+        provider = provider_name(assistant)
+        self._labels = {"gen_ai.agent.name": assistant.name}
+        with suppress(ProviderError):  # the reply itself says what is wrong
+            self._labels["gen_ai.request.model"] = model_of(assistant, get_provider(provider))
         self._span.update_name(f"invoke_agent {assistant.name}")
         self._span.set_attributes(
             {
                 **self._labels,
                 "gen_ai.agent.id": assistant.slug,
-                "gen_ai.provider.name": provider_name(provider),
+                "gen_ai.provider.name": convention_name(provider),
                 **ids(thread=thread.id, reply=reply.id),
             }
         )
@@ -206,7 +205,7 @@ class SpanListener(TelemetryListener):
             self.left_out.add(count, {"openbook.reason": reason})
         labels = {
             "gen_ai.operation.name": "chat",
-            "gen_ai.provider.name": provider_name(snapshot.provider),
+            "gen_ai.provider.name": convention_name(snapshot.provider),
             "gen_ai.request.model": snapshot.model,
         }
         values: dict[str, AttributeValue] = {
@@ -251,7 +250,7 @@ def ids(*, thread: object, reply: object | None) -> dict[str, str]:
     }
 
 
-def provider_name(name: str) -> str:
+def convention_name(name: str) -> str:
     return PROVIDERS.get(name, name)
 
 

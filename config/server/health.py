@@ -9,7 +9,7 @@ from django.conf import settings
 from django.db import Error, connection, transaction
 from django.http import HttpRequest, JsonResponse
 
-from conversations.providers import ProviderError, get_provider
+from conversations.providers import ProviderError, get_provider, provider_name
 from conversations.providers.circuit_breaker import resting
 from conversations.runtime.db import in_database
 from conversations.runtime.redis_client import unreachable, waiting
@@ -88,7 +88,7 @@ def _look() -> None:
 
 def _provider() -> str:
     try:
-        obstacle = get_provider(settings.OPENBOOK_PROVIDER).obstacle()
+        obstacle = get_provider(provider_name()).obstacle()
     except ProviderError as error:
         obstacle = error
     return obstacle.message if obstacle else "ok"

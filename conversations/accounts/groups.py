@@ -29,14 +29,18 @@ GROUPS = {"Support": EXISTENCE, "Support lead": EXISTENCE | CONTENT}
 
 
 def make_groups(*, using: str, apps: Apps = installed, **kwargs: Any) -> None:
-    """Make those that are missing, with their permissions; those that are there stay as they are."""
+    """Make those that are missing, and give each group the rights that came since: each right once, so that one which was
+    taken away stays away."""
     try:
         groups = apps.get_model("auth", "Group")._default_manager.using(using)
         permissions = apps.get_model("auth", "Permission")._default_manager.using(using)
+        given_rights = apps.get_model("conversations", "GivenRight")._default_manager.using(using)
     except LookupError:  # migrated back to before there were any
         return
-    missing = GROUPS.keys() - set(groups.filter(name__in=GROUPS).values_list("name", flat=True))
-    if not missing:
+    given = set(given_rights.values_list("group__name", "permission__content_type__app_label", "permission__codename"))
+    due = {name: {right for right in rights if (name, *right) not in given} for name, rights in GROUPS.items()}
+    made = set(groups.filter(name__in=GROUPS).values_list("name", flat=True))
+    if made == GROUPS.keys() and not any(due.values()):
         return
     for app in SEEN:  # Django makes them app by app, so those of a later one may not be there yet
         create_permissions(installed.get_app_config(app), verbosity=0, using=using, apps=apps)
@@ -44,6 +48,10 @@ def make_groups(*, using: str, apps: Apps = installed, **kwargs: Any) -> None:
         (permission.content_type.app_label, permission.codename): permission
         for permission in permissions.filter(content_type__app_label__in=SEEN).select_related("content_type")
     }
-    for name in sorted(missing):
-        if found.keys() >= GROUPS[name]:  # else not all apps are migrated yet
-            groups.create(name=name).permissions.set([found[each] for each in GROUPS[name]])
+    for name, rights in sorted(due.items()):
+        if found.keys() >= rights:  # else not all apps are migrated yet
+            group, _ = groups.get_or_create(name=name)
+            group.permissions.add(*(found[right] for right in rights))
+            given_rights.bulk_create(
+                [given_rights.model(group=group, permission=found[right]) for right in rights], ignore_conflicts=True
+            )

@@ -40,7 +40,7 @@ from conversations.context.token_estimate import text_of
 from conversations.context.tool_sections import NO_TOOLS, ToolTexts, program_section, tools_section
 from conversations.context.windowing import Turn, TurnRun, account, window
 from conversations.models import Assistant, ContextSnapshot, Model
-from conversations.providers import model_catalog, model_of
+from conversations.providers import model_catalog, model_of, provider_name
 from conversations.providers.base import OFFLINE, Payload, Provider
 from conversations.providers.thinking import NO_THINKING, ThinkingPlan
 
@@ -436,7 +436,8 @@ def rewriting_context(context: Context, *, assistant: Assistant, provider: Provi
         newest=context.newest,
         additions=[material],
     )
-    model = assistant.rewriting_model or model_catalog.small_model(provider.name, context.model)
+    chosen = assistant.rewriting_model if provider.name == provider_name(assistant) else ""
+    model = chosen or model_catalog.small_model(provider.name, context.model)
     allowance = OutputAllowance.of_task(
         model_catalog.get(provider.name, model), answer=rewriting.MAX_TOKENS, room=rewriting.THINKING_ROOM
     )

@@ -2,6 +2,7 @@ from conversations.models.accesses import ContentAccess
 from conversations.models.accounts import AccountDeletion
 from conversations.models.assistants import Assistant, Fallback
 from conversations.models.connections import Connection
+from conversations.models.groups import GivenRight
 from conversations.models.language_models import Effort, Model, ModelPrice, TokenFactor
 from conversations.models.limits import Allowance, UserLimits
 from conversations.models.replies import Reply, ReplyEvent
@@ -21,6 +22,7 @@ __all__ = [
     "ContextSnapshot",
     "Effort",
     "Fallback",
+    "GivenRight",
     "Message",
     "Model",
     "ModelPrice",

@@ -2,6 +2,7 @@
 
 from functools import cache
 
+from django.conf import settings
 from django.utils.module_loading import import_string
 
 from conversations.models import Assistant
@@ -25,11 +26,17 @@ def get_provider(name: str) -> Provider:
     if provider is None:
         raise ProviderError(
             "misconfigured",
-            f"The provider “{name}” is not known. Whoever runs this Openbook can choose a connection in the admin, or one "
-            f"of: {', '.join(PROVIDERS)}.",
+            f"The provider “{name}” is not known. Whoever runs this Openbook can add a connection of this name in the "
+            f"admin, or choose another one, or one of: {', '.join(PROVIDERS)}.",
             retryable=False,
         )
     return provider
+
+
+def provider_name(assistant: Assistant | None = None) -> str:
+    """Who is asked for what concerns an assistant, its replies and all work beside them: the provider that it names, else the
+    server's default, which holds where there is no assistant, too."""
+    return (assistant.provider if assistant else "") or str(settings.OPENBOOK_PROVIDER)
 
 
 @cache
@@ -56,5 +63,6 @@ __all__ = [
     "connections",
     "get_provider",
     "model_of",
+    "provider_name",
     "usable_key",
 ]

@@ -40,7 +40,7 @@ def chat_payload(
         dialect.most_tokens: max_tokens,
         "messages": [
             *([{"role": "system", "content": instructions}] if instructions else []),
-            *(said for message in messages for said in chat_messages(message, dialect)),
+            *in_order((said for message in messages for said in chat_messages(message, dialect)), dialect),
         ],
         "stream": True,
         **dialect.thinking_fields(thinking),
@@ -58,7 +58,7 @@ def chat_messages(message: Mapping[str, Any], dialect: Dialect) -> Iterator[Mess
     """A message of the Messages API: results of tools become messages of their own."""
     content = blocks(message["content"])
     if message["role"] == "assistant":
-        yield assistant_message(content, dialect)
+        yield from assistant_messages(content, dialect)
         return
     for are_results, part in groupby(content, key=lambda block: block.get("type") == "tool_result"):
         if are_results:
@@ -67,16 +67,29 @@ def chat_messages(message: Mapping[str, Any], dialect: Dialect) -> Iterator[Mess
             yield {"role": "user", "content": texts_of(list(part))}
 
 
-def assistant_message(content: Blocks, dialect: Dialect) -> Message:
+def in_order(messages: Iterable[Message], dialect: Dialect) -> Iterator[Message]:
+    """With a word of the assistant where a server refuses the person's right after the results of tools."""
+    before = ""
+    for message in messages:
+        if dialect.after_results and (before, message["role"]) == ("tool", "user"):
+            yield {"role": "assistant", "content": dialect.after_results}
+        yield message
+        before = message["role"]
+
+
+def assistant_messages(content: Blocks, dialect: Dialect) -> Iterator[Message]:
     calls = [call_of(block, dialect) for block in blocks_of(content, "tool_use")]
     text = texts_of(content)
+    if text and calls and not dialect.words_with_calls:
+        yield {"role": "assistant", "content": text}
+        text = ""
     message: Message = {"role": "assistant", "content": text if text or not calls else None}
     if calls:
         message["tool_calls"] = calls
     thoughts = BETWEEN.join(str(block.get("thinking", "")) for block in blocks_of(content, "thinking"))
     if dialect.thoughts and calls and (thoughts or dialect.thoughts_due):
         message[dialect.thoughts] = thoughts
-    return message
+    yield message
 
 
 def call_of(block: Mapping[str, Any], dialect: Dialect) -> dict[str, Any]:
@@ -114,7 +127,7 @@ def as_messages_api(payload: Payload) -> Payload:
     return {
         "model": payload["model"],
         "system": system,
-        "messages": list(with_results_joined(turns)),
+        "messages": list(with_parts_joined(turns)),
         "tools": [
             {"name": tool["name"], "description": tool.get("description", ""), "input_schema": tool["parameters"]}
             for tool in tools
@@ -138,11 +151,12 @@ def turn_of(message: Mapping[str, Any]) -> Message:
     return {"role": message["role"], "content": [*text_block(message["content"]), *calls]}
 
 
-def with_results_joined(turns: Iterable[Message]) -> Iterator[Message]:
-    """Results, and what the person says after them, are one message to the Messages API."""
+def with_parts_joined(turns: Iterable[Message]) -> Iterator[Message]:
+    """Results, and what the person says after them, are one message to the Messages API; so are words and the calls after
+    them."""
     before: Message | None = None
     for turn in turns:
-        if before and turn["role"] == "user" and is_result(before["content"][-1:]):
+        if before and belongs_to(before, turn):
             before["content"] = [*before["content"], *turn["content"]]
             continue
         if before:
@@ -152,8 +166,12 @@ def with_results_joined(turns: Iterable[Message]) -> Iterator[Message]:
         yield before
 
 
-def is_result(content: Blocks) -> bool:
-    return bool(content) and content[0]["type"] == "tool_result"
+def belongs_to(before: Message, turn: Message) -> bool:
+    """Whether a turn goes on with the one before it."""
+    if turn["role"] != before["role"]:
+        return False
+    part, at = (before["content"][-1:], "tool_result") if turn["role"] == "user" else (turn["content"][:1], "tool_use")
+    return [block["type"] for block in part] == [at]
 
 
 def text_block(text: str | None) -> list[dict[str, Any]]:

@@ -1,7 +1,7 @@
 """The chunks of one stream of Chat Completions, whoever brings them: pure."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -17,6 +17,7 @@ from conversations.providers.base import (
     UsageSoFar,
 )
 from conversations.providers.errors import StreamError, code_for_status
+from conversations.providers.inline_thoughts import InlineThoughts, Piece
 from conversations.providers.message_stream import LONGEST_DETAILS, MESSAGE_ID_CHARS, ToolCalls, parsed
 from conversations.runtime.text import clean, paired
 from conversations.runtime.word_tables import pattern, read_tables
@@ -26,6 +27,7 @@ REASONS: Mapping[str, str] = TABLES["reasons"]
 FAILURES: Mapping[str, str] = TABLES["failures"]
 CODES: Mapping[str, str] = TABLES["codes"]
 STATUSES: Mapping[int, str] = {int(status): code for status, code in TABLES["statuses"].items()}
+THOUGHT_TAGS: Mapping[str, str] = TABLES["thought_tags"]
 MESSAGES = {code: pattern(text) for code, text in TABLES["messages"].items()}
 
 THOUGHTS = ("reasoning_content", "reasoning")
@@ -134,6 +136,7 @@ class ChatAccumulator:
     """What the stream has said so far. ``done``: the server said that nothing more comes."""
 
     calls: PiecedCalls
+    inline: InlineThoughts
     end: Finished = field(default_factory=lambda: Finished(stop_reason=""))
     usage: Usage | None = None
     reason: str = ""
@@ -158,7 +161,7 @@ class ChatAccumulator:
 
     def close(self) -> list[ProviderEvent]:
         """What is whole now that the stream is over."""
-        return [*self._pause(), *self.calls.end(self.end.message_id)]
+        return [*self._say_held(), *self._pause(), *self.calls.end(self.end.message_id)]
 
     def finished(self, request_id: str) -> Finished:
         if not self.begun:
@@ -202,19 +205,35 @@ class ChatAccumulator:
         for part in parts_of(delta.get("content")):
             if part.get("type") == "thinking":
                 yield from self._think("".join(map(text_in, parts_of(part.get("thinking")))))
-            elif text := text_in(part):
-                yield from self._pause()
-                yield TextDelta(text=text)
+            else:
+                yield from self._say(self.inline.feed(text_in(part)))
         if refusal := text_in(delta.get("refusal")):
             self.declined = (self.declined + refusal)[:LONGEST_DETAILS]
         for piece in delta.get("tool_calls") or ():
             if isinstance(piece, dict):
+                yield from self._say_held()
                 yield from self._pause()
                 yield from self.calls.take(piece, self.end.message_id)
 
+    def _say(self, pieces: Iterable[Piece]) -> Iterator[ProviderEvent]:
+        for piece in pieces:
+            if piece.is_thought:
+                yield from self._add_thought(piece.text)
+            else:
+                yield from self._pause()
+                yield TextDelta(text=piece.text)
+
+    def _say_held(self) -> Iterator[ProviderEvent]:
+        """It does something else now, or nothing more: what was held back is whole."""
+        yield from self._say(self.inline.end())
+
     def _think(self, text: str) -> Iterator[ProviderEvent]:
-        if not text:
-            return
+        """Where a server tells thoughts apart, none stand in the text."""
+        if text:
+            yield from self._say_held()
+            yield from self._add_thought(text)
+
+    def _add_thought(self, text: str) -> Iterator[ProviderEvent]:
         if self.thought is None:
             self.thought = []
             yield ThinkingStarted()

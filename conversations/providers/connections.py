@@ -108,7 +108,10 @@ def endpoint_of(row: Connection) -> Endpoint:
 
 
 def first_model(row: Connection) -> str:
-    """The model of assistants that name none. Raises ``ProviderError`` where the connection has none."""
+    """The model of assistants that name none: the server's, where this is its provider, else the first that staff are offered.
+    Raises ``ProviderError`` where there is none."""
+    if settings.OPENBOOK_MODEL and row.slug == settings.OPENBOOK_PROVIDER:
+        return str(settings.OPENBOOK_MODEL)
     if offered := model_catalog.offered(row.slug):
         return offered[0].name
     raise misconfigured(NO_MODEL, row)

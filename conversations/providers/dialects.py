@@ -25,8 +25,11 @@ class Dialect:
     asks_usage: bool
     takes_choice: bool
     call_ids: str
+    words_with_calls: bool
+    after_results: str
     thoughts: str
     thoughts_due: bool
+    thoughts_in_text: bool
     efforts: Mapping[str, str] = field(hash=False)
     no_thinking: Mapping[str, Any] = field(hash=False)
     budget: Mapping[str, Any] = field(hash=False)

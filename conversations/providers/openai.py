@@ -16,6 +16,7 @@ from conversations.providers import model_catalog, refusals
 from conversations.providers.base import Finished, Payload, ProviderError, ProviderEvent, UsageSoFar
 from conversations.providers.chat_completions import chat_payload
 from conversations.providers.chat_stream import (
+    THOUGHT_TAGS,
     ChatAccumulator,
     EventReader,
     PiecedCalls,
@@ -29,6 +30,7 @@ from conversations.providers.endpoints import Endpoint, EndpointReader, openai_f
 from conversations.providers.errors import StreamError, provider_error
 from conversations.providers.http_client import client_options, connection_code, trusted
 from conversations.providers.http_provider import HTTP_FAILURES, HttpProvider, obstacle_of, requested_wait
+from conversations.providers.inline_thoughts import InlineThoughts
 from conversations.providers.listed_models import FirstListed
 from conversations.providers.message_stream import ToolCalls
 from conversations.providers.model_listing import can_chat
@@ -101,7 +103,8 @@ class OpenAIProvider(HttpProvider[AsyncOpenAI]):
 
     async def _attempt(self, endpoint: Endpoint, payload: Payload, deadline: Deadline) -> AsyncGenerator[ProviderEvent]:
         client = await self._client(endpoint)
-        reading = ChatAccumulator(calls=PiecedCalls(ToolCalls(called_ids(payload))))
+        tags = THOUGHT_TAGS if dialect_of(endpoint).thoughts_in_text else {}
+        reading = ChatAccumulator(calls=PiecedCalls(ToolCalls(called_ids(payload))), inline=InlineThoughts(tags))
         try:
             async with asyncio.timeout(deadline.seconds_left()):
                 stream = await client.post(
@@ -168,8 +171,7 @@ class OpenAIProvider(HttpProvider[AsyncOpenAI]):
         return next(filter(can_chat, names), names[0])
 
     def _dialect(self) -> Dialect:
-        endpoint = self._endpoint()
-        return dialect_at(endpoint.base_url, endpoint.server)
+        return dialect_of(self._endpoint())
 
     def _headers(self, failure: Exception) -> Mapping[str, str]:
         return failure.response.headers if isinstance(failure, openai.APIStatusError) else {}
@@ -192,6 +194,10 @@ class OpenAIProvider(HttpProvider[AsyncOpenAI]):
 
 
 NO_MODEL = "The model's service names no model. Whoever runs this Openbook can set OPENBOOK_MODEL."
+
+
+def dialect_of(endpoint: Endpoint) -> Dialect:
+    return dialect_at(endpoint.base_url, endpoint.server)
 
 
 def client_values(endpoint: Endpoint) -> dict[str, Any]:

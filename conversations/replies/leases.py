@@ -11,13 +11,12 @@ import uuid
 from contextlib import suppress
 from datetime import datetime
 
-from django.conf import settings
 from django.db import DatabaseError
 from django.db.models import Q
 from django.db.models.functions import Now
 
 from conversations.models import Reply
-from conversations.providers import ProviderError, get_provider
+from conversations.providers import ProviderError, get_provider, provider_name
 from conversations.replies.closing import interrupt
 from conversations.replies.events import LONGEST_LEASE
 from conversations.replies.journal import journal
@@ -48,7 +47,7 @@ async def startup() -> None:
     journal().keeper = asyncio.create_task(_keep())
     # The first use of a provider imports its SDK, which takes seconds that no reply should spend.
     with suppress(ProviderError):  # a system check and /health/ say what is wrong
-        await asyncio.to_thread(get_provider, settings.OPENBOOK_PROVIDER)
+        await asyncio.to_thread(get_provider, provider_name())
 
 
 async def drain() -> None:

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from django.conf import settings
 from django.contrib.auth.models import User
 from django.utils import timezone
 
@@ -22,7 +21,7 @@ from conversations.context.snapshot_shapes import SnapshotAnswer
 from conversations.context.token_estimate import text_of
 from conversations.context.windowing import Turn
 from conversations.models import ContextSnapshot, Message, Reply, Thread
-from conversations.providers import get_provider
+from conversations.providers import get_provider, provider_name
 from conversations.providers.base import Provider
 from conversations.replies.closing import end_request
 from conversations.replies.cursor import ThreadCursor, next_turn, place_of, session_after, session_of
@@ -259,4 +258,4 @@ def still_to_ask(thread: Thread, session: Session, about: str = "") -> backend_r
 
 
 def provider_of(cursor: ThreadCursor, options: CallerOptions) -> Provider:
-    return get_provider(options.provider or cursor.thread.assistant.provider or settings.OPENBOOK_PROVIDER)
+    return get_provider(options.provider or provider_name(cursor.thread.assistant))

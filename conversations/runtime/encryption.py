@@ -29,6 +29,15 @@ def decrypt(encrypted: bytes, *, purpose: str) -> str:
         raise NotDecryptable from None
 
 
+def renewed(encrypted: bytes, *, purpose: str) -> bytes | None:
+    """The same encrypted with the SECRET_KEY of now; ``None`` where it is. Raises ``NotDecryptable``."""
+    try:
+        _fernet(settings.SECRET_KEY, purpose).decrypt(encrypted)
+    except InvalidToken:
+        return encrypt(decrypt(encrypted, purpose=purpose), purpose=purpose)
+    return None
+
+
 def _cipher(purpose: str) -> MultiFernet:
     return MultiFernet([_fernet(key, purpose) for key in (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)])
 

@@ -1,7 +1,6 @@
 from typing import TYPE_CHECKING, Any
 
 from django import forms
-from django.conf import settings
 from django.contrib import admin, messages
 from django.db import transaction
 from django.db.models import Q
@@ -10,7 +9,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from conversations.models import Assistant, Connection, Fallback, Model, Thread
-from conversations.providers import PROVIDERS, ProviderError, get_provider, model_catalog, model_of
+from conversations.providers import PROVIDERS, ProviderError, get_provider, model_catalog, model_of, provider_name
 from conversations.staff import display
 from conversations.staff.base import PageAdmin, column
 from conversations.staff.model_choice import ASSUMED, ModelInput, misfits
@@ -29,18 +28,14 @@ OFFERED_HELP = "Those that people may choose in place of its own, for one messag
 MODELS = ("model", "rewriting_model", "fallback_model")
 
 
-def provider_of(assistant: Assistant) -> str:
-    return assistant.provider or settings.OPENBOOK_PROVIDER
-
-
 def unknown_models(assistant: Assistant) -> dict[str, str]:
     """The ids of models that have no row, by the field that names them."""
     named = {name: getattr(assistant, name) for name in MODELS}
-    return {name: id for name, id in named.items() if id and not model_catalog.find(provider_of(assistant), id)}
+    return {name: id for name, id in named.items() if id and not model_catalog.find(provider_name(assistant), id)}
 
 
 def assumed(assistant: Assistant, model: str) -> str:
-    return ASSUMED.format(model=model, provider=provider_of(assistant))
+    return ASSUMED.format(model=model, provider=provider_name(assistant))
 
 
 def connection_choices() -> list[tuple[str, str]]:
@@ -67,7 +62,11 @@ class OfferedModels(MultipleChoice):
 class AssistantForm(ModelForm):
     provider = forms.ChoiceField(
         required=False,
-        choices=lambda: [("", "The server's default"), *((name, name) for name in PROVIDERS), *connection_choices()],
+        choices=lambda: [
+            ("", f"The server's default ({provider_name()})"),
+            *((name, name) for name in PROVIDERS),
+            *connection_choices(),
+        ],
         help_text="Who is asked. The default follows the server's setting.",
     )
 
@@ -118,7 +117,7 @@ class AssistantForm(ModelForm):
 
     def misfits(self, assistant: Assistant) -> dict[str, str]:
         """Sizes are no mistake where nobody chooses the model: what is too large for it is cut to what it can do."""
-        name = provider_of(assistant)
+        name = provider_name(assistant)
         try:
             provider = get_provider(name)
             model = model_catalog.get(name, model_of(assistant, provider))

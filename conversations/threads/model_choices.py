@@ -5,11 +5,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from django.conf import settings
-
 from conversations.errors import ModelNotOffered
 from conversations.models import Assistant, Model, Thread
-from conversations.providers import ProviderError, get_provider, model_catalog, model_of
+from conversations.providers import ProviderError, get_provider, model_catalog, model_of, provider_name
 from conversations.providers.base import Provider
 
 
@@ -145,7 +143,7 @@ def _offered_to(assistants: Iterable[Assistant]) -> Mapping[int, Sequence[str]]:
 
 
 def own_provider(assistant: Assistant) -> str:
-    return assistant.provider or str(settings.OPENBOOK_PROVIDER)
+    return provider_name(assistant)
 
 
 def _own(assistant: Assistant, provider: str) -> ModelChoice | None:

@@ -4,7 +4,8 @@ from typing import TypedDict
 
 from django.conf import settings
 
-from conversations.providers import model_catalog
+from conversations.models import Assistant
+from conversations.providers import PROVIDERS, ProviderError, get_provider, model_catalog, provider_name
 from conversations.providers.local_model import PROVIDER, SMALL_MODEL, served_model
 from conversations.runtime import local_engine
 
@@ -25,8 +26,8 @@ OFFLINE_NOTE = Note(
 )
 CHOSEN_OFFLINE_NOTE = Note(
     short=OFFLINE_NOTE["short"],
-    long="No language model is asked, as OPENBOOK_PROVIDER says: the offline responder quotes what it finds in the "
-    "conversation.",
+    long="No language model is asked, as whoever runs this Openbook chose: the offline responder quotes what it finds in "
+    "the conversation.",
     command="",
 )
 SMALL_NOTE = Note(
@@ -42,8 +43,18 @@ LOCAL_NOTE = Note(
 )
 
 
-def note() -> Note | None:
-    match settings.OPENBOOK_PROVIDER:
+NOBODY = "Nobody can be asked at the moment."
+
+
+def notes() -> dict[str, Note]:
+    """By slug, of the assistants of which there is something to say."""
+    said = {assistant.slug: note(assistant) for assistant in Assistant.objects.prefetch_related("fallbacks")}
+    return {slug: each for slug, each in said.items() if each}
+
+
+def note(assistant: Assistant) -> Note | None:
+    name = provider_name(assistant)
+    match name:
         case "offline":
             is_there = local_engine.is_ready(settings.OPENBOOK_LOCAL_MODEL)
             return CHOSEN_OFFLINE_NOTE if is_there else OFFLINE_NOTE
@@ -56,4 +67,13 @@ def note() -> Note | None:
                 long=chosen["long"].format(model=label),
                 command=chosen["command"],
             )
-    return None
+    return None if name in PROVIDERS or assistant.fallbacks.all() else of_connection(name)
+
+
+def of_connection(slug: str) -> Note | None:
+    """What keeps a connection from being asked, before somebody writes a message that nobody answers."""
+    try:
+        obstacle = get_provider(slug).obstacle()
+    except ProviderError as error:
+        obstacle = error
+    return Note(short=NOBODY, long=f"{NOBODY} {obstacle.message}", command="") if obstacle else None

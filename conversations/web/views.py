@@ -34,8 +34,11 @@ def chat(request: SignedInRequest, thread_id: uuid.UUID | None = None) -> HttpRe
     except ThreadNotFound as error:
         raise Http404(error.message) from error
     sought = clean(request.GET.get("q", "")).strip()[: search.LONGEST]
+    page = _page(request.user, thread)
+    assistant = thread.assistant.slug if thread else next((each["slug"] for each in page["assistants"]), "")
     context = {
-        "page": _page(request.user, thread),
+        "page": page,
+        "answers": page["answers"].get(assistant),
         "thread": thread,
         "run_scripts": settings.OPENBOOK_RUN_SCRIPTS,
         "sought": sought,
@@ -58,8 +61,7 @@ def _page(user: User, thread: Thread | None) -> dict[str, Any]:
             "message_chars": settings.OPENBOOK_MAX_MESSAGE_CHARS,
             "import_mb": settings.OPENBOOK_MAX_IMPORT_MB,
         },
-        "provider": settings.OPENBOOK_PROVIDER,
-        "answers": answering.note(),
+        "answers": answering.notes(),
         "words": wording(),
         "zone": preferences.time_zone if preferences else None,
     }

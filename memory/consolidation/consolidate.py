@@ -16,8 +16,7 @@ from django.db import connection, transaction
 from django.db.models import F
 from django.utils import timezone
 
-from conversations.models import Message, Reply
-from conversations.providers import Provider
+from conversations.models import Message, Reply, Thread
 from conversations.providers.errors import place_of
 from memory.consolidation import consolidation_state, store
 from memory.consolidation.findings import Findings, SourceTurn, with_made
@@ -32,7 +31,7 @@ from memory.consolidation.pending_parts import (
     readable,
 )
 from memory.consolidation.rule_extraction import extract
-from memory.consolidation.summarize import digest, end_left_behind, writer
+from memory.consolidation.summarize import NoteWriter, digest, end_left_behind, writer_for
 from memory.consolidation.supersession import Facts
 from memory.locks import alone
 from memory.models import Consolidation, Preferences
@@ -92,14 +91,16 @@ def _do(
     """How many parts were done, and whether that was all of them."""
     done = moved = 0
     facts = store.facts_of(user_id) if pending_parts else Facts()
-    provider = writer() if any(_is_recent(pending, at) for pending in pending_parts) else None
-    with asyncio.Runner() if provider else nullcontext() as runner:
+    recent = {pending.thread for pending in pending_parts if _is_recent(pending, at)}
+    threads = Thread.objects.filter(id__in=recent).select_related("assistant")
+    writers = {thread.id: writer_for(thread.assistant) for thread in threads}
+    with asyncio.Runner() if any(writers.values()) else nullcontext() as runner:
         for pending in pending_parts:
             if alive and not alive():
                 return done, False
             content = readable(pending)
             turns = _turns(content.turns, zone)
-            asked = provider if _is_recent(pending, at) else None
+            asked = writers.get(pending.thread) if _is_recent(pending, at) else None
             try:
                 findings = _findings(pending, turns, facts, asked, runner)
                 confined = extract(_turns(content.confined, zone)).facts
@@ -114,13 +115,13 @@ def _findings(
     pending: PendingPart,
     turns: Sequence[SourceTurn],
     facts: Facts,
-    provider: Provider | None,
+    writer: NoteWriter | None,
     runner: asyncio.Runner | None,
 ) -> Findings:
-    """By the provider, or by rules without one and where it doesn't help."""
+    """By the model, or by rules without one and where it doesn't help."""
     if not turns:
         return Findings()
-    findings = digest(runner, provider, pending, turns, facts) if provider and runner else None
+    findings = digest(runner, writer, pending, turns, facts) if writer and runner else None
     return findings or extract(turns, store.open_topics_of(pending.user, turns[-1].at), last=pending.part.last)
 
 

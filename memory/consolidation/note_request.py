@@ -40,6 +40,7 @@ class NoteRequest:
 
 def noting(
     provider: Provider,
+    model: str,
     thread: Thread,
     turns: Sequence[Turn],
     *,
@@ -54,7 +55,6 @@ def noting(
     base = Section.of("base", extraction_prompt.INSTRUCTIONS)
     about = Section(name=MATERIAL, text=material, tokens=estimate_tokens(material))
     sections = [section for section in (program_section(provider.program()), base) if section]
-    model = model_catalog.small_model(provider.name, provider.default_model())
     tokens = sum(section.tokens for section in (*sections, about))
     allowance = OutputAllowance.of_task(
         model_catalog.get(provider.name, model),

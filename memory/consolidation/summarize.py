@@ -7,17 +7,16 @@ import asyncio
 import logging
 import uuid
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 
-from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
 from conversations.context import windowing
 from conversations.errors import ErrorObject, error_object
-from conversations.models import ContextBlock, ContextSnapshot, Message, Reply
-from conversations.providers import Provider, get_provider
+from conversations.models import Assistant, ContextBlock, ContextSnapshot, Message, Reply
+from conversations.providers import Provider, get_provider, model_catalog, model_of, provider_name
 from conversations.providers.base import WHOLE, ModelCall, Payload, ProviderError, whole_text
 from conversations.replies.closing import end_request
 from conversations.replies.outcomes import Outcome
@@ -38,15 +37,35 @@ DEADLINE_SECONDS = 30.0
 log = logging.getLogger("openbook.memory")
 
 
-def writer() -> Provider | None:
-    """The provider to ask, where there is one with a model behind it."""
-    provider = get_provider(settings.OPENBOOK_PROVIDER)
-    return provider if provider.rewrites else None
+@dataclass(frozen=True, kw_only=True)
+class NoteWriter:
+    """A model that writes notes, and the provider that it is asked of."""
+
+    provider: Provider
+    model: str
+
+
+def writer_for(assistant: Assistant) -> NoteWriter | None:
+    """Who is asked about what was said to an assistant: the small model beside its own, so that no other service hears of it.
+    ``None`` where no model can be asked, or only one that is too small: then the rules do it.
+
+    Raises ``ProviderError`` where trying later can help."""
+    try:
+        provider = get_provider(provider_name(assistant))
+        if not provider.rewrites:
+            return None
+        model = model_catalog.small_model(provider.name, model_of(assistant, provider))
+    except ProviderError as error:
+        if error.retryable:
+            raise
+        log.warning("no model can be asked for notes", extra={"assistant": assistant.slug, "cause": error.message})
+        return None
+    return NoteWriter(provider=provider, model=model) if model_catalog.get(provider.name, model).uses_memory else None
 
 
 def digest(
     runner: asyncio.Runner,
-    provider: Provider,
+    writer: NoteWriter,
     pending: PendingPart,
     turns: Sequence[SourceTurn],
     facts: Facts,
@@ -59,11 +78,11 @@ def digest(
     Raises ``ProviderError`` where trying later can help, ``PartChanged`` where the part is no longer what was read of it.
     """
     for attempt in range(1, ATTEMPTS + 1):
-        request = record(provider, pending, turns, facts, attempt=attempt)
+        request = record(writer, pending, turns, facts, attempt=attempt)
         call = ModelCall()
         try:
             with telemetry.listener.model_request(request.snapshot, call):
-                answer = runner.run(_answer(provider, request.payload, call, deadline_seconds))
+                answer = runner.run(_answer(writer.provider, request.payload, call, deadline_seconds))
         except ProviderError as error:
             problem = error.message if error.retryable else f"{error.message} {BY_RULES}"
             end_request(request.snapshot, _failed(error.code, problem, call, retryable=error.retryable))
@@ -87,7 +106,7 @@ def digest(
 
 
 def record(
-    provider: Provider,
+    writer: NoteWriter,
     pending: PendingPart,
     turns: Sequence[SourceTurn],
     facts: Facts,
@@ -104,7 +123,8 @@ def record(
         known = _bearing_facts(turns, facts)
         topics = open_topics_of(pending.user, turns[-1].at)[: extraction_prompt.MOST_TOPICS]
         request = noting(
-            provider,
+            writer.provider,
+            writer.model,
             thread,
             [_place(turn) for turn in content.turns],
             excluded=[(_place(turn), reason) for turn, reason in content.excluded],

@@ -4,13 +4,14 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from tests.chat_server.scripts import Call, ChatAnswer, Part, Thought, error, refusal
 from tests.model_scripts import BrokenStream, Delay, Gate, Raw, ScriptedRefusal, ScriptedStream, Stall, Step
 
 DONE = b"data: [DONE]\n\n"
-PIECE_CHARS = 5
+PIECE_CHARS, TAG_CHARS = 5, 3
 PLAIN_FIELDS = frozenset(
     {"model", "messages", "stream", "stream_options", "max_tokens", "tools", "tool_choice", "reasoning_effort"}
 )
@@ -18,12 +19,14 @@ PLAIN_FIELDS = frozenset(
 
 @dataclass(frozen=True, kw_only=True)
 class ServerKind:
-    """``reasoning``: the field for what the model thinks. ``usage``: told where it is ``asked`` for, ``always`` (with the last
-    chunk), in a ``groq`` field, or ``never``. ``whole_calls``: a call comes in one piece. ``call_index``: ``own``, ``zero`` or
-    ``none``. ``comments`` come before the answer. ``fields`` are those that it takes, where it refuses others."""
+    """``reasoning``: the field for what the model thinks; ``tags`` stand around what of it is left in the text. ``usage``: told
+    where ``asked`` for, ``always`` (with the last chunk), in a ``groq`` field, or ``never``. ``whole_calls``: a call comes
+    in one piece. ``call_index``: ``own``, ``zero`` or ``none``. ``comments`` come before the answer. ``fields`` are those that
+    it takes, where it refuses others. ``roles_in_order``: it refuses what mistral-common's validator does."""
 
     name: str
     reasoning: tuple[str, ...] = ("reasoning_content",)
+    tags: tuple[str, str] | None = None
     usage: str = "asked"
     done: bool = True
     whole_calls: bool = False
@@ -39,6 +42,11 @@ class ServerKind:
     wants_thoughts: bool = False
     needs_key: bool = True
     content_parts: bool = False
+    roles_in_order: bool = False
+
+    @property
+    def tells_thoughts(self) -> bool:
+        return bool(self.reasoning or self.tags or self.content_parts)
 
     def objection(self, body: Mapping[str, Any]) -> ScriptedRefusal | None:
         """Why it would not take this request."""
@@ -65,6 +73,8 @@ class ServerKind:
         for place, message in enumerate(body["messages"]):
             yield from (f"messages[{place}]: {fault}" for fault in self.message_faults(message, place))
         yield from unanswered(body["messages"])
+        if self.roles_in_order:
+            yield from out_of_order(body["messages"])
         for tool in body.get("tools", ()):
             if tool["type"] != "function" or "parameters" not in tool["function"]:
                 yield "tools[].function.parameters is missing"
@@ -95,7 +105,7 @@ class ServerKind:
             yield dict(self.first)
         yield chunk(body, {"role": "assistant", "content": ""})
         calls = 0
-        for part in answer.parts:
+        for part in in_tags(answer.parts, self.tags) if self.tags else answer.parts:
             yield from self.part_steps(part, calls, body)
             calls += isinstance(part, Call)
         if answer.refusal:
@@ -146,6 +156,37 @@ class ServerKind:
         yield {**place, **named, "function": {"name": call.name, "arguments": ""}}
         for start in range(0, len(call.written), PIECE_CHARS):
             yield {**place, "function": {"arguments": call.written[start : start + PIECE_CHARS]}}
+
+
+def in_tags(parts: Sequence[Part], tags: tuple[str, str]) -> Iterator[Part]:
+    """Thoughts as the model writes them, the tags cut where tokens end."""
+    opening, closing = tags
+    is_thinking = False
+    for part in parts:
+        if isinstance(part, Thought) != is_thinking:
+            tag = f"\n{closing}\n\n" if is_thinking else f"{opening}\n"
+            yield from (tag[start : start + TAG_CHARS] for start in range(0, len(tag), TAG_CHARS))
+            is_thinking = not is_thinking
+        yield part.text if isinstance(part, Thought) else part
+
+
+FOLLOWERS = {
+    "system": ("system", "user", "assistant"),
+    "user": ("system", "user", "assistant"),
+    "assistant": ("assistant", "user", "tool"),
+    "tool": ("assistant", "tool"),
+}
+
+
+def out_of_order(messages: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    for before, message in pairwise(messages):
+        if message["role"] not in FOLLOWERS[before["role"]]:
+            yield f"Unexpected role '{message['role']}' after role '{before['role']}'"
+    for message in messages:
+        if message["role"] == "assistant" and bool(message.get("content")) == bool(message.get("tool_calls")):
+            yield "Assistant message must have either content or tool_calls, but not both."
+    if messages[-1]["role"] not in ("user", "tool"):
+        yield "Expected last role User or Tool (or Assistant with prefix True) for serving but got assistant"
 
 
 def unanswered(messages: Sequence[Mapping[str, Any]]) -> Iterator[str]:
@@ -212,12 +253,15 @@ KINDS = {
             content_parts=True,
             fields=PLAIN_FIELDS - {"stream_options"},
             id_pattern="[a-zA-Z0-9]{9}",
+            roles_in_order=True,
         ),
         ServerKind(name="groq", reasoning=("reasoning",), usage="groq", most_tokens="max_completion_tokens"),
         ServerKind(name="deepseek", fields=PLAIN_FIELDS | {"thinking"}, wants_thoughts=True),
+        # vLLM without --reasoning-parser, llama.cpp with --reasoning-format none, earlier Ollama.
+        ServerKind(name="no_parser", reasoning=(), tags=("<think>", "</think>"), needs_key=False),
         # What servers of few users do: no end mark, no indices, objects for JSON.
         ServerKind(name="odd", done=False, usage="never", call_index="none", as_objects=True, needs_key=False),
     )
 }
-DIALECT_OF = {"vllm": "plain", "llama_cpp": "plain", "lm_studio": "plain", "odd": "plain"}
+DIALECT_OF = {"vllm": "plain", "llama_cpp": "plain", "lm_studio": "plain", "no_parser": "plain", "odd": "plain"}
 """The row of ``dialects.toml`` that counts for a kind, where it isn't named so."""

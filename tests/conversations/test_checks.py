@@ -4,16 +4,20 @@ import pytest
 from django.test import override_settings
 
 from conversations.checks import memory_is_configured, prices_can_be_read, provider_is_configured
+from conversations.models import Connection
+from tests.conversations.connections import make_connection
 
 KEY = "sk-local"
 
 
+@pytest.mark.django_db
 @pytest.mark.parametrize(
     ("changed", "numbers"),
     [
         ({"OPENBOOK_PROVIDER": "offline", "ANTHROPIC_API_KEY": ""}, []),
         ({"OPENBOOK_PROVIDER": "anthropic", "ANTHROPIC_API_KEY": KEY, "ANTHROPIC_BASE_URL": ""}, []),
-        ({"OPENBOOK_PROVIDER": "gpt"}, ["openbook.E001"]),
+        ({"OPENBOOK_PROVIDER": "two words"}, ["openbook.E001"]),
+        ({"OPENBOOK_PROVIDER": "not-made-yet"}, ["openbook.W004"]),
         ({"OPENBOOK_PROVIDER": "claude_cli", "OPENBOOK_CLAUDE_CLI": "no-such-program"}, ["openbook.E005"]),
         ({"OPENBOOK_PROVIDER": "anthropic", "ANTHROPIC_API_KEY": ""}, ["openbook.E002"]),
         ({"OPENBOOK_PROVIDER": "anthropic", "ANTHROPIC_API_KEY": "two words"}, ["openbook.E003"]),
@@ -35,6 +39,29 @@ KEY = "sk-local"
 def test_a_provider_that_cannot_work_is_told_before_the_start(changed: dict[str, Any], numbers: list[str]) -> None:
     with override_settings(**changed):
         assert [problem.id for problem in provider_is_configured()] == numbers
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"is_active": True}, []),
+        ({"is_active": False}, ["The connection “Team” is switched off."]),
+        ({"secrets": b"of another key"}, ["The key of the connection “Team” can't be read"]),
+    ],
+)
+def test_a_default_connection_that_cannot_be_asked_is_told_at_the_start(
+    changed: dict[str, Any], words: list[str]
+) -> None:
+    row = make_connection("https://models.example")
+    Connection.objects.filter(pk=row.pk).update(**changed)
+    with override_settings(OPENBOOK_PROVIDER="team", OPENBOOK_MODEL=""):
+        [no_model] = provider_is_configured() if not words else [None]
+        assert no_model is None or "has no model" in no_model.msg
+    with override_settings(OPENBOOK_PROVIDER="team", OPENBOOK_MODEL="claude-x"):
+        told = provider_is_configured()
+    assert [problem.msg[: len(start)] for problem, start in zip(told, words, strict=True)] == words
+    assert all("admin, under Connections" in str(problem.hint) for problem in told)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from django import forms
-from django.conf import settings as django_settings
 
 from conversations.context import replay
 from conversations.context.builder import Context
@@ -22,7 +21,7 @@ from conversations.context.replay import (
 from conversations.context.section_names import HISTORY, label_of
 from conversations.context.sources import Place, all_sources
 from conversations.models import Assistant, ContextSnapshot
-from conversations.providers import ProviderError, get_provider, model_of
+from conversations.providers import ProviderError, get_provider, model_of, provider_name
 from conversations.runtime.db import read_only
 from conversations.staff.compare.compare_page import (
     ComparePage,
@@ -128,7 +127,7 @@ def _settings(record: Record, values: dict[str, Any]) -> Settings:
 def _of_assistant(other: Assistant) -> Settings:
     """As it is today."""
     assistant = copy.copy(other)
-    assistant.provider = other.provider or django_settings.OPENBOOK_PROVIDER
+    assistant.provider = provider_name(other)
     provider = get_provider(assistant.provider)
     assistant.model = model_of(other, provider)
     off = other.rewriting == Assistant.Rewriting.OFF

@@ -8,6 +8,7 @@ import asyncio
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -29,6 +30,7 @@ from tests.chat_server import ChatServer
 from tests.chat_server import scripts as chat
 from tests.claude_cli.playing import RESULT, Play, Step, closing_steps, event, opening_steps, play
 from tests.conversations.providers.events import without_usage
+from tests.local_model import engine_played_by
 from tests.model_scripts import BrokenStream, Delay, Raw, ScriptedToolUse, Stall
 from tests.model_server import ModelServer
 
@@ -160,6 +162,30 @@ class Anthropic(Column):
         return len(self.server.requests)
 
 
+class Local(Anthropic):
+    """The engine's own address file names a server that misbehaves as no real engine can be told to."""
+
+    provider = "local"
+    differs = {"slow first token": Outcome(said=("There",))}
+    """A long context is read for minutes on a slow machine: only the whole time of the call counts."""
+    answers = {
+        **Anthropic.answers,
+        "slow first token": [
+            scripts.stream(Delay(0.8), *scripts.opening_steps(), scripts.text_delta("There"), *scripts.closing_steps())
+        ],
+    }
+
+    def prepare(self, behaviour: str) -> None:
+        settings, folder = self.request.getfixturevalue("settings"), self.request.getfixturevalue("tmp_path")
+        self.server = self.request.getfixturevalue("model_server")
+        self.server.claude.verbatim = True
+        self.server.script(*self.answers[behaviour])
+        settings.LOCAL_DIR = folder
+        engine = ExitStack()
+        self.request.addfinalizer(engine.close)
+        self.server.api_key = engine.enter_context(engine_played_by(self.server.url, folder))
+
+
 def call(id: str = "call_1", written: Mapping[str, Any] | str = DRAFT) -> chat.Call:
     return chat.Call(name="save_artifact", arguments=dict(written) if isinstance(written, Mapping) else written, id=id)
 
@@ -285,7 +311,7 @@ class Offline(Column):
         return replace(super().seen(outcome), said=said, calls=calls)
 
 
-COLUMNS: Sequence[Callable[[pytest.FixtureRequest], Column]] = (Anthropic, OpenAICompatible, ClaudeCli, Offline)
+COLUMNS: Sequence[Callable[[pytest.FixtureRequest], Column]] = (Anthropic, OpenAICompatible, Local, ClaudeCli, Offline)
 
 
 async def ask(provider: Provider, question: str) -> tuple[Outcome, list[float]]:

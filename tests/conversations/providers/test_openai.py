@@ -129,16 +129,19 @@ async def test_every_kind_of_server_is_understood(
     second = chat.Call(name="save", arguments={"title": "B", "n": 2}, id="call_b")
     chat_model.say(chat.answer(chat.Thought("Let me "), chat.Thought("see."), "So ", "far", first, second))
     events = await events_of(provider, messages=ROUND, tools=[SAVE])
-    thinks = chat_model.kind.reasoning or chat_model.kind.content_parts
     thought = [
         ThinkingStarted(),
-        ThinkingDelta(text="Let me "),
-        ThinkingDelta(text="see."),
+        *(ThinkingDelta(text=text) for text in (("Let me", " see.") if chat_model.kind.tags else ("Let me ", "see."))),
         ThinkingDone(block={"type": "thinking", "thinking": "Let me see."}),
     ]
     said = [event for event in events if not isinstance(event, ToolStarted | ToolDelta | ToolCalled)]
     end = Finished(stop_reason="tool_use", usage=Usage() if chat_model.kind.usage == "never" else USAGE, **WHO)
-    assert said == [*(thought if thinks else []), TextDelta(text="So "), TextDelta(text="far"), end]
+    assert said == [
+        *(thought if chat_model.kind.tells_thoughts else []),
+        TextDelta(text="So "),
+        TextDelta(text="far"),
+        end,
+    ]
     called = [event for event in events if isinstance(event, ToolCalled)]
     assert [(call.name, call.input) for call in called] == [
         ("save", {"title": "A"}),
@@ -246,6 +249,16 @@ def test_a_request_is_rendered_in_the_dialect_that_it_was_recorded_with(settings
 def test_the_kind_of_a_server_is_known_by_its_address(url: str, name: str) -> None:
     assert dialect_at(url).name == name
     assert dialect_at(url, "groq").name == "groq"
+
+
+async def test_thoughts_in_the_text_stay_there_where_the_server_is_known_to_tell_them_apart(
+    provider: OpenAIProvider, chat_model: ChatServer
+) -> None:
+    chat_model.say(chat.answer("<think>", "quoted</think>"))
+    assert [event.text for event in await events_of(provider) if isinstance(event, TextDelta)] == [
+        "<think>",
+        "quoted</think>",
+    ]
 
 
 def chunk(delta: dict[str, Any] | None, reason: str | None = None) -> dict[str, Any]:

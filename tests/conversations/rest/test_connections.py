@@ -11,8 +11,8 @@ from conversations.models import Assistant, Connection, ContextSnapshot, Model
 from conversations.providers import connections, model_catalog
 from conversations.runtime.db import in_database
 from tests.conversations.connections import CANARY, HEADER, make_connection
+from tests.conversations.proofs import remade_exactly
 from tests.conversations.rest.client import Api
-from tests.conversations.rest.test_providers import ASKED, recalling, remade_exactly
 from tests.model_server import ModelServer
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("engine", "_sdk", "opened")]
@@ -40,12 +40,11 @@ async def test_a_conversation_is_recorded_and_proven_under_the_name_of_its_conne
 ) -> None:
     settings.OPENBOOK_PROVIDER = "offline"
     await in_database(connected)(model_server.url)
-    model_server.script(recalling)
     thread = "new"
-    for text in ASKED:
+    for text in ("Good morning!", "How do I keep sourdough alive?"):
         answer = await api.post(f"threads/{thread}/messages/", {"content": text})
         thread = answer.body["thread"]
-    assert answer.body["assistant_message"]["text"] == f"It is FastAPI: {'; '.join(ASKED)}"
+    assert answer.body["assistant_message"]["text"].startswith("I was given 3 messages.")
     request = (await api.get(f"requests/{answer.body['request']}/")).body
     assert (request["provider"], request["model"]) == ("team", "claude-haiku-5-5")
     snapshot = await newest()
@@ -56,8 +55,27 @@ async def test_a_conversation_is_recorded_and_proven_under_the_name_of_its_conne
     assert (refused.status, refused.body["error"]["code"]) == (502, "misconfigured")
     assert refused.body["error"]["message"].startswith("The connection “Team” is switched off.")
     await in_database(change)(is_active=True)
-    again = await api.post(f"threads/{thread}/messages/", {"content": ASKED[2]})
+    again = await api.post(f"threads/{thread}/messages/", {"content": "And now?"})
     assert again.body["reply"]["status"] == "completed"
+
+
+async def test_the_server_s_default_can_be_a_connection_that_is_made_later(
+    api: Api, model_server: ModelServer, settings: Settings
+) -> None:
+    settings.OPENBOOK_PROVIDER = "team"
+    health = await Api().get("/health/")
+    refused = await api.post("threads/new/messages/", {"content": "Hello"})
+    for told in (health.body["checks"]["provider"], refused.body["error"]["message"]):
+        assert told.startswith("The provider “team” is not known. Whoever runs this Openbook can add a connection")
+    assert (health.status, refused.status, refused.body["error"]["code"]) == (503, 502, "misconfigured")
+    await in_database(make_connection)(model_server.url)
+    settings.OPENBOOK_MODEL = "claude-haiku-5-5"
+    answered = await api.post(f"threads/{refused.body['error']['details']['thread']}/messages/", {"content": "Hello"})
+    request = (await api.get(f"requests/{answered.body['request']}/")).body
+    assert (request["provider"], request["model"]) == ("team", "claude-haiku-5-5")
+    assert (await Api().get("/health/")).body["checks"]["provider"] == "ok"
+    await in_database(change)(is_active=False)
+    assert (await Api().get("/health/")).body["checks"]["provider"].startswith("The connection “Team” is switched off.")
 
 
 async def test_the_key_is_in_no_answer_record_export_or_log(

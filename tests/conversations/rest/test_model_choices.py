@@ -12,8 +12,8 @@ from conversations.providers import connections, model_catalog
 from conversations.runtime.db import in_database
 from tests import model_scripts as scripts
 from tests.conversations.connections import make_connection
+from tests.conversations.proofs import remade_exactly
 from tests.conversations.rest.client import Api
-from tests.conversations.rest.test_providers import remade_exactly
 from tests.model_server import ModelServer
 from tests.statements import statements
 

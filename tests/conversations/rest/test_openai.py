@@ -14,13 +14,14 @@ from django.test import AsyncClient
 from pytest_django import Settings
 
 from artifacts.models import Artifact
-from conversations.context import replay, snapshots
+from conversations.context import snapshots
 from conversations.models import Assistant, ContextSnapshot, Reply
-from conversations.runtime.db import in_database, read_only
+from conversations.runtime.db import in_database
 from tests.chat_server import KINDS, ChatServer
 from tests.chat_server import scripts as chat
 from tests.chat_server.kinds import DIALECT_OF
 from tests.conversations.factories import make_user
+from tests.conversations.proofs import remade_exactly
 from tests.conversations.rest.client import Api
 from tests.conversations.staff.conftest import open_content, page_url
 from tests.html import as_read
@@ -47,42 +48,19 @@ def recalling(body: dict[str, Any]) -> chat.ChatAnswer:
     return chat.answer("It is ", framework[1] if framework else "unknown", ".")
 
 
-def remade_exactly(snapshot: ContextSnapshot) -> bool:
-    record = replay.record_of(snapshot)
-    with read_only():
-        return replay.remake(record, record.settings).is_exact
-
-
 async def newest_snapshot() -> ContextSnapshot:
     newest = await ContextSnapshot.objects.order_by("created_at").alast()
     assert newest
     return newest
 
 
-@pytest.mark.parametrize("kind", KINDS)
-async def test_the_fact_of_the_first_turn_stands_in_the_request_of_the_third(
-    api: Api, chat_model: ChatServer, settings: Settings, kind: str
+async def test_a_request_is_proven_in_the_dialect_that_it_was_written_in(
+    api: Api, chat_model: ChatServer, settings: Settings
 ) -> None:
-    be(chat_model, kind, settings)
-    chat_model.say(recalling)
-    thread, answer = "new", None
-    for text in (FACT, "How do I keep sourdough alive?", "Which framework is our app written in?"):
-        answer = await api.post(f"threads/{thread}/messages/", {"content": text})
-        assert answer.status == 201, answer.body
-        thread = answer.body["thread"]
-    assert answer and answer.body["assistant_message"]["text"] == "It is FastAPI."
-    recorded = (await api.get(f"requests/{answer.body['request']}/")).body
-    sent = chat_model.chats[-1]
-    assert recorded["request"] == sent
-    assert FACT in texts(sent)
-    assert (recorded["provider"], recorded["model"], recorded["message_history_count"]) == ("openai", "local-model", 4)
-    assert recorded["items"] != []
-    told = chat_model.kind.usage != "never"
-    assert recorded["usage"]["input_tokens"] == (15 if told else 0)
-    snapshot = await newest_snapshot()
-    assert await in_database(snapshots.proof)(snapshot)
+    answer = await api.post("threads/new/messages/", {"content": FACT})
     settings.OPENAI_BASE_URL, settings.OPENBOOK_OPENAI_SERVER = "https://api.mistral.ai/v1", ""
-    assert await in_database(snapshots.proof)(snapshot), "the dialect is recorded"
+    snapshot = await ContextSnapshot.objects.aget(id=answer.body["request"])
+    assert await in_database(snapshots.proof)(snapshot)
     assert await in_database(remade_exactly)(snapshot)
 
 
@@ -126,6 +104,31 @@ async def test_the_same_thread_goes_on_with_another_provider(
     assert (offline.status, answer.body["assistant_message"]["text"]) == (201, "It is FastAPI.")
     for snapshot in [snapshot async for snapshot in ContextSnapshot.objects.all()]:
         assert await in_database(snapshots.proof)(snapshot), snapshot.provider
+
+
+async def test_thoughts_in_the_text_are_no_part_of_the_turn_and_not_sent_back(
+    api: Api, chat_model: ChatServer, settings: Settings
+) -> None:
+    be(chat_model, "no_parser", settings)
+    await Assistant.objects.filter(slug="companion").aupdate(show_thinking="summary")
+    chat_model.say(chat.answer(chat.Thought("The bakery, then."), "It is ", "FastAPI."), chat.answer("Yes."))
+    answer = await api.post("threads/new/messages/", {"content": FACT})
+    assert answer.body["assistant_message"]["text"] == "It is FastAPI."
+    assert [block for block in answer.body["assistant_message"]["content"] if block["type"] == "thinking"] == [
+        {"type": "thinking", "thinking": "The bakery, then."}
+    ]
+    await api.post(f"threads/{answer.body['thread']}/messages/", {"content": "Sure?"})
+    assert [message["content"] for message in chat_model.chats[-1]["messages"][1:]] == [FACT, "It is FastAPI.", "Sure?"]
+
+
+@pytest.mark.parametrize(("reason", "code"), [("length", "out_of_room"), ("stop", "empty_reply")])
+async def test_a_thought_that_is_never_closed_is_no_answer(
+    api: Api, chat_model: ChatServer, settings: Settings, reason: str, code: str
+) -> None:
+    be(chat_model, "no_parser", settings)
+    chat_model.say(chat.answer(chat.Thought("And on, and on"), reason=reason))
+    answer = await api.post("threads/new/messages/", {"content": FACT})
+    assert answer.code == (502, "model", code)
 
 
 async def test_a_reply_is_stopped_with_its_text_so_far(user: User, api: Api, chat_model: ChatServer) -> None:

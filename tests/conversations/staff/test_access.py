@@ -334,16 +334,23 @@ def test_a_refused_download_says_what_to_do_and_is_offered_to_nobody_who_may_not
     assert (offered, support.read(url).status_code) == ([True, False], REFUSED)
 
 
-def test_migrate_makes_missing_groups_and_leaves_changed_ones_alone() -> None:
+def rights_of(group: str) -> set[tuple[str, str]]:
+    return {*Group.objects.get(name=group).permissions.values_list("content_type__app_label", "codename")}
+
+
+def test_migrate_makes_missing_groups_and_gives_those_that_there_are_what_is_new() -> None:
     Group.objects.get(name="Support lead").delete()
-    kept = Permission.objects.get(codename="view_thread")
-    Group.objects.get(name="Support").permissions.set([kept])
-    Permission.objects.filter(codename__in=["view_topic", "read_content"]).delete()
+    support = Group.objects.get(name="Support")
+    support.permissions.set(Permission.objects.filter(codename__in=["view_thread", "view_tokenfactor"]))
+    Permission.objects.filter(codename__in=["view_connection", "read_content"]).delete()  # as before there were any
     ContentType.objects.clear_cache()
     call_command("migrate", verbosity=0)
-    held = Group.objects.get(name="Support lead").permissions.values_list("content_type__app_label", "codename")
-    assert set(held) == LEAD
-    assert [*Group.objects.get(name="Support").permissions.all()] == [kept]
+    assert rights_of("Support lead") == LEAD
+    changed = {("conversations", f"view_{name}") for name in ("thread", "tokenfactor", "connection")}
+    assert rights_of("Support") == changed
+    support.permissions.remove(Permission.objects.get(codename="view_connection"))
+    call_command("migrate", verbosity=0)
+    assert rights_of("Support") == changed - {("conversations", "view_connection")}
 
 
 def test_no_title_gets_into_the_log_of_what_staff_did(rows: Row, staff: StaffReader) -> None:

@@ -12,10 +12,11 @@ import pytest
 from django.contrib.auth.models import User
 from django.db import OperationalError, connection
 from django.test import Client
+from pytest_django import Settings
 
 from conversations.context import snapshot_api, snapshots
 from conversations.context.windowing import Turn
-from conversations.models import ContextSnapshot, Thread
+from conversations.models import Assistant, ContextSnapshot, Thread
 from conversations.models import Model as LanguageModel
 from conversations.providers import model_catalog
 from conversations.providers.base import ProviderError
@@ -24,6 +25,8 @@ from memory.consolidation.consolidate import consolidate
 from memory.consolidation.note_request import runs_of_part
 from memory.models import Memory
 from tests import model_scripts as scripts
+from tests.chat_server import ChatServer
+from tests.chat_server import scripts as chat
 from tests.conversations.factories import make_thread, make_user
 from tests.conversations.staff.conftest import StaffReader, list_url, page_url
 from tests.html import as_read
@@ -44,6 +47,40 @@ USAGE = {
 
 def note_requests() -> list[ContextSnapshot]:
     return list(ContextSnapshot.objects.filter(purpose="consolidation").order_by("id"))
+
+
+def test_notes_are_asked_of_whom_the_assistant_asks(
+    model: ModelServer, chat_model: ChatServer, settings: Settings
+) -> None:
+    settings.OPENBOOK_PROVIDER = "offline"
+    companion, analyst = (Assistant.objects.get(slug=slug) for slug in ("companion", "analyst"))
+    Assistant.objects.filter(pk=companion.pk).update(provider="openai", model="local-model")
+    Assistant.objects.filter(pk=analyst.pk).update(provider="anthropic")
+    found = json.dumps({"summary": "Ada told where she lives."} | FOUND)
+    model.script(scripts.text(found))
+    chat_model.say(chat.answer(found))
+    user = make_user()
+    say_turns(user, *ADA, assistant=companion)
+    say_turns(user, *ADA, assistant=analyst)
+    assert consolidate(user.pk, at=NOW) == 2
+    asked = sorted((each.provider, each.model, each.status) for each in note_requests())
+    assert asked == [("anthropic", "claude-haiku-5-5", "completed"), ("openai", "local-model", "completed")]
+
+
+@pytest.mark.parametrize("why", ["no such connection", "no model", "too small"])
+def test_the_rules_make_notes_where_no_model_can(model: ModelServer, settings: Settings, why: str) -> None:
+    match why:
+        case "no such connection":
+            Assistant.objects.update(provider="gone")
+        case "no model":
+            Assistant.objects.update(provider="offline")
+        case _:
+            LanguageModel.objects.update(uses_memory=False)
+            model_catalog.reread()
+    user = make_user()
+    say_turns(user, *ADA)
+    assert (consolidate(user.pk, at=NOW), note_requests(), model.requests) == (1, [], [])
+    assert Memory.objects.filter(user=user).count() == 2
 
 
 def in_thread(work: Any) -> threading.Thread:

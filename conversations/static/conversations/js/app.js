@@ -57,7 +57,10 @@ const workbench = new Workbench(
 );
 const composer = new Composer(store, page.limits.message_chars, { onSend: send, onStop: () => open.stop() });
 const connection = new ConnectionBar(byId("connection"), () => open.socket.reconnect());
-const welcome = new Welcome(byId("welcome"), page, (text) => composer.put(text));
+const welcome = new Welcome(byId("welcome"), page, {
+  onExample: (text) => composer.put(text),
+  onAssistant: showWhoAnswers,
+});
 const list = new ThreadList({
   onOpen: go,
   onMenu: threadMenu,
@@ -77,6 +80,13 @@ const nearTop = new IntersectionObserver(([entry]) => entry.isIntersecting && op
 /** What people call a model. */
 function nameOfModel(id) {
   return page.models[id] ?? id;
+}
+
+/** Said below the message box where no model answers, or one that is not to be relied upon. */
+function showWhoAnswers(assistant) {
+  const note = page.answers[assistant];
+  byId("answers").textContent = note?.short ?? "";
+  byId("answers").hidden = !note;
 }
 
 function show(thread) {
@@ -214,6 +224,7 @@ function showTitle({ id, title, assistant, remembers }) {
   const name = page.assistants.find(({ slug }) => slug === assistant)?.name ?? assistant ?? "";
   byId("title").textContent = title || "New thread";
   byId("assistant-name").textContent = name;
+  showWhoAnswers(assistant ?? welcome.assistant);
   byId("thread-menu").hidden = id === "new";
   byId("unremembered").hidden = remembers !== false;
   log.assistantName = name || "Assistant";

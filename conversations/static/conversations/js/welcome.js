@@ -37,14 +37,16 @@ export class Welcome {
   /**
    * @param {HTMLElement} element
    * @param {{assistants: {slug: string, name: string, description: string}[],
-   *   answers: {long: string, command: string} | null}} page
-   * @param {(text: string) => void} onExample
+   *   answers: Record<string, {long: string, command: string}>}} page
+   * @param {{onExample: (text: string) => void, onAssistant: (slug: string) => void}} handlers
    */
-  constructor(element, { assistants, answers }, onExample) {
+  constructor(element, { assistants, answers }, { onExample, onAssistant }) {
     this.element = element;
     this.assistants = assistants;
     this.answers = answers;
     this.onExample = onExample;
+    this.onAssistant = onAssistant;
+    this.note = h("p", { class: "answers" });
     this.examples = h("ul", { class: "examples" });
   }
 
@@ -65,13 +67,19 @@ export class Welcome {
         { class: "lead" },
         "Every reply is written from a context you can open and read. Look for the book mark below it.",
       ),
-      ...(this.answers ? [this.#note()] : []),
+      this.note,
       ...(this.assistants.length > 1 ? [this.#chooser()] : []),
       h("h3", { class: "visually-hidden" }, "Examples"),
       this.examples,
     );
-    this.#showExamples();
+    this.#showAssistant();
     this.element.hidden = false;
+  }
+
+  #showAssistant() {
+    this.#showNote();
+    this.#showExamples();
+    this.onAssistant(this.assistant);
   }
 
   /** Those that show what this assistant is for. */
@@ -81,9 +89,13 @@ export class Welcome {
   }
 
   /** Who answers, where that is no model or a very small one, and the command that brings one. */
-  #note() {
-    const { long, command } = this.answers;
-    return h("p", { class: "answers" }, long, ...(command ? [h("code", { class: "answers-command" }, command)] : []));
+  #showNote() {
+    const { long, command } = this.answers[this.assistant] ?? {};
+    this.note.hidden = !long;
+    this.note.replaceChildren(
+      ...(long ? [long] : []),
+      ...(command ? [h("code", { class: "answers-command" }, command)] : []),
+    );
   }
 
   #example({ text, hint }) {
@@ -102,7 +114,7 @@ export class Welcome {
       );
     return h(
       "fieldset",
-      { class: "assistants", onchange: () => this.#showExamples() },
+      { class: "assistants", onchange: () => this.#showAssistant() },
       h("legend", {}, "Who answers"),
       ...this.assistants.map(option),
     );

@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('conversations', '0009_fallbacks'),
+        ('conversations', '0010_given_rights'),
     ]
 
     operations = [

@@ -1,0 +1,1 @@
+"""The process that reads one file. It knows nothing of Django, and no secrets."""

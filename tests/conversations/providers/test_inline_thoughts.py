@@ -1,0 +1,93 @@
+"""Thoughts between tags at the beginning of an answer, however the stream cuts them."""
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from conversations.providers.base import ProviderEvent, TextDelta, ThinkingDelta, ThinkingDone, ThinkingStarted
+from conversations.providers.chat_stream import THOUGHT_TAGS, ChatAccumulator, PiecedCalls
+from conversations.providers.inline_thoughts import InlineThoughts
+from conversations.providers.message_stream import ToolCalls
+
+THOUGHT = "I count\n\nthe <b>loaves</b>, as </thin air."
+
+
+def split(*pieces: str) -> tuple[str, str]:
+    """Thought and text."""
+    reading = InlineThoughts(THOUGHT_TAGS)
+    told = [*(piece for text in pieces for piece in reading.feed(text)), *reading.end()]
+    assert all(piece.text for piece in told)
+    thought, text = ([piece.text for piece in told if piece.is_thought is kind] for kind in (True, False))
+    return "".join(thought), "".join(text)
+
+
+ANSWERS = [
+    ("<think>\nSo.\n</think>\n\nYes.", "So.", "Yes."),
+    ("\n <think>So.</think>Yes.\n", "So.", "Yes.\n"),
+    ("[THINK]So.[/THINK]Yes.", "So.", "Yes."),
+    (f"<think>{THOUGHT}</think> Yes.", THOUGHT, "Yes."),
+    ("<think>\n\n</think>\n\nYes.", "", "Yes."),  # how Qwen says that it doesn't think
+    ("<think>So.</think>The tag <think>is</think> quoted.", "So.", "The tag <think>is</think> quoted."),
+    ("The tag <think>is</think> quoted.", "", "The tag <think>is</think> quoted."),
+    ("`<think>` is a tag.", "", "`<think>` is a tag."),
+    ("<thinker>Yes.", "", "<thinker>Yes."),
+    ("  \n", "", "  \n"),
+    ("<thi", "", "<thi"),
+    ("", "", ""),
+    # Never closed: the model did not come to an answer, and the engine's own parsers say so, too.
+    ("<think>So it goes on </thi", "So it goes on </thi", ""),
+    ("<think>", "", ""),
+    ("Thought first, opened by the prompt.</think>Yes.", "", "Thought first, opened by the prompt.</think>Yes."),
+]
+
+
+@pytest.mark.parametrize(("answer", "thought", "text"), ANSWERS)
+def test_thought_and_text_are_told_apart(answer: str, thought: str, text: str) -> None:
+    assert split(answer) == (thought, text)
+    assert split(*answer) == (thought, text)
+
+
+@given(
+    answer=st.sampled_from([answer for answer, _, _ in ANSWERS])
+    | st.lists(st.sampled_from(["<think>", "</think>", "[THINK]", "[/THINK]", "<", "/", " ", "\n", "a"])).map("".join),
+    cuts=st.lists(st.integers(min_value=0, max_value=70)),
+)
+def test_how_the_stream_is_cut_does_not_matter(answer: str, cuts: list[int]) -> None:
+    places = [0, *sorted(min(cut, len(answer)) for cut in cuts), len(answer)]
+    assert split(*(answer[start:end] for start, end in pairwise(places))) == split(answer)
+
+
+def accumulated(*deltas: dict[str, object]) -> list[ProviderEvent]:
+    reading = ChatAccumulator(calls=PiecedCalls(ToolCalls()), inline=InlineThoughts(THOUGHT_TAGS))
+    return [*(event for delta in deltas for event in reading._delta(delta)), *reading.close()]
+
+
+def test_text_comes_as_soon_as_it_can_be_no_tag() -> None:
+    reading = InlineThoughts(THOUGHT_TAGS)
+    assert [[piece.text for piece in reading.feed(text)] for text in ("<th", "e", " loaf")] == [[], ["<the"], [" loaf"]]
+
+
+def test_where_thoughts_have_a_field_of_their_own_none_stand_in_the_text() -> None:
+    assert accumulated({"reasoning_content": "So."}, {"content": "<think>quoted</think>"}) == [
+        ThinkingStarted(),
+        ThinkingDelta(text="So."),
+        ThinkingDone(block={"type": "thinking", "thinking": "So."}),
+        TextDelta(text="<think>quoted</think>"),
+    ]
+
+
+def test_a_call_of_a_tool_ends_a_thought_that_was_not_closed() -> None:
+    call = {"index": 0, "id": "call_1", "function": {"name": "save", "arguments": "{}"}}
+    events = accumulated({"content": "<think>I save it. </"}, {"tool_calls": [call]}, {"content": "<think>"})
+    assert [type(event).__name__ for event in events] == [
+        "ThinkingStarted",
+        "ThinkingDelta",
+        "ThinkingDelta",
+        "ThinkingDone",
+        "ToolStarted",
+        "ToolDelta",
+        "TextDelta",
+        "ToolCalled",
+    ]
