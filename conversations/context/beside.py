@@ -11,8 +11,8 @@ from typing import Any
 from conversations.context.fitting import Section
 from conversations.context.sources import NOTHING, Fitted, MessageQuery, Place, Source, sources_at
 from conversations.context.standing import Known
-from conversations.context.token_calibration import Factor
 from conversations.context.token_estimate import estimate_tokens
+from conversations.context.token_factor import Factor
 from conversations.models import Assistant
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from conversations.context import prompt_cache, rewriting, token_calibration
 from conversations.context.beside import RecordedBeside, SearchedSource, search_beside
-from conversations.context.budget import Budget
+from conversations.context.budget import Budget, BudgetOrigin, in_tokens
 from conversations.context.caller_options import NO_OPTIONS, CallerOptions
 from conversations.context.fitting import (
     BESIDE_SYSTEM,
@@ -35,8 +35,8 @@ from conversations.context.source_problems import Problem
 from conversations.context.sources import MessageQuery, SourceItem, SourceQuery
 from conversations.context.standing import Known, build_tiers, cut_tiers
 from conversations.context.thinking import OutputAllowance
-from conversations.context.token_calibration import PLAIN, Factor
 from conversations.context.token_estimate import text_of
+from conversations.context.token_factor import PLAIN, Factor
 from conversations.context.tool_sections import NO_TOOLS, ToolTexts, program_section, tools_section
 from conversations.context.windowing import Turn, TurnRun, account, window
 from conversations.models import Assistant, ContextSnapshot, Model
@@ -51,7 +51,8 @@ NOTHING_PREPARED: Mapping[str, Any] = {}
 class Context:
     """Everything that one model request is given, and the account of what it is not.
 
-    Its parts are counted in estimated tokens, the account and ``budget`` in those of the model, by ``factor``.
+    Its parts are counted in estimated tokens, the account and ``budget`` in those of the model, by ``factor``. ``counts`` are
+    the turns that the provider has counted, by position: those that were sent, and those that had no room.
     """
 
     purpose: ContextSnapshot.Purpose = ContextSnapshot.Purpose.REPLY
@@ -63,7 +64,9 @@ class Context:
     runs: Sequence[TurnRun]
     turns_loaded: int
     budget: Budget
+    origin: BudgetOrigin
     factor: Factor = PLAIN
+    counts: Mapping[int, int] = field(default_factory=dict)
     fallback_for: str = ""
     fallback_cause: str = ""
     items: Sequence[SourceItem] = ()
@@ -124,7 +127,8 @@ class Context:
 class BuildInputs:
     """What the requests of one reply share: what was read, and what was decided before the parts were fitted together.
 
-    ``budget`` is as staff set it, ``fitting`` in estimated tokens, with what the history may take beside all else.
+    ``budget`` is in tokens of the model, as ``origin`` says, ``fitting`` in estimated ones, with what the history may take
+    beside all else.
     """
 
     provider: Provider
@@ -133,6 +137,7 @@ class BuildInputs:
     cacheable_from: int | None
     fitting: Budget
     budget: Budget
+    origin: BudgetOrigin
     factor: Factor
     lifetime: Lifetime
     candidates: Candidates
@@ -161,6 +166,10 @@ class RecordedInputs:
     """The system prompt as it was sent; empty where another model is asked."""
     factor: Factor | None = None
     lifetime: Lifetime | None = None
+    window: int = 0
+    """Of the model, as it was then; 0 is as it is now."""
+    counts: Mapping[int, int] | None = None
+    """Tokens of turns that its provider had counted, by position."""
 
 
 class Stopwatch:
@@ -230,7 +239,11 @@ def build_context(
         OutputAllowance.of(row, assistant, answer=options.at_most(assistant.max_output_tokens)), row
     )
     factor = (recorded.factor if recorded else None) or token_calibration.of_model(provider.name, model)
-    whole = options.lowered(Budget.of(assistant)).within(row.context_window - allowance.max_tokens)
+    origin = BudgetOrigin.of(
+        assistant, window=(recorded and recorded.window) or row.context_window, answer=allowance.max_tokens
+    )
+    assistant = in_tokens(assistant, origin.window)
+    whole = options.lowered(Budget.of(assistant)).within(origin.room)
     budget = whole.estimated(factor)
     history_query = HistoryQuery(
         thread_id=thread_id,
@@ -239,6 +252,10 @@ def build_context(
         filtering=assistant.filters_artifacts,
         keeps_offline=provider.name == OFFLINE and not for_another_model,
         as_of=recorded.as_of if recorded else None,
+        provider=provider.name,
+        model=model,
+        factor=factor,
+        counts=recorded.counts if recorded else None,
     )
     source_query = SourceQuery(
         user_id=user_id, thread_id=thread_id, session=session, offers_tools=bool(tools.definitions), silent=silent
@@ -308,6 +325,7 @@ def build_context(
         cacheable_from=row.cacheable_from if provider.marks_cache else None,
         fitting=budget,
         budget=whole,
+        origin=origin,
         factor=factor,
         lifetime=lifetime,
         candidates=candidates,
@@ -408,7 +426,9 @@ def _assembled(inputs: BuildInputs, whole: Parts, watch: Stopwatch, budget: Budg
         runs=[replace(run, tokens=inputs.factor.of_estimate(run.tokens)) for run in runs],
         turns_loaded=inputs.candidates.loaded,
         budget=inputs.budget,
+        origin=inputs.origin,
         factor=inputs.factor,
+        counts={turn.position: turn.counted for turn in inputs.candidates.turns if turn.counted},
         items=[item.in_model_tokens(inputs.factor) for tier in parts.tiers for item in tier.items],
         recalled=[item.in_model_tokens(inputs.factor) if parts.additions else item.left_out() for item in beside],
         problems=inputs.problems,
@@ -451,6 +471,7 @@ def rewriting_context(context: Context, *, assistant: Assistant, provider: Provi
         runs=account(turns, context.newest, Reason.TURN_LIMIT, {}, begins_after=context.inputs.begins_after),
         turns_loaded=context.turns_loaded,
         budget=context.budget,
+        origin=context.origin,
         payload=render_material(
             provider,
             model=model,

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
 
+from conversations.context import snapshots
 from conversations.context.fitting import ROUND
 from conversations.context.reasons import Reason
 from conversations.context.section_names import HISTORY, MESSAGE, section_names
@@ -129,7 +130,7 @@ def page_with(snapshot: ContextSnapshot, payload: Payload | None) -> Page:
             "thinking": in_words(plan),
             "effort": plan.effort or "the model's default",
             # Of a request that asks for something beside the reply it is its own size.
-            **({} if snapshot.quotes_turns else {"budget": snapshot.budget, "hard_cap": snapshot.hard_cap}),
+            **({} if snapshot.quotes_turns else _budget(snapshot)),
         },
         tiers=[
             *map(_tier, sections_of(snapshot)),
@@ -139,6 +140,12 @@ def page_with(snapshot: ContextSnapshot, payload: Payload | None) -> Page:
         runs=runs_of(snapshot),
         payload=payload,
     )
+
+
+def _budget(snapshot: ContextSnapshot) -> dict[str, str | int]:
+    origin = snapshots.origin_of(snapshot)
+    words = {"budget_origin": origin.words} if origin else {}
+    return {"budget": snapshot.budget, "hard_cap": snapshot.hard_cap, **words}
 
 
 def _tier(part: NamedText) -> SnapshotPart:

@@ -4,6 +4,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from math import ceil
 from typing import Any
 
 from conversations.context.budget import Budget, shorten
@@ -234,15 +235,24 @@ def _shortened_to(parts: Parts, cap: int) -> Parts:
 def _shortened_texts(turns: Sequence[Turn]) -> list[Turn]:
     """What can be shortened: the texts. Tool calls go whole, and so with their results."""
     texts = [(turn, text_of(turn.content)) for turn in turns]
-    return [shortened(turn, turn_tokens(text_blocks(text))) for turn, text in texts if text]
+    return [
+        shortened(turn, ceil(turn_tokens(text_blocks(text)) * _counted_ratio(turn))) for turn, text in texts if text
+    ]
+
+
+def _counted_ratio(turn: Turn) -> float:
+    """Tokens of a turn for each that the estimate gives it."""
+    return turn.token_count / turn_tokens(turn.content) if turn.counted else 1.0
 
 
 def shortened(turn: Turn, tokens: int) -> Turn:
-    """The turn as text with a mark in the middle, in about so many tokens; unchanged where it is no longer than that."""
+    """The turn as text with a mark in the middle, in about so many tokens; unchanged where it is no longer than that. What is
+    kept of a turn that was counted takes as many tokens for each estimated one as the whole."""
     if turn.token_count <= tokens:
         return turn
-    text = shorten(text_of(turn.content), tokens - TURN_OVERHEAD)
+    ratio = _counted_ratio(turn)
+    text = shorten(text_of(turn.content), int((tokens - TURN_OVERHEAD) / ratio))
     content = text_blocks(text)
-    count = turn_tokens(content)
+    count = ceil(turn_tokens(content) * ratio)
     # The mark itself takes some tokens, more than the shortest turns have.
     return replace(turn, content=content, token_count=count, shortened=text) if count < turn.token_count else turn

@@ -20,6 +20,7 @@ from conversations.context.prompt_cache import Previous
 from conversations.context.reasons import Reason
 from conversations.context.snapshot_codec import unpack_cache, unpack_runs, unpack_texts
 from conversations.context.standing import Known
+from conversations.context.token_factor import PLAIN, Factor
 from conversations.context.windowing import Turn, needs_older, whole
 from conversations.models import text_blocks
 from conversations.runtime.db import start_over
@@ -32,8 +33,8 @@ READ_ON = 4
 """By how much the reach grows where filtering left too few turns."""
 
 SQL = read_statements(__file__)
-TURN_COLUMNS = 11
-BESIDE = ",\n       CASE WHEN position = (SELECT position FROM oldest) THEN {} END"
+TURN_COLUMNS = 12
+BESIDE = ",\n       CASE WHEN position = first THEN {} END"
 
 
 @cache
@@ -65,7 +66,11 @@ class AsOf:
 
 @dataclass(frozen=True, kw_only=True)
 class HistoryQuery:
-    """Which turns are asked for: of a thread – ``None`` is one to come – before a position, as many as the budget holds."""
+    """Which turns are asked for: of a thread – ``None`` is one to come – before a position, as many as the budget holds.
+
+    Where their provider has counted them for this model, its counts hold, by ``factor`` in estimated tokens as the budget.
+    ``counts`` are to be used instead, by position: those that a request knew that was made before.
+    """
 
     thread_id: uuid.UUID | None
     before: int
@@ -73,6 +78,10 @@ class HistoryQuery:
     filtering: bool = True
     keeps_offline: bool = False
     as_of: AsOf | None = None
+    provider: str = ""
+    model: str = ""
+    factor: Factor = PLAIN
+    counts: Mapping[int, int] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,6 +144,9 @@ def read_history(query: HistoryQuery, *, reach: int = 1, sources: KnownQuery | N
         "turns": (query.budget.history_turns + 1) * reach,
         "filtering": query.filtering,
         "longest_reply": LONGEST_REPLY,
+        "provider": query.provider,
+        "model": query.model,
+        "factor": query.factor.value,
     }
     if query.as_of:
         then = {"at": query.as_of.at, "on": list(query.as_of.on)}
@@ -147,24 +159,30 @@ def read_history(query: HistoryQuery, *, reach: int = 1, sources: KnownQuery | N
         return History()
     made, previous, *columns = rows[0][TURN_COLUMNS:]
     return History(
-        turns=[
-            Turn(
-                id=id,
-                position=position,
-                depth=depth,
-                role=role,
-                content=json.loads(content) if content else text_blocks(text),
-                token_count=token_count,
-                created_at=created_at,
-                reply=reply,
-                status=status,
-                offline=offline,
-            )
-            for id, position, depth, role, text, content, token_count, created_at, reply, status, offline, *_ in rows
-        ],
+        turns=[_turn(query, row) for row in rows],
         made=[made_artifact(*row) for row in json.loads(made)] if made else (),
         previous=previous_request(*json.loads(previous)) if previous else None,
         columns=tuple(columns),
+    )
+
+
+def _turn(query: HistoryQuery, row: Row) -> Turn:
+    id, position, depth, role, text, content, token_count, created_at, reply, status, offline, tokens = row[
+        :TURN_COLUMNS
+    ]
+    counted = tokens if query.counts is None else query.counts.get(position)
+    return Turn(
+        id=id,
+        position=position,
+        depth=depth,
+        role=role,
+        content=json.loads(content) if content else text_blocks(text),
+        token_count=query.factor.of_counted(counted) if counted else token_count,
+        created_at=created_at,
+        reply=reply,
+        status=status,
+        offline=offline,
+        counted=counted or 0,
     )
 
 

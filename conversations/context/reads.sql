@@ -1,20 +1,28 @@
 -- name: turns
 -- The newest turns of the path before a position: an index range, whatever the length of the thread. The index alone tells by
 -- the running total where the budget ends, among so many turns and no more; then the rows from there on are read. One turn more
--- than fits is read, to know that something was left out. Beside the oldest row stands what is read once.
+-- than fits is read, to know that something was left out; what the provider counted to be less than the estimate makes room
+-- for more. Beside the oldest row stands what is read once.
 WITH newest AS (
-    SELECT position, token_total FROM conversations_message
+    SELECT position, token_total, token_count FROM conversations_message
     WHERE thread_id = %(thread)s AND {path} AND position < %(before)s
     ORDER BY position DESC LIMIT %(turns)s
+), counted AS (
+    SELECT position, tokens FROM conversations_tokencount
+    WHERE thread_id = %(thread)s AND provider = %(provider)s AND model = %(model)s
+      AND position >= (SELECT min(position) FROM newest)
 ), oldest AS (
-    SELECT least(min(position) FILTER (WHERE token_total > (SELECT max(token_total) FROM newest) - %(tokens)s),
-                 coalesce((array_agg(position ORDER BY position DESC))[3], min(position))) AS position
+    SELECT least(min(position) FILTER (
+                     WHERE token_total > (SELECT max(token_total) FROM newest) - %(tokens)s - coalesce((
+                         SELECT sum(greatest(token_count - tokens / %(factor)s, 0)) FROM newest JOIN counted USING (position)
+                     ), 0)),
+                 coalesce((array_agg(position ORDER BY position DESC))[3], min(position))) AS first
     FROM newest
 )
-SELECT id, position, depth, role, text, content::text, token_count, created_at, reply_id, status, offline{beside}
-FROM conversations_message
+SELECT id, position, depth, role, text, content::text, token_count, created_at, reply_id, status, offline, tokens{beside}
+FROM oldest, conversations_message LEFT JOIN counted USING (position)
 WHERE thread_id = %(thread)s AND {path}
-  AND position < %(before)s AND position >= (SELECT position FROM oldest)
+  AND position < %(before)s AND position >= (SELECT first FROM oldest)
 ORDER BY position
 
 -- name: made
@@ -23,7 +31,7 @@ SELECT json_agg(json_build_array(made.created_at, made.message_id, made.reply_id
 FROM artifacts_artifactversion AS made JOIN artifacts_artifact AS artifact ON artifact.id = made.artifact_id
 WHERE %(filtering)s AND made.thread_id = %(thread)s AND made.origin <> 'hand' AND artifact.deleted_at IS NULL
   AND made.created_at >= (SELECT turn.created_at FROM conversations_message AS turn
-                          WHERE turn.thread_id = %(thread)s AND turn.position = (SELECT position FROM oldest))
+                          WHERE turn.thread_id = %(thread)s AND turn.position = first)
                          - %(longest_reply)s
 
 -- name: made_then
@@ -32,19 +40,17 @@ FROM artifacts_artifactversion AS made JOIN artifacts_artifact AS artifact ON ar
 WHERE %(filtering)s AND made.thread_id = %(thread)s AND made.origin <> 'hand'
   AND made.created_at <= %(at)s AND (artifact.deleted_at IS NULL OR artifact.deleted_at > %(at)s)
   AND made.created_at >= (SELECT turn.created_at FROM conversations_message AS turn
-                          WHERE turn.thread_id = %(thread)s AND turn.position = (SELECT position FROM oldest))
+                          WHERE turn.thread_id = %(thread)s AND turn.position = first)
                          - %(longest_reply)s
 
 -- name: previous
 -- The request before this one.
-SELECT json_build_array(last.created_at, last.provider, last.model, last.sections, last.runs, last.cache,
-                        last.provider_message_id)::text
-FROM conversations_contextsnapshot AS last
-WHERE last.thread_id = %(thread)s AND last.purpose = 'reply' ORDER BY last.created_at DESC LIMIT 1
+SELECT json_build_array(created_at, provider, model, sections, runs, cache, provider_message_id)::text
+FROM conversations_contextsnapshot
+WHERE thread_id = %(thread)s AND purpose = 'reply' ORDER BY created_at DESC LIMIT 1
 
 -- name: previous_then
-SELECT json_build_array(last.created_at, last.provider, last.model, last.sections, last.runs, last.cache,
-                        last.provider_message_id)::text
-FROM conversations_contextsnapshot AS last
-WHERE last.thread_id = %(thread)s AND last.purpose = 'reply' AND last.created_at < %(at)s
-ORDER BY last.created_at DESC LIMIT 1
+SELECT json_build_array(created_at, provider, model, sections, runs, cache, provider_message_id)::text
+FROM conversations_contextsnapshot
+WHERE thread_id = %(thread)s AND purpose = 'reply' AND created_at < %(at)s
+ORDER BY created_at DESC LIMIT 1

@@ -13,6 +13,7 @@ from django.db import models
 
 from conversations.context import rewriting, snapshots
 from conversations.context.beside import RecordedBeside, SearchedSource
+from conversations.context.budget import in_tokens
 from conversations.context.builder import Context, RecordedInputs, build_context, continue_context
 from conversations.context.caller_options import NO_OPTIONS, CallerOptions
 from conversations.context.contextualised_query import QUERY
@@ -28,8 +29,8 @@ from conversations.context.snapshots import Material, NotRebuildable
 from conversations.context.sources import Fitted, Place, SourceItem, SourceQuery, item_of, sources_at
 from conversations.context.standing import Known
 from conversations.context.thinking import OutputAllowance
-from conversations.context.token_calibration import Factor
 from conversations.context.token_estimate import turn_tokens
+from conversations.context.token_factor import Factor
 from conversations.context.tool_sections import NO_TOOLS, ToolTexts, program_section
 from conversations.context.windowing import Turn
 from conversations.models import Assistant, ContextSnapshot, Message, Thread, text_blocks
@@ -38,6 +39,13 @@ from conversations.providers.base import CONTEXTUALISED
 from memory.models import Preferences
 
 WRITING = ("provider", "model", "max_output_tokens", "thinking_tokens", "effort", "show_thinking")
+MARK_FIELDS = {
+    "history_tokens": "history_tokens_high",
+    "history_tokens_low": "history_tokens_low",
+    "history_turns": "history_turns_max",
+    "history_turns_min": "history_turns_min",
+}
+"""The marks of a budget by the columns of an assistant."""
 LOOKED_BACK = 200
 """Turns among which the beginning of the session is looked for."""
 
@@ -94,6 +102,8 @@ class Record:
     """What the sources beside the message gave; empty where the record doesn't tell."""
     may_search: bool
     lifetime: Lifetime
+    window: int
+    """Of the model, as it was then; 0 where the record doesn't tell."""
     as_of: AsOf
 
     @property
@@ -151,6 +161,8 @@ def build(record: Record, settings: Settings, searched: Mapping[str, SearchedSou
             base=assistant.system_prompt if _is_same_model(record, assistant) else "",
             factor=snapshots.factor_of(record.snapshot) if _is_same_model(record, assistant) else None,
             lifetime=record.lifetime if _is_same_model(record, assistant) else None,
+            window=record.window if _is_same_model(record, assistant) else 0,
+            counts=snapshots.counts_of(record.snapshot) if _is_same_model(record, assistant) else None,
         ),
     )
     for round_ in record.rounds:
@@ -215,6 +227,7 @@ def record_of(snapshot: ContextSnapshot) -> Record:
         beside={} if gave_way else _given_beside(first, texts, thread, offers_tools=TOOLS in known),
         may_search=thread.remembers and not Preferences.objects.filter(user=thread.user_id, remembers=False).exists(),
         lifetime=snapshots.cache_of(first).lifetime,
+        window=origin.window if (origin := snapshots.origin_of(first)) else 0,
         as_of=AsOf(at=first.created_at, on=_replaced_since(first)),
     )
 
@@ -245,7 +258,7 @@ def _settings(
     first: ContextSnapshot, known: Mapping[str, str], started: Material, today: Assistant, *, is_known: bool
 ) -> Settings:
     """The assistant as far as the record tells how it was; all else is as it is today."""
-    assistant = copy.copy(today)
+    assistant = _budget_then(first, today)
     assistant.system_prompt = known["base"]
     assistant.provider, assistant.model = first.provider, first.model
     plan = snapshots.thinking_of(first)
@@ -255,7 +268,6 @@ def _settings(
     if plan.display:
         shown = plan.display == "summarized"
         assistant.show_thinking = Assistant.ShowThinking.SUMMARY if shown else Assistant.ShowThinking.OFF
-    assistant.total_tokens, assistant.hard_cap_tokens = first.budget, first.hard_cap
     assistant.uses_memory |= is_known
     assistant.filters_artifacts |= any(run.reason is Reason.FULFILLED_ARTIFACT for run in snapshots.runs_of(first))
     fields = {source.name: source.budget_field for source in sources_at(Place.STANDING)}
@@ -274,6 +286,17 @@ def _settings(
             rounds=[said_section(part.name, started.texts[part.sha256]) for part in _said_sections(first)],
         ),
     )
+
+
+def _budget_then(first: ContextSnapshot, today: Assistant) -> Assistant:
+    """The assistant with its budget in tokens, as it was as far as the record tells."""
+    assistant, origin = copy.copy(today), snapshots.origin_of(first)
+    assistant.budget_share = origin.share if origin else None
+    assistant = in_tokens(assistant, origin.window if origin else 0)
+    for name, value in snapshots.marks_of(first).items():
+        setattr(assistant, MARK_FIELDS[name], value)
+    assistant.total_tokens, assistant.hard_cap_tokens = first.budget, first.hard_cap
+    return assistant
 
 
 def _newest(first: ContextSnapshot, texts: Mapping[str, str]) -> Turn:

@@ -15,6 +15,7 @@ from conversations.context.quoted_turns import quoted_turns
 from conversations.context.reasons import Reason
 from conversations.context.rendering import sha256
 from conversations.context.snapshot_shapes import (
+    BudgetOriginAnswer,
     CacheAnswer,
     DuplicatesAnswer,
     ItemAnswer,
@@ -115,6 +116,7 @@ def account(snapshot: ContextSnapshot, material: Material, near: Iterable[Messag
         "token_factor": snapshot.token_factor,
         "budget": snapshot.budget,
         "hard_cap": snapshot.hard_cap,
+        "budget_origin": _origin(snapshot),
         "sections": list(_sections(snapshot, material)),
         "items": [
             *_turn_items(snapshot, material, list(near)),
@@ -139,6 +141,19 @@ def account(snapshot: ContextSnapshot, material: Material, near: Iterable[Messag
         "stop_details": snapshot.stop_details,
         "status": snapshot.status,
         "error": snapshot.error,
+    }
+
+
+def _origin(snapshot: ContextSnapshot) -> BudgetOriginAnswer | None:
+    origin = snapshots.origin_of(snapshot)
+    if origin is None:
+        return None
+    return {
+        "share": origin.share,
+        "context_window": origin.window,
+        "wanted": origin.wanted,
+        "is_cut": origin.is_cut,
+        "text": origin.words,
     }
 
 
@@ -204,7 +219,7 @@ def query_of(snapshot: ContextSnapshot, material: Material) -> str | None:
 
 def _turn_items(snapshot: ContextSnapshot, material: Material, near: Sequence[Message]) -> Iterator[ItemAnswer]:
     """Each turn exactly once: those around the window one by one, what lies far before it as a range."""
-    counted = snapshots.factor_of(snapshot).of_estimate
+    counts, factor = snapshots.counts_of(snapshot), snapshots.factor_of(snapshot)
     sent = {turn.position: turn for turn in material.turns}
     recalled = {item["position"]: item for item in snapshot.recalled or [] if _is_here(item, snapshot)}
     for run in runs_of(snapshot):
@@ -214,7 +229,8 @@ def _turn_items(snapshot: ContextSnapshot, material: Material, near: Sequence[Me
         if run.included:
             for position in range(run.first, run.last + 1):
                 if turn := sent.get(position):
-                    yield _item(turn.id, position, run, counted(turn.token_count))
+                    tokens = turn.counted or factor.of_estimate(turn.token_count)
+                    yield _item(turn.id, position, run, tokens, exact=bool(turn.counted))
             continue
         messages = [message for message in near if run.first <= message.position <= run.last]
         first_listed = messages[0].position if messages else run.last + 1
@@ -229,7 +245,9 @@ def _turn_items(snapshot: ContextSnapshot, material: Material, near: Sequence[Me
                 "reason": run.reason.value,
             }
         for message in messages:
-            yield _item(message.id, message.position, run, counted(message.token_count))
+            counted = counts.get(message.position)
+            tokens = counted or factor.of_estimate(message.token_count)
+            yield _item(message.id, message.position, run, tokens, exact=bool(counted))
 
 
 def _is_here(item: Mapping[str, Any], snapshot: ContextSnapshot) -> bool:
@@ -237,8 +255,8 @@ def _is_here(item: Mapping[str, Any], snapshot: ContextSnapshot) -> bool:
     return bool(snapshot.thread_id) and item.get("thread") == str(snapshot.thread_id)
 
 
-def _item(id: uuid.UUID | None, position: int, run: TurnRun, tokens: int) -> ItemAnswer:
-    return {
+def _item(id: uuid.UUID | None, position: int, run: TurnRun, tokens: int, *, exact: bool) -> ItemAnswer:
+    item: ItemAnswer = {
         "kind": "message",
         "id": str(id) if id else None,
         "position": position,
@@ -246,6 +264,7 @@ def _item(id: uuid.UUID | None, position: int, run: TurnRun, tokens: int) -> Ite
         "reason": run.reason.value,
         "tokens": tokens,
     }
+    return item | {"exact": True} if exact else item
 
 
 def near_places(snapshot: ContextSnapshot) -> Q:

@@ -18,6 +18,7 @@ DIGEST = r"[\w-]{43}"
 # Only what is included has tokens, and only where turns of other paths lie between is the count another than it seems.
 RUN = re.compile(rf"(\d+)(?:-(\d+))?(?:/(\d+))? ([a-z_]+)(?: (\d+)(?: ({DIGEST}))?)?", re.ASCII)
 NAMED = re.compile(rf"([a-z_]+) (\d+) ({DIGEST})", re.ASCII)
+COUNT = re.compile(r"(\d+) (\d+)", re.ASCII)
 TIMING = re.compile(r"([a-z_]+) (\d+(?:\.\d+)?)", re.ASCII)
 CACHE = re.compile(r"([a-z_]+) (\d+) (-|[a-z,]+)(?:@(5m|1h):([\d.]+):([\d.]+))?(?: (.+))?", re.ASCII | re.DOTALL)
 
@@ -92,6 +93,15 @@ def unpack_cache(text: str) -> CachePlan:
         else Lifetime(),
         previous_message_id=previous or "",
     )
+
+
+def pack_counts(counts: Mapping[int, int]) -> str:
+    """For example ``12 4310;17 1222``: position and tokens."""
+    return BETWEEN.join(f"{position} {tokens}" for position, tokens in sorted(counts.items()))
+
+
+def unpack_counts(text: str) -> dict[int, int]:
+    return {int(position): int(tokens) for position, tokens in _each(COUNT, text)}
 
 
 def _run(run: TurnRun) -> str:

@@ -58,6 +58,11 @@ class ItemAnswer(TypedDict):
     reason: Annotated[str, Reason, "Why it is included or not."]
     id: NotRequired[Annotated[Id | None, "Not of ranges; null of a turn to come."]]
     tokens: NotRequired[Annotated[int, "Estimated tokens; not of ranges."]]
+    exact: NotRequired[
+        Annotated[
+            bool, "Of turns whose tokens are no estimate: the model's provider had counted them. Else it is missing."
+        ]
+    ]
     position: NotRequired[Annotated[int, "Of turns: the place in the thread, from 1."]]
     thread: NotRequired[Annotated[Id, "Of recalled turns: where they were said, maybe elsewhere."]]
     score: NotRequired[
@@ -162,6 +167,16 @@ class SwitchAnswer(TypedDict):
     effects: Annotated[list[str], "What follows from it, a sentence each: sizes, turns, tools, memory, prompt cache."]
 
 
+class BudgetOriginAnswer(TypedDict):
+    """Where the budget comes from, in tokens of the model."""
+
+    share: Annotated[int | None, "Percent of the model's window that the hard cap is; null: staff set it in tokens."]
+    context_window: Annotated[int, "Tokens that a request to the model and its answer may have together."]
+    wanted: Annotated[int, "The hard cap before the window cut it."]
+    is_cut: Annotated[bool, "Whether the window is too small for that beside the answer."]
+    text: Annotated[str, "In words, such as `12 % of 200,000 = 24,000 tokens`."]
+
+
 class SnapshotAnswer(TypedDict):
     """What one model request was given, what was left out and why."""
 
@@ -200,6 +215,7 @@ class SnapshotAnswer(TypedDict):
     ]
     budget: Annotated[int, "Tokens of the model that it should take."]
     hard_cap: Annotated[int, "Tokens of the model that it never exceeds."]
+    budget_origin: Annotated[BudgetOriginAnswer | None, "Null of what was recorded before there was this."]
     sections: Annotated[list[SectionAnswer], "Its parts, in the order sent."]
     items: Annotated[list[ItemAnswer], "Each turn, memory, topic and summary exactly once."]
     rewriting: Annotated[RewritingAnswer, "What became of the message's contextualised query."]

@@ -12,7 +12,8 @@ from typing import Any
 from django.db.models import Q
 from django.utils import timezone
 
-from conversations.context import snapshot_codec, thinking
+from conversations.context import budget, snapshot_codec, thinking
+from conversations.context.budget import BudgetOrigin
 from conversations.context.builder import Context
 from conversations.context.fitting import BESIDE_SYSTEM, PROGRAM, SAID, TOOLS, Section
 from conversations.context.prompt_cache import CachePlan
@@ -20,8 +21,8 @@ from conversations.context.reasons import Reason
 from conversations.context.rendering import digest, render, render_material, sha256
 from conversations.context.snapshot_codec import NamedText
 from conversations.context.sources import Fitted, SourceItem
-from conversations.context.token_calibration import PLAIN, Factor
 from conversations.context.token_estimate import turn_tokens
+from conversations.context.token_factor import PLAIN, Factor
 from conversations.context.windowing import Turn, TurnRun
 from conversations.models import ContextBlock, ContextSnapshot, Message, Reply, Thread, text_blocks
 from conversations.providers import ProviderError, get_provider
@@ -87,6 +88,8 @@ def draft(context: Context) -> ContextSnapshot:
         digest=digest(context.payload),
         budget=context.budget.total_tokens,
         hard_cap=context.budget.hard_cap,
+        budget_origin=budget.pack(context.budget, context.origin),
+        counts=snapshot_codec.pack_counts(context.counts),
         token_factor=context.factor.value,
         total_tokens=context.model_tokens,
         message_history_count=len(context.history),
@@ -224,6 +227,21 @@ def cache_of(snapshot: ContextSnapshot) -> CachePlan:
     return snapshot_codec.unpack_cache(snapshot.cache)
 
 
+def origin_of(snapshot: ContextSnapshot) -> BudgetOrigin | None:
+    """Where its budget comes from; ``None`` where it was recorded without that."""
+    return budget.unpack_origin(snapshot.budget_origin)
+
+
+def marks_of(snapshot: ContextSnapshot) -> dict[str, int]:
+    """The marks of its history by their name in ``Budget``; nothing where it was recorded without them."""
+    return budget.unpack_marks(snapshot.budget_origin)
+
+
+def counts_of(snapshot: ContextSnapshot) -> dict[int, int]:
+    """Tokens of the model that its provider had counted, by the position of the turn."""
+    return snapshot_codec.unpack_counts(snapshot.counts)
+
+
 def thinking_of(snapshot: ContextSnapshot) -> ThinkingPlan:
     return thinking.unpack(snapshot.thinking)
 
@@ -304,16 +322,21 @@ def _cleared(snapshot: ContextSnapshot, there: Collection[int]) -> dict[str | in
 
 def _turns_of(snapshot: ContextSnapshot, messages: Iterable[Message], texts: dict[str, str]) -> list[Turn]:
     stand_ins = {run.first: run for run in runs_of(snapshot) if run.included and run.sha256}
-    return [_turn(message, stand_ins.get(message.position), texts) for message in messages]
+    counts, factor = counts_of(snapshot), factor_of(snapshot)
+    return [
+        _turn(message, stand_ins.get(message.position), texts, counts.get(message.position, 0), factor)
+        for message in messages
+    ]
 
 
-def _turn(message: Message, stand_in: TurnRun | None, texts: dict[str, str]) -> Turn:
+def _turn(message: Message, stand_in: TurnRun | None, texts: dict[str, str], counted: int, factor: Factor) -> Turn:
     turn = Turn.of(message)
     if stand_in is None:
-        return turn
+        return replace(turn, token_count=factor.of_counted(counted), counted=counted) if counted else turn
     shortened = texts.get(stand_in.sha256, "")
     content = text_blocks(shortened) if shortened else message.blocks
-    return replace(turn, content=content, token_count=turn_tokens(content), shortened=shortened)
+    tokens = factor.of_counted(stand_in.tokens) if counted else turn_tokens(content)
+    return replace(turn, content=content, token_count=tokens, shortened=shortened)
 
 
 def digests_of(snapshot: ContextSnapshot) -> Iterator[str]:

@@ -20,7 +20,7 @@ from django.utils.module_loading import import_string
 from conversations.context.reasons import Reason
 from conversations.context.sessions import Session
 from conversations.context.source_problems import Problem, ProblemKind
-from conversations.context.token_calibration import Factor
+from conversations.context.token_factor import Factor
 from conversations.context.windowing import Turn
 from conversations.models import Assistant
 

@@ -14,7 +14,7 @@ from typing import Any
 from conversations.context.excerpts import count
 from conversations.context.source_problems import Problem
 from conversations.context.sources import Fitted, Place, Source, SourceItem, sources_at
-from conversations.context.token_calibration import PLAIN, Factor
+from conversations.context.token_factor import PLAIN, Factor
 from conversations.models import Assistant
 
 

@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from django.db.models import Q
 from django.utils import timezone
 
+from conversations.context.snapshot_codec import unpack_counts, unpack_runs
+from conversations.context.token_factor import Factor
 from conversations.models import ContextSnapshot, TokenFactor
 from conversations.providers import model_catalog
 
@@ -57,25 +59,6 @@ class Sample:
     @property
     def ratio(self) -> float:
         return self.reported / self.estimated
-
-
-@dataclass(frozen=True, kw_only=True)
-class Factor:
-    """Tokens of a model for each estimated one. ``samples`` are the requests that say so, 0 where it is the shipped value."""
-
-    value: float = 1.0
-    samples: int = 0
-
-    def of_estimate(self, tokens: int) -> int:
-        """Estimated tokens as the model's."""
-        return round(tokens * self.value)
-
-    def to_estimate(self, tokens: int) -> int:
-        """How many estimated tokens fit so many of the model's."""
-        return int(tokens / self.value)
-
-
-PLAIN = Factor()
 
 
 @dataclass
@@ -159,11 +142,28 @@ def samples_of(provider: str, model: str) -> list[Sample]:
         usage__has_key="input_tokens",
     )
     completed = completed.exclude(~Q(thinking=""), round__gt=1).order_by("-id")
-    rows = completed.values_list("thread__user_id", "total_tokens", "token_factor", "usage")[:NEWEST]
+    rows = completed.values_list("thread__user_id", "total_tokens", "token_factor", "usage", "runs", "counts")[:NEWEST]
     return [
-        Sample(user=user, estimated=tokens / factor, reported=reported_input(usage) or 0)
-        for user, tokens, factor, usage in rows
+        sample(user, tokens, factor, reported_input(usage) or 0, exact=exact_tokens(runs, counts))
+        for user, tokens, factor, usage, runs, counts in rows
     ]
+
+
+def sample(user: int, tokens: int, factor: float, reported: int, *, exact: int) -> Sample:
+    """Without the tokens of turns that the provider had counted: they tell nothing of the estimate. Pure."""
+    return Sample(user=user, estimated=max(0, tokens - exact) / factor, reported=reported - exact)
+
+
+def exact_tokens(runs: str, counts: str) -> int:
+    """What was counted of the turns that a snapshot names as sent whole. Pure."""
+    if not counts:
+        return 0
+    whole = [run for run in unpack_runs(runs) if run.included and not run.sha256]
+    return sum(
+        tokens
+        for position, tokens in unpack_counts(counts).items()
+        if any(run.first <= position <= run.last for run in whole)
+    )
 
 
 def reported_input(usage: Mapping[str, int]) -> int | None:

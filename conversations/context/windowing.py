@@ -27,7 +27,11 @@ FURTHEST_PAIR = 40
 
 @dataclass(kw_only=True, slots=True)  # not frozen: that would make 80 of them three times as dear
 class Turn:
-    """A stored turn as the context needs it. ``shortened`` is the text that stands in for it where it could not fit."""
+    """A stored turn as the context needs it. ``shortened`` is the text that stands in for it where it could not fit.
+
+    ``token_count`` are estimated tokens. Where the provider has counted the turn they stand for what it ``counted``, in tokens
+    of the model; else that is 0.
+    """
 
     position: int
     depth: int
@@ -40,6 +44,7 @@ class Turn:
     status: str = Message.Status.COMPLETE.value
     offline: bool = False
     shortened: str = ""
+    counted: int = 0
 
     @classmethod
     def of(cls, message: Message) -> "Turn":

@@ -3,7 +3,7 @@ from conversations.models.accounts import AccountDeletion
 from conversations.models.assistants import Assistant, Fallback
 from conversations.models.connections import Connection
 from conversations.models.groups import GivenRight
-from conversations.models.language_models import Effort, Model, ModelPrice, TokenFactor
+from conversations.models.language_models import Effort, Model, ModelPrice, TokenCount, TokenFactor
 from conversations.models.limits import Allowance, UserLimits
 from conversations.models.replies import Reply, ReplyEvent
 from conversations.models.snapshots import FATES, ContextBlock, ContextSnapshot, RequestHour
@@ -31,6 +31,7 @@ __all__ = [
     "RequestHour",
     "Scope",
     "Thread",
+    "TokenCount",
     "TokenFactor",
     "UserLimits",
     "more_than_text",

@@ -1,5 +1,5 @@
 from django.contrib.postgres.fields import ArrayField
-from django.core.validators import MinValueValidator
+from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models import F, Q
 
@@ -9,7 +9,7 @@ from conversations.models.language_models import Effort, Model
 class Assistant(models.Model):
     """Who replies: its prompt, its model and how much context it is given. Staff edit it in the admin.
 
-    All sizes are in estimated tokens (requirement W2).
+    Sizes are in tokens of the model that answers; where ``budget_share`` is set, those of the budget are proportions.
     """
 
     class Rewriting(models.TextChoices):
@@ -52,6 +52,13 @@ class Assistant(models.Model):
         default=False,
         help_text="Where the model declines, the fallback model answers at once, or else the first of the list below, "
         "without a click.",
+    )
+    budget_share = models.PositiveSmallIntegerField(
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(1), MaxValueValidator(100)],
+        help_text="Percent of the window of the model that answers: the hard cap. The figures below then keep their "
+        "proportions to it. Empty: they hold as they are, in tokens.",
     )
     history_tokens_high = models.PositiveIntegerField(
         default=3_000, help_text="History never takes more than this many tokens."
@@ -105,6 +112,10 @@ class Assistant(models.Model):
                 & Q(total_tokens__lte=F("hard_cap_tokens")),
                 name="assistant_budgets_in_order",
                 violation_error_message="Keep low mark ≤ high mark ≤ total ≤ hard cap.",
+            ),
+            models.CheckConstraint(
+                condition=Q(budget_share__isnull=True) | Q(budget_share__range=(1, 100)),
+                name="assistant_share_in_percent",
             ),
             models.CheckConstraint(
                 condition=Q(history_turns_max__gte=2) & Q(history_turns_min__lte=F("history_turns_max")),

@@ -103,6 +103,29 @@ class ModelPrice(models.Model):
         return f"{since}, above {self.above:,} tokens" if self.above else since
 
 
+class TokenCount(models.Model):
+    """How many tokens of a model a turn takes, as the model's provider counted it. Written once.
+
+    Of the turn at a position of a thread; it goes with the thread, and where the turn is cleared away or forgotten.
+    """
+
+    thread = models.ForeignKey("conversations.Thread", models.DB_CASCADE, related_name="token_counts", db_index=False)
+    position = models.PositiveIntegerField()
+    provider = models.CharField(max_length=40)
+    model = models.CharField(max_length=80)
+    tokens = models.PositiveIntegerField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["thread", "provider", "model", "position"], include=["tokens"], name="token_count_once"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.tokens} of {self.model}"
+
+
 class TokenFactor(models.Model):
     """How many tokens a model reports for each estimated one, learnt from its replies."""
 

@@ -106,6 +106,19 @@ class ContextSnapshot(models.Model):
     digest = models.BinaryField(max_length=32, help_text="SHA-256 of the request as canonical JSON.")
     budget = models.PositiveIntegerField()
     hard_cap = models.PositiveIntegerField()
+    budget_origin = models.CharField(
+        max_length=100,
+        blank=True,
+        default="",
+        db_default="",
+        help_text="Share of the window, window, hard cap that was wanted, answer, and the marks of the history.",
+    )
+    counts = models.TextField(
+        blank=True,
+        default="",
+        db_default="",
+        help_text="Turns whose tokens the provider had counted exactly: position and tokens.",
+    )
     total_tokens = models.PositiveIntegerField()
     token_factor = models.FloatField(
         default=1.0, db_default=1.0, help_text="Tokens of the model for each estimated one, as the context was fitted."

@@ -20,7 +20,6 @@ from rest_framework.response import Response
 
 from conversations import errors, replies, threads
 from conversations.accounts import allowances
-from conversations.context.budget import Budget
 from conversations.context.caller_options import CallerOptions
 from conversations.context.token_estimate import estimate_tokens, text_of, turn_tokens
 from conversations.errors import ErrorObject, InvalidImport, InvalidMessage, MessageTooLong, NotFound, OpenbookError
@@ -346,7 +345,7 @@ def _estimated(user: User, matched: MatchedCall) -> tuple[int, int]:
     )
     turns = matched.call.earlier if _is_to_import(matched) else ()
     earlier = sum(turn_tokens(text_blocks(text)) for _, text in turns)
-    room = max(0, Budget.of(matched.assistant).history_tokens - coming.context.history_tokens)
+    room = max(0, coming.context.budget.history_tokens - coming.context.history_tokens)
     return coming.context.model_tokens + min(earlier, room), coming.context.max_tokens
 
 

@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from itertools import groupby, takewhile
 from typing import Any
 
+from conversations.context.budget import BudgetOrigin
 from conversations.context.caller_options import CallerOptions
 from conversations.errors import ErrorObject, InvalidMessage
 from conversations.models import Assistant
+from conversations.providers.answering_model import own_row
 from conversations.providers.base import COUNTED_TOKENS, Usage
 from conversations.replies.events import ENDINGS, Event, data_of
 from conversations.rest.thread_matching import RoleText
@@ -146,13 +148,15 @@ def error_body(status: int, error: ErrorObject) -> Json:
 
 
 def model_object(assistant: Assistant) -> Json:
+    row = own_row(assistant)
+    most = BudgetOrigin.with_model(assistant, row).most if row else assistant.hard_cap_tokens
     return {
         "type": "model",
         "id": assistant.slug,
         "display_name": assistant.name,
         "created_at": "1970-01-01T00:00:00Z",  # as the API has it where that isn't known
         "lifecycle": "active",
-        "max_input_tokens": assistant.hard_cap_tokens,
+        "max_input_tokens": most,
         "max_tokens": assistant.max_output_tokens,
     }
 

@@ -10,8 +10,8 @@ from django.utils.safestring import SafeString
 
 from conversations.models import Assistant, Connection, Fallback, Model, Thread
 from conversations.providers import PROVIDERS, ProviderError, get_provider, model_catalog, model_of, provider_name
-from conversations.staff import display
-from conversations.staff.base import PageAdmin, column
+from conversations.staff import budget_figures, display
+from conversations.staff.base import PageAdmin
 from conversations.staff.model_choice import ASSUMED, ModelInput, misfits
 from conversations.tools import registered
 
@@ -160,7 +160,7 @@ class AssistantAdmin(PageAdmin[Assistant]):
     list_display = ["name", "slug", "provider_name", "model_name", "total", "is_default", "is_active", "threads"]
     search_fields = ["name", "slug"]
     prepopulated_fields = {"slug": ["name"]}
-    readonly_fields = ["threads"]
+    readonly_fields = ["threads", "budget_figures"]
     actions = None
     empty_text = "No assistants. Add one: without it nobody can open a thread."
     fieldsets = [
@@ -195,20 +195,21 @@ class AssistantAdmin(PageAdmin[Assistant]):
             "How much context it is given",
             {
                 "fields": [
+                    "budget_share",
                     ("total_tokens", "hard_cap_tokens"),
                     ("history_tokens_high", "history_tokens_low"),
                     ("history_turns_max", "history_turns_min"),
                     ("memory_tokens", "today_tokens"),
                     ("open_threads_tokens", "last_conversation_tokens"),
                     "recall_tokens",
+                    "budget_figures",
                 ],
-                "description": "In the model's tokens, per request. Keep low mark ≤ high mark ≤ total ≤ hard cap. "
-                "A change holds from the next message on; what was recorded stays as it is.",
+                "description": "In the model's tokens, per request. Keep low mark ≤ high mark ≤ total ≤ hard cap. With a "
+                "share of the model's window, the hard cap is that share and all else keeps its proportion to it, so that "
+                "a larger model is given more. A change holds from the next message on; what was recorded stays as it is.",
             },
         ),
     ]
-
-    total = column("context tokens", "total_tokens", display.number, sort="total_tokens")
 
     def has_delete_permission(self, request: HttpRequest, obj: Assistant | None = None) -> bool:
         allowed = super().has_delete_permission(request, obj)
@@ -221,6 +222,20 @@ class AssistantAdmin(PageAdmin[Assistant]):
         super().save_model(request, obj, form, change)
         for id in sorted(set(unknown_models(obj).values())):
             messages.warning(request, assumed(obj, id))
+
+    @admin.display(description="context tokens", ordering="total_tokens")
+    def total(self, assistant: Assistant) -> SafeString | str:
+        figures = budget_figures.own_figures(assistant)
+        if figures is None:
+            share = f"{assistant.budget_share} % of the window"
+            return display.number(assistant.total_tokens) if assistant.budget_share is None else share
+        notes = [figures.origin.said] if assistant.budget_share is not None else []
+        return display.with_note(display.number(figures.total), "; ".join(filter(None, [*notes, figures.problem])))
+
+    @admin.display(description="what it comes to")
+    def budget_figures(self, assistant: Assistant) -> SafeString | str:
+        """As saved, by model that may answer; a field that is refused is told beside it."""
+        return budget_figures.table(assistant)
 
     @admin.display(description="provider", ordering="provider", empty_value="server's default")
     def provider_name(self, assistant: Assistant) -> str | None:

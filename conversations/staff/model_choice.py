@@ -6,7 +6,10 @@ from django import forms
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
+from conversations.context.budget import BudgetOrigin
+from conversations.context.fitting import MESSAGE_ROOM
 from conversations.context.thinking import plan_for
+from conversations.context.token_estimate import estimate_tokens
 from conversations.models import Assistant, Connection, Effort, Model
 from conversations.providers import PROVIDERS, model_catalog
 from conversations.providers.model_catalog import UNKNOWN_OUTPUT, UNKNOWN_WINDOW
@@ -52,13 +55,28 @@ def misfits(model: Model, assistant: Assistant) -> dict[str, str]:
     elif wanted > model.max_output:
         room = display.number(model.max_output - assistant.max_output_tokens)
         labels["thinking_tokens"] = f"{longest}, thinking included, which leaves {room} for it."
-    if assistant.hard_cap_tokens + written > model.context_window:
-        room = display.number(max(0, model.context_window - written))
-        labels["hard_cap_tokens"] = (
-            f"{model} takes {display.number(model.context_window)} tokens, and an answer with its thinking may have "
-            f"{display.number(written)} of them: keep the hard cap to {room}."
-        )
+    labels |= budget_misfits(model, assistant, BudgetOrigin.of(assistant, window=model.context_window, answer=written))
     if assistant.effort and assistant.effort not in model.efforts:
         efforts = ", ".join(effort for effort in Effort.values if effort in model.efforts)
         labels["effort"] = f"{model} takes only {efforts}." if efforts else f"{model} takes no effort: leave it empty."
     return labels
+
+
+def budget_misfits(model: Model, assistant: Assistant, origin: BudgetOrigin) -> dict[str, str]:
+    """What is wrong with the budget of an assistant for its model, by field: the window doesn't hold it beside the answer, or a
+    share of it doesn't hold what the assistant is told. Pure."""
+    if origin.is_cut:
+        window = (
+            f"{model} takes {display.number(origin.window)} tokens, and an answer with its thinking may have "
+            f"{display.number(origin.answer)} of them: keep"
+        )
+        if origin.share is None:
+            return {"hard_cap_tokens": f"{window} the hard cap to {display.number(origin.room)}."}
+        return {"budget_share": f"{window} the share to {origin.room * 100 // max(origin.window, 1)} percent."}
+    told = round(estimate_tokens(model.system_prompt or assistant.system_prompt) * model.token_factor) + MESSAGE_ROOM
+    if origin.share is not None and told > origin.wanted:
+        return {
+            "budget_share": f"{origin.words} of {model}: its system prompt and a message of usual length take about "
+            f"{display.number(told)}."
+        }
+    return {}

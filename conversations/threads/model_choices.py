@@ -5,6 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from conversations.context.budget import BudgetOrigin
 from conversations.errors import ModelNotOffered
 from conversations.models import Assistant, Model, Thread
 from conversations.providers import ProviderError, get_provider, model_catalog, model_of, provider_name
@@ -31,10 +32,12 @@ class ModelChoice:
 
 @dataclass(frozen=True, kw_only=True)
 class Offer:
-    """For whom a model can be chosen: the slug of an assistant, and whether it is that one's own."""
+    """For whom a model can be chosen: the slug of an assistant, whether it is that one's own, and whether its window is too
+    small for the hard cap of that one beside an answer."""
 
     assistant: str
     is_own: bool
+    is_cut: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,7 +76,8 @@ def choices_of_all(assistants: Iterable[Assistant]) -> dict[ModelChoice, list[Of
     for assistant in listed:
         own = _own(assistant, own_provider(assistant))
         for choice in choices_among(assistant, offered.get(assistant.pk, ())):
-            offers.setdefault(choice, []).append(Offer(assistant=assistant.slug, is_own=choice == own))
+            is_cut = BudgetOrigin.with_model(assistant, choice.row).is_cut
+            offers.setdefault(choice, []).append(Offer(assistant=assistant.slug, is_own=choice == own, is_cut=is_cut))
     return offers
 
 

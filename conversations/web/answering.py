@@ -1,11 +1,13 @@
-"""What the chat page says of who answers, where that is no model, or one that is not to be relied upon."""
+"""What the chat page says of who answers, where that is no model, one not to be relied upon, or one of a small window."""
 
 from typing import TypedDict
 
 from django.conf import settings
 
+from conversations.context.budget import shortage
 from conversations.models import Assistant
 from conversations.providers import PROVIDERS, ProviderError, get_provider, model_catalog, provider_name
+from conversations.providers.answering_model import own_row
 from conversations.providers.local_model import PROVIDER, SMALL_MODEL, served_model
 from conversations.runtime import local_engine
 
@@ -53,6 +55,15 @@ def notes() -> dict[str, Note]:
 
 
 def note(assistant: Assistant) -> Note | None:
+    """Who answers, and that the window is small, where it is."""
+    known, row = who_answers(assistant), own_row(assistant)
+    window = shortage(assistant, row) if row else ""
+    if not (known and window):
+        return known or (Note(short=window, long=window, command="") if window else None)
+    return Note(short=f"{known['short']} {window}", long=f"{known['long']} {window}", command=known["command"])
+
+
+def who_answers(assistant: Assistant) -> Note | None:
     name = provider_name(assistant)
     match name:
         case "offline":

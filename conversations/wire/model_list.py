@@ -18,6 +18,9 @@ class ModelAnswer(TypedDict):
     thinking: Annotated[bool, "Whether it can think before it answers."]
     memory: Annotated[bool, "Whether it is given what is remembered; else the conversation alone."]
     assistants: Annotated[list[str], "The slugs of the assistants that it can be chosen for."]
+    cut_for: Annotated[
+        list[str], "The slugs of those whose hard cap its window can't hold beside an answer: they give it less."
+    ]
     default_of: Annotated[list[str], "The slugs of those whose own it is: it answers where none is chosen."]
 
 
@@ -39,6 +42,7 @@ def model_list(assistants: Iterable[Assistant]) -> list[ModelAnswer]:
             "thinking": choice.row.thinking != Model.Thinking.NONE,
             "memory": choice.row.uses_memory,
             "assistants": [offer.assistant for offer in offers[choice]],
+            "cut_for": [offer.assistant for offer in offers[choice] if offer.is_cut],
             "default_of": [offer.assistant for offer in offers[choice] if offer.is_own],
         }
         for id, choice in zip(model_choices.ids_of(list(offers)), offers, strict=True)

@@ -9,8 +9,9 @@ from itertools import islice
 from statistics import mean
 
 from conversations.context.budget import Budget
-from conversations.context.token_calibration import FEWEST, PLAIN, Factor, Sample, learnt
+from conversations.context.token_calibration import FEWEST, Sample, learnt
 from conversations.context.token_estimate import TURN_OVERHEAD, text_of, turn_tokens
+from conversations.context.token_factor import PLAIN, Factor
 from conversations.context.windowing import Turn, window
 from conversations.models import text_blocks
 from tests.conversations.context.corpus import corpus

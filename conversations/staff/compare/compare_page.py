@@ -52,6 +52,7 @@ SETTINGS = {
     "effort": "effort",
     "budget": "budget",
     "hard_cap": "hard cap",
+    "budget_origin": "where the budget comes from",
 }
 USAGE = {
     "input": "Input tokens",

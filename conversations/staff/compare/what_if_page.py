@@ -8,6 +8,7 @@ from typing import Any
 from django import forms
 
 from conversations.context import replay
+from conversations.context.budget import in_tokens
 from conversations.context.builder import Context
 from conversations.context.fitting import INSTRUCTION
 from conversations.context.replay import (
@@ -21,7 +22,7 @@ from conversations.context.replay import (
 from conversations.context.section_names import HISTORY, label_of
 from conversations.context.sources import Place, all_sources
 from conversations.models import Assistant, ContextSnapshot
-from conversations.providers import ProviderError, get_provider, model_of, provider_name
+from conversations.providers import ProviderError, get_provider, model_catalog, model_of, provider_name
 from conversations.runtime.db import read_only
 from conversations.staff.compare.compare_page import (
     ComparePage,
@@ -32,7 +33,7 @@ from conversations.staff.compare.compare_page import (
 )
 from conversations.tools import tools_for
 
-MOST_TOKENS, MOST_TURNS = 200_000, 2_000
+MOST_TOKENS, MOST_TURNS = 2_000_000, 2_000
 BUDGETS = {
     "total_tokens": ("Whole context", 0, MOST_TOKENS),
     "hard_cap_tokens": ("Hard cap", 1, MOST_TOKENS),
@@ -130,6 +131,7 @@ def _of_assistant(other: Assistant) -> Settings:
     assistant.provider = provider_name(other)
     provider = get_provider(assistant.provider)
     assistant.model = model_of(other, provider)
+    assistant = in_tokens(assistant, model_catalog.get(assistant.provider, assistant.model).context_window)
     off = other.rewriting == Assistant.Rewriting.OFF
     return Settings(
         assistant=assistant,

@@ -37,6 +37,7 @@ class SentTurn:
     position: int
     role: str
     tokens: int
+    exact: bool
     reason: str
     excerpt: str
     is_cut: bool
@@ -86,6 +87,7 @@ def sent_turns(items: Sequence[Item], turns: dict[int, Turn]) -> list[SentTurn]:
                 position=turn.position,
                 role=turn.role,
                 tokens=item["tokens"],
+                exact=item.get("exact", False),
                 reason=Reason(item["reason"]).label,
                 excerpt=text[:EXCERPT_CHARS],
                 is_cut=len(text) > EXCERPT_CHARS,

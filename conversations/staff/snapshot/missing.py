@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from conversations.context import rewriting
 from conversations.context.filtering import ARTIFACT_CORRELATION_WINDOW
 from conversations.context.reasons import Reason
-from conversations.context.snapshots import left_out
+from conversations.context.snapshots import left_out, marks_of
 from conversations.models import Assistant, ContextSnapshot
 from conversations.staff.snapshot.evidence import Evidence, Item, is_turn_of_thread
 
@@ -17,6 +17,7 @@ class LeftOut:
     message: str | None
     count: int
     tokens: int | None
+    exact: bool
     reason: str
 
 
@@ -28,6 +29,30 @@ class Cause:
     reason: str
     rule: str
     count: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class WindowMarks:
+    """Those that cut the window, in tokens of the model and turns, and since when they are known: ``as_of`` ends a sentence."""
+
+    high: int
+    low: int
+    turns: int
+    turns_min: int
+    as_of: str
+
+    @classmethod
+    def of(cls, snapshot: ContextSnapshot, assistant: Assistant) -> "WindowMarks":
+        if marks := marks_of(snapshot):
+            high, low, turns, turns_min = marks.values()
+            return cls(high=high, low=low, turns=turns, turns_min=turns_min, as_of="was set")
+        return cls(
+            high=assistant.history_tokens_high,
+            low=assistant.history_tokens_low,
+            turns=assistant.history_turns_max,
+            turns_min=assistant.history_turns_min,
+            as_of="is set today",
+        )
 
 
 def causes(snapshot: ContextSnapshot) -> list[Cause]:
@@ -42,28 +67,29 @@ def left_out_rows(evidence: Evidence) -> list[LeftOut]:
 
 
 def rule(reason: Reason, snapshot: ContextSnapshot) -> str:
-    """The rule behind a reason, with its numbers. The record holds the budget and the hard cap; those of the window are the
-    assistant's, as of now."""
+    """The rule behind a reason, with its numbers. Older records hold the budget and the hard cap alone; then the numbers of the
+    window are the assistant's, as of now."""
     tell = RULES.get(reason)
     return tell(snapshot, snapshot.thread.assistant) if tell else reason.rule
 
 
 def _over_budget(snapshot: ContextSnapshot, assistant: Assistant) -> str:
+    marks = WindowMarks.of(snapshot, assistant)
     return (
-        f"The window holds at most {assistant.history_tokens_high:,} tokens of the newest turns as {assistant} is set "
-        f"today; when it is full, or the provider's cache is cold, it drops to the low mark of "
-        f"{assistant.history_tokens_low:,} in one step. The whole request had a budget of {snapshot.budget:,} and a hard "
-        f"cap of {snapshot.hard_cap:,}: over it, the oldest turns go first."
+        f"The window holds at most {marks.high:,} tokens of the newest turns as {assistant} {marks.as_of}; when it is full, "
+        f"or the provider's cache is cold, it drops to the low mark of {marks.low:,} in one step. The whole request had a "
+        f"budget of {snapshot.budget:,} and a hard cap of {snapshot.hard_cap:,}: over it, the oldest turns go first."
     )
 
 
 def _turn_limit(snapshot: ContextSnapshot, assistant: Assistant) -> str:
     if snapshot.purpose == ContextSnapshot.Purpose.REWRITE:
         return f"A request for a contextualised query is told the newest {rewriting.MOST_TURNS} turns of the window."
+    marks = WindowMarks.of(snapshot, assistant)
     return (
-        f"The window holds at most {assistant.history_turns_max:,} turns as {assistant} is set today; when it is full, or "
-        f"the provider's cache is cold, it drops in one step to what the low mark of {assistant.history_tokens_low:,} "
-        f"tokens needs, and no fewer than {assistant.history_turns_min:,} turns."
+        f"The window holds at most {marks.turns:,} turns as {assistant} {marks.as_of}; when it is full, or the provider's "
+        f"cache is cold, it drops in one step to what the low mark of {marks.low:,} tokens needs, and no fewer than "
+        f"{marks.turns_min:,} turns."
     )
 
 
@@ -89,5 +115,12 @@ def _row(item: Item) -> LeftOut:
     if item["kind"] == "range":
         first, last = item["first"], item["last"]
         what = f"turns {first:,} to {last:,}" if first < last else f"turn {first:,}"
-        return LeftOut(what=what, message=None, count=item["count"], tokens=None, reason=reason)
-    return LeftOut(what=f"turn {item['position']:,}", message=item["id"], count=1, tokens=item["tokens"], reason=reason)
+        return LeftOut(what=what, message=None, count=item["count"], tokens=None, exact=False, reason=reason)
+    return LeftOut(
+        what=f"turn {item['position']:,}",
+        message=item["id"],
+        count=1,
+        tokens=item["tokens"],
+        exact=item.get("exact", False),
+        reason=reason,
+    )

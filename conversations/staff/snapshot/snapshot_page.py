@@ -45,6 +45,7 @@ class SnapshotPage:
     digest: str
     segments: Sequence[Segment]
     budget_x: float | None
+    budget_origin: str
     sent: IncludedParts
     causes: Sequence[Cause]
     left_out: Sequence[LeftOut]
@@ -87,6 +88,7 @@ def snapshot_page(snapshot: ContextSnapshot, *, shown: bool) -> SnapshotPage:
         digest=body["digest"],
         segments=segments(snapshot, body["sections"]),
         budget_x=budget_x(snapshot),
+        budget_origin=origin.words if (origin := snapshots.origin_of(snapshot)) else "",
         sent=included(evidence),
         causes=causes(snapshot),
         left_out=left_out_rows(evidence),

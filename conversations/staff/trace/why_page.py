@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from django.db.models.functions import Left
 
 from conversations.context import snapshot_codec, turn_history
+from conversations.context.budget import in_tokens
 from conversations.context.reasons import Reason
 from conversations.context.turn_history import FATES, Fate, Return, Stretch, Trace
 from conversations.models import ContextSnapshot, Message
+from conversations.providers.answering_model import own_row
 from conversations.staff import display
 from conversations.staff.trace import trace_reads
 from memory.models import Preferences
@@ -165,7 +167,8 @@ def notes(message: Message, trace: Trace) -> Iterator[str]:
         yield "The person has switched memory off: nothing is recalled or remembered."
     reasons = {stretch.reason for stretch in trace.concerned}
     if reasons & {Reason.OVER_BUDGET, Reason.TURN_LIMIT}:
-        at = thread.assistant
+        row = own_row(thread.assistant)
+        at = in_tokens(thread.assistant, row.context_window) if row else thread.assistant
         yield (
             f"The window of {at} today: at most {at.history_turns_max:,} turns and {at.history_tokens_high:,} tokens; "
             f"when it is full it drops to about {at.history_tokens_low:,} tokens."

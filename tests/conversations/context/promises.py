@@ -13,8 +13,8 @@ from conversations.context.invariants import broken
 from conversations.context.reasons import Reason
 from conversations.context.rendering import canonical
 from conversations.context.sources import TurnItem
-from conversations.context.token_calibration import PLAIN
 from conversations.context.token_estimate import text_of
+from conversations.context.token_factor import PLAIN
 from conversations.context.turn_history import FATES, Fate, SummarizedRange, bars
 from conversations.context.windowing import NOT_SENT, without_orphans
 from conversations.models import ContextSnapshot, Message, Thread

@@ -33,6 +33,9 @@ def test_a_history_whose_budget_ends_early_reads_no_turn_beyond_the_limit() -> N
         "turns": 81,
         "filtering": True,
         "longest_reply": LONGEST_REPLY,
+        "provider": "local",
+        "model": "small",
+        "factor": 1.0,
     }
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE conversations_message")

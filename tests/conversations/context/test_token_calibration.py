@@ -16,12 +16,12 @@ from conversations.context.token_calibration import (
     FEWEST,
     NEWEST,
     OF_ONE_USER,
-    Factor,
     Sample,
     learnt,
     reported_input,
     samples_of,
 )
+from conversations.context.token_factor import Factor
 from conversations.models import ContextSnapshot, Model, Thread, TokenFactor
 from conversations.providers import model_catalog
 from conversations.runtime.ids import uuid7

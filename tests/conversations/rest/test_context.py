@@ -106,6 +106,13 @@ async def test_a_recorded_request_is_told_as_the_contract_says(user: User, api: 
         "token_factor": FACTOR,
         "budget": companion.total_tokens,
         "hard_cap": companion.hard_cap_tokens,
+        "budget_origin": {
+            "share": None,
+            "context_window": 1_000_000,
+            "wanted": 6_150,
+            "is_cut": False,
+            "text": "6,150 tokens",
+        },
         "sections": [
             {"name": name, "tokens": tokens, "text": text, "forgotten_at": None}
             for name, tokens, text in (

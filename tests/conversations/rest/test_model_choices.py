@@ -55,6 +55,7 @@ async def test_without_a_choice_of_staff_there_is_the_assistants_own_model(api: 
                     "thinking": True,
                     "memory": True,
                     "assistants": ["companion", "analyst"],
+                    "cut_for": [],
                     "default_of": ["companion", "analyst"],
                 }
             ]
@@ -72,6 +73,24 @@ async def test_a_message_is_answered_by_the_model_that_was_chosen(api: Api, mode
     assert (previewed.body["model"], previewed.body["request"]["model"]) == (OPUS, OPUS)
     await api.post(f"threads/{thread}/messages/", {"content": "And now?"})
     assert model.bodies[-1]["model"] == SONNET, "a choice is for one message"
+
+
+def offer_small_one() -> None:
+    small = {"name": "small", "label": "Small", "context_window": 8_000, "max_output": 2_048, "order": 99}
+    Model.objects.create(provider="anthropic", **small)
+    model_catalog.reread()
+    allow("small")
+
+
+async def test_a_window_that_is_too_small_is_told_before_anything_is_sent(api: Api, model: ModelServer) -> None:
+    await in_database(offer_small_one)()
+    listed = {each["id"]: each["cut_for"] for each in (await api.get("models/")).body["results"]}
+    assert listed == {SONNET: [], "small": ["companion"]}
+    previewed = (await api.post("threads/new/context/", {"content": "Hello", "model": "small"})).body
+    assert (previewed["hard_cap"], previewed["budget_origin"]["is_cut"]) == (5_952, True)
+    words = "6,150 tokens, cut to 5,952: a window of 8,000 with an answer of 2,048 leaves no more"
+    assert previewed["budget_origin"]["text"] == words
+    assert model.requests == []
 
 
 async def test_what_staff_do_not_allow_is_refused_and_nothing_is_stored(api: Api, model: ModelServer) -> None:

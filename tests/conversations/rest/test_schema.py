@@ -207,9 +207,11 @@ def test_a_snapshot_is_described_to_its_last_field() -> None:
     assert inner == [
         *(f"switch.{name}" for name in ("request", "provider", "model", "text", "effects")),
         *(f"thinking.{name}" for name in ("mode", "display", "effort", "room")),
+        *(f"budget_origin.{name}" for name in ("share", "context_window", "wanted", "is_cut", "text")),
         *(f"sections[].{name}" for name in ("name", "tokens", "text", "forgotten_at", "quotes")),
         *(f"sections[].quotes[].{name}" for name in ("line", "thread", "position")),
-        *(f"items[].{name}" for name in ("kind", "included", "reason", "id", "tokens", "position", "thread", "score")),
+        *(f"items[].{name}" for name in ("kind", "included", "reason", "id", "tokens", "exact")),
+        *(f"items[].{name}" for name in ("position", "thread", "score")),
         "items[].passages",
         *(f"items[].passages[].{name}" for name in ("start", "end", "included", "reason", "tokens")),
         *(f"items[].{name}" for name in ("replaced_by", "first", "last", "count")),

@@ -8,6 +8,7 @@ from django.forms import model_to_dict
 from django.test import Client
 
 from conversations.models import Assistant, Model
+from conversations.providers import model_catalog
 from tests.conversations.factories import make_context, make_reply, make_snapshot, make_thread, record
 from tests.conversations.staff.conftest import StaffReader, list_url, page_url
 
@@ -109,6 +110,41 @@ def test_another_assistant_can_be_deactivated(staff: StaffReader) -> None:
 def test_budgets_out_of_order_are_explained(staff: StaffReader) -> None:
     errors = submit(staff, assistant_named("companion"), total_tokens=100)
     assert errors == {"__all__": ["Keep low mark ≤ high mark ≤ total ≤ hard cap."]}
+
+
+def test_staff_say_the_budget_as_a_share_of_the_window(staff: StaffReader) -> None:
+    companion = assistant_named("companion")
+    Model.objects.create(provider="anthropic", name="small", label="Small", context_window=200_000, max_output=8_000)
+    model_catalog.reread()
+    assert submit(staff, companion, provider="anthropic", model="small", budget_share=12, thinking_tokens=0) == {}
+    companion.offered_models.add(Model.objects.get(name="claude-opus-5-5"), Model.objects.get(provider="local"))
+    text = " ".join(staff.read(page_url("assistant", companion.pk)).text.split())
+    assert "12 % of 200,000 = 24,000 tokens" in text
+    assert "12 % of 1,000,000 = 120,000 tokens" in text
+    assert "12 % of 4,608 = 552 tokens" in text
+    assert "12 % of 200,000 = 24,000 tokens" in staff.read(list_url("assistant")).text
+
+
+def test_a_share_that_leaves_no_room_is_refused(staff: StaffReader) -> None:
+    Model.objects.create(provider="anthropic", name="small", label="Small", context_window=8_000, max_output=2_048)
+    model_catalog.reread()
+    changes = {"provider": "anthropic", "model": "small", "thinking_tokens": 0}
+    errors = submit(staff, assistant_named("companion"), **changes, budget_share=90)
+    assert errors == {
+        "budget_share": [
+            "Small takes 8,000 tokens, and an answer with its thinking may have 2,048 of them: keep the share to 74 percent."
+        ]
+    }
+    [too_little] = submit(staff, assistant_named("companion"), **changes, budget_share=1)["budget_share"]
+    assert too_little.startswith(
+        "1 % of 8,000 = 80 tokens of Small: its system prompt and a message of usual length take"
+    )
+
+
+def test_a_window_that_cuts_the_budget_is_told_in_the_list_and_on_the_page(staff: StaffReader) -> None:
+    Assistant.objects.filter(slug="companion").update(provider="local")
+    for url in (list_url("assistant"), page_url("assistant", assistant_named("companion").pk)):
+        assert "cut to 4,096, as an answer may have 512" in staff.read(url).text
 
 
 def test_staff_choose_the_tools_of_an_assistant(staff: StaffReader) -> None:

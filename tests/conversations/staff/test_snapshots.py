@@ -100,7 +100,7 @@ def test_every_turn_that_was_left_out_has_its_reason_in_words() -> None:
     assert "a budget of 100 and a hard cap of 150" in page.causes[0].rule
     assert sum(row.count for row in page.left_out) == left
     assert page.left_out[0] == LeftOut(
-        what=f"turns 1 to {left - 20}", message=None, count=left - 20, tokens=None, reason=words
+        what=f"turns 1 to {left - 20}", message=None, count=left - 20, tokens=None, exact=False, reason=words
     )
 
 

@@ -47,6 +47,19 @@ def test_the_small_model_says_what_it_is(user: User, settings: Settings) -> None
     )
 
 
+def test_a_window_that_is_too_small_is_said_before_anyone_sends(user: User, settings: Settings) -> None:
+    settings.OPENBOOK_PROVIDER = "local"
+    sentence = "SmolLM2 135M takes in at most 4,096 tokens of a conversation, where Companion may use 6,150."
+    text, page = page_of(user)
+    assert [page["answers"]["companion"][name].endswith(sentence) for name in ("short", "long")] == [True, True]
+    assert sentence in text
+    settings.OPENBOOK_PROVIDER = "anthropic"
+    Assistant.objects.filter(slug="companion").update(max_output_tokens=32_000, budget_share=99)
+    assert page_of(user)[1]["answers"]["companion"]["short"].startswith("Claude ")
+    Assistant.objects.filter(slug="companion").update(budget_share=12)
+    assert page_of(user)[1]["answers"] == {}
+
+
 def test_a_model_of_the_operators_is_named(user: User, settings: Settings) -> None:
     settings.OPENBOOK_PROVIDER, settings.OPENBOOK_LOCAL_MODEL = "local", "/models/Mine 8B.gguf"
     assert "mine-8b, on this machine." in page_of(user)[0]
