@@ -75,6 +75,7 @@ class _Bounded(io.BufferedReader):
     """``zipfile`` reads the table of contents at once, however long the file says it is."""
 
     def read(self, size: int | None = -1, /) -> bytes:
-        if size is None or size < 0 or size > DIRECTORY_BYTES:
+        content = super().read(DIRECTORY_BYTES + 1 if size is None or size < 0 else min(size, DIRECTORY_BYTES + 1))
+        if len(content) > DIRECTORY_BYTES:
             raise FileProblem("too_many_parts", "The file is an archive of too many files to be a document.")
-        return super().read(size)
+        return content
