@@ -1,1 +1,115 @@
-"""The process that reads one file. It knows nothing of Django, and no secrets."""
+"""The process that reads one file. It knows nothing of Django, and no secrets.
+
+A job comes in as JSON; out goes a line of JSON for the outline and for each part, then one for the end or for the problem.
+"""
+
+import importlib
+import json
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Protocol
+from xml.etree.ElementTree import ParseError
+
+from conversations.files.blocks import Block, Picture, Title
+from conversations.files.kinds import Kind
+from conversations.files.parts import PartObject, make_parts
+from conversations.files.pictures import PictureFolder
+from conversations.files.problems import TOO_MUCH_MEMORY, FileProblem
+from conversations.runtime import confinement
+from conversations.runtime.text import clean_deep
+
+READERS = {
+    Kind.IMAGE: "image",
+    Kind.PDF: "pdf",
+    Kind.DOCUMENT: "document",
+    Kind.SHEET: "workbook",
+    Kind.SLIDES: "slides",
+    Kind.BOOK: "book",
+    Kind.PAGE: "page",
+    Kind.MAIL: "mail",
+    Kind.TEXT: "text",
+}
+"""Modules of ``readers``: only the one that is needed is loaded."""
+
+FILE_BYTES = 64 * 2**20
+OPEN_FILES = 64
+RECURSION = 500
+
+
+class Reader(Protocol):
+    """What each module of ``readers`` has."""
+
+    def read(self, path: Path, extension: str, pictures: PictureFolder) -> Iterator[Block]:
+        """What stands in the file. Raises ``FileProblem``."""
+
+
+def main() -> None:
+    job = json.load(sys.stdin)
+    limits = job["limits"]
+    confinement.limit(
+        memory_bytes=limits["memory_bytes"],
+        cpu_seconds=limits["cpu_seconds"],
+        file_bytes=FILE_BYTES,
+        open_files=OPEN_FILES,
+    )
+    confinement.cut_off_network()
+    with suppress(AttributeError, OSError):  # not every system can
+        os.nice(10)
+    try:
+        for message in _messages(job):
+            _write(message)
+    except FileProblem as problem:
+        _write({"problem": {"code": problem.code, "message": problem.message}})
+    except MemoryError:
+        _write({"problem": {"code": "too_much_memory", "message": TOO_MUCH_MEMORY}})
+    except RecursionError:
+        message = "The file is nested too deeply to be read."
+        _write({"problem": {"code": "damaged", "message": message}})
+    except ParseError as error:
+        message = f"The file is damaged: {error}. Open it where it was made and save it again."
+        _write({"problem": {"code": "damaged", "message": message}})
+    else:
+        _write({"end": True})
+
+
+def _messages(job: dict[str, Any]) -> Iterator[Any]:
+    path, pictures = Path(job["path"]), PictureFolder(Path(job["folder"]), job["limits"]["picture_bytes"])
+    reader = importlib.import_module(f"conversations.files.readers.{READERS[Kind(job['kind'])]}")
+    if "page" in job:
+        picture: Picture = reader.draw(path, job["page"], pictures)
+        yield {"picture": picture.name}
+        return
+    blocks = reader.read(path, job["extension"], pictures)
+    title = next(blocks)
+    assert isinstance(title, Title)
+    yield {"title": " ".join(title.text.split())[:200], "total": title.total}
+    yield from _limited(make_parts(blocks), job["limits"]["parts"], job["limits"]["text_bytes"])
+
+
+def _limited(parts: Iterator[PartObject], most: int, most_bytes: int) -> Iterator[PartObject]:
+    number = size = 0
+    last = "its beginning"
+    for number, part in enumerate(parts, 1):
+        size += len(part["text"].encode(errors="replace"))
+        if number > most:
+            raise FileProblem(
+                "too_many_parts", f"The file is too long: its first {most:,} parts were read, up to {last}."
+            )
+        if size > most_bytes:
+            raise FileProblem("too_large", f"The file holds too much text: it was read up to {last}.")
+        last = part["label"]
+        yield part
+    if not number:
+        raise FileProblem("empty", "Nothing stands in the file.")
+
+
+def _write(message: Any) -> None:
+    sys.stdout.write(json.dumps(clean_deep(message), ensure_ascii=False) + "\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()

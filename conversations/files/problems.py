@@ -12,3 +12,6 @@ class FileProblem(Exception):
         super().__init__(message)
         self.code = code
         self.message = message
+
+
+TOO_MUCH_MEMORY = "The file takes too much memory to read. Give a smaller one, or a part of it."

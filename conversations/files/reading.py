@@ -1,14 +1,31 @@
 """The way into the package: a file is read by a process of its own, part by part."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+import json
+import logging
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Generator
+from contextlib import closing, suppress
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from conversations.files.kinds import FileType
 from conversations.files.limits import Limits
-from conversations.files.problems import FileProblem
+from conversations.files.problems import TOO_MUCH_MEMORY, FileProblem
 
 __all__ = ["FileProblem", "Limits", "Outline", "Part", "page_picture", "read"]
+
+log = logging.getLogger("openbook.files")
+
+ROOT = Path(__file__).parents[2]
+LONGEST_LINE = 2**20
+FAILED = "The file could not be read. Open it where it was made, save it again, or as a PDF, and try that."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,16 +59,107 @@ class Part:
     height: int | None = None
 
 
-def read(path: Path, type: FileType, *, folder: Path, limits: Limits) -> Iterator[Outline | Part]:
+def read(path: Path, type: FileType, *, folder: Path, limits: Limits) -> Generator[Outline | Part]:
     """The outline, then the parts, each as soon as it is read. Pictures are written into ``folder``, which exists.
 
     Raises ``FileProblem``, possibly after parts: these stay true, and the problem says what is missing. Closing the
     iterator ends the process.
     """
-    raise FileProblem("failed", "Files can't be read yet.")
-    yield Outline(title="", total=None)
+    number = 0
+    with closing(_messages(_job(path, type, folder, limits), limits)) as messages:
+        for message in messages:
+            match message:
+                case {"title": str(title), "total": total}:
+                    yield Outline(title=title, total=total)
+                case {"label": _}:
+                    number += 1
+                    yield _part(message, number, folder)
 
 
 def page_picture(path: Path, type: FileType, number: int, *, folder: Path, limits: Limits) -> Path:
     """A page of a PDF, from 1, as a PNG or JPEG in ``folder``. Raises ``FileProblem``."""
-    raise FileProblem("failed", "Pages can't be drawn yet.")
+    with closing(_messages(_job(path, type, folder, limits) | {"page": number}, limits)) as messages:
+        for message in messages:
+            if picture := _picture(message.get("picture"), folder):
+                return picture
+    raise FileProblem("failed", FAILED)
+
+
+def _job(path: Path, type: FileType, folder: Path, limits: Limits) -> dict[str, Any]:
+    return {
+        "path": str(path.absolute()),
+        "kind": type.kind,
+        "extension": type.extension,
+        "folder": str(folder.absolute()),
+        "limits": asdict(limits),
+    }
+
+
+def _messages(job: dict[str, Any], limits: Limits) -> Generator[dict[str, Any]]:
+    """What the child writes, line by line, until it says that it has ended. Raises ``FileProblem`` if it does not."""
+    started = time.monotonic()
+    with tempfile.TemporaryFile() as errors:
+        with subprocess.Popen(
+            [sys.executable, "-m", "conversations.files.child"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            cwd=ROOT,
+            env={"PYTHONUTF8": "1"},
+        ) as process:
+            clock = threading.Timer(limits.seconds, process.kill)
+            clock.start()
+            try:
+                assert process.stdin
+                assert process.stdout
+                with suppress(BrokenPipeError):
+                    process.stdin.write(json.dumps(job).encode())
+                    process.stdin.close()
+                while (line := process.stdout.readline(LONGEST_LINE)).endswith(b"\n"):
+                    message = json.loads(line)
+                    if "problem" in message:
+                        raise FileProblem(**message["problem"])
+                    if "end" in message:
+                        return
+                    yield message
+            finally:
+                clock.cancel()
+                process.kill()
+        is_late = time.monotonic() - started >= limits.seconds
+        errors.seek(0)
+        raise _broken_off(process.returncode, errors.read(LONGEST_LINE).decode(errors="replace"), is_late)
+
+
+def _broken_off(status: int, errors: str, is_late: bool) -> FileProblem:
+    """Of a process that could not say itself what happened."""
+    if is_late or status == -signal.SIGXCPU:
+        return FileProblem(
+            "too_long", "Reading the file took too long and was ended. Give a smaller one, or a part of it."
+        )
+    if "memory" in errors.lower():
+        return FileProblem("too_much_memory", TOO_MUCH_MEMORY)
+    log.error("reading a file broke off", extra={"status": status, "error": errors[-2_000:]})
+    return FileProblem("failed", FAILED)
+
+
+def _part(message: dict[str, Any], number: int, folder: Path) -> Part:
+    return Part(
+        number=number,
+        label=message["label"],
+        heading=message["heading"],
+        text=message["text"],
+        page=message["page"],
+        picture=_picture(message["picture"], folder),
+        width=message["width"],
+        height=message["height"],
+    )
+
+
+def _picture(name: str | None, folder: Path) -> Path | None:
+    """Only what lies in the folder itself: the child has read what a stranger wrote."""
+    if name is None:
+        return None
+    picture = folder / name
+    if not re.fullmatch(r"[\w-]+\.(?:png|jpg)", name) or picture.is_symlink() or not picture.is_file():
+        raise FileProblem("failed", FAILED)
+    return picture

@@ -1,0 +1,97 @@
+"""What readers yield, in the order of the file: pieces of text, and where they stand."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain, islice
+
+Cells = Sequence[str]
+
+
+@dataclass(frozen=True)
+class Title:
+    """Of the file; comes first. ``total``: of its pages, slides or sheets."""
+
+    text: str = ""
+    total: int | None = None
+
+
+@dataclass(frozen=True)
+class Place:
+    """From here on all stands on this page, slide or sheet, until the next one."""
+
+    label: str
+    page: int | None = None
+    heading: str = ""
+
+
+@dataclass(frozen=True)
+class Heading:
+    """Begins a section, unless it stands in a place that is a part anyway. ``level`` from 1."""
+
+    level: int
+    text: str
+    markdown: str = ""
+    """As it stands in the file, if that was Markdown."""
+
+
+@dataclass(frozen=True)
+class Text:
+    """A paragraph, a list item, a block of code: Markdown."""
+
+    markdown: str
+    is_item: bool = False
+    """Of a list: the next one follows without an empty line."""
+
+
+@dataclass(frozen=True)
+class Lines:
+    """Numbered lines, such as the rows of a sheet; what opens and closes them stands in every part."""
+
+    numbered: Iterable[tuple[int, str]]
+    unit: str
+    """``rows`` or ``lines``."""
+    opening: str = ""
+    closing: str = ""
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A PNG or JPEG in the folder; the sides in pixels."""
+
+    name: str
+    width: int
+    height: int
+
+
+Block = Title | Place | Heading | Text | Lines | Picture
+
+
+def table(rows: Iterable[tuple[int, Cells]]) -> Iterator[Lines]:
+    """A Markdown table of numbered rows, the first of them its header. Rows without anything are left out."""
+    filled = ((number, cells) for number, all_cells in rows if (cells := _filled(all_cells)))
+    first = list(islice(filled, LOOKED_AT))
+    if not first:
+        return
+    header = [*first[0][1]]
+    header += [""] * (max(len(cells) for _, cells in first) - len(header))
+    opening = f"{row(header)}\n|{' --- |' * len(header)}"
+    if len(opening) > LONGEST_HEADER:
+        first, opening = [(first[0][0], header), *first[1:]], ""
+    else:
+        first = first[1:]
+    yield Lines(((number, row(cells)) for number, cells in chain(first, filled)), "rows", opening)
+
+
+LOOKED_AT = 50
+"""Rows that say how many columns there are."""
+LONGEST_HEADER = 1_500
+"""Characters; a longer one is not repeated."""
+
+
+def row(cells: Cells) -> str:
+    return "| " + " | ".join(" ".join(cell.split()).replace("|", "\\|") for cell in cells) + " |"
+
+
+def _filled(cells: Cells) -> Cells:
+    last = next((at for at in range(len(cells), 0, -1) if cells[at - 1].strip()), 0)
+    return cells[:last]

@@ -1,0 +1,110 @@
+"""Pictures as models take them: PNG or JPEG, turned upright, in sRGB, without anything that tells where they were made."""
+
+import io
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import pillow_heif
+from PIL import Image, ImageCms, ImageOps, UnidentifiedImageError
+
+from conversations.files.archives import DAMAGED
+from conversations.files.blocks import Picture
+from conversations.files.problems import FileProblem
+
+SIDE = 2_000
+"""Pixels of the longest side. Anthropic takes no more in requests of many images, OpenAI makes 2,048 of what is larger."""
+PIXELS = 100_000_000
+"""Of the original; a JPEG of more is read at half its size or less."""
+JPEG_PIXELS = 400_000_000
+LARGEST_PNG = 3_500_000
+"""Bytes: providers take 5 MB of base64."""
+FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "HEIF")
+
+Image.MAX_IMAGE_PIXELS = None  # counted below, with a sentence of our own
+
+
+class PictureFolder:
+    """Where the pictures of one file go, all together of at most so many bytes."""
+
+    def __init__(self, folder: Path, most: int) -> None:
+        self._folder = folder
+        self._left = most
+
+    def save(self, image: Image.Image, stem: str) -> Picture:
+        """Raises ``FileProblem``."""
+        content, extension = _encoded(image)
+        self._left -= len(content)
+        if self._left < 0:
+            raise FileProblem("too_large", "The pictures of the file are too large together; those before were read.")
+        name = f"{stem}.{extension}"
+        (self._folder / name).write_bytes(content)
+        return Picture(name, image.width, image.height)
+
+
+def read_picture(path: Path) -> tuple[Image.Image, bool]:
+    """The picture, no larger than ``SIDE``, and whether it is the first of several. Raises ``FileProblem``."""
+    pillow_heif.register_heif_opener()
+    with _readable(), Image.open(path, formats=FORMATS) as image:
+        is_jpeg = image.format == "JPEG"
+        if image.width * image.height > (JPEG_PIXELS if is_jpeg else PIXELS):
+            raise FileProblem(
+                "too_large",
+                f"The picture has {image.width} × {image.height} pixels, which is too many. Give a smaller one.",
+            )
+        is_animated = bool(getattr(image, "is_animated", False)) and image.format != "HEIF"
+        image.draft("RGB", (SIDE, SIDE))
+        image.load()
+        upright = ImageOps.exif_transpose(image)
+        upright.thumbnail((SIDE, SIDE), Image.Resampling.LANCZOS, reducing_gap=3.0)
+        return _in_srgb(upright), is_animated
+
+
+def _in_srgb(image: Image.Image) -> Image.Image:
+    """RGB, or RGBA where something is transparent. Nothing of what came with the picture is kept."""
+    profile = image.info.get("icc_profile")
+    if image.mode.startswith("I;16"):
+        image = image.point(lambda value: value / 256).convert("L")
+    if profile and image.mode in {"RGB", "CMYK"}:
+        with suppress(ImageCms.PyCMSError, OSError, ValueError):  # a profile that is none
+            source = ImageCms.ImageCmsProfile(io.BytesIO(profile))
+            converted = ImageCms.profileToProfile(image, source, ImageCms.createProfile("sRGB"), outputMode="RGB")
+            image = converted or image
+    if image.has_transparency_data:
+        image = image.convert("RGBA")
+        if image.getchannel("A").getextrema() != (255, 255):
+            return _bare(image)
+    return _bare(image.convert("RGB"))
+
+
+def _bare(image: Image.Image) -> Image.Image:
+    bare = image.copy()
+    bare.info = {}
+    return bare
+
+
+def _encoded(image: Image.Image) -> tuple[bytes, str]:
+    """As PNG where that is small, as drawings and screenshots are; photographs as JPEG."""
+    if image.mode == "RGBA" or _has_few_colours(image):
+        content = io.BytesIO()
+        image.save(content, "PNG")
+        if content.tell() <= LARGEST_PNG:
+            return content.getvalue(), "png"
+    if image.mode == "RGBA":
+        background = Image.new("RGBA", image.size, "white")
+        image = Image.alpha_composite(background, image).convert("RGB")
+    content = io.BytesIO()
+    image.save(content, "JPEG", quality=85, optimize=True)
+    return content.getvalue(), "jpg"
+
+
+def _has_few_colours(image: Image.Image) -> bool:
+    return image.getcolors(maxcolors=16_384) is not None
+
+
+@contextmanager
+def _readable() -> Iterator[None]:
+    try:
+        yield
+    except (UnidentifiedImageError, OSError, SyntaxError, ValueError, EOFError) as error:
+        raise DAMAGED from error

@@ -1,0 +1,56 @@
+"""EPUB: the chapters in the order of reading."""
+
+import posixpath
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import unquote
+
+from conversations.files.archives import DAMAGED, Archive, open_archive
+from conversations.files.blocks import Block, Heading, Title
+from conversations.files.html_blocks import HtmlBlocks
+from conversations.files.pictures import PictureFolder
+from conversations.files.problems import FileProblem
+from conversations.files.xml_stream import found, tree
+
+CHAPTER_BYTES = 32 * 2**20
+FONTS_ONLY = (b"http://www.idpf.org/2008/embedding", b"http://ns.adobe.com/pdf/enc#RC")
+
+
+def read(path: Path, extension: str, pictures: PictureFolder) -> Iterator[Block]:
+    """The chapters. Raises ``FileProblem``."""
+    with open_archive(path) as archive:
+        _refuse_protected(archive)
+        places = [
+            file.get("full-path", "") for file in found(tree(archive, "META-INF/container.xml"), "container:rootfile")
+        ]
+        if not places or places[0] not in archive.names:
+            raise DAMAGED
+        package = tree(archive, places[0])
+        folder = posixpath.dirname(places[0])
+        items = {item.get("id"): item for item in found(package, "opf:item")}
+        chapters = [items[ref.get("idref")] for ref in found(package, "opf:itemref") if ref.get("idref") in items]
+        yield Title(next((title.text or "" for title in found(package, "dc:title")), ""))
+        for chapter in chapters:
+            place = posixpath.normpath(posixpath.join(folder, unquote(chapter.get("href", ""))))
+            if place not in archive.names:
+                raise FileProblem("damaged", f"The book is damaged: its chapter {place} is missing.")
+            yield from _chapter(archive.read(place, at_most=CHAPTER_BYTES))
+
+
+def _refuse_protected(archive: Archive) -> None:
+    """Fonts may be scrambled; chapters that are can be read by the shop's programs only."""
+    if "META-INF/encryption.xml" in archive.names:
+        encryption = archive.read("META-INF/encryption.xml")
+        if encryption.count(b"EncryptionMethod ") > sum(encryption.count(way) for way in FONTS_ONLY):
+            raise FileProblem("encrypted", "The book is protected against copying, so it can't be read.")
+
+
+def _chapter(content: bytes) -> Iterator[Block]:
+    is_wide = content[:2] in {b"\xff\xfe", b"\xfe\xff"}
+    parser = HtmlBlocks()
+    parser.feed(content.decode("utf-16" if is_wide else "utf-8-sig", "replace"))
+    parser.close()
+    blocks = list(parser.take())
+    if not any(isinstance(block, Heading) for block in blocks) and blocks and parser.title.strip():
+        yield Heading(1, " ".join(parser.title.split()))
+    yield from blocks

@@ -1,0 +1,17 @@
+"""Pictures."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from conversations.files.blocks import Block, Place, Text, Title
+from conversations.files.pictures import PictureFolder, read_picture
+
+
+def read(path: Path, extension: str, pictures: PictureFolder) -> Iterator[Block]:
+    """The picture. Raises ``FileProblem``."""
+    image, is_animated = read_picture(path)
+    yield Title(total=1)
+    yield Place("picture")
+    if is_animated:
+        yield Text("(The file is an animation; this is its first picture.)")
+    yield pictures.save(image, "picture")
