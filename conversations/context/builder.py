@@ -220,7 +220,7 @@ def build_context(
     """
     watch = Stopwatch()
     model = options.model or model_of(assistant, provider)
-    row = model_catalog.get(provider.name, model)
+    row = provider.describe(model)
     if not (row.uses_memory or (recorded and recorded.base)):
         assistant = _with_the_conversation_alone(assistant)
     memory = assistant.uses_memory and remembers
@@ -459,7 +459,7 @@ def rewriting_context(context: Context, *, assistant: Assistant, provider: Provi
     chosen = assistant.rewriting_model if provider.name == provider_name(assistant) else ""
     model = chosen or model_catalog.small_model(provider.name, context.model)
     allowance = OutputAllowance.of_task(
-        model_catalog.get(provider.name, model), answer=rewriting.MAX_TOKENS, room=rewriting.THINKING_ROOM
+        provider.describe(model), answer=rewriting.MAX_TOKENS, room=rewriting.THINKING_ROOM
     )
     return Context(
         purpose=ContextSnapshot.Purpose.REWRITE,

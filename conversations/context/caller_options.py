@@ -17,7 +17,8 @@ class CallerOptions:
     ``model`` is asked in place of the assistant's, at ``provider`` where that is not the assistant's either; ``fallback_for``
     is the one that did not answer, ``fallback_cause`` the code of why. ``least_output`` are the tokens that it may write and
     think at least, after it thought for too long; ``most_input`` those that it is given at most, after it could not take
-    more. ``rounds`` are what the reply said and did before, where it goes on.
+    more. ``rounds`` are what the reply said and did before, where it goes on. ``not_built_for`` is, for staff, why no request
+    could be made for a model that was to be asked before.
     """
 
     instructions: str = ""
@@ -29,6 +30,7 @@ class CallerOptions:
     least_output: int = 0
     most_input: int | None = None
     rounds: Sequence[Section] = ()
+    not_built_for: str = ""
 
     def at_most(self, tokens: int) -> int:
         return tokens if self.max_tokens is None else min(tokens, self.max_tokens)
@@ -49,10 +51,15 @@ class CallerOptions:
 
     @property
     def problems(self) -> list[Problem]:
-        if self.most_input is None:
-            return []
-        message = f"The model could not take the request before. This one was built within {self.most_input:,} tokens."
-        return [Problem(source="size", kind=ProblemKind.TOO_LARGE, message=message)]
+        found = []
+        if self.not_built_for:
+            found.append(Problem(source="provider", kind=ProblemKind.ERROR, message=self.not_built_for))
+        if self.most_input is not None:
+            message = (
+                f"The model could not take the request before. This one was built within {self.most_input:,} tokens."
+            )
+            found.append(Problem(source="size", kind=ProblemKind.TOO_LARGE, message=message))
+        return found
 
 
 NO_OPTIONS = CallerOptions()

@@ -1,5 +1,6 @@
 """The model providers, chosen by name."""
 
+import asyncio
 from functools import cache
 
 from django.conf import settings
@@ -50,6 +51,13 @@ def model_of(assistant: Assistant, provider: Provider) -> str:
     return (not provider.has_one_model and assistant.model) or provider.default_model()
 
 
+def learn_list_and_wait(provider: Provider, model: str = "") -> None:
+    """Have its service asked what it offers, where that tells something of the model. For pages and workers: it may take some
+    seconds, so it is not for the way of a reply."""
+    if provider.lacks_list(model):
+        asyncio.run(provider.learn_list())
+
+
 def usable_key(key: str) -> bool:
     """Whether it can stand in a header at all; what the service thinks of it is another matter."""
     return bool(key) and key.isascii() and key.isprintable() and " " not in key
@@ -62,6 +70,7 @@ __all__ = [
     "built_in",
     "connections",
     "get_provider",
+    "learn_list_and_wait",
     "model_of",
     "provider_name",
     "usable_key",

@@ -10,6 +10,8 @@ from typing import Any, cast
 import anthropic
 from anthropic import AsyncAnthropic, AsyncStream, DefaultAsyncHttpxClient, Timeout
 
+from conversations.models.connections import Kind
+from conversations.providers import model_catalog
 from conversations.providers.base import Payload, ProviderError, ProviderEvent, UsageSoFar
 from conversations.providers.claude import default_model
 from conversations.providers.deadline import Deadline
@@ -18,6 +20,7 @@ from conversations.providers.errors import code_for_status, code_for_type, provi
 from conversations.providers.http_client import client_options, connection_code
 from conversations.providers.http_provider import HTTP_FAILURES, HttpProvider, requested_wait
 from conversations.providers.message_stream import MessageAccumulator, Progress, ToolCalls, called_ids
+from conversations.providers.model_catalog import LARGE, Sizes
 
 DRAIN_SECONDS = 0.5
 
@@ -45,6 +48,11 @@ class AnthropicProvider(HttpProvider[AsyncAnthropic]):
 
     def default_model(self) -> str:
         return self._default_model()
+
+    def sizes(self, model: str) -> Sizes:
+        """Claude is as large wherever it is asked."""
+        row = model_catalog.find(Kind.ANTHROPIC, model)
+        return Sizes.of(row.context_window, "known", row.max_output) if row else LARGE
 
     async def _attempt(self, endpoint: Endpoint, payload: Payload, deadline: Deadline) -> AsyncGenerator[ProviderEvent]:
         client = await self._client(endpoint)

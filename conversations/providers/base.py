@@ -13,7 +13,10 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any, TypedDict
 
+from conversations.models import Model
+from conversations.providers import model_catalog
 from conversations.providers.history import calls_of, definitions_for, with_ids_once
+from conversations.providers.model_catalog import LARGE, Sizes
 from conversations.providers.model_listing import OfferedModel
 from conversations.providers.thinking import NO_THINKING, ThinkingPlan, payload_fields
 
@@ -289,6 +292,22 @@ class Provider(ABC):
     @abstractmethod
     def default_model(self) -> str:
         """Of assistants that name none. May read the database."""
+
+    def sizes(self, model: str) -> Sizes:
+        """Of a model that has no row, as far as its service told or its maker is known."""
+        return LARGE
+
+    def describe(self, model: str) -> Model:
+        """What a model can do: its row, or one that is not stored. Reads the database."""
+        return model_catalog.get(self.name, model, self.sizes(model))
+
+    def lacks_list(self, model: str = "") -> bool:
+        """Whether ``learn_list`` would tell something of a model, by default of the default one. Reads the database."""
+        return False
+
+    async def learn_list(self) -> None:
+        """Ask the service what it offers, for some seconds at most, and remember it. Raises nothing."""
+        return
 
     def obstacle(self) -> ProviderError | None:
         """What keeps it from answering, as far as that can be told without asking it."""

@@ -59,6 +59,11 @@ class Dialect:
         return {"reasoning_effort": self.efforts.get(plan.effort, plan.effort)} if plan.effort else {}
 
 
+def is_cloud(dialect: Dialect) -> bool:
+    """Whether it is that of a service known by its address, and not of a server of one's own."""
+    return "hosts" in TABLES.get(dialect.name, {})
+
+
 DIALECTS = {name: Dialect.of({**row, "name": name}) for name, row in TABLES.items()}
 
 

@@ -7,6 +7,7 @@ import copy
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from conversations.models import Model
 from conversations.providers.prices import PriceList, plain_name
@@ -16,7 +17,31 @@ ROWS_OF = {"claude_cli": "anthropic"}
 """Whose models a provider uses, where they are not its own."""
 CANT_SWITCH_OFF = frozenset({"claude_cli"})
 """Providers that have no words for it that a model is not to think which thinks unasked."""
-UNKNOWN_WINDOW, UNKNOWN_OUTPUT = 200_000, 32_000
+UNKNOWN_WINDOW = 200_000
+"""Of the models of clouds: those of today take as much."""
+SMALL_WINDOW = 4_096
+"""Of servers of one's own that don't tell: what Ollama and LM Studio begin with, and cut without a word beyond it. Too small a
+window costs context, too large a one every reply."""
+LARGEST_UNKNOWN_OUTPUT = 32_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sizes:
+    """What a model without a row takes, in tokens. ``source`` says how that is known."""
+
+    context_window: int
+    max_output: int
+    source: Literal["told", "known", "assumed"]
+
+    @classmethod
+    def of(cls, context_window: int, source: Literal["told", "known", "assumed"], max_output: int = 0) -> "Sizes":
+        """Without ``max_output`` an answer may have a quarter of the window."""
+        output = max_output or min(context_window // 4, LARGEST_UNKNOWN_OUTPUT)
+        return cls(context_window=context_window, max_output=min(output, context_window - 1), source=source)
+
+
+LARGE = Sizes.of(UNKNOWN_WINDOW, "assumed")
+SMALL = Sizes.of(SMALL_WINDOW, "assumed")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,12 +69,18 @@ def find(provider: str, name: str) -> Model | None:
     return _rows().get((ROWS_OF.get(provider, provider), plain_name(name)))
 
 
-def get(provider: str, name: str) -> Model:
-    """The row of a model. One that has no row is taken for a plain one: it doesn't think, has no effort and no cache, and
-    counts as the estimate does."""
+def get(provider: str, name: str, sizes: Sizes = LARGE) -> Model:
+    """The row of a model. One that has no row is taken for a plain one of these sizes: it doesn't think, has no effort and no
+    cache, and counts as the estimate does. Ask ``Provider.describe`` where the sizes matter."""
     row = find(provider, name)
     if row is None:
-        return Model(provider=provider, name=name, label=name, context_window=UNKNOWN_WINDOW, max_output=UNKNOWN_OUTPUT)
+        return Model(
+            provider=provider,
+            name=name,
+            label=name,
+            context_window=sizes.context_window,
+            max_output=sizes.max_output,
+        )
     if provider in CANT_SWITCH_OFF:
         row = copy.copy(row)
         row.thinking_off = Model.ThinkingOff.NEVER

@@ -9,7 +9,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-WINDOWS = ("max_input_tokens", "context_window", "context_length", "max_context_length", "max_model_len", "meta.n_ctx")
+WINDOWS = (
+    *("max_input_tokens", "context_window", "context_length", "max_context_length", "max_model_len", "meta.n_ctx"),
+    "meta.n_ctx_train",  # of llama.cpp, which says so where a request is larger than it was started for
+)
 OUTPUTS = ("max_tokens", "max_completion_tokens", "top_provider.max_completion_tokens")
 LABELS = ("display_name", "name")
 MOST = 2_000

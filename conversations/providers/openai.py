@@ -10,7 +10,7 @@ from typing import Any
 import httpx2
 import openai
 from django.conf import settings
-from openai import AsyncOpenAI, AsyncStream, DefaultAsyncHttpxClient, DefaultHttpxClient, OpenAI, Timeout
+from openai import AsyncOpenAI, AsyncStream, DefaultAsyncHttpxClient, Timeout
 
 from conversations.providers import model_catalog, refusals
 from conversations.providers.base import Finished, Payload, ProviderError, ProviderEvent, UsageSoFar
@@ -24,16 +24,17 @@ from conversations.providers.chat_stream import (
     refusal_details,
     stream_error,
 )
-from conversations.providers.deadline import Deadline, reported
-from conversations.providers.dialects import Dialect, dialect_at
+from conversations.providers.deadline import Deadline
+from conversations.providers.dialects import Dialect, dialect_at, is_cloud
 from conversations.providers.endpoints import Endpoint, EndpointReader, openai_from_settings
 from conversations.providers.errors import StreamError, provider_error
-from conversations.providers.http_client import client_options, connection_code, trusted
+from conversations.providers.http_client import client_options, connection_code
 from conversations.providers.http_provider import HTTP_FAILURES, HttpProvider, obstacle_of, requested_wait
 from conversations.providers.inline_thoughts import InlineThoughts
-from conversations.providers.listed_models import FirstListed
+from conversations.providers.known_prices import known_window
+from conversations.providers.listed_models import ListedModels
 from conversations.providers.message_stream import ToolCalls
-from conversations.providers.model_listing import can_chat
+from conversations.providers.model_catalog import LARGE, SMALL, Sizes
 from conversations.providers.thinking import NO_THINKING, ThinkingPlan
 
 FIGURES_SECONDS = 3.0
@@ -59,18 +60,48 @@ class OpenAIProvider(HttpProvider[AsyncOpenAI]):
     ) -> None:
         super().__init__(endpoint, name=name)
         self._default_model = default_model
-        self._listed = FirstListed(self._first_listed)
+        self._listed = ListedModels(lambda: self.models(seconds=LIST_SECONDS))
 
     def default_model(self) -> str:
-        """The server's setting, the first that staff are offered, or the first that the service itself names, which is asked
-        once. Raises ``ProviderError``."""
+        """The server's setting, the first that staff are offered, or the first that the service itself named, as far as it was
+        asked. Raises ``ProviderError``."""
+        return self._named_model() or self._listed.first(self._endpoint())
+
+    def sizes(self, model: str) -> Sizes:
+        endpoint = self._endpoint()
+        told = self._listed.find(endpoint, model)
+        if told and told.context_window:
+            return Sizes.of(told.context_window, "told", told.max_output)
+        if window := known_window(endpoint.base_url, model):
+            return Sizes.of(window, "known")
+        return LARGE if is_cloud(self._dialect()) else SMALL
+
+    def lacks_list(self, model: str = "") -> bool:
+        endpoint = self._endpoint()
+        if not self._listed.is_due(endpoint) or self.wait() or obstacle_of(endpoint):
+            return False
+        try:
+            name = model or self._named_model()
+        except ProviderError:
+            return False
+        is_known = name and (model_catalog.find(self.name, name) or known_window(endpoint.base_url, name))
+        return not is_known
+
+    async def learn_list(self) -> None:
+        await self._listed.learn(self._endpoint())
+
+    def forget_list(self) -> None:
+        """The service may offer others now."""
+        self._listed.forget(self._endpoint())
+
+    def _named_model(self) -> str:
+        """The default one, as far as it is not for the service to name. Raises ``ProviderError``."""
         if self._default_model:
             return self._default_model()
         if settings.OPENBOOK_MODEL:
             return str(settings.OPENBOOK_MODEL)
-        if offered := model_catalog.offered(self.name):
-            return offered[0].name
-        return self._listed.get(self._endpoint())
+        offered = model_catalog.offered(self.name)
+        return offered[0].name if offered else ""
 
     def program(self) -> Mapping[str, object]:
         """The dialect that a request is written in: the address may be another one when it is rendered again."""
@@ -153,23 +184,6 @@ class OpenAIProvider(HttpProvider[AsyncOpenAI]):
     async def _list_models(self, client: AsyncOpenAI) -> object:
         return await client.get("/models", cast_to=object)
 
-    def _first_listed(self, endpoint: Endpoint) -> str:
-        if obstacle := obstacle_of(endpoint):
-            raise obstacle
-        try:
-            with OpenAI(
-                **client_values(endpoint),
-                timeout=Timeout(LIST_SECONDS, connect=endpoint.connect_seconds),
-                http_client=DefaultHttpxClient(verify=trusted(), proxy=endpoint.proxy or None, follow_redirects=False),
-            ) as client:
-                answer = client.get("/models", cast_to=object)
-        except FAILURES as failure:
-            raise reported(self._describe(failure, endpoint), type(failure).__name__) from None
-        names = model_names(answer)
-        if not names:
-            raise ProviderError("misconfigured", NO_MODEL, retryable=False)
-        return next(filter(can_chat, names), names[0])
-
     def _dialect(self) -> Dialect:
         return dialect_of(self._endpoint())
 
@@ -191,9 +205,6 @@ class OpenAIProvider(HttpProvider[AsyncOpenAI]):
             case openai.APIConnectionError():
                 return provider_error(connection_code(failure))
         return super()._describe(failure, endpoint)
-
-
-NO_MODEL = "The model's service names no model. Whoever runs this Openbook can set OPENBOOK_MODEL."
 
 
 def dialect_of(endpoint: Endpoint) -> Dialect:
@@ -259,10 +270,3 @@ def request_id_of(response: httpx2.Response) -> str:
 
 def called_ids(payload: Payload) -> frozenset[str]:
     return frozenset(call["id"] for message in payload["messages"] for call in message.get("tool_calls", ()))
-
-
-def model_names(answer: object) -> list[str]:
-    """The ids in a list of models."""
-    rows = answer.get("data") if isinstance(answer, dict) else None
-    ids = (row.get("id") for row in rows if isinstance(row, dict)) if isinstance(rows, list) else ()
-    return [id for id in ids if isinstance(id, str) and id]

@@ -3,9 +3,10 @@
 from collections.abc import Collection
 from dataclasses import dataclass
 
+from conversations.context.caller_options import CallerOptions
 from conversations.models import Assistant
-from conversations.providers import ProviderError, get_provider, refusals
-from conversations.providers.base import Finished, ModelCall
+from conversations.providers import ProviderError, get_provider, provider_name, refusals
+from conversations.providers.base import Finished, ModelCall, Provider
 from conversations.providers.errors import ELSEWHERE
 from conversations.replies.transcript import ReplyTranscript
 
@@ -36,15 +37,31 @@ def is_unheard(call: ModelCall, transcript: ReplyTranscript) -> bool:
     )
 
 
-def next_place(assistant: Assistant, asked: Collection[ModelPlace]) -> ModelPlace | None:
-    """The first of the list that was not ``asked`` in this reply, has all it needs, and is asked by this process just now."""
-    for entry in assistant.fallbacks.all():
-        try:
-            provider = get_provider(entry.provider)
-            model = (not provider.has_one_model and entry.model) or provider.default_model()
-        except ProviderError:
-            continue
-        place = ModelPlace(provider.name, model)
-        if place not in asked and not provider.wait() and not provider.obstacle():
-            return place
-    return None
+def place_of(assistant: Assistant, options: CallerOptions) -> ModelPlace:
+    """The model that is to be asked, where its provider can't say more; an empty one is the provider's default one."""
+    return ModelPlace(options.provider or provider_name(assistant), options.model or assistant.model)
+
+
+def entries_of(assistant: Assistant) -> list[ModelPlace]:
+    """The list, where an empty model is the provider's default one."""
+    return [ModelPlace(entry.provider, entry.model) for entry in assistant.fallbacks.all()]
+
+
+def without_list(entry: ModelPlace) -> Provider | None:
+    """Its provider, where that has to be asked what it offers first."""
+    try:
+        provider = get_provider(entry.provider)
+    except ProviderError:
+        return None
+    return provider if provider.lacks_list(entry.model) else None
+
+
+def usable(entry: ModelPlace, asked: Collection[ModelPlace]) -> ModelPlace | None:
+    """The model, where it was not ``asked`` in this reply, has all it needs, and is asked by this process just now."""
+    try:
+        provider = get_provider(entry.provider)
+        model = (not provider.has_one_model and entry.model) or provider.default_model()
+    except ProviderError:
+        return None
+    place = ModelPlace(provider.name, model)
+    return place if place not in asked and not provider.wait() and not provider.obstacle() else None

@@ -1,8 +1,10 @@
 """The model requests of a reply: their contexts built, and recorded before the model is called (S1). Nothing is locked while a
 context is built."""
 
+import logging
 import uuid
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,8 +22,8 @@ from conversations.context.sessions import Session
 from conversations.context.snapshot_shapes import SnapshotAnswer
 from conversations.context.token_estimate import text_of
 from conversations.context.windowing import Turn
-from conversations.models import ContextSnapshot, Message, Reply, Thread
-from conversations.providers import get_provider, provider_name
+from conversations.models import Assistant, ContextSnapshot, Message, Reply, Thread
+from conversations.providers import ProviderError, get_provider, learn_list_and_wait, provider_name
 from conversations.providers.base import Provider
 from conversations.replies.closing import end_request
 from conversations.replies.cursor import ThreadCursor, next_turn, place_of, session_after, session_of
@@ -35,6 +37,8 @@ from conversations.threads import model_choices
 from conversations.threads.model_choices import ModelChoice
 from conversations.tools import tools_for
 from memory.sources import backend_ranking
+
+log = logging.getLogger("openbook.replies")
 
 RECORD = read_statements(__file__)["record"]
 
@@ -72,15 +76,11 @@ def question_of(opened: OpenedReply) -> backend_ranking.Question | None:
     return still_to_ask(opened.thread, session_of(opened.thread), about)
 
 
-def build_anew(
-    before: ContextSnapshot, ended: Outcome, opened: OpenedReply, context: Context, options: CallerOptions
-) -> Recorded:
-    """Store how a request ended whose reply asks anew, with other options, and record the request that it asks with.
-
-    Raises ``Reply.DoesNotExist`` where the reply has ended.
-    """
-    end_request(before, ended)
-    return build_and_record(replace(opened, options=options), query=context.rewriting, round=before.round + 1)
+def without_list(assistant: Assistant, options: CallerOptions) -> Provider | None:
+    """The provider that is to be asked, where its service has to tell first what it offers. Raises ``ProviderError``."""
+    provider = get_provider(options.provider or provider_name(assistant))
+    model = options.model or (not provider.has_one_model and assistant.model) or ""
+    return provider if provider.lacks_list(model) else None
 
 
 def build_and_record(opened: OpenedReply, *, query: Rewriting | None = None, round: int = 1) -> Recorded:
@@ -157,6 +157,9 @@ def upcoming(
     question = still_to_ask(cursor.thread, session, message.text)
     if question and backend_ranking.may_be_asked(question):
         backend_ranking.ask_and_wait(question)
+    with suppress(ProviderError):  # told by the build
+        if provider := without_list(cursor.thread.assistant, options):
+            learn_list_and_wait(provider, options.model or cursor.thread.assistant.model)
     return PreparedContext(
         context=build(
             cursor,
@@ -185,6 +188,22 @@ def preview_context(
         user=user, thread_id=thread_id, assistant=assistant, blocks=blocks, chosen=model, thread_model=thread_model
     )
     return snapshot_api.preview(prepared.context, prepared.thread_id)
+
+
+def build_if_possible(cursor: ThreadCursor, newest: Turn, *, about: str = "", **values: Any) -> Context | None:
+    """The next request, where no service has to be asked for something first and nothing is wrong with it; else ``None``: the
+    reply is stored without, tries again in a task of its own, and tells what is wrong. ``values`` are those of
+    ``next_request``."""
+    thread = cursor.thread
+    try:
+        if still_to_ask(thread, values["session"], about) or without_list(thread.assistant, values["options"]):
+            return None
+        return next_request(cursor, newest, **values)
+    except ProviderError:
+        return None
+    except Exception:
+        log.exception("can't build the context yet", extra={"thread_id": str(thread.id)})
+        return None
 
 
 def next_request(

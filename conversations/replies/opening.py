@@ -4,7 +4,6 @@ What is written rests on the thread as it was looked at; where somebody else was
 again.
 """
 
-import logging
 import uuid
 from collections.abc import Callable
 from dataclasses import replace
@@ -39,12 +38,10 @@ from conversations.replies import retries
 from conversations.replies.closing import interrupt
 from conversations.replies.cursor import ThreadCursor, next_turn, place_in, place_of, session_after, session_of
 from conversations.replies.events import LEASE, OWNER
-from conversations.replies.model_requests import OpenedReply, next_request, parameters, still_to_ask, with_choice
+from conversations.replies.model_requests import OpenedReply, build_if_possible, parameters, with_choice
 from conversations.replies.rows import as_json, columns, fetch
 from conversations.runtime.request_ids import current_request_id
 from conversations.runtime.sql_files import read_statements
-
-log = logging.getLogger("openbook.replies")
 
 OPEN = read_statements(__file__)["open"]
 LOOKS = 5
@@ -85,7 +82,7 @@ def open_turn(
         message = next_turn(cursor, blocks, client_message_id)
         session = session_after(cursor, message.created_at)
         asked = with_choice(options, cursor, model)
-        context = _built_if_possible(cursor, message, session, asked)
+        context = build_if_possible(cursor, Turn.of(message), about=message.text, session=session, options=asked)
         return store_turn(cursor, message, session, context, token, options=asked, model=asked.model)
 
     return _open(attempt)
@@ -147,7 +144,7 @@ def _open_again(
         if not is_newest(cursor):
             raise refusal
         message, session = Message.objects.get(id=question), session_of(cursor.thread)
-        context = _built_if_possible(cursor, message, session, options)
+        context = build_if_possible(cursor, Turn.of(message), about=message.text, session=session, options=options)
         asked_for = {"model": options.model, "continues_id": continues.reply_id if continues else None}
         opened = store_turn(cursor, message, session, context, token, is_stored=True, options=options, **asked_for)
         return opened and replace(opened, continues=continues)
@@ -183,9 +180,8 @@ def open_preset(
             return None
         asked = with_choice(NO_OPTIONS, cursor) if options is None else options
         reply = _new_reply(cursor, token, preset=preset.slug, client_id=click, model=asked.model)
-        context = None
-        if not still_to_ask(thread, session):
-            context = next_request(cursor, instruction(thread, preset), session=session, silent=True, options=asked)
+        newest = instruction(thread, preset)
+        context = build_if_possible(cursor, newest, session=session, silent=True, options=asked)
         opened = _store(cursor, reply, context, options=asked)
         return opened and replace(opened, preset=preset, saved=eventlog.requested(reply))
 
@@ -205,22 +201,6 @@ def _is_free(cursor: ThreadCursor) -> bool:
     if cursor.running and not interrupt(cursor.running):
         raise ReplyInProgress(reply=str(cursor.running))
     return not cursor.running
-
-
-def _built_if_possible(
-    cursor: ThreadCursor, message: Message, session: Session, options: CallerOptions
-) -> Context | None:
-    """Whatever is wrong with its context, the user turn is stored. ``build_and_record`` tries again, and tells of it.
-
-    Nor is a memory service asked before the turn is stored.
-    """
-    if still_to_ask(cursor.thread, session, message.text):
-        return None
-    try:
-        return next_request(cursor, Turn.of(message), session=session, options=options)
-    except Exception:
-        log.exception("can't build the context yet", extra={"thread_id": str(cursor.thread.id)})
-        return None
 
 
 def store_turn(

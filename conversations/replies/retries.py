@@ -8,8 +8,8 @@ from conversations.context.fitting import Section, resumed
 from conversations.context.turn_groups import whole_blocks
 from conversations.context.windowing import Turn
 from conversations.errors import ModelNotOffered
-from conversations.models import ContextSnapshot, Message, Reply
-from conversations.providers import get_provider, model_of, refusals
+from conversations.models import Assistant, ContextSnapshot, Message, Reply
+from conversations.providers import ProviderError, get_provider, model_of, provider_name, refusals
 from conversations.threads import model_choices
 
 LESS = 0.7
@@ -29,7 +29,7 @@ def after(before: Reply, options: CallerOptions, model: str = "") -> CallerOptio
     ``ModelNotOffered``."""
     assistant = before.thread.assistant
     provider = model_choices.own_provider(assistant)
-    own: Asked = (provider, model_of(assistant, get_provider(provider)))
+    own: Asked = (provider, _own_model(assistant))
     fallback: Asked = (provider, assistant.fallback_model)
     choices = model_choices.choices_of(assistant)
     of_thread = model_choices.of_thread(before.thread, choices)
@@ -58,6 +58,14 @@ def after(before: Reply, options: CallerOptions, model: str = "") -> CallerOptio
         least_output=MORE * last.max_tokens if code_of(before) == OUT_OF_ROOM else 0,
         most_input=less_than(last.total_tokens) if last.stop_reason == WINDOW_EXCEEDED else None,
     )
+
+
+def _own_model(assistant: Assistant) -> str:
+    """Empty where its provider can't say: whoever builds the request says what is wrong."""
+    try:
+        return model_of(assistant, get_provider(provider_name(assistant)))
+    except ProviderError:
+        return assistant.model
 
 
 def _named(id: str, offered: Sequence[Asked]) -> Asked:

@@ -98,7 +98,9 @@ class ReplyRun:
             if anew := self._anew(answered) or await self._elsewhere(answered):
                 outcome, self.options = anew
                 self.transcript.drop_round()
-                await self._next(model_requests.build_anew, outcome, self.opened, self.context, self.options)
+                await in_database(end_request)(self.snapshot, outcome.after(self.live.end_call()))
+                query, round = self.context.rewriting, self.snapshot.round + 1
+                self.snapshot, self.context = await self._build(query=query, round=round)
                 continue
             if isinstance(answered, ProviderError):
                 raise answered
@@ -124,13 +126,24 @@ class ReplyRun:
             return snapshot, context
         return await self._build(query=await self._ask_for_query(snapshot, context))
 
-    async def _build(self, *, query: Rewriting | None = None) -> Recorded:
-        """The next request, after another memory service was asked where there is one. No thread for the database waits for
-        it."""
+    async def _build(self, *, query: Rewriting | None = None, round: int = 1) -> Recorded:
+        """The next request, after services were asked for what it is made of. No thread for the database waits for them. Where
+        none can be made for a model, it is made for the next of the assistant's list."""
         question = model_requests.question_of(self.opened)
         if question and await in_database(backend_ranking.may_be_asked)(question):
             await backend_ranking.ask(question)
-        return await in_database(model_requests.build_and_record)(self.opened, query=query)
+        while True:
+            opened = replace(self.opened, options=self.options)
+            try:
+                if provider := await in_database(model_requests.without_list)(opened.thread.assistant, self.options):
+                    await provider.learn_list()
+                return await in_database(model_requests.build_and_record)(opened, query=query, round=round)
+            except ProviderError as error:
+                unbuilt = fallbacks.place_of(opened.thread.assistant, self.options)
+                options = await self._instead(error, unbuilt)
+                if options is None:
+                    raise
+                self.options = replace(options, not_built_for=error.message)
 
     async def _ask_for_query(self, snapshot: ContextSnapshot, context: Context) -> Rewriting:
         """What a small model makes of the message. Whatever goes wrong, the rules try it at once, and staff can see why."""
@@ -283,20 +296,36 @@ class ReplyRun:
     async def _elsewhere(self, answered: Finished | ProviderError) -> tuple[Outcome, CallerOptions] | None:
         """How the request ended, and the options with which the next of the assistant's list is asked: where the model could
         not be asked, or declined and staff want another one to answer then, as long as readers have seen nothing."""
-        assistant, context = self.opened.thread.assistant, self.context
+        options = await self._instead(answered, fallbacks.ModelPlace(self.context.provider, self.context.model))
+        if options is None:
+            return None
+        error = outcomes.model_error(answered) if isinstance(answered, ProviderError) else outcomes.refusal(answered)
+        return failed(error), options
+
+    async def _instead(self, answered: Finished | ProviderError, place: fallbacks.ModelPlace) -> CallerOptions | None:
+        """The options with which the next of the assistant's list is asked in the place of this model, if any may be."""
+        assistant = self.opened.thread.assistant
         cause = fallbacks.cause_of(answered, assistant)
         if not cause or not fallbacks.is_unheard(self.live.call, self.transcript):
             return None
-        self.asked.add(fallbacks.ModelPlace(context.provider, context.model))
-        place = await in_database(fallbacks.next_place)(assistant, self.asked)
-        if place is None:
+        self.asked.add(place)
+        other = await self._next_place()
+        if other is None:
             return None
-        log.warning("fallback", extra={"reply": str(self.live.id), "cause": cause, "provider": place.provider})
-        error = outcomes.model_error(answered) if isinstance(answered, ProviderError) else outcomes.refusal(answered)
-        options = replace(self.options, provider=place.provider, model=place.model, least_output=0, most_input=None)
-        if not options.fallback_for:  # the first one is told of, also where the next can't answer either
-            options = replace(options, fallback_for=context.model, fallback_cause=cause)
-        return failed(error), options
+        log.warning("fallback", extra={"reply": str(self.live.id), "cause": cause, "provider": other.provider})
+        options = replace(self.options, provider=other.provider, model=other.model, least_output=0, most_input=None)
+        if options.fallback_for:  # the first one is told of, also where the next can't answer either
+            return options
+        return replace(options, fallback_for=place.model or place.provider, fallback_cause=cause)
+
+    async def _next_place(self) -> fallbacks.ModelPlace | None:
+        """The first of the list that may be asked."""
+        for entry in await in_database(fallbacks.entries_of)(self.opened.thread.assistant):
+            if provider := await in_database(fallbacks.without_list)(entry):
+                await provider.learn_list()
+            if place := await in_database(fallbacks.usable)(entry, self.asked):
+                return place
+        return None
 
     async def _run_tools(self, finished: Finished) -> Sequence[Section]:
         """Run the tools that the model called. Returns what was said and done, where the reply goes on."""

@@ -1,3 +1,4 @@
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from django import forms
@@ -9,10 +10,19 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from conversations.models import Assistant, Connection, Fallback, Model, Thread
-from conversations.providers import PROVIDERS, ProviderError, get_provider, model_catalog, model_of, provider_name
+from conversations.providers import (
+    PROVIDERS,
+    ProviderError,
+    get_provider,
+    learn_list_and_wait,
+    model_catalog,
+    model_of,
+    provider_name,
+)
+from conversations.providers.model_catalog import LARGE
 from conversations.staff import budget_figures, display
 from conversations.staff.base import PageAdmin
-from conversations.staff.model_choice import ASSUMED, ModelInput, misfits
+from conversations.staff.model_choice import ASSUMED, SOURCES, ModelInput, misfits
 from conversations.tools import registered
 
 if TYPE_CHECKING:
@@ -35,7 +45,19 @@ def unknown_models(assistant: Assistant) -> dict[str, str]:
 
 
 def assumed(assistant: Assistant, model: str) -> str:
-    return ASSUMED.format(model=model, provider=provider_name(assistant))
+    """What a model without a row is taken for. May ask its service."""
+    sizes = LARGE
+    with suppress(ProviderError):
+        provider = get_provider(provider_name(assistant))
+        learn_list_and_wait(provider, model)
+        sizes = provider.sizes(model)
+    return ASSUMED.format(
+        model=model,
+        provider=provider_name(assistant),
+        window=sizes.context_window,
+        output=sizes.max_output,
+        source=SOURCES[sizes.source],
+    )
 
 
 def connection_choices() -> list[tuple[str, str]]:
@@ -117,13 +139,14 @@ class AssistantForm(ModelForm):
 
     def misfits(self, assistant: Assistant) -> dict[str, str]:
         """Sizes are no mistake where nobody chooses the model: what is too large for it is cut to what it can do."""
-        name = provider_name(assistant)
         try:
-            provider = get_provider(name)
-            model = model_catalog.get(name, model_of(assistant, provider))
+            provider = get_provider(provider_name(assistant))
+            model = provider.describe(model_of(assistant, provider))
         except ProviderError as error:
             return {"model": error.message}
-        return {} if provider.has_one_model else misfits(model, assistant)
+        found = {} if provider.has_one_model else misfits(model, assistant)
+        is_told = model.pk is not None  # else its sizes are taken for granted, and what is too large for it is cut
+        return {field: problem for field, problem in found.items() if is_told or field == "effort"}
 
     def validate_constraints(self) -> None:
         # A second default is no mistake: saving it takes the mark from the first.

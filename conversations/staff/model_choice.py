@@ -12,14 +12,18 @@ from conversations.context.thinking import plan_for
 from conversations.context.token_estimate import estimate_tokens
 from conversations.models import Assistant, Connection, Effort, Model
 from conversations.providers import PROVIDERS, model_catalog
-from conversations.providers.model_catalog import UNKNOWN_OUTPUT, UNKNOWN_WINDOW
 from conversations.staff import display
 
 ASSUMED = (
     "The model {model} has no row among those of {provider}. "
-    f"It is taken for one with a window of {UNKNOWN_WINDOW:,} tokens and answers of up to "
-    f"{UNKNOWN_OUTPUT:,}, without thinking, effort or prompt cache; its tokens count as estimated, and its price is not known."
+    "It is taken for one with a window of {window:,} tokens{source} and answers of up to {output:,}, without thinking, effort "
+    "or prompt cache; its tokens count as estimated, and its price is not known."
 )
+SOURCES = {
+    "told": ", as its service tells,",
+    "known": ", as is known of it,",
+    "assumed": ", which is assumed, as its service does not tell,",
+}
 
 
 def owners() -> list[str]:

@@ -11,10 +11,8 @@ from conversations.models.connections import Kind
 from conversations.providers import model_catalog
 from conversations.providers.connections import ADDRESSES, address_of
 from conversations.providers.known_prices import known_prices, known_window
+from conversations.providers.model_catalog import SMALL_WINDOW, Sizes
 from conversations.providers.model_listing import OfferedModel
-
-UNTOLD_WINDOW, UNTOLD_OUTPUT = 8_192, 2_048
-"""Of servers that don't say: what even a small model takes. Too small a window costs context, too large a one every reply."""
 
 
 @transaction.atomic
@@ -48,15 +46,15 @@ def add_prices(row: Model) -> bool:
 def row_of(connection: Connection, offered: OfferedModel, *, order: int) -> Model:
     twin = model_catalog.find(connection.kind, offered.id)
     listed = known_window(address_of(connection.slug), offered.id)
-    window = offered.context_window or (twin.context_window if twin else listed or UNTOLD_WINDOW)
-    output = offered.max_output or (twin.max_output if twin else UNTOLD_OUTPUT)
+    window = offered.context_window or (twin.context_window if twin else listed or SMALL_WINDOW)
+    sizes = Sizes.of(window, "known", offered.max_output or (twin.max_output if twin else 0))
     abilities = {name: getattr(twin, name) for name in ABILITIES} if twin else {}
     return Model(
         provider=connection.slug,
         name=offered.id,
         label=offered.label,
-        context_window=window,
-        max_output=min(output, window - 1),
+        context_window=sizes.context_window,
+        max_output=sizes.max_output,
         order=order,
         **abilities,
     )

@@ -3,12 +3,20 @@
 import uuid
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from conversations.context.budget import BudgetOrigin
 from conversations.errors import ModelNotOffered
 from conversations.models import Assistant, Model, Thread
-from conversations.providers import ProviderError, get_provider, model_catalog, model_of, provider_name
+from conversations.providers import (
+    ProviderError,
+    get_provider,
+    learn_list_and_wait,
+    model_catalog,
+    model_of,
+    provider_name,
+)
 from conversations.providers.base import Provider
 
 
@@ -74,6 +82,8 @@ def choices_of_all(assistants: Iterable[Assistant]) -> dict[ModelChoice, list[Of
     listed = list(assistants)
     offered = _offered_to(listed)
     for assistant in listed:
+        with suppress(ProviderError):
+            learn_list_and_wait(get_provider(own_provider(assistant)), assistant.model)
         own = _own(assistant, own_provider(assistant))
         for choice in choices_among(assistant, offered.get(assistant.pk, ())):
             is_cut = BudgetOrigin.with_model(assistant, choice.row).is_cut
@@ -164,5 +174,5 @@ def _choice(name: str, model: str) -> ModelChoice | None:
         return None
     if provider.obstacle():
         return None
-    row = model_catalog.get(name, model)
+    row = provider.describe(model)
     return ModelChoice(provider=name, name=model, row=row, takes_tools=row.takes_tools and provider.calls_tools)

@@ -7,7 +7,7 @@ from django.utils.module_loading import import_string
 
 from conversations.context.tool_sections import NO_TOOLS, ToolTexts
 from conversations.models import Assistant
-from conversations.providers import Provider, model_catalog, model_of
+from conversations.providers import Provider, model_of
 from conversations.tools.base import Tool
 
 
@@ -21,7 +21,7 @@ def registered() -> dict[str, Tool]:
 def tools_for(assistant: Assistant, provider: Provider, model: str = "") -> ToolTexts:
     """What an assistant's tools add to its requests, where the provider and the model take any: the assistant's own unless one
     is named. In the registry's order: the same set gives the same request."""
-    row = model_catalog.get(provider.name, model or model_of(assistant, provider))
+    row = provider.describe(model or model_of(assistant, provider))
     if not (provider.calls_tools and row.takes_tools):
         return NO_TOOLS
     tools = [tool for name, tool in registered().items() if name in assistant.tools]

@@ -21,7 +21,6 @@ from conversations.context.token_estimate import estimate_tokens
 from conversations.context.tool_sections import program_section
 from conversations.context.windowing import Turn, TurnRun, account
 from conversations.models import ContextBlock, ContextSnapshot, Thread
-from conversations.providers import model_catalog
 from conversations.providers.base import Payload, Provider
 from memory.consolidation import extraction_prompt
 from memory.consolidation.findings import EarlierTopic
@@ -57,7 +56,7 @@ def noting(
     sections = [section for section in (program_section(provider.program()), base) if section]
     tokens = sum(section.tokens for section in (*sections, about))
     allowance = OutputAllowance.of_task(
-        model_catalog.get(provider.name, model),
+        provider.describe(model),
         answer=extraction_prompt.MAX_TOKENS,
         room=extraction_prompt.THINKING_ROOM,
     )

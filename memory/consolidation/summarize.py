@@ -16,7 +16,7 @@ from django.utils import timezone
 from conversations.context import windowing
 from conversations.errors import ErrorObject, error_object
 from conversations.models import Assistant, ContextBlock, ContextSnapshot, Message, Reply
-from conversations.providers import Provider, get_provider, model_catalog, model_of, provider_name
+from conversations.providers import Provider, get_provider, learn_list_and_wait, model_catalog, model_of, provider_name
 from conversations.providers.base import WHOLE, ModelCall, Payload, ProviderError, whole_text
 from conversations.replies.closing import end_request
 from conversations.replies.outcomes import Outcome
@@ -54,13 +54,14 @@ def writer_for(assistant: Assistant) -> NoteWriter | None:
         provider = get_provider(provider_name(assistant))
         if not provider.rewrites:
             return None
+        learn_list_and_wait(provider, assistant.model)
         model = model_catalog.small_model(provider.name, model_of(assistant, provider))
     except ProviderError as error:
         if error.retryable:
             raise
         log.warning("no model can be asked for notes", extra={"assistant": assistant.slug, "cause": error.message})
         return None
-    return NoteWriter(provider=provider, model=model) if model_catalog.get(provider.name, model).uses_memory else None
+    return NoteWriter(provider=provider, model=model) if provider.describe(model).uses_memory else None
 
 
 def digest(

@@ -15,18 +15,26 @@ from tests.model_server.transport import ReceivedRequest
 
 
 class ChatServer(ModelServer):
-    """``kind`` can change from one request to the next. ``models`` are the ids that it names."""
+    """``kind`` can change from one request to the next. ``models`` are the ids that it names, ``told`` what else it tells of
+    them; ``listing`` is its answer in place of that list."""
 
     def __init__(self, *, port: int = 0, api_key: str = "") -> None:
         super().__init__(port=port, api_key=api_key)
         self.kind = KINDS["openai"]
         self.models = ["text-embedding-local", "local-model"]
+        self.told: dict[str, dict[str, Any]] = {}
+        self.listing: Script | None = None
         self.chat_responder: ChatResponder = echo
         self._chat_scripts: deque[ChatScript] = deque()
 
     @property
     def base_url(self) -> str:
         return f"{self.url}/v1"
+
+    @property
+    def listings(self) -> int:
+        """How often it was asked for its models."""
+        return sum(request.method == "GET" for request in self.requests)
 
     @property
     def chats(self) -> list[dict[str, Any]]:
@@ -47,7 +55,8 @@ class ChatServer(ModelServer):
             return error(401, f"Incorrect API key provided: {key}.", code="invalid_api_key")
         match request.method, request.path:
             case "GET", "/v1/models":
-                return refusal(200, {"object": "list", "data": [{"id": id, "object": "model"} for id in self.models]})
+                rows = [{"id": id, "object": "model", **self.told.get(id, {})} for id in self.models]
+                return self.listing or refusal(200, {"object": "list", "data": rows})
             case "POST", "/v1/chat/completions":
                 return self._chat(request)
         return error(404, f"{request.method} {request.path}")

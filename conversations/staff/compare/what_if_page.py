@@ -22,7 +22,7 @@ from conversations.context.replay import (
 from conversations.context.section_names import HISTORY, label_of
 from conversations.context.sources import Place, all_sources
 from conversations.models import Assistant, ContextSnapshot
-from conversations.providers import ProviderError, get_provider, model_catalog, model_of, provider_name
+from conversations.providers import ProviderError, get_provider, model_of, provider_name
 from conversations.runtime.db import read_only
 from conversations.staff.compare.compare_page import (
     ComparePage,
@@ -131,7 +131,7 @@ def _of_assistant(other: Assistant) -> Settings:
     assistant.provider = provider_name(other)
     provider = get_provider(assistant.provider)
     assistant.model = model_of(other, provider)
-    assistant = in_tokens(assistant, model_catalog.get(assistant.provider, assistant.model).context_window)
+    assistant = in_tokens(assistant, provider.describe(assistant.model).context_window)
     off = other.rewriting == Assistant.Rewriting.OFF
     return Settings(
         assistant=assistant,

@@ -469,5 +469,5 @@ def test_a_connection_that_is_switched_off_renders_and_is_not_asked(model_server
 
 
 def test_who_nobody_knows_is_told_with_who_could_be_meant() -> None:
-    with pytest.raises(ProviderError, match="can choose a connection in the admin, or one of: anthropic, "):
+    with pytest.raises(ProviderError, match="can add a connection of this name in the admin, or choose another"):
         get_provider("nobody")

@@ -7,11 +7,12 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.test import override_settings
 from pytest_django import Settings
 
 from conversations.models import Model
-from conversations.providers import model_catalog
+from conversations.providers import learn_list_and_wait, model_catalog
 from conversations.providers.base import (
     Finished,
     ProviderError,
@@ -494,6 +495,8 @@ def test_the_default_model_is_the_setting_the_first_offered_or_the_first_that_th
     chat_model: ChatServer, settings: Settings
 ) -> None:
     provider = OpenAIProvider()
+    assert provider.lacks_list()
+    learn_list_and_wait(provider)
     assert (provider.default_model(), provider.default_model()) == ("local-model", "local-model")
     assert [request.path for request in chat_model.requests] == ["/v1/models"]
     row = Model.objects.create(provider="openai", name="of-staff", context_window=8_000, max_output=1_000)
@@ -513,40 +516,116 @@ def test_a_server_that_names_no_model_is_a_clear_error(
 ) -> None:
     chat_model.models = models
     settings.OPENAI_BASE_URL = url or chat_model.base_url
-    with pytest.raises(ProviderError) as raised:
-        OpenAIProvider().default_model()
-    assert raised.value.code == code
+    assert default_of(OpenAIProvider()) == code
+
+
+def default_of(provider: OpenAIProvider) -> str:
+    """The default model, or the code of why there is none, after its service was asked where it had to be."""
+    learn_list_and_wait(provider)
+    try:
+        return provider.default_model()
+    except ProviderError as error:
+        return error.code
 
 
 @pytest.mark.django_db
 def test_a_server_that_could_not_tell_its_models_is_not_asked_by_everybody(
-    chat_model: ChatServer, settings: Settings, monkeypatch: pytest.MonkeyPatch
+    chat_model: ChatServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    provider, codes = OpenAIProvider(), []
-    chat_model.models = []
-    for _ in range(3):
-        with pytest.raises(ProviderError) as raised:
-            provider.default_model()
-        codes.append(raised.value.code)
-    assert (codes, len(chat_model.requests)) == (["misconfigured"] * 3, 1)
+    provider = OpenAIProvider()
+    chat_model.listing = chat.error(500)
+    assert [default_of(provider) for _ in range(3)] == ["server_error"] * 3
+    assert chat_model.listings == 1
     monkeypatch.setattr("conversations.providers.listed_models.AGAIN_SECONDS", 0.0)
     provider = OpenAIProvider()
-    with pytest.raises(ProviderError):
-        provider.default_model()
-    chat_model.models = ["pulled-since"]
-    assert provider.default_model() == "pulled-since"
+    assert default_of(provider) == "server_error"
+    chat_model.listing, chat_model.models = None, ["pulled-since"]
+    assert default_of(provider) == "pulled-since"
+
+
+@pytest.mark.django_db
+def test_what_a_server_told_before_holds_while_it_cannot_tell(
+    chat_model: ChatServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("conversations.providers.listed_models.FRESH_SECONDS", 0.0)
+    provider = OpenAIProvider()
+    chat_model.told = {"local-model": {"max_model_len": 24_576}}
+    assert (default_of(provider), provider.describe("local-model").context_window) == ("local-model", 24_576)
+    chat_model.listing = chat.error(500)
+    assert (default_of(provider), provider.describe("local-model").context_window) == ("local-model", 24_576)
+    assert chat_model.listings == 2
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_many_who_need_the_list_at_once_ask_for_it_once(provider: OpenAIProvider, chat_model: ChatServer) -> None:
+    await asyncio.gather(*(provider.learn_list() for _ in range(8)))
+    assert (chat_model.listings, await in_database(provider.default_model)()) == (1, "local-model")
 
 
 @pytest.mark.django_db(transaction=True)
 async def test_the_server_is_asked_for_a_model_again_once_the_one_it_named_is_gone(
     provider: OpenAIProvider, chat_model: ChatServer
 ) -> None:
-    assert await in_database(provider.default_model)() == "local-model"
+    assert await asyncio.to_thread(default_of_in_database, provider) == "local-model"
     chat_model.models = ["another"]
-    assert await in_database(provider.default_model)() == "local-model"
+    assert await asyncio.to_thread(default_of_in_database, provider) == "local-model"
     chat_model.say(chat.error(404, "No such model", code="model_not_found"))
     assert (await failure_of(provider))[1].code == "model_not_found"
-    assert await in_database(provider.default_model)() == "another"
+    assert await asyncio.to_thread(default_of_in_database, provider) == "another"
+
+
+def default_of_in_database(provider: OpenAIProvider) -> str:
+    try:
+        return default_of(provider)
+    finally:
+        connection.close()
+
+
+TELLING = [
+    ("", {"max_model_len": 24_576}, 24_576),
+    ("openrouter", {"context_length": 131_072, "top_provider": {"max_completion_tokens": 8_000}}, 131_072),
+    ("", {"meta": {"n_ctx_train": 32_768}}, 32_768),
+    ("", {"meta": {"n_ctx": 8_192, "n_ctx_train": 131_072}}, 8_192),
+    ("mistral", {"max_context_length": 40_000}, 40_000),
+    ("groq", {"context_window": 16_000}, 16_000),
+]
+
+
+@pytest.mark.parametrize(("server", "told", "window"), TELLING)
+@pytest.mark.django_db
+def test_the_window_of_a_model_without_a_row_is_the_one_that_its_server_tells(
+    chat_model: ChatServer, settings: Settings, server: str, told: dict[str, Any], window: int
+) -> None:
+    settings.OPENBOOK_OPENAI_SERVER = server
+    chat_model.told = {"local-model": told}
+    provider = OpenAIProvider()
+    learn_list_and_wait(provider, "local-model")
+    assert (provider.sizes("local-model").source, provider.describe("local-model").context_window) == ("told", window)
+    assert provider.describe("local-model").max_output == told.get("top_provider", {}).get(
+        "max_completion_tokens", window // 4
+    )
+
+
+@pytest.mark.parametrize(
+    ("server", "url", "name", "sizes"),
+    [
+        ("", "", "any", (4_096, 1_024, "assumed")),
+        ("ollama", "", "any", (4_096, 1_024, "assumed")),
+        ("openai", "", "any", (200_000, 32_000, "assumed")),
+        ("", "https://api.openai.com/v1", "gpt-4o", (128_000, 32_000, "known")),
+    ],
+)
+@pytest.mark.django_db
+def test_a_model_of_which_nothing_is_told_is_small_where_it_is_not_known_to_be_large(
+    chat_model: ChatServer, settings: Settings, server: str, url: str, name: str, sizes: tuple[int, int, str]
+) -> None:
+    settings.OPENBOOK_OPENAI_SERVER, settings.OPENAI_BASE_URL = server, url or chat_model.base_url
+    provider = OpenAIProvider()
+    if not url:
+        learn_list_and_wait(provider, name)
+    found = provider.sizes(name)
+    assert (found.context_window, found.max_output, found.source) == sizes
+    assert not provider.lacks_list(name)
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 413, 500])

@@ -2,6 +2,7 @@
 
 import time
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,9 +10,10 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 from pytest_django import Settings
 
+from artifacts.models import Preset
 from conversations import replies
 from conversations.context import replay, snapshots
-from conversations.models import Assistant, ContextSnapshot, Fallback, Message, Reply
+from conversations.models import Assistant, ContextSnapshot, Fallback, Message, Reply, Thread
 from conversations.providers import get_provider
 from conversations.providers.circuit_breaker import FAILURES
 from conversations.runtime.db import in_database, read_only
@@ -19,6 +21,7 @@ from conversations.upkeep import hourly_figures
 from tests import model_scripts as scripts
 from tests.chat_server import ChatServer
 from tests.chat_server import scripts as chat
+from tests.conversations.connections import make_connection
 from tests.model_scripts import Stall
 from tests.model_server import ModelServer
 from tests.services import free_port
@@ -199,3 +202,89 @@ async def test_the_next_attempt_asks_the_first_one_again(user: User, model: Mode
     async for _event in replies.follow(opened.reply.id):
         pass
     assert await requests_of(opened.reply) == [(OWN, "", "", "completed", "")]
+
+
+WHY = {
+    "a connection that is gone": ("team", "misconfigured", "The provider “team” is not known."),
+    "a connection without a model": ("team", "misconfigured", "The connection “Team” has no model."),
+    "a list that does not come": ("openai", "timeout", "The model took too long to answer."),
+    "no model in the list": ("openai", "misconfigured", "The model's service names no model."),
+}
+
+
+@pytest.mark.parametrize("why", WHY)
+async def test_where_no_request_can_be_made_for_a_model_the_next_of_the_list_answers(
+    user: User, model: ModelServer, other: ChatServer, settings: Settings, why: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name, cause, problem = WHY[why]
+    monkeypatch.setattr("conversations.providers.openai.LIST_SECONDS", 0.2)
+    match why:
+        case "a connection without a model":
+            await in_database(make_connection)(model.url)
+        case "a list that does not come":
+            other.listing = scripts.stream(Stall())
+        case "no model in the list":
+            other.models = []
+    await Assistant.objects.aupdate(provider=name)
+    await Fallback.objects.all().aupdate(provider="anthropic", model=OWN)
+    reply, events = await asked(user)
+    assert await requests_of(reply) == [(OWN, name, cause, "completed", "")]
+    told = events[-1].data["reply"]
+    assert (told["status"], told["fallback_for"], told["fallback_cause"]) == ("completed", name, cause)
+    assert told["fallback_text"] == f"Asked of {OWN}: {name} {WORDS.get(cause, 'could not be asked')}."
+    request = await ContextSnapshot.objects.aget(reply=reply)
+    assert [(each["source"], each["message"].startswith(problem)) for each in request.problems or ()] == [
+        ("provider", True)
+    ]
+    assert await in_database(snapshots.proof)(request) and await in_database(is_remade)(request)
+    assert await in_database(counted)() == 1
+
+
+async def test_without_another_model_the_reply_says_why_no_request_could_be_made(user: User) -> None:
+    await Assistant.objects.aupdate(provider="team")
+    reply, _ = await asked(user)
+    assert reply.error
+    assert (reply.status, reply.error["code"]) == ("failed", "misconfigured")
+    assert reply.error["message"].startswith("The provider “team” is not known.")
+    assert await requests_of(reply) == []
+    opened = await replies.retry(user=user, reply_id=reply.id)
+    again = [event async for event in replies.follow(opened.reply.id)][-1].data["reply"]
+    assert (again["status"], again["error"]["code"]) == ("failed", "misconfigured")
+
+
+async def test_a_local_model_that_is_not_there_is_replaced(
+    user: User, model: ModelServer, other: ChatServer, settings: Settings, tmp_path: Path
+) -> None:
+    settings.LOCAL_DIR, settings.OPENBOOK_LOCAL_MODEL = tmp_path, str(tmp_path / "none.gguf")
+    await Assistant.objects.aupdate(provider="local")
+    reply, _ = await asked(user)
+    assert [(row[0], row[2], row[3]) for row in await requests_of(reply)] == [
+        ("none", "", "failed"),
+        (OTHER, "local_model_unreadable", "completed"),
+    ]
+
+
+async def test_a_fallback_whose_model_its_server_names_is_asked_for_its_list_first(
+    user: User, model: ModelServer, other: ChatServer
+) -> None:
+    await Fallback.objects.all().aupdate(model="")
+    model.script(scripts.error(401))
+    reply, _ = await asked(user)
+    assert await requests_of(reply) == [
+        (OWN, "", "", "failed", "authentication"),
+        (OTHER, OWN, "authentication", "completed", ""),
+    ]
+    assert other.listings == 1
+
+
+async def test_a_preset_falls_over_as_well(user: User, model: ModelServer, other: ChatServer) -> None:
+    reply, _ = await asked(user)
+    await Assistant.objects.aupdate(provider="team")
+    thread = await Thread.objects.aget(id=reply.thread_id)
+    preset = await Preset.objects.filter(is_active=True).afirst()
+    assert preset
+    await preset.assistants.aadd(thread.assistant_id)
+    other.say(lambda body: chat.answer("# A list"))
+    opened = await replies.start_preset(user=user, thread_id=thread.id, preset=preset.slug)
+    told = [event async for event in replies.follow(opened.reply.id)][-1].data["reply"]
+    assert (told["status"], told["fallback_for"], told["fallback_cause"]) == ("completed", "team", "misconfigured")

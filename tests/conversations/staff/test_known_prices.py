@@ -37,7 +37,7 @@ def test_a_model_of_the_maker_itself_costs_what_the_table_says() -> None:
 def test_on_a_server_of_ones_own_nothing_is_known() -> None:
     here = make_connection("http://127.0.0.1:11434/v1", kind="openai")
     [row] = add_models(here, [offered("llama-3.3-70b-versatile")])
-    assert (prices_of(row), row.context_window) == ([], 8_192)
+    assert (prices_of(row), row.context_window) == ([], 4_096)
 
 
 @pytest.mark.parametrize(
