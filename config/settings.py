@@ -148,21 +148,6 @@ CHANNEL_LAYERS: dict[str, Any] = {
     else {"BACKEND": "channels.layers.InMemoryChannelLayer"}
 }
 
-# What people upload. It lies under random names; the folder is for its owner alone.
-OPENBOOK_FILES_DIR = Path(env("OPENBOOK_FILES_DIR") or LOCAL_DIR / "files").absolute()
-STORAGES: dict[str, Any] = {
-    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
-    "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
-    "files": {
-        "BACKEND": "django.core.files.storage.FileSystemStorage",
-        "OPTIONS": {
-            "location": OPENBOOK_FILES_DIR / "kept",
-            "file_permissions_mode": 0o600,
-            "directory_permissions_mode": 0o700,
-        },
-    },
-}
-
 # What can stand in a request beside its turns, in the order in which it is sent: a file each.
 CONTEXT_SOURCES = [
     "memory.sources.facts.FactSource",
@@ -187,6 +172,13 @@ ANTHROPIC_BASE_URL = env("ANTHROPIC_BASE_URL")
 OPENAI_API_KEY = env("OPENAI_API_KEY")
 OPENAI_BASE_URL = env("OPENAI_BASE_URL")
 OPENBOOK_OPENAI_SERVER = env("OPENBOOK_OPENAI_SERVER")
+# Claude by Amazon or Google; the machine's own credentials are found by their packages
+AWS_REGION = env("AWS_REGION") or env("AWS_DEFAULT_REGION")
+AWS_BEARER_TOKEN_BEDROCK = env("AWS_BEARER_TOKEN_BEDROCK")
+ANTHROPIC_BEDROCK_BASE_URL = env("ANTHROPIC_BEDROCK_BASE_URL")
+CLOUD_ML_REGION = env("CLOUD_ML_REGION")
+ANTHROPIC_VERTEX_PROJECT_ID = env("ANTHROPIC_VERTEX_PROJECT_ID")
+ANTHROPIC_VERTEX_BASE_URL = env("ANTHROPIC_VERTEX_BASE_URL")
 # A model on this machine, where `make local` was run
 OPENBOOK_LOCAL_MODEL = env("OPENBOOK_LOCAL_MODEL")
 OPENBOOK_LOCAL_CONTEXT_TOKENS = int(env("OPENBOOK_LOCAL_CONTEXT_TOKENS", "8192"))
@@ -236,18 +228,14 @@ OPENBOOK_MAX_ARTIFACT_CHARS = int(env("OPENBOOK_MAX_ARTIFACT_CHARS", "500000"))
 # Whether a person may choose to run the scripts of a generated page, which no browser shuts in completely
 OPENBOOK_RUN_SCRIPTS = env_switch("OPENBOOK_RUN_SCRIPTS", default=True)
 OPENBOOK_MAX_IMPORT_MB = int(env("OPENBOOK_MAX_IMPORT_MB", "512"))
-OPENBOOK_MAX_FILE_MB = int(env("OPENBOOK_MAX_FILE_MB", "256"))
 # Of all bodies that a process has taken in and not answered yet
-OPENBOOK_MAX_UPLOADS_MB = max(
-    OPENBOOK_MAX_IMPORT_MB, OPENBOOK_MAX_FILE_MB + 1, int(env("OPENBOOK_MAX_UPLOADS_MB", "2048"))
-)
+OPENBOOK_MAX_UPLOADS_MB = max(OPENBOOK_MAX_IMPORT_MB, int(env("OPENBOOK_MAX_UPLOADS_MB", "2048")))
 OPENBOOK_EXPORT_SECONDS = float(env("OPENBOOK_EXPORT_SECONDS", "60"))
 OPENBOOK_TOKEN_DAYS = int(env("OPENBOOK_TOKEN_DAYS", "90"))
 # For each user; 0 is no limit. Staff can set others for one user.
 OPENBOOK_LIMIT_REQUESTS_MINUTE = int(env("OPENBOOK_LIMIT_REQUESTS_MINUTE", "600"))
 OPENBOOK_LIMIT_RUNNING_REPLIES = int(env("OPENBOOK_LIMIT_RUNNING_REPLIES", "8"))
 OPENBOOK_LIMIT_TOKENS_DAY = int(env("OPENBOOK_LIMIT_TOKENS_DAY", "0"))
-OPENBOOK_LIMIT_FILES_MB = int(env("OPENBOOK_LIMIT_FILES_MB", "2048"))
 # From one address; 0 is no limit.
 OPENBOOK_LIMIT_SIGNUPS_HOUR = int(env("OPENBOOK_LIMIT_SIGNUPS_HOUR", "120"))
 # A body is kept in memory while its request lasts, unless it is larger than this.
@@ -395,7 +383,7 @@ TASKS = {"default": {"BACKEND": "django_tasks_db.DatabaseBackend", "QUEUES": []}
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
         "conversations.rest.authentication.TokenAuthentication",
-        "conversations.rest.authentication.HeaderSession",
+        "rest_framework.authentication.SessionAuthentication",
     ],
     "DEFAULT_PERMISSION_CLASSES": [
         "rest_framework.permissions.IsAuthenticated",
@@ -435,5 +423,7 @@ LOGGING = {
         "openbook": {"level": "INFO"},
         "django": {"level": "INFO"},  # without the console of its own that it has where DEBUG is on: each line once
         "django.request": {"level": "ERROR"},
+        # Where all is logged they would write down credentials and conversations.
+        **{name: {"level": "WARNING"} for name in ("boto3", "botocore", "google.auth", "urllib3")},
     },
 }

@@ -61,6 +61,12 @@ def openai_problems() -> list[CheckMessage]:
     return [*problems, *key_problems("OPENAI_API_KEY"), *address_problems("OPENAI_BASE_URL")]
 
 
+def cloud_problems() -> list[CheckMessage]:
+    obstacle = get_provider(provider_name()).obstacle()
+    hint = "Or set OPENBOOK_PROVIDER to another one."
+    return [Error(obstacle.message, hint=hint, id="openbook.E009")] if obstacle else []
+
+
 def claude_cli_problems() -> list[CheckMessage]:
     obstacle = get_provider("claude_cli").obstacle()
     hint = "Or set OPENBOOK_PROVIDER to another one."
@@ -94,6 +100,8 @@ PROBLEMS = {
     "anthropic": anthropic_problems,
     "openai": openai_problems,
     "local": local_problems,
+    "bedrock": cloud_problems,
+    "vertex": cloud_problems,
     "claude_cli": claude_cli_problems,
 }
 

@@ -2,12 +2,14 @@
 
 import gc
 import importlib
+import json
 import math
 import os
 import random
 import subprocess
 import uuid
 from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
 from typing import Any, cast
 
 import pytest
@@ -34,6 +36,16 @@ from memory.backends import get_backend
 from memory.backends.calling import started
 from memory.sources import recall
 from tests.chat_server import ChatServer, chat_server
+from tests.cloud_servers import (
+    ACCESS_KEY,
+    PROJECT,
+    REGION,
+    SECRET,
+    BedrockServer,
+    VertexServer,
+    forget_sessions,
+    service_account,
+)
 from tests.conversations.connections import LOOPBACK
 from tests.conversations.factories import make_user
 from tests.emptying import empty
@@ -253,6 +265,35 @@ def chat_model(chat_server: ChatServer, settings: Settings, monkeypatch: pytest.
     settings.OPENAI_BASE_URL = chat_server.base_url
     settings.OPENBOOK_OPENAI_SERVER = "openai"
     return chat_server
+
+
+@pytest.fixture
+def bedrock(_sdk: None, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[BedrockServer]:
+    """A local Bedrock, asked with the access key that this machine has in its environment."""
+    access = {"AWS_ACCESS_KEY_ID": ACCESS_KEY, "AWS_SECRET_ACCESS_KEY": SECRET, "AWS_EC2_METADATA_DISABLED": "true"}
+    for name, value in access.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr("conversations.providers.http_provider.BACKOFF_SECONDS", (0.01, 0.01))
+    with BedrockServer() as server:
+        settings.OPENBOOK_PROVIDER, settings.AWS_REGION = "bedrock", REGION
+        settings.ANTHROPIC_BEDROCK_BASE_URL = server.url
+        forget_sessions()
+        yield server
+        forget_sessions()
+
+
+@pytest.fixture
+def vertex(_sdk: None, settings: Settings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[VertexServer]:
+    """A local Vertex, asked with a token that a service account's file is worth."""
+    monkeypatch.setattr("conversations.providers.http_provider.BACKOFF_SECONDS", (0.01, 0.01))
+    with VertexServer() as server:
+        account = tmp_path / "account.json"
+        account.write_text(json.dumps(service_account(f"{server.url}/token")))
+        monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", str(account))
+        settings.OPENBOOK_PROVIDER, settings.CLOUD_ML_REGION = "vertex", REGION
+        settings.ANTHROPIC_VERTEX_PROJECT_ID = PROJECT
+        settings.ANTHROPIC_VERTEX_BASE_URL = f"{server.url}/v1"
+        yield server
 
 
 @pytest.fixture

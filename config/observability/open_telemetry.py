@@ -37,7 +37,12 @@ from conversations.tools import registered
 
 Values = Mapping[str, AttributeValue]
 
-PROVIDERS = {"offline": "openbook.offline", "claude_cli": "anthropic"}
+PROVIDERS = {
+    "offline": "openbook.offline",
+    "claude_cli": "anthropic",
+    "bedrock": "aws.bedrock",
+    "vertex": "gcp.vertex_ai",
+}
 """The conventions' names of providers, where they are not ours."""
 SECONDS = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92]
 REPLY_SECONDS = [0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 12.8, 25.6, 51.2, 102.4, 204.8, 409.6]

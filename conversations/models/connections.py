@@ -3,7 +3,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
-from django.core.validators import MaxValueValidator, MinValueValidator
+from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
 from django.db import models
 from django.db.models import Q
 
@@ -18,9 +18,10 @@ class Kind(models.TextChoices):
 
     ANTHROPIC = "anthropic", "Anthropic's Messages API"
     OPENAI = "openai", "OpenAI's Chat Completions, as most servers speak them"
+    BEDROCK = "bedrock", "Claude by Amazon Bedrock"
 
 
-RESERVED = ("anthropic", "claude_cli", "local", "offline", "openai")
+RESERVED = ("anthropic", "bedrock", "claude_cli", "local", "offline", "openai", "vertex")
 """The names of the providers that the environment configures."""
 
 
@@ -47,6 +48,12 @@ class Connection(models.Model):
     base_url = models.CharField("address", max_length=300, blank=True)
     server = models.CharField(
         max_length=40, blank=True, help_text="What it is, where its address does not tell. Empty: told by the address."
+    )
+    region = models.CharField(
+        max_length=40,
+        blank=True,
+        validators=[RegexValidator(r"^[a-z0-9-]*\Z", "Write it as the cloud does, such as eu-central-1.")],
+        help_text="Of a cloud alone: where it is asked, such as eu-central-1.",
     )
     secrets = models.BinaryField(default=b"", editable=False)
     connect_seconds = models.FloatField(

@@ -16,6 +16,8 @@ PROVIDERS = {
     "local": "conversations.providers.local.LocalProvider",
     "claude_cli": "conversations.providers.claude_cli.ClaudeCliProvider",
     "openai": "conversations.providers.openai.OpenAIProvider",
+    "bedrock": "conversations.providers.cloud_providers.BedrockProvider",
+    "vertex": "conversations.providers.cloud_providers.VertexProvider",
     "offline": "conversations.providers.offline.OfflineProvider",
 }
 

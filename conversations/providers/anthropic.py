@@ -8,7 +8,14 @@ from dataclasses import replace
 from typing import Any, cast
 
 import anthropic
-from anthropic import AsyncAnthropic, AsyncStream, DefaultAsyncHttpxClient, Timeout
+from anthropic import (
+    AsyncAnthropic,
+    AsyncAnthropicBedrock,
+    AsyncAnthropicVertex,
+    AsyncStream,
+    DefaultAsyncHttpxClient,
+    Timeout,
+)
 
 from conversations.models.connections import Kind
 from conversations.providers import model_catalog
@@ -27,14 +34,19 @@ DRAIN_SECONDS = 0.5
 FAILURES = (anthropic.AnthropicError, *HTTP_FAILURES)
 """All that a call can raise; the SDK wraps some of it only."""
 TOO_LARGE = re.compile(
-    r"prompt is too long|exceeds? (?:the )?context (?:limit|window)|too many (?:total )?tokens", re.IGNORECASE
+    r"prompt is too long|exceeds? (?:the )?context (?:limit|window)|too many (?:total )?tokens|input is too long",
+    re.IGNORECASE,
 )
 """How the API says it, with the type of any other request that it can't take."""
 SPENT = "enforced_spend_limit_reached"
 
 
-class AnthropicProvider(HttpProvider[AsyncAnthropic]):
+Client = AsyncAnthropic | AsyncAnthropicBedrock | AsyncAnthropicVertex
+
+
+class AnthropicProvider(HttpProvider[Client]):
     failures = FAILURES
+    request_id_header = "request-id"
 
     def __init__(
         self,
@@ -60,9 +72,11 @@ class AnthropicProvider(HttpProvider[AsyncAnthropic]):
             stream = cast("AsyncStream[Any]", await client.messages.create(**payload))
         async with stream:
             reading = MessageAccumulator(calls=ToolCalls(called_ids(payload["messages"])))
-            request_id = stream.response.headers.get("request-id", "")
+            request_id = stream.response.headers.get(self.request_id_header, "")
             # The raw events, because the SDK's own reader takes a stream that was cut off for a whole one.
-            raw_events = cast("AsyncGenerator[Any]", AsyncStream.raw_events(stream.response))
+            raw_events = cast(
+                "AsyncGenerator[Any]", client._make_sse_decoder().aiter_bytes(stream.response.aiter_bytes())
+            )
             async with aclosing(raw_events) as events:
                 while not reading.complete:
                     async with asyncio.timeout(deadline.seconds_left()):
@@ -86,22 +100,10 @@ class AnthropicProvider(HttpProvider[AsyncAnthropic]):
                             pass
             yield reading.finished(request_id)
 
-    def _open_client(self, endpoint: Endpoint) -> AsyncAnthropic:
-        client = AsyncAnthropic(
-            api_key=endpoint.key,
-            base_url=endpoint.base_url or None,
-            default_headers=endpoint.headers,
-            max_retries=0,
-            # Reading is watched by content, as pings defeat a read timeout.
-            timeout=Timeout(None, connect=endpoint.connect_seconds),
-            open_telemetry=False,
-            http_client=DefaultAsyncHttpxClient(**client_options(endpoint)),
-        )
-        if endpoint.networks is not None:
-            client._custom_headers = endpoint.headers  # not those of ANTHROPIC_CUSTOM_HEADERS: they are the operator's
-        return client
+    def _open_client(self, endpoint: Endpoint) -> Client:
+        return with_own_headers(AsyncAnthropic(api_key=endpoint.key, **client_values(endpoint)), endpoint)
 
-    async def _list_models(self, client: AsyncAnthropic) -> object:
+    async def _list_models(self, client: Client) -> object:
         return await client.get("/v1/models", cast_to=object, options={"params": {"limit": 1_000}})
 
     def _headers(self, failure: Exception) -> Mapping[str, str]:
@@ -112,7 +114,7 @@ class AnthropicProvider(HttpProvider[AsyncAnthropic]):
             case anthropic.APIStatusError():
                 return provider_error(
                     code_of(failure),
-                    detail=failure.api_message,
+                    detail=detail_of(failure),
                     secrets=endpoint.secrets,
                     key_name=endpoint.key_name,
                     status=failure.status_code,
@@ -123,10 +125,37 @@ class AnthropicProvider(HttpProvider[AsyncAnthropic]):
         return super()._describe(failure, endpoint)
 
 
+def client_values(endpoint: Endpoint) -> dict[str, Any]:
+    """What each of the SDK's clients is made with, beside its credentials. Raises ``ProviderError``."""
+    return {
+        "base_url": endpoint.base_url or None,
+        "default_headers": endpoint.headers,
+        "max_retries": 0,
+        # Reading is watched by content, as pings defeat a read timeout.
+        "timeout": Timeout(None, connect=endpoint.connect_seconds),
+        "open_telemetry": False,
+        "http_client": DefaultAsyncHttpxClient(**client_options(endpoint)),
+    }
+
+
+def with_own_headers[C: Client](client: C, endpoint: Endpoint) -> C:
+    """A connection's, and not those of ANTHROPIC_CUSTOM_HEADERS: they are the operator's."""
+    if endpoint.networks is not None:
+        client._custom_headers = endpoint.headers
+    return client
+
+
 def code_of(failure: anthropic.APIStatusError) -> str:
-    code = code_for_type(failure.type) or code_for_status(failure.status_code)
+    named = failure.type or failure.response.headers.get("x-amzn-errortype", "").partition(":")[0]
+    code = code_for_type(named) or code_for_status(failure.status_code)
     if code == "rate_limited" and failure.error_code == SPENT:
         return "spending_limit"
-    if code == "invalid_request" and TOO_LARGE.search(failure.api_message or ""):
+    if code == "invalid_request" and TOO_LARGE.search(detail_of(failure)):
         return "request_too_large"
     return code
+
+
+def detail_of(failure: anthropic.APIStatusError) -> str:
+    """The service's own words; Bedrock tells them without an error around them."""
+    message = failure.api_message or (failure.body.get("message") if isinstance(failure.body, dict) else "")
+    return message if isinstance(message, str) else ""

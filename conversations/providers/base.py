@@ -285,6 +285,8 @@ class Provider(ABC):
     """Whether its prompt cache forgets what isn't used for a while."""
     has_one_model = False
     """Whether it answers with its default model, whatever an assistant names."""
+    lists_models = True
+    """Whether it can tell which models it offers."""
     first_token_seconds: float | None = None
     """How long its first sign of life may take; ``None`` is ``OPENBOOK_FIRST_TOKEN_SECONDS``."""
     render = staticmethod(messages_api_payload)

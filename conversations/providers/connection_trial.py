@@ -34,6 +34,9 @@ WORDS = {
 }
 """By the code of the failure; of others the error's own words."""
 NOT_THERE = "It answered, but has no list of models there (404): check the address and the kind."
+LISTS_NOTHING = (
+    "Nothing was asked: this service lists no models. Add one under Models, with this connection as its provider."
+)
 OFFERS_NOTHING = "It answered, but offers no models. Add one under Models, with this connection as its provider."
 
 
@@ -64,7 +67,7 @@ def offered_models(row: Connection) -> list[OfferedModel]:
 def in_words(error: ProviderError, row: Connection) -> str:
     if error.code == "model_not_found" and error.status == 404:
         return error.message if model_catalog.offered(row.slug) else NOT_THERE
-    host = urlsplit(row.base_url or connections.ADDRESSES[row.kind]).netloc
+    host = urlsplit(connections.address_of_row(row)).netloc
     words = WORDS.get(error.code, error.message)
     return words.format(host=host, seconds=row.connect_seconds, wait=SECONDS)
 
@@ -73,7 +76,7 @@ async def _ask(provider: Provider, model: str) -> Trial:
     if not model:
         listed = await provider.models(seconds=SECONDS)
         if not listed:
-            return Trial(is_working=False, words=OFFERS_NOTHING)
+            return Trial(is_working=False, words=OFFERS_NOTHING if provider.lists_models else LISTS_NOTHING)
         model = next((each.id for each in listed if can_chat(each.id)), listed[0].id)
     payload = provider.render(model=model, max_tokens=ANSWER_TOKENS, system=SYSTEM, messages=QUESTION)
     began = time.perf_counter()

@@ -17,6 +17,7 @@ from conversations.models import Connection
 from conversations.models.connections import Kind, Secrets, SecretsOfAnotherPlace
 from conversations.providers import model_catalog
 from conversations.providers.base import Provider, ProviderError
+from conversations.providers.clouds import CLOUDS
 from conversations.providers.endpoints import OPENAI_URL, Endpoint, EndpointReader
 from conversations.runtime.encryption import NotDecryptable
 
@@ -25,10 +26,12 @@ KEEP_SECONDS = 5.0
 CLASSES: dict[str, str] = {
     Kind.ANTHROPIC: "conversations.providers.anthropic.AnthropicProvider",
     Kind.OPENAI: "conversations.providers.openai.OpenAIProvider",
+    Kind.BEDROCK: "conversations.providers.cloud_providers.BedrockProvider",
 }
 """By dotted name, because importing an SDK takes seconds."""
 ADDRESSES: dict[str, str] = {Kind.ANTHROPIC: "https://api.anthropic.com", Kind.OPENAI: OPENAI_URL}
-"""Where a connection without an address leads: the maker's own. Said, or the SDK would take it from the environment."""
+"""Where a connection without an address leads: the maker's own. Said, or the SDK would take it from the environment. Those of
+clouds are found by their region."""
 
 UNREADABLE = (
     "The key of the connection “{label}” can't be read: it was stored with another SECRET_KEY. Whoever runs this Openbook "
@@ -80,8 +83,12 @@ def provider_of(row: Connection, endpoint: EndpointReader | None = None) -> Prov
 def address_of(name: str) -> str:
     """Where models of the provider of this name are asked, of those whose makers have price lists; else empty."""
     if row := find(name):
-        return row.base_url or ADDRESSES[row.kind]
+        return address_of_row(row)
     return settings.OPENAI_BASE_URL or ADDRESSES[Kind.OPENAI] if name == Kind.OPENAI else ""
+
+
+def address_of_row(row: Connection) -> str:
+    return row.base_url or (CLOUDS[row.kind].address_in(row.region) if row.kind in CLOUDS else ADDRESSES[row.kind])
 
 
 def endpoint_of(row: Connection) -> Endpoint:
@@ -94,14 +101,15 @@ def endpoint_of(row: Connection) -> Endpoint:
     except SecretsOfAnotherPlace:
         problem = misconfigured(MOVED, row)
     return Endpoint(
-        base_url=row.base_url or ADDRESSES[row.kind],
+        base_url=address_of_row(row),
         key=secrets.key,
         headers=secrets.headers,
         connect_seconds=row.connect_seconds,
         proxy=row.proxy,
         key_name=f"the key of the connection “{row.label}”",
-        needs_key=row.kind == Kind.ANTHROPIC or not row.base_url,
+        needs_key=row.kind != Kind.OPENAI or not row.base_url,
         server=row.server,
+        region=row.region,
         networks=settings.OPENBOOK_INNER_NETWORKS,
         problem=problem,
     )

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from django.conf import settings
 
 from conversations.providers.base import ProviderError
+from conversations.providers.clouds import CLOUDS
 from conversations.providers.inner_networks import Network
 
 OPENAI_URL = "https://api.openai.com/v1"
@@ -19,6 +20,7 @@ class Endpoint:
 
     ``base_url`` is empty for the SDK's own default, ``proxy`` for none. ``connect_seconds`` is for the connection alone:
     how long an answer may take is watched by what it says. ``key_name`` is what whoever runs this Openbook knows the key by.
+    ``region`` and ``project`` are places of a cloud.
     ``server`` names a row of ``dialects.toml`` where the address doesn't tell what kind of server it is.
     ``networks`` are the inner networks that it may lead into; ``None`` for any, as the operator's own settings may.
     ``problem`` is why it can't be used, where something is known.
@@ -32,6 +34,8 @@ class Endpoint:
     key_name: str = "the API key"
     needs_key: bool = True
     server: str = ""
+    region: str = ""
+    project: str = ""
     networks: tuple[Network, ...] | None = None
     problem: ProviderError | None = None
 
@@ -39,12 +43,14 @@ class Endpoint:
     def cache_key(self) -> tuple[str, ...]:
         """Equal where one client serves both."""
         headers = (part for header in sorted(self.headers.items()) for part in header)
-        return (self.base_url, self.key, str(self.connect_seconds), self.proxy, str(self.networks), *headers)
+        place = (self.base_url, self.region, self.project, self.proxy, str(self.networks))
+        return (*place, self.key, str(self.connect_seconds), *headers)
 
     @property
     def secrets(self) -> tuple[str, ...]:
         """What must stand in no message, also where the service repeats it."""
-        values = (value for value in self.headers.values() if len(value) >= LEAST_SECRET_CHARS)
+        parts = (self.key, *self.key.split(":")) if ":" in self.key else (self.key,)  # id and secret of an access key
+        values = (value for value in (*parts[1:], *self.headers.values()) if len(value) >= LEAST_SECRET_CHARS)
         return tuple(filter(None, (self.key, *values)))
 
 
@@ -54,6 +60,27 @@ EndpointReader = Callable[[], Endpoint]
 
 def anthropic_from_settings() -> Endpoint:
     return Endpoint(base_url=settings.ANTHROPIC_BASE_URL, key=settings.ANTHROPIC_API_KEY, key_name="ANTHROPIC_API_KEY")
+
+
+def bedrock_from_settings() -> Endpoint:
+    """Without a key it is asked with what the machine has."""
+    return Endpoint(
+        base_url=settings.ANTHROPIC_BEDROCK_BASE_URL or CLOUDS["bedrock"].address_in(settings.AWS_REGION),
+        key=settings.AWS_BEARER_TOKEN_BEDROCK,
+        key_name="the credentials for Amazon Bedrock",
+        needs_key=False,
+        region=settings.AWS_REGION,
+    )
+
+
+def vertex_from_settings() -> Endpoint:
+    return Endpoint(
+        base_url=settings.ANTHROPIC_VERTEX_BASE_URL or CLOUDS["vertex"].address_in(settings.CLOUD_ML_REGION),
+        key_name="the Application Default Credentials for Google Vertex AI",
+        needs_key=False,
+        region=settings.CLOUD_ML_REGION,
+        project=settings.ANTHROPIC_VERTEX_PROJECT_ID,
+    )
 
 
 def openai_from_settings() -> Endpoint:

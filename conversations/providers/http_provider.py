@@ -44,7 +44,11 @@ class HttpProvider[C: Client](Provider):
         )
 
     def obstacle(self) -> ProviderError | None:
-        return obstacle_of(self._endpoint())
+        return self.obstacle_at(self._endpoint())
+
+    def obstacle_at(self, endpoint: Endpoint) -> ProviderError | None:
+        """What keeps it from being asked there, as far as that can be told without asking."""
+        return obstacle_of(endpoint)
 
     def wait(self) -> float:
         return self.breaker.wait()
@@ -123,7 +127,7 @@ class HttpProvider[C: Client](Provider):
 
     async def _client(self, endpoint: Endpoint) -> C:
         """The client of the running event loop, made at first use: its connections belong to one loop."""
-        if obstacle := obstacle_of(endpoint):
+        if obstacle := self.obstacle_at(endpoint):
             raise obstacle
         pool = self._clients.setdefault(asyncio.get_running_loop(), {})
         if endpoint.cache_key not in pool:

@@ -106,8 +106,7 @@ def calls(schema: Schema) -> Iterator[EndpointDoc]:
 
 
 def _call(method: str, path: str, operation: Schema, shapes: Schema) -> EndpointDoc:
-    bodies = operation.get("requestBody", {}).get("content", {})
-    body = (bodies.get("application/json") or bodies.get("multipart/form-data") or {}).get("schema", {})
+    body = operation.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema", {})
     security = operation.get("security", [{}])
     return EndpointDoc(
         method=method.upper(),

@@ -9,7 +9,7 @@ from django.core.exceptions import ValidationError
 from conversations.models.connections import Kind
 from conversations.providers.inner_networks import is_allowed, written_address
 
-HELP = "Begins with https:// (or http://). Empty: the maker's own, {}."
+HELP = "Begins with https:// (or http://). Empty: the maker's own, {}, or that of the region."
 PROXY_HELP = "Such as http://proxy.example:3128. Empty: the one that the environment names, where it names one."
 INNER = (
     "This address is in an inner network. Whoever runs this Openbook can open it by OPENBOOK_INNER_NETWORKS, for example "

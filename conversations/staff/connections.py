@@ -21,6 +21,7 @@ from django.views.decorators.http import require_POST
 from conversations.models import Assistant, Connection, ContextSnapshot, Model
 from conversations.models.connections import Kind, Secrets, SecretsOfAnotherPlace
 from conversations.providers import ProviderError, connection_trial, connections, model_catalog, usable_key
+from conversations.providers.clouds import CLOUDS
 from conversations.providers.dialects import DIALECTS
 from conversations.providers.model_listing import OfferedModel
 from conversations.runtime.encryption import NotDecryptable
@@ -45,7 +46,8 @@ class ConnectionForm(ModelForm):
         required=False,
         max_length=500,
         widget=forms.PasswordInput(attrs={"autocomplete": "new-password", "class": "vTextField"}),
-        help_text="Stored encrypted, and never shown again. It is sent to the address above alone.",
+        help_text="Stored encrypted, and never shown again. It is sent to the address above alone. Of Amazon: an API key of "
+        "Bedrock’s, or an access key as <code>ID:SECRET</code>.",
     )
     forget_key = forms.BooleanField(required=False, label="Forget the key")
     headers = forms.CharField(
@@ -61,7 +63,18 @@ class ConnectionForm(ModelForm):
 
     class Meta:
         model = Connection
-        fields = ["label", "slug", "kind", "server", "base_url", "connect_seconds", "proxy", "is_active", "order"]
+        fields = [
+            "label",
+            "slug",
+            "kind",
+            "server",
+            "region",
+            "base_url",
+            "connect_seconds",
+            "proxy",
+            "is_active",
+            "order",
+        ]
         widgets = dict.fromkeys(
             ("base_url", "proxy"), forms.TextInput(attrs={"class": "vTextField", "inputmode": "url"})
         )
@@ -78,7 +91,7 @@ class ConnectionForm(ModelForm):
                 choices=[("", "told by its address"), *((name, name) for name in DIALECTS)],
                 help_text="Which of the servers that speak Chat Completions in ways of their own.",
             )
-        addresses = ", ".join(connections.ADDRESSES[kind] for kind in connections.CLASSES)
+        addresses = ", ".join(connections.ADDRESSES.values())
         for name, text in {
             "base_url": connection_addresses.HELP.format(addresses),
             "proxy": connection_addresses.PROXY_HELP,
@@ -122,6 +135,9 @@ class ConnectionForm(ModelForm):
 
     def clean(self) -> dict[str, Any] | None:
         values = super().clean() or self.cleaned_data
+        kind = values.get("kind") or self.instance.kind
+        if kind in CLOUDS and "region" in self.fields and not values.get("region") and "region" not in self.errors:
+            self.add_error("region", f"{CLOUDS[kind].name} is asked in a region: write it, such as eu-central-1.")
         if not self.errors and self.instance.pk:
             before = Connection.objects.get(pk=self.instance.pk).place
             place = Connection(base_url=values["base_url"], proxy=values["proxy"]).place
@@ -171,7 +187,18 @@ class ConnectionAdmin(PageAdmin[Connection]):
         (None, {"fields": ["label", "slug", "kind", "server", ("is_active", "order")]}),
         (
             "Where it is reached",
-            {"fields": ["base_url", "key", "forget_key", "headers", "forget_headers", "connect_seconds", "proxy"]},
+            {
+                "fields": [
+                    "region",
+                    "base_url",
+                    "key",
+                    "forget_key",
+                    "headers",
+                    "forget_headers",
+                    "connect_seconds",
+                    "proxy",
+                ]
+            },
         ),
     ]
 
@@ -186,14 +213,20 @@ class ConnectionAdmin(PageAdmin[Connection]):
         return ["slug", "kind"] if obj else []
 
     def get_fieldsets(self, request: HttpRequest, obj: Connection | None = None) -> Any:
-        (_, first), (title, reached) = self.fieldsets
+        _, (_, reached) = self.fieldsets
         if obj is None:
             left_out = {f"forget_{name}" for name in SECRET_FIELDS}
         elif self.has_change_permission(request, obj):
             left_out = set()
         else:
             left_out = {*reached["fields"]} - {*ConnectionForm.Meta.fields}
-        return [(None, first), (title, {"fields": [name for name in reached["fields"] if name not in left_out]})]
+        if obj:  # its kind can't change any more
+            left_out |= {"server"} if obj.kind != Kind.OPENAI else set()
+            left_out |= {"region"} if obj.kind not in CLOUDS else set()
+        return [
+            (name, {"fields": [field for field in section["fields"] if field not in left_out]})
+            for name, section in self.fieldsets
+        ]
 
     @method_decorator(sensitive_post_parameters(*SECRET_FIELDS))
     def changeform_view(self, *args: Any, **kwargs: Any) -> HttpResponse:
@@ -204,9 +237,14 @@ class ConnectionAdmin(PageAdmin[Connection]):
 
     def save_model(self, request: HttpRequest, obj: Connection, form: ConnectionForm, change: bool) -> None:
         obj.set_secrets(form.secrets())
-        if {"base_url", "proxy", "connect_seconds", *SECRET_FIELDS, *(f"forget_{name}" for name in SECRET_FIELDS)} & {
-            *form.changed_data
-        }:
+        if {
+            "base_url",
+            "region",
+            "proxy",
+            "connect_seconds",
+            *SECRET_FIELDS,
+            *(f"forget_{name}" for name in SECRET_FIELDS),
+        } & {*form.changed_data}:
             obj.tested_at, obj.is_working, obj.test_result = None, None, ""
         super().save_model(request, obj, form, change)
         transaction.on_commit(connections.reread)
@@ -224,7 +262,8 @@ class ConnectionAdmin(PageAdmin[Connection]):
         """To its page, where it can be tested."""
         if "_addanother" in request.POST or "_popup" in request.POST:
             return super().response_add(request, obj, post_url_continue)
-        self.message_user(request, f"The connection “{obj}” was added. Test it, and see its models.", messages.SUCCESS)
+        then = "Add its models under Models, then test it." if obj.kind in CLOUDS else "Test it, and see its models."
+        self.message_user(request, f"The connection “{obj}” was added. {then}", messages.SUCCESS)
         return HttpResponseRedirect(display.change_url(Connection, obj.pk))
 
     def render_change_form(self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any) -> Any:
@@ -237,6 +276,7 @@ class ConnectionAdmin(PageAdmin[Connection]):
                 "assistants": assistants_of(row),
             }
             context["may_test"] = self.has_change_permission(request, row)
+            context["lists_models"] = row.kind not in CLOUDS
         return super().render_change_form(request, context, *args, **kwargs)
 
     def get_urls(self) -> list[URLPattern]:

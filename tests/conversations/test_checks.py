@@ -16,6 +16,9 @@ KEY = "sk-local"
     [
         ({"OPENBOOK_PROVIDER": "offline", "ANTHROPIC_API_KEY": ""}, []),
         ({"OPENBOOK_PROVIDER": "anthropic", "ANTHROPIC_API_KEY": KEY, "ANTHROPIC_BASE_URL": ""}, []),
+        ({"OPENBOOK_PROVIDER": "bedrock"}, ["openbook.E009"]),
+        ({"OPENBOOK_PROVIDER": "bedrock", "AWS_REGION": "eu-central-1"}, []),
+        ({"OPENBOOK_PROVIDER": "vertex", "CLOUD_ML_REGION": "global"}, ["openbook.E009"]),
         ({"OPENBOOK_PROVIDER": "two words"}, ["openbook.E001"]),
         ({"OPENBOOK_PROVIDER": "not-made-yet"}, ["openbook.W004"]),
         ({"OPENBOOK_PROVIDER": "claude_cli", "OPENBOOK_CLAUDE_CLI": "no-such-program"}, ["openbook.E005"]),

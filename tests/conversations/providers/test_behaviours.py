@@ -186,6 +186,19 @@ class Local(Anthropic):
         self.server.api_key = engine.enter_context(engine_played_by(self.server.url, folder))
 
 
+class Bedrock(Anthropic):
+    provider = fixture = "bedrock"
+
+    def prepare(self, behaviour: str) -> None:
+        self.server = self.request.getfixturevalue(self.fixture)
+        self.server.claude.verbatim = True
+        self.server.script(*self.answers[behaviour])
+
+
+class Vertex(Bedrock):
+    provider = fixture = "vertex"
+
+
 def call(id: str = "call_1", written: Mapping[str, Any] | str = DRAFT) -> chat.Call:
     return chat.Call(name="save_artifact", arguments=dict(written) if isinstance(written, Mapping) else written, id=id)
 
@@ -311,7 +324,15 @@ class Offline(Column):
         return replace(super().seen(outcome), said=said, calls=calls)
 
 
-COLUMNS: Sequence[Callable[[pytest.FixtureRequest], Column]] = (Anthropic, OpenAICompatible, Local, ClaudeCli, Offline)
+COLUMNS: Sequence[Callable[[pytest.FixtureRequest], Column]] = (
+    Anthropic,
+    OpenAICompatible,
+    Local,
+    Bedrock,
+    Vertex,
+    ClaudeCli,
+    Offline,
+)
 
 
 async def ask(provider: Provider, question: str) -> tuple[Outcome, list[float]]:

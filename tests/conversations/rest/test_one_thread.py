@@ -123,6 +123,24 @@ class Local(Anthropic):
         model_catalog.reread()
 
 
+class Bedrock(Anthropic):
+    """Its client moves the model into the path; the server puts it back."""
+
+    provider = fixture = "bedrock"
+
+    def listen(self) -> None:
+        self.server = self.request.getfixturevalue(self.fixture)
+        self.settings.OPENBOOK_MODEL = "claude-haiku-5-5"
+
+    def received(self, recorded: Payload) -> Payload:
+        body: Payload = self.server.requests[-1].body
+        return body
+
+
+class Vertex(Bedrock):
+    provider = fixture = "vertex"
+
+
 class ClaudeCli(Anthropic):
     """The program adds words of its own, so what is proven is what it was told."""
 
@@ -174,6 +192,8 @@ class ChatCompletions(Way):
 WAYS: Mapping[str, Callable[[pytest.FixtureRequest], Way]] = {
     "anthropic": Anthropic,
     "local": Local,
+    "bedrock": Bedrock,
+    "vertex": Vertex,
     "claude_cli": ClaudeCli,
     "offline": Offline,
     **{kind: partial(ChatCompletions, kind=kind) for kind in KINDS},

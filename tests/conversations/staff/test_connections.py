@@ -57,6 +57,20 @@ def test_staff_add_a_connection_and_its_key_is_kept(staff: StaffReader) -> None:
     )
 
 
+def test_a_cloud_is_asked_in_a_region(staff: StaffReader) -> None:
+    errors = submit(staff, kind="bedrock", key=CANARY)
+    assert errors == {
+        "region": ["Amazon Bedrock is asked in a region: write it, such as eu-central-1."],
+        "key": ["Enter it once more: what was typed is not sent back with this page."],
+    }
+    assert set(submit(staff, kind="bedrock", region="eu.elsewhere.example/", key=CANARY)) == {"region", "key"}
+    assert submit(staff, kind="bedrock", region="eu-central-1", key=CANARY) == {}
+    assert endpoint_of(stored()).base_url == "https://bedrock-runtime.eu-central-1.amazonaws.com"
+    page = staff.get(page_url("connection", stored().pk)).text
+    assert ("See its models" in page, "add one" in page, CANARY in page) == (False, True, False)
+    assert submit(staff, stored(), region="us-east-1") == {}, "the key is Amazon's in each of its regions"
+
+
 def test_a_key_is_kept_replaced_and_forgotten(staff: StaffReader) -> None:
     row = make_connection("https://models.example")
     assert submit(staff, row, label="Other") == {}
