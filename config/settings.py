@@ -148,6 +148,21 @@ CHANNEL_LAYERS: dict[str, Any] = {
     else {"BACKEND": "channels.layers.InMemoryChannelLayer"}
 }
 
+# What people upload. It lies under random names; the folder is for its owner alone.
+OPENBOOK_FILES_DIR = Path(env("OPENBOOK_FILES_DIR") or LOCAL_DIR / "files").absolute()
+STORAGES: dict[str, Any] = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
+    "files": {
+        "BACKEND": "django.core.files.storage.FileSystemStorage",
+        "OPTIONS": {
+            "location": OPENBOOK_FILES_DIR / "kept",
+            "file_permissions_mode": 0o600,
+            "directory_permissions_mode": 0o700,
+        },
+    },
+}
+
 # What can stand in a request beside its turns, in the order in which it is sent: a file each.
 CONTEXT_SOURCES = [
     "memory.sources.facts.FactSource",
@@ -228,14 +243,18 @@ OPENBOOK_MAX_ARTIFACT_CHARS = int(env("OPENBOOK_MAX_ARTIFACT_CHARS", "500000"))
 # Whether a person may choose to run the scripts of a generated page, which no browser shuts in completely
 OPENBOOK_RUN_SCRIPTS = env_switch("OPENBOOK_RUN_SCRIPTS", default=True)
 OPENBOOK_MAX_IMPORT_MB = int(env("OPENBOOK_MAX_IMPORT_MB", "512"))
+OPENBOOK_MAX_FILE_MB = int(env("OPENBOOK_MAX_FILE_MB", "256"))
 # Of all bodies that a process has taken in and not answered yet
-OPENBOOK_MAX_UPLOADS_MB = max(OPENBOOK_MAX_IMPORT_MB, int(env("OPENBOOK_MAX_UPLOADS_MB", "2048")))
+OPENBOOK_MAX_UPLOADS_MB = max(
+    OPENBOOK_MAX_IMPORT_MB, OPENBOOK_MAX_FILE_MB + 1, int(env("OPENBOOK_MAX_UPLOADS_MB", "2048"))
+)
 OPENBOOK_EXPORT_SECONDS = float(env("OPENBOOK_EXPORT_SECONDS", "60"))
 OPENBOOK_TOKEN_DAYS = int(env("OPENBOOK_TOKEN_DAYS", "90"))
 # For each user; 0 is no limit. Staff can set others for one user.
 OPENBOOK_LIMIT_REQUESTS_MINUTE = int(env("OPENBOOK_LIMIT_REQUESTS_MINUTE", "600"))
 OPENBOOK_LIMIT_RUNNING_REPLIES = int(env("OPENBOOK_LIMIT_RUNNING_REPLIES", "8"))
 OPENBOOK_LIMIT_TOKENS_DAY = int(env("OPENBOOK_LIMIT_TOKENS_DAY", "0"))
+OPENBOOK_LIMIT_FILES_MB = int(env("OPENBOOK_LIMIT_FILES_MB", "2048"))
 # From one address; 0 is no limit.
 OPENBOOK_LIMIT_SIGNUPS_HOUR = int(env("OPENBOOK_LIMIT_SIGNUPS_HOUR", "120"))
 # A body is kept in memory while its request lasts, unless it is larger than this.
@@ -383,7 +402,7 @@ TASKS = {"default": {"BACKEND": "django_tasks_db.DatabaseBackend", "QUEUES": []}
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
         "conversations.rest.authentication.TokenAuthentication",
-        "rest_framework.authentication.SessionAuthentication",
+        "conversations.rest.authentication.HeaderSession",
     ],
     "DEFAULT_PERMISSION_CLASSES": [
         "rest_framework.permissions.IsAuthenticated",

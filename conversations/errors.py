@@ -58,6 +58,34 @@ class ImportTooLarge(OpenbookError):
     code, status = "import_too_large", 413
 
 
+class InvalidUpload(OpenbookError):
+    """The form holds no file, or more than one."""
+
+    code = "invalid_upload"
+
+
+class FileTooLarge(OpenbookError):
+    """``details["limit"]`` in bytes."""
+
+    code, status = "file_too_large", 413
+
+
+class FilesFull(OpenbookError):
+    """``details`` holds ``limit``, what the user's files may take together, and ``used``, both in bytes."""
+
+    code, status = "files_full", 413
+
+
+class FileRefused(OpenbookError):
+    """What it is can't be read. The code is that of the problem, such as ``unknown_type``."""
+
+    code = "unknown_type"
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
 class NotFound(OpenbookError):
     """Unknown, or another user's: the two can't be told apart from outside."""
 
@@ -98,6 +126,23 @@ class PresetNotFound(NotFound):
 class TokenNotFound(NotFound):
     code = "token_not_found"
     message = "There is no such token, or it isn't yours, or it is revoked already. Check the id."
+
+
+class FileNotFound(NotFound):
+    code = "file_not_found"
+    message = (
+        "There is no such file, or it isn't yours. Check the id; a file that no message was sent with goes after a day."
+    )
+
+
+class PartNotFound(NotFound):
+    code = "part_not_found"
+    message = "The file has no such part. Its parts count from 1, and come one by one while it is read."
+
+
+class PictureNotFound(NotFound):
+    code = "picture_not_found"
+    message = "The part has no picture: its text says all that it holds."
 
 
 class ArtifactNotFound(NotFound):

@@ -1,9 +1,12 @@
-"""Who is to be consolidated now, and tasks for it: at most one for a user. Any number of workers may sweep at the same time."""
+"""Who is to be consolidated now, and tasks for it: at most one for a user. What else is due. Any number of workers may sweep at
+the same time.
+"""
 
 import logging
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Any
+from uuid import UUID
 
 from django.db import connection, transaction
 from django.db.models import Q, QuerySet
@@ -11,9 +14,10 @@ from django.tasks import Task, TaskResultStatus
 from django.utils import timezone
 from django_tasks_db.models import DBTaskResult
 
-from conversations.models import AccountDeletion
+from conversations.files import progress
+from conversations.models import AccountDeletion, BytesToRemove
 from conversations.runtime.sql_files import read_statements
-from conversations.tasks import delete_accounts, retain
+from conversations.tasks import delete_accounts, read_file, remove_bytes, retain
 from memory.backends import get_backend
 from memory.backends.mirroring import mirror_due
 from memory.consolidation import consolidation_state
@@ -26,7 +30,7 @@ SWEEPING, WORKING = 0x73776565, 0x776F726B  # "swee", "work": PostgreSQL's advis
 IDLE = timedelta(minutes=10)
 LONGEST_SESSION = timedelta(days=1)
 RECENTLY = timedelta(hours=1)
-RETAIN_EVERY, MIRROR_EVERY = timedelta(minutes=10), timedelta(seconds=10)
+RETAIN_EVERY, MIRROR_EVERY, REMOVE_EVERY = timedelta(minutes=10), timedelta(seconds=10), timedelta(seconds=10)
 REST = timedelta(minutes=1)
 MOST_AT_ONCE = 100
 MOST_WORKERS = 3
@@ -48,6 +52,10 @@ def sweep(*, at: datetime | None = None, since: datetime | None = None) -> int:
         users = _due(now, since or now - RECENTLY - IDLE)
         for user_id in users:
             consolidate_user.enqueue(user_id)
+        for file_id in _unread():
+            read_file.enqueue(file_id)
+        if BytesToRemove.objects.filter(due_at__lte=now).exists() and _is_time(remove_bytes, now - REMOVE_EVERY):
+            remove_bytes.enqueue()
         if _is_time(retain, now - RETAIN_EVERY):
             retain.enqueue()
         if AccountDeletion.objects.filter(due_at__lte=now).exists() and _is_time(delete_accounts, now - REST):
@@ -86,6 +94,15 @@ def _put_back(now: datetime) -> None:
         log.warning("a worker ended in the middle of a task", extra={"task": path, "status": status})
         if status == TaskResultStatus.FAILED and path == consolidate_user.module_path:
             consolidation_state.record_failure(int(argument), f"{MOST_WORKERS} workers ended in the middle of it")
+        if status == TaskResultStatus.FAILED and path == read_file.module_path:
+            progress.give_up(UUID(argument))
+
+
+def _unread() -> list[str]:
+    """Ids of files that wait for being read without a task: its worker was told to end."""
+    with connection.cursor() as cursor:
+        cursor.execute(SQL["unread"], {"task": read_file.module_path, "most": MOST_AT_ONCE})
+        return [str(file_id) for (file_id,) in cursor.fetchall()]
 
 
 def _due(now: datetime, since: datetime) -> list[int]:

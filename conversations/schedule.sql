@@ -34,6 +34,15 @@ WHERE coalesce(preferences.remembers, true)
   AND NOT EXISTS (SELECT FROM conversations_accountdeletion WHERE user_id = candidate.user_id)
 ORDER BY newest.updated_at LIMIT %(most)s
 
+-- name: unread
+-- A task is enqueued with its file, and the file's state changes before its task ends: those without one were left in the middle.
+SELECT id FROM conversations_file AS file
+WHERE state = 'reading' AND NOT EXISTS (
+    SELECT FROM django_tasks_database_dbtaskresult
+    WHERE status IN ('READY', 'RUNNING') AND task_path = %(task)s AND args_kwargs -> 'args' ->> 0 = file.id::text
+)
+LIMIT %(most)s
+
 -- name: put_back
 -- Each worker holds the lock of its name for as long as it lives. A task whose worker ended again and again may be why it did.
 UPDATE django_tasks_database_dbtaskresult AS task

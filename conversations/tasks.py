@@ -3,6 +3,7 @@
 A task that is stopped or killed in the middle has stored a part of its work; the rest is found again by the rows.
 """
 
+import uuid
 from collections.abc import Callable
 from functools import wraps
 
@@ -12,10 +13,14 @@ from django.tasks import task
 from django.utils import timezone
 
 from conversations.accounts import lifecycle, mailing
+from conversations.files import progress, storage
 from conversations.providers.errors import place_of
 from conversations.runtime import interruption, telemetry
 from conversations.runtime.request_ids import request_scope
 from conversations.upkeep import hourly_figures, key_renewal, retention
+
+FILES = "files"
+"""The queue of what people wait for: it has a worker of its own beside each server."""
 
 
 class TaskFailed(Exception):
@@ -50,6 +55,19 @@ def retain() -> None:
 @unattended
 def delete_accounts() -> None:
     lifecycle.delete_due(timezone.now())
+
+
+@task(queue_name=FILES)
+@unattended
+def read_file(file_id: str) -> None:
+    progress.read_file(uuid.UUID(file_id))
+
+
+@task()
+@unattended
+def remove_bytes() -> None:
+    while not interruption.is_requested() and storage.remove_due(timezone.now()):
+        pass
 
 
 @task()

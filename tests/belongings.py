@@ -16,7 +16,7 @@ from memory.models import Consolidation
 from memory.tasks import consolidate_user
 from tests.artifacts.factories import make_artifact
 from tests.conversations.connections import make_connection
-from tests.conversations.factories import make_reply, make_snapshot, make_thread
+from tests.conversations.factories import make_file, make_reply, make_snapshot, make_thread
 from tests.memory.factories import make_daily_summary, make_memory, make_thread_summary, make_topic
 
 NEEDLE = "Xylophonist"
@@ -46,6 +46,10 @@ def belongings(person: User) -> Row:
         diagnostics={"x": NEEDLE},
     )
     issue(user=person, name="script")
+    file = make_file(
+        person, NEEDLE.encode(), name=NEEDLE, title=NEEDLE, parts=[NEEDLE], picture=NEEDLE.encode(), error=error
+    )
+    file.parts.update(label=NEEDLE, heading=NEEDLE)
     blocks = [{"type": "text", "text": NEEDLE}, {"type": "tool_use", "id": "1", "name": "x", "input": {"q": NEEDLE}}]
     count = {"token_count": 1, "token_total": 99, "position": 4, "depth": 4, "parent": thread.messages.get(position=3)}
     message = Message.objects.create(
@@ -77,6 +81,7 @@ def belongings(person: User) -> Row:
         type(part): part.pk,
         apps.get_model("memory", "DailySummary"): make_daily_summary(person, "2026-11-20", parts=[part.pk], **told).pk,
         apps.get_model("memory", "Topic"): make_topic(person, NEEDLE, thread=thread, sources=[turn.id]).pk,
+        type(file): file.pk,
         Consolidation: Consolidation.objects.create(user=person).pk,
         User: person.pk,
         Group: Group.objects.get(name="Support").pk,

@@ -10,6 +10,7 @@ import uuid
 from collections.abc import Generator, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from urllib.parse import urlsplit, urlunsplit
 
 import psycopg
@@ -31,9 +32,11 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> Generator[None
     for name in filter(FOREIGN.fullmatch, list(os.environ)):
         del os.environ[name]
     os.environ["OPENBOOK_PROVIDER"] = "offline"  # whatever is installed here
+    stack = ExitStack()
+    early_config.add_cleanup(stack.close)
+    files = stack.enter_context(TemporaryDirectory(prefix="openbook-files-", ignore_cleanup_errors=True))
+    os.environ["OPENBOOK_FILES_DIR"] = files
     if SERVER not in os.environ:
-        stack = ExitStack()
-        early_config.add_cleanup(stack.close)
         os.environ[SERVER] = stack.enter_context(postgres())  # the processes of a run share it
         stack.callback(os.environ.pop, SERVER)
     os.environ["DATABASE_URL"] = os.environ[SERVER]

@@ -20,7 +20,7 @@ from pytest_django import Settings
 
 from artifacts.models import Artifact, ArtifactVersion
 from conversations.accounts import groups, tokens
-from conversations.models import ContextSnapshot, Message, Reply, Scope, Thread
+from conversations.models import ContextSnapshot, File, FilePart, Message, Reply, Scope, Thread
 from conversations.runtime.db import in_database
 from memory.models import DailySummary, Memory, ThreadSummary, Topic
 from tests.belongings import NEEDLE, Row, belongings
@@ -52,6 +52,7 @@ ABOUT_ONESELF = (
         "assistants",
         "days",
         "export",
+        "files",
         "import",
         "limits",
         "memories",
@@ -105,7 +106,11 @@ EXPECTED: dict[str, Kind] = {
     ),
 }
 """By route. Whoever adds one says here what it is; ``CALLS`` names the calls about one row, with bodies that they take."""
-ALIASES = {"versions/1/": "versions/<str:number>/", "presets/brd/": "presets/<str:slug>/"}
+ALIASES = {
+    "versions/1/": "versions/<str:number>/",
+    "parts/1/": "parts/<str:number>/",
+    "presets/brd/": "presets/<str:slug>/",
+}
 ROWS: dict[type[Model], str] = {
     Thread: "user",
     Message: "thread__user",
@@ -117,6 +122,8 @@ ROWS: dict[type[Model], str] = {
     ThreadSummary: "thread__user",
     DailySummary: "user",
     Topic: "user",
+    File: "user",
+    FilePart: "file__user",
 }
 
 
@@ -200,7 +207,7 @@ def with_everything(user: User) -> dict[str, Any]:
     memory_of = {name: rows[f"memory_{name}"] for name in ("memory", "topic")}
     own = {name: rows[f"conversations_{name}"] for name in ("thread", "message", "reply")}
     ids = own | memory_of | {"artifact": rows["artifacts_artifact"], "request": rows["conversations_contextsnapshot"]}
-    ids["token"] = rows["conversations_apitoken"]
+    ids |= {"token": rows["conversations_apitoken"], "file": rows["conversations_file"]}
     return (
         {f"{name}_id": value for name, value in ids.items()}
         | {"number": 1, "slug": "companion"}

@@ -96,11 +96,13 @@ Answer = tuple[int, http.client.HTTPMessage, Any]
 
 
 @contextmanager
-def begin_request(url: str, path: str, *headers: str, body: bytes = b"") -> Iterator[socket.socket]:
+def begin_request(
+    url: str, path: str, *headers: str, body: bytes = b"", kind: str = "application/json"
+) -> Iterator[socket.socket]:
     """A request of which no more is sent yet."""
     address = urlsplit(url)
     with closing(socket.create_connection((address.hostname, address.port), timeout=60)) as sent:
-        lines = [f"POST {path} HTTP/1.1", f"Host: {address.netloc}", "Content-Type: application/json", *headers, "", ""]
+        lines = [f"POST {path} HTTP/1.1", f"Host: {address.netloc}", f"Content-Type: {kind}", *headers, "", ""]
         sent.sendall("\r\n".join(lines).encode() + body)
         yield sent
 

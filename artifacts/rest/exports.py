@@ -4,7 +4,6 @@ import asyncio
 from functools import partial
 
 from django.http import HttpResponse, HttpResponseBase
-from django.utils.http import content_disposition_header
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiResponse, extend_schema
 from rest_framework.request import Request
@@ -18,6 +17,7 @@ from conversations.errors import VersionNotFound
 from conversations.import_export.thread_folder import folder_name, zipped
 from conversations.models import Scope
 from conversations.rest import conditional
+from conversations.rest.attachments import attached
 from conversations.rest.base import AsyncAPIView, caller
 from conversations.rest.query_params import Choice, Parameter
 from conversations.rest.streams import StreamedAnswer
@@ -60,7 +60,7 @@ class ArtifactExport(AsyncAPIView):
             made = await asyncio.to_thread(making)
         else:
             made = await long_work.run(caller(request).pk, WorkKind.CONVERSION, making)
-        return conditional.tagged(_attached(HttpResponse(made.body, content_type=made.media_type), made.filename), tag)
+        return conditional.tagged(attached(HttpResponse(made.body, content_type=made.media_type), made.filename), tag)
 
     def _version(self, request: Request, artifact_id: str) -> ArtifactVersion:
         artifact = threads.artifact_of(caller(request), artifact_id)
@@ -81,13 +81,4 @@ class ThreadExport(AsyncAPIView):
         thread = await in_database(threads.get)(caller(request), thread_id)
         work = await long_work.acquire(caller(request).pk, WorkKind.DOWNLOAD)
         response = StreamedAnswer(long_work.download(work, zipped(thread)), content_type="application/zip")
-        return _attached(response, f"{folder_name(thread)}.zip")
-
-
-def _attached[R: HttpResponseBase](response: R, filename: str) -> R:
-    """To be kept, never shown in Openbook's own origin: it may be a page that a model wrote."""
-    response["Content-Disposition"] = content_disposition_header(as_attachment=True, filename=filename) or "attachment"
-    response["Content-Security-Policy"] = "sandbox; default-src 'none'"
-    response["X-Content-Type-Options"] = "nosniff"
-    response["Cache-Control"] = "no-store"
-    return response
+        return attached(response, f"{folder_name(thread)}.zip")

@@ -5,6 +5,7 @@ Daphne takes in a whole body before it calls the application, so for it all of t
 servers the application does it.
 """
 
+import asyncio
 import io
 import json
 from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
@@ -16,6 +17,7 @@ from daphne.server import Server
 from django.conf import settings
 
 from conversations.errors import BadRequest, MessageTooLong, OpenbookError, SignInNeeded, Unavailable, describe
+from conversations.files import uploads as file_uploads
 from conversations.import_export.uploads import too_large
 from conversations.rest import messages_api
 from conversations.rest.errors import message_too_long
@@ -25,6 +27,9 @@ from conversations.runtime.request_ids import request_scope
 
 API = "/api/"
 IMPORT = "/api/v1/import/"
+FILES = "/api/v1/files/"
+FORM_BYTES = 2**16
+"""Of an upload, beside the file."""
 TOKEN = "/api/v1/auth/token/"  # noqa: S105
 """The one call of the API that nobody needs to be signed in for."""
 MESSAGES = "/v1/"
@@ -71,6 +76,8 @@ def limit_of(path: str, headers: Headers) -> int:
         return min(OF_STRANGERS, most)
     if path.startswith(IMPORT):
         return max(settings.OPENBOOK_MAX_IMPORT_MB * 2**20, most)
+    if path == FILES:
+        return max(settings.OPENBOOK_MAX_FILE_MB * 2**20 + FORM_BYTES, most)
     return messages_api.LARGEST_BODY if path.startswith(MESSAGES) else most
 
 
@@ -81,6 +88,8 @@ def body_too_large(path: str, headers: Headers) -> OpenbookError:
         return MessageTooLong(f"Without credentials, a body may have {OF_STRANGERS:,} bytes.", limit=OF_STRANGERS)
     if path.startswith(IMPORT):
         return too_large(limit_of(path, headers))
+    if path == FILES:
+        return file_uploads.too_large()
     return messages_api.too_large() if path.startswith(MESSAGES) else message_too_long()
 
 
@@ -190,6 +199,7 @@ def _from_file(body: IO[bytes], receive: Receive) -> Receive:
             return await receive()
         if not is_begun:
             is_begun = bool(await receive())  # the empty body that Daphne has put in its place
+        await asyncio.sleep(0)  # whoever copies it asks for one piece after the other, and others have their turn
         found = body.read(PIECE)
         if is_read := len(found) < PIECE:
             body.close()
@@ -217,6 +227,10 @@ class BoundedRequest(WebRequest):  # type: ignore[misc]
     content: IO[bytes]
     refused = False
     body: Body | None = None
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        # Twisted would read forms whole into memory, for arguments that nobody asks for.
+        super().__init__(*args, **{**options, "parsePOSTFormSubmission": False})
 
     def gotLength(self, length: int | None) -> None:  # noqa: N802  # Twisted's name
         headers = headers_by_name(

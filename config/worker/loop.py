@@ -1,4 +1,4 @@
-"""A worker: sweeps for what is due and runs one task after the other, until it is told to end."""
+"""A worker: sweeps for what is due and runs one task after the other, of all queues or of one, until it is told to end."""
 
 import logging
 import os
@@ -27,6 +27,7 @@ from conversations.runtime.db import connect
 
 log = logging.getLogger("openbook.worker")
 
+EVERY_QUEUE = "*"
 SWEEP_SECONDS = 3.0
 LOOK_SECONDS = 1.0
 RETRY_SECONDS = 1.0
@@ -43,9 +44,9 @@ class OneTask(Worker):
 
     found = False
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, queue: str = EVERY_QUEUE) -> None:
         super().__init__(
-            queue_names=["*"], excluded_queue_names=[], backend_name="default", worker_id=name,
+            queue_names=[queue], excluded_queue_names=[], backend_name="default", worker_id=name,
             batch=True, max_tasks=1, interval=0, startup_delay=False,
         )  # fmt: skip
 
@@ -59,6 +60,7 @@ class WorkerLife:
     """Of a worker, from one loss of the database to the next. Its name is new, so what it left behind is put back at once."""
 
     connection: psycopg.Connection
+    queue: str = EVERY_QUEUE
     name: str = field(default_factory=lambda: f"{socket.gethostname()[:40]}.{os.getpid()}.{secrets.token_hex(4)}")
     swept_at: float = -SWEEP_SECONDS
     whole_at: float = -WHOLE_SWEEP_SECONDS
@@ -73,25 +75,25 @@ class WorkerLife:
             self.swept_at = now
             if whole and found < schedule.MOST_AT_ONCE:
                 self.whole_at = now
-        worker = OneTask(self.name)
+        worker = OneTask(self.name, self.queue)
         worker.run()
         return worker.found
 
 
 @contextmanager
-def life() -> Iterator[WorkerLife]:
+def life(queue: str = EVERY_QUEUE) -> Iterator[WorkerLife]:
     with connect(f"worker {os.getpid()}") as connection:
-        alive = WorkerLife(connection)
+        alive = WorkerLife(connection, queue)
         connection.execute("SELECT pg_advisory_lock(%s, hashtext(%s))", [schedule.WORKING, alive.name])
         yield alive
 
 
-def work() -> None:
+def work(queue: str = EVERY_QUEUE) -> None:
     """Until a signal asks it to end. Outlives the database."""
     with _signals_wake() as wait:
         while not interruption.is_requested():
             try:
-                with life() as alive:
+                with life(queue) as alive:
                     while not interruption.is_requested():
                         if not alive.step():
                             wait(LOOK_SECONDS)

@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from artifacts.models import Artifact
 from conversations.errors import ReplyInProgress
-from conversations.models import AccountDeletion, ApiToken, ContextSnapshot, Message, Thread
+from conversations.models import AccountDeletion, ApiToken, ContextSnapshot, File, Message, Thread
 from conversations.threads import deletion
 from memory.models import DailySummary, Memory, Topic
 
@@ -75,6 +75,7 @@ def what_goes(user: User) -> dict[str, int]:
         "conversations": threads.count(),
         "messages": Message.objects.filter(thread__in=threads).count(),
         "artifacts": Artifact.objects.filter(thread__in=threads).count(),
+        "files": File.objects.filter(user=user).count(),
         "notes": Memory.objects.filter(user=user).count(),
         "days and topics": DailySummary.objects.filter(user=user).count() + Topic.objects.filter(user=user).count(),
         "records of what a model was given": ContextSnapshot.objects.filter(thread__in=threads).count(),

@@ -18,6 +18,8 @@ MINUTE = 60
 DAY = 86_400
 REQUESTS, RUNNING, TOKENS = "requests_minute", "running_replies", "tokens_day"
 KINDS = (REQUESTS, RUNNING, TOKENS)
+FILES = "files_mb"
+"""Of a user only."""
 USER, TOKEN = "user", "token"
 """Whose limit it is."""
 
@@ -58,6 +60,14 @@ def limits_of(user: User) -> Limits:
     """The user's own where staff set any. Reads the database, unless the row came along with the user."""
     own: UserLimits | None = getattr(user, "limits", None)
     return replace(by_default(), **{kind: most for kind in KINDS if (most := getattr(own, kind, None)) is not None})
+
+
+def files_limit_of(user: User) -> int:
+    """How many bytes the user's files may have together; 0 is no limit. Reads the database, as ``limits_of`` does."""
+    own: UserLimits | None = getattr(user, "limits", None)
+    own_most = own.files_mb if own else None
+    most: int = settings.OPENBOOK_LIMIT_FILES_MB if own_most is None else own_most
+    return most * 2**20
 
 
 def limits_of_token(token: ApiToken) -> Limits:

@@ -2,6 +2,7 @@ from conversations.models.accesses import ContentAccess
 from conversations.models.accounts import AccountDeletion
 from conversations.models.assistants import Assistant, Fallback
 from conversations.models.connections import Connection
+from conversations.models.files import BytesToRemove, File, FilePart
 from conversations.models.groups import GivenRight
 from conversations.models.language_models import Effort, Model, ModelPrice, TokenCount, TokenFactor
 from conversations.models.limits import Allowance, UserLimits
@@ -16,12 +17,15 @@ __all__ = [
     "Allowance",
     "ApiToken",
     "Assistant",
+    "BytesToRemove",
     "Connection",
     "ContentAccess",
     "ContextBlock",
     "ContextSnapshot",
     "Effort",
     "Fallback",
+    "File",
+    "FilePart",
     "GivenRight",
     "Message",
     "Model",

@@ -10,6 +10,7 @@ class UserLimits(models.Model):
     requests_minute = models.PositiveIntegerField(null=True, blank=True, verbose_name="requests a minute")
     running_replies = models.PositiveIntegerField(null=True, blank=True, verbose_name="replies running at once")
     tokens_day = models.PositiveBigIntegerField(null=True, blank=True, verbose_name="tokens a day (UTC)")
+    files_mb = models.PositiveIntegerField(null=True, blank=True, verbose_name="MB of files kept")
 
     class Meta:
         verbose_name = verbose_name_plural = "limits"

@@ -1,8 +1,11 @@
 from typing import Any
 
 from django.contrib.auth.models import User
+from django.http import HttpRequest, QueryDict
+from django.utils.datastructures import MultiValueDict
+from drf_spectacular.authentication import SessionScheme
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
-from rest_framework.authentication import BaseAuthentication, get_authorization_header
+from rest_framework.authentication import BaseAuthentication, SessionAuthentication, get_authorization_header
 from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.permissions import SAFE_METHODS, BasePermission
 from rest_framework.request import Request
@@ -32,6 +35,16 @@ class TokenAuthentication(BaseAuthentication):
         return "Token"
 
 
+class HeaderSession(SessionAuthentication):
+    """A session whose token against forgery is looked for in the headers alone: to look for it in the body would read that,
+    files and all, before anybody knows whether it may come."""
+
+    def enforce_csrf(self, request: HttpRequest | Request) -> None:
+        plain = request._request if isinstance(request, Request) else request
+        plain._post, plain._files = QueryDict(), MultiValueDict()  # type: ignore[attr-defined]
+        super().enforce_csrf(plain)  # type: ignore[arg-type]  # Django's own check, of either
+
+
 class HasScope(BasePermission):
     """That a token is meant for the call. ``view.scopes`` names, by method, what the rule gets wrong: that GET reads and all
     else writes. A session may do everything."""
@@ -47,6 +60,12 @@ def needed(view: Any, method: str) -> Scope | None:
     by_rule = Scope.READ if method in SAFE_METHODS else Scope.WRITE
     own: dict[str, Scope | None] = getattr(view, "scopes", {})
     return own.get("GET" if method == "HEAD" else method, by_rule)
+
+
+class HeaderSessionScheme(SessionScheme):  # type: ignore[no-untyped-call]
+    """Described as any session is."""
+
+    target_class = HeaderSession  # type: ignore[assignment]  # the class or its path
 
 
 class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]

@@ -106,7 +106,8 @@ def calls(schema: Schema) -> Iterator[EndpointDoc]:
 
 
 def _call(method: str, path: str, operation: Schema, shapes: Schema) -> EndpointDoc:
-    body = operation.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema", {})
+    bodies = operation.get("requestBody", {}).get("content", {})
+    body = (bodies.get("application/json") or bodies.get("multipart/form-data") or {}).get("schema", {})
     security = operation.get("security", [{}])
     return EndpointDoc(
         method=method.upper(),

@@ -2,7 +2,7 @@ from django.urls import path, re_path
 from drf_spectacular.views import SpectacularAPIView
 from rest_framework.renderers import JSONRenderer
 
-from conversations.rest import accesses, docs, errors, import_export, tokens, views
+from conversations.rest import accesses, docs, errors, files, import_export, tokens, views
 from conversations.rest.base import OnlyJSON
 from conversations.rest.openapi import MadeOnce
 
@@ -34,6 +34,12 @@ urlpatterns = [
     path("replies/<str:reply_id>/retry/", views.ReplyRetry.as_view()),
     path("replies/<str:reply_id>/continue/", views.ReplyContinue.as_view()),
     path("replies/<str:reply_id>/events/", views.ReplyEvents.as_view()),
+    path("files/", files.FileList.as_view()),
+    path("files/<str:file_id>/", files.FileDetail.as_view()),
+    path("files/<str:file_id>/content/", files.FileContent.as_view()),
+    path("files/<str:file_id>/parts/", files.PartList.as_view()),
+    path("files/<str:file_id>/parts/<str:number>/", files.PartDetail.as_view()),
+    path("files/<str:file_id>/parts/<str:number>/picture/", files.PartPicture.as_view()),
     path("accesses/", accesses.AccessList.as_view()),
     path("import/", import_export.Import.as_view()),
     path("export/", import_export.Export.as_view()),

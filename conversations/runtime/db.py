@@ -15,9 +15,11 @@ from django.db.backends.postgresql.base import DatabaseWrapper
 EXECUTOR = ThreadPoolExecutor(max_workers=8, thread_name_prefix="database")
 
 
-def in_database[**P, R](function: Callable[P, R]) -> Callable[P, Coroutine[Any, Any, R]]:
+def in_database[**P, R](
+    function: Callable[P, R], *, executor: ThreadPoolExecutor = EXECUTOR
+) -> Callable[P, Coroutine[Any, Any, R]]:
     """Run a synchronous database step in a thread of its own; its connection goes back to the pool afterwards."""
-    step: Callable[P, Coroutine[Any, Any, R]] = DatabaseSyncToAsync(function, thread_sensitive=False, executor=EXECUTOR)
+    step: Callable[P, Coroutine[Any, Any, R]] = DatabaseSyncToAsync(function, thread_sensitive=False, executor=executor)
     return step
 
 

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from allauth.account.models import EmailAddress
 from allauth.usersessions.models import UserSession
+from django.conf import settings
 from django.contrib import admin, messages
 from django.contrib.admin import ActionLocation
 from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
@@ -17,7 +18,7 @@ from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
 from conversations.accounts import allowances, mailing
-from conversations.accounts.limits import by_default
+from conversations.accounts.limits import FILES, by_default
 from conversations.models import ApiToken, Thread, UserLimits
 from conversations.runtime.site import site_address
 from conversations.staff import deletion_counts, display
@@ -42,12 +43,12 @@ class LimitsInline(BaseInline):
 
     model = UserLimits
     can_delete = False
-    fields = ["requests_minute", "running_replies", "tokens_day", "used"]
+    fields = ["requests_minute", "running_replies", "tokens_day", "files_mb", "used"]
     readonly_fields = ["used"]
 
     def get_formset(self, request: HttpRequest, obj: User | None = None, **kwargs: Any) -> Any:
         formset = super().get_formset(request, obj, **kwargs)
-        for name, default in asdict(by_default()).items():
+        for name, default in {**asdict(by_default()), FILES: settings.OPENBOOK_LIMIT_FILES_MB}.items():
             if name in formset.form.base_fields:
                 words = f"{default:,}" if default else "no limit"
                 formset.form.base_fields[name].help_text = f"Empty: as in the settings, {words}. 0: no limit."

@@ -1,4 +1,4 @@
-"""What is kept for a while only: events, requests, rows of finished tasks. A small transaction at a time."""
+"""What is kept for a while only: events, requests, files in no message, rows of tasks. A small transaction at a time."""
 
 import uuid
 from collections.abc import Callable, Iterable, Iterator
@@ -11,6 +11,7 @@ from django_tasks_db.models import DBTaskResult
 
 from conversations.accounts import lifecycle
 from conversations.context import snapshots
+from conversations.files import storage, store
 from conversations.models import ContextBlock, ContextSnapshot, Reply, Thread
 from conversations.replies import events
 from conversations.runtime import interruption
@@ -26,6 +27,8 @@ def apply() -> None:
     now = timezone.now()
     _until_done(events.purge)
     _until_done(lambda: delete_tasks(now - TASKS_KEPT))
+    _until_done(lambda: store.delete_orphans(now))
+    storage.remove_scratch()
     lifecycle.clear_sign_ins(now)
     if settings.OPENBOOK_SNAPSHOT_DAYS:
         delete_snapshots(now - timedelta(days=settings.OPENBOOK_SNAPSHOT_DAYS))

@@ -2,18 +2,31 @@
 
 import uuid
 from collections.abc import Sequence
+from hashlib import sha256
 from itertools import accumulate, count
 from typing import Any
 
 from django.contrib.auth.models import User
+from django.db import transaction
 from django.utils import timezone
 
 from conversations.context import snapshots
 from conversations.context.builder import Context, build_context
 from conversations.context.sessions import Session
-from conversations.context.token_estimate import turn_tokens
+from conversations.context.token_estimate import estimate_tokens, turn_tokens
 from conversations.context.windowing import Turn
-from conversations.models import Assistant, ContextBlock, ContextSnapshot, Message, Reply, Thread, text_blocks
+from conversations.files import storage
+from conversations.models import (
+    Assistant,
+    ContextBlock,
+    ContextSnapshot,
+    File,
+    FilePart,
+    Message,
+    Reply,
+    Thread,
+    text_blocks,
+)
 from conversations.providers import Provider
 from conversations.providers.offline import OfflineProvider
 from conversations.runtime.db import read_only
@@ -108,3 +121,35 @@ def record(context: Context, reply: Reply, *, round: int = 1) -> ContextSnapshot
     snapshot = snapshots.of_reply(context, reply, round=round)
     snapshot.save(force_insert=True)
     return snapshot
+
+
+def make_file(
+    user: User, content: bytes = b"words", *, parts: Sequence[str] = (), picture: bytes = b"", **values: Any
+) -> File:
+    """A file whose bytes lie in the storage, with parts of these texts; the first one has the picture."""
+    values = {"name": "notes.txt", "kind": "text", "media_type": "text/plain", "created_at": timezone.now()} | values
+    counts = {"size": len(content), "sha256": sha256(content).digest(), "parts_read": len(parts)}
+    tokens = [estimate_tokens(text) for text in parts]
+    places = [keep_bytes(each) for each in (content, picture) if each]
+    with transaction.atomic():
+        file = File.objects.create(user=user, place=places[0], token_count=sum(tokens), **counts | values)
+        FilePart.objects.bulk_create(
+            FilePart(
+                file=file,
+                number=number,
+                label=f"section {number}",
+                text=text,
+                token_count=tokens[number - 1],
+                picture=places[1] if picture and number == 1 else "",
+            )
+            for number, text in enumerate(parts, 1)
+        )
+        storage.claim(places)
+    return file
+
+
+def keep_bytes(content: bytes) -> str:
+    """Its place in the storage of files."""
+    path = storage.scratch_root() / uuid7().hex
+    path.write_bytes(content)
+    return storage.keep(path)

@@ -18,19 +18,21 @@ from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 from django.db import connection, transaction
+from django.tasks import DEFAULT_TASK_QUEUE_NAME
 
 from config.local_model.supervision import engine_running
 from config.server.daphne import make_server
 from config.server.lifespan import stop_on_signals
-from config.worker.child_process import Child
+from config.worker.child_process import Child, stop_all
 from conversations.runtime.db import close_pool
+from conversations.tasks import FILES
 
 SUPERUSER = "DATABASE_URL names a superuser, who may read the server's files: use a role that owns its database alone."
 LOCK = 0x6F70656E  # "open": PostgreSQL's advisory locks are known by number
 
 
 class Command(BaseCommand):
-    help = "Serve Openbook: migrations, first superuser, then HTTP and WebSocket on one port, and a worker beside it."
+    help = "Serve Openbook: migrations, first superuser, then HTTP and WebSocket on one port, and workers beside it."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--host", default="127.0.0.1")
@@ -65,10 +67,15 @@ class Command(BaseCommand):
             self.stdout.write(f"Openbook is ready: {address} - sign in as {first_superuser()}")
             self.stdout.flush()
             if settings.OPENBOOK_WORKER:
-                worker.start()
+                for worker in workers:
+                    worker.start()
 
-        work = [sys.executable, str(settings.BASE_DIR / "manage.py"), "work", "--attached", "--skip-checks"]
-        worker = Child("the worker", work, apart=not attached)
+        # Nobody who waits for a file waits for notes first.
+        work = [sys.executable, str(settings.BASE_DIR / "manage.py"), "work", "--attached", "--skip-checks", "--queue"]
+        workers = [
+            Child(name, [*work, queue], apart=not attached)
+            for name, queue in (("the worker", DEFAULT_TASK_QUEUE_NAME), ("the worker for files", FILES))
+        ]
         server = make_server(
             application=get_default_application(),
             endpoints=build_endpoint_description_strings(host=host, port=port),
@@ -83,7 +90,7 @@ class Command(BaseCommand):
             with engine_running(apart=not attached):
                 server.run()
         finally:
-            worker.stop()
+            stop_all(workers)
         if not server.listening_addresses:
             raise CommandError(f"Cannot listen on {host} port {port}.")
 

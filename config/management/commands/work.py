@@ -1,14 +1,16 @@
-"""`manage.py work`: do what is to be done beside the replies – consolidation, retention – until a signal ends it."""
+"""`manage.py work`: do what is to be done beside the replies – files, consolidation, retention – until a signal ends it."""
 
 import os
 from argparse import ArgumentParser
 from typing import Any
 
 from django.core.management.base import BaseCommand
+from django.tasks import DEFAULT_TASK_QUEUE_NAME
 
 from config.observability import telemetry
 from config.worker import loop
 from conversations.runtime.db import close_pool
+from conversations.tasks import FILES
 
 NICENESS = 10
 
@@ -21,13 +23,20 @@ class Command(BaseCommand):
             "--attached", action="store_true", help="end when the standard input does, as a child of serve"
         )
 
-    def handle(self, *args: Any, attached: bool, **options: Any) -> None:
+        parser.add_argument(
+            "--queue",
+            choices=[DEFAULT_TASK_QUEUE_NAME, FILES, loop.EVERY_QUEUE],
+            default=loop.EVERY_QUEUE,
+            help=f"take tasks of this queue only: {FILES} reads what people upload (default: all)",
+        )
+
+    def handle(self, *args: Any, attached: bool, queue: str, **options: Any) -> None:
         if attached:
             loop.end_with_standard_input()
             os.nice(NICENESS)  # no reply waits for it
         telemetry.begin()
         try:
-            loop.work()
+            loop.work(queue)
         finally:
             telemetry.end()
             close_pool()

@@ -23,7 +23,7 @@ from conversations.accounts import tokens
 from conversations.replies.journal import journal
 from conversations.rest.openapi import whole_schema
 from tests.artifacts.factories import make_artifact
-from tests.conversations.factories import make_snapshot, make_thread
+from tests.conversations.factories import make_file, make_snapshot, make_thread
 from tests.memory.factories import make_memory, make_topic
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -77,6 +77,7 @@ def things(user: User) -> dict[str, str]:
         "request_id": snapshot.id,
         "token_id": user.api_tokens.get().pk,
         "topic_id": make_topic(user).id,
+        "file_id": make_file(user, parts=["one"], picture=b"\x89PNG").id,
         "slug": "brd",
         "number": 1,
     }

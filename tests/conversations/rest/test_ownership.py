@@ -9,12 +9,12 @@ from django.db.models import Model
 
 from artifacts.models import Artifact, ArtifactVersion
 from conversations.accounts import tokens
-from conversations.models import Assistant, ContextSnapshot, Message, Reply, Thread
+from conversations.models import Assistant, ContextSnapshot, File, FilePart, Message, Reply, Thread
 from conversations.runtime.db import in_database
 from conversations.threads.deletion import allow_deletion
 from memory.models import Memory, Topic
 from tests.artifacts.factories import make_artifact
-from tests.conversations.factories import make_snapshot, make_thread
+from tests.conversations.factories import make_file, make_snapshot, make_thread
 from tests.conversations.rest.client import Api
 from tests.memory.factories import make_memory, make_topic
 
@@ -63,9 +63,16 @@ CALLS = [
     ("POST", "replies/{reply}/retry/", None, "reply_not_found"),
     ("POST", "replies/{reply}/continue/", None, "reply_not_found"),
     ("GET", "replies/{reply}/events/", None, "reply_not_found"),
+    ("GET", "files/{file}/", None, "file_not_found"),
+    ("GET", "files/{file}/content/", None, "file_not_found"),
+    ("GET", "files/{file}/parts/", None, "file_not_found"),
+    ("GET", "files/{file}/parts/1/", None, "file_not_found"),
+    ("GET", "files/{file}/parts/1/picture/", None, "file_not_found"),
+    ("DELETE", "files/{file}/", None, "file_not_found"),
 ]
 TABLES: list[type[Model]] = [Thread, Message, Reply, ContextSnapshot, Artifact, ArtifactVersion, Memory, Topic]
-IDS = ["thread", "request", "reply", "artifact", "message", "memory", "topic", "token"]
+TABLES += [File, FilePart]
+IDS = ["thread", "request", "reply", "artifact", "message", "memory", "topic", "token", "file"]
 NO_IDS = ["nonsense", "0", "-1", "null", "..%2f..", "%00", "0198c0de-0000-7000-8000-00000000000", "ё" * 40]
 
 
@@ -86,6 +93,7 @@ def belongings(user: User) -> dict[str, Any]:
         "memory": make_memory(user, sources=[turn.id]).id,
         "token": spare_token(user),
         "topic": make_topic(user, thread=thread, sources=[turn.id]).id,
+        "file": make_file(user, parts=["secret"], picture=b"\x89PNG").id,
     }
 
 

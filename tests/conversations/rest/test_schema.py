@@ -76,6 +76,14 @@ OF_THE_CONTRACT = {
     "GET export/",
     "GET artifacts/{artifact_id}/export/",
     "GET threads/{thread_id}/export/",
+    "GET files/",
+    "POST files/",
+    "GET files/{file_id}/",
+    "DELETE files/{file_id}/",
+    "GET files/{file_id}/content/",
+    "GET files/{file_id}/parts/",
+    "GET files/{file_id}/parts/{number}/",
+    "GET files/{file_id}/parts/{number}/picture/",
 }
 
 

@@ -22,7 +22,9 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("
 OPEN = {"auth/token/", "schema/", "docs/", "docs/messages/", "docs/reasons/", "docs/tour/", "^.*$"}
 """What nobody needs a token for."""
 READS = {("POST", "/api/v1/threads/x/context/"), ("POST", "/v1/messages/count_tokens")}
-EXPORTS = {("GET", f"/api/v1/{path}") for path in ("export/", "threads/x/export/", "artifacts/x/export/")}
+EXPORTS = {
+    ("GET", f"/api/v1/{path}") for path in ("export/", "threads/x/export/", "artifacts/x/export/", "files/x/content/")
+}
 ANY = {("GET", "/api/v1/tokens/current/")}
 DOORS = {
     "/api/v1/": [*artifacts_urls.urlpatterns, *memory_urls.urlpatterns, *urls.urlpatterns],

@@ -1,0 +1,158 @@
+"""The reading of a file, stored part by part as it goes on.
+
+A reading that was begun anew counts as another attempt: whoever still reads for an earlier one finds that out with the next
+part that it stores, and stops.
+"""
+
+import time
+import uuid
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+
+from django.db import transaction
+from django.db.models import F
+
+from conversations.context.token_estimate import estimate_tokens
+from conversations.errors import FileNotFound, error_object
+from conversations.files import storage
+from conversations.files.kinds import detect
+from conversations.files.problems import FileProblem
+from conversations.files.reading import Limits, Outline, Part, read
+from conversations.models import File, FilePart
+from conversations.runtime import interruption
+from conversations.runtime.text import clean, one_line, shortened
+
+LIMITS = Limits()
+STORE_SECONDS = 0.5
+"""How long parts gather before they are stored."""
+MOST_AT_ONCE = 50
+FAILED = "Something went wrong on the server while the file was read. Upload it again; the log tells more."
+
+
+class Superseded(Exception):
+    """The file is gone, or another worker reads it by now."""
+
+
+def read_file(file_id: uuid.UUID) -> None:
+    """Read a file that waits for it, from the beginning. What goes wrong is told by its row. Does nothing where it is gone."""
+    storage.remove_scratch(f"{file_id}.*", seconds=0)  # of a worker that was killed
+    file = _begin(file_id)
+    if file is None:
+        return
+    try:
+        with storage.scratch(f"{file_id}.{file.attempt}") as folder:
+            _read(file, folder)
+    except (Superseded, FileNotFound):
+        return
+    except Exception:  # whatever it is, it costs this file alone, and whoever waits for it is told
+        give_up(file_id, attempt=file.attempt)
+        raise
+
+
+def give_up(file_id: uuid.UUID, *, attempt: int | None = None) -> None:
+    """The server itself could not read it. ``attempt`` None: whichever it is."""
+    rows = File.objects.filter(id=file_id, state=File.State.READING)
+    with transaction.atomic():
+        if attempt is not None:
+            rows = rows.filter(attempt=attempt)
+        if rows.update(state=File.State.FAILED, error=_error("failed", FAILED), parts_read=0, token_count=0):
+            FilePart.objects.filter(file=file_id).delete()
+
+
+def _begin(file_id: uuid.UUID) -> File | None:
+    with transaction.atomic():
+        file = File.objects.select_for_update().filter(id=file_id, state=File.State.READING).first()
+        if file is None:
+            return None
+        FilePart.objects.filter(file=file).delete()
+        file.attempt += 1
+        file.pages_read = file.parts_read = file.token_count = 0
+        file.save(update_fields=["attempt", "pages_read", "parts_read", "token_count"])
+    return file
+
+
+def _read(file: File, folder: Path) -> None:
+    state, error = File.State.READY, None
+    with storage.local(file.place, folder) as path:
+        try:
+            with closing(_found(path, file.name, folder)) as found:
+                for parts in _gathered(found, file):
+                    if interruption.is_requested():
+                        return  # it is begun anew
+                    _store(file, parts)
+        except FileProblem as problem:
+            error = _error(problem.code, problem.message)
+    if error and not FilePart.objects.filter(file=file).exists():
+        state = File.State.FAILED
+    _update(file, state=state, error=error)
+
+
+def _found(path: Path, name: str, folder: Path) -> Generator[Outline | Part]:
+    return read(path, detect(path, name), folder=folder, limits=LIMITS)
+
+
+def _gathered(found: Iterator[Outline | Part], file: File) -> Iterator[Sequence[Part]]:
+    """The parts, so many at once as come in a moment. Those that came before a problem are given before it."""
+    parts: list[Part] = []
+    stored_at = 0.0
+    try:
+        for each in found:
+            if isinstance(each, Outline):
+                _update(file, title=shortened(one_line(clean(each.title)), 200), pages_total=each.total)
+                continue
+            parts.append(each)
+            if len(parts) >= MOST_AT_ONCE or time.monotonic() - stored_at >= STORE_SECONDS:
+                yield parts
+                parts, stored_at = [], time.monotonic()
+    except FileProblem:
+        if parts:
+            yield parts
+        raise
+    if parts:
+        yield parts
+
+
+def _store(file: File, parts: Sequence[Part]) -> None:
+    pictures = {part.number: storage.keep(part.picture) for part in parts if part.picture}
+    rows = [_row(file, part, pictures.get(part.number, "")) for part in parts]
+    try:
+        with transaction.atomic():
+            _update(
+                file,
+                pages_read=parts[-1].page or 0,
+                parts_read=F("parts_read") + len(rows),
+                token_count=F("token_count") + sum(row.token_count for row in rows),
+            )
+            FilePart.objects.bulk_create(rows)
+            storage.claim(pictures.values())
+    except Superseded:
+        storage.discard(pictures.values())
+        raise
+
+
+def _row(file: File, part: Part, picture: str) -> FilePart:
+    text = clean(part.text)
+    return FilePart(
+        file=file,
+        number=part.number,
+        label=shortened(one_line(clean(part.label)), 200),
+        heading=shortened(one_line(clean(part.heading)), 200),
+        page=part.page,
+        text=text,
+        token_count=estimate_tokens(text),
+        picture=picture,
+        width=part.width,
+        height=part.height,
+    )
+
+
+def _update(file: File, **values: object) -> None:
+    """Raises ``Superseded``."""
+    rows = File.objects.filter(id=file.id, state=File.State.READING, attempt=file.attempt)
+    if not rows.update(**values):
+        raise Superseded
+
+
+def _error(code: str, message: str) -> object:
+    return error_object(type="file", code=code, message=message)

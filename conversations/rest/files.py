@@ -1,0 +1,164 @@
+"""What people upload: taken in, looked at, taken along, deleted."""
+
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import PurePath
+from typing import IO, Any
+
+from django.contrib.auth.models import User
+from django.http import HttpResponseBase
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiResponse, extend_schema
+from rest_framework.parsers import BaseParser
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from conversations import tasks
+from conversations.files import storage, store, uploads
+from conversations.files.uploads import Upload
+from conversations.models import File, Scope
+from conversations.rest.attachments import asked_range, attached, streamed
+from conversations.rest.base import APIView, AsyncAPIView, caller
+from conversations.rest.pagination import ordered_by
+from conversations.rest.serializers import described
+from conversations.runtime.db import in_database
+from conversations.wire.files import (
+    FileAnswer,
+    PartAnswer,
+    PartTextAnswer,
+    file_object,
+    part_object,
+    part_text_object,
+)
+
+EXECUTOR = ThreadPoolExecutor(max_workers=4, thread_name_prefix="files")
+"""Apart from the database's: to copy a large file takes seconds."""
+
+FORM = {
+    "multipart/form-data": {
+        "type": "object",
+        "properties": {"file": {"type": "string", "format": "binary", "description": "The file, with its name."}},
+        "required": ["file"],
+    }
+}
+
+
+class FormParser(BaseParser):
+    """A form with one file, as an ``Upload``."""
+
+    media_type = "multipart/form-data"
+
+    def parse(  # type: ignore[override]  # there are no other fields in it
+        self, stream: IO[bytes], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
+    ) -> Upload:
+        assert parser_context
+        return uploads.read_form(stream, parser_context["request"].META)
+
+
+class FileList(AsyncAPIView):
+    parser_classes = [FormParser]
+    pagination_class = ordered_by("-id")
+
+    @extend_schema(responses=described(FileAnswer, many=True))
+    def get(self, request: Request) -> Response:
+        """The files of the caller, newest first."""
+        return self.page(request, store.of(caller(request)), lambda page: [file_object(each) for each in page])
+
+    @extend_schema(request=FORM, responses={201: described(FileAnswer)})
+    async def post(self, request: Request) -> Response:
+        """Upload a file: a form with one file, in the field `file`. Several go up by as many calls, at the same time.
+
+        It is read part by part from now on: ask for it again to see how far that is. One that is sent with no message goes
+        after a day.
+        """
+        received = in_database(_received, executor=EXECUTOR)
+        return Response(await received(request, caller(request)), status=201)
+
+
+def _received(request: Request, user: User) -> FileAnswer:
+    """In one thread, which has nothing left whoever stops waiting for it."""
+    upload: Any = request.data
+    if not isinstance(upload, Upload):
+        raise uploads.no_file()  # DRF parses no body that is empty
+    try:
+        return file_object(uploads.receive(user, upload, enqueue=lambda file: tasks.read_file.enqueue(str(file.id))))
+    finally:
+        upload.path.unlink(missing_ok=True)
+
+
+class FileDetail(APIView):
+    @extend_schema(responses=described(FileAnswer))
+    def get(self, request: Request, file_id: str) -> Response:
+        """One file, and how far its reading is."""
+        return Response(file_object(store.get(caller(request), file_id)))
+
+    @extend_schema(responses={204: None})
+    def delete(self, request: Request, file_id: str) -> Response:
+        """Delete a file with its parts, for good."""
+        store.delete(store.get(caller(request), file_id))
+        return Response(status=204)
+
+
+class FileContent(AsyncAPIView):
+    scopes = {"GET": Scope.EXPORT}
+
+    @extend_schema(
+        responses={
+            (200, "*/*"): OpenApiResponse(OpenApiTypes.BINARY, "The file as it was uploaded."),
+            (206, "*/*"): OpenApiResponse(OpenApiTypes.BINARY, "One range of it, with `Range: bytes=…`."),
+        }
+    )
+    async def get(self, request: Request, file_id: str) -> HttpResponseBase:
+        """The bytes of a file, as they were uploaded."""
+        file, source = await in_database(_opened)(caller(request), file_id)
+        asked = asked_range(request, file.size)
+        return attached(_streamed(source, asked, size=file.size, media_type=file.media_type), file.name)
+
+
+class PartList(APIView):
+    pagination_class = ordered_by("number")
+
+    @extend_schema(responses=described(PartAnswer, many=True))
+    def get(self, request: Request, file_id: str) -> Response:
+        """The parts of a file without their texts, in its order; while it is read, those that there are by now."""
+        parts = store.parts_of(store.get(caller(request), file_id)).defer("text")
+        return self.page(request, parts, lambda page: [part_object(each) for each in page])
+
+
+class PartDetail(APIView):
+    @extend_schema(responses=described(PartTextAnswer))
+    def get(self, request: Request, file_id: str, number: str) -> Response:
+        """One part of a file with its text."""
+        return Response(part_text_object(store.part_of(store.get(caller(request), file_id), number)))
+
+
+class PartPicture(AsyncAPIView):
+    @extend_schema(
+        responses={
+            (200, "image/png"): OpenApiResponse(OpenApiTypes.BINARY, "The picture."),
+            (200, "image/jpeg"): OpenApiResponse(OpenApiTypes.BINARY, "The picture."),
+        }
+    )
+    async def get(self, request: Request, file_id: str, number: str) -> HttpResponseBase:
+        """The picture of a part: the image without what it told of place and camera, or a page that has no text."""
+        source, size, media_type = await in_database(_opened_picture)(caller(request), file_id, number)
+        name = f"{PurePath(number).name}.{media_type.rpartition('/')[2]}"
+        return attached(_streamed(source, None, size=size, media_type=media_type), name, inline=True)
+
+
+def _opened(user: User, file_id: str) -> tuple[File, IO[bytes]]:
+    file = store.get(user, file_id)
+    return file, storage.open_bytes(file.place)
+
+
+def _opened_picture(user: User, file_id: str, number: str) -> tuple[IO[bytes], int, str]:
+    """The file, its size and its media type."""
+    part = store.part_of(store.get(user, file_id), number)
+    source = storage.open_bytes(store.picture_of(part))
+    is_png = source.read(4) == b"\x89PNG"
+    size = source.seek(0, 2)
+    return source, size, "image/png" if is_png else "image/jpeg"
+
+
+_streamed = partial(streamed, run=lambda step: in_database(step, executor=EXECUTOR)())

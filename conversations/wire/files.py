@@ -1,0 +1,71 @@
+"""Files and their parts as REST shows them."""
+
+from typing import Annotated, TypedDict
+
+from conversations.errors import ErrorObject
+from conversations.models import File, FilePart
+from conversations.runtime.shapes import Id, Time, fill
+
+
+class FileAnswer(TypedDict):
+    id: Annotated[Id, "Id of the file."]
+    name: Annotated[str, "As you called it, in one line, without folders."]
+    kind: Annotated[
+        str,
+        "What it is by its content: `image`, `pdf`, `document`, `sheet`, `slides`, `book`, `page` (HTML), `mail` or `text`.",
+    ]
+    media_type: Annotated[str, "What it is by its content, such as `application/pdf`."]
+    bytes: Annotated[int, "Its size."]
+    status: Annotated[
+        str,
+        File.State,
+        "`reading` comes first and needs nobody to wait; `failed`: nothing of it could be read, and `error` says why.",
+    ]
+    error: Annotated[
+        ErrorObject | None, "Why it could not be read or, where it is `ready`, what of it is missing; else null."
+    ]
+    title: Annotated[str, "As the file itself has it; may be empty."]
+    pages: Annotated[int | None, "Pages, slides or sheets that it has; null: not known (yet)."]
+    pages_read: Annotated[int, "So many of them are read."]
+    parts: Annotated[int, "Parts that are read; `GET files/{id}/parts/` lists them."]
+    tokens: Annotated[int, "Estimated tokens of their texts."]
+    thread: Annotated[Id | None, "The thread that it belongs to; null: it was in no message yet, and goes after a day."]
+    created_at: Annotated[Time, "When it was uploaded."]
+
+
+class PartAnswer(TypedDict):
+    """A page, a slide, some rows of a sheet or a section."""
+
+    number: Annotated[int, "Its place in the file, from 1."]
+    label: Annotated[str, 'Such as `page 3`, `sheet "Q2", rows 2–60` or `section "Costs"`; no two parts share one.']
+    heading: Annotated[str, "That it stands under; may be empty."]
+    page: Annotated[int | None, "The page, slide or sheet that it is of, from 1."]
+    tokens: Annotated[int, "Estimated tokens of its text."]
+    picture: Annotated[bool, "Whether it has a picture: the image itself, or a page without text."]
+    width: Annotated[int | None, "Of the picture, in pixels."]
+    height: Annotated[int | None, "Of the picture, in pixels."]
+
+
+class PartTextAnswer(PartAnswer):
+    text: Annotated[str, "Markdown; empty where there is only a picture."]
+
+
+def file_object(file: File) -> FileAnswer:
+    return fill(
+        FileAnswer,
+        file,
+        bytes=file.size,
+        status=file.state,
+        pages=file.pages_total,
+        parts=file.parts_read,
+        tokens=file.token_count,
+        thread=file.thread_id,
+    )
+
+
+def part_object(part: FilePart) -> PartAnswer:
+    return fill(PartAnswer, part, tokens=part.token_count, picture=bool(part.picture))
+
+
+def part_text_object(part: FilePart) -> PartTextAnswer:
+    return fill(PartTextAnswer, part, tokens=part.token_count, picture=bool(part.picture))

@@ -1,0 +1,113 @@
+"""Files at real servers: what goes up takes hardly any memory, what breaks off leaves nothing, dead workers cost nothing."""
+
+import http.client
+import json
+import os
+import socket
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+from tests.clients import Json, ServerClient
+from tests.processes import ServerProcess, server
+from tests.services import fresh_database
+from tests.test_bodies import begin_request, read_answer, spooled, token_of
+from tests.test_long_work import ENVIRONMENT, PASSWORD, grows_by_at_most
+from tests.uploads import END, FORM, form, form_start, stored
+from tests.waiting import until
+
+MEBIBYTES = int(os.environ.get("OPENBOOK_TEST_UPLOADED", "64"))
+"""Of a large upload; 200 in the long run."""
+GROWTH_MB = 32
+LINE = b"The ferry leaves at nine, and the harbour lies quiet until noon.\n"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("files")
+
+
+@pytest.fixture(scope="module")
+def running(migrated: str, folder: Path) -> Iterator[ServerProcess]:
+    with (
+        fresh_database(migrated) as database,
+        server(database, **ENVIRONMENT, OPENBOOK_FILES_DIR=str(folder)) as running,
+    ):
+        yield running
+
+
+@pytest.fixture(scope="module")
+def client(running: ServerProcess) -> ServerClient:
+    return ServerClient.signed_in(running.url, password=PASSWORD)
+
+
+@contextmanager
+def answer_to(client: ServerClient, method: str, path: str, body: Any = None) -> Iterator[http.client.HTTPResponse]:
+    with closing(http.client.HTTPConnection(urlsplit(client.url).netloc, timeout=120)) as connection:
+        headers = {"Authorization": f"Token {client.token}", "Content-Type": FORM}
+        connection.request(method, f"/api/v1/{path}", body, headers)
+        yield connection.getresponse()
+
+
+def upload(client: ServerClient, content: bytes, name: str = "notes.txt") -> Json:
+    with answer_to(client, "POST", "files/", form(content, name)) as answer:
+        file: Json = json.loads(answer.read())
+        assert answer.status == 201, file
+        return file
+
+
+def size_of(client: ServerClient, file: Json) -> int:
+    with answer_to(client, "GET", f"files/{file['id']}/content/") as answer:
+        return sum(len(piece) for piece in iter(lambda: answer.read(2**20), b""))
+
+
+def test_a_large_file_goes_up_and_comes_back_without_being_held_in_memory(
+    running: ServerProcess, client: ServerClient, folder: Path
+) -> None:
+    content = LINE * (MEBIBYTES * 2**20 // len(LINE))
+    size_of(client, upload(client, LINE))  # what a server needs for its first
+    with grows_by_at_most(running, GROWTH_MB):
+        file = upload(client, content)
+    assert file["bytes"] == len(content)
+    with grows_by_at_most(running, GROWTH_MB):
+        assert size_of(client, file) == len(content)
+    client.call("DELETE", f"files/{file['id']}/")
+    assert [path for path in stored(folder) if path.startswith("scratch")] == []
+
+
+def test_what_breaks_off_in_the_middle_leaves_nothing(
+    running: ServerProcess, client: ServerClient, folder: Path
+) -> None:
+    before, files = set(stored(folder)), client.call("GET", "files/")
+    content = form(LINE * 50_000)
+    with begun(client, announced=len(content)) as sent:
+        sent.sendall(content[: len(content) // 2])
+        until(lambda: spooled(running) > 2**20)
+    until(lambda: spooled(running) == 0)
+    assert (set(stored(folder)), client.call("GET", "files/")) == (before, files)
+
+
+def test_what_is_announced_as_too_large_is_refused_before_it_comes(client: ServerClient) -> None:
+    with begun(client, announced=257 * 2**20) as sent:
+        status, headers, told = read_answer(sent)
+    assert (status, told["error"]["code"], told["error"]["details"]) == (413, "file_too_large", {"limit": 2**28})
+    assert headers["Connection"] == "close"
+
+
+def test_a_file_may_come_in_chunks_of_unknown_length(client: ServerClient) -> None:
+    with begun(client) as sent:
+        for piece in (form_start("notes.txt"), LINE, LINE, END, b""):
+            sent.sendall(b"%x\r\n%s\r\n" % (len(piece), piece))
+        status, _, file = read_answer(sent)
+    assert (status, file["bytes"]) == (201, 2 * len(LINE))
+
+
+@contextmanager
+def begun(client: ServerClient, announced: int | None = None) -> Iterator[socket.socket]:
+    length = "Transfer-Encoding: chunked" if announced is None else f"Content-Length: {announced}"
+    with begin_request(client.url, "/api/v1/files/", token_of(client), length, kind=FORM) as sent:
+        yield sent
