@@ -10,7 +10,14 @@ declare const mermaid: any;
 /** What the API answers with; its schema, at /api/v1/schema/, says what that holds. */
 type Row = Record<string, any>;
 
-type Thread = Row & { id: string; title: string; assistant?: string | null; remembers?: boolean };
+type Thread = Row & {
+  id: string;
+  title: string;
+  assistant?: string | null;
+  model?: string;
+  model_note?: string | null;
+  remembers?: boolean;
+};
 
 type Message = Row & { id: string; position: number; role: string; status: string; text: string; created_at: string };
 
@@ -21,7 +28,15 @@ type Reply = Row & {
   request?: string | null;
   ways?: string[];
   fallback_model?: string | null;
+  model?: string | null;
+  provider?: string | null;
   ended_at?: string | null;
+};
+
+/** The models beside the one that answered: whether there are any, and the menu of them all. */
+type OtherModels = {
+  are: () => boolean;
+  open: (button: HTMLElement, reply: Reply, onChosen: (model: string) => void) => void;
 };
 
 type Notice = { words: string; action?: string; run?: () => void; warning?: boolean };

@@ -53,12 +53,13 @@ def switch_between(before: ContextSnapshot, after: ContextSnapshot) -> ModelSwit
     names = [str(now), str(was)]
     if names[0] == names[1]:
         names = [f"{now} ({after.provider})", f"{was} ({before.provider})"]
+    answered = "Answered" if after.reply_id else "To be answered"
     again = before.message_id is not None and before.message_id == after.message_id
     return ModelSwitch(
         request=before.id,
         provider=before.provider,
         model=before.model,
-        headline=f"Answered by {names[0]}, {'the attempt' if again else 'the turn'} before by {names[1]}.",
+        headline=f"{answered} by {names[0]}, {'the attempt' if again else 'the turn'} before by {names[1]}.",
         effects=tuple(_effects(before, after, was, now)),
     )
 
@@ -66,11 +67,10 @@ def switch_between(before: ContextSnapshot, after: ContextSnapshot) -> ModelSwit
 def _effects(before: ContextSnapshot, after: ContextSnapshot, was: Model, now: Model) -> Iterator[str]:
     if was.context_window != now.context_window:
         yield f"Its window holds {now.context_window:,} tokens instead of {was.context_window:,}."
-    if (before.budget, before.hard_cap) != (after.budget, after.hard_cap):
-        yield (
-            f"Its budget is {after.budget:,} tokens instead of {before.budget:,}, "
-            f"never more than {after.hard_cap:,} instead of {before.hard_cap:,}."
-        )
+    if before.budget != after.budget:
+        yield f"Its budget is {after.budget:,} tokens instead of {before.budget:,}."
+    if before.hard_cap != after.hard_cap:
+        yield f"It is never given more than {after.hard_cap:,} tokens, instead of {before.hard_cap:,}."
     if before.token_factor != after.token_factor:
         factors = f"{after.token_factor:.2f} tokens for each that we estimate, instead of {before.token_factor:.2f}"
         yield f"It counts {factors}."

@@ -43,6 +43,11 @@ INSERT INTO artifacts_artifactversion (artifact_id, thread_id, number, content, 
 SELECT id, thread_id, %(number)s, %(content)s, 'program', now() FROM newer
 """
 
+OFFER_MODELS = """
+INSERT INTO conversations_assistant_offered_models (assistant_id, model_id)
+SELECT assistant.id, model.id FROM conversations_assistant AS assistant, conversations_model AS model
+WHERE assistant.slug = 'companion' AND model.provider = 'anthropic' AND model.name = ANY(%s)
+"""
 ADD_SAID = """
 INSERT INTO conversations_message (id, thread_id, position, depth, role, content, text, status, token_count, token_total,
     created_at, is_active, parent_id)
@@ -156,3 +161,10 @@ def name_reader(database: str, thread: str, name: str) -> None:
     """What whoever the thread belongs to is called."""
     with psycopg.connect(database) as connection:
         connection.execute(NAME_READER, {"name": name, "thread": thread})
+
+
+def offer_models(database: str, *names: str) -> None:
+    """Exactly these of Anthropic's, beside the default assistant's own."""
+    with psycopg.connect(database) as connection:
+        connection.execute("DELETE FROM conversations_assistant_offered_models")
+        connection.execute(OFFER_MODELS, [list(names)])

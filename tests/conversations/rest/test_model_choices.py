@@ -213,14 +213,13 @@ async def test_a_threads_model_costs_a_message_no_further_statement(
     api: Api, model: ModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await in_database(allow)(OPUS)
-    kinds = []
-    for choice in ("", "", OPUS):
+    for choice in ("", OPUS):
         thread = (await api.post("threads/", {"model": choice})).body["id"]
-        await api.post(f"threads/{thread}/messages/", {"content": "Hello"})
         with statements(monkeypatch) as asked:
-            await api.post(f"threads/{thread}/messages/", {"content": "And now?"})
-        kinds.append(set(asked))
-    assert kinds[2] <= kinds[0] | kinds[1] and model.bodies[-1]["model"] == OPUS
+            await api.post(f"threads/{thread}/messages/", {"content": "Hello"})
+        about = [sql for sql in asked if "offered_models" in sql]
+        assert len(about) == 1 and "FROM conversations_thread AS thread" in about[0], "it comes with the thread's row"
+    assert model.bodies[-1]["model"] == OPUS
 
 
 async def test_another_attempt_is_asked_of_the_one_that_answered_and_of_any_other_that_is_named(
@@ -259,8 +258,8 @@ async def test_the_record_says_what_another_model_than_before_changed(api: Api, 
     assert (switch["request"], switch["provider"], switch["model"]) == (str(before.id), "anthropic", SONNET)
     assert switch["effects"] == [
         "Its window holds 2,000 tokens instead of 1,000,000.",
-        f"Its budget is {after.budget:,} tokens instead of {before.budget:,}, never more than {after.hard_cap:,} instead of "
-        f"{before.hard_cap:,}.",
+        f"Its budget is {after.budget:,} tokens instead of {before.budget:,}.",
+        f"It is never given more than {after.hard_cap:,} tokens, instead of {before.hard_cap:,}.",
         f"It counts 1.10 tokens for each that we estimate, instead of {before.token_factor:.2f}.",
         f"{left_out} turns given before are left out.",
         "It is given no tools.",
@@ -268,6 +267,9 @@ async def test_the_record_says_what_another_model_than_before_changed(api: Api, 
     ]
     assert switch["text"] == " ".join(
         ["Answered by Claude Haiku 5.5, the turn before by Claude Sonnet 5.5.", *switch["effects"]]
+    )
+    assert previewed.body["switch"]["text"].startswith(
+        "To be answered by Claude Haiku 5.5, the turn before by Claude Sonnet"
     )
     assert previewed.body["switch"]["effects"] == switch["effects"]
 

@@ -14,6 +14,7 @@ from conversations.context import snapshots, token_calibration
 from conversations.context.builder import rewriting_context
 from conversations.context.rendering import canonical
 from conversations.models import Assistant, ContextBlock, ContextSnapshot, Reply
+from conversations.providers import get_provider
 from conversations.providers.offline import OfflineProvider
 from conversations.staff.snapshot import snapshot_page
 from conversations.staff.snapshot.candidates import Tally
@@ -229,6 +230,28 @@ def test_the_requests_of_a_thread_lead_to_one_another(staff: StaffReader) -> Non
     page = staff.read(page_url("contextsnapshot", second.pk)).text
     assert f'<a rel="prev" href="{page_url("contextsnapshot", first.pk)}">' in page
     assert f'<a rel="next" href="{page_url("contextsnapshot", third.pk)}">' in page
+
+
+def test_a_request_to_another_model_than_the_one_before_says_what_that_changed(staff: StaffReader) -> None:
+    thread = make_thread(turns=TRUMP)
+    companion, anthropic = Assistant.objects.filter(pk=thread.assistant_id), get_provider("anthropic")
+    companion.update(provider="anthropic", model="claude-opus-5-5")
+    thread.assistant.refresh_from_db()
+    first = make_snapshot(thread, provider=anthropic)
+    failed = make_snapshot(thread, provider=anthropic, status=ContextSnapshot.Status.FAILED)
+    second = make_snapshot(thread, provider=anthropic)
+    companion.update(model="claude-haiku-5-5", total_tokens=4_000)
+    thread.assistant.refresh_from_db()
+    third = make_snapshot(thread, provider=anthropic)
+    assert [page_of(each).switch for each in (first, failed, second)] == [None] * 3
+    switch = page_of(third).switch
+    assert switch and (switch.request, switch.provider, switch.model) == (second.pk, "anthropic", "claude-opus-5-5")
+    budget = "Its budget is 4,000 tokens instead of 4,100."
+    assert switch.headline == "Answered by Claude Haiku 5.5, the attempt before by Claude Opus 5.5."
+    assert budget in switch.effects
+    page = as_read(staff.read(page_url("contextsnapshot", third.pk)).text)
+    assert switch.headline in page and budget in page
+    assert f'href="{page_url("contextsnapshot", third.pk)[:-7]}compare/?with={second.pk}"' in page
 
 
 def test_requests_of_the_same_instant_keep_their_order() -> None:

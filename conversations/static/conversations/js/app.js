@@ -13,6 +13,7 @@ import { Drawer } from "./drawer.js";
 import { forget } from "./forgetting.js";
 import { wireImport } from "./importing.js";
 import { Log } from "./log.js";
+import { ModelPicker, Models, openAgainMenu } from "./models.js";
 import { Scroll } from "./scroll.js";
 import { wireShortcuts } from "./shortcuts.js";
 import { storeOf } from "./storage.js";
@@ -25,11 +26,16 @@ import { settleZone } from "./zone.js";
 
 const page = JSON.parse(byId("page").textContent);
 useWords(page.words);
+/** @type {Thread} */
 const NEW = { id: "new", title: "", assistant: null };
+const NEW_MODEL = "model:new";
 const NAMED_TURN = /^#turn-(\d{1,9})$/;
 
 const store = storeOf(page.user.id);
 const announcer = new Announcer(byId("announcer"));
+const models = new Models(page);
+const picker = new ModelPicker(models, pickModel);
+const NOT_OFFERED = "This model is not offered any more, and nothing was sent. Choose another one, and send again.";
 const book = new Book(page.user, { onTurn: goToTurn });
 const drawer = new Drawer();
 const scroll = new Scroll(byId("scroller"), byId("newest"));
@@ -37,7 +43,12 @@ const log = new Log(byId("log"), scroll, {
   onRetry: (replyId, model) => open.retry(replyId, model),
   onContinue: (replyId) => open.goOn(replyId),
   onRephrase: (text) => composer.put(text),
-  nameOfModel,
+  nameOfModel: (id, provider) => models.name(id, provider),
+  otherModels: {
+    are: () => models.of(open.thread.assistant).length > 1,
+    open: (button, reply, onChosen) =>
+      openAgainMenu(button, models, { ...reply, assistant: open.thread.assistant }, onChosen),
+  },
   onBook: (request) => book.open(request),
   onForget: (message) => forgetTurn(message),
   onArtifact: (artifact) => workbench.openArtifact(artifact),
@@ -49,7 +60,7 @@ const workbench = new Workbench(
   {
     onStop: () => composer.stop(),
     onRetry: (replyId, model) => open.retry(replyId, model),
-    nameOfModel,
+    nameOfModel: (id) => models.name(id),
     onRun: (frame) => open.runPreset(frame),
     onError: (words) => composer.say(words),
     isRunning: () => Boolean(open.running),
@@ -59,7 +70,7 @@ const composer = new Composer(store, page.limits.message_chars, { onSend: send, 
 const connection = new ConnectionBar(byId("connection"), () => open.socket.reconnect());
 const welcome = new Welcome(byId("welcome"), page, {
   onExample: (text) => composer.put(text),
-  onAssistant: showWhoAnswers,
+  onAssistant: (assistant) => showModel({ ...open?.thread, assistant: open?.thread.assistant ?? assistant }),
 });
 const list = new ThreadList({
   onOpen: go,
@@ -77,16 +88,67 @@ const nearTop = new IntersectionObserver(([entry]) => entry.isIntersecting && op
   rootMargin: "600px 0px 0px",
 });
 
-/** What people call a model. */
-function nameOfModel(id) {
-  return page.models[id] ?? id;
+/**
+ * Which model answers, and below the message box that the chosen one does not, or that none does, or one that is not to
+ * be relied upon.
+ * @param {Thread} thread
+ */
+function showModel({ id, assistant, model, model_note: gone }) {
+  const chosen = id === "new" ? newModel(assistant) : model;
+  picker.show({ assistant, model: chosen });
+  const note = gone || ((!chosen && page.answers[assistant]?.short) ?? "");
+  byId("answers").textContent = note || "";
+  byId("answers").hidden = !note;
 }
 
-/** Said below the message box where no model answers, or one that is not to be relied upon. */
-function showWhoAnswers(assistant) {
-  const note = page.answers[assistant];
-  byId("answers").textContent = note?.short ?? "";
-  byId("answers").hidden = !note;
+/** The model that was chosen for a thread to come, as long as its assistant offers that. */
+function newModel(assistant) {
+  const chosen = store.read(NEW_MODEL, "");
+  return models.of(assistant).some(({ id }) => id === chosen) ? chosen : "";
+}
+
+/** The model that answers in the open thread from now on; empty: the assistant's own. */
+async function pickModel(model) {
+  const reader = open;
+  const { thread } = reader;
+  if (thread.id === "new") {
+    store.write(NEW_MODEL, model);
+    showModel({ ...thread, assistant: welcome.assistant });
+    return;
+  }
+  picker.show({ ...thread, model });
+  const patched = api.patch(`threads/${thread.id}/`, { model });
+  reader.changed = patched.then(
+    () => true,
+    () => false,
+  );
+  try {
+    threadChanged(await patched);
+    if (reader === open) previewWindow();
+  } catch (error) {
+    if (error.code === "model_not_offered") await notOffered();
+    else composer.say(error.message);
+    if (reader === open) showModel(thread);
+  }
+}
+
+/** Staff have changed what is offered since this page was opened. */
+async function notOffered() {
+  await models.reread().catch((error) => composer.say(error.message));
+  composer.say(NOT_OFFERED);
+  showModel({ ...open.thread, assistant: open.thread.assistant ?? welcome.assistant });
+}
+
+/** The gauge and the book of the next message, for the model that is chosen now. */
+async function previewWindow() {
+  const reader = open;
+  const { newest } = book;
+  if (!newest || reader.running) return;
+  const content = composer.text.value.trim() || "…";
+  const snapshot = await api.post(`threads/${reader.thread.id}/context/`, { content }).catch((error) => {
+    composer.say(error.message);
+  });
+  if (snapshot && reader === open && book.newest === newest && !reader.running) book.preview(snapshot);
 }
 
 function show(thread) {
@@ -110,9 +172,10 @@ function show(thread) {
       onNamed: named,
       onTouched: touched,
       onRunning: (running) => composer.setRunning(running),
-      onEnded: (turn) => readWindow(turn.request),
+      onEnded: (turn) => ended(turn),
       onState: (state) => connection.show(state),
       onRefused: (text) => composer.put(text),
+      onNotOffered: notOffered,
       onError: (words) => composer.say(words),
       onEarlier: showEarlier,
       onLoaded: () => loaded(thread),
@@ -144,16 +207,28 @@ async function goToTurn(id, position) {
   }
 }
 
-function send(text) {
+/** What is chosen just now counts for it, too. */
+async function send(text) {
+  const reader = open;
+  const changed = await reader.changed;
+  reader.changed = null;
+  if (reader !== open) store.write(`draft:${reader.thread.id}`, text);
+  else if (changed === false) composer.put(text);
+  else sendNow(text);
+}
+
+function sendNow(text) {
   const { assistant } = welcome;
   welcome.hide();
   byId("empty-thread").hidden = true;
   showTitle({ ...open.thread, assistant: open.thread.assistant ?? assistant });
-  open.send(text, assistant);
+  open.send(text, assistant, newModel(assistant));
 }
 
 function named(thread) {
   thread.assistant ??= welcome.assistant;
+  thread.model ??= newModel(thread.assistant);
+  store.write(NEW_MODEL, "");
   history.replaceState(null, "", `/threads/${thread.id}/`);
   composer.renamed(thread.id);
   workbench.named(thread.id);
@@ -198,6 +273,15 @@ function loadFailed(error, thread) {
   );
 }
 
+/** Where another model answered than was shown, staff have changed what is offered. */
+function ended(turn) {
+  readWindow(turn.request);
+  const { thread } = open;
+  if (!thread.model || thread.model_note) return;
+  const { model, fallback_for: instead } = turn.reply ?? {};
+  if (model && !instead && !`/${thread.model}`.endsWith(`/${model}`)) look(thread.id);
+}
+
 /** The gauge and the quiet line where the window begins, from the newest recorded request. */
 async function readWindow(request) {
   if (!request) return;
@@ -220,11 +304,12 @@ function showEmpty(id) {
 }
 
 /** @param {Thread} thread */
-function showTitle({ id, title, assistant, remembers }) {
+function showTitle(thread) {
+  const { id, title, assistant, remembers } = thread;
   const name = page.assistants.find(({ slug }) => slug === assistant)?.name ?? assistant ?? "";
   byId("title").textContent = title || "New thread";
   byId("assistant-name").textContent = name;
-  showWhoAnswers(assistant ?? welcome.assistant);
+  showModel({ ...thread, assistant: assistant ?? welcome.assistant });
   byId("thread-menu").hidden = id === "new";
   byId("unremembered").hidden = remembers !== false;
   log.assistantName = name || "Assistant";
@@ -267,11 +352,12 @@ async function remember(thread, remembers) {
   }
 }
 
-/** Its title, or whether it is remembered. */
-function threadChanged({ id, title, remembers }) {
-  list.change({ id, title, remembers });
+/** Its title, whether it is remembered, or who answers. */
+function threadChanged({ id, title, remembers, assistant, model, model_note }) {
+  const changed = { title, remembers, assistant, model, model_note };
+  list.change({ id, ...changed });
   if (id !== open.thread.id) return;
-  Object.assign(open.thread, { title, remembers });
+  Object.assign(open.thread, changed);
   showTitle(open.thread);
 }
 
@@ -337,6 +423,7 @@ async function remove(thread) {
 function followAddress() {
   const id = location.pathname.match(/^\/threads\/([0-9a-f-]+)\//)?.[1];
   show(id ? (list.find(id) ?? { id, title: "", assistant: null }) : NEW);
+  if (id && !list.find(id)) look(id);
 }
 
 byId("earlier").addEventListener("click", () => open.earlier());

@@ -11,6 +11,14 @@ const NOUNS = { message: "turn", artifact: "document", memory: "memory", topic: 
 const LINKED = 20; // ids that an address holds with ease
 const CUT = "[…]"; // where a quoted turn was cut
 const QUOTED = "Each quote of an earlier turn leads to the whole: by […] where it was cut, else by the arrow.";
+const RECORDED = {
+  title: "The book of this reply",
+  about: "Read-only: what the model was given, as it was recorded before it was called.",
+};
+const COMING = {
+  title: "The book of the next reply",
+  about: "Nothing is sent yet: this is what your next message would be given.",
+};
 const PLURALS = { memory: "memories", summary: "summaries" };
 
 /** @returns {{kind: string, included: boolean, reason: string, count: number}[]} items with the same fate, counted */
@@ -28,6 +36,7 @@ export function tally(items) {
 export class Book {
   #known = new Map(); // request id → snapshot
   #newest = null;
+  #preview = null; // of a message that is not sent
 
   /**
    * @param {{staff: boolean}} user
@@ -39,7 +48,7 @@ export class Book {
     this.dialog = byId("book");
     this.body = byId("book-body");
     this.button = byId("gauge");
-    this.button.addEventListener("click", () => this.open(this.#newest));
+    this.button.addEventListener("click", () => (this.#preview ? this.#show(this.#preview) : this.open(this.#newest)));
     this.dialog.addEventListener("click", (event) => event.target === this.dialog && this.dialog.close());
   }
 
@@ -51,14 +60,25 @@ export class Book {
   /** @param {string | null} request @param {{total_tokens: number, budget: number}} [facts] */
   gauge(request, facts) {
     this.#newest = request;
-    this.button.hidden = !request || !facts;
-    if (this.button.hidden) return;
+    this.#preview = null;
+    this.#fill(request && facts, "The last request held");
+  }
+
+  /** The gauge of the next message, as it would be asked now. @param {Row} snapshot as `threads/{id}/context/` gives */
+  preview(snapshot) {
+    this.#preview = snapshot;
+    this.#fill(snapshot, "The next request would hold about");
+  }
+
+  #fill(facts, holds) {
+    this.button.hidden = !facts;
+    if (!facts) return;
     const part = Math.min(1, facts.total_tokens / facts.budget);
     byId("gauge-fill").style.inlineSize = `${part * 100}%`;
     const figures = `${short(facts.total_tokens)} of ${short(facts.budget)}`;
     byId("gauge-words").textContent = figures;
     const share = `${number(facts.total_tokens)} of ${number(facts.budget)} tokens`;
-    const words = `The last request held ${share}. Open the book.`;
+    const words = `${holds} ${share}. Open the book.`;
     // begins with what is seen, for who speaks to the page
     this.button.setAttribute("aria-label", `${figures}. ${words}`);
     this.button.title = words;
@@ -78,6 +98,7 @@ export class Book {
   }
 
   async open(request) {
+    this.#call(RECORDED);
     this.body.replaceChildren(h("p", { class: "quiet" }, "Opening the book…"));
     if (!this.dialog.open) this.dialog.showModal();
     try {
@@ -88,10 +109,21 @@ export class Book {
     }
   }
 
+  #show(snapshot) {
+    this.#call(COMING);
+    this.body.replaceChildren(...this.#pages(null, snapshot));
+    if (!this.dialog.open) this.dialog.showModal();
+  }
+
+  #call({ title, about }) {
+    byId("book-title").textContent = title;
+    byId("book-about").textContent = about;
+  }
+
   #pages(request, snapshot) {
-    const known = [summary, forgotten, failures, bar, understood, fates].map((page) => page(snapshot));
+    const known = [summary, switched, forgotten, failures, bar, understood, fates].map((page) => page(snapshot));
     const read = texts(snapshot, (thread, position) => this.#leave(thread, position));
-    return [...known, read, facts(snapshot), this.staff && evidence(request)].filter(Boolean);
+    return [...known, read, facts(snapshot), this.staff && request && evidence(request)].filter(Boolean);
   }
 
   #leave(thread, position) {
@@ -100,15 +132,21 @@ export class Book {
   }
 }
 
-function summary({ message_history_count: turns, total_tokens: total, budget, hard_cap: cap, token_factor: factor }) {
+function summary(snapshot) {
+  const { message_history_count: turns, total_tokens: total, budget, hard_cap: cap, token_factor: factor } = snapshot;
+  const given = `The model ${snapshot.id ? "was" : "would be"} given your message`;
   const counted = factor === 1 ? "" : ` Counted as this model does: ${factor.toFixed(2)} times our plain estimate.`;
   return h(
     "p",
     { class: "book-summary" },
-    turns ? "The model was given your message and " : "The model was given your message alone, ",
+    turns ? `${given} and ` : `${given} alone, `,
     turns ? h("strong", {}, count(turns, "earlier turn")) : "without earlier turns",
     `: about ${number(total)} tokens of a budget of ${number(budget)} (never more than ${number(cap)}).${counted}`,
   );
+}
+
+function switched({ switch: change }) {
+  return change && h("p", { class: "book-switch" }, change.text);
 }
 
 function forgotten({ forgotten_at: at }) {

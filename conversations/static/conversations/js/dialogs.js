@@ -28,10 +28,11 @@ export function confirmed({ title, text, yes }) {
  * @param {HTMLElement} button
  * @param {{label: string, hint?: string, danger?: boolean, disabled?: boolean, checked?: boolean, run: () => void}[]}
  *   items
- * @param {{note?: string, atStart?: boolean}} [options] `note` says why nothing can be chosen now; `atStart` aligns the
- *   left edges
+ * @param {{note?: string, atStart?: boolean, label?: string, oneOf?: boolean}} [options] `note` stands above the
+ *   items, such as why nothing can be chosen now; `atStart` aligns the left edges; `label` is what the menu is called;
+ *   `oneOf`: exactly one of the items is checked
  */
-export function openMenu(button, items, { note = "", atStart = false } = {}) {
+export function openMenu(button, items, { note = "", atStart = false, label = "", oneOf = false } = {}) {
   const menu = byId("menu");
   const run = (item) => () => {
     menu.hidePopover();
@@ -42,7 +43,7 @@ export function openMenu(button, items, { note = "", atStart = false } = {}) {
       "button",
       {
         type: "button",
-        role: item.checked === undefined ? "menuitem" : "menuitemcheckbox",
+        role: item.checked === undefined ? "menuitem" : oneOf ? "menuitemradio" : "menuitemcheckbox",
         "aria-checked": item.checked === undefined ? null : String(item.checked),
         class: item.danger ? "menu-item danger" : "menu-item",
         "aria-disabled": item.disabled && "true",
@@ -51,30 +52,37 @@ export function openMenu(button, items, { note = "", atStart = false } = {}) {
       item.checked !== undefined &&
         h("span", { class: "menu-check", "aria-hidden": "true" }, item.checked && icon("check")),
       item.hint
-        ? h("span", { class: "menu-words" }, item.label, h("span", { class: "menu-hint" }, item.hint))
-        : item.label,
+        ? h(
+            "span",
+            { class: "menu-words" },
+            h("span", { class: "menu-label" }, item.label),
+            h("span", { class: "menu-hint" }, item.hint),
+          )
+        : h("span", { class: "menu-label" }, item.label),
     );
   const entries = items.map(entry);
   menu.replaceChildren(...(note ? [h("p", { class: "menu-note", id: "menu-note" }, note)] : []), ...entries);
   if (note) menu.setAttribute("aria-describedby", "menu-note");
   else menu.removeAttribute("aria-describedby");
+  if (label) menu.setAttribute("aria-label", label);
+  else menu.removeAttribute("aria-label");
   menu.onkeydown = (event) => walk(event, entries);
   menu.showPopover();
   place(menu, button.getBoundingClientRect(), atStart);
-  entries[0].focus();
+  (entries.find((each) => oneOf && each.getAttribute("aria-checked") === "true") ?? entries[0]).focus();
 }
 
 function walk(event, items) {
-  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-  if (!step) return;
+  const at = items.indexOf(document.activeElement);
+  const next = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: -1 }[event.key];
+  if (next === undefined) return;
   event.preventDefault();
-  const index = items.indexOf(document.activeElement) + step;
-  items.at(index % items.length).focus();
+  items.at(next % items.length).focus();
 }
 
 function place(menu, anchor, atStart) {
   const { width, height } = menu.getBoundingClientRect();
   const below = anchor.bottom + height + 8 < innerHeight;
   menu.style.left = `${Math.max(8, Math.min(atStart ? anchor.left : anchor.right - width, innerWidth - width - 8))}px`;
-  menu.style.top = `${below ? anchor.bottom + 4 : anchor.top - height - 4}px`;
+  menu.style.top = `${below ? anchor.bottom + 4 : Math.max(8, anchor.top - height - 4)}px`;
 }

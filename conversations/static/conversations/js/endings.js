@@ -9,6 +9,7 @@ import { h, icon } from "./dom.js";
  *   onContinue?: (replyId: string) => void,
  *   onRephrase?: () => void,
  *   nameOfModel: (id: string) => string,
+ *   otherModels?: OtherModels,
  * }} on
  * @returns {HTMLElement}
  */
@@ -32,7 +33,20 @@ export function waysOn(reply, on) {
     if (way === "retry") whenItMay(button, label, reply);
     return button;
   });
+  if (on.otherModels?.are() && reply.ways?.includes("retry")) buttons.push(another(reply, on.otherModels, on.onRetry));
   return h("div", { class: "ways" }, ...buttons);
+}
+
+/** Any model that may be chosen, by a menu. */
+function another(reply, otherModels, onRetry) {
+  const choose = () => otherModels.open(button, reply, (model) => onRetry(reply.id, model));
+  const button = h(
+    "button",
+    { type: "button", class: "button quiet", "aria-haspopup": "menu", onclick: choose },
+    icon("retry"),
+    "Answer with …",
+  );
+  return button;
 }
 
 /**

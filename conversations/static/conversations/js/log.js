@@ -195,6 +195,7 @@ export class Log {
       onContinue: this.listeners.onContinue,
       onRephrase: () => this.listeners.onRephrase(this.#questionOf(turn)),
       nameOfModel: this.listeners.nameOfModel,
+      otherModels: this.listeners.otherModels,
       onBook: this.listeners.onBook,
       onForget: this.listeners.onForget,
       onArtifact: this.listeners.onArtifact,

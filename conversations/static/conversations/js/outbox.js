@@ -10,7 +10,7 @@ export function newId() {
   return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
 }
 
-/** @typedef {{client_message_id: string, content: string, assistant?: string}} Entry */
+/** @typedef {{client_message_id: string, content: string, assistant?: string, thread_model?: string}} Entry */
 
 export class Outbox {
   constructor(store, threadId) {
@@ -28,8 +28,9 @@ export class Outbox {
   }
 
   /** @returns {Entry} */
-  add(content, assistant) {
-    const entry = { client_message_id: newId(), content, ...(assistant && { assistant }) };
+  add(content, assistant, model) {
+    const ofThread = { ...(assistant && { assistant }), ...(model && { thread_model: model }) };
+    const entry = { client_message_id: newId(), content, ...ofThread };
     this.entries.push(entry);
     this.#save();
     return entry;

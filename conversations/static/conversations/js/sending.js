@@ -20,8 +20,9 @@ export class Sending {
     for (const entry of this.outbox.entries) this.#show(entry);
   }
 
-  add(content, assistant) {
-    this.#show(this.outbox.add(content, assistant));
+  /** `assistant` and `model` are those of a new thread. */
+  add(content, assistant, model) {
+    this.#show(this.outbox.add(content, assistant, model));
   }
 
   moved(threadId) {

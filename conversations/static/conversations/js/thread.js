@@ -20,11 +20,14 @@ export class OpenThread {
   #loaded = false;
   #failed = false;
   #thinks = null; // the reply of which it was said
+  /** @type {Promise<boolean> | null} whether a change of its model, which what is sent waits for, went well */
+  changed = null;
 
   /**
-   * @param {{id: string, title: string, assistant: string | null}} thread `id` may be "new"
+   * @param {Thread} thread `id` may be "new"
    * @param {Row} parts log, store, book, announcer, workbench
-   * @param {Row} on onNamed, onTouched, onRunning, onState, onRefused, onError, onEarlier, onLoaded, onCleared
+   * @param {Row} on onNamed, onTouched, onRunning, onState, onRefused, onNotOffered,
+   *   onError, onEarlier, onLoaded, onCleared
    */
   constructor(thread, { log, store, book, announcer, workbench }, on) {
     this.thread = thread;
@@ -54,8 +57,10 @@ export class OpenThread {
 
   // What the reader does
 
-  send(content, assistant) {
-    this.sending.add(content, this.thread.id === "new" ? assistant : undefined);
+  /** `assistant` and `model` are those of a new thread. */
+  send(content, assistant, model) {
+    if (this.thread.id === "new") this.sending.add(content, assistant, model);
+    else this.sending.add(content);
     this.#pump();
   }
 
@@ -317,6 +322,7 @@ export class OpenThread {
     }
     const text = id && this.sending.refused(id);
     if (text) this.on.onRefused(text);
+    if (code === "model_not_offered") return this.on.onNotOffered();
     return this.on.onError(message);
   }
 

@@ -11,9 +11,20 @@ function timeOf(iso) {
   return h("time", { datetime: iso, title: fullTime(iso) }, clock(iso));
 }
 
-/** Another answer to the same message; the style sheet shows it on the newest turn alone. */
-function again(onClick) {
-  const button = iconButton("retry", "Answer again", onClick);
+/**
+ * Another answer to the same message, by a menu where there are several models; the style sheet shows it on the newest
+ * turn alone.
+ * @param {Reply} reply
+ * @param {{onRetry: (replyId: string, model?: string) => void, otherModels: OtherModels}} on
+ */
+function again(reply, { onRetry, otherModels }) {
+  const several = otherModels.are();
+  const ask = () => {
+    if (otherModels.are()) otherModels.open(button, reply, (model) => onRetry(reply.id, model));
+    else onRetry(reply.id);
+  };
+  const label = several ? "Answer again with …" : "Answer again";
+  const button = iconButton("retry", label, ask, several ? { "aria-haspopup": "menu" } : {});
   button.classList.add("again");
   return button;
 }
@@ -93,7 +104,8 @@ export class AssistantTurn {
    * @property {(replyId: string, model?: string) => void} onRetry
    * @property {(replyId: string) => void} onContinue
    * @property {() => void} onRephrase
-   * @property {(id: string) => string} nameOfModel
+   * @property {(id: string, provider?: string) => string} nameOfModel
+   * @property {OtherModels} otherModels
    * @property {(requestId: string) => void} onBook
    * @property {() => void} onShown
    * @property {(message: Message) => void} onForget
@@ -108,6 +120,7 @@ export class AssistantTurn {
     onContinue,
     onRephrase,
     nameOfModel,
+    otherModels,
     onBook,
     onForget,
     onShown,
@@ -115,7 +128,6 @@ export class AssistantTurn {
     onDraft,
   }) {
     this.replyId = replyId;
-    this.onRetry = onRetry;
     this.onBook = onBook;
     this.onForget = onForget;
     this.onShown = onShown;
@@ -123,7 +135,7 @@ export class AssistantTurn {
     /** @type {AssistantTurn[]} earlier answers to the same message */
     this.superseded = [];
     this.words = "";
-    this.on = { onRetry, onContinue, onRephrase, nameOfModel };
+    this.on = { onRetry, onContinue, onRephrase, nameOfModel, otherModels };
     this.body = h("div", { class: "parts" });
     this.parts = new Parts(this.body, { onShown, onArtifact, onDraft: (toolId) => onDraft(this.replyId, toolId) });
     this.thought = new Thought();
@@ -242,14 +254,22 @@ export class AssistantTurn {
     this.note.replaceChildren(...(failed ? [icon("warn")] : []), text, waysOn(reply, this.on));
   }
 
+  /** Which model wrote it; imported turns do not tell. */
+  #model() {
+    const { message, reply } = this;
+    if (!message || !reply?.model) return null;
+    return h("span", { class: "model-mark" }, this.on.nameOfModel(reply.model, reply.provider));
+  }
+
   #showActions() {
     const { message, request, facts } = this;
     this.actions.replaceChildren(
       ...[
         message && timeOf(message.created_at),
+        this.#model(),
         message?.text && iconButton("copy", "Copy this reply", (event) => copyFrom(event.currentTarget, message.text)),
         message && this.reply?.fallback_text && h("span", { class: "in-place" }, this.reply.fallback_text),
-        message?.status === "complete" && again(() => this.onRetry(this.replyId)),
+        message?.status === "complete" && again({ ...this.reply, id: this.replyId }, this.on),
         request &&
           h(
             "button",
