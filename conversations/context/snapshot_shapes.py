@@ -191,7 +191,9 @@ class SnapshotAnswer(TypedDict):
     ]
     round: Annotated[int, "Which request of the reply, or which attempt, from 1."]
     created_at: Annotated[datetime, "When it was recorded, before the model was called."]
-    provider: Annotated[str, "`anthropic`, `openai`, `claude_cli` or `offline`."]
+    provider: Annotated[
+        str, "`anthropic`, `bedrock`, `vertex`, `openai`, `local`, `claude_cli`, `offline`, or a connection's name."
+    ]
     model: Annotated[str, "The provider's name of the model."]
     fallback_for: Annotated[str | None, "The model that did not answer, where this one was asked in its place."]
     fallback_cause: Annotated[

@@ -284,5 +284,5 @@ def test_a_provider_that_is_not_there_is_a_clear_error(name: str) -> None:
         False,
         f"The provider “{name}” is not known. "
         "Whoever runs this Openbook can add a connection of this name in the admin, or choose another one, or one of: "
-        "anthropic, local, claude_cli, openai, offline.",
+        "anthropic, local, claude_cli, openai, bedrock, vertex, offline.",
     )
