@@ -28,13 +28,15 @@ from conversations.tools import registered
 if TYPE_CHECKING:
     ModelForm = forms.ModelForm[Assistant]
     FallbackModelForm = forms.ModelForm[Fallback]
-    Inline = admin.TabularInline[Fallback, Assistant]
+    Inline = admin.StackedInline[Fallback, Assistant]
 else:
     ModelForm = FallbackModelForm = forms.ModelForm
-    Inline = admin.TabularInline
+    Inline = admin.StackedInline
 
 
-OFFERED_HELP = "Those that people may choose in place of its own, for one message. None: its own alone."
+OFFERED_HELP = (
+    "Those that people may choose in place of its own, for a conversation or for one message. None: its own alone."
+)
 MODELS = ("model", "rewriting_model", "fallback_model")
 
 
@@ -157,7 +159,8 @@ class AssistantForm(ModelForm):
 
 class FallbackForm(FallbackModelForm):
     provider = forms.ChoiceField(
-        choices=lambda: [("", "Choose one"), *((name, name) for name in PROVIDERS), *connection_choices()]
+        choices=lambda: [("", "Choose one"), *((name, name) for name in PROVIDERS), *connection_choices()],
+        help_text="Who is asked.",
     )
 
     class Meta:
@@ -171,7 +174,7 @@ class FallbackInline(Inline):
 
     model = Fallback
     form = FallbackForm
-    fields = ["order", "provider", "model"]
+    fields = [("order", "provider", "model")]
     extra = 0
     verbose_name_plural = "asked instead, where its model can't be reached, is overloaded or takes no key of ours"
 

@@ -95,6 +95,12 @@ def list_fallback(database: str, provider: str) -> None:
         )
 
 
+def ask_of(database: str, assistant: str, provider: str) -> None:
+    """Who is asked for this assistant; the server's default one where it is empty."""
+    with psycopg.connect(database) as connection:
+        connection.execute("UPDATE conversations_assistant SET provider = %s WHERE slug = %s", (provider, assistant))
+
+
 def add_reader(database: str) -> str:
     """Somebody without a password; returns the key of a session. Hashing a password takes a second."""
     user = User(username=f"reader-{uuid.uuid4().hex[:10]}")

@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 from tests.browser.accessibility import violations
 from tests.browser.conftest import Reader
 from tests.browser.pages import Chat
-from tests.browser.rows import list_fallback, name_fallback
+from tests.browser.rows import ask_of, list_fallback, name_fallback
 from tests.model_scripts import BrokenStream, Script, error, opening_steps, refusal, stream, text, text_delta
 from tests.model_server import ModelServer
 
@@ -131,3 +131,32 @@ def test_below_a_reply_stands_who_was_asked_in_whose_place(
             expect(line).to_contain_text("Asked of ")
     finally:
         list_fallback(browser_database, "")
+
+
+@pytest.mark.parametrize(("size", "scheme"), LOOKS, ids=["-".join(look) for look in LOOKS])
+def test_who_cannot_be_asked_is_said_beforehand_and_who_was_asked_instead_afterwards(
+    reader: Reader, browser_database: str, size: str, scheme: str
+) -> None:
+    ask_of(browser_database, "analyst", "gone")
+    try:
+        with reader(**SIZES[size], color_scheme=scheme) as chat:
+            beside, note = chat.page.locator("#answers"), chat.page.locator(".welcome .answers")
+            expect(note).to_be_hidden()
+            chat.page.get_by_role("radio", name="Analyst").check()
+            expect(beside).to_have_text("Nobody can be asked at the moment.")
+            expect(note).to_contain_text("The provider “gone” is not known.")
+            assert violations(chat.page) == []
+            chat.page.get_by_role("radio", name="Companion").check()
+            expect(beside).to_be_hidden()
+            list_fallback(browser_database, "offline")
+            chat.page.reload()
+            chat.page.get_by_role("radio", name="Analyst").check()
+            expect(beside).to_be_hidden()
+            chat.send("Hello")
+            line = chat.replies.last.locator(".in-place")
+            expect(line).to_have_text("Asked of offline: gone could not be asked.")
+            assert violations(chat.page) == []
+            assert chat.too_small_targets() == []
+    finally:
+        list_fallback(browser_database, "")
+        ask_of(browser_database, "analyst", "")

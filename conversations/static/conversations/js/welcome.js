@@ -67,8 +67,8 @@ export class Welcome {
         { class: "lead" },
         "Every reply is written from a context you can open and read. Look for the book mark below it.",
       ),
-      this.note,
       ...(this.assistants.length > 1 ? [this.#chooser()] : []),
+      this.note, // below, so that it moves nothing that is being pressed
       h("h3", { class: "visually-hidden" }, "Examples"),
       this.examples,
     );
