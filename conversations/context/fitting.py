@@ -251,7 +251,7 @@ def shortened(turn: Turn, tokens: int) -> Turn:
     if turn.token_count <= tokens:
         return turn
     ratio = _counted_ratio(turn)
-    text = shorten(text_of(turn.content), int((tokens - TURN_OVERHEAD) / ratio))
+    text = shorten(text_of(turn.content), int(tokens / ratio) - TURN_OVERHEAD)
     content = text_blocks(text)
     count = ceil(turn_tokens(content) * ratio)
     # The mark itself takes some tokens, more than the shortest turns have.

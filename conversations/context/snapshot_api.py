@@ -158,8 +158,6 @@ def _origin(snapshot: ContextSnapshot) -> BudgetOriginAnswer | None:
 
 
 def _sections(snapshot: ContextSnapshot, material: Material) -> Iterator[SectionAnswer]:
-    counted = snapshots.factor_of(snapshot).of_estimate
-
     def section(name: str, text: str | None, tokens: int, *made_of: str | int) -> SectionAnswer:
         times = [at for part in made_of if (at := material.forgotten.get(part))]
         return {"name": name, "tokens": tokens, "text": text, "forgotten_at": max(times, default=None)}
@@ -178,14 +176,12 @@ def _sections(snapshot: ContextSnapshot, material: Material) -> Iterator[Section
     history = [turn for turn in material.turns if turn.position != newest]
     message = [turn for turn in material.turns if turn.position == newest]
     places = [part for part in material.forgotten if isinstance(part, int) and part != newest]
-    yield section(
-        "history", "\n\n".join(_turn_lines(history)), counted(sum(turn.token_count for turn in history)), *places
-    )
+    yield section("history", "\n\n".join(_turn_lines(history)), snapshot.message_history_tokens, *places)
     lines = _turn_lines(message)
     yield section(
         "message",
         "\n\n".join([*lines, beside] if beside else lines),
-        counted(sum(turn.token_count for turn in message)) + beside_tokens,
+        (0 if silent else runs_of(snapshot)[-1].tokens) + beside_tokens,
         *made_of,
         *([newest] if newest else []),
     )
@@ -229,7 +225,7 @@ def _turn_items(snapshot: ContextSnapshot, material: Material, near: Sequence[Me
         if run.included:
             for position in range(run.first, run.last + 1):
                 if turn := sent.get(position):
-                    tokens = turn.counted or factor.of_estimate(turn.token_count)
+                    tokens = run.tokens if run.sha256 else turn.counted or factor.of_estimate(turn.token_count)
                     yield _item(turn.id, position, run, tokens, exact=bool(turn.counted))
             continue
         messages = [message for message in near if run.first <= message.position <= run.last]

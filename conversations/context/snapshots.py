@@ -335,8 +335,7 @@ def _turn(message: Message, stand_in: TurnRun | None, texts: dict[str, str], cou
         return replace(turn, token_count=factor.of_counted(counted), counted=counted) if counted else turn
     shortened = texts.get(stand_in.sha256, "")
     content = text_blocks(shortened) if shortened else message.blocks
-    tokens = factor.of_counted(stand_in.tokens) if counted else turn_tokens(content)
-    return replace(turn, content=content, token_count=tokens, shortened=shortened)
+    return replace(turn, content=content, token_count=turn_tokens(content), shortened=shortened)
 
 
 def digests_of(snapshot: ContextSnapshot) -> Iterator[str]:

@@ -103,12 +103,15 @@ def text_of(blocks: Iterable[Mapping[str, Any]]) -> str:
 
 
 def turn_tokens(blocks: Sequence[Mapping[str, Any]]) -> int:
-    """Estimated tokens of one turn with its envelope. Blocks other than text – tool calls, results – count as their JSON;
-    thinking doesn't count, as no later request holds it."""
-    others = "\n".join(
-        json.dumps(block, ensure_ascii=False) for block in without_thinking(blocks) if not _is_text(block)
-    )
-    return TURN_OVERHEAD + estimate_tokens(text_of(blocks)) + estimate_tokens(others)
+    """Estimated tokens of one turn with its envelope."""
+    return TURN_OVERHEAD + sum(map(estimate_tokens, countable_texts(blocks)))
+
+
+def countable_texts(blocks: Sequence[Mapping[str, Any]]) -> tuple[str, str]:
+    """What of a turn takes tokens: its text, and the JSON of blocks other than text – tool calls, results. Thinking doesn't
+    count, as no later request holds it."""
+    others = (json.dumps(block, ensure_ascii=False) for block in without_thinking(blocks) if not _is_text(block))
+    return text_of(blocks), "\n".join(others)
 
 
 def _is_text(block: Mapping[str, Any]) -> bool:

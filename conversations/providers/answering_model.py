@@ -1,7 +1,7 @@
 """The row of the model that answers, where an assistant or an entry of its list names one or leaves it to the provider."""
 
 from conversations.models import Assistant, Model
-from conversations.providers import ProviderError, get_provider, model_catalog, model_of, provider_name
+from conversations.providers import ProviderError, get_provider, model_of, provider_name
 
 
 def own_row(assistant: Assistant) -> Model | None:
@@ -12,6 +12,7 @@ def own_row(assistant: Assistant) -> Model | None:
 def row_of(provider: str, model: str) -> Model | None:
     """Of the provider's default where no model is named. ``None`` where that can't be told."""
     try:
-        return model_catalog.get(provider, model_of(Assistant(model=model), get_provider(provider)))
+        asked = get_provider(provider)
+        return asked.describe(model_of(Assistant(model=model), asked))
     except ProviderError:
         return None

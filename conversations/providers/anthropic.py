@@ -19,7 +19,7 @@ from anthropic import (
 
 from conversations.models.connections import Kind
 from conversations.providers import model_catalog
-from conversations.providers.base import Payload, ProviderError, ProviderEvent, UsageSoFar
+from conversations.providers.base import Payload, ProviderError, ProviderEvent, TokenCounter, UsageSoFar
 from conversations.providers.claude import default_model
 from conversations.providers.deadline import Deadline
 from conversations.providers.endpoints import Endpoint, EndpointReader, anthropic_from_settings
@@ -105,6 +105,13 @@ class AnthropicProvider(HttpProvider[Client]):
 
     async def _list_models(self, client: Client) -> object:
         return await client.get("/v1/models", cast_to=object, options={"params": {"limit": 1_000}})
+
+    def token_counter(self) -> TokenCounter | None:
+        return self.count_tokens
+
+    async def _count(self, client: Client, model: str, text: str) -> object:
+        body = {"model": model, "messages": [{"role": "user", "content": text}]}
+        return await client.post("/v1/messages/count_tokens", cast_to=object, body=body)
 
     def _headers(self, failure: Exception) -> Mapping[str, str]:
         return failure.response.headers if isinstance(failure, anthropic.APIStatusError) else {}

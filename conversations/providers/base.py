@@ -8,7 +8,7 @@ reply engine knows nothing of HTTP: a new provider is one file with a ``Provider
 import math
 import time
 from abc import ABC, abstractmethod
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any, TypedDict
@@ -273,6 +273,10 @@ def messages_api_payload(
     return payload
 
 
+TokenCounter = Callable[[str, str], Awaitable[int]]
+"""The tokens that a model, by its id, makes of a text, give or take the few of an envelope. Raises ``ProviderError``."""
+
+
 class Provider(ABC):
     name: str
     rewrites = True
@@ -327,6 +331,10 @@ class Provider(ABC):
     async def models(self, *, seconds: float = math.inf) -> list[OfferedModel]:
         """What the service offers now; nothing where it doesn't tell. Raises ``ProviderError``."""
         return []
+
+    def token_counter(self) -> TokenCounter | None:
+        """What counts the tokens of texts as the model does; ``None`` where the service can't be asked for that."""
+        return None
 
     @abstractmethod
     def stream(self, payload: Payload, *, seconds: float = math.inf) -> AsyncGenerator[ProviderEvent]:

@@ -80,6 +80,21 @@ def dialect_at(base_url: str, server: str = "") -> Dialect:
     return DIALECTS[next(named, PLAIN)]
 
 
+@dataclass(frozen=True, kw_only=True)
+class CountCall:
+    """Where a server counts the tokens of a text, and the field that the text goes into."""
+
+    url: str
+    field: str
+
+
+def count_call_at(base_url: str, server: str = "") -> CountCall | None:
+    """``None`` where the server at an address can't be asked for that, or is not known well enough."""
+    counts = TABLES[dialect_at(base_url, server).name].get("counts")
+    root = base_url.rstrip("/").removesuffix("/v1")
+    return CountCall(url=f"{root}{counts['path']}", field=counts["text"]) if counts else None
+
+
 def is_at(host: str, port: int | None, row: Mapping[str, Any]) -> bool:
     hosts = row.get("hosts", ())
     return port in row.get("ports", ()) or any(

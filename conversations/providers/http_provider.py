@@ -6,7 +6,7 @@ import math
 import random
 import time
 from abc import abstractmethod
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import aclosing
 from typing import Protocol
 from weakref import WeakKeyDictionary
@@ -23,6 +23,8 @@ from conversations.providers.model_listing import OfferedModel, parse_models
 
 BACKOFF_SECONDS = (0.4, 1.2)
 """Before the second and the third attempt, give or take a half."""
+COUNT_SECONDS = 30.0
+"""How long a service may take to count the tokens of a text."""
 HTTP_FAILURES = (httpx2.HTTPError, httpx2.InvalidURL, ValueError, RecursionError, StreamError)
 """What a call can raise beside the errors of its SDK: broken JSON or UTF-8 is a ValueError, or too deep."""
 
@@ -80,11 +82,26 @@ class HttpProvider[C: Client](Provider):
             await asyncio.sleep(wait)
 
     async def models(self, *, seconds: float = math.inf) -> list[OfferedModel]:
+        async def listed(client: C) -> list[OfferedModel]:
+            # Read as it comes: an SDK takes whatever it is given for a page of models.
+            return parse_models(await self._list_models(client))
+
+        return await self._asked(listed, seconds)
+
+    async def count_tokens(self, model: str, text: str) -> int:
+        """As ``token_counter`` says, where it has one."""
+
+        async def counted(client: C) -> int:
+            return parse_count(await self._count(client, model, text))
+
+        return await self._asked(counted, COUNT_SECONDS)
+
+    async def _asked[T](self, ask: Callable[[C], Awaitable[T]], seconds: float) -> T:
+        """What one call beside the replies gives, which is not tried again. Raises ``ProviderError``."""
         endpoint = self._endpoint()
         try:
             async with asyncio.timeout(seconds):
-                # Read as it comes: an SDK takes whatever it is given for a page of models.
-                return parse_models(await self._list_models(await self._client(endpoint)))
+                return await ask(await self._client(endpoint))
         except TimeoutError:
             raise reported(provider_error("timeout"), attempt_failed="deadline") from None
         except self.failures as failure:
@@ -101,6 +118,10 @@ class HttpProvider[C: Client](Provider):
     @abstractmethod
     async def _list_models(self, client: C) -> object:
         """The answer of ``GET /v1/models``, as it comes. Raises one of ``failures``."""
+
+    async def _count(self, client: C, model: str, text: str) -> object:
+        """The service's answer to how many tokens a text has, as it comes. Raises one of ``failures``."""
+        raise NotImplementedError
 
     @abstractmethod
     def _headers(self, failure: Exception) -> Mapping[str, str]:
@@ -147,6 +168,16 @@ async def lasting[C: Client](client: C) -> AsyncGenerator[C]:
             yield client
     finally:
         await client.close()
+
+
+def parse_count(body: object) -> int:
+    """Tokens, as the Messages API, vLLM and llama.cpp say them. Raises ``ValueError`` where this is no such answer."""
+    match body:
+        case {"input_tokens": int(count)} | {"count": int(count)} if count >= 0:
+            return count
+        case {"tokens": list(tokens)}:
+            return len(tokens)
+    raise ValueError("not a count of tokens")
 
 
 def obstacle_of(endpoint: Endpoint) -> ProviderError | None:

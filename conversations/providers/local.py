@@ -9,7 +9,7 @@ from contextlib import aclosing
 from anthropic import AsyncAnthropic, DefaultAsyncHttpxClient, Timeout
 from django.conf import settings
 
-from conversations.providers.anthropic import AnthropicProvider
+from conversations.providers.anthropic import AnthropicProvider, Client
 from conversations.providers.base import Payload, ProviderError, ProviderEvent
 from conversations.providers.endpoints import Endpoint
 from conversations.providers.errors import provider_error
@@ -51,6 +51,10 @@ class LocalProvider(AnthropicProvider):
         if obstacle := obstacle_to_start():
             return obstacle
         return None if local_engine.find(settings.LOCAL_DIR) else provider_error("local_model_away")
+
+    async def _count(self, client: Client, model: str, text: str) -> object:
+        """Of the text alone: its count of a message adds a system prompt of its own."""
+        return await client.post("/tokenize", cast_to=object, body={"content": text})
 
     async def stream(self, payload: Payload, *, seconds: float = math.inf) -> AsyncGenerator[ProviderEvent]:
         began = time.monotonic()

@@ -13,7 +13,7 @@ from django.conf import settings
 from openai import AsyncOpenAI, AsyncStream, DefaultAsyncHttpxClient, Timeout
 
 from conversations.providers import model_catalog, refusals
-from conversations.providers.base import Finished, Payload, ProviderError, ProviderEvent, UsageSoFar
+from conversations.providers.base import Finished, Payload, ProviderError, ProviderEvent, TokenCounter, UsageSoFar
 from conversations.providers.chat_completions import chat_payload
 from conversations.providers.chat_stream import (
     THOUGHT_TAGS,
@@ -25,7 +25,7 @@ from conversations.providers.chat_stream import (
     stream_error,
 )
 from conversations.providers.deadline import Deadline
-from conversations.providers.dialects import Dialect, dialect_at, is_cloud
+from conversations.providers.dialects import CountCall, Dialect, count_call_at, dialect_at, is_cloud
 from conversations.providers.endpoints import Endpoint, EndpointReader, openai_from_settings
 from conversations.providers.errors import StreamError, provider_error
 from conversations.providers.http_client import client_options, connection_code
@@ -183,6 +183,18 @@ class OpenAIProvider(HttpProvider[AsyncOpenAI]):
 
     async def _list_models(self, client: AsyncOpenAI) -> object:
         return await client.get("/models", cast_to=object)
+
+    def token_counter(self) -> TokenCounter | None:
+        return self.count_tokens if self._count_call() else None
+
+    async def _count(self, client: AsyncOpenAI, model: str, text: str) -> object:
+        call = self._count_call()
+        assert call
+        return await client.post(call.url, cast_to=object, body={"model": model, call.field: text})
+
+    def _count_call(self) -> CountCall | None:
+        endpoint = self._endpoint()
+        return count_call_at(endpoint.base_url, endpoint.server)
 
     def _dialect(self) -> Dialect:
         return dialect_of(self._endpoint())

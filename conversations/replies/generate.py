@@ -17,6 +17,7 @@ from conversations.models import ApiToken, Assistant, Reply
 from conversations.providers import ProviderError
 from conversations.replies import closing, opening
 from conversations.replies.doorbell import owner_key
+from conversations.replies.exact_counts import CountJob
 from conversations.replies.journal import Journal, LiveReply, journal
 from conversations.replies.model_requests import OpenedReply
 from conversations.replies.outcomes import failure, interruption, stopped, without_turn
@@ -184,3 +185,5 @@ async def _run(book: Journal, live: LiveReply, opened: OpenedReply) -> None:
     await in_database(catch_up_if_possible)(opened.thread.user_id)
     if live.model_used:
         await in_database(token_calibration.learn)(*live.model_used)
+        provider, model = live.model_used
+        book.counts.want(CountJob(thread=live.thread_id, provider=provider, model=model))

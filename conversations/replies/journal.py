@@ -16,6 +16,7 @@ from conversations.replies import events as eventlog
 from conversations.replies.closing import close
 from conversations.replies.doorbell import Doorbell, owner_key, reply_key, rung, thread_key
 from conversations.replies.events import OWNER, Event
+from conversations.replies.exact_counts import ExactCounts
 from conversations.replies.outcomes import Outcome, interruption, stopped
 from conversations.replies.transcript import ReplyTranscript
 from conversations.runtime.db import in_database
@@ -128,6 +129,7 @@ class Journal:
         self.wake = asyncio.Event()
         self._writing = asyncio.Lock()
         self._task: asyncio.Task[None] | None = None
+        self.counts = ExactCounts()
         self.draining = False
         self.keeper: asyncio.Task[None] | None = None
 
@@ -172,6 +174,7 @@ class Journal:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        await self.counts.stop()
         await self.doorbell.close()
 
     async def _run(self) -> None:

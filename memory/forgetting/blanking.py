@@ -31,6 +31,11 @@ WHERE turn.id = ANY(%(turns)s) AND place.thread_id = turn.thread_id AND place.de
   AND place.position = turn.position
 """
 
+FORGET_COUNTS = """
+DELETE FROM conversations_tokencount AS count USING conversations_message AS turn
+WHERE turn.id = ANY(%(turns)s) AND count.thread_id = turn.thread_id AND count.position = turn.position
+"""
+
 
 def blank(user: User, rows: Rows) -> None:
     """All of these rows of the user's; summaries are to be made anew of what is left."""
@@ -90,6 +95,7 @@ def _turns(turns: Collection[ForgottenTurn], now: datetime) -> None:
         forgotten_at=now,
     )
     run(EMPTY_PLACES, turns=ids)
+    run(FORGET_COUNTS, turns=ids)
 
 
 def _blocks(ids: Collection[int], now: datetime) -> None:

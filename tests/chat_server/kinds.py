@@ -263,5 +263,5 @@ KINDS = {
         ServerKind(name="odd", done=False, usage="never", call_index="none", as_objects=True, needs_key=False),
     )
 }
-DIALECT_OF = {"vllm": "plain", "llama_cpp": "plain", "lm_studio": "plain", "no_parser": "plain", "odd": "plain"}
+DIALECT_OF = {"lm_studio": "plain", "no_parser": "plain", "odd": "plain"}
 """The row of ``dialects.toml`` that counts for a kind, where it isn't named so."""

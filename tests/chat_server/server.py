@@ -59,7 +59,18 @@ class ChatServer(ModelServer):
                 return self.listing or refusal(200, {"object": "list", "data": rows})
             case "POST", "/v1/chat/completions":
                 return self._chat(request)
+            case "POST", "/tokenize":
+                return self._tokenized(request)
         return error(404, f"{request.method} {request.path}")
+
+    def _tokenized(self, request: ReceivedRequest) -> Script:
+        """As vLLM does for a ``prompt`` and llama.cpp for a ``content``."""
+        body = request.body = json.loads(request.raw_body)
+        if self.count_scripts:
+            return self.count_scripts.popleft()
+        ids = list(range(self.tokens_of(body.get("prompt", body.get("content")))))
+        said = {"count": len(ids), "max_model_len": 8_192, "tokens": ids} if "prompt" in body else {"tokens": ids}
+        return refusal(200, said)
 
     def _chat(self, request: ReceivedRequest) -> Script:
         try:

@@ -4,7 +4,7 @@ import asyncio
 import json
 import threading
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import TracebackType
 from typing import Any, Self
 
@@ -22,15 +22,28 @@ from tests.model_server.transport import (
     write_answer,
 )
 
+COUNT_PATHS = ("/v1/messages/count_tokens", "/tokenize")
+
+
+def answer_json(body: object) -> ScriptedRefusal:
+    return ScriptedRefusal(status=200, body=json.dumps(body).encode())
+
 
 class ModelServer:
-    """``requests`` holds all that came, in order. Scripts are used one by one; without any the responder answers."""
+    """``requests`` holds all that came, in order. Scripts are used one by one; without any the responder answers.
+
+    Requests to count tokens are apart, in ``counts``: ``tokens_of`` says what a text has, ``count_scripts`` what is answered
+    instead.
+    """
 
     def __init__(self, *, port: int = 0, responder: Responder = echo, api_key: str = "") -> None:
         self.responder = self._first_responder = responder
         self.api_key = api_key
         self.claude = Claude()
         self.requests: list[ReceivedRequest] = []
+        self.counts: list[ReceivedRequest] = []
+        self.count_scripts: deque[Script] = deque()
+        self.tokens_of: Callable[[str], int] = lambda text: len(text.split())
         self.failures: list[BaseException] = []
         self.url = ""
         self._scripts: deque[Script] = deque()
@@ -99,7 +112,7 @@ class ModelServer:
         try:
             while (request := await read_request(inbox, number)) is not None:
                 with self._arrived:
-                    self.requests.append(request)
+                    (self.counts if request.path in COUNT_PATHS else self.requests).append(request)
                     self._arrived.notify_all()
                 try:
                     if not await until_gone(write_answer(writer, self._answer(request)), gone):
@@ -125,6 +138,8 @@ class ModelServer:
             request.body = json.loads(request.raw_body)
         except ValueError:
             return error(400, "The request body is not valid JSON")
+        if asked == ("POST", "/v1/messages/count_tokens"):
+            return self._unauthorised(request) or self._counted(request.body)
         if asked != ("POST", "/v1/messages"):
             return error(404, f"{request.method} {request.path}")
         if (refusal := self._unauthorised(request)) is not None:
@@ -134,6 +149,12 @@ class ModelServer:
             return objection
         script = self.claude.refusal(body) or self._next_script(body)
         return self.claude.answer(body, betas, script)
+
+    def _counted(self, body: dict[str, Any]) -> Script:
+        if self.count_scripts:
+            return self.count_scripts.popleft()
+        [message] = body["messages"]
+        return answer_json({"input_tokens": self.tokens_of(message["content"])})
 
     def _unauthorised(self, request: ReceivedRequest) -> ScriptedRefusal | None:
         key = request.headers.get("authorization", "").removeprefix("Bearer ") or request.headers.get("x-api-key")

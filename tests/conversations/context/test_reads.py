@@ -1,6 +1,7 @@
 """What is read of a thread: no more than can matter, however long it is (N2)."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -8,7 +9,7 @@ from django.db import connection
 
 from conversations.context.budget import Budget
 from conversations.context.reads import LONGEST_REPLY, HistoryQuery, history_statement, read_history
-from conversations.models import Thread
+from conversations.models import Thread, TokenCount
 from tests.conversations.factories import make_thread
 
 pytestmark = [pytest.mark.django_db, pytest.mark.oldest_postgres]
@@ -37,11 +38,29 @@ def test_a_history_whose_budget_ends_early_reads_no_turn_beyond_the_limit() -> N
         "model": "small",
         "factor": 1.0,
     }
+    TokenCount.objects.bulk_create(
+        TokenCount(thread=thread, position=position, provider="local", model="small", tokens=9)
+        for position in range(1, 1_001)
+    )
     with connection.cursor() as cursor:
-        cursor.execute("ANALYZE conversations_message")
+        cursor.execute("ANALYZE conversations_message, conversations_tokencount")
+        cursor.execute("SET LOCAL enable_seqscan = off")  # as contexts are read
         cursor.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {history_statement()}", values)
         ((plan,),) = cursor.fetchall()
     assert max(rows_touched(plan[0]["Plan"])) <= 81
+
+
+def test_what_was_counted_to_be_less_makes_room_for_more_in_the_same_statement() -> None:
+    thread = make_thread(turns=["word " * 100] * 20)
+    assert positions(thread, before=21) == [18, 19, 20]
+    for position in (17, 19, 20):
+        TokenCount.objects.create(thread=thread, position=position, provider="local", model="small", tokens=50)
+    query = HistoryQuery(thread_id=thread.id, before=21, budget=BUDGET, provider="local", model="small")
+    read = read_history(query).turns
+    assert [(turn.position, turn.counted) for turn in read[-4:]] == [(17, 50), (18, 0), (19, 50), (20, 50)]
+    assert [turn.token_count for turn in read if turn.counted] == [50, 50, 50]
+    known = read_history(replace(query, counts={20: 7})).turns[-1]
+    assert (known.counted, known.token_count) == (7, 7)
 
 
 def test_three_turns_are_read_whatever_they_take() -> None:

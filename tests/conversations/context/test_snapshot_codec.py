@@ -73,6 +73,11 @@ def test_timings_are_read_as_they_were_written(values: dict[str, float]) -> None
     assert snapshot_codec.unpack_timings(snapshot_codec.pack_timings(values)) == values
 
 
+@given(st.dictionaries(numbers, numbers))
+def test_counts_are_read_as_they_were_written(values: dict[int, int]) -> None:
+    assert snapshot_codec.unpack_counts(snapshot_codec.pack_counts(values)) == values
+
+
 @given(plans)
 def test_what_is_told_of_the_cache_is_read_as_it_was_written(plan: CachePlan) -> None:
     assert snapshot_codec.unpack_cache(snapshot_codec.pack_cache(plan)) == plan
@@ -110,6 +115,8 @@ def test_what_is_stored_can_be_read_by_people() -> None:
         (snapshot_codec.unpack_runs, "1-4 recent 3\n"),
         (snapshot_codec.unpack_texts, "base 312"),
         (snapshot_codec.unpack_texts, f"base 312 {BASE}"),
+        (snapshot_codec.unpack_counts, "1"),
+        (snapshot_codec.unpack_counts, "1 2;"),
         (snapshot_codec.unpack_timings, "total"),
         (snapshot_codec.unpack_timings, "total nan"),
         (snapshot_codec.unpack_cache, "warm"),

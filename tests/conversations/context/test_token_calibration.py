@@ -17,8 +17,10 @@ from conversations.context.token_calibration import (
     NEWEST,
     OF_ONE_USER,
     Sample,
+    exact_tokens,
     learnt,
     reported_input,
+    sample,
     samples_of,
 )
 from conversations.context.token_factor import Factor
@@ -40,6 +42,15 @@ def _nothing_learnt() -> Iterator[None]:
     yield
     token_calibration.forget()
     model_catalog.reread()
+
+
+def test_what_was_counted_exactly_teaches_nothing() -> None:
+    """Of 2,600 tokens the provider had counted 1,300, of a turn that was sent whole; the others were estimated."""
+    runs = "1-2 over_budget;3 shortened 90 " + "A" * 43 + ";4-8 recent 2000;9 newest 20"
+    assert exact_tokens(runs, "") == 0
+    assert exact_tokens(runs, "1 5000;3 700;5 1000;8 300") == 1_300
+    seen = sample(1, 2_600, 1.3, 2_800, exact=1_300)
+    assert (seen.estimated, seen.reported, seen.ratio) == (1_000, 1_500, 1.5)
 
 
 @pytest.mark.parametrize(

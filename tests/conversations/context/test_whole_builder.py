@@ -3,6 +3,7 @@
 import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from unittest.mock import patch
@@ -15,7 +16,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 
 from artifacts.models import Artifact, ArtifactVersion
 from conversations.context import prompt_cache, replay, snapshots, token_calibration
-from conversations.context.budget import Budget
+from conversations.context.budget import Budget, in_tokens
 from conversations.context.builder import Context
 from conversations.context.exclusion import exclusions
 from conversations.context.filtering import FilterArtifact
@@ -24,7 +25,7 @@ from conversations.context.rendering import canonical
 from conversations.context.rewriting import Rewriting, RewritingOutcome
 from conversations.context.standing import Tier, cut_tiers
 from conversations.context.windowing import Turn, whole, window
-from conversations.models import Assistant, ContextSnapshot, Message, Reply, TokenFactor, text_blocks
+from conversations.models import Assistant, ContextSnapshot, Message, Reply, TokenCount, TokenFactor, text_blocks
 from conversations.replies import closing, model_requests, opening, outcomes
 from conversations.replies.cursor import session_of
 from conversations.replies.events import OWNER
@@ -241,6 +242,7 @@ class Story(RuleBasedStateMachine):
         rewriting=st.sampled_from(["off", "local", "model"]),
         provider=st.sampled_from(["", "offline", "anthropic"]),
         model=st.sampled_from(["", "other"]),
+        budget_share=st.sampled_from([None, None, 1, 100]),
         system_prompt=st.sampled_from(["Be kind.", "Be kind. " * 60, "天地玄黃" * 400]),
     )
     def change_the_assistant(self, **values: Any) -> None:
@@ -257,6 +259,23 @@ class Story(RuleBasedStateMachine):
     @rule()
     def trace(self) -> None:
         promises.check_traces(self.thread, self.bodies)
+
+    @rule(place=places, times=st.sampled_from([0.2, 0.5, 0.9, 1.4, 2.5]))
+    def count_turns(self, place: int, times: float) -> None:
+        """The providers have counted some turns, to be less or more than the estimate."""
+        turns = list(self.thread.messages.order_by("-position")[:40])[place % 5 :: 1 + place % 4]
+        counted = [
+            TokenCount(
+                thread=self.thread,
+                position=turn.position,
+                provider=provider,
+                model=model,
+                tokens=max(1, int(turn.token_count * times)),
+            )
+            for turn in turns
+            for provider, model in (("offline", "offline"), ("offline", "other"))
+        ]
+        TokenCount.objects.bulk_create(counted, ignore_conflicts=True)
 
     @rule(minutes=st.sampled_from([1, 6, 29, 31, 600, 1_500]))
     def pause(self, minutes: int) -> None:
@@ -306,7 +325,7 @@ class Story(RuleBasedStateMachine):
             if roomy and self.roomy and started_at == self.started_at and not self.changed:
                 assert context.sections == self.last[1].sections, "the same to the byte all session long"
         self.last, self.started_at, self.roomy, self.changed = (snapshot, context), started_at, roomy, False
-        assistant = Assistant.objects.get(slug="companion")
+        assistant = in_tokens(Assistant.objects.get(slug="companion"), context.origin.window)
         gave_way = sent_tiers(context, assistant) != context.parts.tiers or not context.parts.additions
         self.told.append((snapshot, assistant, gave_way and not roomy))
         return body
@@ -316,8 +335,19 @@ class Story(RuleBasedStateMachine):
 
         Tells whether all that belongs there had room; else the tiers and the oldest turns have given way.
         """
-        assistant = Assistant.objects.get(slug="companion")
+        assistant = in_tokens(Assistant.objects.get(slug="companion"), context.origin.window)
+        counts = dict(
+            TokenCount.objects.filter(thread=self.thread, provider=context.provider, model=context.model).values_list(
+                "position", "tokens"
+            )
+        )
         path = [Turn.of(message) for message in stored if message.is_active]
+        path = [
+            replace(turn, token_count=context.factor.of_counted(counts[turn.position]))
+            if turn.position in counts
+            else turn
+            for turn in path
+        ]
         made = [
             FilterArtifact(created_at=version.created_at, message=version.message_id, reply=version.reply_id)
             for version in ArtifactVersion.objects.filter(thread=self.thread, artifact__deleted_at=None)

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import random
 import signal
 import urllib.request
 from pathlib import Path
@@ -16,11 +17,13 @@ from pytest_django import Settings
 from conversations import replies
 from conversations.context import replay, snapshots, token_calibration
 from conversations.context.fitting import GO_ON_WORDS
-from conversations.models import Assistant, ContextSnapshot, Message, Model, Reply
+from conversations.context.token_estimate import TURN_OVERHEAD
+from conversations.models import Assistant, ContextSnapshot, Message, Model, Reply, TokenCount
 from conversations.providers import get_provider, model_catalog, model_of
 from conversations.providers.base import Payload, ProviderError
 from conversations.providers.local_model import SMALL_MODEL, served_model
 from conversations.replies.events import Event
+from conversations.replies.journal import journal
 from conversations.replies.model_requests import OpenedReply
 from conversations.runtime.db import in_database, read_only
 from conversations.runtime.local_engine import EngineAddress
@@ -199,6 +202,39 @@ async def test_what_is_sent_fits_in_every_language(
     built = (await api.post(f"threads/{thread}/context/", {"content": long})).body
     tokens = ask_engine(local_model, "/v1/messages/count_tokens", built["request"])["input_tokens"]
     assert 3_000 < tokens <= ENGINE_TOKENS - built["request"]["max_tokens"]
+
+
+FAR_OFF = {
+    "Korean": "안녕하세요 오늘 날씨가 좋네요 " * 60,
+    "a ruled line": "-" * 10_000,
+    "digits": "".join(random.Random(1).choices("0123456789", k=3_600)),
+}
+"""Twice the estimate, an eighth of it, and more than twice."""
+
+
+@pytest.mark.parametrize("kind", FAR_OFF)
+async def test_a_long_turn_is_counted_exactly_and_the_window_holds_what_fits(
+    user: User, api: Api, local_model: EngineAddress, kind: str
+) -> None:
+    """The count of the engine's own tokenizer, and thereby a context whose figures are the engine's."""
+    await answers_take(FEW)
+    text = FAR_OFF[kind]
+    opened = await replies.start(user=user, thread_id=None, content=text)
+    await ended(opened)
+    await asyncio.gather(*journal().tasks)
+    await journal().counts.done()
+    count = await TokenCount.objects.aget(thread=opened.thread)
+    exact = len(ask_engine(local_model, "/tokenize", {"content": text})["tokens"]) + TURN_OVERHEAD
+    turn = await Message.objects.aget(thread=opened.thread, position=1)
+    factor = (await request_of(opened)).token_factor
+    assert (count.position, count.provider, count.model, count.tokens) == (1, "local", SMALL_MODEL, exact)
+    off = exact / (turn.token_count * factor)
+    assert off < 0.8 or off > 1.15, f"the estimate is {off:.2f} of the count"
+    built = (await api.post(f"threads/{opened.thread.id}/context/", {"content": "And now?"})).body
+    [item] = [item for item in built["items"] if item.get("position") == 1]
+    assert (item["tokens"], item.get("exact"), item["reason"]) == (exact, True, "recent")
+    real = ask_engine(local_model, "/v1/messages/count_tokens", built["request"])["input_tokens"]
+    assert abs(real - built["total_tokens"]) <= 40, "the whole request is as long as its record says"
 
 
 async def test_what_is_too_large_for_the_engine_is_refused_at_once_and_told(local_model: EngineAddress) -> None:
