@@ -8,6 +8,7 @@ from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.db import connection as database
 from django.db import transaction
+from django.db.models import Q
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
@@ -20,7 +21,14 @@ from django.views.decorators.http import require_POST
 
 from conversations.models import Assistant, Connection, ContextSnapshot, Model
 from conversations.models.connections import Kind, Secrets, SecretsOfAnotherPlace
-from conversations.providers import ProviderError, connection_trial, connections, model_catalog, usable_key
+from conversations.providers import (
+    ProviderError,
+    connection_trial,
+    connections,
+    model_catalog,
+    provider_name,
+    usable_key,
+)
 from conversations.providers.clouds import CLOUDS
 from conversations.providers.dialects import DIALECTS
 from conversations.providers.model_listing import OfferedModel
@@ -388,10 +396,15 @@ def checked(row: Connection) -> SafeString:
 
 
 def assistants_of(row: Connection) -> list[Assistant]:
-    return list(Assistant.objects.filter(provider=row.slug))
+    """Those that it answers for, or would in the place of another."""
+    is_asked = Q(provider=row.slug) | Q(fallbacks__provider=row.slug)
+    if row.slug == provider_name():
+        is_asked |= Q(provider="")
+    return list(Assistant.objects.filter(is_asked).distinct())
 
 
 def is_used(row: Connection) -> bool:
-    """Whether an assistant names it, or a request was recorded of it, which can be rendered only while it is there."""
+    """Whether it answers for an assistant or is the server's default, or a request was recorded of it, which can be rendered
+    only while it is there."""
     recorded = ContextSnapshot.objects.filter(id__gte=lowest_uuid7(row.created_at), provider=row.slug)
-    return Assistant.objects.filter(provider=row.slug).exists() or recorded.exists()
+    return row.slug == provider_name() or bool(assistants_of(row)) or recorded.exists()

@@ -118,6 +118,14 @@ async def test_one_id_ties_error_log_spans_reply_and_admin_together(
     await in_database(assert_found)(request_id, reply, snapshot)
 
 
+async def test_a_reply_whose_provider_is_gone_is_told_as_failed(user: User, api: Api, listening: Listening) -> None:
+    await Assistant.objects.aupdate(provider="gone")
+    answer = await api.post("threads/new/messages/", {"content": "Hello"})
+    assert (answer.status, answer.body["error"]["code"]) == (502, "misconfigured")
+    [span] = [span for span in (await in_database(listening.told)()).spans if span.name.startswith("invoke_agent")]
+    assert (span.values["gen_ai.provider.name"], span.values["error.type"]) == ("gone", "misconfigured")
+
+
 def assert_found(request_id: str, reply: Reply, snapshot: ContextSnapshot) -> None:
     other = make_snapshot()
     staff = Client()

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from django.contrib.admin.models import LogEntry
 from django.core.management import call_command
-from django.test import Client
+from django.test import Client, override_settings
 from django.urls import reverse
 from pytest_django import Settings
 
-from conversations.models import Assistant, Connection, Model
+from conversations.models import Assistant, Connection, Fallback, Model
 from conversations.providers import get_provider, model_catalog
 from conversations.providers.connections import endpoint_of
 from tests.conversations.connections import CANARY, HEADER, make_connection
@@ -202,9 +202,12 @@ def test_a_connection_stays_while_something_needs_it(staff: StaffReader) -> None
     reply = make_reply(make_thread(make_user(), ["Hello?"], assistant=Assistant.objects.get(slug="analyst")))
     make_snapshot(reply=reply, provider=get_provider("recorded"))
     Model.objects.create(provider="mistaken", name="m", label="M", context_window=9_000, max_output=900)
-    assert [delete("chosen"), delete("mistaken")] == [403, 302]
+    Fallback.objects.create(assistant=Assistant.objects.get(slug="analyst"), provider="instead")
+    assert [delete("chosen"), delete("instead"), delete("mistaken")] == [403, 403, 302]
+    with override_settings(OPENBOOK_PROVIDER="usual"):
+        assert delete("usual") == 403
     assert staff.post(page_url("connection", recorded.pk, "delete"), {"post": "yes"}).status_code == 403
-    assert set(Connection.objects.values_list("slug", flat=True)) == {"chosen", "recorded"}
+    assert set(Connection.objects.values_list("slug", flat=True)) == {"chosen", "instead", "recorded", "usual"}
     assert not Model.objects.filter(provider="mistaken").exists()
 
 
