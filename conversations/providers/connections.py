@@ -81,8 +81,13 @@ def provider_of(row: Connection, endpoint: EndpointReader | None = None) -> Prov
 
 
 def address_of(name: str) -> str:
-    """Where models of the provider of this name are asked, of those whose makers have price lists; else empty."""
-    if row := find(name):
+    """Where models of the provider of this name are asked, of those whose makers have price lists; else empty. A cloud's prices
+    are those of its region, also behind another address."""
+    row = find(name)
+    kind = row.kind if row else name
+    if kind in CLOUDS:
+        return CLOUDS[kind].address_in(row.region if row else getattr(settings, CLOUDS[kind].needs["region"]))
+    if row:
         return address_of_row(row)
     return settings.OPENAI_BASE_URL or ADDRESSES[Kind.OPENAI] if name == Kind.OPENAI else ""
 

@@ -25,7 +25,8 @@ from conversations.providers.base import (
 from conversations.providers.cloud_providers import BedrockProvider, VertexProvider
 from conversations.providers.clouds import CLOUDS, access_key
 from conversations.providers.connection_trial import LISTS_NOTHING, Trial, try_out
-from conversations.providers.connections import endpoint_of, provider_of, reread
+from conversations.providers.connections import address_of, endpoint_of, provider_of, reread
+from conversations.providers.known_prices import known_prices
 from tests import model_scripts as scripts
 from tests.cloud_servers import (
     ACCESS_KEY,
@@ -357,6 +358,22 @@ def test_a_connection_leads_to_its_region() -> None:
 def row_with_region(region: str) -> Connection:
     Connection.objects.filter(slug="team").update(region=region)
     return Connection.objects.get(slug="team")
+
+
+@pytest.mark.parametrize(
+    ("provider", "model", "cents"),
+    [
+        ("team", "eu.anthropic.claude-sonnet-4-5-20250929-v1:0", 330),
+        ("bedrock", "global.anthropic.claude-haiku-4-5-20251001-v1:0", 100),
+        ("vertex", "claude-sonnet-4-5@20250929", 300),
+        ("vertex", "of-nobody", None),
+    ],
+)
+def test_prices_are_those_of_the_region(settings: Settings, provider: str, model: str, cents: int | None) -> None:
+    settings.AWS_REGION, settings.CLOUD_ML_REGION = REGION, "europe-west1"
+    row("https://vpce.example")
+    known = known_prices(address_of(provider), model)
+    assert [price.input * 100 for price in known if not price.above] == ([cents] if cents else [])
 
 
 def test_inner_networks_and_redirects_are_refused(bedrock_server: BedrockServer, settings: Settings) -> None:
