@@ -29,6 +29,7 @@ REGION, PROJECT = "eu-central-1", "bakery-project"
 ACCESS_KEY, SECRET, SESSION = "AKIALOCALLOCALLOCAL", "secret-canary/that+nobody-is-shown", "session-canary-of-the-tests"
 TOKEN = "ya29.canary-that-nobody-is-shown"
 STREAM = "application/vnd.amazon.eventstream"
+COUNT_PATH = f"/v1/projects/{PROJECT}/locations/{REGION}/publishers/anthropic/models/count-tokens:rawPredict"
 SIGNED = re.compile(r"AWS4-HMAC-SHA256 Credential=(\w+)/\d+/([\w-]+)/bedrock/aws4_request, SignedHeaders=([\w;-]+), .*")
 
 
@@ -102,6 +103,9 @@ class VertexServer(CloudServer):
             self.tokens_given += 1
             token = {"access_token": TOKEN, "expires_in": 3600, "token_type": "Bearer"}
             return ScriptedRefusal(status=200, body=json.dumps(token).encode())
+        if request.path == COUNT_PATH and self.is_authorised(request):
+            request.body = json.loads(request.raw_body)
+            return self._counted(request.body)
         return super()._answer(request)
 
     def is_authorised(self, request: ReceivedRequest) -> bool:

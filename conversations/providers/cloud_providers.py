@@ -10,7 +10,7 @@ from django.utils.module_loading import import_string
 
 from conversations.providers import model_catalog, usable_key
 from conversations.providers.anthropic import AnthropicProvider, client_values, with_own_headers
-from conversations.providers.base import Payload, ProviderError, messages_api_payload
+from conversations.providers.base import Payload, ProviderError, TokenCounter, messages_api_payload
 from conversations.providers.clouds import CLOUDS, Cloud, access_key
 from conversations.providers.endpoints import Endpoint, EndpointReader, bedrock_from_settings, vertex_from_settings
 from conversations.providers.errors import provider_error
@@ -60,8 +60,8 @@ class CloudProvider(AnthropicProvider):
     async def models(self, *, seconds: float = 0) -> list[OfferedModel]:
         return []
 
-    def token_counter(self) -> None:
-        """The clouds count by calls of their own, and not all models: the estimate holds."""
+    def token_counter(self) -> TokenCounter | None:
+        return self.count_tokens if self._cloud.counts_tokens else None
 
     def _first_offered(self) -> str:
         if settings.OPENBOOK_MODEL:

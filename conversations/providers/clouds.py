@@ -22,6 +22,7 @@ class Cloud:
     addresses: Mapping[str, str]
     request_id: str
     needs: Mapping[str, str]
+    counts_tokens: bool
     failures: Mapping[str, str] = field(default_factory=dict)
 
     def address_in(self, region: str) -> str:

@@ -130,6 +130,19 @@ def test_vertex_is_asked_with_a_token_that_serves_until_it_runs_out(vertex_serve
     assert vertex_server.tokens_given == 1
 
 
+def test_vertex_counts_tokens_and_bedrock_does_not(vertex_server: VertexServer) -> None:
+    provider = VertexProvider()
+
+    async def count() -> int:
+        counted = await provider.count_tokens("claude-haiku-5-5", "Grüß dich")
+        await provider.aclose()
+        return counted
+
+    assert asyncio.run(count()) == vertex_server.tokens_of("Grüß dich")
+    assert vertex_server.requests[0].body["model"] == "claude-haiku-5-5"
+    assert (provider.token_counter() is None, BedrockProvider().token_counter()) == (False, None)
+
+
 @pytest.mark.parametrize("kind", [BedrockProvider, VertexProvider])
 def test_what_only_the_claude_api_takes_is_left_out(kind: type[BedrockProvider | VertexProvider]) -> None:
     with_diagnostics = payload(kind(), previous_message_id="msg_1")
