@@ -2,17 +2,17 @@
 
 import json
 import sys
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from artifacts.exporting import markdown_blocks, page, pdf, word
+from conversations.runtime import confinement
 
 MEMORY_BYTES = 4 * 2**30
 
 
 def main() -> None:
-    _limit_memory()
+    confinement.limit(memory_bytes=MEMORY_BYTES)
     sys.stdout.buffer.write(convert(json.load(sys.stdin)))
 
 
@@ -25,13 +25,6 @@ def convert(job: dict[str, Any]) -> bytes:
         case "docx":
             return word.write(blocks, title=title)
     return pdf.write(blocks, title=title, npm=Path(job["npm"]))
-
-
-def _limit_memory() -> None:
-    with suppress(ImportError, ValueError, OSError):  # not every system can
-        import resource  # noqa: PLC0415  # not there on Windows
-
-        resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
 
 
 if __name__ == "__main__":

@@ -11,11 +11,11 @@ with it.
 import json
 import re
 import sys
-from contextlib import suppress
 from pathlib import Path
 
 import nh3
 
+from conversations.runtime import confinement
 from conversations.runtime.word_tables import read_tables
 
 MEMORY_BYTES = 128 * 2**20
@@ -104,22 +104,13 @@ CLEANER = nh3.Cleaner(
 
 
 def main() -> None:
-    _limit()
+    confinement.limit(memory_bytes=MEMORY_BYTES, cpu_seconds=CPU_SECONDS)
     job = json.load(sys.stdin)
     rewrite = {"html": page, "svg": picture}[job["kind"]]
     try:
         sys.stdout.buffer.write(rewrite(job["content"]).encode())
     except UnstableMarkup:
         sys.exit(1)
-
-
-def _limit() -> None:
-    with suppress(ImportError, ValueError, OSError):  # not every system can
-        import resource  # noqa: PLC0415  # not there on Windows
-
-        resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
-        resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
 if __name__ == "__main__":

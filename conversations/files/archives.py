@@ -13,6 +13,8 @@ from conversations.files.problems import FileProblem
 DIRECTORY_BYTES = 4 * 2**20
 """Of the table of contents, which is held in memory as a whole."""
 MEMBER_BYTES = 256 * 2**20
+UNPACKED_BYTES = 512 * 2**20
+"""Of all members together."""
 CHUNK_BYTES = 64 * 2**10
 
 DAMAGED = FileProblem("damaged", "The file is damaged or was cut off. Open it where it was made and save it again.")
@@ -42,23 +44,23 @@ class Archive:
         with readable():
             return self._archive.open(name)
 
-    def unpacked_bytes(self) -> int:
-        """As the archive itself says."""
-        return sum(member.file_size for member in self._archive.infolist())
-
 
 @contextmanager
 def open_archive(path: Path) -> Iterator[Archive]:
     """Raises ``FileProblem``."""
-    with path.open("rb", buffering=0) as file:
+    with _Bounded(path) as file:
         with readable():
-            archive = zipfile.ZipFile(_Bounded(file))
+            archive = zipfile.ZipFile(file)
         with archive:
             members = archive.infolist()
             if any(member.flag_bits & 1 for member in members):
                 raise ENCRYPTED
             if any(member.compress_type not in {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED} for member in members):
                 raise DAMAGED  # documents know no other, and Python unpacks these without bound
+            if (
+                sum(member.file_size for member in members) > UNPACKED_BYTES
+            ):  # of each, no more is unpacked than it says
+                raise BOMB
             yield Archive(archive)
 
 
@@ -71,7 +73,7 @@ def readable() -> Iterator[None]:
         raise DAMAGED from error
 
 
-class _Bounded(io.BufferedReader):
+class _Bounded(io.FileIO):
     """``zipfile`` reads the table of contents at once, however long the file says it is."""
 
     def read(self, size: int | None = -1, /) -> bytes:

@@ -24,20 +24,23 @@ UNSEEN = {
     "canvas",
 }
 HIDEABLE = {
-    "div",
-    "span",
-    "section",
-    "article",
-    "aside",
-    "table",
-    "ul",
-    "ol",
-    "form",
-    "header",
-    "footer",
-    "nav",
-    "a",
-    "b",
+    *(
+        "div",
+        "span",
+        "section",
+        "article",
+        "aside",
+        "table",
+        "ul",
+        "ol",
+        "form",
+        "header",
+        "footer",
+        "nav",
+        "a",
+        "b",
+        "p",
+    ),
 }
 HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 HEADINGS = {f"h{level}": level for level in range(1, 7)}
@@ -86,6 +89,8 @@ class HtmlBlocks(HTMLParser):
             self._end_table()
 
     def handle_starttag(self, tag: str, attrs: Attributes) -> None:
+        if self._unseen == "p" and tag in BREAKS:
+            self._unseen = ""  # a paragraph ends where the next block begins
         if self._unseen:
             self._unseen_depth += tag == self._unseen
         elif tag in UNSEEN or (tag in HIDEABLE and _is_hidden(attrs)):

@@ -5,13 +5,14 @@ from collections.abc import Iterable, Iterator
 from typing import TypedDict
 
 from conversations.files.blocks import Block, Heading, Lines, Picture, Place, Text, Title
+from conversations.files.problems import FileProblem
 
 PART_BYTES = 6_500
 """Of UTF-8, four to a token, roughly: 1,600 tokens of English; Russian and Chinese come closer to 2,000."""
 SMALL_BYTES = 800
 """A section with less than that takes in those below it."""
 LABEL_CHARACTERS = 80
-ENDS = ("\n\n", "\n", ". ", "。", " ")
+ENDS = ("\n\n", "\n", ". ", "。", " ", "\t")
 """Where a text is cut, the best first."""
 
 
@@ -30,8 +31,12 @@ class PartObject(TypedDict):
 def make_parts(blocks: Iterable[Block]) -> Iterator[PartObject]:
     """A part for each place and section; several, where it is long, cut before a heading or at the end of a paragraph."""
     maker = _Maker()
-    for block in blocks:
-        yield from maker.add(block)
+    try:
+        for block in blocks:
+            yield from maker.add(block)
+    except FileProblem:
+        yield from maker.end()
+        raise
     yield from maker.end()
 
 

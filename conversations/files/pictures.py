@@ -3,6 +3,7 @@
 import io
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 import pillow_heif
@@ -31,9 +32,9 @@ class PictureFolder:
         self._folder = folder
         self._left = most
 
-    def save(self, image: Image.Image, stem: str) -> Picture:
+    def save(self, image: Image.Image, stem: str, *, is_photograph: bool = False) -> Picture:
         """Raises ``FileProblem``."""
-        content, extension = _encoded(image)
+        content, extension = _encoded(image, is_photograph=is_photograph)
         self._left -= len(content)
         if self._left < 0:
             raise FileProblem("too_large", "The pictures of the file are too large together; those before were read.")
@@ -42,8 +43,17 @@ class PictureFolder:
         return Picture(name, image.width, image.height)
 
 
-def read_picture(path: Path) -> tuple[Image.Image, bool]:
-    """The picture, no larger than ``SIDE``, and whether it is the first of several. Raises ``FileProblem``."""
+@dataclass(frozen=True)
+class ReadPicture:
+    image: Image.Image
+    """No larger than ``SIDE``."""
+    is_photograph: bool
+    """So that nothing is lost by making it a JPEG."""
+    is_animated: bool
+
+
+def read_picture(path: Path) -> ReadPicture:
+    """Raises ``FileProblem``."""
     pillow_heif.register_heif_opener()
     with _readable(), Image.open(path, formats=FORMATS) as image:
         is_jpeg = image.format == "JPEG"
@@ -57,7 +67,7 @@ def read_picture(path: Path) -> tuple[Image.Image, bool]:
         image.load()
         upright = ImageOps.exif_transpose(image)
         upright.thumbnail((SIDE, SIDE), Image.Resampling.LANCZOS, reducing_gap=3.0)
-        return _in_srgb(upright), is_animated
+        return ReadPicture(_in_srgb(upright), image.format in {"JPEG", "HEIF"}, is_animated)
 
 
 def _in_srgb(image: Image.Image) -> Image.Image:
@@ -83,9 +93,9 @@ def _bare(image: Image.Image) -> Image.Image:
     return bare
 
 
-def _encoded(image: Image.Image) -> tuple[bytes, str]:
+def _encoded(image: Image.Image, *, is_photograph: bool) -> tuple[bytes, str]:
     """As PNG where that is small, as drawings and screenshots are; photographs as JPEG."""
-    if image.mode == "RGBA" or _has_few_colours(image):
+    if image.mode == "RGBA" or (not is_photograph and _has_few_colours(image)):
         content = io.BytesIO()
         image.save(content, "PNG")
         if content.tell() <= LARGEST_PNG:

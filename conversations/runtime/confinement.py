@@ -51,8 +51,9 @@ def limit(
         }
         for what, most in limits.items():
             if most is not None:
+                spare = 1 if what == resource.RLIMIT_CPU else 0  # a second between the signal that says so and the end
                 with suppress(ValueError, OSError):  # not every system can
-                    resource.setrlimit(what, (most, most))
+                    resource.setrlimit(what, (most, most + spare))
 
 
 def cut_off_network() -> bool:

@@ -1,12 +1,14 @@
 """EPUB: the chapters in the order of reading."""
 
 import posixpath
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from urllib.parse import unquote
+from xml.etree.ElementTree import Element, ParseError
 
 from conversations.files.archives import DAMAGED, Archive, open_archive
-from conversations.files.blocks import Block, Heading, Title
+from conversations.files.blocks import Block, Heading, Text, Title
 from conversations.files.html_blocks import HtmlBlocks
 from conversations.files.pictures import PictureFolder
 from conversations.files.problems import FileProblem
@@ -29,12 +31,13 @@ def read(path: Path, extension: str, pictures: PictureFolder) -> Iterator[Block]
         folder = posixpath.dirname(places[0])
         items = {item.get("id"): item for item in found(package, "opf:item")}
         chapters = [items[ref.get("idref")] for ref in found(package, "opf:itemref") if ref.get("idref") in items]
+        titles = _titles(archive, folder, items.values())
         yield Title(next((title.text or "" for title in found(package, "dc:title")), ""))
         for chapter in chapters:
-            place = posixpath.normpath(posixpath.join(folder, unquote(chapter.get("href", ""))))
+            place = _place(folder, chapter.get("href", ""))
             if place not in archive.names:
                 raise FileProblem("damaged", f"The book is damaged: its chapter {place} is missing.")
-            yield from _chapter(archive.read(place, at_most=CHAPTER_BYTES))
+            yield from _chapter(archive.read(place, at_most=CHAPTER_BYTES), titles.get(place, ""))
 
 
 def _refuse_protected(archive: Archive) -> None:
@@ -45,12 +48,42 @@ def _refuse_protected(archive: Archive) -> None:
             raise FileProblem("encrypted", "The book is protected against copying, so it can't be read.")
 
 
-def _chapter(content: bytes) -> Iterator[Block]:
+def _titles(archive: Archive, folder: str, items: Iterable[Element]) -> dict[str, str]:
+    """By chapter, what the table of contents calls it, in its new form (a page) or its old one."""
+    titles: dict[str, str] = {}
+    for item in items:
+        contents = _place(folder, item.get("href", ""))
+        is_page = "nav" in item.get("properties", "").split()
+        if contents in archive.names and (is_page or item.get("media-type") == "application/x-dtbncx+xml"):
+            with suppress(ParseError):  # a book can be read without
+                for target, title in _entries(tree(archive, contents), is_page=is_page):
+                    titles.setdefault(_place(posixpath.dirname(contents), target), title)
+    return titles
+
+
+def _entries(contents: Element, *, is_page: bool) -> Iterator[tuple[str, str]]:
+    if is_page:
+        for link in found(contents, "a"):
+            yield link.get("href", ""), " ".join(" ".join(link.itertext()).split())
+        return
+    for point in found(contents, "navPoint"):
+        label = next(found(point, "navLabel"), None)
+        source = next(found(point, "content"), None)
+        if label is not None and source is not None:
+            yield source.get("src", ""), " ".join(" ".join(label.itertext()).split())
+
+
+def _place(folder: str, address: str) -> str:
+    return posixpath.normpath(posixpath.join(folder, unquote(address.partition("#")[0])))
+
+
+def _chapter(content: bytes, title: str) -> Iterator[Block]:
     is_wide = content[:2] in {b"\xff\xfe", b"\xfe\xff"}
     parser = HtmlBlocks()
     parser.feed(content.decode("utf-16" if is_wide else "utf-8-sig", "replace"))
     parser.close()
     blocks = list(parser.take())
-    if not any(isinstance(block, Heading) for block in blocks) and blocks and parser.title.strip():
-        yield Heading(1, " ".join(parser.title.split()))
+    if blocks and title and not any(isinstance(block, Heading) for block in blocks):
+        yield Heading(1, title)
+        blocks = blocks[blocks[0] == Text(title) :]
     yield from blocks

@@ -9,9 +9,9 @@ from conversations.files.pictures import PictureFolder, read_picture
 
 def read(path: Path, extension: str, pictures: PictureFolder) -> Iterator[Block]:
     """The picture. Raises ``FileProblem``."""
-    image, is_animated = read_picture(path)
+    picture = read_picture(path)
     yield Title(total=1)
     yield Place("picture")
-    if is_animated:
+    if picture.is_animated:
         yield Text("(The file is an animation; this is its first picture.)")
-    yield pictures.save(image, "picture")
+    yield pictures.save(picture.image, "picture", is_photograph=picture.is_photograph)

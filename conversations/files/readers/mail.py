@@ -12,6 +12,7 @@ from conversations.files.encodings import guess_encoding, known_encoding
 from conversations.files.html_blocks import HtmlBlocks
 from conversations.files.pictures import PictureFolder
 from conversations.files.readers.text import paragraphs
+from conversations.runtime.text import clean
 
 HEADERS = ("From", "To", "Cc", "Bcc", "Reply-To", "Date", "Subject")
 
@@ -41,7 +42,7 @@ def _header(message: EmailMessage, name: str) -> str:
         values = message.get_all(name, [])
     except (LookupError, ValueError, AttributeError, TypeError):  # what Python's parser of headers stumbles over
         values = [value for key, value in message.raw_items() if key.lower() == name.lower()]
-    return ", ".join(" ".join(str(value).split()) for value in values)
+    return clean(", ".join(" ".join(str(value).split()) for value in values))
 
 
 def _body(body: EmailMessage) -> Iterator[Block]:
@@ -69,4 +70,4 @@ def _attachment(part: EmailMessage) -> str:
         return ""
     payload = part.get_payload(decode=True)
     size = len(payload) if isinstance(payload, bytes) else 0
-    return f"{part.get_filename() or 'without a name'} ({part.get_content_type()}, {max(size // 1000, 1)} kB)"
+    return clean(f"{part.get_filename() or 'without a name'} ({part.get_content_type()}, {max(size // 1000, 1)} kB)")

@@ -121,13 +121,19 @@ def _picture(element: Element) -> str:
     return f"(picture: {element.text})" if element.text else ""
 
 
+def _comment(element: Element) -> str:
+    author = next((inner.text or "" for inner in element if name(inner.tag) == "dc:creator"), "")
+    text = " ".join(" ".join(_inline(line).split()) for line in found(element, "text:p"))
+    return f" [{author}: {text}]" if author else f" [comment: {text}]"
+
+
 SHOWN: dict[str, Callable[[Element], str]] = {
     "text:s": _spaces,
     "text:tab": lambda _: "\t",
     "text:line-break": lambda _: "\n",
     "text:note-citation": lambda _: "",
     "text:note": lambda note: f" [note: {' '.join(_inline(note).split())}]",
-    "office:annotation": lambda note: f" [comment: {' '.join(_inline(note).split())}]",
+    "office:annotation": _comment,
     "svg:title": _picture,
     "svg:desc": _picture,
     "text:p": lambda paragraph: f" {_inline(paragraph)} ",

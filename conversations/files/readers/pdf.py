@@ -31,6 +31,8 @@ LARGER = 1.15
 """Than most of the text: how high letters of a heading are."""
 BROKEN_WORD = re.compile("[\x02\ufffe\uffff]\r?\n?")
 UNREADABLE = re.compile("[\ufffd\ue000-\uf8ff]")
+BULLET = re.compile(r"^[\ue000-\uf8ff]\s*(?=\S)")
+"""Of a font of symbols, which have no meaning of their own."""
 
 
 def read(path: Path, extension: str, pictures: PictureFolder) -> Iterator[Block]:
@@ -114,13 +116,13 @@ def _lines(page: Any) -> tuple[list[str], list[int]]:
     usual = letters.most_common(1)[0][0] if letters else 0.0
     joined = BROKEN_WORD.sub("\x02", text).split("\n") if BROKEN_WORD.search(text) else lines
     if len(joined) != len(lines):
-        return [line.replace("\x02", "").strip() for line in joined], []
+        return [BULLET.sub("• ", line.replace("\x02", "").strip()) for line in joined], []
     headings = [
         number
         for number, line in enumerate(lines)
         if heights[number] > usual * LARGER > 0 and len(line) <= LONGEST_HEADING and re.search(r"\w{2}", line)
     ]
-    return [line.strip() for line in lines], headings
+    return [BULLET.sub("• ", line.strip()) for line in lines], headings
 
 
 def _height(text_page: Any, index: int) -> float:
@@ -175,6 +177,8 @@ def _wide_text(function: Any, document: Any, annotation: Any) -> str:
 
 def _picture(page: Any, number: int, pictures: PictureFolder) -> Picture | None:
     """Nothing for a page on which nothing is drawn."""
+    if not pdfium.FPDFPage_CountObjects(page) and not pdfium.FPDFPage_GetAnnotCount(page):
+        return None
     image = _rendered(page)
     return None if image.getcolors(1) else pictures.save(image, f"page-{number}")
 

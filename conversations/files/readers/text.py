@@ -90,19 +90,27 @@ def _table(file: TextIO) -> Iterator[Block]:
     start = file.read(SAMPLE)
     file.seek(0)
     csv.field_size_limit(LONGEST_FIELD)
-    rows = csv.reader(file, delimiter=_delimiter(start))
-    yield from table(_numbered(rows))
+    rows = _Rows(csv.reader(file, delimiter=_delimiter(start)))
+    yield from table(rows)
+    if rows.problem:
+        raise rows.problem
 
 
-def _numbered(rows: Iterator[list[str]]) -> Iterator[tuple[int, Cells]]:
-    number = 0
-    try:
-        for number, cells in enumerate(rows, 1):
-            yield number, cells
-    except csv.Error as error:
-        raise FileProblem(
-            "damaged", f"Row {number + 1} can't be read ({error}): perhaps a quotation mark is not closed there."
-        ) from error
+class _Rows:
+    """Numbered, up to the end or to what can't be divided into rows: then there is a problem."""
+
+    def __init__(self, rows: Iterator[list[str]]) -> None:
+        self._rows = rows
+        self.problem: FileProblem | None = None
+
+    def __iter__(self) -> Iterator[tuple[int, Cells]]:
+        number = 0
+        try:
+            for number, cells in enumerate(self._rows, 1):
+                yield number, cells
+        except csv.Error as error:
+            message = f"Row {number + 1} can't be read ({error}): perhaps a quotation mark is not closed there."
+            self.problem = FileProblem("damaged", message)
 
 
 def _delimiter(start: str) -> str:

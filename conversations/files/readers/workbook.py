@@ -6,12 +6,11 @@ from pathlib import Path
 
 import python_calamine as calamine
 
-from conversations.files.archives import BOMB, DAMAGED, ENCRYPTED, open_archive
+from conversations.files.archives import DAMAGED, ENCRYPTED, open_archive
 from conversations.files.blocks import Block, Cells, Place, Text, Title, table
 from conversations.files.pictures import PictureFolder
 from conversations.files.problems import TOO_MUCH_MEMORY, FileProblem
 
-UNPACKED_BYTES = 512 * 2**20
 CELLS = 20_000_000
 """Of the rectangle that a sheet takes, which is held in memory as a whole, empty cells too."""
 
@@ -22,8 +21,6 @@ def read(path: Path, extension: str, pictures: PictureFolder) -> Iterator[Block]
     """The sheets. Raises ``FileProblem``."""
     if extension != "xls":
         with open_archive(path) as archive:
-            if archive.unpacked_bytes() > UNPACKED_BYTES:
-                raise BOMB
             if "META-INF/manifest.xml" in archive.names and b"encryption-data" in archive.read("META-INF/manifest.xml"):
                 raise ENCRYPTED
     try:
