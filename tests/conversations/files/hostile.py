@@ -17,9 +17,15 @@ LAUGHS = "<!DOCTYPE x [<!ENTITY a0 'haha'>{}]>".format(
 
 def rewritten(name: str, target: Path, change: dict[str, Callable[[bytes], bytes | Iterable[bytes]]]) -> Path:
     """A sample of which some members are others."""
-    with zipfile.ZipFile(SAMPLES / name) as source, zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as twin:
+    with (
+        zipfile.ZipFile(SAMPLES / name) as source,
+        zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as twin,
+    ):
         for member in source.namelist():
-    XX            with twin.open(member, "w", force_zip64=True) as file:
+            content: bytes | Iterable[bytes] = source.read(member)
+            if member in change:
+                content = change[member](source.read(member))
+            with twin.open(member, "w", force_zip64=True) as file:
                 for piece in [content] if isinstance(content, bytes) else content:
                     file.write(piece)
     return target
@@ -31,7 +37,7 @@ def body(inside: str, before: str = "") -> Callable[[bytes], bytes]:
     )
 
 
-def zip_bomb(folder: Path, megabytes: int = 2_000) -> Path:
+def zip_bomb(folder: Path, megabytes: int = 550) -> Path:
     """A document of one paragraph."""
 
     def endless(_: bytes) -> Iterable[bytes]:
@@ -44,7 +50,7 @@ def zip_bomb(folder: Path, megabytes: int = 2_000) -> Path:
 
 def sheet_bomb(folder: Path) -> Path:
     member = "xl/worksheets/sheet1.xml"
-    return rewritten("budget.xlsx", folder / "bomb.xlsx", {member: lambda _: [b" " * 2**20] * 600})
+    return rewritten("budget.xlsx", folder / "bomb.xlsx", {member: lambda _: [b" " * 2**20] * 550})
 
 
 def sheet_of_two_corners(folder: Path) -> Path:
@@ -176,13 +182,13 @@ def pdf_with_many_bookmarks(folder: Path, count: int = 100_000) -> Path:
 
 def html_of_many_levels(folder: Path) -> Path:
     file = folder / "deep.html"
-    file.write_text("<!doctype html>" + "<div><table><tr><td><ul><li>" * 20_000 + "found")
+    file.write_text("<!doctype html>" + "<div><table><tr><td><ul><li>" * 5_000 + "found")
     return file
 
 
 def mail_of_many_levels(folder: Path) -> Path:
     head = "From: a@example.com\nTo: b@example.com\nSubject: x\n"
-    inner = "".join(f'Content-Type: multipart/mixed; boundary="b{level}"\n\n--b{level}\n' for level in range(5_000))
+    inner = "".join(f'Content-Type: multipart/mixed; boundary="b{level}"\n\n--b{level}\n' for level in range(2_000))
     file = folder / "deep.eml"
     file.write_text(head + inner + "Content-Type: text/plain\n\nfound\n")
     return file
