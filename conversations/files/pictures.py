@@ -104,7 +104,7 @@ def _encoded(image: Image.Image, *, is_photograph: bool) -> tuple[bytes, str]:
         background = Image.new("RGBA", image.size, "white")
         image = Image.alpha_composite(background, image).convert("RGB")
     content = io.BytesIO()
-    image.save(content, "JPEG", quality=85, optimize=True)
+    image.save(content, "JPEG", quality=85)
     return content.getvalue(), "jpg"
 
 

@@ -63,7 +63,7 @@ def draw(path: Path, number: int, pictures: PictureFolder) -> Picture:
             raise FileProblem("no_such_page", f"The file has {len(document)} pages, so there is no page {number}.")
         document.init_forms()
         with _damaged_page(number - 1), closing(document[number - 1]) as page:
-            return pictures.save(_rendered(page), f"page-{number}")
+            return pictures.save(_rendered(page), f"page-{number}", is_photograph=True)
 
 
 @contextmanager
@@ -180,7 +180,7 @@ def _picture(page: Any, number: int, pictures: PictureFolder) -> Picture | None:
     if not pdfium.FPDFPage_CountObjects(page) and not pdfium.FPDFPage_GetAnnotCount(page):
         return None
     image = _rendered(page)
-    return None if image.getcolors(1) else pictures.save(image, f"page-{number}")
+    return None if image.getcolors(1) else pictures.save(image, f"page-{number}", is_photograph=True)
 
 
 def _rendered(page: Any) -> Any:

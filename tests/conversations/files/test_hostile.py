@@ -227,6 +227,16 @@ def test_code_that_ran_in_the_child_could_reach_nothing(listener: socket.socket,
         listener.accept()
 
 
+def test_the_process_that_reads_knows_nothing_of_django_and_no_secrets() -> None:
+    code = (
+        "import importlib, os, sys; from conversations.files import child\n"
+        "for reader in child.READERS.values(): importlib.import_module(f'conversations.files.readers.{reader}')\n"
+        "print([name for name in sys.modules if name.split('.')[0] in {'django', 'config'}])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, env={}, capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == ("[]\n", "")
+
+
 def test_a_page_of_what_is_damaged_is_not_drawn(tmp_path: Path) -> None:
     file = hostile.truncated("photo.png", tmp_path)
     with pytest.raises(FileProblem) as refused:

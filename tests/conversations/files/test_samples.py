@@ -190,7 +190,7 @@ def test_a_mail_has_its_headers_its_text_and_the_names_of_what_is_attached(tmp_p
 @pytest.mark.parametrize(
     ("encoding", "words"),
     [
-        ("cp1251", "Причал стоит двенадцать евро в день, а новый причал откроется в мае. "),
+        ("cp1251", "Причал стоит двенадцать евро, а новый откроется в мае. "),
         ("cp1252", "Ein Platz kostet zwölf Euro – für größere Schiffe mehr, während der Ferien täglich. "),
         ("shift-jis", "桟橋は一日十二ユーロです。新しい桟橋は五月に開きます。"),
         ("gb18030", "码头每天十二欧元,新码头将于五月开放。"),
