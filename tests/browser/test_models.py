@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+import psycopg
 import pytest
 from playwright.sync_api import Locator, expect
 
@@ -44,6 +45,33 @@ def pick(chat: Chat, name: str) -> None:
 
 def marks(chat: Chat) -> list[str]:
     return chat.replies.locator(".model-mark").all_inner_texts()
+
+
+@pytest.fixture
+def with_small_window(browser_database: str) -> Iterator[None]:
+    """A choice of one whose window does not hold the budget beside an answer."""
+    keep = "UPDATE conversations_assistant SET hard_cap_tokens = %s WHERE slug = 'companion'"
+    offer_models(browser_database, OPUS, "claude-haiku-4-5")
+    with psycopg.connect(browser_database, autocommit=True) as connection:
+        connection.execute(keep, [195_000])
+        yield
+        connection.execute(keep, [6_150])
+    offer_models(browser_database)
+
+
+def test_a_window_that_is_too_small_is_said_before_anything_is_sent(
+    chat: Chat, model: ModelServer, with_small_window: None
+) -> None:
+    chat.page.reload()
+    note = chat.page.locator("#answers")
+    expect(note).to_be_hidden()
+    pick(chat, "Claude Haiku 4.5")
+    expect(note).to_have_text(
+        "Claude Haiku 4.5 has a small window: it is given less of a long conversation than usual here."
+    )
+    pick(chat, "Claude Opus 5.5")
+    expect(note).to_be_hidden()
+    assert model.requests == []
 
 
 def test_where_there_is_one_model_there_is_nothing_to_choose(chat: Chat, model: ModelServer) -> None:

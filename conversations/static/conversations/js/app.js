@@ -89,14 +89,15 @@ const nearTop = new IntersectionObserver(([entry]) => entry.isIntersecting && op
 });
 
 /**
- * Which model answers, and below the message box that the chosen one does not, or that none does, or one that is not to
- * be relied upon.
+ * Which model answers, and below the message box that the chosen one does not or has a small window, or that none does,
+ * or one that is not to be relied upon.
  * @param {Thread} thread
  */
 function showModel({ id, assistant, model, model_note: gone }) {
   const chosen = id === "new" ? newModel(assistant) : model;
   picker.show({ assistant, model: chosen });
-  const note = gone || ((!chosen && page.answers[assistant]?.short) ?? "");
+  const said = chosen ? models.windowNote({ assistant, model: chosen }) : page.answers[assistant]?.short;
+  const note = gone || said;
   byId("answers").textContent = note || "";
   byId("answers").hidden = !note;
 }

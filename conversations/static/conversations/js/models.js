@@ -8,7 +8,7 @@ import { short } from "./words.js";
 const SMALL_WINDOW = 32_000;
 
 /** @typedef {{id: string, name: string, provider: string, context_window: number, tools: boolean, memory: boolean,
- *   assistants: string[], default_of: string[]}} Choice as `GET models/` lists them */
+ *   assistants: string[], default_of: string[], cut_for?: string[]}} Choice as `GET models/` lists them */
 
 export class Models {
   /** @param {{models: Record<string, string>, choices: Choice[]}} page labels by name, and what is offered */
@@ -42,6 +42,13 @@ export class Models {
     const label = this.labels[model] ?? model;
     const same = this.choices.filter(({ name }) => name === label);
     return provider && same.length > 1 ? `${label} (${provider})` : label;
+  }
+
+  /** That the model of a thread takes in less than its assistant may give it; empty where it does not. */
+  windowNote(thread) {
+    const choice = this.answering(thread);
+    if (!choice?.cut_for?.includes(thread.assistant)) return "";
+    return `${this.nameOf(choice)} has a small window: it is given less of a long conversation than usual here.`;
   }
 
   nameOf({ name, provider }) {
