@@ -312,3 +312,13 @@ def make_small(name: str) -> None:
 
 async def newest(thread: str) -> ContextSnapshot:
     return await ContextSnapshot.objects.filter(thread=uuid.UUID(thread)).alatest("created_at")
+
+
+async def test_a_preset_is_carried_out_by_the_threads_model(api: Api, model: ModelServer) -> None:
+    await in_database(allow)(OPUS, slug="analyst")
+    first = {"content": "A bakery takes orders.", "assistant": "analyst", "thread_model": OPUS}
+    thread = (await api.post("threads/new/messages/", first)).body["thread"]
+    made = await api.post(f"threads/{thread}/presets/brd/")
+    assert (made.status, made.body["reply"]["model"]) == (201, OPUS)
+    snapshot = await newest(thread)
+    assert (snapshot.purpose, snapshot.model, model.bodies[-1]["model"]) == ("artifact", OPUS, OPUS)
