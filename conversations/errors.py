@@ -135,6 +135,20 @@ class FileNotFound(NotFound):
     )
 
 
+class FileElsewhere(OpenbookError):
+    """``details["file"]`` is the id."""
+
+    type, code, status = "conflict", "file_elsewhere", 409
+    message = "This file belongs to another thread, where it was sent first. Upload it again to send it here."
+
+
+class FileUnreadable(OpenbookError):
+    """``details`` hold the file's id and name."""
+
+    type, code, status = "conflict", "file_unreadable", 409
+    message = "This file could not be read; `GET files/{id}/` says why. Send the message without it."
+
+
 class PartNotFound(NotFound):
     code = "part_not_found"
     message = "The file has no such part. Its parts count from 1, and come one by one while it is read."

@@ -49,6 +49,10 @@ class Budget:
             hard_cap=assistant.hard_cap_tokens,
         )
 
+    def beside_files(self, tokens: int) -> "Budget":
+        """The same with what files take, which have a room of their own."""
+        return replace(self, total_tokens=self.total_tokens + tokens, hard_cap=self.hard_cap + tokens)
+
     def within(self, tokens: int) -> "Budget":
         """The same, where a model's window has no more room than this beside its answer."""
         cap = max(0, min(self.hard_cap, tokens))
@@ -57,7 +61,7 @@ class Budget:
 
 TOKEN_FIELDS = (
     *("history_tokens_high", "history_tokens_low", "total_tokens", "hard_cap_tokens", "recall_tokens"),
-    *("memory_tokens", "today_tokens", "open_threads_tokens", "last_conversation_tokens"),
+    *("file_tokens", "memory_tokens", "today_tokens", "open_threads_tokens", "last_conversation_tokens"),
 )
 """Columns of an assistant that a share of the window scales together."""
 

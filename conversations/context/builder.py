@@ -1,6 +1,7 @@
 """What a model request is given: gather, filter, window, fit, assemble. Reads, never writes (requirement C2)."""
 
 import copy
+import sys
 import time
 import uuid
 from collections.abc import Mapping, Sequence
@@ -8,10 +9,22 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from conversations.context import prompt_cache, rewriting, token_calibration
+from conversations.context import file_account, prompt_cache, rewriting, token_calibration
 from conversations.context.beside import RecordedBeside, SearchedSource, search_beside
 from conversations.context.budget import Budget, BudgetOrigin, in_tokens
 from conversations.context.caller_options import NO_OPTIONS, CallerOptions
+from conversations.context.file_account import PackedFiles, standing_in
+from conversations.context.file_ranking import sought_words
+from conversations.context.file_reads import (
+    NO_FILES,
+    PictureCounter,
+    ThreadFiles,
+    chosen_for,
+    named_files,
+    read_files,
+    with_blocks,
+    with_standing,
+)
 from conversations.context.fitting import (
     BESIDE_SYSTEM,
     INSTRUCTIONS,
@@ -62,6 +75,7 @@ class Context:
     thinking: ThinkingPlan = NO_THINKING
     parts: Parts
     runs: Sequence[TurnRun]
+    files: PackedFiles | None = None
     turns_loaded: int
     budget: Budget
     origin: BudgetOrigin
@@ -111,7 +125,13 @@ class Context:
             if self.purpose.quotes_turns
             else (self.history_tokens, 0 if self.parts.silent else self.newest.token_count)
         )
-        return sum(map(self.factor.of_estimate, [*(part.tokens for part in parts), *turns]))
+        in_turns = 0 if self.purpose.quotes_turns else self.parts.file_tokens
+        return sum(map(self.factor.of_estimate, [*(part.tokens for part in parts), *turns, in_turns]))
+
+    @property
+    def whole_budget(self) -> Budget:
+        """With what files take, which have a room of their own."""
+        return self.budget.beside_files(self.files["tokens"] if self.files else 0)
 
     @property
     def left_out(self) -> dict[str, int]:
@@ -145,6 +165,8 @@ class BuildInputs:
     before: CacheState
     previous: Previous | None
     beside: Mapping[str, SearchedSource]
+    files: ThreadFiles
+    sees_pictures: bool
     problems: Sequence[Problem]
     rewriting: Rewriting
     fallback_for: str = ""
@@ -168,6 +190,8 @@ class RecordedInputs:
     lifetime: Lifetime | None = None
     window: int = 0
     """Of the model, as it was then; 0 is as it is now."""
+    files: PackedFiles | None = None
+    """What stood of files in its turns."""
     counts: Mapping[int, int] | None = None
     """Tokens of turns that its provider had counted, by position."""
 
@@ -273,6 +297,10 @@ def build_context(
     known = replace(known, remembers=memory and known.remembers)
     if prepared:
         known = complete_known(known, known_query, prepared)
+    has_files = history.has_files or bool(named_files(newest.content))
+    file_room = min(assistant.file_tokens, origin.room // 2) if has_files else 0
+    whole = whole.within(origin.room - file_room)
+    budget = whole.estimated(factor)
     tiers = cut_tiers(build_tiers(known, assistant, factor), tiers_room(parts.fixed_tokens, budget))
     parts = replace(parts, tiers=cut_tiers(tiers, memory_room(parts.fixed_tokens, budget), firm=True))
     watch.lap("memory")
@@ -317,7 +345,27 @@ def build_context(
         recorded=recorded.beside if recorded else None,
     )
     watch.lap("memory")
-    parts = replace(parts, additions=additions)
+    sees_pictures = (
+        recorded.files["pictures"] if recorded and recorded.files else provider.sends_pictures and row.takes_images
+    )
+    files = NO_FILES
+    if has_files:
+        files = read_files(
+            user_id=user_id,
+            thread_id=thread_id,
+            position=newest.position,
+            new=named_files(newest.content),
+            words=sought_words(user_id, message_query.query or message_query.text),
+            pictures=PictureCounter(are_seen=sees_pictures, factor=factor),
+        )
+        if recorded:
+            files = replace(files, standing=standing_in(recorded.files, files.outlines))
+        room = sys.maxsize if recorded else factor.to_estimate(file_room)
+        turns = with_standing(turns, files.standing, room)
+        newest = replace(newest, files=() if silent else chosen_for(newest, files, turns, room))
+        *turns, newest = with_blocks([*turns, newest], sees_pictures=sees_pictures)
+        watch.lap("files")
+    parts = replace(parts, history=turns, newest=newest, additions=additions)
     inputs = BuildInputs(
         provider=provider,
         model=model,
@@ -333,6 +381,8 @@ def build_context(
         before=cache_state,
         previous=history.previous,
         beside=beside,
+        files=files,
+        sees_pictures=sees_pictures,
         problems=[
             *known.problems,
             *(problem for each in beside.values() for problem in each.fitted.problems),
@@ -368,7 +418,7 @@ def continue_context(context: Context, sections: Sequence[Section], *, at: datet
     )
     inputs = replace(context.inputs, before=CacheState.WARM, previous=previous)
     parts = replace(context.parts, rounds=[*context.parts.rounds, *sections])
-    if may_stay and parts.total_tokens <= inputs.fitting.hard_cap:
+    if may_stay and parts.total_tokens <= inputs.fitting.beside_files(parts.file_tokens).hard_cap:
         return _assembled(inputs, parts, Stopwatch(), replace(inputs.fitting, total_tokens=inputs.fitting.hard_cap))
     return _assembled(inputs, _without_bound_thinking(parts, context.thinking), Stopwatch(), inputs.fitting)
 
@@ -380,14 +430,14 @@ def _without_bound_thinking(parts: Parts, thinking: ThinkingPlan) -> Parts:
 
 def _assembled(inputs: BuildInputs, whole: Parts, watch: Stopwatch, budget: Budget) -> Context:
     """Fit, plan the cache, render, account. Pure."""
-    parts = fit(whole, budget)
+    parts = fit(whole, budget.beside_files(whole.file_tokens))
     cache = prompt_cache.plan(
         inputs.before if parts.prefix == whole.prefix else inputs.before.without_system(),
         inputs.previous,
         cacheable_from=inputs.cacheable_from,
         system_tokens=inputs.factor.of_estimate(parts.prefix_tokens),
         turns=[
-            (position, inputs.factor.of_estimate(turn.token_count))
+            (position, inputs.factor.of_estimate(turn.token_count + turn.file_tokens))
             for position, turn in zip(_positions(parts), parts.turns, strict=True)
         ],
         lifetime=inputs.lifetime,
@@ -424,6 +474,9 @@ def _assembled(inputs: BuildInputs, whole: Parts, watch: Stopwatch, budget: Budg
         thinking=inputs.allowance.thinking,
         parts=parts,
         runs=[replace(run, tokens=inputs.factor.of_estimate(run.tokens)) for run in runs],
+        files=file_account.pack(
+            parts.turns, inputs.files.outlines, inputs.files.scores, inputs.factor, sees_pictures=inputs.sees_pictures
+        ),
         turns_loaded=inputs.candidates.loaded,
         budget=inputs.budget,
         origin=inputs.origin,

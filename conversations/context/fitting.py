@@ -134,8 +134,14 @@ class Parts:
         return sum(turn.token_count for turn in self.history)
 
     @property
+    def file_tokens(self) -> int:
+        """What stands of files in the turns that are sent."""
+        return sum(turn.file_tokens for turn in self.turns)
+
+    @property
     def total_tokens(self) -> int:
-        return self.prefix_tokens + self.history_tokens + self.message_tokens + self.rounds_tokens
+        parts = (self.prefix_tokens, self.history_tokens, self.message_tokens, self.rounds_tokens, self.file_tokens)
+        return sum(parts)
 
 
 def tiers_room(fixed_tokens: int, budget: Budget) -> int:
@@ -214,12 +220,13 @@ def _newest_that_fit(parts: Parts, budget: Budget) -> Sequence[Turn]:
     least = least_kept(history, budget)
     tokens = parts.total_tokens
     while len(history) > least and tokens > budget.total_tokens:
-        tokens -= history.pop(0).token_count
+        oldest = history.pop(0)
+        tokens -= oldest.token_count + oldest.file_tokens
     return whole(history)[0] if len(history) < len(parts.history) else parts.history
 
 
 def _shortened_to(parts: Parts, cap: int) -> Parts:
-    room = max(cap - parts.prefix_tokens - parts.rounds_tokens, SMALLEST_SHARE)
+    room = max(cap - parts.prefix_tokens - parts.rounds_tokens - parts.file_tokens, SMALLEST_SHARE)
     turns = _shortened_texts(parts.history)
     history = turns[max(0, len(turns) + 1 - room // SMALLEST_SHARE) :]
     parts = replace(parts, history=history)

@@ -34,20 +34,21 @@ READ_ON = 4
 
 SQL = read_statements(__file__)
 TURN_COLUMNS = 12
+HAS_FILES = "EXISTS (SELECT FROM conversations_turnfile WHERE thread_id = %(thread)s)"
 BESIDE = ",\n       CASE WHEN position = first THEN {} END"
 
 
 @cache
 def history_statement(*columns: str) -> str:
     """The turns of the path, with these columns beside the oldest."""
-    return _with_beside(f"({SQL['made']})", f"({SQL['previous']})", *columns, path="is_active")
+    return _with_beside(f"({SQL['made']})", f"({SQL['previous']})", HAS_FILES, *columns, path="is_active")
 
 
 @cache
 def history_then() -> str:
     """The same as it was at a time."""
     path = "(is_active OR position = ANY(%(on)s))"
-    return _with_beside(f"({SQL['made_then']})", f"({SQL['previous_then']})", path=path)
+    return _with_beside(f"({SQL['made_then']})", f"({SQL['previous_then']})", HAS_FILES, path=path)
 
 
 def _with_beside(*columns: str, path: str) -> str:
@@ -91,6 +92,8 @@ class History:
     turns: Sequence[Turn] = ()
     made: Sequence[FilterArtifact] = ()
     previous: Previous | None = None
+    has_files: bool = False
+    """Whether anything of a file stands in any turn of the thread."""
     columns: tuple[str | None, ...] | None = None
     """Of the sources that were read along; ``None`` where there was no row that they could stand beside."""
 
@@ -157,11 +160,12 @@ def read_history(query: HistoryQuery, *, reach: int = 1, sources: KnownQuery | N
         rows = fetch_required(partial(_rows, history_statement(), values))
     if not rows:
         return History()
-    made, previous, *columns = rows[0][TURN_COLUMNS:]
+    made, previous, has_files, *columns = rows[0][TURN_COLUMNS:]
     return History(
         turns=[_turn(query, row) for row in rows],
         made=[made_artifact(*row) for row in json.loads(made)] if made else (),
         previous=previous_request(*json.loads(previous)) if previous else None,
+        has_files=has_files,
         columns=tuple(columns),
     )
 

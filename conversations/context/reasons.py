@@ -19,6 +19,7 @@ class Reason(models.TextChoices):
     REPEATED = "repeated", "Said again later in much the same words"
     REMEMBERED = "remembered", "What is known of the person in this session"
     RECALLED = "recalled", "Recalled for this message"
+    UNRELATED = "unrelated", "Does not bear on a message that it could have been given with"
     LISTED = "listed", "Exists beside the thread"
     OUTSIDE_PART = "outside_part", "Not of the part of the conversation that was read, or forgotten before"
     EXPIRED = "expired", "No longer true, or switched off"
@@ -71,6 +72,9 @@ RULES: dict[Reason, str] = {
     Reason.RECALLED: (  # C3, Q2
         "What bears on the message and is not in the window stands beside the message, as far as there is room."
     ),
+    Reason.UNRELATED: (  # K
+        "Of a file that is too large to go in whole, a message brings the parts that bear on it."
+    ),
     Reason.LISTED: "Artifacts are named beside the message, as what asked for them is left out.",  # F9
     Reason.OUTSIDE_PART: "A conversation is summed up part by part.",  # C5, C7
     Reason.EXPIRED: "What has ended is given to no request.",  # C3
@@ -94,6 +98,7 @@ PERSONAL: dict[Reason, str] = {
     Reason.REPEATED: "said again, and recalled once",
     Reason.REMEMBERED: "remembered about you",
     Reason.RECALLED: "recalled for this message",
+    Reason.UNRELATED: "does not bear on what you asked",
     Reason.LISTED: "named, because it stands beside this conversation",
     Reason.OUTSIDE_PART: "not of the part that was read",
     Reason.EXPIRED: "no longer true",

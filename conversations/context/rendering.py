@@ -3,10 +3,11 @@
 import hashlib
 import json
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from conversations.context.prompt_cache import MESSAGE, SYSTEM, CachePlan, CacheState, marked
-from conversations.context.turn_groups import Block, SentMessage, parts_of
+from conversations.context.turn_groups import FILE, Block, SentMessage, parts_of
 from conversations.context.windowing import Turn, without_orphans
 from conversations.models import text_blocks
 from conversations.providers.base import EARLIER, Payload, Provider
@@ -84,12 +85,26 @@ def api_messages(turns: Sequence[Turn], additions: Sequence[str] = (), *, mark: 
     A cache mark stands at the end of the person's own words, before the additions: the next request repeats only the former.
     ``mark`` is how long its entry lives; empty for none.
     """
-    parts = [part for turn in without_orphans(turns) for part in parts_of(turn)]
+    parts = [part for turn in without_orphans(turns) for part in parts_of(with_files(turn))]
     if parts and parts[0].role == "assistant":
         parts.insert(0, SentMessage("user", text_blocks(EARLIER)))
     if mark and parts:
         parts[-1] = SentMessage(parts[-1].role, marked(list(parts[-1].content), mark))
     return joined([*parts, SentMessage("user", system_blocks(additions))])
+
+
+def with_files(turn: Turn) -> Turn:
+    """The turn with what is sent of its files, in the place of blocks that name them."""
+    named = [block for block in turn.content if block["type"] == FILE]
+    if not (named or turn.file_blocks):
+        return turn
+    own = [block for block in turn.content if block["type"] != FILE]
+    return replace(turn, content=[*(turn.file_blocks or map(mention, named)), *own])
+
+
+def mention(block: Block) -> Block:
+    """A file of which nothing is sent."""
+    return text_blocks(f"[File: {block.get('name') or 'without a name'}]")[0]
 
 
 def joined(parts: Iterable[SentMessage]) -> list[dict[str, Any]]:

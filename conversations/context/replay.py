@@ -17,6 +17,7 @@ from conversations.context.budget import in_tokens
 from conversations.context.builder import Context, RecordedInputs, build_context, continue_context
 from conversations.context.caller_options import NO_OPTIONS, CallerOptions
 from conversations.context.contextualised_query import QUERY
+from conversations.context.file_account import PackedFiles
 from conversations.context.fitting import INSTRUCTION, INSTRUCTIONS, PROGRAM, SAID, TOOLS, Section, said_section
 from conversations.context.prompt_cache import Lifetime
 from conversations.context.reads import AsOf
@@ -98,6 +99,7 @@ class Record:
     program: Section | None
     query: Rewriting | None
     known: Known
+    files: PackedFiles | None
     beside: Mapping[str, Fitted]
     """What the sources beside the message gave; empty where the record doesn't tell."""
     may_search: bool
@@ -162,6 +164,7 @@ def build(record: Record, settings: Settings, searched: Mapping[str, SearchedSou
             factor=snapshots.factor_of(record.snapshot) if _is_same_model(record, assistant) else None,
             lifetime=record.lifetime if _is_same_model(record, assistant) else None,
             window=record.window if _is_same_model(record, assistant) else 0,
+            files=record.files,
             counts=snapshots.counts_of(record.snapshot) if _is_same_model(record, assistant) else None,
         ),
     )
@@ -224,6 +227,7 @@ def record_of(snapshot: ContextSnapshot) -> Record:
         program=program_section(json.loads(known[PROGRAM])) if PROGRAM in known else None,
         query=None if gave_way else _recorded_query(first, texts),
         known=profile,
+        files=first.files,
         beside={} if gave_way else _given_beside(first, texts, thread, offers_tools=TOOLS in known),
         may_search=thread.remembers and not Preferences.objects.filter(user=thread.user_id, remembers=False).exists(),
         lifetime=snapshots.cache_of(first).lifetime,
@@ -295,7 +299,8 @@ def _budget_then(first: ContextSnapshot, today: Assistant) -> Assistant:
     assistant = in_tokens(assistant, origin.window if origin else 0)
     for name, value in snapshots.marks_of(first).items():
         setattr(assistant, MARK_FIELDS[name], value)
-    assistant.total_tokens, assistant.hard_cap_tokens = first.budget, first.hard_cap
+    in_files = first.files["tokens"] if first.files else 0
+    assistant.total_tokens, assistant.hard_cap_tokens = first.budget - in_files, first.hard_cap - in_files
     return assistant
 
 

@@ -10,7 +10,7 @@ from conversations.context.rendering import GO_ON
 from conversations.context.sources import Place, Source, all_sources
 from conversations.models import ContextSnapshot
 
-HISTORY, MESSAGE, REPLY = "history", "message", "reply"
+HISTORY, FILES, MESSAGE, REPLY = "history", "files", "message", "reply"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,6 +39,7 @@ WRITTEN_BY_STAFF = (
 )
 TURNS = (
     SectionName(name=HISTORY, label="Earlier turns", personal_label="Earlier turns"),
+    SectionName(name=FILES, label="Files in the turns", personal_label="Files"),
     SectionName(name=MESSAGE, label="The message to answer", personal_label="Your message"),
 )
 REPLY_SO_FAR = "What this reply said and did before, as JSON"

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from django.db.models import Q
 
-from conversations.context import snapshots
+from conversations.context import file_account, snapshots
 from conversations.context.builder import Context
 from conversations.context.contextualised_query import QUERY
 from conversations.context.fitting import SAID, TOOLS
@@ -14,6 +14,7 @@ from conversations.context.model_switch import switch_before
 from conversations.context.quoted_turns import quoted_turns
 from conversations.context.reasons import Reason
 from conversations.context.rendering import sha256
+from conversations.context.section_names import FILES
 from conversations.context.snapshot_shapes import (
     BudgetOriginAnswer,
     CacheAnswer,
@@ -29,7 +30,7 @@ from conversations.context.snapshot_shapes import (
 from conversations.context.snapshots import Material, NotRebuildable, runs_of
 from conversations.context.token_estimate import text_of
 from conversations.context.windowing import Turn, TurnRun
-from conversations.models import ContextSnapshot, Message
+from conversations.models import ContextSnapshot, File, Message
 from conversations.providers.base import Payload, Usage
 from conversations.providers.errors import words_instead
 from conversations.runtime.shapes import fill
@@ -37,7 +38,7 @@ from conversations.runtime.shapes import fill
 NEAR = 20
 """How many of the turns that were left out are named one by one, next to those that were included."""
 
-NO_TIMINGS = dict.fromkeys(("history", "memory", "rewrite", "tokens", "total"), 0)
+NO_TIMINGS = dict.fromkeys(("history", "memory", "rewrite", "files", "tokens", "total"), 0)
 
 
 def body(snapshot: ContextSnapshot) -> SnapshotAnswer:
@@ -126,6 +127,7 @@ def account(snapshot: ContextSnapshot, material: Material, near: Iterable[Messag
                 if not _is_here(item, snapshot)
             ),
         ],
+        "files": file_account.answer(snapshot.files, file_names(snapshot)),
         "rewriting": {"outcome": snapshot.rewriting, "query": query_of(snapshot, material)},
         "against_duplicates": _against_duplicates(snapshot),
         "problems": snapshot.problems or [],
@@ -142,6 +144,15 @@ def account(snapshot: ContextSnapshot, material: Material, near: Iterable[Messag
         "status": snapshot.status,
         "error": snapshot.error,
     }
+
+
+def file_names(snapshot: ContextSnapshot) -> dict[str, str]:
+    """Of the files that there still are, by id."""
+    packed = snapshot.files
+    if packed is None:
+        return {}
+    ids = file_account.files_named(packed) | {row[0] for row in packed["left_out"]}
+    return {str(id): name for id, name in File.objects.filter(id__in=ids).values_list("id", "name")}
 
 
 def _origin(snapshot: ContextSnapshot) -> BudgetOriginAnswer | None:
@@ -177,6 +188,9 @@ def _sections(snapshot: ContextSnapshot, material: Material) -> Iterator[Section
     message = [turn for turn in material.turns if turn.position == newest]
     places = [part for part in material.forgotten if isinstance(part, int) and part != newest]
     yield section("history", "\n\n".join(_turn_lines(history)), snapshot.message_history_tokens, *places)
+    if snapshot.files:
+        text = "\n\n".join(text_of(turn.file_blocks) for turn in material.turns)
+        yield section(FILES, text, snapshot.files["tokens"])
     lines = _turn_lines(message)
     yield section(
         "message",

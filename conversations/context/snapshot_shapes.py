@@ -24,7 +24,7 @@ class QuotedTurnAnswer(TypedDict):
 class SectionAnswer(TypedDict):
     name: Annotated[
         str,
-        "`base`, `memory`, `today`, `open_threads` or `last_conversation` of the system text; `history`; `message`.",
+        "`base`, `memory`, `today`, `open_threads` or `last_conversation` of the system text; `history`; `files`; `message`.",
     ]
     tokens: Annotated[int, "Estimated tokens."]
     text: Annotated[str | None, "Null once deleted or forgotten."]
@@ -82,6 +82,33 @@ class ItemAnswer(TypedDict):
     count: NotRequired[Annotated[int, "Of ranges: how many turns."]]
 
 
+class FileGivenAnswer(TypedDict):
+    """Parts of a file that stood in a turn."""
+
+    position: Annotated[int, "The turn's place in the thread, from 1."]
+    parts: Annotated[str, "Numbers of the parts, such as `1-3, 7`; empty: none, only that there is the file."]
+    whole: Annotated[bool, "Whether it was the whole file."]
+    outlined: Annotated[bool, "Whether a list of all parts stood with them."]
+    tokens: Annotated[int, "Estimated tokens."]
+
+
+class FileLeftOutAnswer(TypedDict):
+    """Parts of a file that stood in no turn."""
+
+    parts: Annotated[str, "Numbers of the parts, such as `1-3, 7`."]
+    reason: Annotated[str, Reason, "Why they were left out."]
+
+
+class FileInRequestAnswer(TypedDict):
+    """Every part of a file of the thread once: given or left out."""
+
+    id: Annotated[Id, "Id of the file."]
+    name: Annotated[str | None, "As the person called it; null once it is deleted."]
+    parts: Annotated[int, "How many parts it had."]
+    given: Annotated[list[FileGivenAnswer], "By the turns that they stood in."]
+    left_out: Annotated[list[FileLeftOutAnswer], "By reason."]
+
+
 class RewritingAnswer(TypedDict):
     """The contextualised query of a message that leans on earlier turns."""
 
@@ -126,6 +153,7 @@ class TimingsAnswer(TypedDict):
     history: Annotated[float, "Milliseconds for reading and cutting the history."]
     memory: Annotated[float, "Milliseconds for memory, the tiers and recall."]
     rewrite: Annotated[float, "Milliseconds for the contextualised query."]
+    files: Annotated[float, "Milliseconds for the files of the thread."]
     tokens: Annotated[float, "Milliseconds for counting tokens."]
     total: Annotated[float, "Milliseconds from the start to the end of building."]
 
@@ -220,6 +248,7 @@ class SnapshotAnswer(TypedDict):
     budget_origin: Annotated[BudgetOriginAnswer | None, "Null of what was recorded before there was this."]
     sections: Annotated[list[SectionAnswer], "Its parts, in the order sent."]
     items: Annotated[list[ItemAnswer], "Each turn, memory, topic and summary exactly once."]
+    files: Annotated[list[FileInRequestAnswer], "What it was given of the thread's files."]
     rewriting: Annotated[RewritingAnswer, "What became of the message's contextualised query."]
     against_duplicates: Annotated[DuplicatesAnswer, "What kept artifacts from being made twice."]
     problems: Annotated[list[ProblemAnswer], "Sources that failed; the reply goes on without them."]

@@ -15,6 +15,8 @@ from django.utils import timezone
 from conversations.context import budget, snapshot_codec, thinking
 from conversations.context.budget import BudgetOrigin
 from conversations.context.builder import Context
+from conversations.context.file_account import PackedFiles, files_named, standing_in
+from conversations.context.file_reads import PictureCounter, read_outlines, with_blocks
 from conversations.context.fitting import BESIDE_SYSTEM, PROGRAM, SAID, TOOLS, Section
 from conversations.context.prompt_cache import CachePlan
 from conversations.context.reasons import Reason
@@ -62,7 +64,7 @@ class Material:
     def without_words(self, *, but: str = "") -> "Material":
         """Who was told what is left: where, how much and when, and the text of this digest alone."""
         texts = {digest: text for digest, text in self.texts.items() if digest == but}
-        turns = [replace(turn, content=[], shortened="") for turn in self.turns]
+        turns = [replace(turn, content=[], shortened="", file_blocks=()) for turn in self.turns]
         return replace(self, texts=texts, turns=turns)
 
 
@@ -86,9 +88,10 @@ def draft(context: Context) -> ContextSnapshot:
         fallback_cause=context.fallback_cause,
         thinking=thinking.pack(context.thinking),
         digest=digest(context.payload),
-        budget=context.budget.total_tokens,
-        hard_cap=context.budget.hard_cap,
+        budget=context.whole_budget.total_tokens,
+        hard_cap=context.whole_budget.hard_cap,
         budget_origin=budget.pack(context.budget, context.origin),
+        files=context.files,
         counts=snapshot_codec.pack_counts(context.counts),
         token_factor=context.factor.value,
         total_tokens=context.model_tokens,
@@ -155,6 +158,8 @@ def rebuild_from(snapshot: ContextSnapshot, material: Material) -> Payload:
     expected = sum(run.count for run in runs_of(snapshot) if run.included)
     if any(part.sha256 not in material.texts for part in [*sections, *additions]) or len(material.turns) != expected:
         raise NotRebuildable("A text of this request has been deleted since.")
+    if files_named(snapshot.files) - {excerpt.file.id for turn in material.turns for excerpt in turn.files}:
+        raise NotRebuildable("A file of this request has been deleted since.")
     before = [(part.name, material.texts[part.sha256]) for part in sections]
     beside = [(part.name, material.texts[part.sha256]) for part in additions]
     program = dict(before).get(PROGRAM, "")
@@ -323,10 +328,19 @@ def _cleared(snapshot: ContextSnapshot, there: Collection[int]) -> dict[str | in
 def _turns_of(snapshot: ContextSnapshot, messages: Iterable[Message], texts: dict[str, str]) -> list[Turn]:
     stand_ins = {run.first: run for run in runs_of(snapshot) if run.included and run.sha256}
     counts, factor = counts_of(snapshot), factor_of(snapshot)
-    return [
+    turns = [
         _turn(message, stand_ins.get(message.position), texts, counts.get(message.position, 0), factor)
         for message in messages
     ]
+    return turns if snapshot.files is None else _with_files(turns, snapshot.files, factor)
+
+
+def _with_files(turns: Sequence[Turn], packed: PackedFiles, factor: Factor) -> list[Turn]:
+    """With what stood of files in them, as far as these are still there."""
+    pictures = PictureCounter(are_seen=packed["pictures"], factor=factor)
+    standing = standing_in(packed, read_outlines(files_named(packed), pictures))
+    turns = [replace(turn, files=standing.get(turn.position, ())) for turn in turns]
+    return with_blocks(turns, sees_pictures=packed["pictures"])
 
 
 def _turn(message: Message, stand_in: TurnRun | None, texts: dict[str, str], counted: int, factor: Factor) -> Turn:

@@ -7,7 +7,9 @@ from typing import Any, Protocol
 
 Block = dict[str, Any]
 NONE: frozenset[str] = frozenset()
-SENDABLE = frozenset({"text", "tool_use", "tool_result", "image", "document"})
+FILE = "file"
+"""The type of a block that names a file of the person's. A model is given what stands of it in the turn instead."""
+SENDABLE = frozenset({"text", "tool_use", "tool_result", "image", "document", FILE})
 """What a model takes of earlier turns. Their thinking is left out, which is always valid: it is bound to all that stood before
 it, and a window moves."""
 THINKING = frozenset({"thinking", "redacted_thinking"})

@@ -10,8 +10,9 @@ from operator import attrgetter
 from typing import Any
 
 from conversations.context.budget import Budget
+from conversations.context.file_excerpts import FileExcerpt
 from conversations.context.reasons import Reason
-from conversations.context.turn_groups import calls, is_question, last_pair, only_texts, whole_blocks
+from conversations.context.turn_groups import Block, calls, is_question, last_pair, only_texts, whole_blocks
 from conversations.models import Message
 
 NOT_SENT = frozenset(
@@ -30,7 +31,8 @@ class Turn:
     """A stored turn as the context needs it. ``shortened`` is the text that stands in for it where it could not fit.
 
     ``token_count`` are estimated tokens. Where the provider has counted the turn they stand for what it ``counted``, in tokens
-    of the model; else that is 0.
+    of the model; else that is 0. ``files`` are what stands of files in it, beside ``token_count``, and ``file_blocks`` what is
+    sent of them before the person's own words.
     """
 
     position: int
@@ -45,6 +47,12 @@ class Turn:
     offline: bool = False
     shortened: str = ""
     counted: int = 0
+    files: Sequence[FileExcerpt] = ()
+    file_blocks: Sequence[Block] = ()
+
+    @property
+    def file_tokens(self) -> int:
+        return sum(excerpt.tokens for excerpt in self.files)
 
     @classmethod
     def of(cls, message: Message) -> "Turn":

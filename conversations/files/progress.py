@@ -13,6 +13,7 @@ from pathlib import Path
 from django.db import transaction
 from django.db.models import F
 
+from conversations.context.file_ranking import part_terms
 from conversations.context.token_estimate import estimate_tokens
 from conversations.errors import FileNotFound, error_object
 from conversations.files import storage
@@ -141,6 +142,7 @@ def _row(file: File, part: Part, picture: str) -> FilePart:
         page=part.page,
         text=text,
         token_count=estimate_tokens(text),
+        terms=part_terms(file.user_id, part.label, part.heading, text),
         picture=picture,
         width=part.width,
         height=part.height,

@@ -1,13 +1,15 @@
 """The one way to ask for a person's files. What isn't the person's is not found."""
 
 import uuid
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from django.contrib.auth.models import User
 from django.db.models import QuerySet
 
 from conversations import threads
-from conversations.errors import FileNotFound, PartNotFound, PictureNotFound
+from conversations.context.turn_groups import FILE
+from conversations.errors import FileElsewhere, FileNotFound, FileUnreadable, PartNotFound, PictureNotFound
 from conversations.models import File, FilePart
 from conversations.runtime.ids import lowest_uuid7
 
@@ -27,6 +29,30 @@ def get(user: User, file_id: str | uuid.UUID) -> File:
     if file is None:
         raise FileNotFound
     return file
+
+
+def attachable(user: User, ids: Sequence[uuid.UUID], thread_id: uuid.UUID) -> list[File]:
+    """Those that a message of the thread brings, in this order. Raises ``FileNotFound``, ``FileElsewhere`` and, where nothing
+    of one could be read, ``FileUnreadable``."""
+    files = {file.id: file for file in of(user).filter(id__in=ids)} if ids else {}
+    for id in ids:
+        if id not in files:
+            raise FileNotFound
+        if files[id].thread_id not in (None, thread_id):
+            raise FileElsewhere(file=str(id))
+        if files[id].state == File.State.FAILED:
+            raise FileUnreadable(file=str(id), name=files[id].name)
+    return [files[id] for id in ids]
+
+
+def are_being_read(ids: Sequence[str]) -> bool:
+    """Whether any of them is."""
+    return File.objects.filter(id__in=ids, state=File.State.READING).exists()
+
+
+def file_block(file: File) -> dict[str, str]:
+    """As a user turn names it."""
+    return {"type": FILE, "file": str(file.id), "name": file.name}
 
 
 def parts_of(file: File) -> QuerySet[FilePart]:

@@ -10,6 +10,7 @@ from conversations.models.replies import Reply, ReplyEvent
 from conversations.models.snapshots import FATES, ContextBlock, ContextSnapshot, RequestHour
 from conversations.models.threads import Message, Thread, more_than_text, text_blocks
 from conversations.models.tokens import ApiToken, Scope
+from conversations.models.turn_files import TurnFile
 
 __all__ = [
     "FATES",
@@ -37,6 +38,7 @@ __all__ = [
     "Thread",
     "TokenCount",
     "TokenFactor",
+    "TurnFile",
     "UserLimits",
     "more_than_text",
     "text_blocks",

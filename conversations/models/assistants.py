@@ -79,6 +79,11 @@ class Assistant(models.Model):
     recall_tokens = models.PositiveIntegerField(
         default=2_400, help_text="What may be recalled for one message, beside it, where the history leaves room."
     )
+    file_tokens = models.PositiveIntegerField(
+        default=12_000,
+        db_default=12_000,
+        help_text="What files in the conversation may take, beside all else, in a model’s window at most the half.",
+    )
     uses_memory = models.BooleanField(default=True, help_text="Off: no memory, summaries, topics or recall.")
     tools = ArrayField(models.CharField(max_length=40), default=list, blank=True, help_text="What it may use, by name.")
     filters_artifacts = models.BooleanField(

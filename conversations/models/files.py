@@ -1,4 +1,5 @@
 from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 
@@ -74,6 +75,11 @@ class FilePart(models.Model):
     page = models.PositiveIntegerField(null=True, help_text="The page, the slide or the sheet, from 1.")
     text = models.TextField(blank=True, help_text="Markdown.")
     token_count = models.PositiveIntegerField(help_text="Estimated tokens of the text.")
+    terms = ArrayField(
+        models.IntegerField(),
+        default=list,
+        help_text="Its words, as `memory.language.words.term` numbers them for its person.",
+    )
     picture = models.CharField(max_length=100, blank=True, help_text="Where it lies in the storage; empty: none.")
     width = models.PositiveIntegerField(null=True, help_text="Of the picture, in pixels.")
     height = models.PositiveIntegerField(null=True)

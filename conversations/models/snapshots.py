@@ -113,6 +113,9 @@ class ContextSnapshot(models.Model):
         db_default="",
         help_text="Share of the window, window, hard cap that was wanted, answer, and the marks of the history.",
     )
+    files = models.JSONField(
+        null=True, help_text="Every part of every file of the thread exactly once, as runs; empty: there are no files."
+    )
     counts = models.TextField(
         blank=True,
         default="",

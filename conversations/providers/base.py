@@ -282,6 +282,8 @@ class Provider(ABC):
     rewrites = True
     """Whether a model stands behind it that can put a query into other words."""
     calls_tools = True
+    sends_pictures = True
+    """Whether a model that takes images is given them; else it is told that there is one."""
     """Whether it can be given tools."""
     marks_cache = True
     """Whether it can be told what to put into a prompt cache."""

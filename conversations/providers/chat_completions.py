@@ -64,7 +64,7 @@ def chat_messages(message: Mapping[str, Any], dialect: Dialect) -> Iterator[Mess
         if are_results:
             yield from (result_message(block, dialect) for block in part)
         else:
-            yield {"role": "user", "content": texts_of(list(part))}
+            yield {"role": "user", "content": user_content(list(part))}
 
 
 def in_order(messages: Iterable[Message], dialect: Dialect) -> Iterator[Message]:
@@ -106,6 +106,29 @@ def result_message(block: Mapping[str, Any], dialect: Dialect) -> Message:
 def function_of(tool: Mapping[str, Any]) -> dict[str, Any]:
     function = {"name": tool["name"], "description": tool.get("description", ""), "parameters": tool["input_schema"]}
     return {"type": "function", "function": {name: value for name, value in function.items() if value != ""}}
+
+
+def user_content(content: Blocks) -> str | list[dict[str, Any]]:
+    """A text, or where there are pictures a list of parts in their order."""
+    if not any(map(is_picture, content)):
+        return texts_of(content)
+    runs = groupby(content, key=is_picture)
+    return [
+        part
+        for are_pictures, run in runs
+        for part in (map(picture_part, run) if are_pictures else [{"type": "text", "text": texts_of(list(run))}])
+    ]
+
+
+def is_picture(block: Mapping[str, Any]) -> bool:
+    """Whether its bytes are in it."""
+    source = block.get("source")
+    return block.get("type") == "image" and isinstance(source, Mapping) and source.get("type") == "base64"
+
+
+def picture_part(block: Mapping[str, Any]) -> dict[str, Any]:
+    source = block["source"]
+    return {"type": "image_url", "image_url": {"url": f"data:{source['media_type']};base64,{source['data']}"}}
 
 
 def texts_of(content: Blocks) -> str:
@@ -174,5 +197,13 @@ def belongs_to(before: Message, turn: Message) -> bool:
     return [block["type"] for block in part] == [at]
 
 
-def text_block(text: str | None) -> list[dict[str, Any]]:
-    return [{"type": "text", "text": text}] if text else []
+def text_block(content: str | Sequence[Mapping[str, Any]] | None) -> list[dict[str, Any]]:
+    if not isinstance(content, str):
+        return [dict(part) if part["type"] == "text" else picture_block(part) for part in content or ()]
+    return [{"type": "text", "text": content}] if content else []
+
+
+def picture_block(part: Mapping[str, Any]) -> dict[str, Any]:
+    head, _, data = str(part["image_url"]["url"]).partition(";base64,")
+    source = {"type": "base64", "media_type": head.removeprefix("data:"), "data": data}
+    return {"type": "image", "source": source}

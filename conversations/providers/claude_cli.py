@@ -49,6 +49,7 @@ TOKEN = re.compile(r"sk-ant-[\w-]+")
 class ClaudeCliProvider(Provider):
     name = "claude_cli"
     calls_tools = False
+    sends_pictures = False
     marks_cache = False  # the CLI sets its own marks
     default_model = staticmethod(default_model)
 

@@ -23,7 +23,7 @@ from conversations.replies.model_requests import OpenedReply
 from conversations.replies.outcomes import failure, interruption, stopped, without_turn
 from conversations.replies.rounds import ReplyRun
 from conversations.replies.transcript import ReplyTranscript
-from conversations.replies.user_content import client_id, user_blocks
+from conversations.replies.user_content import client_id, file_ids, user_blocks
 from conversations.runtime import telemetry
 from conversations.runtime.db import in_database
 from conversations.runtime.telemetry import ReplyStep
@@ -37,6 +37,7 @@ async def start(
     user: User,
     thread_id: uuid.UUID | str | None,
     content: Any,
+    files: Any = None,
     client_message_id: Any = None,
     assistant: str | None = None,
     options: CallerOptions = NO_OPTIONS,
@@ -51,8 +52,15 @@ async def start(
     Returns as soon as the turn is committed; the reply runs on by itself: ``follow`` it. Raises an ``OpenbookError`` that says
     what to do; then nothing is stored.
     """
-    blocks, message_id = user_blocks(content), client_id(client_message_id)
-    values = {"thread_id": thread_id, "assistant": assistant, "blocks": blocks, "client_message_id": message_id}
+    ids, message_id = file_ids(files), client_id(client_message_id)
+    blocks = user_blocks(content, may_be_empty=bool(ids))
+    values = {
+        "thread_id": thread_id,
+        "assistant": assistant,
+        "blocks": blocks,
+        "files": ids,
+        "client_message_id": message_id,
+    }
     chosen = {"model": model, "thread_model": thread_model}
     return await _begin(opening.open_turn, user=user, options=options, token=token, **values, **chosen)
 

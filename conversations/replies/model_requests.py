@@ -22,6 +22,7 @@ from conversations.context.sessions import Session
 from conversations.context.snapshot_shapes import SnapshotAnswer
 from conversations.context.token_estimate import text_of
 from conversations.context.windowing import Turn
+from conversations.files.store import attachable, file_block
 from conversations.models import Assistant, ContextSnapshot, Message, Reply, Thread
 from conversations.providers import ProviderError, get_provider, learn_list_and_wait, provider_name
 from conversations.providers.base import Provider
@@ -126,7 +127,24 @@ def parameters(snapshot: ContextSnapshot | None, context: Context | None) -> dic
     return {
         "snapshots": as_json([columns(snapshot)] if snapshot else []),
         "blocks": as_json([columns(block) for block in blocks]),
+        "turn_files": as_json(_turn_files(snapshot, context) if snapshot and context else []),
     }
+
+
+def _turn_files(snapshot: ContextSnapshot, context: Context) -> list[dict[str, Any]]:
+    """What of files was chosen for the turn that is answered. Where it was chosen before, that stays."""
+    newest = context.newest
+    return [
+        {
+            "thread_id": snapshot.thread_id,
+            "position": newest.position,
+            "place": place,
+            "file_id": excerpt.file.id,
+            "numbers": excerpt.numbers,
+            "outlined": excerpt.outlined,
+        }
+        for place, excerpt in enumerate(newest.files)
+    ]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -144,6 +162,7 @@ def upcoming(
     thread_id: uuid.UUID | str | None,
     assistant: str | None,
     blocks: list[dict[str, Any]],
+    files: Sequence[uuid.UUID] = (),
     options: CallerOptions = NO_OPTIONS,
     for_another_model: bool = False,
     chosen: str = "",
@@ -152,7 +171,8 @@ def upcoming(
     """What a message would be answered from. Calls no model and writes nothing."""
     cursor = place_of(user, thread_id, assistant, text_of(blocks), thread_model=thread_model)
     options = with_choice(options, cursor, chosen)
-    message = next_turn(cursor, blocks, None)
+    brought = [file_block(file) for file in attachable(user, files, cursor.thread.id)]
+    message = next_turn(cursor, [*brought, *blocks], None)
     session = session_after(cursor, message.created_at)
     question = still_to_ask(cursor.thread, session, message.text)
     if question and backend_ranking.may_be_asked(question):
@@ -179,13 +199,20 @@ def preview_context(
     thread_id: uuid.UUID | str | None,
     assistant: str | None,
     blocks: list[dict[str, Any]],
+    files: Sequence[uuid.UUID] = (),
     model: str = "",
     thread_model: str = "",
 ) -> SnapshotAnswer:
     """The snapshot that a message would get, of a model that can be chosen where one is named. Calls no model and writes
     nothing. Raises ``ModelNotOffered``."""
     prepared = upcoming(
-        user=user, thread_id=thread_id, assistant=assistant, blocks=blocks, chosen=model, thread_model=thread_model
+        user=user,
+        thread_id=thread_id,
+        assistant=assistant,
+        blocks=blocks,
+        files=files,
+        chosen=model,
+        thread_model=thread_model,
     )
     return snapshot_api.preview(prepared.context, prepared.thread_id)
 

@@ -15,5 +15,11 @@ WITH step AS (
     SELECT new.thread_id, new.sha256, new.text
     FROM step, jsonb_populate_recordset(NULL::conversations_contextblock, %(blocks)s) AS new
     ON CONFLICT DO NOTHING
+), turn_file AS (
+    INSERT INTO conversations_turnfile (thread_id, position, place, file_id, numbers, outlined)
+    SELECT new.thread_id, new.position, new.place, new.file_id, new.numbers, new.outlined
+    FROM step, jsonb_populate_recordset(NULL::conversations_turnfile, %(turn_files)s) AS new
+    JOIN conversations_file AS file ON file.id = new.file_id
+    ON CONFLICT DO NOTHING
 )
 SELECT id FROM step

@@ -5,7 +5,7 @@ again.
 """
 
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -21,8 +21,10 @@ from conversations.accounts.limits import by_default
 from conversations.context import snapshots
 from conversations.context.builder import Context
 from conversations.context.caller_options import NO_OPTIONS, CallerOptions
+from conversations.context.file_reads import named_files
 from conversations.context.sessions import Session
 from conversations.context.token_estimate import text_of
+from conversations.context.turn_groups import FILE
 from conversations.context.windowing import Turn
 from conversations.errors import (
     CannotContinue,
@@ -32,7 +34,8 @@ from conversations.errors import (
     ReplyInProgress,
     ThreadNotFound,
 )
-from conversations.models import ApiToken, ContextSnapshot, Message, Reply
+from conversations.files.store import attachable, file_block
+from conversations.models import ApiToken, ContextSnapshot, File, Message, Reply
 from conversations.replies import events as eventlog
 from conversations.replies import retries
 from conversations.replies.closing import interrupt
@@ -59,6 +62,7 @@ def open_turn(
     assistant: str | None,
     blocks: list[dict[str, Any]],
     client_message_id: str | None,
+    files: Sequence[uuid.UUID] = (),
     options: CallerOptions = NO_OPTIONS,
     model: str = "",
     thread_model: str = "",
@@ -79,10 +83,16 @@ def open_turn(
             return OpenedReply(thread=cursor.thread, message=message, reply=reply, saved=None, repeated=True)
         if not _is_free(cursor):
             return None
-        message = next_turn(cursor, blocks, client_message_id)
+        brought = attachable(user, files, cursor.thread.id)
+        message = next_turn(cursor, [*map(file_block, brought), *blocks], client_message_id)
         session = session_after(cursor, message.created_at)
         asked = with_choice(options, cursor, model)
-        context = build_if_possible(cursor, Turn.of(message), about=message.text, session=session, options=asked)
+        is_read = all(file.state != File.State.READING for file in brought)
+        context = (
+            build_if_possible(cursor, Turn.of(message), about=message.text, session=session, options=asked)
+            if is_read
+            else None
+        )
         return store_turn(cursor, message, session, context, token, options=asked, model=asked.model)
 
     return _open(attempt)
@@ -219,13 +229,19 @@ def store_turn(
     thread, last_position = cursor.thread, cursor.thread.last_position
     if not is_stored:
         thread.last_position, thread.message_count = message.position, message.depth
-        thread.title = thread.title or (threads.title_from(message.text) if message.depth == 1 else "")
+        thread.title = thread.title or (
+            threads.title_from(message.text or names_of_files(message.blocks)) if message.depth == 1 else ""
+        )
         thread.updated_at = message.created_at
         thread.session_started_at, thread.away_since = session.started_at, session.away_since
     reply = _new_reply(cursor, token, user_message=message, **asked_for)
     turn = None if is_stored else message
     opened = _store(cursor, reply, context, turn=turn, last_position=last_position, options=options)
     return opened and replace(opened, message=message, saved=eventlog.saved_event(reply, message, thread))
+
+
+def names_of_files(blocks: Sequence[dict[str, Any]]) -> str:
+    return ", ".join(str(block["name"]) for block in blocks if block["type"] == FILE)
 
 
 def _new_reply(cursor: ThreadCursor, token: ApiToken | None, **values: Any) -> Reply:
@@ -264,6 +280,7 @@ def _store(
         "reserved": reply.reserved,
         "most_running": limits.running_replies,
         "most_tokens": limits.tokens_day,
+        "files": named_files(turn.blocks) if turn else [],
     }
     try:
         row = fetch(OPEN, values | parameters(snapshot, context))

@@ -44,6 +44,16 @@ WITH created AS (
 ), message AS (
     INSERT INTO conversations_message
     SELECT new.* FROM step, jsonb_populate_recordset(NULL::conversations_message, %(messages)s) AS new
+), file AS (
+    -- A file belongs to the thread of its first message.
+    UPDATE conversations_file AS file SET thread_id = (%(thread)s ->> 'id')::uuid FROM step
+    WHERE file.id = ANY(%(files)s) AND file.thread_id IS NULL
+), turn_file AS (
+    INSERT INTO conversations_turnfile (thread_id, position, place, file_id, numbers, outlined)
+    SELECT new.thread_id, new.position, new.place, new.file_id, new.numbers, new.outlined
+    FROM step, jsonb_populate_recordset(NULL::conversations_turnfile, %(turn_files)s) AS new
+    JOIN conversations_file AS file ON file.id = new.file_id
+    ON CONFLICT DO NOTHING
 ), reply AS (
     INSERT INTO conversations_reply
     SELECT new.*

@@ -10,11 +10,13 @@ from typing import Any
 
 from conversations.context.builder import Context
 from conversations.context.caller_options import CallerOptions
+from conversations.context.file_reads import named_files
 from conversations.context.fitting import GO_ON_WORDS, Section, resumed, round_section
 from conversations.context.invariants import BrokenInvariant, check
 from conversations.context.rendering import GO_ON, MOST_ROUNDS, round_text
 from conversations.context.rewriting import Rewriting, ask_model
 from conversations.context.token_estimate import text_of
+from conversations.files.store import are_being_read
 from conversations.models import ContextSnapshot, Message, Reply
 from conversations.providers import ProviderError, get_provider, refusals
 from conversations.providers.base import (
@@ -56,6 +58,8 @@ MOST_PAUSES = 5
 SAVE = "save_artifact"
 TEXT = "text"
 """The id under which the text of a silent reply is shown as it is written: it becomes an artifact, not a turn."""
+LOOK_SECONDS = 0.3
+"""How often it is looked whether files have been read."""
 TICK_SECONDS = 1.0
 """How often readers are told how long the model has been thinking, while nothing else comes."""
 
@@ -121,10 +125,18 @@ class ReplyRun:
         self.snapshot, self.context = await in_database(store)(self.snapshot, ended, *values)
 
     async def _first_request(self) -> Recorded:
+        if not self.opened.recorded:
+            await self._files_read()
         snapshot, context = self.opened.recorded or await self._build()
         if context.purpose is not ContextSnapshot.Purpose.REWRITE:
             return snapshot, context
         return await self._build(query=await self._ask_for_query(snapshot, context))
+
+    async def _files_read(self) -> None:
+        """Once the files that the message brings have been read, as far as they can be."""
+        named = named_files(self.opened.message.blocks) if self.opened.message else []
+        while named and await in_database(are_being_read)(named):  # noqa: ASYNC110
+            await asyncio.sleep(LOOK_SECONDS)  # a worker reads them, and rings no bell
 
     async def _build(self, *, query: Rewriting | None = None, round: int = 1) -> Recorded:
         """The next request, after services were asked for what it is made of. No thread for the database waits for them. Where
@@ -179,8 +191,8 @@ class ReplyRun:
         built: ContextBuiltData = {
             "request": str(self.snapshot.id),
             "total_tokens": context.model_tokens,
-            "budget": context.budget.total_tokens,
-            "hard_cap": context.budget.hard_cap,
+            "budget": context.whole_budget.total_tokens,
+            "hard_cap": context.whole_budget.hard_cap,
             "message_history_count": len(context.history),
             "left_out": context.left_out,
         }
@@ -203,7 +215,7 @@ class ReplyRun:
                 context.payload,
                 newest=text_of(context.newest.content),
                 total_tokens=context.model_tokens,
-                hard_cap=context.budget.hard_cap,
+                hard_cap=context.whole_budget.hard_cap,
                 go_on=GO_ON_WORDS if any(part.name == GO_ON for part in context.parts.rounds) else "",
             )
             with telemetry.listener.model_request(self.snapshot, self.live.begin_call()):

@@ -1,5 +1,6 @@
 """What a user may send."""
 
+import uuid
 from typing import Any
 
 from django.conf import settings
@@ -12,7 +13,11 @@ from conversations.runtime.text import clean
 MAX_CLIENT_ID_CHARS = 100
 
 
-def user_blocks(content: Any) -> list[dict[str, Any]]:
+MOST_FILES = 20
+"""Of one message."""
+
+
+def user_blocks(content: Any, *, may_be_empty: bool = False) -> list[dict[str, Any]]:
     """The content of a user turn as clean text blocks. Raises ``InvalidMessage`` and ``MessageTooLong``."""
     if isinstance(content, str):
         blocks = text_blocks(content)
@@ -21,7 +26,7 @@ def user_blocks(content: Any) -> list[dict[str, Any]]:
     else:
         raise InvalidMessage("`content` must be a text or a list of text blocks: [{'type': 'text', 'text': '…'}].")
     blocks = [block for block in (_cleaned(block) for block in blocks) if block["text"].strip()]
-    if not blocks:
+    if not (blocks or may_be_empty):
         raise InvalidMessage("The message is empty. Write something first.")
     length = len(text_of(blocks))
     if length > settings.OPENBOOK_MAX_MESSAGE_CHARS:
@@ -32,6 +37,17 @@ def user_blocks(content: Any) -> list[dict[str, Any]]:
             length=length,
         )
     return blocks
+
+
+def file_ids(value: Any) -> list[uuid.UUID]:
+    """The files that a message brings, each once. Raises ``InvalidMessage``."""
+    try:
+        ids = list(dict.fromkeys(uuid.UUID(id) for id in value or ()))
+    except (ValueError, TypeError, AttributeError):
+        raise InvalidMessage("`files` must be a list of ids as `POST files/` answers with them.") from None
+    if len(ids) > MOST_FILES:
+        raise InvalidMessage(f"A message may bring {MOST_FILES} files; this one has {len(ids)}. Send it in parts.")
+    return ids
 
 
 def client_id(value: Any) -> str | None:

@@ -21,7 +21,7 @@ from conversations.errors import InvalidMessage, NotFound
 from conversations.models import ContextSnapshot, Message, Reply, Scope, Thread
 from conversations.replies import model_requests
 from conversations.replies.model_requests import OpenedReply
-from conversations.replies.user_content import user_blocks
+from conversations.replies.user_content import file_ids, user_blocks
 from conversations.rest import conditional
 from conversations.rest.base import STREAMED, APIView, AsyncAPIView, caller, event_stream, token_of
 from conversations.rest.errors import ReplyFailed
@@ -63,7 +63,12 @@ class ThreadChange(ThreadFields, total=False):
 
 
 class MessageRequest(TypedDict):
-    content: Annotated[Any, "A text, or a list of text blocks."]
+    content: Annotated[Any, {"default": ""}, "A text, or a list of text blocks. May be empty where there are files."]
+    files: Annotated[
+        Any,
+        {"default": None},
+        "Ids of files that it brings, of `POST files/`, at most 20. They belong to the thread then.",
+    ]
     client_message_id: Annotated[
         Any, {"default": None}, "Your own id of the message, at most 100 characters; makes sending idempotent."
     ]
@@ -216,7 +221,8 @@ class ContextPreview(APIView):
                 user=caller(request),
                 thread_id=None if thread_id == threads.NEW else thread_id,
                 assistant=payload["assistant"],
-                blocks=user_blocks(payload["content"]),
+                blocks=user_blocks(payload["content"], may_be_empty=bool(payload["files"])),
+                files=file_ids(payload["files"]),
                 model=payload["model"],
                 thread_model=payload["thread_model"],
             )
@@ -309,6 +315,7 @@ async def _start(request: Request, thread_id: str) -> OpenedReply:
         user=caller(request),
         thread_id=None if thread_id == threads.NEW else thread_id,
         content=payload["content"],
+        files=payload["files"],
         client_message_id=payload["client_message_id"],
         assistant=payload["assistant"],
         model=payload["model"],

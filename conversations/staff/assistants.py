@@ -227,7 +227,7 @@ class AssistantAdmin(PageAdmin[Assistant]):
                     ("history_turns_max", "history_turns_min"),
                     ("memory_tokens", "today_tokens"),
                     ("open_threads_tokens", "last_conversation_tokens"),
-                    "recall_tokens",
+                    ("recall_tokens", "file_tokens"),
                     "budget_figures",
                 ],
                 "description": "In the model's tokens, per request. Keep low mark ≤ high mark ≤ total ≤ hard cap. With a "

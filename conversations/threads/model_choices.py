@@ -28,6 +28,7 @@ class ModelChoice:
     name: str
     row: Model = field(compare=False)
     takes_tools: bool
+    takes_images: bool
 
     @property
     def whole_id(self) -> str:
@@ -175,4 +176,10 @@ def _choice(name: str, model: str) -> ModelChoice | None:
     if provider.obstacle():
         return None
     row = provider.describe(model)
-    return ModelChoice(provider=name, name=model, row=row, takes_tools=row.takes_tools and provider.calls_tools)
+    return ModelChoice(
+        provider=name,
+        name=model,
+        row=row,
+        takes_tools=row.takes_tools and provider.calls_tools,
+        takes_images=row.takes_images and provider.sends_pictures,
+    )

@@ -134,7 +134,8 @@ class ThreadConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
                 opened = await replies.start(
                     user=user,
                     thread_id=self.thread_id,
-                    content=frame.get("content"),
+                    content=frame.get("content", "") if frame.get("files") else frame.get("content"),
+                    files=frame.get("files"),
                     client_message_id=frame.get("client_message_id"),
                     assistant=_optional_text(frame, "assistant"),
                     model=_optional_text(frame, "model") or "",

@@ -25,7 +25,10 @@ ReplyId = Annotated[Id, "One of the caller's replies, also of another thread."]
 class MessageSend(TypedDict):
     """Store a user turn and let the model answer it. At `new` this opens the thread, which is the socket’s then."""
 
-    content: Annotated[str | list[dict[str, Any]], "A text, or a list of text blocks."]
+    content: Annotated[
+        str | list[dict[str, Any]], "A text, or a list of text blocks. May be empty where there are files."
+    ]
+    files: NotRequired[Annotated[list[Id], "Ids of files that it brings, of `POST files/`, at most 20."]]
     client_message_id: NotRequired[ClientId]
     assistant: NotRequired[Annotated[str, "The slug of one, for a new thread."]]
     model: NotRequired[

@@ -37,7 +37,7 @@ def model_list(assistants: Iterable[Assistant]) -> list[ModelAnswer]:
             "provider": choice.provider,
             "context_window": choice.row.context_window,
             "max_output": choice.row.max_output,
-            "images": choice.row.takes_images,
+            "images": choice.takes_images,
             "tools": choice.takes_tools,
             "thinking": choice.row.thinking != Model.Thinking.NONE,
             "memory": choice.row.uses_memory,

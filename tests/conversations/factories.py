@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from conversations.context import snapshots
 from conversations.context.builder import Context, build_context
+from conversations.context.file_ranking import part_terms
 from conversations.context.sessions import Session
 from conversations.context.token_estimate import estimate_tokens, turn_tokens
 from conversations.context.windowing import Turn
@@ -140,6 +141,7 @@ def make_file(
                 label=f"section {number}",
                 text=text,
                 token_count=tokens[number - 1],
+                terms=part_terms(user.pk, f"section {number}", text),
                 picture=places[1] if picture and number == 1 else "",
             )
             for number, text in enumerate(parts, 1)

@@ -13,6 +13,7 @@ STEPS = {
     "history": "Turns and what is known read",
     "memory": "Tiers chosen, memories recalled",
     "rewrite": "Contextualised query",
+    "files": "Files chosen and read",
     "tokens": "Fitted, rendered, accounted for",
 }
 

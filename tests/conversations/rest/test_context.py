@@ -122,6 +122,7 @@ async def test_a_recorded_request_is_told_as_the_contract_says(user: User, api: 
             )
         ],
         "items": [item(question, "recent"), item(greeting, "recent"), item(newest, "newest")],
+        "files": [],
         "rewriting": {"outcome": "not_needed", "query": None},
         "against_duplicates": {"rules": False, "tool_wording": False, "filtered_turns": 0, "silent": False},
         "problems": [],

@@ -197,7 +197,8 @@ async def test_answers_of_the_main_calls_are_as_the_schema_says(_shipped_assista
 def test_a_call_is_described_with_its_body_and_its_answers() -> None:
     call = next(call for call in described() if call.path.endswith("/messages/") and call.method == "POST")
     assert [(field.name, field.required) for field in call.body] == [
-        ("content", True),
+        ("content", False),
+        ("files", False),
         ("client_message_id", False),
         ("assistant", False),
         ("model", False),
@@ -223,11 +224,15 @@ def test_a_snapshot_is_described_to_its_last_field() -> None:
         "items[].passages",
         *(f"items[].passages[].{name}" for name in ("start", "end", "included", "reason", "tokens")),
         *(f"items[].{name}" for name in ("replaced_by", "first", "last", "count")),
+        *(f"files[].{name}" for name in ("id", "name", "parts", "given")),
+        *(f"files[].given[].{name}" for name in ("position", "parts", "whole", "outlined", "tokens")),
+        "files[].left_out",
+        *(f"files[].left_out[].{name}" for name in ("parts", "reason")),
         *(f"rewriting.{name}" for name in ("outcome", "query")),
         *(f"against_duplicates.{name}" for name in ("rules", "tool_wording", "filtered_turns", "silent")),
         *(f"problems[].{name}" for name in ("source", "kind", "message")),
         *(f"cache.{name}" for name in ("state", "marks", "expected", "lifetime", "cost_five_minutes", "cost_hour")),
-        *(f"timings_ms.{name}" for name in ("history", "memory", "rewrite", "tokens", "total")),
+        *(f"timings_ms.{name}" for name in ("history", "memory", "rewrite", "files", "tokens", "total")),
         *(f"usage.{name}" for name in ("input_tokens", "output_tokens")),
         *(f"usage.cache_{name}_input_tokens" for name in ("read", "creation", "creation_1h")),
         "usage.thinking_tokens",

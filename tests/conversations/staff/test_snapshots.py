@@ -13,7 +13,7 @@ from django.test.utils import CaptureQueriesContext
 from conversations.context import snapshots, token_calibration
 from conversations.context.builder import rewriting_context
 from conversations.context.rendering import canonical
-from conversations.models import Assistant, ContextBlock, ContextSnapshot, Reply
+from conversations.models import Assistant, ContextBlock, ContextSnapshot, Reply, text_blocks
 from conversations.providers import get_provider
 from conversations.providers.offline import OfflineProvider
 from conversations.staff.snapshot import snapshot_page
@@ -24,7 +24,16 @@ from conversations.threads.deletion import allow_deletion
 from memory.index.index_turns import catch_up
 from memory.models import Topic
 from tests.artifacts.factories import make_artifact
-from tests.conversations.factories import make_context, make_reply, make_snapshot, make_thread, make_user, record
+from tests.conversations.factories import (
+    chain,
+    make_context,
+    make_file,
+    make_reply,
+    make_snapshot,
+    make_thread,
+    make_user,
+    record,
+)
 from tests.conversations.staff.conftest import SignIn, StaffReader, list_url, open_content, page_url
 from tests.html import as_read
 from tests.memory.factories import make_memory, make_topic
@@ -432,3 +441,27 @@ def test_the_page_costs_the_same_whatever_is_known(staff: StaffReader) -> None:
             staff.read(page_url("contextsnapshot", snapshot.pk))
         counts.append(len(queries))
     assert counts[1] == counts[2]
+
+
+def test_each_part_of_each_file_is_told_of_and_its_name_is_masked_as_all_content(
+    user: User, staff: StaffReader
+) -> None:
+    file = make_file(user, parts=["CANARY text of the file"], name="CANARY.pdf", state="ready")
+    thread = make_thread(user, message_count=1, last_position=1)
+    [question] = chain(thread, ["What does it say?"])
+    naming = {"type": "file", "file": str(file.id), "name": file.name}
+    question.content = [naming, *text_blocks("What does it say?")]
+    question.save(force_insert=True)
+    snapshot = make_snapshot(thread)
+    page = staff.get(page_url("contextsnapshot", snapshot.pk)).text
+    what, *fate = cells(page)
+    assert (what, fate[:3]) == (f"masked 1 part, {file.id}", ["1", "given the whole file", "1"])
+    assert "CANARY" not in page
+    assert cells(staff.read(page_url("contextsnapshot", snapshot.pk)).text)[0].startswith("CANARY.pdf 1 part")
+
+
+def cells(page: str) -> list[str]:
+    """Of the table of files, without its heads."""
+    [table] = re.findall(r'<section class="module" aria-labelledby="files">.*?<tbody>(.*?)</tbody>', page, re.S)
+    found = re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", table, re.S)
+    return [" ".join(re.sub(r"<[^>]+>", " ", cell).split()) for cell in found]

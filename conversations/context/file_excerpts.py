@@ -1,0 +1,215 @@
+"""What of a person's files stands in a turn: which parts, and as which blocks of the Messages API. Pure.
+
+A small file stands whole in the turn that brought it. Of a larger one stand an outline and the parts that bear on the message;
+a later message may bring further parts of it. What was given with a turn stays in it, so that the prompt cache holds.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from html import escape
+from itertools import groupby
+from typing import Any
+
+from conversations.context.token_estimate import estimate_tokens
+from conversations.models import text_blocks
+
+OUTLINE_TOKENS = 300
+"""What the outline of a file that is not whole may take."""
+FILE_TOKENS, PART_TOKENS = 36, 20
+"""What the words around a file and a part may take, beside names and problems."""
+FAINT = 0.15
+"""What bears so much less on the message than the best part of any file is not given."""
+
+CLOSING = "</file>"
+
+type Block = dict[str, Any]
+type PartKey = tuple[str, int]
+"""A file's id, and the number of a part of it."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PartOutline:
+    """A part as far as it can be chosen without its text. ``tokens`` are estimated ones, its picture's among them."""
+
+    number: int
+    label: str
+    heading: str = ""
+    tokens: int
+
+    @property
+    def sent_tokens(self) -> int:
+        """With the words around it."""
+        return self.tokens + PART_TOKENS + len(self.label) // 2
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FileOutline:
+    """A file with all its parts. ``problem`` is why there are none, or not all."""
+
+    id: str
+    name: str
+    kind: str
+    parts: Sequence[PartOutline] = ()
+    problem: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FileExcerpt:
+    """What of a file stands in a turn: the parts of these numbers, in order. ``outlined``: with a list of all the others."""
+
+    file: FileOutline
+    numbers: tuple[int, ...] = ()
+    outlined: bool = False
+
+    @property
+    def is_whole(self) -> bool:
+        return len(self.numbers) == len(self.file.parts)
+
+    @property
+    def tokens(self) -> int:
+        """Estimated, with the words around the parts; never less than what is sent."""
+        chosen = {*self.numbers}
+        outline = OUTLINE_TOKENS if self.outlined else 0
+        parts = sum(part.sent_tokens for part in self.file.parts if part.number in chosen)
+        return FILE_TOKENS + len(self.file.name) + len(self.file.problem) + outline + parts
+
+
+def whole_file(file: FileOutline) -> FileExcerpt:
+    return FileExcerpt(file=file, numbers=tuple(part.number for part in file.parts))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PartContent:
+    """What a part says. ``picture`` is a block of the Messages API, or words in its place."""
+
+    text: str
+    picture: Block | None = None
+
+
+def choose(
+    new: Sequence[FileOutline],
+    before: Sequence[FileExcerpt],
+    scores: Mapping[PartKey, float],
+    room: int,
+) -> list[FileExcerpt]:
+    """What a message is given of the files that it brings, and of those that stand in earlier turns, beyond what stands there.
+
+    ``scores`` is how much parts bear on the message; one that has none does not. Small files go in whole, the smallest first;
+    of the others the parts that bear most. Where little bears on it, a new file is begun to be read from its beginning.
+    """
+    choice = _Choice(room)
+    for whole in sorted(map(whole_file, new), key=lambda excerpt: (excerpt.tokens, excerpt.file.id)):
+        choice.add_file(whole)
+    standing = {(excerpt.file.id, number) for excerpt in before for number in excerpt.numbers}
+    earlier = {excerpt.file.id: excerpt.file for excerpt in before}
+    least = FAINT * max(scores.values(), default=0.0)
+    bearing = [
+        (file, part)
+        for file in [*new, *earlier.values()]
+        for part in file.parts
+        if (file.id, part.number) not in standing and scores.get((file.id, part.number), 0.0) > least
+    ]
+    for file, part in sorted(bearing, key=lambda pair: -scores[pair[0].id, pair[1].number]):
+        choice.add_part(file, part)
+    beginning = choice.room // 2
+    for file in new:
+        for part in file.parts:
+            choice.add_part(file, part, leaving=beginning)
+    return [
+        choice.excerpts[id] for id in dict.fromkeys([*(file.id for file in new), *earlier]) if id in choice.excerpts
+    ]
+
+
+class _Choice:
+    """The excerpts chosen so far, by file, and the estimated tokens that are left."""
+
+    def __init__(self, room: int) -> None:
+        self.room = room
+        self.excerpts: dict[str, FileExcerpt] = {}
+
+    def add_file(self, whole: FileExcerpt) -> None:
+        """If there is room for it, else its outline, whatever room there is: it must be known that it is there."""
+        excerpt = whole if whole.tokens <= self.room else FileExcerpt(file=whole.file, outlined=True)
+        self.excerpts[whole.file.id] = excerpt
+        self.room -= excerpt.tokens
+
+    def add_part(self, file: FileOutline, part: PartOutline, *, leaving: int = 0) -> None:
+        """If there is room for it, and it is not there."""
+        known = self.excerpts.get(file.id)
+        excerpt = known or FileExcerpt(file=file)
+        added = part.sent_tokens + (0 if known else excerpt.tokens)
+        if added <= self.room - leaving and part.number not in excerpt.numbers:
+            self.excerpts[file.id] = replace(excerpt, numbers=tuple(sorted((*excerpt.numbers, part.number))))
+            self.room -= added
+
+
+def kept(turns: Sequence[Sequence[FileExcerpt]], room: int) -> list[bool]:
+    """Of which turns, oldest first, the files stay: the newest that fit the room. When it is full it drops to half in one
+    step, so that the beginning of a request changes seldom."""
+    keeps = [False] * len(turns)
+    standing: list[tuple[int, int]] = []
+    for place, excerpts in enumerate(turns):
+        tokens = sum(excerpt.tokens for excerpt in excerpts)
+        if not tokens:
+            continue
+        standing.append((place, tokens))
+        if sum(tokens for _, tokens in standing) > room:
+            while len(standing) > 1 and sum(tokens for _, tokens in standing) > room // 2:
+                standing.pop(0)
+    for place, _ in standing:
+        keeps[place] = True
+    return keeps
+
+
+def blocks(excerpt: FileExcerpt, contents: Mapping[int, PartContent]) -> list[Block]:
+    """The file as blocks of the Messages API: texts, and pictures where they stand among them."""
+    sent: list[Block] = []
+    text = _opening(excerpt)
+    for part in excerpt.file.parts:
+        if part.number in excerpt.numbers and (content := contents.get(part.number)):
+            text += _part_opening(part)
+            if content.picture:
+                sent += [*text_blocks(text), content.picture]
+                text = ""
+            text += f"{content.text}\n</part>\n" if content.text else "</part>\n"
+    return [*sent, *text_blocks(text + CLOSING)]
+
+
+def _opening(excerpt: FileExcerpt) -> str:
+    file = excerpt.file
+    given = "" if excerpt.is_whole else f' given="{write_ranges(excerpt.numbers) or "none"}"'
+    problem = f' problem="{_attribute(file.problem)}"' if file.problem else ""
+    opening = f'<file name="{_attribute(file.name)}" parts="{len(file.parts)}"{given}{problem}>\n'
+    return opening + (_outline(file) if excerpt.outlined else "")
+
+
+def _part_opening(part: PartOutline) -> str:
+    return f'<part number="{part.number}" label="{_attribute(part.label)}">\n'
+
+
+def _outline(file: FileOutline) -> str:
+    """What parts there are, as much of it as an outline may take, evenly."""
+    lines = [
+        f"{part.number}: {part.label}{f' – {part.heading}' if part.heading and part.heading not in part.label else ''}\n"
+        for part in file.parts
+    ]
+    step = 1
+    while step < len(lines) and estimate_tokens("".join(lines[::step])) > OUTLINE_TOKENS:
+        step *= 2
+    return f"<outline>\n{''.join(lines[::step])}</outline>\n"
+
+
+def write_ranges(numbers: Sequence[int]) -> str:
+    """Numbers in order, for example ``1-3, 7``."""
+    runs = [[pair[1] for pair in run] for _, run in groupby(enumerate(numbers), key=lambda pair: pair[1] - pair[0])]
+    return ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)
+
+
+def read_ranges(text: str) -> Iterator[int]:
+    for run in filter(None, text.split(", ")):
+        first, _, last = run.partition("-")
+        yield from range(int(first), int(last or first) + 1)
+
+
+def _attribute(text: str) -> str:
+    return escape(" ".join(text.split()), quote=True)

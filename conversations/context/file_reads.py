@@ -1,0 +1,212 @@
+"""The files of a thread as a request needs them, read from PostgreSQL and from the storage. Reads only."""
+
+import base64
+import json
+import uuid
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+from django.core.files.storage import storages
+from django.db import connection
+
+from conversations.context.file_excerpts import (
+    Block,
+    FileExcerpt,
+    FileOutline,
+    PartContent,
+    PartKey,
+    PartOutline,
+    blocks,
+    choose,
+    kept,
+)
+from conversations.context.file_ranking import PartWords, SoughtWords, scores
+from conversations.context.rendering import mention
+from conversations.context.token_factor import Factor
+from conversations.context.turn_groups import FILE
+from conversations.context.windowing import Turn
+from conversations.models import File, text_blocks
+from conversations.providers.image_tokens import image_tokens
+from conversations.runtime.sql_files import read_statements
+
+SQL = read_statements(__file__)
+FILES, OUTLINES = (SQL[name].replace("{parts}", SQL["parts"]) for name in ("files", "outlines"))
+PICTURE_TYPES = {b"\x89P": "image/png", b"\xff\xd8": "image/jpeg"}
+"""Of the pictures that are kept, by how they begin."""
+STILL_READ = "It is still being read."
+UNSEEN = "(A picture of {width}×{height} pixels, which this model can’t see.)"
+
+type Places = Mapping[int, Sequence[FileExcerpt]]
+"""What stands in turns, by their position."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ThreadFiles:
+    """The files that a request has to do with. ``standing`` is what was chosen for turns when they were first sent."""
+
+    outlines: Mapping[str, FileOutline] = field(default_factory=dict)
+    standing: Places = field(default_factory=dict)
+    scores: Mapping[PartKey, float] = field(default_factory=dict)
+
+
+NO_FILES = ThreadFiles()
+
+
+def named_files(content: Sequence[Block]) -> list[str]:
+    """The ids of the files that a turn brings."""
+    return [str(block["file"]) for block in content if block["type"] == FILE]
+
+
+def read_files(
+    *,
+    user_id: int,
+    thread_id: uuid.UUID | None,
+    position: int,
+    new: Collection[str],
+    words: SoughtWords,
+    pictures: "PictureCounter",
+) -> ThreadFiles:
+    """What stands in the turns up to this position, and the ``new`` ones, with how much their parts bear on the words. Files
+    that are gone, or another person's, are in none of it."""
+    files = {"user": user_id, "thread": thread_id, "position": position, "files": [*map(uuid.UUID, new)]}
+    outlines: dict[str, FileOutline] = {}
+    bits: list[PartWords] = []
+    places: list[tuple[int, int, str, list[int], bool]] = []
+    for row in _rows(FILES, files, words):
+        outlines[row.id] = outline_of(row, pictures)
+        bits += [PartWords(key=(row.id, part[0]), bits=part[-1], length=part[3]) for part in row.parts]
+        places += [(at, place, row.id, numbers, outlined) for at, place, numbers, outlined in row.stands]
+    standing: dict[int, list[FileExcerpt]] = {}
+    for at, _, id, numbers, outlined in sorted(places):
+        excerpt = FileExcerpt(file=outlines[id], numbers=tuple(numbers), outlined=outlined)
+        standing.setdefault(at, []).append(excerpt)
+    return ThreadFiles(outlines=outlines, standing=standing, scores=scores(bits))
+
+
+def read_outlines(ids: Collection[str], pictures: "PictureCounter") -> dict[str, FileOutline]:
+    """Those of these files that there still are, for a request that was recorded with them."""
+    rows = _rows(OUTLINES, {"files": [*map(uuid.UUID, ids)]}, SoughtWords())
+    return {row.id: outline_of(row, pictures) for row in rows}
+
+
+class FileRow(NamedTuple):
+    id: str
+    name: str
+    kind: str
+    state: str
+    problem: str | None
+    stands: Sequence[tuple[int, int, list[int], bool]]
+    parts: Sequence[tuple[int, str, str, int, int, int, int]]
+
+
+def _rows(statement: str, values: Mapping[str, Any], words: SoughtWords) -> list[FileRow]:
+    pairs = words.pairs
+    asked = {"terms": [term for term, _ in pairs], "places": [place for _, place in pairs]}
+    with connection.cursor() as cursor:
+        cursor.execute(statement, {**values, **asked})
+        return [
+            FileRow(id, name, kind, state, problem, json.loads(stands or "[]"), json.loads(parts or "[]"))
+            for id, name, kind, state, problem, stands, parts in cursor.fetchall()
+        ]
+
+
+def outline_of(row: FileRow, pictures: "PictureCounter") -> FileOutline:
+    return FileOutline(
+        id=row.id,
+        name=row.name,
+        kind=row.kind,
+        problem=row.problem or (STILL_READ if row.state == File.State.READING else ""),
+        parts=[
+            PartOutline(
+                number=number,
+                label=label,
+                heading=heading,
+                tokens=tokens + pictures.tokens(width, height),
+            )
+            for number, label, heading, tokens, width, height, _ in row.parts
+        ],
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class PictureCounter:
+    """What pictures take for a model, in estimated tokens by its factor: as many of its own as they have, or a few words."""
+
+    are_seen: bool
+    factor: Factor
+
+    def tokens(self, width: int, height: int) -> int:
+        """0 where there is no picture."""
+        if not width:
+            return 0
+        return self.factor.to_estimate(image_tokens(width, height)) if self.are_seen else len(UNSEEN) // 2
+
+
+def chosen_for(newest: Turn, files: ThreadFiles, history: Sequence[Turn], room: int) -> Sequence[FileExcerpt]:
+    """What of files stands in the newest turn: what was chosen when it was first sent, else what is chosen now."""
+    if newest.position in files.standing:
+        return files.standing[newest.position]
+    new = [files.outlines[id] for id in dict.fromkeys(named_files(newest.content)) if id in files.outlines]
+    before = [excerpt for turn in history for excerpt in turn.files]
+    return choose(new, before, files.scores, room)
+
+
+def with_standing(turns: Sequence[Turn], files: Places, room: int) -> list[Turn]:
+    """The turns with what stands of files in them, as far as there is room; of the rest it is said that it is not given."""
+    in_turns = [files.get(turn.position, ()) for turn in turns]
+    return [
+        replace(turn, files=excerpts if keep else [replace(each, numbers=(), outlined=False) for each in excerpts])
+        if excerpts
+        else turn
+        for turn, excerpts, keep in zip(turns, in_turns, kept(in_turns, room), strict=True)
+    ]
+
+
+def with_blocks(turns: Sequence[Turn], *, sees_pictures: bool) -> list[Turn]:
+    """The turns with the blocks that are sent of their files."""
+    wanted = {(excerpt.file.id, number) for turn in turns for excerpt in turn.files for number in excerpt.numbers}
+    contents = read_contents(wanted, sees_pictures=sees_pictures) if wanted else {}
+    return [
+        replace(turn, file_blocks=_file_blocks(turn, contents)) if turn.files or named_files(turn.content) else turn
+        for turn in turns
+    ]
+
+
+def _file_blocks(turn: Turn, contents: Mapping[str, Mapping[int, PartContent]]) -> list[Block]:
+    there = {excerpt.file.id for excerpt in turn.files}
+    missing = [block for block in turn.content if block["type"] == FILE and str(block["file"]) not in there]
+    return [
+        *map(mention, missing),
+        *(block for excerpt in turn.files for block in blocks(excerpt, contents.get(excerpt.file.id, {}))),
+    ]
+
+
+def read_contents(wanted: Collection[PartKey], *, sees_pictures: bool) -> Mapping[str, Mapping[int, PartContent]]:
+    """What the parts say, by file and number."""
+    keys = sorted(wanted)
+    values: dict[str, Any] = {
+        "files": [uuid.UUID(id) for id, _ in keys],
+        "numbers": [number for _, number in keys],
+    }
+    contents: dict[str, dict[int, PartContent]] = {}
+    with connection.cursor() as cursor:
+        cursor.execute(SQL["contents"], values)
+        for id, number, text, picture, width, height in cursor.fetchall():
+            contents.setdefault(id, {})[number] = PartContent(
+                text=text, picture=_picture(picture, width, height, sees_pictures=sees_pictures) if picture else None
+            )
+    return contents
+
+
+def _picture(place: str, width: int, height: int, *, sees_pictures: bool) -> Block | None:
+    """``None`` where its bytes are gone."""
+    if not sees_pictures:
+        return text_blocks(UNSEEN.format(width=width, height=height))[0]
+    try:
+        with storages["files"].open(place) as file:
+            data = file.read()
+    except FileNotFoundError:
+        return None
+    source = {"type": "base64", "media_type": PICTURE_TYPES[data[:2]], "data": base64.b64encode(data).decode()}
+    return {"type": "image", "source": source}
