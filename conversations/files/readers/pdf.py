@@ -29,7 +29,9 @@ UNREADABLE_SHARE = 0.2
 LONGEST_HEADING = 120
 LARGER = 1.15
 """Than most of the text: how high letters of a heading are."""
-BROKEN_WORD = re.compile("[\x02\ufffe\uffff]\r?\n?")
+BROKEN_WITHIN = re.compile("[\x02\xad\ufffe\uffff](?=\\S)")
+"""PDFium's sign where it put a word together that was broken at the end of a line."""
+BROKEN_AT_END = re.compile("[\x02\xad\u2010\ufffe\uffff]\n")
 UNREADABLE = re.compile("[\ufffd\ue000-\uf8ff]")
 BULLET = re.compile(r"^[\ue000-\uf8ff]\s*(?=\S)")
 """Of a font of symbols, which have no meaning of their own."""
@@ -114,15 +116,12 @@ def _lines(page: Any) -> tuple[list[str], list[int]]:
     for line, height in zip(lines, heights, strict=True):
         letters[height] += len(line.strip())
     usual = letters.most_common(1)[0][0] if letters else 0.0
-    joined = BROKEN_WORD.sub("\x02", text).split("\n") if BROKEN_WORD.search(text) else lines
-    if len(joined) != len(lines):
-        return [BULLET.sub("• ", line.replace("\x02", "").strip()) for line in joined], []
     headings = [
         number
         for number, line in enumerate(lines)
         if heights[number] > usual * LARGER > 0 and len(line) <= LONGEST_HEADING and re.search(r"\w{2}", line)
     ]
-    return [BULLET.sub("• ", line.strip()) for line in lines], headings
+    return [BULLET.sub("• ", BROKEN_WITHIN.sub("", line.strip())) for line in lines], headings
 
 
 def _height(text_page: Any, index: int) -> float:
@@ -135,12 +134,15 @@ def _height(text_page: Any, index: int) -> float:
 def _blocks(lines: list[str], headings: list[int]) -> Iterator[Block]:
     at = 0
     for number in headings:
-        if paragraph := "\n".join(lines[at:number]).strip():
-            yield Text(paragraph)
+        yield from _paragraph(lines[at:number])
         yield Heading(2, lines[number])
         at = number + 1
-    if paragraph := "\n".join(lines[at:]).strip():
-        yield Text(paragraph)
+    yield from _paragraph(lines[at:])
+
+
+def _paragraph(lines: list[str]) -> Iterator[Block]:
+    if text := BROKEN_AT_END.sub("", "\n".join(lines)).strip():
+        yield Text(text)
 
 
 def _is_readable(text: str) -> bool:

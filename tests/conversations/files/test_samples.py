@@ -9,6 +9,7 @@ from PIL import Image
 from conversations.files.kinds import detect
 from conversations.files.problems import FileProblem
 from conversations.files.reading import Limits, Outline, page_picture, read
+from tests.conversations.files.hostile import pdf
 from tests.conversations.files.reading import SAMPLES, read_file
 
 COSTS = """# Costs
@@ -132,6 +133,20 @@ def test_a_page_without_text_is_a_picture(tmp_path: Path) -> None:
     with Image.open(picture) as image:
         assert image.size == (outcome.parts[0].width, outcome.parts[0].height)
         assert max(image.size) == 1_568
+
+
+def test_broken_words_are_put_together_and_fields_are_read(tmp_path: Path) -> None:
+    content = "BT /F1 12 Tf 20 180 Td (An exam-) Tj 0 -15 Td (ple of words.) Tj ET"
+    objects = [
+        "<</Type/Catalog/Pages 2 0 R/AcroForm<</Fields[6 0 R]>>>>",
+        "<</Type/Pages/Count 1/Kids[3 0 R]>>",
+        "<</Type/Page/Parent 2 0 R/MediaBox[0 0 300 200]/Contents 4 0 R/Resources<</Font<</F1 5 0 R>>>>/Annots[6 0 R]>>",
+        f"<</Length {len(content)}>>stream\n{content}\nendstream",
+        "<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>",
+        "<</Type/Annot/Subtype/Widget/FT/Tx/T(Name)/V(Eva Example)/Rect[20 20 200 40]/P 3 0 R>>",
+    ]
+    [part] = read_file(pdf(objects, tmp_path / "form.pdf"), tmp_path).parts
+    assert part.text == "An example of words.\n\n- Name: Eva Example"
 
 
 def test_any_page_can_be_drawn(tmp_path: Path) -> None:
