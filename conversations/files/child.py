@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 from xml.etree.ElementTree import ParseError
 
 from conversations.files.blocks import Block, Picture, Title
@@ -32,18 +32,17 @@ READERS = {
     Kind.MAIL: "mail",
     Kind.TEXT: "text",
 }
-"""Modules of ``readers``: only the one that is needed is loaded."""
+"""Modules of ``readers``, of which only the one that is needed is loaded. Each has
 
+``read(path, extension, pictures)``, which yields blocks, the first a ``Title``, and raises ``FileProblem``; that of PDF
+has ``draw(path, number, pictures)``, too.
+"""
+
+CODE = Path(__file__).parents[1]
+"""What readers may still import."""
 FILE_BYTES = 64 * 2**20
 OPEN_FILES = 64
 RECURSION = 500
-
-
-class Reader(Protocol):
-    """What each module of ``readers`` has."""
-
-    def read(self, path: Path, extension: str, pictures: PictureFolder) -> Iterator[Block]:
-        """What stands in the file. Raises ``FileProblem``."""
 
 
 def main() -> None:
@@ -58,8 +57,10 @@ def main() -> None:
     confinement.cut_off_network()
     with suppress(AttributeError, OSError):  # not every system can
         os.nice(10)
+    reader = importlib.import_module(f"conversations.files.readers.{READERS[Kind(job['kind'])]}")
+    confinement.keep_to_files(readable=[Path(job["path"]), CODE], writable=Path(job["folder"]))
     try:
-        for message in _messages(job):
+        for message in _messages(job, reader):
             _write(message)
     except FileProblem as problem:
         _write({"problem": {"code": problem.code, "message": problem.message}})
@@ -75,14 +76,13 @@ def main() -> None:
         _write({"end": True})
 
 
-def _messages(job: dict[str, Any]) -> Iterator[Any]:
+def _messages(job: dict[str, Any], reader: Any) -> Iterator[Any]:
     path, pictures = Path(job["path"]), PictureFolder(Path(job["folder"]), job["limits"]["picture_bytes"])
-    reader = importlib.import_module(f"conversations.files.readers.{READERS[Kind(job['kind'])]}")
     if "page" in job:
         picture: Picture = reader.draw(path, job["page"], pictures)
         yield {"picture": picture.name}
         return
-    blocks = reader.read(path, job["extension"], pictures)
+    blocks: Iterator[Block] = reader.read(path, job["extension"], pictures)
     title = next(blocks)
     assert isinstance(title, Title)
     yield {"title": " ".join(title.text.split())[:200], "total": title.total}

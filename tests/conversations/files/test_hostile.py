@@ -198,14 +198,23 @@ def test_nothing_is_reached_by_what_a_file_leads_to(listener: socket.socket, tmp
 
 ESCAPES = """
 import os, socket, subprocess, sys
+from pathlib import Path
+folder = Path(sys.argv[4])
 from conversations.runtime import confinement
 assert confinement.cut_off_network()
+(folder / "own.txt").write_text("before")
+assert confinement.keep_to_files(readable=[Path("conversations")], writable=folder)
+(folder / "own.txt").write_text((folder / "own.txt").read_text() + "after")
 ways = [
     lambda: socket.create_connection(("127.0.0.1", int(sys.argv[1]))),
     lambda: socket.socket(socket.AF_UNIX).connect(sys.argv[2]),
     lambda: socket.socketpair(),
     lambda: subprocess.run([sys.executable, "-c", ""]),
     lambda: os.execv(sys.executable, [sys.executable, "-c", ""]),
+    lambda: open(sys.argv[3]),
+    lambda: open("manage.py"),
+    lambda: open("conversations/files/made.txt", "w"),
+    lambda: os.listdir("/"),
 ]
 for way in ways:
     try:
@@ -220,9 +229,11 @@ def test_code_that_ran_in_the_child_could_reach_nothing(listener: socket.socket,
         local.bind(str(tmp_path / "local"))
         local.listen()
         port = str(listener.getsockname()[1])
-        command = [sys.executable, "-c", ESCAPES, port, str(tmp_path / "local")]
+        (tmp_path / "secret").write_text("secret")
+        (tmp_path / "own").mkdir()
+        command = [sys.executable, "-c", ESCAPES, port, *(str(tmp_path / name) for name in ("local", "secret", "own"))]
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-    assert (done.stdout.split(), done.stderr) == (["1"] * 5, "")
+    assert (done.stdout.split(), done.stderr) == (["1"] * 5 + ["13"] * 4, "")
     with pytest.raises(BlockingIOError):
         listener.accept()
 
