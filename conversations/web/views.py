@@ -14,6 +14,7 @@ from conversations import threads
 from conversations.context.wording import wording
 from conversations.errors import ThreadNotFound
 from conversations.models import Model, Thread
+from conversations.replies.user_content import MOST_FILES
 from conversations.runtime.text import clean
 from conversations.threads import model_choices
 from conversations.web import answering, search
@@ -60,6 +61,8 @@ def _page(user: User, thread: Thread | None) -> dict[str, Any]:
         "limits": {
             "message_chars": settings.OPENBOOK_MAX_MESSAGE_CHARS,
             "import_mb": settings.OPENBOOK_MAX_IMPORT_MB,
+            "file_mb": settings.OPENBOOK_MAX_FILE_MB,
+            "files": MOST_FILES,
         },
         "answers": answering.notes(),
         "words": wording(),

@@ -174,3 +174,18 @@ def offer_models(database: str, *names: str) -> None:
     with psycopg.connect(database) as connection:
         connection.execute("DELETE FROM conversations_assistant_offered_models")
         connection.execute(OFFER_MODELS, [list(names)])
+
+
+def set_reading(database: str, name: str, *, read: int, of: int) -> None:
+    """How far the reading of a file of this name is."""
+    with psycopg.connect(database) as connection:
+        connection.execute(
+            "UPDATE conversations_file SET state = 'reading', kind = 'pdf', pages_read = %s, pages_total = %s WHERE name = %s",
+            (read, of, name),
+        )
+
+
+def takes_images(database: str, *, taken: bool) -> None:
+    """Whether Anthropic's models do."""
+    with psycopg.connect(database) as connection:
+        connection.execute("UPDATE conversations_model SET takes_images = %s WHERE provider = 'anthropic'", (taken,))

@@ -1,6 +1,7 @@
 """`python -m tests.browser.screenshots FOLDER`: pictures of the running product, the README's among them."""
 
 import argparse
+import io
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,13 +11,14 @@ from pathlib import Path
 
 import psycopg
 from httpx2 import Client
-from playwright.sync_api import Browser, expect, sync_playwright
+from PIL import Image, ImageDraw
+from playwright.sync_api import Browser, FilePayload, expect, sync_playwright
 
 from tests.browser.memories import add_day, add_fact, add_memory, add_topic
 from tests.browser.pages import PASSWORD, Chat, chat_page, launch
 from tests.model_scripts import Gate, error, text, tool_use
 from tests.model_server import ModelServer
-from tests.processes import server
+from tests.processes import server, started
 from tests.services import CHROMIUM, postgres, program
 
 DESKTOP = {"viewport": {"width": 1280, "height": 820}, "device_scale_factor": 2}
@@ -127,7 +129,7 @@ def main() -> None:
         address = talk(browser, url, model, database)
         with chat_page(browser, url, color_scheme="light", **DESKTOP) as chat:
             inspect(chat, album, talk_long(url, model))
-        for scene in (rest, shoot_memory, motion, make):
+        for scene in (rest, shoot_memory, motion, make, attach):
             for theme, (size, options) in product(("light", "dark"), (("desktop", DESKTOP), ("phone", PHONE))):
                 with chat_page(browser, url, color_scheme=theme, reduced_motion="reduce", **options) as chat:
                     scene(chat, model, album, address, f"{size}-{theme}")
@@ -154,7 +156,10 @@ def served() -> Iterator[tuple[str, ModelServer, str]]:
             "OPENBOOK_SIGNUP": "on",
             "OPENBOOK_PROVIDER": "anthropic",
         }
-        with server(database, **environment) as running:
+        with (
+            server(database, **environment) as running,
+            started("work", "--queue", "files", DATABASE_URL=database, **environment),
+        ):
             yield running.url.rstrip("/"), model, database
 
 
@@ -254,6 +259,37 @@ def make(chat: Chat, model: ModelServer, album: Album, address: str, suffix: str
     chat.page.get_by_role("button", name="Changes").click()
     expect(chat.page.locator("#panel .line.added")).to_be_visible()
     album.take(chat, f"changes-{suffix}")
+
+
+def attach(chat: Chat, model: ModelServer, album: Album, address: str, suffix: str) -> None:
+    """Files in a turn and above the message box; one of them can't be read."""
+    chat.sign_in("Mira", PASSWORD)
+    harbour = FilePayload(name="harbour.png", mimeType="image/png", buffer=picture())
+    timetable = FilePayload(name="timetable.md", mimeType="", buffer=b"# Ferries\n\nThe first one leaves at nine.\n")
+    tune = FilePayload(name="tune.mp3", mimeType="", buffer=b"ID3" + bytes(100))
+    choose = chat.page.locator("#file-input").set_input_files
+    choose([harbour, timetable])
+    expect(chat.page.locator(".chip")).to_contain_text(["Picture", "Text"])
+    model.script(text("The first one leaves at nine, from the pier on the left of the picture."))
+    chat.ask("When does the first ferry leave, and from which pier?")
+    choose([harbour, timetable, tune])
+    expect(chat.page.locator(".chip.failed")).to_be_visible()
+    expect(chat.page.locator(".chip")).to_contain_text(["Picture", "Text", "can't be read"])
+    chat.box.fill("And what about the one on Sunday?")
+    album.take(chat, f"files-{suffix}")
+
+
+def picture() -> bytes:
+    """Of a harbour, as PNG."""
+    image = Image.new("RGB", (1200, 800), "#7fb3c8")
+    draw = ImageDraw.Draw(image)
+    draw.rectangle((0, 500, 1200, 800), fill="#2b5d78")
+    draw.polygon([(300, 560), (800, 560), (740, 640), (360, 640)], fill="#c0392b")
+    draw.rectangle((420, 470, 700, 560), fill="#fdf6e3")
+    draw.ellipse((950, 80, 1080, 210), fill="#f7dc6f")
+    file = io.BytesIO()
+    image.save(file, "PNG")
+    return file.getvalue()
 
 
 def inspect(chat: Chat, album: Album, long: str) -> None:

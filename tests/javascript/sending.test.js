@@ -4,16 +4,7 @@ import test from "node:test";
 import { ApiError } from "../../conversations/static/conversations/js/api.js";
 import { newId, Outbox } from "../../conversations/static/conversations/js/outbox.js";
 import { Sending } from "../../conversations/static/conversations/js/sending.js";
-
-/** What a browser keeps, in memory. */
-function memoryStore() {
-  const values = new Map();
-  return {
-    read: (key, fallback) => (values.has(key) ? JSON.parse(values.get(key)) : fallback),
-    write: (key, value) => values.set(key, JSON.stringify(value)),
-    forgetAll: () => values.clear(),
-  };
-}
+import { memoryStore } from "./memory-store.js";
 
 /** A page's log that remembers what it was told. */
 function plainLog() {
@@ -56,7 +47,7 @@ test("what was not confirmed survives a reload", () => {
 test("a thread that gets its id takes its messages along", () => {
   const store = memoryStore();
   const outbox = new Outbox(store, "new");
-  const entry = outbox.add("Hello", "companion");
+  const entry = outbox.add("Hello", ["file-1"], "companion");
   outbox.move("thread-1");
   assert.deepEqual(new Outbox(store, "new").entries, []);
   assert.deepEqual(new Outbox(store, "thread-1").entries, [entry]);
@@ -99,11 +90,12 @@ test("a connection that takes nothing leaves the message waiting", () => {
   assert.equal(sent.length, 1);
 });
 
-test("a refused message comes back as text and leaves the page", () => {
+test("a refused message comes back with its files and leaves the page", () => {
   const { sender, log, sent, send } = sending();
-  sender.add("too much");
+  sender.add("too much", ["file-1"]);
   sender.pump(send);
-  assert.equal(sender.refused(sent[0].client_message_id), "too much");
+  const { client_message_id: id } = sent[0];
+  assert.deepEqual(sender.refused(id), { client_message_id: id, content: "too much", files: ["file-1"] });
   assert.equal(log.notes.size, 0);
   assert.equal(sender.refused("unknown"), undefined);
 });

@@ -2,6 +2,7 @@
 
 import { Announcer } from "./announce.js";
 import { api } from "./api.js";
+import { Attachments } from "./attachments.js";
 import { Workbench } from "../../artifacts/js/workbench.js";
 import { Book } from "./book.js";
 import { clear } from "./clearing.js";
@@ -10,6 +11,7 @@ import { ConnectionBar } from "./connection.js";
 import { confirmed, openMenu } from "./dialogs.js";
 import { byId, h } from "./dom.js";
 import { Drawer } from "./drawer.js";
+import { Files } from "./files.js";
 import { forget } from "./forgetting.js";
 import { wireImport } from "./importing.js";
 import { Log } from "./log.js";
@@ -36,10 +38,13 @@ const announcer = new Announcer(byId("announcer"));
 const models = new Models(page);
 const picker = new ModelPicker(models, pickModel);
 const NOT_OFFERED = "This model is not offered any more, and nothing was sent. Choose another one, and send again.";
+const files = new Files();
+const attachments = new Attachments(store, files, page.limits);
 const book = new Book(page.user, { onTurn: goToTurn });
 const drawer = new Drawer();
 const scroll = new Scroll(byId("scroller"), byId("newest"));
 const log = new Log(byId("log"), scroll, {
+  files,
   onRetry: (replyId, model) => open.retry(replyId, model),
   onContinue: (replyId) => open.goOn(replyId),
   onRephrase: (text) => composer.put(text),
@@ -66,7 +71,12 @@ const workbench = new Workbench(
     isRunning: () => Boolean(open.running),
   },
 );
-const composer = new Composer(store, page.limits.message_chars, { onSend: send, onStop: () => open.stop() });
+const composer = new Composer(
+  store,
+  page.limits.message_chars,
+  { attachments, announcer },
+  { onSend: send, onStop: () => open.stop() },
+);
 const connection = new ConnectionBar(byId("connection"), () => open.socket.reconnect());
 const welcome = new Welcome(byId("welcome"), page, {
   onExample: (text) => composer.put(text),
@@ -98,6 +108,8 @@ function showModel({ id, assistant, model, model_note: gone }) {
   picker.show({ assistant, model: chosen });
   const said = chosen ? models.windowNote({ assistant, model: chosen }) : page.answers[assistant]?.short;
   const note = gone || said;
+  const answering = models.answering({ assistant, model: chosen });
+  composer.setBlind(answering && !answering.images ? models.nameOf(answering) : "");
   byId("answers").textContent = note || "";
   byId("answers").hidden = !note;
 }
@@ -174,8 +186,11 @@ function show(thread) {
       onTouched: touched,
       onRunning: (running) => composer.setRunning(running),
       onEnded: (turn) => ended(turn),
-      onState: (state) => connection.show(state),
-      onRefused: (text) => composer.put(text),
+      onState: (state) => {
+        connection.show(state);
+        attachments.setConnected(state === "open");
+      },
+      onRefused: (text, ids) => composer.put(text, ids),
       onNotOffered: notOffered,
       onError: (words) => composer.say(words),
       onEarlier: showEarlier,
@@ -208,22 +223,24 @@ async function goToTurn(id, position) {
   }
 }
 
-/** What is chosen just now counts for it, too. */
-async function send(text) {
+/** What is chosen just now counts for it, too. @param {string} text @param {string[]} ids of its files */
+async function send(text, ids) {
   const reader = open;
   const changed = await reader.changed;
   reader.changed = null;
-  if (reader !== open) store.write(`draft:${reader.thread.id}`, text);
-  else if (changed === false) composer.put(text);
-  else sendNow(text);
+  if (reader !== open) {
+    store.write(`draft:${reader.thread.id}`, text);
+    attachments.putBack(ids, reader.thread.id);
+  } else if (changed === false) composer.put(text, ids);
+  else sendNow(text, ids);
 }
 
-function sendNow(text) {
+function sendNow(text, ids) {
   const { assistant } = welcome;
   welcome.hide();
   byId("empty-thread").hidden = true;
   showTitle({ ...open.thread, assistant: open.thread.assistant ?? assistant });
-  open.send(text, assistant, newModel(assistant));
+  open.send(text, ids, assistant, newModel(assistant));
 }
 
 function named(thread) {

@@ -1,21 +1,29 @@
 /**
- * The message box: grows with its text, keeps a draft for each thread, sends or stops. What was typed is never lost.
+ * The message box: grows with its text, takes files, keeps a draft for each thread, sends or stops. What was typed is
+ * never lost.
  */
 
+import { Chips } from "./chips.js";
 import { byId, icon } from "./dom.js";
-import { number } from "./words.js";
+import { wireDropping } from "./dropping.js";
+import { count, number } from "./words.js";
 
 export class Composer {
   /**
    * @param {Store} store
    * @param {number} limit characters
-   * @param {{onSend: (text: string) => void, onStop: () => void}} on
+   * @param {{attachments: import("./attachments.js").Attachments, announcer: import("./announce.js").Announcer}} parts
+   * @param {{onSend: (text: string, files: string[]) => void, onStop: () => void}} on
    */
-  constructor(store, limit, on) {
+  constructor(store, limit, { attachments, announcer }, on) {
     this.store = store;
     this.limit = limit;
     this.on = on;
     this.running = false;
+    this.waiting = false; // with the message, for its files
+    this.blind = "";
+    this.attachments = attachments;
+    this.chips = new Chips(attachments, announcer, () => this.focus());
     this.threadId = "new";
     this.text = byId("text");
     this.button = byId("send");
@@ -27,16 +35,29 @@ export class Composer {
     this.text.addEventListener("keydown", (event) => this.#key(event));
     byId("composer").addEventListener("submit", (event) => {
       event.preventDefault();
-      if (this.running) this.stop();
+      if (this.running || this.waiting) this.stop();
       else this.#send();
     });
+    const input = byId("file-input");
+    byId("attach").addEventListener("click", () => input.click());
+    input.addEventListener("change", () => {
+      this.#attach([...input.files]);
+      input.value = "";
+    });
+    wireDropping(
+      (files, pastedAt) => this.#attach(files, pastedAt),
+      (words) => this.say(words),
+    );
+    attachments.onChange = (attachment) => this.#filesChanged(attachment);
   }
 
   /** Shows the draft of that thread. */
   open(threadId) {
     this.threadId = threadId;
+    this.waiting = false;
     this.text.value = this.early || this.store.read(`draft:${threadId}`, "");
     this.early = "";
+    this.attachments.open(threadId);
     this.#changed();
   }
 
@@ -44,12 +65,14 @@ export class Composer {
   renamed(threadId) {
     this.store.write(`draft:${this.threadId}`, "");
     this.threadId = threadId;
+    this.attachments.renamed(threadId);
     this.#changed();
   }
 
-  /** Text that comes back from a refused message, or from an example. */
-  put(text) {
+  /** What comes back from a refused message, or text from an example. @param {string[]} [files] their ids */
+  put(text, files = []) {
     this.text.value = [text, this.text.value].filter(Boolean).join("\n\n");
+    if (files.length) this.attachments.putBack(files);
     this.#changed();
     this.focus();
   }
@@ -68,38 +91,98 @@ export class Composer {
     if (running === this.running && !this.stopping) return;
     this.running = running;
     this.stopping = false;
-    this.#button(running ? "Stop" : "Send", running ? "stop" : "up");
+    this.#showButton();
     this.#fit();
   }
 
+  /** Stops the reply, or the wait for files. */
   stop() {
+    if (this.waiting) this.#wait(false);
     if (!this.running || this.stopping) return;
     this.stopping = true;
     this.#button("Stopping", "stop");
     this.on.onStop();
   }
 
+  /** @param {string} model the name of the one that answers, if it can't see pictures */
+  setBlind(model) {
+    this.blind = model;
+    this.#showNote();
+  }
+
+  #showButton() {
+    if (this.running) this.#button("Stop", "stop");
+    else if (this.waiting) this.#button("Uploading…", "up");
+    else this.#button("Send", "up");
+  }
+
   #button(words, symbol) {
     byId("send-words").textContent = words;
     this.button.querySelector(".icon").replaceWith(icon(symbol));
-    this.button.classList.toggle("stop", words !== "Send");
+    this.button.classList.toggle("stop", symbol === "stop");
   }
 
   #send() {
     const content = this.text.value;
-    if (!content.trim()) return this.focus();
+    const { shown, failed, uploading } = this.attachments;
+    if (!content.trim() && !shown.length) return this.focus();
     if (content.length > this.limit) return this.focus();
+    if (failed) {
+      this.chips.focus(failed);
+      return this.say(`“${failed.name}” can't be sent. Remove it, then send your message.`);
+    }
+    if (uploading) return this.#wait(true);
     this.say("");
     this.text.value = "";
+    const files = this.attachments.take();
     this.#changed();
-    return this.on.onSend(content);
+    return this.on.onSend(content, files);
+  }
+
+  #wait(waiting) {
+    this.waiting = waiting;
+    this.#showButton();
+    this.#showNote();
+  }
+
+  #attach(files, pastedAt = null) {
+    const added = this.attachments.add(files, pastedAt);
+    this.chips.added(added);
+    const over = files.length - added.length;
+    const { most } = this.attachments;
+    if (over)
+      this.say(`A message may bring ${most} files. ${count(over, "file")} ${over === 1 ? "was" : "were"} not added.`);
+    else this.say("");
+    if (!matchMedia("(pointer: coarse)").matches) this.text.focus();
+  }
+
+  #filesChanged(attachment) {
+    if (attachment) this.chips.update(attachment);
+    else this.chips.show();
+    this.#showNote();
+    this.#fit();
+    if (!this.waiting || this.attachments.uploading) return;
+    this.#wait(false);
+    this.#send();
+  }
+
+  /** Below the chips: what becomes of the message, or of the pictures in it. */
+  #showNote() {
+    const note = byId("files-note");
+    const words = this.waiting
+      ? "Your message goes out as soon as its files are uploaded."
+      : this.blind && this.attachments.withPictures
+        ? `${this.blind} can't see pictures: it is given only what is written about them.`
+        : "";
+    if (note.textContent !== words) note.textContent = words;
+    note.hidden = !words;
   }
 
   #key(event) {
     if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
     event.preventDefault();
     if (this.running) this.say("A reply is still being written. Press Esc to stop it, or send when it has ended.");
-    else this.#send();
+    else if (!this.waiting) this.#send();
   }
 
   #changed() {
@@ -116,6 +199,7 @@ export class Composer {
     this.counter.hidden = length < this.limit * 0.9;
     this.counter.textContent = over > 0 ? `${number(over)} characters too long` : `${number(-over)} characters left`;
     this.counter.classList.toggle("over", over > 0);
-    this.button.disabled = !this.running && (!this.text.value.trim() || over > 0);
+    const empty = !this.text.value.trim() && !this.attachments.shown.length;
+    this.button.disabled = !this.running && (empty || over > 0);
   }
 }

@@ -19,6 +19,7 @@ export class Log {
    * @param {import("./scroll.js").Scroll} scroll
    * @typedef {import("./turn.js").TurnListeners} TurnListeners
    * @param {Omit<TurnListeners, "onRephrase" | "onShown"> & {
+   *   files: import("./files.js").Files,
    *   onRephrase: (text: string) => void,
    *   onText: (turn: AssistantTurn) => void,
    * }} listeners
@@ -81,7 +82,8 @@ export class Log {
 
   /** A message on its way. */
   pending(entry, note) {
-    const turn = this.#userTurn({ content: entry.content, clientMessageId: entry.client_message_id });
+    const { content: text, files = [], client_message_id: clientMessageId } = entry;
+    const turn = this.#userTurn({ text, content: files.map((file) => ({ type: "file", file })), clientMessageId });
     turn.say(note);
     this.#pending.set(entry.client_message_id, turn);
     this.element.append(turn.element);
@@ -103,7 +105,7 @@ export class Log {
   saved(message) {
     if (this.#byMessage.has(message.id)) return;
     const mine = this.#pending.get(message.client_message_id);
-    const turn = (mine ?? this.#userTurn({ content: message.text })).saved(message);
+    const turn = (mine ?? this.#userTurn(message)).saved(message);
     this.#pending.delete(message.client_message_id);
     this.#byMessage.set(message.id, turn);
     if (!mine) this.#insert(turn);
@@ -176,7 +178,7 @@ export class Log {
       .map((message) => {
         const turn =
           message.role === "user"
-            ? this.#userTurn({ content: message.text }).saved(message)
+            ? this.#userTurn(message).saved(message)
             : this.#assistantTurn(message.reply?.id).settle(message, message.reply ?? COMPLETED);
         this.#byMessage.set(message.id, turn);
         return turn;
@@ -184,7 +186,8 @@ export class Log {
   }
 
   #userTurn(options) {
-    return new UserTurn({ ...options, onForget: this.listeners.onForget });
+    const { files, onForget } = this.listeners;
+    return new UserTurn({ ...options, files, onForget });
   }
 
   #assistantTurn(replyId) {

@@ -7,8 +7,9 @@ import { short } from "./words.js";
 
 const SMALL_WINDOW = 32_000;
 
-/** @typedef {{id: string, name: string, provider: string, context_window: number, tools: boolean, memory: boolean,
- *   assistants: string[], default_of: string[], cut_for?: string[]}} Choice as `GET models/` lists them */
+/** @typedef {{id: string, name: string, provider: string, context_window: number, images: boolean, tools: boolean,
+ *   memory: boolean, assistants: string[], default_of: string[], cut_for?: string[]}} Choice
+ *   as `GET models/` lists them */
 
 export class Models {
   /** @param {{models: Record<string, string>, choices: Choice[]}} page labels by name, and what is offered */

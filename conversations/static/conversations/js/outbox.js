@@ -10,7 +10,8 @@ export function newId() {
   return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
 }
 
-/** @typedef {{client_message_id: string, content: string, assistant?: string, thread_model?: string}} Entry */
+/** @typedef {{client_message_id: string, content: string, files?: string[], assistant?: string, thread_model?: string}}
+ *   Entry */
 
 export class Outbox {
   constructor(store, threadId) {
@@ -27,10 +28,10 @@ export class Outbox {
     if (this.entries) this.#save();
   }
 
-  /** @returns {Entry} */
-  add(content, assistant, model) {
+  /** @param {string} content @param {string[]} [files] their ids @returns {Entry} */
+  add(content, files = [], assistant = "", model = "") {
     const ofThread = { ...(assistant && { assistant }), ...(model && { thread_model: model }) };
-    const entry = { client_message_id: newId(), content, ...ofThread };
+    const entry = { client_message_id: newId(), content, ...(files.length && { files }), ...ofThread };
     this.entries.push(entry);
     this.#save();
     return entry;

@@ -21,8 +21,8 @@ export class Sending {
   }
 
   /** `assistant` and `model` are those of a new thread. */
-  add(content, assistant, model) {
-    this.#show(this.outbox.add(content, assistant, model));
+  add(content, files, assistant, model) {
+    this.#show(this.outbox.add(content, files, assistant, model));
   }
 
   moved(threadId) {
@@ -58,12 +58,12 @@ export class Sending {
     if (this.#flying === clientMessageId) this.#flying = null;
   }
 
-  /** @returns {string | undefined} the text of a message that the server refused */
+  /** @returns {import("./outbox.js").Entry | undefined} a message that the server refused */
   refused(clientMessageId) {
     this.postponed(clientMessageId);
     const entry = this.outbox.remove(clientMessageId);
     if (entry) this.log.withdraw(clientMessageId);
-    return entry?.content;
+    return entry;
   }
 
   #show(entry) {

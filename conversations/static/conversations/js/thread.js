@@ -57,10 +57,10 @@ export class OpenThread {
 
   // What the reader does
 
-  /** `assistant` and `model` are those of a new thread. */
-  send(content, assistant, model) {
-    if (this.thread.id === "new") this.sending.add(content, assistant, model);
-    else this.sending.add(content);
+  /** `files` are ids; `assistant` and `model` are those of a new thread. */
+  send(content, files, assistant, model) {
+    if (this.thread.id === "new") this.sending.add(content, files, assistant, model);
+    else this.sending.add(content, files);
     this.#pump();
   }
 
@@ -320,8 +320,8 @@ export class OpenThread {
       this.sending.postponed(id); // the end of that reply sends it
       return undefined;
     }
-    const text = id && this.sending.refused(id);
-    if (text) this.on.onRefused(text);
+    const refused = id && this.sending.refused(id);
+    if (refused) this.on.onRefused(refused.content, refused.files);
     if (code === "model_not_offered") return this.on.onNotOffered();
     return this.on.onError(message);
   }

@@ -5,6 +5,7 @@ import { openMenu } from "./dialogs.js";
 import { copyFrom, h, icon, iconButton } from "./dom.js";
 import { Thought } from "./thought.js";
 import { waysOn } from "./endings.js";
+import { fileCards } from "./file-cards.js";
 import { clock, count, fullTime, noteOf, short, thinkingFor } from "./words.js";
 
 function timeOf(iso) {
@@ -29,6 +30,12 @@ function again(reply, { onRetry, otherModels }) {
   return button;
 }
 
+function copyButton(text) {
+  return iconButton("copy", "Copy your message", (event) => copyFrom(event.currentTarget, text), {
+    class: "icon-button copy",
+  });
+}
+
 /** What is done too seldom for a button of its own. */
 function more(label, { text, forget }) {
   const items = [
@@ -40,10 +47,18 @@ function more(label, { text, forget }) {
 }
 
 export class UserTurn {
-  /** @param {{content: string, clientMessageId?: string, onForget: (message: Message) => void}} turn */
-  constructor({ content, clientMessageId, onForget }) {
-    this.text = content;
+  /**
+   * @param {object} turn
+   * @param {string} turn.text
+   * @param {Row[]} turn.content blocks
+   * @param {import("./files.js").Files} turn.files
+   * @param {string} [turn.clientMessageId]
+   * @param {(message: Message) => void} turn.onForget
+   */
+  constructor({ text, content, files, clientMessageId, onForget }) {
+    this.text = text;
     this.onForget = onForget;
+    this.files = fileCards(content, files);
     this.clientMessageId = clientMessageId;
     this.note = h("p", { class: "turn-note quiet", hidden: true });
     this.actions = h("div", { class: "turn-actions" });
@@ -51,7 +66,8 @@ export class UserTurn {
       "article",
       { class: "turn user" },
       h("h2", { class: "visually-hidden" }, "You"),
-      h("div", { class: "bubble", dir: "auto" }, content),
+      this.files,
+      h("div", { class: "bubble", dir: "auto", hidden: !text }, text),
       this.actions,
       this.note,
     );
@@ -65,9 +81,7 @@ export class UserTurn {
     this.element.dataset.position = String(message.position);
     this.actions.replaceChildren(
       timeOf(message.created_at),
-      iconButton("copy", "Copy your message", (event) => copyFrom(event.currentTarget, message.text), {
-        class: "icon-button copy",
-      }),
+      ...(message.text ? [copyButton(message.text)] : []),
       more("More about your message", { text: message.text, forget: () => this.onForget(message) }),
     );
     if (message.status === "forgotten") this.forgotten();
@@ -85,7 +99,10 @@ export class UserTurn {
   /** Its words are gone. */
   forgotten() {
     this.element.classList.add("forgotten");
-    this.element.querySelector(".bubble").textContent = "Forgotten";
+    this.files?.remove();
+    const bubble = /** @type {HTMLElement} */ (this.element.querySelector(".bubble"));
+    bubble.textContent = "Forgotten";
+    bubble.hidden = false;
     this.actions.replaceChildren(timeOf(this.message.created_at));
   }
 

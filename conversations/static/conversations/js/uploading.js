@@ -1,11 +1,37 @@
-/**
- * Sends a file to the import and tells how it goes. `fetch` can't tell how much of a body was sent, so this is the
- * older way.
- */
+/** Sends files and tells how it goes. `fetch` can't tell how much of a body was sent, so this is the older way. */
 
 import { ApiError, csrfToken } from "./api.js";
 
+const CUT = { code: "cut", message: "The connection was lost before the end." };
+
 /**
+ * A file for a message.
+ * @param {File} file
+ * @param {string} name
+ * @param {(share: number) => void} onUploaded
+ * @returns {{done: Promise<any>, cancel: () => void}} `done` is the file as the API describes it; it fails with an
+ *   ApiError, of status 0 where no answer came
+ */
+export function uploadFile(file, name, onUploaded) {
+  const request = new XMLHttpRequest();
+  const done = new Promise((resolve, reject) => {
+    tellProgress(request, onUploaded);
+    request.onload = () => {
+      if (request.status === 201) resolve(JSON.parse(request.responseText));
+      else reject(failureOf(request));
+    };
+    request.onerror = () => reject(new ApiError(0, CUT));
+    request.onabort = () => reject(new ApiError(0, { code: "cancelled", message: "Cancelled." }));
+  });
+  const form = new FormData();
+  form.append("file", file, name);
+  open(request, "files/");
+  request.send(form);
+  return { done, cancel: () => request.abort() };
+}
+
+/**
+ * A file for the import.
  * @param {File} file
  * @param {{
  *   ids: string,
@@ -24,21 +50,28 @@ export function upload(file, { ids, onUploaded, onWaiting, onProgress }) {
       else if (line.type === "done") resolve(line);
       else reject(new ApiError(200, line.error));
     });
-    request.upload.onprogress = ({ loaded, total }) => onUploaded(total ? loaded / total : 1);
+    tellProgress(request, onUploaded);
     request.onprogress = () => request.status === 200 && lines(request.responseText);
     request.onload = () => {
       if (request.status === 200) lines(request.responseText);
       reject(failureOf(request)); // does nothing where the last line has said how it ended
     };
-    request.onerror = () =>
-      reject(new ApiError(0, { code: "cut", message: "The connection was lost before the end." }));
+    request.onerror = () => reject(new ApiError(0, CUT));
     request.onabort = () => reject(new ApiError(0, { code: "cancelled", message: "Cancelled. Nothing was imported." }));
   });
-  request.open("POST", `/api/v1/import/?progress=true&ids=${ids}`);
-  request.setRequestHeader("X-CSRFToken", csrfToken());
+  open(request, `import/?progress=true&ids=${ids}`);
   request.setRequestHeader("Content-Type", "application/octet-stream");
   request.send(file);
   return { done, cancel: () => request.abort() };
+}
+
+function tellProgress(request, onUploaded) {
+  request.upload.onprogress = ({ loaded, total }) => onUploaded(total ? loaded / total : 1);
+}
+
+function open(request, path) {
+  request.open("POST", `/api/v1/${path}`);
+  request.setRequestHeader("X-CSRFToken", csrfToken());
 }
 
 /** Gives each line of a growing text once it is whole. */
@@ -57,6 +90,6 @@ function failureOf(request) {
   try {
     return new ApiError(request.status, JSON.parse(request.responseText).error);
   } catch {
-    return new ApiError(request.status, { code: "cut", message: "The connection was lost before the end." });
+    return new ApiError(request.status, CUT);
   }
 }
