@@ -3,6 +3,7 @@
 import http.client
 import json
 import os
+import signal
 import socket
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -10,9 +11,12 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+import psycopg
 import pytest
 
 from tests.clients import Json, ServerClient
+from tests.config.test_dev import command, descendants
+from tests.locks import LOCKS
 from tests.processes import ServerProcess, server
 from tests.services import fresh_database
 from tests.test_bodies import begin_request, read_answer, spooled, token_of
@@ -111,3 +115,52 @@ def begun(client: ServerClient, announced: int | None = None) -> Iterator[socket
     length = "Transfer-Encoding: chunked" if announced is None else f"Content-Length: {announced}"
     with begin_request(client.url, "/api/v1/files/", token_of(client), length, kind=FORM) as sent:
         yield sent
+
+
+PARTS = "conversations_filepart"
+PLAN = "# Plan {number}\n\n" + "The ferry leaves at nine. " * 200 + "\n\n"
+READ = "SELECT attempt, parts_read FROM conversations_file WHERE id = %s"
+
+
+@pytest.fixture
+def database(migrated: str) -> Iterator[str]:
+    with fresh_database(migrated) as database:
+        yield database
+
+
+def test_a_server_reads_what_is_uploaded_and_begins_anew_when_its_reader_is_killed(
+    database: str, tmp_path: Path
+) -> None:
+    environment = ENVIRONMENT | {"OPENBOOK_FILES_DIR": str(tmp_path), "OPENBOOK_WORKER": "on"}
+    with server(database, **environment) as running, psycopg.connect(database, autocommit=True) as rows:
+        client = ServerClient.signed_in(running.url, password=PASSWORD)
+        short = ended(client, upload(client, PLAN.encode(), "plan.md"))
+        assert (short["status"], short["parts"], short["error"]) == ("ready", 1, None)
+        content = "".join(PLAN.format(number=number) for number in range(1_000)).encode()
+        long = upload(client, content, "plans.md")
+        until(lambda: client.call("GET", f"files/{long['id']}/")["parts"])
+        with rows.transaction():  # nobody stores a part meanwhile
+            rows.execute(f"LOCK TABLE {PARTS} IN SHARE MODE")
+            until(
+                lambda: rows.execute(f"SELECT ({LOCKS} AND NOT granted AND relation = '{PARTS}'::regclass)").fetchone()
+            )
+            os.kill(reader_of(running), signal.SIGKILL)
+        read = ended(client, long)
+        assert rows.execute(READ, [long["id"]]).fetchone() == (2, read["parts"])
+        stands = rows.execute(f"SELECT count(*), max(number) FROM {PARTS} WHERE file_id = %s", [long["id"]])  # noqa: S608
+        assert stands.fetchone() == (read["parts"], read["parts"])
+        for file in (short, long):
+            client.call("DELETE", f"files/{file['id']}/")
+        until(lambda: not stored(tmp_path))
+
+
+def ended(client: ServerClient, file: Json) -> Json:
+    """The file, once it is no longer read."""
+    until(lambda: client.call("GET", f"files/{file['id']}/")["status"] != "reading")
+    return client.call("GET", f"files/{file['id']}/")
+
+
+def reader_of(running: ServerProcess) -> int:
+    """The worker of a server that reads files."""
+    (pid,) = (pid for pid in descendants(running.pid) if command(pid).endswith(b"--queue\0files\0"))
+    return pid
