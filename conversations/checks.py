@@ -1,5 +1,6 @@
 """Numbered checks of the configuration, run by every management command before it starts."""
 
+from importlib.util import find_spec
 from typing import Any
 
 from django.conf import settings
@@ -148,3 +149,11 @@ def telemetry_can_be_told(**kwargs: Any) -> list[CheckMessage]:
         hint = "Leave OTEL_EXPORTER_OTLP_PROTOCOL out, and name the collector's port for HTTP, mostly 4318."
         return [Warning(f"{settings.OTEL_PROTOCOL} is not spoken, only http/protobuf.", hint=hint, id="openbook.W003")]
     return []
+
+
+@register()
+def files_can_be_kept(**kwargs: Any) -> list[CheckMessage]:
+    if not settings.OPENBOOK_FILES_S3_BUCKET or find_spec("storages"):
+        return []
+    problem = "OPENBOOK_FILES_S3_BUCKET is set, but the packages for it are missing."
+    return [Error(problem, hint="Run `make s3`, or leave it out.", id="openbook.E021")]

@@ -1,5 +1,6 @@
 """Files at real servers: what goes up takes hardly any memory, what breaks off leaves nothing, dead workers cost nothing."""
 
+import base64
 import http.client
 import json
 import os
@@ -18,6 +19,7 @@ from tests.clients import Json, ServerClient
 from tests.config.test_dev import command, descendants
 from tests.locks import LOCKS
 from tests.processes import ServerProcess, server
+from tests.s3_server import s3_server
 from tests.services import fresh_database
 from tests.test_bodies import begin_request, read_answer, spooled, token_of
 from tests.test_long_work import ENVIRONMENT, PASSWORD, grows_by_at_most
@@ -119,6 +121,7 @@ def begun(client: ServerClient, announced: int | None = None) -> Iterator[socket
 
 PARTS = "conversations_filepart"
 PLAN = "# Plan {number}\n\n" + "The ferry leaves at nine. " * 200 + "\n\n"
+PNG = base64.b64decode("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg==")
 READ = "SELECT attempt, parts_read FROM conversations_file WHERE id = %s"
 
 
@@ -152,6 +155,35 @@ def test_a_server_reads_what_is_uploaded_and_begins_anew_when_its_reader_is_kill
         for file in (short, long):
             client.call("DELETE", f"files/{file['id']}/")
         until(lambda: not stored(tmp_path))
+
+
+def test_files_may_lie_in_an_s3_storage(database: str, tmp_path: Path) -> None:
+    environment = ENVIRONMENT | {"OPENBOOK_FILES_DIR": str(tmp_path), "OPENBOOK_WORKER": "on"}
+    with s3_server() as s3:
+        with server(database, **environment, **s3.environment) as running:
+            client = ServerClient.signed_in(running.url, password=PASSWORD)
+            file = ended(client, upload(client, PNG, "dot.png"))
+            assert (file["status"], file["parts"], file["error"]) == ("ready", 1, None)
+            with answer_to(client, "GET", f"files/{file['id']}/content/") as answer:
+                assert (answer.read(), PNG in s3.contents().values(), len(s3.contents())) == (PNG, True, 2)
+            with answer_to(client, "GET", f"files/{file['id']}/parts/1/picture/") as answer:
+                assert answer.read() in s3.contents().values()
+            content = LINE * (MEBIBYTES // 4 * 2**20 // len(LINE))
+            with grows_by_at_most(running, GROWTH_MB):
+                large = upload(client, content)
+            assert size_of(client, large) == len(content)
+            assert [path for path in stored(tmp_path) if not path.startswith("scratch/")] == []
+            for each in (file, large):
+                client.call("DELETE", f"files/{each['id']}/")
+            until(lambda: not s3.contents())
+            until(lambda: not stored(tmp_path))
+            stopped = upload(client, LINE)
+        with server(database, **environment, **s3.environment | {"OPENBOOK_FILES_S3_BUCKET": "another"}) as running:
+            client = ServerClient.signed_in(running.url, password=PASSWORD)
+            with answer_to(client, "POST", "files/", form(LINE)) as answer:
+                assert (answer.status, json.loads(answer.read())["error"]["code"]) == (503, "storage_away")
+            with answer_to(client, "GET", f"files/{stopped['id']}/content/") as answer:
+                assert answer.status == 404
 
 
 def ended(client: ServerClient, file: Json) -> Json:

@@ -46,6 +46,8 @@ def read_file(file_id: uuid.UUID) -> None:
             _read(file, folder)
     except (Superseded, FileNotFound):
         return
+    except storage.StorageAway:
+        raise  # it waits for another task
     except Exception:  # whatever it is, it costs this file alone, and whoever waits for it is told
         give_up(file_id, attempt=file.attempt)
         raise

@@ -35,8 +35,23 @@ AT_ONCE = 500
 PIECE = 2**18
 
 
+class StorageAway(Unavailable):
+    code = "storage_away"
+    message = "Files can't be stored or read just now. Nothing was done; try again in a moment."
+
+
 def storage() -> Storage:
     return storages["files"]
+
+
+@contextmanager
+def reaching() -> Iterator[None]:
+    """Raises ``StorageAway`` for what the storage raises: each kind has errors of its own, and a disk may be full."""
+    try:
+        yield
+    except Exception as error:  # which of them there are depends on the storage
+        log.exception("the storage of files failed")
+        raise StorageAway(retry_after=30) from error
 
 
 def keep(path: Path) -> str:
@@ -44,7 +59,7 @@ def keep(path: Path) -> str:
     name = secrets.token_hex(16)
     place = f"{name[:2]}/{name}"
     BytesToRemove.objects.create(place=place, due_at=timezone.now() + UNCLAIMED)
-    with path.open("rb") as file:
+    with path.open("rb") as file, reaching():
         storage().save(place, _Movable(file, path))
     return place
 
@@ -90,11 +105,15 @@ def remove_due(now: datetime) -> int:
 
 
 def open_bytes(place: str) -> IO[bytes]:
-    """Raises ``FileNotFound`` where they are gone, with a row that is about to go."""
-    try:
-        return storage().open(place)
-    except FileNotFoundError:
-        raise FileNotFound from None
+    """Raises ``FileNotFound`` where they are gone, with a row that is about to go, and ``StorageAway``."""
+    with reaching():
+        try:
+            opened: IO[bytes] | None = storage().open(place)
+        except FileNotFoundError:
+            opened = None
+    if opened is None:
+        raise FileNotFound
+    return opened
 
 
 @contextmanager
@@ -104,7 +123,7 @@ def local(place: str, folder: Path) -> Iterator[Path]:
         yield Path(storage().path(place))
     except NotImplementedError:
         copy = folder / "original"
-        with open_bytes(place) as source, copy.open("wb") as target:
+        with open_bytes(place) as source, copy.open("wb") as target, reaching():
             shutil.copyfileobj(source, target, PIECE)
         yield copy
 

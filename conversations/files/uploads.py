@@ -95,14 +95,16 @@ class _Receiver(FileUploadHandler):
     def receive_data_chunk(self, raw_data: bytes, start: int) -> None:
         if start + len(raw_data) > settings.OPENBOOK_MAX_FILE_MB * MIB:
             raise too_large()
-        self._file.write(raw_data)
+        with storage.reaching():
+            self._file.write(raw_data)
         self._digest.update(raw_data)
 
     def file_complete(self, file_size: int) -> None:
         assert self._path
-        self._file.flush()
-        os.fsync(self._file.fileno())
-        self._file.close()
+        with storage.reaching():
+            self._file.flush()
+            os.fsync(self._file.fileno())
+            self._file.close()
         self.upload = Upload(
             path=self._path, name=clean_name(self.file_name or ""), size=file_size, sha256=self._digest.digest()
         )
@@ -128,7 +130,7 @@ def receive(user: User, upload: Upload, *, enqueue: Callable[[File], object]) ->
     """Keep what was uploaded, as a file that is to be read; ``upload.path`` is gone then. ``enqueue`` sees to its reading, in
     the transaction that stores it. Not to be called in another one: what is noted of the bytes has to outlive a failure.
 
-    Raises ``FileRefused`` for what can't be read, ``FilesFull`` and ``RateLimited``; then nothing was stored.
+    Raises ``FileRefused`` for what can't be read, ``FilesFull``, ``RateLimited`` and ``StorageAway``; then nothing was stored.
     """
     try:
         type = detect(upload.path, upload.name)

@@ -1,0 +1,43 @@
+"""A server of S3 on loopback, with one bucket: moto's, which speaks the protocol over real HTTP."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import boto3  # type: ignore[import-untyped]
+from moto.server import ThreadedMotoServer
+
+BUCKET, KEY, SECRET = "book", "key-of-the-tests", "secret-of-the-tests"
+
+
+@dataclass
+class S3Server:
+    url: str
+    bucket: Any
+
+    def contents(self) -> dict[str, bytes]:
+        return {each.key: each.get()["Body"].read() for each in self.bucket.objects.all()}
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """Of an installation whose files lie there."""
+        values = {"BUCKET": BUCKET, "ENDPOINT": self.url, "REGION": "eu-west-1", "KEY": KEY, "SECRET": SECRET}
+        return {f"OPENBOOK_FILES_S3_{name}": value for name, value in values.items()}
+
+
+@contextmanager
+def s3_server() -> Iterator[S3Server]:
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    try:
+        url = "http://{}:{}".format(*server.get_host_and_port())
+        resource = boto3.resource(
+            "s3", endpoint_url=url, region_name="eu-west-1", aws_access_key_id=KEY, aws_secret_access_key=SECRET
+        )
+        yield S3Server(url, resource.create_bucket(Bucket=BUCKET, CreateBucketConfiguration=REGION))
+    finally:
+        server.stop()
+
+
+REGION: Any = {"LocationConstraint": "eu-west-1"}
