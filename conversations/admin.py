@@ -5,6 +5,7 @@ from django.contrib import admin
 from conversations.staff.assistants import AssistantAdmin
 from conversations.staff.connections import ConnectionAdmin
 from conversations.staff.content import ContentAccessAdmin
+from conversations.staff.files import FileAdmin
 from conversations.staff.language_models import LanguageModelAdmin
 from conversations.staff.replies import MessageAdmin, ReplyAdmin
 from conversations.staff.requests.snapshots import ContextSnapshotAdmin
@@ -21,6 +22,7 @@ __all__ = [
     "ConnectionAdmin",
     "ContentAccessAdmin",
     "ContextSnapshotAdmin",
+    "FileAdmin",
     "LanguageModelAdmin",
     "MessageAdmin",
     "ReplyAdmin",

@@ -13,6 +13,7 @@ SEEN = {
         "connection",
         "fallback",
         "contextsnapshot",
+        "file",
         "message",
         "model",
         "modelprice",

@@ -89,7 +89,8 @@ class _Receiver(FileUploadHandler):
             raise InvalidUpload(f"The file stands in the field `{field_name}`. Send it as `{FIELD}`.", field=FIELD)
         if self._path:
             raise InvalidUpload("The form holds more than one file. Send each by a call of its own.", field=FIELD)
-        descriptor, path = tempfile.mkstemp(prefix="upload-", dir=storage.scratch_root())
+        with storage.reaching():
+            descriptor, path = tempfile.mkstemp(prefix="upload-", dir=storage.scratch_root())
         self._path, self._file, self._digest = Path(path), os.fdopen(descriptor, "wb"), hashlib.sha256()
 
     def receive_data_chunk(self, raw_data: bytes, start: int) -> None:

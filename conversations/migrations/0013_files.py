@@ -127,7 +127,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='file',
-            constraint=models.CheckConstraint(condition=models.Q(('state__in', ['reading', 'ready', 'failed'])), name='file_state_known'),
+            constraint=models.CheckConstraint(condition=models.Q(('state', 'reading'), ('state', 'ready'), ('state', 'failed'), _connector='OR'), name='file_state_known'),
         ),
         migrations.AddConstraint(
             model_name='filepart',

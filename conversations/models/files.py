@@ -58,7 +58,10 @@ class File(models.Model):
             models.Index(fields=["id"], name="file_reading", condition=Q(state="reading")),
         ]
         constraints = [
-            models.CheckConstraint(condition=Q(state__in=["reading", "ready", "failed"]), name="file_state_known"),
+            # A list would be dumped otherwise than made.
+            models.CheckConstraint(
+                condition=Q(state="reading") | Q(state="ready") | Q(state="failed"), name="file_state_known"
+            ),
         ]
 
     def __str__(self) -> str:

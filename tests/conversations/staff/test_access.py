@@ -96,9 +96,10 @@ READ = {
     "memory_threadsummary": "thread summary",
     "memory_dailysummary": "daily summary",
     "memory_topic": "topic",
+    "conversations_file": "file",
 }
 WHY, STREAM = "conversations_message_why", "conversations_thread_live_events"
-IN_NO_THREAD = {"memory_memory", "memory_dailysummary"}
+IN_NO_THREAD = {"memory_memory", "memory_dailysummary", "conversations_file"}
 DOWNLOAD = "conversations_contextsnapshot_request"
 OK, SIGN_IN, TO_ITS_PAGE, REFUSED, NOT_SO = 200, 302, 302, 403, 405
 
@@ -196,6 +197,7 @@ def test_no_column_of_content_is_forgotten_by_these_tests(rows: Row) -> None:
         *(("reply", name) for name in ("owner", "preset", "client_id", "request_id", "stop_reason", "usage", "model")),
         ("artifact", "preset"),
         ("threadsummary", "made_by"),
+        *(("file", name) for name in ("kind", "media_type", "place")),
     }
 
 

@@ -12,7 +12,7 @@ from conversations.accounts.tokens import issue
 from conversations.models import Assistant, Model, ModelPrice, Thread
 from memory.models import Consolidation, ThreadSummary, Topic
 from tests.artifacts.factories import make_artifact
-from tests.conversations.factories import make_snapshot, make_thread, make_user
+from tests.conversations.factories import make_file, make_snapshot, make_thread, make_user
 from tests.conversations.staff.conftest import MEMORY, StaffReader, list_url, page_url
 from tests.memory.factories import make_daily_summary, make_memory, make_thread_summary, make_topic
 
@@ -27,6 +27,7 @@ LISTS = [
     "assistant",
     "model",
     "artifact",
+    "file",
     "preset",
     *MEMORY,
 ]
@@ -38,6 +39,7 @@ def make_rows() -> None:
     issue(user=user, name="script")
     snapshot = make_snapshot(make_thread(user, ["Hello?", "Hello.", "Who are you?"]))
     make_artifact(snapshot.thread, "old", "new", reply_id=snapshot.reply_id)
+    make_file(user, thread=snapshot.thread)
     make_remembered(snapshot.thread)
     preset = Preset.objects.create(slug=f"preset{snapshot.pk}", name="A preset", prompt="Write.")
     preset.assistants.set(Assistant.objects.all())
@@ -84,6 +86,7 @@ def test_a_list_of_three_costs_as_many_queries_as_a_list_of_one(model: str, staf
             "No tokens. People make them at /account/tokens/, programs with their password at POST",
         ),
         ("artifact", "No artifacts. The assistant makes them when somebody asks for one, or clicks a preset."),
+        ("file", "No files. One appears here when somebody uploads it"),
         ("model", "No models. Add those that your assistants name: until then they are taken for plain ones."),
         ("preset", "No presets. Add one, and choose which assistants offer it."),
         ("memory", "No memories. They come from what people say, ten minutes after they have stopped"),

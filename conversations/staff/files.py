@@ -1,0 +1,51 @@
+"""What people uploaded: that it is there and how its reading went. What stands in it is not shown here."""
+
+from django.contrib import admin
+from django.template.defaultfilters import filesizeformat
+from django.utils.safestring import SafeString
+
+from conversations.models import File
+from conversations.staff import display
+from conversations.staff.base import column, thread_column, user_column
+from conversations.staff.content import CONTENT_FORM, MaskedInspectionAdmin, content_column, is_shown
+
+
+@admin.register(File)
+class FileAdmin(MaskedInspectionAdmin[File]):
+    change_form_template = CONTENT_FORM
+    content_fields = ["name", "title"]
+    owner_id = "user_id"
+    list_display = ["created", "owner", "thread_link", "kind", "takes", "status", "problem", "parts", "tokens"]
+    list_filter = ["kind", "state", ("thread", admin.EmptyFieldListFilter), "created_at"]
+    list_select_related = ["user"]
+    search_fields = ["id__exact", "thread__id__exact", "user__username"]
+    search_help_text = "The id of a file or a thread, or a user name."
+    ordering = ["-id"]
+    empty_text = "No files. One appears here when somebody uploads it, and goes after a day unless a message has it."
+    fields = [
+        ("named", "titled"), ("owner", "thread_link"), ("kind", "media_type", "takes"),
+        ("status", "tries"), "failure", ("pages", "parts", "tokens"), ("created", "identifier", "digest"),
+    ]  # fmt: skip
+
+    identifier = column("id", "id", display.mono)
+    created = column("time", "created_at", display.when, sort="created_at")
+    owner = user_column()
+    thread_link = thread_column()
+    takes = column("size", "size", filesizeformat, sort="size")
+    problem = column("error", "error", display.error_code)
+    parts = column("parts", "parts_read", display.number, sort="parts_read")
+    tokens = column("tokens (estimated)", "token_count", display.number, sort="token_count")
+    tries = column("readings begun", "attempt", display.number)
+    digest = column("SHA-256", "sha256", lambda sha256: display.mono(bytes(sha256).hex()))
+    named = content_column("name", "name")
+    titled = content_column("title in it", "title")
+    status = column("state", "state", display.status, sort="state")
+
+    @admin.display(description="pages, slides or sheets")
+    def pages(self, file: File) -> str:
+        total = display.number(file.pages_total)
+        return f"{file.pages_read:,} read of {total}" if file.pages_read else total
+
+    @admin.display(description="error")
+    def failure(self, file: File) -> SafeString | str:
+        return display.folded(display.error_object(file.error, shown=is_shown(file)))
