@@ -120,12 +120,12 @@ def open_bytes(place: str) -> IO[bytes]:
 def local(place: str, folder: Path) -> Iterator[Path]:
     """The bytes as a file of this machine, which is only read. A storage elsewhere has it copied into the folder."""
     try:
-        yield Path(storage().path(place))
+        path = Path(storage().path(place))
     except NotImplementedError:
-        copy = folder / "original"
-        with open_bytes(place) as source, copy.open("wb") as target, reaching():
+        path = folder / "original"
+        with open_bytes(place) as source, path.open("wb") as target, reaching():
             shutil.copyfileobj(source, target, PIECE)
-        yield copy
+    yield path
 
 
 @contextmanager

@@ -193,7 +193,7 @@ def columns(rows: Row) -> dict[tuple[str, str], bool]:
 
 def test_no_column_of_content_is_forgotten_by_these_tests(rows: Row) -> None:
     assert {column for column, has_needle in columns(rows).items() if not has_needle} == {
-        ("thread", "opened_by"),
+        *(("thread", name) for name in ("opened_by", "model")),
         *(("reply", name) for name in ("owner", "preset", "client_id", "request_id", "stop_reason", "usage", "model")),
         ("artifact", "preset"),
         ("threadsummary", "made_by"),
