@@ -35,7 +35,7 @@ READ_ON = 4
 SQL = read_statements(__file__)
 TURN_COLUMNS = 12
 HAS_FILES = "EXISTS (SELECT FROM conversations_turnfile WHERE thread_id = %(thread)s)"
-BESIDE = ",\n       CASE WHEN position = first THEN {} END"
+BESIDE = ",\n       CASE position WHEN first THEN {} END"
 
 
 @cache

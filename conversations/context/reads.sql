@@ -26,22 +26,18 @@ WHERE thread_id = %(thread)s AND {path}
 ORDER BY position
 
 -- name: made
--- The artifacts that one of the turns may have made.
+-- The artifacts that one of the turns may have made: since the oldest, beside which this stands.
 SELECT json_agg(json_build_array(made.created_at, made.message_id, made.reply_id))::text
 FROM artifacts_artifactversion AS made JOIN artifacts_artifact AS artifact ON artifact.id = made.artifact_id
 WHERE %(filtering)s AND made.thread_id = %(thread)s AND made.origin <> 'hand' AND artifact.deleted_at IS NULL
-  AND made.created_at >= (SELECT turn.created_at FROM conversations_message AS turn
-                          WHERE turn.thread_id = %(thread)s AND turn.position = first)
-                         - %(longest_reply)s
+  AND made.created_at >= conversations_message.created_at - %(longest_reply)s
 
 -- name: made_then
 SELECT json_agg(json_build_array(made.created_at, made.message_id, made.reply_id))::text
 FROM artifacts_artifactversion AS made JOIN artifacts_artifact AS artifact ON artifact.id = made.artifact_id
 WHERE %(filtering)s AND made.thread_id = %(thread)s AND made.origin <> 'hand'
   AND made.created_at <= %(at)s AND (artifact.deleted_at IS NULL OR artifact.deleted_at > %(at)s)
-  AND made.created_at >= (SELECT turn.created_at FROM conversations_message AS turn
-                          WHERE turn.thread_id = %(thread)s AND turn.position = first)
-                         - %(longest_reply)s
+  AND made.created_at >= conversations_message.created_at - %(longest_reply)s
 
 -- name: previous
 -- The request before this one.
