@@ -17,7 +17,7 @@ def detect_encoding(path: Path, declared: str = "") -> str:
         for mark, encoding in MARKS.items():
             if start.startswith(mark):
                 return encoding
-        if b"\0" in start:
+        if start.count(0) > len(start) / 4:
             return "utf-16-le" if start[1::2].count(0) > start[::2].count(0) else "utf-16-be"
         file.seek(0)
         decoder = codecs.getincrementaldecoder("utf-8")()

@@ -207,4 +207,4 @@ def _is_text(start: bytes) -> bool:
     if zeros and max(start[::2].count(0), start[1::2].count(0)) == zeros and zeros > len(start) / 4:
         return True
     controls = sum(start.count(byte) for byte in range(32) if byte not in b"\t\n\v\f\r\x1a\x1b")
-    return controls <= len(start) / 1000
+    return controls <= 1 + len(start) / 100

@@ -218,6 +218,11 @@ def test_a_text_is_read_in_the_encoding_it_was_written_in(encoding: str, words: 
     assert read_file(tmp_path / "a.txt", tmp_path).text.strip() == (words * 20).strip()
 
 
+def test_a_stray_zero_does_not_make_a_text_unreadable(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_bytes(b"before\0after, and some more words")
+    assert read_file(tmp_path / "a.txt", tmp_path).text == "before\N{REPLACEMENT CHARACTER}after, and some more words"
+
+
 def test_a_wrong_name_does_not_mislead(tmp_path: Path) -> None:
     shutil.copy(SAMPLES / "budget.xlsx", tmp_path / "budget.csv")
     assert read_file(tmp_path / "budget.csv", tmp_path).labels[0] == 'sheet "Q2"'
