@@ -17,6 +17,8 @@ OUTLINE_TOKENS = 300
 """What the outline of a file that is not whole may take."""
 FILE_TOKENS, PART_TOKENS = 36, 20
 """What the words around a file and a part may take, beside names and problems."""
+SHARE_ALONE, SHARE_BESIDE = 0.5, 0.125
+"""Of the room that is left, for the beginning of new files: where nothing bears on the message, and where something does."""
 FAINT = 0.15
 """What bears so much less on the message than the best part of any file is not given."""
 
@@ -95,7 +97,7 @@ def choose(
     """What a message is given of the files that it brings, and of those that stand in earlier turns, beyond what stands there.
 
     ``scores`` is how much parts bear on the message; one that has none does not. Small files go in whole, the smallest first;
-    of the others the parts that bear most. Where little bears on it, a new file is begun to be read from its beginning.
+    of the others the parts that bear most, and their beginning: much of it where nothing bears on the message.
     """
     choice = _Choice(room)
     for whole in sorted(map(whole_file, new), key=lambda excerpt: (excerpt.tokens, excerpt.file.id)):
@@ -111,10 +113,10 @@ def choose(
     ]
     for file, part in sorted(bearing, key=lambda pair: -scores[pair[0].id, pair[1].number]):
         choice.add_part(file, part)
-    beginning = choice.room // 2
+    share = SHARE_BESIDE if bearing else SHARE_ALONE
+    leaving = choice.room - int(choice.room * share)
     for file in new:
-        for part in file.parts:
-            choice.add_part(file, part, leaving=beginning)
+        choice.add_beginning(file, leaving)
     return [
         choice.excerpts[id] for id in dict.fromkeys([*(file.id for file in new), *earlier]) if id in choice.excerpts
     ]
@@ -133,12 +135,19 @@ class _Choice:
         self.excerpts[whole.file.id] = excerpt
         self.room -= excerpt.tokens
 
-    def add_part(self, file: FileOutline, part: PartOutline, *, leaving: int = 0) -> None:
+    def add_beginning(self, file: FileOutline, leaving: int) -> None:
+        """Its first parts, as long as so much room is left."""
+        for part in file.parts:
+            if self.room - part.sent_tokens < leaving:
+                return
+            self.add_part(file, part)
+
+    def add_part(self, file: FileOutline, part: PartOutline) -> None:
         """If there is room for it, and it is not there."""
         known = self.excerpts.get(file.id)
         excerpt = known or FileExcerpt(file=file)
         added = part.sent_tokens + (0 if known else excerpt.tokens)
-        if added <= self.room - leaving and part.number not in excerpt.numbers:
+        if added <= self.room and part.number not in excerpt.numbers:
             self.excerpts[file.id] = replace(excerpt, numbers=tuple(sorted((*excerpt.numbers, part.number))))
             self.room -= added
 
