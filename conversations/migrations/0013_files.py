@@ -75,7 +75,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.UUIDField(default=conversations.runtime.ids.uuid7, editable=False, primary_key=True, serialize=False)),
                 ('name', models.CharField(help_text='As the person called it, in one line, without folders.', max_length=200)),
-                ('kind', models.CharField(help_text='What it is by its content, as `conversations.files.kinds` names it.', max_length=10)),
+                ('kind', models.CharField(help_text='What it is by its content.', max_length=10)),
                 ('media_type', models.CharField(max_length=100)),
                 ('size', models.PositiveBigIntegerField(help_text='In bytes.')),
                 ('sha256', models.BinaryField(max_length=32)),

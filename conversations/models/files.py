@@ -29,9 +29,7 @@ class File(models.Model):
         help_text="Of the first message that it was sent with; it belongs to that thread from then on.",
     )
     name = models.CharField(max_length=200, help_text="As the person called it, in one line, without folders.")
-    kind = models.CharField(
-        max_length=10, help_text="What it is by its content, as `conversations.files.kinds` names it."
-    )
+    kind = models.CharField(max_length=10, help_text="What it is by its content.")
     media_type = models.CharField(max_length=100)
     size = models.PositiveBigIntegerField(help_text="In bytes.")
     sha256 = models.BinaryField(max_length=32)

@@ -34,7 +34,7 @@ class FileAdmin(MaskedInspectionAdmin[File]):
     takes = column("size", "size", filesizeformat, sort="size")
     problem = column("error", "error", display.error_code)
     parts = column("parts", "parts_read", display.number, sort="parts_read")
-    tokens = column("tokens (estimated)", "token_count", display.number, sort="token_count")
+    tokens = column("tokens", "token_count", display.number, sort="token_count")
     tries = column("readings begun", "attempt", display.number)
     digest = column("SHA-256", "sha256", lambda sha256: display.mono(bytes(sha256).hex()))
     named = content_column("name", "name")
