@@ -15,7 +15,7 @@ from django.utils import timezone
 from artifacts.models import Artifact
 from conversations import threads
 from conversations.errors import ReplyInProgress
-from conversations.models import ApiToken, Message, Reply, Thread, TokenCount
+from conversations.models import ApiToken, File, Message, Reply, Thread, TokenCount
 from conversations.models.deletion_guard import allow_deletion
 from memory import forgetting
 from memory.forgetting import Clearing
@@ -118,7 +118,7 @@ def _is_titled_by(thread: Thread, turns: QuerySet[Message]) -> bool:
 
 def _empty(thread: Thread, *, keeps_title: bool) -> None:
     """Its positions are never given again, so that every request still tells which turns it was given."""
-    for rows in (Message, IndexedPassage, ThreadSummary, TokenCount):
+    for rows in (Message, IndexedPassage, ThreadSummary, TokenCount, File):
         rows._default_manager.filter(thread=thread).delete()
     Thread.objects.filter(id=thread.id).update(
         title=thread.title if keeps_title else "",

@@ -12,9 +12,11 @@ from django.db.models.functions import Least
 from django.utils import timezone
 
 from artifacts.models import Artifact, ArtifactVersion
+from conversations.context.file_reads import named_files
 from conversations.context.snapshots import digest_once_forgotten
 from conversations.context.token_estimate import turn_tokens
-from conversations.models import ContextBlock, Message, ReplyEvent, Thread, text_blocks
+from conversations.context.turn_groups import FILE
+from conversations.models import ContextBlock, File, Message, ReplyEvent, Thread, text_blocks
 from conversations.runtime.db import run
 from memory.forgetting.result import ForgottenTurn, Rows
 from memory.index.word_index import forget_counts
@@ -34,6 +36,11 @@ WHERE turn.id = ANY(%(turns)s) AND place.thread_id = turn.thread_id AND place.de
 FORGET_COUNTS = """
 DELETE FROM conversations_tokencount AS count USING conversations_message AS turn
 WHERE turn.id = ANY(%(turns)s) AND count.thread_id = turn.thread_id AND count.position = turn.position
+"""
+
+FORGET_EXCERPTS = """
+DELETE FROM conversations_turnfile AS given USING conversations_message AS turn
+WHERE turn.id = ANY(%(turns)s) AND given.thread_id = turn.thread_id AND given.position = turn.position
 """
 
 
@@ -87,6 +94,7 @@ def _parts_to_come(user: User, now: datetime) -> Iterable[ThreadSummary]:
 
 def _turns(turns: Collection[ForgottenTurn], now: datetime) -> None:
     ids = [turn.id for turn in turns]
+    _files(ids)
     Message.objects.filter(id__in=ids).update(
         status=Message.Status.FORGOTTEN,
         text=FORGOTTEN,
@@ -96,6 +104,16 @@ def _turns(turns: Collection[ForgottenTurn], now: datetime) -> None:
     )
     run(EMPTY_PLACES, turns=ids)
     run(FORGET_COUNTS, turns=ids)
+
+
+def _files(turns: Collection[uuid.UUID]) -> None:
+    """Those that the turns brought, with their bytes and parts; and what was given with them of others."""
+    contents = Message.objects.filter(id__in=turns, content__contains=[{"type": FILE}]).values_list(
+        "content", flat=True
+    )
+    brought = {file for content in contents for file in named_files(content or ())}
+    File.objects.filter(id__in=brought).delete()
+    run(FORGET_EXCERPTS, turns=turns)
 
 
 def _blocks(ids: Collection[int], now: datetime) -> None:

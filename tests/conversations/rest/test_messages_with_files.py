@@ -13,7 +13,7 @@ from PIL import Image
 
 from conversations.context import snapshots
 from conversations.context.file_excerpts import read_ranges
-from conversations.models import ContextSnapshot, File, FilePart, Message, Model, Reply, TurnFile
+from conversations.models import BytesToRemove, ContextSnapshot, File, FilePart, Message, Model, Reply, TurnFile
 from conversations.providers import model_catalog
 from conversations.runtime.db import in_database
 from tests import model_scripts as scripts
@@ -195,6 +195,25 @@ async def test_a_deleted_file_is_in_no_later_request_and_earlier_ones_say_that_i
     await proven(second)
     with pytest.raises(snapshots.NotRebuildable, match="A file of this request"):
         await in_database(snapshots.rebuild)(snapshot)
+
+
+@pytest.mark.parametrize("how", ["the turn is forgotten", "the thread is cleared", "the thread is deleted"])
+async def test_what_takes_the_turn_takes_its_files(user: User, api: Api, model: ModelServer, how: str) -> None:
+    model.script(scripts.text("It does."))
+    file = await in_database(make_report)(user, ["The canary sings.", "It sings on."])
+    first = await send(api, "What does the canary do?", file)
+    thread, turn = first.body["thread"], first.body["user_message"]["id"]
+    if how == "the turn is forgotten":
+        answer = await api.post(f"messages/{turn}/forget/")
+    elif how == "the thread is cleared":
+        answer = await api.post(f"threads/{thread}/clear/")
+    else:
+        answer = await api.call("DELETE", f"threads/{thread}/")
+    assert answer.status in (200, 204), answer.body
+    assert not await File.objects.aexists()
+    assert not await FilePart.objects.aexists()
+    assert not await TurnFile.objects.aexists()
+    assert await BytesToRemove.objects.filter(place=file.place).aexists()
 
 
 def accounted(snapshot: ContextSnapshot, parts: dict[str, int]) -> None:
