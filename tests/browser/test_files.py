@@ -13,7 +13,8 @@ from playwright.sync_api import FilePayload, Locator, Route, expect
 from tests.browser.accessibility import violations
 from tests.browser.conftest import Reader
 from tests.browser.pages import Chat
-from tests.browser.rows import set_reading, takes_images
+from tests.browser.rows import offer_models, set_reading, takes_images
+from tests.browser.test_models import pick
 from tests.model_server import ModelServer
 from tests.processes import started
 from tests.waiting import until
@@ -158,6 +159,17 @@ def test_files_are_chosen_by_keyboard_and_sent_with_a_message(
     assert download.value.suggested_filename == "timetable.md"
 
 
+def test_a_message_may_be_files_alone(chat: Chat, reading: None) -> None:
+    send = chat.page.get_by_role("button", name="Send", exact=True)
+    expect(send).to_be_disabled()
+    attach(chat, payload("notes.txt"))
+    send.click()
+    expect(chat.replies).to_have_count(1)
+    chat.page.reload()
+    expect(sent_files(chat)).to_have_text([re.compile("notes.txt")])
+    expect(chat.page.locator(".turn.user .bubble")).to_be_hidden()
+
+
 def test_what_is_pasted_and_dropped_is_attached(chat: Chat) -> None:
     chat.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     chat.page.evaluate(COPY, list(picture()))
@@ -294,7 +306,7 @@ def test_a_message_brings_no_more_files_than_it_may(chat: Chat) -> None:
 
 
 def test_where_the_model_sees_no_pictures_that_is_said_before_sending(chat: Chat, browser_database: str) -> None:
-    note = chat.page.get_by_text(re.compile("can't see pictures: it is given only what is written about them."))
+    note = chat.page.get_by_text(re.compile("can't see pictures: it is only told that they are there."))
     takes_images(browser_database, taken=False)
     try:
         until(lambda: not offers_images(chat))
@@ -307,6 +319,21 @@ def test_where_the_model_sees_no_pictures_that_is_said_before_sending(chat: Chat
         expect(note).to_have_count(0)
     finally:
         takes_images(browser_database, taken=True)
+
+
+def test_the_preview_of_another_model_counts_the_files(chat: Chat, browser_database: str, reading: None) -> None:
+    offer_models(browser_database, "claude-opus-5-5")
+    try:
+        chat.ask("Hello")
+        attach(chat, payload("notes.txt", LARGE[:20_000]))
+        expect(chip(chat, "notes.txt")).to_contain_text("Text")
+        chat.page.reload()
+        expect(chip(chat, "notes.txt")).to_contain_text("Text")
+        with chat.page.expect_response("**/context/") as preview:
+            pick(chat, "Claude Opus 5.5")
+        assert preview.value.json()["total_tokens"] > 3_000
+    finally:
+        offer_models(browser_database)
 
 
 def test_a_refused_message_gives_its_files_back(chat: Chat) -> None:

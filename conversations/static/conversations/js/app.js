@@ -157,8 +157,8 @@ async function previewWindow() {
   const reader = open;
   const { newest } = book;
   if (!newest || reader.running) return;
-  const content = composer.text.value.trim() || "…";
-  const snapshot = await api.post(`threads/${reader.thread.id}/context/`, { content }).catch((error) => {
+  const message = { content: composer.text.value.trim() || "…", files: attachments.readIds };
+  const snapshot = await api.post(`threads/${reader.thread.id}/context/`, message).catch((error) => {
     composer.say(error.message);
   });
   if (snapshot && reader === open && book.newest === newest && !reader.running) book.preview(snapshot);

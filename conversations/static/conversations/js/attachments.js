@@ -61,6 +61,11 @@ export class Attachments {
     return this.shown.some(({ state }) => ["waiting", "sending", "away"].includes(state));
   }
 
+  /** The ids of those that are read. */
+  get readIds() {
+    return this.shown.filter(({ info }) => info?.status === "ready").map(({ id }) => id);
+  }
+
   /** The first that no message can bring. */
   get failed() {
     return this.shown.find(hasFailed);

@@ -112,7 +112,7 @@ export class Composer {
 
   #showButton() {
     if (this.running) this.#button("Stop", "stop");
-    else if (this.waiting) this.#button("Uploading…", "up");
+    else if (this.waiting) this.#button("Uploading…", "stop");
     else this.#button("Send", "up");
   }
 
@@ -172,7 +172,7 @@ export class Composer {
     const words = this.waiting
       ? "Your message goes out as soon as its files are uploaded."
       : this.blind && this.attachments.withPictures
-        ? `${this.blind} can't see pictures: it is given only what is written about them.`
+        ? `${this.blind} can't see pictures: it is only told that they are there.`
         : "";
     if (note.textContent !== words) note.textContent = words;
     note.hidden = !words;
