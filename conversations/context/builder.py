@@ -360,7 +360,8 @@ def build_context(
         )
         if recorded:
             files = replace(files, standing=standing_in(recorded.files, files.outlines))
-        room = sys.maxsize if recorded else factor.to_estimate(file_room)
+        # Half is for the newest message, half for what stands in earlier turns.
+        room = sys.maxsize if recorded else factor.to_estimate(file_room) // 2
         turns = with_standing(turns, files.standing, room)
         newest = replace(newest, files=() if silent else chosen_for(newest, files, turns, room))
         *turns, newest = with_blocks([*turns, newest], sees_pictures=sees_pictures)

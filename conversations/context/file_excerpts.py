@@ -154,7 +154,7 @@ class _Choice:
 
 def kept(turns: Sequence[Sequence[FileExcerpt]], room: int) -> list[bool]:
     """Of which turns, oldest first, the files stay: the newest that fit the room. When it is full it drops to half in one
-    step, so that the beginning of a request changes seldom."""
+    step, so that the beginning of a request changes seldom; the newest stay as long as they fit by themselves."""
     keeps = [False] * len(turns)
     standing: list[tuple[int, int]] = []
     for place, excerpts in enumerate(turns):
@@ -165,6 +165,8 @@ def kept(turns: Sequence[Sequence[FileExcerpt]], room: int) -> list[bool]:
         if sum(tokens for _, tokens in standing) > room:
             while len(standing) > 1 and sum(tokens for _, tokens in standing) > room // 2:
                 standing.pop(0)
+            if tokens > room:
+                standing.clear()
     for place, _ in standing:
         keeps[place] = True
     return keeps

@@ -144,9 +144,11 @@ class PictureCounter:
 
 
 def chosen_for(newest: Turn, files: ThreadFiles, history: Sequence[Turn], room: int) -> Sequence[FileExcerpt]:
-    """What of files stands in the newest turn: what was chosen when it was first sent, else what is chosen now."""
-    if newest.position in files.standing:
-        return files.standing[newest.position]
+    """What of files stands in the newest turn: what was chosen when it was first sent if there is room for it now, else what
+    is chosen now."""
+    standing = files.standing.get(newest.position)
+    if standing is not None and sum(excerpt.tokens for excerpt in standing) <= room:
+        return standing
     new = [files.outlines[id] for id in dict.fromkeys(named_files(newest.content)) if id in files.outlines]
     before = [excerpt for turn in history for excerpt in turn.files]
     return choose(new, before, files.scores, room)

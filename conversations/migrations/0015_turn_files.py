@@ -15,7 +15,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='assistant',
             name='file_tokens',
-            field=models.PositiveIntegerField(db_default=12000, default=12000, help_text='What files in the conversation may take, beside all else, in a model’s window at most the half.'),
+            field=models.PositiveIntegerField(db_default=24000, default=24000, help_text='What files in the conversation may take, beside all else: half for those of a message, half for those of earlier ones. At most half of what the model’s window leaves beside its answer.'),
         ),
         migrations.AddField(
             model_name='contextsnapshot',

@@ -80,9 +80,10 @@ class Assistant(models.Model):
         default=2_400, help_text="What may be recalled for one message, beside it, where the history leaves room."
     )
     file_tokens = models.PositiveIntegerField(
-        default=12_000,
-        db_default=12_000,
-        help_text="What files in the conversation may take, beside all else, in a model’s window at most the half.",
+        default=24_000,
+        db_default=24_000,
+        help_text="What files in the conversation may take, beside all else: half for those of a message, half for those of "
+        "earlier ones. At most half of what the model’s window leaves beside its answer.",
     )
     uses_memory = models.BooleanField(default=True, help_text="Off: no memory, summaries, topics or recall.")
     tools = ArrayField(models.CharField(max_length=40), default=list, blank=True, help_text="What it may use, by name.")

@@ -43,7 +43,7 @@ def test_all_figures_keep_their_proportion_to_the_hard_cap() -> None:
         "history_tokens_high": 11_707,
         "history_tokens_low": 5_853,
         "recall_tokens": 9_365,
-        "file_tokens": 46_829,
+        "file_tokens": 93_658,
         "memory_tokens": 1_951,
         "today_tokens": 1_951,
         "open_threads_tokens": 1_560,

@@ -89,7 +89,8 @@ def test_files_stay_in_their_turns_until_the_room_is_full_and_then_half_of_it_go
     assert kept([part, [], part, part], 3_000) == [True, False, True, True]
     assert kept([part, [], part, part, part], 3_000) == [False, False, False, False, True]
     assert kept([part, [], part, part, part, [], part], 3_000) == [False, False, False, False, True, False, True]
-    assert kept([[whole_file(file_of("b", 9_000))]], 3_000) == [True]
+    assert kept([[whole_file(file_of("b", 2_900))], part], 3_000) == [False, True]
+    assert kept([part, [whole_file(file_of("c", 9_000))]], 3_000) == [False, False]
 
 
 tokens = st.lists(st.integers(min_value=0, max_value=3_000), max_size=30)

@@ -227,3 +227,20 @@ def accounted(snapshot: ContextSnapshot, parts: dict[str, int]) -> None:
 
 def texts(message: dict[str, Any]) -> list[str]:
     return [block["text"] for block in message["content"]]
+
+
+async def test_a_model_with_a_small_window_is_given_no_more_than_it_can_take(
+    user: User, api: Api, model: ModelServer
+) -> None:
+    file = await in_database(make_report)(user, pages(30, p3="The greenhouse keeps 300 orchids. "))
+    first = await send(api, "Sum this up. How many orchids are in it?", file)
+    await Model.objects.filter(provider="anthropic").aupdate(context_window=24_000)
+    model_catalog.reread()
+    second = await send(api, "How many orchids again?", thread=first.body["thread"])
+    snapshot = await proven(second)
+    assert snapshot.total_tokens + snapshot.max_tokens <= 24_000
+    assert "300 orchids" in json.dumps(model.bodies[-1])
+    accounted(snapshot, {str(file.id): 30})
+    retried = await api.post(f"replies/{second.body['reply']['id']}/retry/")
+    [event async for event in api.events("GET", f"replies/{retried.body['id']}/events/")]
+    assert model.bodies[-1]["messages"] == model.bodies[-2]["messages"]
