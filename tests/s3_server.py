@@ -16,6 +16,9 @@ class S3Server:
     url: str
     bucket: Any
 
+    def places(self) -> list[str]:
+        return [each.key for each in self.bucket.objects.all()]
+
     def contents(self) -> dict[str, bytes]:
         return {each.key: each.get()["Body"].read() for each in self.bucket.objects.all()}
 

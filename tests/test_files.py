@@ -175,7 +175,7 @@ def test_files_may_lie_in_an_s3_storage(database: str, tmp_path: Path) -> None:
             assert [path for path in stored(tmp_path) if not path.startswith("scratch/")] == []
             for each in (file, large):
                 client.call("DELETE", f"files/{each['id']}/")
-            until(lambda: not s3.contents())
+            until(lambda: not s3.places())
             until(lambda: not stored(tmp_path))
             stopped = upload(client, LINE)
         with server(database, **environment, **s3.environment | {"OPENBOOK_FILES_S3_BUCKET": "another"}) as running:

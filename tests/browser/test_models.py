@@ -206,6 +206,7 @@ def test_where_staff_take_a_model_away_what_was_typed_stays_and_the_page_says_wh
     expect(chat.replies).to_have_count(1)
     offer_models(browser_database, HAIKU, OPUS)
     chat.page.reload()
+    expect(chat.replies).to_have_count(1)
     pick(chat, "Claude Opus 5.5")
     chat.ask("And now?")
     offer_models(browser_database, HAIKU)

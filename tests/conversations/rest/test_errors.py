@@ -83,7 +83,7 @@ def asking(thread: str = "") -> bytes:
 
 CASES = {
     "no JSON": Case(call=SEND, body=b"{", status=400, code="parse_error"),
-    "no body": Case(call=SEND, status=400, code="invalid"),
+    "no body": Case(call=SEND, status=400, code="invalid_message"),
     "bad UTF-8": Case(call=f"{SEND}stream/", body=b'{"content": "\xff\xfe"}', status=400, code="parse_error"),
     "no number": Case(call=SEND, body=b'{"content": NaN}', status=400, code="parse_error"),
     "two values": Case(call=SEND, body=b'{"content": "x"} {}', status=400, code="parse_error"),
