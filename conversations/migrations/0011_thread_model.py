@@ -4,15 +4,20 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('conversations', '0010_given_rights'),
+        ("conversations", "0010_given_rights"),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='thread',
-            name='model',
-            field=models.CharField(blank=True, db_default='', default='', help_text="The model that its person chose for it, as provider/name. Empty: the assistant's own.", max_length=121),
+            model_name="thread",
+            name="model",
+            field=models.CharField(
+                blank=True,
+                db_default="",
+                default="",
+                help_text="The model that its person chose for it, as provider/name. Empty: the assistant's own.",
+                max_length=121,
+            ),
         ),
     ]

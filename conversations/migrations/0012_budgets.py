@@ -6,48 +6,74 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('conversations', '0011_thread_model'),
+        ("conversations", "0011_thread_model"),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='TokenCount',
+            name="TokenCount",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('position', models.PositiveIntegerField()),
-                ('provider', models.CharField(max_length=40)),
-                ('model', models.CharField(max_length=80)),
-                ('tokens', models.PositiveIntegerField()),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("position", models.PositiveIntegerField()),
+                ("provider", models.CharField(max_length=40)),
+                ("model", models.CharField(max_length=80)),
+                ("tokens", models.PositiveIntegerField()),
             ],
         ),
         migrations.AddField(
-            model_name='assistant',
-            name='budget_share',
-            field=models.PositiveSmallIntegerField(blank=True, help_text='Percent of the window of the model that answers: the hard cap. The figures below then keep their proportions to it. Empty: they hold as they are, in tokens.', null=True, validators=[django.core.validators.MinValueValidator(1), django.core.validators.MaxValueValidator(100)]),
+            model_name="assistant",
+            name="budget_share",
+            field=models.PositiveSmallIntegerField(
+                blank=True,
+                help_text="Percent of the window of the model that answers: the hard cap. The figures below then keep "
+                "their proportions to it. Empty: they hold as they are, in tokens.",
+                null=True,
+                validators=[django.core.validators.MinValueValidator(1), django.core.validators.MaxValueValidator(100)],
+            ),
         ),
         migrations.AddField(
-            model_name='contextsnapshot',
-            name='budget_origin',
-            field=models.CharField(blank=True, db_default='', default='', help_text='Share of the window, window, hard cap that was wanted, answer, and the marks of the history.', max_length=100),
+            model_name="contextsnapshot",
+            name="budget_origin",
+            field=models.CharField(
+                blank=True,
+                db_default="",
+                default="",
+                help_text="Share of the window, window, hard cap that was wanted, answer, and the marks of the history.",
+                max_length=100,
+            ),
         ),
         migrations.AddField(
-            model_name='contextsnapshot',
-            name='counts',
-            field=models.TextField(blank=True, db_default='', default='', help_text='Turns whose tokens the provider had counted exactly: position and tokens.'),
+            model_name="contextsnapshot",
+            name="counts",
+            field=models.TextField(
+                blank=True,
+                db_default="",
+                default="",
+                help_text="Turns whose tokens the provider had counted exactly: position and tokens.",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='assistant',
-            constraint=models.CheckConstraint(condition=models.Q(('budget_share__isnull', True), ('budget_share__range', (1, 100)), _connector='OR'), name='assistant_share_in_percent'),
+            model_name="assistant",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("budget_share__isnull", True), ("budget_share__range", (1, 100)), _connector="OR"),
+                name="assistant_share_in_percent",
+            ),
         ),
         migrations.AddField(
-            model_name='tokencount',
-            name='thread',
-            field=models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.DB_CASCADE, related_name='token_counts', to='conversations.thread'),
+            model_name="tokencount",
+            name="thread",
+            field=models.ForeignKey(
+                db_index=False,
+                on_delete=django.db.models.deletion.DB_CASCADE,
+                related_name="token_counts",
+                to="conversations.thread",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='tokencount',
-            constraint=models.UniqueConstraint(fields=('thread', 'provider', 'model', 'position'), include=('tokens',), name='token_count_once'),
+            model_name="tokencount",
+            constraint=models.UniqueConstraint(
+                fields=("thread", "provider", "model", "position"), include=("tokens",), name="token_count_once"
+            ),
         ),
     ]

@@ -46,92 +46,163 @@ NOTES = [
 UNDO = ["DROP FUNCTION openbook_note_bytes() CASCADE", "DROP FUNCTION openbook_note_all_bytes() CASCADE"]
 
 
-
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('conversations', '0012_budgets'),
+        ("conversations", "0012_budgets"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='BytesToRemove',
+            name="BytesToRemove",
             fields=[
-                ('place', models.CharField(max_length=100, primary_key=True, serialize=False)),
-                ('due_at', models.DateTimeField()),
+                ("place", models.CharField(max_length=100, primary_key=True, serialize=False)),
+                ("due_at", models.DateTimeField()),
             ],
             options={
-                'verbose_name_plural': 'bytes to remove',
+                "verbose_name_plural": "bytes to remove",
             },
         ),
         migrations.AddField(
-            model_name='userlimits',
-            name='files_mb',
-            field=models.PositiveIntegerField(blank=True, null=True, verbose_name='MB of files kept'),
+            model_name="userlimits",
+            name="files_mb",
+            field=models.PositiveIntegerField(blank=True, null=True, verbose_name="MB of files kept"),
         ),
         migrations.CreateModel(
-            name='File',
+            name="File",
             fields=[
-                ('id', models.UUIDField(default=conversations.runtime.ids.uuid7, editable=False, primary_key=True, serialize=False)),
-                ('name', models.CharField(help_text='As the person called it, in one line, without folders.', max_length=200)),
-                ('kind', models.CharField(help_text='What it is by its content.', max_length=10)),
-                ('media_type', models.CharField(max_length=100)),
-                ('size', models.PositiveBigIntegerField(help_text='In bytes.')),
-                ('sha256', models.BinaryField(max_length=32)),
-                ('place', models.CharField(help_text='Where its bytes lie in the storage.', max_length=100)),
-                ('state', models.CharField(choices=[('reading', 'reading: its parts are being read, or wait for it'), ('ready', 'ready: all parts that could be read are there'), ('failed', 'failed: nothing of it could be read')], default='reading', max_length=7)),
-                ('error', models.JSONField(help_text='The error object of why it could not be read, or of what is missing where it is ready.', null=True)),
-                ('title', models.CharField(blank=True, help_text='As the file itself has it.', max_length=200)),
-                ('pages_total', models.PositiveIntegerField(help_text='Pages, slides or sheets, where it is known.', null=True)),
-                ('pages_read', models.PositiveIntegerField(default=0)),
-                ('parts_read', models.PositiveIntegerField(default=0)),
-                ('token_count', models.PositiveIntegerField(default=0, help_text='Estimated tokens of the texts of its parts.')),
-                ('attempt', models.PositiveSmallIntegerField(default=0, help_text='How often its reading was begun: whoever reads for an earlier one stores nothing more.')),
-                ('created_at', models.DateTimeField()),
-                ('thread', models.ForeignKey(db_index=False, help_text='Of the first message that it was sent with; it belongs to that thread from then on.', null=True, on_delete=django.db.models.deletion.DB_CASCADE, related_name='files', to='conversations.thread')),
-                ('user', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.DB_CASCADE, related_name='files', to=settings.AUTH_USER_MODEL)),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=conversations.runtime.ids.uuid7, editable=False, primary_key=True, serialize=False
+                    ),
+                ),
+                (
+                    "name",
+                    models.CharField(
+                        help_text="As the person called it, in one line, without folders.", max_length=200
+                    ),
+                ),
+                ("kind", models.CharField(help_text="What it is by its content.", max_length=10)),
+                ("media_type", models.CharField(max_length=100)),
+                ("size", models.PositiveBigIntegerField(help_text="In bytes.")),
+                ("sha256", models.BinaryField(max_length=32)),
+                ("place", models.CharField(help_text="Where its bytes lie in the storage.", max_length=100)),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("reading", "reading: its parts are being read, or wait for it"),
+                            ("ready", "ready: all parts that could be read are there"),
+                            ("failed", "failed: nothing of it could be read"),
+                        ],
+                        default="reading",
+                        max_length=7,
+                    ),
+                ),
+                (
+                    "error",
+                    models.JSONField(
+                        help_text="The error object of why it could not be read, or of what is missing where it is ready.",
+                        null=True,
+                    ),
+                ),
+                ("title", models.CharField(blank=True, help_text="As the file itself has it.", max_length=200)),
+                (
+                    "pages_total",
+                    models.PositiveIntegerField(help_text="Pages, slides or sheets, where it is known.", null=True),
+                ),
+                ("pages_read", models.PositiveIntegerField(default=0)),
+                ("parts_read", models.PositiveIntegerField(default=0)),
+                (
+                    "token_count",
+                    models.PositiveIntegerField(default=0, help_text="Estimated tokens of the texts of its parts."),
+                ),
+                (
+                    "attempt",
+                    models.PositiveSmallIntegerField(
+                        default=0,
+                        help_text="How often its reading was begun: whoever reads for an earlier one stores nothing more.",
+                    ),
+                ),
+                ("created_at", models.DateTimeField()),
+                (
+                    "thread",
+                    models.ForeignKey(
+                        db_index=False,
+                        help_text="Of the first message that it was sent with; it belongs to that thread from then on.",
+                        null=True,
+                        on_delete=django.db.models.deletion.DB_CASCADE,
+                        related_name="files",
+                        to="conversations.thread",
+                    ),
+                ),
+                (
+                    "user",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.DB_CASCADE,
+                        related_name="files",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='FilePart',
+            name="FilePart",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('number', models.PositiveIntegerField(help_text='From 1, without holes.')),
-                ('label', models.CharField(help_text='Unlike that of every other part of the file.', max_length=200)),
-                ('heading', models.CharField(blank=True, help_text='That it stands under.', max_length=200)),
-                ('page', models.PositiveIntegerField(help_text='The page, the slide or the sheet, from 1.', null=True)),
-                ('text', models.TextField(blank=True, help_text='Markdown.')),
-                ('token_count', models.PositiveIntegerField(help_text='Estimated tokens of the text.')),
-                ('picture', models.CharField(blank=True, help_text='Where it lies in the storage; empty: none.', max_length=100)),
-                ('width', models.PositiveIntegerField(help_text='Of the picture, in pixels.', null=True)),
-                ('height', models.PositiveIntegerField(null=True)),
-                ('file', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.DB_CASCADE, related_name='parts', to='conversations.file')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("number", models.PositiveIntegerField(help_text="From 1, without holes.")),
+                ("label", models.CharField(help_text="Unlike that of every other part of the file.", max_length=200)),
+                ("heading", models.CharField(blank=True, help_text="That it stands under.", max_length=200)),
+                ("page", models.PositiveIntegerField(help_text="The page, the slide or the sheet, from 1.", null=True)),
+                ("text", models.TextField(blank=True, help_text="Markdown.")),
+                ("token_count", models.PositiveIntegerField(help_text="Estimated tokens of the text.")),
+                (
+                    "picture",
+                    models.CharField(
+                        blank=True, help_text="Where it lies in the storage; empty: none.", max_length=100
+                    ),
+                ),
+                ("width", models.PositiveIntegerField(help_text="Of the picture, in pixels.", null=True)),
+                ("height", models.PositiveIntegerField(null=True)),
+                (
+                    "file",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.DB_CASCADE,
+                        related_name="parts",
+                        to="conversations.file",
+                    ),
+                ),
             ],
         ),
         migrations.AddIndex(
-            model_name='file',
-            index=models.Index(fields=['user', 'id'], name='file_list'),
+            model_name="file",
+            index=models.Index(fields=["user", "id"], name="file_list"),
         ),
         migrations.AddIndex(
-            model_name='file',
-            index=models.Index(condition=models.Q(('thread__isnull', False)), fields=['thread'], name='file_of_thread'),
+            model_name="file",
+            index=models.Index(condition=models.Q(("thread__isnull", False)), fields=["thread"], name="file_of_thread"),
         ),
         migrations.AddIndex(
-            model_name='file',
-            index=models.Index(condition=models.Q(('thread__isnull', True)), fields=['id'], name='file_in_no_thread'),
+            model_name="file",
+            index=models.Index(condition=models.Q(("thread__isnull", True)), fields=["id"], name="file_in_no_thread"),
         ),
         migrations.AddIndex(
-            model_name='file',
-            index=models.Index(condition=models.Q(('state', 'reading')), fields=['id'], name='file_reading'),
+            model_name="file",
+            index=models.Index(condition=models.Q(("state", "reading")), fields=["id"], name="file_reading"),
         ),
         migrations.AddConstraint(
-            model_name='file',
-            constraint=models.CheckConstraint(condition=models.Q(('state', 'reading'), ('state', 'ready'), ('state', 'failed'), _connector='OR'), name='file_state_known'),
+            model_name="file",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("state", "reading"), ("state", "ready"), ("state", "failed"), _connector="OR"),
+                name="file_state_known",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='filepart',
-            constraint=models.UniqueConstraint(fields=('file', 'number'), name='file_part_once'),
+            model_name="filepart",
+            constraint=models.UniqueConstraint(fields=("file", "number"), name="file_part_once"),
         ),
         migrations.RunSQL(NOTES, UNDO),
     ]

@@ -5,28 +5,57 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('conversations', '0013_files'),
+        ("conversations", "0013_files"),
     ]
 
     operations = [
         migrations.RemoveConstraint(
-            model_name='connection',
-            name='connection_slug_free',
+            model_name="connection",
+            name="connection_slug_free",
         ),
         migrations.AddField(
-            model_name='connection',
-            name='region',
-            field=models.CharField(blank=True, help_text='Of a cloud alone: where it is asked, such as eu-central-1.', max_length=40, validators=[django.core.validators.RegexValidator('^[a-z0-9-]*\\Z', 'Write it as the cloud does, such as eu-central-1.')]),
+            model_name="connection",
+            name="region",
+            field=models.CharField(
+                blank=True,
+                help_text="Of a cloud alone: where it is asked, such as eu-central-1.",
+                max_length=40,
+                validators=[
+                    django.core.validators.RegexValidator(
+                        "^[a-z0-9-]*\\Z", "Write it as the cloud does, such as eu-central-1."
+                    )
+                ],
+            ),
         ),
         migrations.AlterField(
-            model_name='connection',
-            name='kind',
-            field=models.CharField(choices=[('anthropic', "Anthropic's Messages API"), ('openai', "OpenAI's Chat Completions, as most servers speak them"), ('bedrock', 'Claude by Amazon Bedrock')], default='anthropic', max_length=20),
+            model_name="connection",
+            name="kind",
+            field=models.CharField(
+                choices=[
+                    ("anthropic", "Anthropic's Messages API"),
+                    ("openai", "OpenAI's Chat Completions, as most servers speak them"),
+                    ("bedrock", "Claude by Amazon Bedrock"),
+                ],
+                default="anthropic",
+                max_length=20,
+            ),
         ),
         migrations.AddConstraint(
-            model_name='connection',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('slug', 'anthropic'), _negated=True), models.Q(('slug', 'bedrock'), _negated=True), models.Q(('slug', 'claude_cli'), _negated=True), models.Q(('slug', 'local'), _negated=True), models.Q(('slug', 'offline'), _negated=True), models.Q(('slug', 'openai'), _negated=True), models.Q(('slug', 'vertex'), _negated=True)), name='connection_slug_free', violation_error_message='Choose another name: anthropic, bedrock, claude_cli, local, offline, openai, vertex are configured by the environment.'),
+            model_name="connection",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("slug", "anthropic"), _negated=True),
+                    models.Q(("slug", "bedrock"), _negated=True),
+                    models.Q(("slug", "claude_cli"), _negated=True),
+                    models.Q(("slug", "local"), _negated=True),
+                    models.Q(("slug", "offline"), _negated=True),
+                    models.Q(("slug", "openai"), _negated=True),
+                    models.Q(("slug", "vertex"), _negated=True),
+                ),
+                name="connection_slug_free",
+                violation_error_message="Choose another name: anthropic, bedrock, claude_cli, "
+                "local, offline, openai, vertex are configured by the environment.",
+            ),
         ),
     ]

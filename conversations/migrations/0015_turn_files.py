@@ -6,40 +6,69 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('conversations', '0014_clouds'),
+        ("conversations", "0014_clouds"),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='assistant',
-            name='file_tokens',
-            field=models.PositiveIntegerField(db_default=24000, default=24000, help_text='What files in the conversation may take, beside all else: half for those of a message, half for those of earlier ones. At most half of what the model’s window leaves beside its answer.'),
+            model_name="assistant",
+            name="file_tokens",
+            field=models.PositiveIntegerField(
+                db_default=24000,
+                default=24000,
+                help_text="What files in the conversation may take, beside all else: half for those of a message, half "
+                "for those of earlier ones. At most half of what the model’s window leaves beside its answer.",
+            ),
         ),
         migrations.AddField(
-            model_name='contextsnapshot',
-            name='files',
-            field=models.JSONField(help_text='Every part of every file of the thread exactly once, as runs; empty: there are no files.', null=True),
+            model_name="contextsnapshot",
+            name="files",
+            field=models.JSONField(
+                help_text="Every part of every file of the thread exactly once, as runs; empty: there are no files.",
+                null=True,
+            ),
         ),
         migrations.AddField(
-            model_name='filepart',
-            name='terms',
-            field=django.contrib.postgres.fields.ArrayField(base_field=models.IntegerField(), default=list, help_text='Its words, as `memory.language.words.term` numbers them for its person.'),
+            model_name="filepart",
+            name="terms",
+            field=django.contrib.postgres.fields.ArrayField(
+                base_field=models.IntegerField(),
+                default=list,
+                help_text="Its words, as `memory.language.words.term` numbers them for its person.",
+            ),
         ),
         migrations.CreateModel(
-            name='TurnFile',
+            name="TurnFile",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('position', models.PositiveIntegerField(help_text='Of the turn.')),
-                ('place', models.PositiveSmallIntegerField(help_text='Among the files of the turn.')),
-                ('numbers', django.contrib.postgres.fields.ArrayField(base_field=models.PositiveIntegerField(), help_text='Of the parts.')),
-                ('outlined', models.BooleanField(help_text='With a list of all parts.')),
-                ('file', models.ForeignKey(on_delete=django.db.models.deletion.DB_CASCADE, related_name='turns', to='conversations.file')),
-                ('thread', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.DB_CASCADE, related_name='+', to='conversations.thread')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("position", models.PositiveIntegerField(help_text="Of the turn.")),
+                ("place", models.PositiveSmallIntegerField(help_text="Among the files of the turn.")),
+                (
+                    "numbers",
+                    django.contrib.postgres.fields.ArrayField(
+                        base_field=models.PositiveIntegerField(), help_text="Of the parts."
+                    ),
+                ),
+                ("outlined", models.BooleanField(help_text="With a list of all parts.")),
+                (
+                    "file",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.DB_CASCADE, related_name="turns", to="conversations.file"
+                    ),
+                ),
+                (
+                    "thread",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.DB_CASCADE,
+                        related_name="+",
+                        to="conversations.thread",
+                    ),
+                ),
             ],
             options={
-                'constraints': [models.UniqueConstraint(fields=('thread', 'position', 'file'), name='turn_file_once')],
+                "constraints": [models.UniqueConstraint(fields=("thread", "position", "file"), name="turn_file_once")],
             },
         ),
     ]
