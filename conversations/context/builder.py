@@ -15,16 +15,7 @@ from conversations.context.budget import Budget, BudgetOrigin, in_tokens
 from conversations.context.caller_options import NO_OPTIONS, CallerOptions
 from conversations.context.file_account import PackedFiles, standing_in
 from conversations.context.file_ranking import sought_words
-from conversations.context.file_reads import (
-    NO_FILES,
-    PictureCounter,
-    ThreadFiles,
-    chosen_for,
-    named_files,
-    read_files,
-    with_blocks,
-    with_standing,
-)
+from conversations.context.file_reads import NO_FILES, PictureCounter, ThreadFiles, in_turns, named_files, read_files
 from conversations.context.fitting import (
     BESIDE_SYSTEM,
     INSTRUCTIONS,
@@ -166,7 +157,6 @@ class BuildInputs:
     previous: Previous | None
     beside: Mapping[str, SearchedSource]
     files: ThreadFiles
-    sees_pictures: bool
     problems: Sequence[Problem]
     rewriting: Rewriting
     fallback_for: str = ""
@@ -297,7 +287,8 @@ def build_context(
     known = replace(known, remembers=memory and known.remembers)
     if prepared:
         known = complete_known(known, known_query, prepared)
-    has_files = history.has_files or bool(named_files(newest.content))
+    new_files = named_files(newest.content)
+    has_files = history.has_files or bool(new_files)
     file_room = min(assistant.file_tokens, origin.room // 2) if has_files else 0
     whole = whole.within(origin.room - file_room)
     budget = whole.estimated(factor)
@@ -345,26 +336,28 @@ def build_context(
         recorded=recorded.beside if recorded else None,
     )
     watch.lap("memory")
-    sees_pictures = (
-        recorded.files["pictures"] if recorded and recorded.files else provider.sends_pictures and row.takes_images
-    )
     files = NO_FILES
     if has_files:
+        are_seen = (
+            recorded.files["pictures"] if recorded and recorded.files else provider.sends_pictures and row.takes_images
+        )
         files = read_files(
             user_id=user_id,
             thread_id=thread_id,
             position=newest.position,
-            new=named_files(newest.content),
+            new=new_files,
             words=sought_words(user_id, message_query.query or message_query.text),
-            pictures=PictureCounter(are_seen=sees_pictures, factor=factor),
+            pictures=PictureCounter(are_seen=are_seen, factor=factor),
         )
         if recorded:
             files = replace(files, standing=standing_in(recorded.files, files.outlines))
-        # Half is for the newest message, half for what stands in earlier turns.
-        room = sys.maxsize if recorded else factor.to_estimate(file_room) // 2
-        turns = with_standing(turns, files.standing, room)
-        newest = replace(newest, files=() if silent else chosen_for(newest, files, turns, room))
-        *turns, newest = with_blocks([*turns, newest], sees_pictures=sees_pictures)
+        turns, newest = in_turns(
+            turns,
+            newest,
+            files,
+            room=sys.maxsize if recorded else factor.to_estimate(file_room) // 2,
+            may_choose=not silent,
+        )
         watch.lap("files")
     parts = replace(parts, history=turns, newest=newest, additions=additions)
     inputs = BuildInputs(
@@ -383,7 +376,6 @@ def build_context(
         previous=history.previous,
         beside=beside,
         files=files,
-        sees_pictures=sees_pictures,
         problems=[
             *known.problems,
             *(problem for each in beside.values() for problem in each.fitted.problems),
@@ -475,9 +467,7 @@ def _assembled(inputs: BuildInputs, whole: Parts, watch: Stopwatch, budget: Budg
         thinking=inputs.allowance.thinking,
         parts=parts,
         runs=[replace(run, tokens=inputs.factor.of_estimate(run.tokens)) for run in runs],
-        files=file_account.pack(
-            parts.turns, inputs.files.outlines, inputs.files.scores, inputs.factor, sees_pictures=inputs.sees_pictures
-        ),
+        files=file_account.pack(parts.turns, inputs.files, inputs.factor),
         turns_loaded=inputs.candidates.loaded,
         budget=inputs.budget,
         origin=inputs.origin,

@@ -1,14 +1,22 @@
 """What became of every part of a thread's files in a request, as a snapshot keeps it. Pure.
 
 ``turns`` are the excerpts of the turns that were sent, by position: file, parts, whether outlined, tokens of the model.
-``tokens`` is what they take in
-all. ``left_out`` are the other parts, by file and reason. Each part of each file stands in one of the two, once.
+``tokens`` is what they take in all. ``left_out`` are the other parts, by file and reason. Each part of each file stands in one
+of the two, once.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypedDict
 
-from conversations.context.file_excerpts import FAINT, FileExcerpt, FileOutline, PartKey, read_ranges, write_ranges
+from conversations.context.file_excerpts import (
+    FileExcerpt,
+    FileOutline,
+    PartKey,
+    least_score,
+    read_ranges,
+    write_ranges,
+)
+from conversations.context.file_reads import ThreadFiles
 from conversations.context.reasons import Reason
 from conversations.context.snapshot_shapes import FileInRequestAnswer
 from conversations.context.token_factor import Factor
@@ -25,26 +33,19 @@ class PackedFiles(TypedDict):
     left_out: list[LeftOutRow]
 
 
-def pack(
-    turns: Sequence[Turn],
-    files: Mapping[str, FileOutline],
-    scores: Mapping[PartKey, float],
-    factor: Factor,
-    *,
-    sees_pictures: bool,
-) -> PackedFiles | None:
-    """``None`` where there are no files."""
-    if not files:
+def pack(turns: Sequence[Turn], files: ThreadFiles, factor: Factor) -> PackedFiles | None:
+    """Of the ``turns`` that are sent. ``None`` where there are no files."""
+    if not files.outlines:
         return None
     given = {(excerpt.file.id, number) for turn in turns for excerpt in turn.files for number in excerpt.numbers}
-    least = FAINT * max(scores.values(), default=0.0)
+    least = least_score(files.scores)
     return PackedFiles(
-        pictures=sees_pictures,
+        pictures=files.pictures.are_seen,
         tokens=factor.of_estimate(sum(turn.file_tokens for turn in turns)),
         turns={
             str(turn.position): [_given_row(excerpt, factor) for excerpt in turn.files] for turn in turns if turn.files
         },
-        left_out=[row for file in files.values() for row in _left_out(file, given, scores, least)],
+        left_out=[row for file in files.outlines.values() for row in _left_out(file, given, files.scores, least)],
     )
 
 

@@ -88,6 +88,11 @@ class PartContent:
     picture: Block | None = None
 
 
+def least_score(scores: Mapping[PartKey, float]) -> float:
+    """What bears no more than this on the message, beside the best part of any file, does not bear on it."""
+    return FAINT * max(scores.values(), default=0.0)
+
+
 def choose(
     new: Sequence[FileOutline],
     before: Sequence[FileExcerpt],
@@ -104,7 +109,7 @@ def choose(
         choice.add_file(whole)
     standing = {(excerpt.file.id, number) for excerpt in before for number in excerpt.numbers}
     earlier = {excerpt.file.id: excerpt.file for excerpt in before}
-    least = FAINT * max(scores.values(), default=0.0)
+    least = least_score(scores)
     bearing = [
         (file, part)
         for file in [*new, *earlier.values()]

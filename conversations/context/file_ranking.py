@@ -37,7 +37,7 @@ class PartWords:
 
 
 def sought_words(user_id: int, text: str) -> SoughtWords:
-    """What a text asks for, the rarest unknown: the first words that count."""
+    """What a text asks for: its first words that count."""
     words = dict(words_of(text)[:MOST_WORDS])
     return SoughtWords(
         places=[

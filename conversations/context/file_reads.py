@@ -23,7 +23,7 @@ from conversations.context.file_excerpts import (
 )
 from conversations.context.file_ranking import PartWords, SoughtWords, scores
 from conversations.context.rendering import mention
-from conversations.context.token_factor import Factor
+from conversations.context.token_factor import PLAIN, Factor
 from conversations.context.turn_groups import FILE
 from conversations.context.windowing import Turn
 from conversations.models import File, text_blocks
@@ -42,15 +42,30 @@ type Places = Mapping[int, Sequence[FileExcerpt]]
 
 
 @dataclass(frozen=True, kw_only=True)
+class PictureCounter:
+    """What pictures take for a model, in estimated tokens by its factor: as many of its own as they have, or a few words."""
+
+    are_seen: bool
+    factor: Factor
+
+    def tokens(self, width: int, height: int) -> int:
+        """0 where there is no picture."""
+        if not width:
+            return 0
+        return self.factor.to_estimate(image_tokens(width, height)) if self.are_seen else len(UNSEEN) // 2
+
+
+@dataclass(frozen=True, kw_only=True)
 class ThreadFiles:
     """The files that a request has to do with. ``standing`` is what was chosen for turns when they were first sent."""
 
+    pictures: PictureCounter
     outlines: Mapping[str, FileOutline] = field(default_factory=dict)
     standing: Places = field(default_factory=dict)
     scores: Mapping[PartKey, float] = field(default_factory=dict)
 
 
-NO_FILES = ThreadFiles()
+NO_FILES = ThreadFiles(pictures=PictureCounter(are_seen=False, factor=PLAIN))
 
 
 def named_files(content: Sequence[Block]) -> list[str]:
@@ -65,7 +80,7 @@ def read_files(
     position: int,
     new: Collection[str],
     words: SoughtWords,
-    pictures: "PictureCounter",
+    pictures: PictureCounter,
 ) -> ThreadFiles:
     """What stands in the turns up to this position, and the ``new`` ones, with how much their parts bear on the words. Files
     that are gone, or another person's, are in none of it."""
@@ -81,10 +96,10 @@ def read_files(
     for at, _, id, numbers, outlined in sorted(places):
         excerpt = FileExcerpt(file=outlines[id], numbers=tuple(numbers), outlined=outlined)
         standing.setdefault(at, []).append(excerpt)
-    return ThreadFiles(outlines=outlines, standing=standing, scores=scores(bits))
+    return ThreadFiles(pictures=pictures, outlines=outlines, standing=standing, scores=scores(bits))
 
 
-def read_outlines(ids: Collection[str], pictures: "PictureCounter") -> dict[str, FileOutline]:
+def read_outlines(ids: Collection[str], pictures: PictureCounter) -> dict[str, FileOutline]:
     """Those of these files that there still are, for a request that was recorded with them."""
     rows = _rows(OUTLINES, {"files": [*map(uuid.UUID, ids)]}, SoughtWords())
     return {row.id: outline_of(row, pictures) for row in rows}
@@ -111,7 +126,7 @@ def _rows(statement: str, values: Mapping[str, Any], words: SoughtWords) -> list
         ]
 
 
-def outline_of(row: FileRow, pictures: "PictureCounter") -> FileOutline:
+def outline_of(row: FileRow, pictures: PictureCounter) -> FileOutline:
     return FileOutline(
         id=row.id,
         name=row.name,
@@ -129,18 +144,15 @@ def outline_of(row: FileRow, pictures: "PictureCounter") -> FileOutline:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
-class PictureCounter:
-    """What pictures take for a model, in estimated tokens by its factor: as many of its own as they have, or a few words."""
-
-    are_seen: bool
-    factor: Factor
-
-    def tokens(self, width: int, height: int) -> int:
-        """0 where there is no picture."""
-        if not width:
-            return 0
-        return self.factor.to_estimate(image_tokens(width, height)) if self.are_seen else len(UNSEEN) // 2
+def in_turns(
+    history: Sequence[Turn], newest: Turn, files: ThreadFiles, *, room: int, may_choose: bool
+) -> tuple[list[Turn], Turn]:
+    """The turns with what stands of files in them, and with what is sent of it. The newest and all others have so much
+    ``room`` each. Unless it ``may_choose``, the newest is no turn of the thread and has none."""
+    turns = with_standing(history, files.standing, room)
+    newest = replace(newest, files=chosen_for(newest, files, turns, room) if may_choose else ())
+    *turns, newest = with_blocks([*turns, newest], sees_pictures=files.pictures.are_seen)
+    return turns, newest
 
 
 def chosen_for(newest: Turn, files: ThreadFiles, history: Sequence[Turn], room: int) -> Sequence[FileExcerpt]:
@@ -156,12 +168,12 @@ def chosen_for(newest: Turn, files: ThreadFiles, history: Sequence[Turn], room: 
 
 def with_standing(turns: Sequence[Turn], files: Places, room: int) -> list[Turn]:
     """The turns with what stands of files in them, as far as there is room; of the rest it is said that it is not given."""
-    in_turns = [files.get(turn.position, ()) for turn in turns]
+    standing = [files.get(turn.position, ()) for turn in turns]
     return [
         replace(turn, files=excerpts if keep else [replace(each, numbers=(), outlined=False) for each in excerpts])
         if excerpts
         else turn
-        for turn, excerpts, keep in zip(turns, in_turns, kept(in_turns, room), strict=True)
+        for turn, excerpts, keep in zip(turns, standing, kept(standing, room), strict=True)
     ]
 
 

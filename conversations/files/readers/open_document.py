@@ -1,9 +1,10 @@
 """OpenDocument: texts by their headings, slides one by one with their notes."""
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from xml.etree.ElementTree import Element
 
-from conversations.files.archives import Archive
+from conversations.files.archives import ENCRYPTED, Archive, open_archive
 from conversations.files.blocks import Block, Heading, Place, Text, Title, table
 from conversations.files.xml_stream import attribute, children, found, name, tree
 
@@ -23,6 +24,21 @@ DEEPEST = 9
 def is_encrypted(archive: Archive) -> bool:
     manifest = "META-INF/manifest.xml"
     return manifest in archive.names and b"encryption-data" in archive.read(manifest)
+
+
+def read_either(
+    path: Path,
+    of_open_xml: Callable[[Archive], Iterator[Block]],
+    of_open_document: Callable[[Archive], Iterator[Block]],
+) -> Iterator[Block]:
+    """What stands in a file of either kind, by the reader for its kind. Raises ``FileProblem``."""
+    with open_archive(path) as archive:
+        if "content.xml" not in archive.names:
+            yield from of_open_xml(archive)
+            return
+        if is_encrypted(archive):
+            raise ENCRYPTED
+        yield from of_open_document(archive)
 
 
 def document(archive: Archive) -> Iterator[Block]:

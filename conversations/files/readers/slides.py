@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from conversations.files.archives import ENCRYPTED, open_archive
 from conversations.files.blocks import Block
 from conversations.files.pictures import PictureFolder
 from conversations.files.readers import open_document, powerpoint
@@ -11,10 +10,4 @@ from conversations.files.readers import open_document, powerpoint
 
 def read(path: Path, extension: str, pictures: PictureFolder) -> Iterator[Block]:
     """The slides. Raises ``FileProblem``."""
-    with open_archive(path) as archive:
-        if "content.xml" not in archive.names:
-            yield from powerpoint.slides(archive)
-            return
-        if open_document.is_encrypted(archive):
-            raise ENCRYPTED
-        yield from open_document.slides(archive)
+    return open_document.read_either(path, powerpoint.slides, open_document.slides)

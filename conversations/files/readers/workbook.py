@@ -10,6 +10,7 @@ from conversations.files.archives import DAMAGED, ENCRYPTED, open_archive
 from conversations.files.blocks import Block, Cells, Place, Text, Title, table
 from conversations.files.pictures import PictureFolder
 from conversations.files.problems import TOO_MUCH_MEMORY, FileProblem
+from conversations.files.readers.open_document import is_encrypted
 
 CELLS = 20_000_000
 """Of the rectangle that a sheet takes, which is held in memory as a whole, empty cells too."""
@@ -21,7 +22,7 @@ def read(path: Path, extension: str, pictures: PictureFolder) -> Iterator[Block]
     """The sheets. Raises ``FileProblem``."""
     if extension != "xls":
         with open_archive(path) as archive:
-            if "META-INF/manifest.xml" in archive.names and b"encryption-data" in archive.read("META-INF/manifest.xml"):
+            if is_encrypted(archive):
                 raise ENCRYPTED
     try:
         workbook = calamine.CalamineWorkbook.from_path(path)
