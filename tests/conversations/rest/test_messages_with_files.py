@@ -13,7 +13,17 @@ from PIL import Image
 
 from conversations.context import snapshots
 from conversations.context.file_excerpts import read_ranges
-from conversations.models import BytesToRemove, ContextSnapshot, File, FilePart, Message, Model, Reply, TurnFile
+from conversations.models import (
+    Assistant,
+    BytesToRemove,
+    ContextSnapshot,
+    File,
+    FilePart,
+    Message,
+    Model,
+    Reply,
+    TurnFile,
+)
 from conversations.providers import model_catalog
 from conversations.runtime.db import in_database
 from tests import model_scripts as scripts
@@ -242,5 +252,16 @@ async def test_a_model_with_a_small_window_is_given_no_more_than_it_can_take(
     assert "300 orchids" in json.dumps(model.bodies[-1])
     accounted(snapshot, {str(file.id): 30})
     retried = await api.post(f"replies/{second.body['reply']['id']}/retry/")
+    [event async for event in api.events("GET", f"replies/{retried.body['id']}/events/")]
+    assert model.bodies[-1]["messages"] == model.bodies[-2]["messages"]
+
+
+async def test_what_was_chosen_for_a_turn_stays_also_where_there_would_be_room_for_more_now(
+    user: User, api: Api, model: ModelServer
+) -> None:
+    file = await in_database(make_report)(user, pages(60, p41="The greenhouse keeps 300 orchids. "))
+    first = await send(api, "How many orchids are in the greenhouse?", file)
+    await Assistant.objects.aupdate(file_tokens=60_000)
+    retried = await api.post(f"replies/{first.body['reply']['id']}/retry/")
     [event async for event in api.events("GET", f"replies/{retried.body['id']}/events/")]
     assert model.bodies[-1]["messages"] == model.bodies[-2]["messages"]
