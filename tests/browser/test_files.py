@@ -129,10 +129,11 @@ def test_files_are_chosen_by_keyboard_and_sent_with_a_message(
 ) -> None:
     (tmp_path / "timetable.md").write_text("# Ferries\n\nThe ferry leaves at nine.\n")
     (tmp_path / "harbour.png").write_bytes(picture())
+    expect(chat.box).to_be_focused()  # the page gives it the focus once it is there
     button = chat.page.get_by_role("button", name="Attach files")
     button.focus()
     with chat.page.expect_file_chooser() as chooser:
-        chat.page.keyboard.press("Enter")
+        button.press("Enter")
     assert chooser.value.is_multiple()
     chooser.value.set_files([tmp_path / "timetable.md", tmp_path / "harbour.png"])
     expect(chat.box).to_be_focused()
