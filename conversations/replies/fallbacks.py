@@ -47,13 +47,10 @@ def entries_of(assistant: Assistant) -> list[ModelPlace]:
     return [ModelPlace(entry.provider, entry.model) for entry in assistant.fallbacks.all()]
 
 
-def without_list(entry: ModelPlace) -> Provider | None:
-    """Its provider, where that has to be asked what it offers first."""
-    try:
-        provider = get_provider(entry.provider)
-    except ProviderError:
-        return None
-    return provider if provider.lacks_list(entry.model) else None
+def without_list(place: ModelPlace) -> Provider | None:
+    """The provider of a model, where its service has to tell first what it offers. Raises ``ProviderError``."""
+    provider = get_provider(place.provider)
+    return provider if provider.lacks_list(place.model) else None
 
 
 def usable(entry: ModelPlace, asked: Collection[ModelPlace]) -> ModelPlace | None:

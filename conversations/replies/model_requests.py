@@ -23,9 +23,10 @@ from conversations.context.snapshot_shapes import SnapshotAnswer
 from conversations.context.token_estimate import text_of
 from conversations.context.windowing import Turn
 from conversations.files.store import attachable, file_block
-from conversations.models import Assistant, ContextSnapshot, Message, Reply, Thread
-from conversations.providers import ProviderError, get_provider, learn_list_and_wait, provider_name
+from conversations.models import ContextSnapshot, Message, Reply, Thread
+from conversations.providers import ProviderError, get_provider, learn_list_and_wait
 from conversations.providers.base import Provider
+from conversations.replies import fallbacks
 from conversations.replies.closing import end_request
 from conversations.replies.cursor import ThreadCursor, next_turn, place_of, session_after, session_of
 from conversations.replies.events import LEASE, Event
@@ -75,13 +76,6 @@ def question_of(opened: OpenedReply) -> backend_ranking.Question | None:
     """What another memory service has to be asked before the next request of a reply can be built."""
     about = opened.message.text if opened.message else ""
     return still_to_ask(opened.thread, session_of(opened.thread), about)
-
-
-def without_list(assistant: Assistant, options: CallerOptions) -> Provider | None:
-    """The provider that is to be asked, where its service has to tell first what it offers. Raises ``ProviderError``."""
-    provider = get_provider(options.provider or provider_name(assistant))
-    model = options.model or (not provider.has_one_model and assistant.model) or ""
-    return provider if provider.lacks_list(model) else None
 
 
 def build_and_record(opened: OpenedReply, *, query: Rewriting | None = None, round: int = 1) -> Recorded:
@@ -178,8 +172,9 @@ def upcoming(
     if question and backend_ranking.may_be_asked(question):
         backend_ranking.ask_and_wait(question)
     with suppress(ProviderError):  # told by the build
-        if provider := without_list(cursor.thread.assistant, options):
-            learn_list_and_wait(provider, options.model or cursor.thread.assistant.model)
+        place = fallbacks.place_of(cursor.thread.assistant, options)
+        if provider := fallbacks.without_list(place):
+            learn_list_and_wait(provider, place.model)
     return PreparedContext(
         context=build(
             cursor,
@@ -223,7 +218,8 @@ def build_if_possible(cursor: ThreadCursor, newest: Turn, *, about: str = "", **
     ``next_request``."""
     thread = cursor.thread
     try:
-        if still_to_ask(thread, values["session"], about) or without_list(thread.assistant, values["options"]):
+        place = fallbacks.place_of(thread.assistant, values["options"])
+        if still_to_ask(thread, values["session"], about) or fallbacks.without_list(place):
             return None
         return next_request(cursor, newest, **values)
     except ProviderError:
@@ -304,4 +300,4 @@ def still_to_ask(thread: Thread, session: Session, about: str = "") -> backend_r
 
 
 def provider_of(cursor: ThreadCursor, options: CallerOptions) -> Provider:
-    return get_provider(options.provider or provider_name(cursor.thread.assistant))
+    return get_provider(fallbacks.place_of(cursor.thread.assistant, options).provider)

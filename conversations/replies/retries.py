@@ -28,7 +28,7 @@ def after(before: Reply, options: CallerOptions, model: str = "") -> CallerOptio
     """The options of the next attempt. Where no model is named it is asked of the one that answered before. Raises
     ``ModelNotOffered``."""
     assistant = before.thread.assistant
-    provider = model_choices.own_provider(assistant)
+    provider = provider_name(assistant)
     own: Asked = (provider, _own_model(assistant))
     fallback: Asked = (provider, assistant.fallback_model)
     choices = model_choices.choices_of(assistant)

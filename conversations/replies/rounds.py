@@ -4,7 +4,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Sequence
-from contextlib import aclosing, closing
+from contextlib import aclosing, closing, suppress
 from dataclasses import replace
 from typing import Any
 
@@ -147,8 +147,7 @@ class ReplyRun:
         while True:
             opened = replace(self.opened, options=self.options)
             try:
-                if provider := await in_database(model_requests.without_list)(opened.thread.assistant, self.options):
-                    await provider.learn_list()
+                await self._learn_list(fallbacks.place_of(opened.thread.assistant, self.options))
                 return await in_database(model_requests.build_and_record)(opened, query=query, round=round)
             except ProviderError as error:
                 unbuilt = fallbacks.place_of(opened.thread.assistant, self.options)
@@ -333,11 +332,16 @@ class ReplyRun:
     async def _next_place(self) -> fallbacks.ModelPlace | None:
         """The first of the list that may be asked."""
         for entry in await in_database(fallbacks.entries_of)(self.opened.thread.assistant):
-            if provider := await in_database(fallbacks.without_list)(entry):
-                await provider.learn_list()
+            with suppress(ProviderError):
+                await self._learn_list(entry)
             if place := await in_database(fallbacks.usable)(entry, self.asked):
                 return place
         return None
+
+    async def _learn_list(self, place: fallbacks.ModelPlace) -> None:
+        """Ask the provider of a model what it offers, where that has to be known first."""
+        if provider := await in_database(fallbacks.without_list)(place):
+            await provider.learn_list()
 
     async def _run_tools(self, finished: Finished) -> Sequence[Section]:
         """Run the tools that the model called. Returns what was said and done, where the reply goes on."""

@@ -68,7 +68,7 @@ def choices_of(assistant: Assistant) -> list[ModelChoice]:
 
 def choices_among(assistant: Assistant, offered: Iterable[str]) -> list[ModelChoice]:
     """The same of the rows that staff ticked, as ``provider/name``."""
-    own = own_provider(assistant)
+    own = provider_name(assistant)
     found = [_own(assistant, own)]
     for id in offered:
         provider, _, name = id.partition("/")
@@ -84,8 +84,8 @@ def choices_of_all(assistants: Iterable[Assistant]) -> dict[ModelChoice, list[Of
     offered = _offered_to(listed)
     for assistant in listed:
         with suppress(ProviderError):
-            learn_list_and_wait(get_provider(own_provider(assistant)), assistant.model)
-        own = _own(assistant, own_provider(assistant))
+            learn_list_and_wait(get_provider(provider_name(assistant)), assistant.model)
+        own = _own(assistant, provider_name(assistant))
         for choice in choices_among(assistant, offered.get(assistant.pk, ())):
             is_cut = BudgetOrigin.with_model(assistant, choice.row).is_cut
             offers.setdefault(choice, []).append(Offer(assistant=assistant.slug, is_own=choice == own, is_cut=is_cut))
@@ -101,7 +101,7 @@ def model_for_thread(assistant: Assistant, id: str) -> str:
     """``Thread.model`` where this is chosen for it; empty for the assistant's own. Raises ``ModelNotOffered``."""
     if not id:
         return ""
-    choice, own = chosen(assistant, id), own_provider(assistant)
+    choice, own = chosen(assistant, id), provider_name(assistant)
     return "" if choice == _own(assistant, own) else choice.whole_id
 
 
@@ -122,7 +122,7 @@ def of_threads(page: Sequence[Thread]) -> Mapping[uuid.UUID, ThreadModel]:
 
 
 def _missing(thread: Thread) -> str:
-    own = _own(thread.assistant, own_provider(thread.assistant))
+    own = _own(thread.assistant, provider_name(thread.assistant))
     answers = f"{own.label} answers instead" if own else f"{thread.assistant}’s own model answers instead"
     provider, _, name = thread.model.partition("/")
     return f"{model_catalog.get(provider, name or provider)} is not offered here any more: {answers}."
@@ -136,7 +136,7 @@ def ids_of(choices: Sequence[ModelChoice]) -> list[str]:
 
 def chosen(assistant: Assistant, id: str) -> ModelChoice:
     """By name, of the assistant's own provider first, or by provider and name. Raises ``ModelNotOffered``."""
-    choices, own = choices_of(assistant), own_provider(assistant)
+    choices, own = choices_of(assistant), provider_name(assistant)
     named = [choice for choice in choices if id in (choice.name, choice.whole_id)]
     if named:
         return min(named, key=lambda choice: (choice.whole_id != id, choice.provider != own))
@@ -155,10 +155,6 @@ def _offered_to(assistants: Iterable[Assistant]) -> Mapping[int, Sequence[str]]:
     for assistant, provider, name in rows.values_list("assistant_id", "model__provider", "model__name"):
         found[assistant].append(f"{provider}/{name}")
     return found
-
-
-def own_provider(assistant: Assistant) -> str:
-    return provider_name(assistant)
 
 
 def _own(assistant: Assistant, provider: str) -> ModelChoice | None:
