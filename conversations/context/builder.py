@@ -46,6 +46,7 @@ from conversations.context.windowing import Turn, TurnRun, account, window
 from conversations.models import Assistant, ContextSnapshot, Model
 from conversations.providers import model_catalog, model_of, provider_name
 from conversations.providers.base import OFFLINE, Payload, Provider
+from conversations.providers.image_tokens import image_rule
 from conversations.providers.thinking import NO_THINKING, ThinkingPlan
 
 NOTHING_PREPARED: Mapping[str, Any] = {}
@@ -347,7 +348,7 @@ def build_context(
             position=newest.position,
             new=new_files,
             words=sought_words(user_id, message_query.query or message_query.text),
-            pictures=PictureCounter(are_seen=are_seen, factor=factor),
+            pictures=PictureCounter(are_seen=are_seen, factor=factor, rule=image_rule(model)),
         )
         if recorded:
             files = replace(files, standing=standing_in(recorded.files, files.outlines))

@@ -27,7 +27,7 @@ from conversations.context.token_factor import PLAIN, Factor
 from conversations.context.turn_groups import FILE
 from conversations.context.windowing import Turn
 from conversations.models import File, text_blocks
-from conversations.providers.image_tokens import image_tokens
+from conversations.providers import image_tokens
 from conversations.runtime.sql_files import read_statements
 
 SQL = read_statements(__file__)
@@ -47,12 +47,17 @@ class PictureCounter:
 
     are_seen: bool
     factor: Factor
+    rule: image_tokens.ImageRule = image_tokens.PLAIN
 
     def tokens(self, width: int, height: int) -> int:
         """0 where there is no picture."""
         if not width:
             return 0
-        return self.factor.to_estimate(image_tokens(width, height)) if self.are_seen else len(UNSEEN) // 2
+        return (
+            self.factor.to_estimate(image_tokens.image_tokens(width, height, self.rule))
+            if self.are_seen
+            else len(UNSEEN) // 2
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -29,6 +29,7 @@ from conversations.context.windowing import Turn, TurnRun
 from conversations.models import ContextBlock, ContextSnapshot, Message, Reply, Thread, text_blocks
 from conversations.providers import ProviderError, get_provider
 from conversations.providers.base import Payload
+from conversations.providers.image_tokens import image_rule
 from conversations.providers.thinking import ThinkingPlan
 
 STAFF_WRITTEN = frozenset({*BESIDE_SYSTEM, "base", "rules"})
@@ -332,15 +333,20 @@ def _turns_of(snapshot: ContextSnapshot, messages: Iterable[Message], texts: dic
         _turn(message, stand_ins.get(message.position), texts, counts.get(message.position, 0), factor)
         for message in messages
     ]
-    return turns if snapshot.files is None else _with_files(turns, snapshot.files, factor)
+    return (
+        turns if snapshot.files is None else _with_files(turns, snapshot.files, _counter_of(snapshot, snapshot.files))
+    )
 
 
-def _with_files(turns: Sequence[Turn], packed: PackedFiles, factor: Factor) -> list[Turn]:
+def _with_files(turns: Sequence[Turn], packed: PackedFiles, pictures: PictureCounter) -> list[Turn]:
     """With what stood of files in them, as far as these are still there."""
-    pictures = PictureCounter(are_seen=packed["pictures"], factor=factor)
     standing = standing_in(packed, read_outlines(files_named(packed), pictures))
     turns = [replace(turn, files=standing.get(turn.position, ())) for turn in turns]
     return with_blocks(turns, sees_pictures=packed["pictures"])
+
+
+def _counter_of(snapshot: ContextSnapshot, packed: PackedFiles) -> PictureCounter:
+    return PictureCounter(are_seen=packed["pictures"], factor=factor_of(snapshot), rule=image_rule(snapshot.model))
 
 
 def _turn(message: Message, stand_in: TurnRun | None, texts: dict[str, str], counted: int, factor: Factor) -> Turn:
