@@ -84,6 +84,17 @@ def files_named(packed: PackedFiles | None) -> set[str]:
     return {row[0] for rows in packed["turns"].values() for row in rows} if packed else set()
 
 
+def given_parts(packed: PackedFiles | None) -> set[PartKey]:
+    """What stood in the turns that were sent."""
+    rows = (row for rows in packed["turns"].values() for row in rows) if packed else ()
+    return {(id, number) for id, ranges, *_ in rows for number in read_ranges(ranges)}
+
+
+def all_files(packed: PackedFiles) -> set[str]:
+    """The ids of all files of the thread then."""
+    return files_named(packed) | {row[0] for row in packed["left_out"]}
+
+
 def answer(packed: PackedFiles | None, names: Mapping[str, str]) -> list[FileInRequestAnswer]:
     """The same as REST tells it, with the names of the files that there still are."""
     if packed is None:

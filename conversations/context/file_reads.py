@@ -70,7 +70,8 @@ class ThreadFiles:
     scores: Mapping[PartKey, float] = field(default_factory=dict)
 
 
-NO_FILES = ThreadFiles(pictures=PictureCounter(are_seen=False, factor=PLAIN))
+NO_PICTURES = PictureCounter(are_seen=False, factor=PLAIN)
+NO_FILES = ThreadFiles(pictures=NO_PICTURES)
 
 
 def named_files(content: Sequence[Block]) -> list[str]:

@@ -151,8 +151,8 @@ def file_names(snapshot: ContextSnapshot) -> dict[str, str]:
     packed = snapshot.files
     if packed is None:
         return {}
-    ids = file_account.files_named(packed) | {row[0] for row in packed["left_out"]}
-    return {str(id): name for id, name in File.objects.filter(id__in=ids).values_list("id", "name")}
+    named = File.objects.filter(id__in=file_account.all_files(packed))
+    return {str(id): name for id, name in named.values_list("id", "name")}
 
 
 def _origin(snapshot: ContextSnapshot) -> BudgetOriginAnswer | None:

@@ -94,6 +94,10 @@ class Message(models.Model):
         null=True, help_text="Content blocks of the Messages API, where they are more than a text."
     )
     text = models.TextField(help_text="The text of the blocks, for people and for search.")
+    citations = models.JSONField(
+        null=True,
+        help_text="Where its text cites parts of files: mark, file, part; empty: nowhere. No model is given it.",
+    )
     status = models.CharField(max_length=11, choices=Status, default=Status.COMPLETE)
     offline = models.BooleanField(
         default=False,

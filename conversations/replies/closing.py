@@ -14,6 +14,9 @@ from django.utils import timezone
 from artifacts import services
 from conversations import threads
 from conversations.accounts import allowances
+from conversations.context import file_account
+from conversations.context.citations import NO_CITABLE_FILES, CitableFiles, find_citations
+from conversations.context.file_reads import NO_PICTURES, read_outlines
 from conversations.models import ContextSnapshot, Message, Reply
 from conversations.providers.base import Usage
 from conversations.replies import events as eventlog
@@ -57,18 +60,22 @@ def close(
     owner: str | None,
     outcome: Outcome,
     transcript: ReplyTranscript | None = None,
+    files: CitableFiles | None = None,
     spent: Usage | None = None,
     events: list[Event] = [],  # noqa: B006
 ) -> list[Event]:
     """End a reply: its last events, the assistant turn, the snapshot and the reply itself, all or nothing.
 
     ``owner`` is the process that runs it, or ``None`` for whoever finds it left behind; what it said is read from the event
-    log where it isn't given. ``spent`` is what its earlier rounds used. Returns the events that were appended, the ending
-    last; none when the reply had ended already or belongs to somebody else.
+    log where it isn't given, and the ``files`` that it can cite from its requests. ``spent`` is what its earlier rounds used.
+    Returns the events that were appended, the ending last; none when the reply had ended already or belongs to somebody else.
     """
     now = timezone.now()
     blocks, going_on = _blocks_of(reply_id, transcript, outcome)
     answer = turn_of(Message.Role.ASSISTANT, blocks, now) if blocks else None
+    if answer:
+        files = _citable(reply_id) if files is None else files
+        answer.citations = find_citations(answer.text, files) or None
     reply = Reply(
         id=reply_id,
         status=outcome.status.value,
@@ -135,6 +142,16 @@ def _store_end(
     while (row := fetch(CLOSE, values)) and not row["has_ended"]:
         pass  # its lease was renewed meanwhile, or a request recorded
     return row
+
+
+def _citable(reply_id: uuid.UUID) -> CitableFiles:
+    """By the requests of the reply."""
+    requests = ContextSnapshot.objects.filter(reply=reply_id, files__isnull=False)
+    packed = [files for files in requests.values_list("files", flat=True) if files]
+    if not packed:
+        return NO_CITABLE_FILES
+    outlines = read_outlines(set().union(*map(file_account.all_files, packed)), NO_PICTURES)
+    return NO_CITABLE_FILES.with_request(outlines, set().union(*map(file_account.given_parts, packed)))
 
 
 def _has_called(answer: Message) -> bool:

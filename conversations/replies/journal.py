@@ -11,6 +11,7 @@ from typing import cast
 from django.db import DatabaseError
 from django.utils import timezone
 
+from conversations.context.citations import NO_CITABLE_FILES, CitableFiles
 from conversations.providers.base import ModelCall, Usage
 from conversations.replies import events as eventlog
 from conversations.replies.closing import close
@@ -41,8 +42,8 @@ class LiveReply:
     ``events`` are stored and may be shown. ``unwritten`` ones are numbered; whether they are stored is not known yet, so
     they are written again as they are. ``pending`` is what comes after them; ``wake`` has the journal write it. ``call`` is
     that of the model which is running or ran last; it must have ended by ``ends_at``. ``spent`` is what those before it used,
-    ``thought_seconds`` how long they thought. ``model_used`` are provider and model of its newest request. ``telemetry`` is
-    the step that its listeners see.
+    ``thought_seconds`` how long they thought. ``model_used`` are provider and model of its newest request. ``files`` are what
+    its text can cite. ``telemetry`` is the step that its listeners see.
     """
 
     id: uuid.UUID
@@ -58,6 +59,7 @@ class LiveReply:
     ends_at: float = math.inf
     silent: bool = False
     model_used: tuple[str, str] | None = None
+    files: CitableFiles = NO_CITABLE_FILES
     telemetry: ReplyStep = UNTOLD
     task: asyncio.Task[None] | None = None
     end_with: Outcome | None = None
@@ -161,6 +163,7 @@ class Journal:
                     owner=OWNER,
                     outcome=outcome,
                     transcript=live.transcript,
+                    files=live.files,
                     spent=live.spent,
                     events=events,
                 )

@@ -10,6 +10,7 @@ from typing import Any
 
 from conversations.context.builder import Context
 from conversations.context.caller_options import CallerOptions
+from conversations.context.file_account import given_parts
 from conversations.context.file_reads import named_files
 from conversations.context.fitting import GO_ON_WORDS, Section, resumed, round_section
 from conversations.context.invariants import BrokenInvariant, check
@@ -173,6 +174,8 @@ class ReplyRun:
 
     def _tell_of_request(self) -> None:
         live, opened, context = self.live, self.opened, self.context
+        if context.files and context.inputs:
+            live.files = live.files.with_request(context.inputs.files.outlines, given_parts(context.files))
         log.info(
             "model request recorded",
             extra={

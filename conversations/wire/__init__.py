@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
 from django.db.models import F, Q, QuerySet
 
+from conversations.context.citations import Citation
 from conversations.errors import ErrorObject, OpenbookError, describe
 from conversations.models import ContextSnapshot, Message, Reply, Thread
 from conversations.providers import refusals
@@ -76,6 +77,7 @@ class MessageAnswer(TypedDict):
     role: Annotated[Role, "Whose turn it is."]
     content: Annotated[list[dict[str, Any]], "Content blocks of the Messages API."]
     text: Annotated[str, "The text of the blocks."]
+    citations: Annotated[list[Citation], "Where an answer cites parts of files, in the order of its text."]
     status: Annotated[
         str,
         "`complete`, or else `incomplete`, `refused`, `stopped`, `interrupted`, `failed`, `forgotten`. A turn of the user"
@@ -154,7 +156,7 @@ def match_object(turn: Message, excerpt: str, words: Sequence[str]) -> MatchAnsw
 
 def message_object(message: Message, reply: ReplyAnswer | None = None) -> MessageAnswer:
     """``reply``: on a user turn its newest reply, on an assistant turn the reply that wrote it."""
-    return fill(MessageAnswer, message, content=message.blocks, reply=reply)
+    return fill(MessageAnswer, message, content=message.blocks, citations=message.citations or [], reply=reply)
 
 
 def reply_object(reply: Reply, request: ContextSnapshot | None = None, *, fallback_model: str = "") -> ReplyAnswer:

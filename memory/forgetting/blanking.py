@@ -99,6 +99,7 @@ def _turns(turns: Collection[ForgottenTurn], now: datetime) -> None:
         status=Message.Status.FORGOTTEN,
         text=FORGOTTEN,
         content=None,
+        citations=None,
         token_count=Least(Value(TOKENS), F("token_total")),
         forgotten_at=now,
     )
