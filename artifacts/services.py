@@ -24,6 +24,8 @@ STATUSES = {
     "too_many_versions": 409,
     "artifact_too_long": 413,
     "export_failed": 422,
+    "export_no_table": 422,
+    "export_too_large": 413,
     "export_too_long": 413,
 }
 """Of errors, by code; the others' is 400."""

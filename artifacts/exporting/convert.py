@@ -5,10 +5,11 @@ import logging
 import subprocess
 import sys
 from collections.abc import Callable
+from tempfile import TemporaryDirectory
 
 from django.conf import settings
 
-from artifacts.exporting import FORMATS, ExportFile
+from artifacts.exporting import FORMATS, PROBLEM, TABLE_FORMATS, ExportFile
 from artifacts.exporting.markdown import NOT_DRAWN, as_markdown, is_csv
 from artifacts.exporting.names import file_name, media_type, source_extension
 from artifacts.services import ArtifactError
@@ -35,6 +36,8 @@ def export(
     if as_ == "source" or (kind, as_) == ("html", "html"):
         extension = source_extension(kind, language, is_csv=is_csv(content))
         return _file(title, extension, content.encode())
+    if as_ in TABLE_FORMATS:
+        return _file(title, as_, _converted({"as": as_, "title": title, "kind": kind, "content": content}, ended_by))
     markdown = as_markdown(kind, language, content)
     if as_ == "md":
         return _file(title, "md", markdown.encode())
@@ -49,14 +52,17 @@ def _file(title: str, extension: str, body: bytes) -> ExportFile:
 def _converted(job: dict[str, str], ended_by: Callable[[End], None]) -> bytes:
     """By a process that knows no secrets and that can be ended."""
     seconds = settings.OPENBOOK_EXPORT_SECONDS
-    with subprocess.Popen(
-        [sys.executable, "-m", "artifacts.exporting.worker"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        cwd=settings.BASE_DIR,
-        env={"PYTHONUTF8": "1", "RAYON_NUM_THREADS": "2"},
-    ) as process:
+    with (
+        TemporaryDirectory() as folder,
+        subprocess.Popen(
+            [sys.executable, "-m", "artifacts.exporting.worker"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=settings.BASE_DIR,
+            env={"PYTHONUTF8": "1", "RAYON_NUM_THREADS": "2", "TMPDIR": folder},
+        ) as process,
+    ):
         try:
             ended_by(process.kill)
             made, errors = process.communicate(
@@ -70,6 +76,9 @@ def _converted(job: dict[str, str], ended_by: Callable[[End], None]) -> bytes:
             ) from None
         finally:
             process.kill()
+    if process.returncode == PROBLEM:
+        problem = json.loads(made)
+        raise ArtifactError(problem["code"], problem["message"])
     if process.returncode:
         log.error("export failed", extra={"error": errors.decode(errors="replace")[-2_000:]})
         raise ArtifactError("export_failed", "This content could not be laid out as that. Export the source instead.")

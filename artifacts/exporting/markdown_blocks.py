@@ -62,14 +62,14 @@ PARSER = _parser()
 def parse_markdown(markdown: str, *, title: str, note: str = "") -> Blocks:
     """The blocks, under a heading with the title unless they begin with one of their own."""
     try:
-        blocks: Blocks = tuple(_blocks(SyntaxTreeNode(PARSER.parse(_without_controls(markdown))).children))
+        blocks: Blocks = tuple(_blocks(SyntaxTreeNode(PARSER.parse(without_controls(markdown))).children))
     except (TooDeep, RecursionError):
-        blocks = NoteBlock(TOO_DEEP), Code(_without_controls(markdown))
+        blocks = NoteBlock(TOO_DEEP), Code(without_controls(markdown))
     if note:
         blocks = NoteBlock(note), *blocks
     if blocks and isinstance(blocks[0], Heading) and blocks[0].level == 1:
         return blocks
-    return Heading(1, (TextRun(text=_without_controls(title)),)), *blocks
+    return Heading(1, (TextRun(text=without_controls(title)),)), *blocks
 
 
 def _blocks(nodes: Iterable[SyntaxTreeNode], depth: int = 0) -> Iterator[Block]:
@@ -187,6 +187,6 @@ def shown_html(html: str) -> str:
     return DROPPED.sub("", LINE_BREAK.sub("\n", COMMENT.sub("", html)))
 
 
-def _without_controls(text: str) -> str:
+def without_controls(text: str) -> str:
     """No Word file can hold them."""
     return re.sub(r"[\x00-\x08\x0b-\x1f\x7f\ufffe\uffff]", "", text.replace("\r\n", "\n").replace("\r", "\n"))

@@ -30,7 +30,10 @@ class ArtifactExport(AsyncAPIView):
     scopes = {"GET": Scope.EXPORT}
 
     form = Choice(
-        "as", list(FORMATS), "`source` (default): the content as it is. `md`, `html`, `docx`, `pdf`: laid out as that."
+        "as",
+        list(FORMATS),
+        "`source` (default): the content as it is. `md`, `html`, `docx`, `pdf`: laid out as that. `xlsx`, `csv`: the tables of "
+        "a table or document, in Excel a sheet each.",
     )
     version = Parameter("version", "Number of the version; else the newest.", type=OpenApiTypes.INT)
 

@@ -83,7 +83,7 @@ def known_artifact(call: ToolContext, title: str) -> Artifact | None:
 TOOL = Tool(
     name="save_artifact",
     description=(
-        "Save a document, code, page, picture or diagram that the newest message asks for, so that it stands beside the "
+        "Save a document, table, code, page, picture or diagram that the newest message asks for, so that it stands beside the "
         "conversation where the person can read, edit and export it. Saving under the title of an artifact that exists makes "
         "its next version; any other title makes a new artifact. Use it only when the newest message asks for something to be "
         "made or changed – not for what earlier messages asked for, not for an answer to a question, and never twice for one "
@@ -97,7 +97,9 @@ TOOL = Tool(
                 "type": "string",
                 "enum": list(Kind.values),
                 "description": "document and table are Markdown; html a whole page with its own style and script; svg and "
-                "mermaid their source.",
+                "mermaid their source. A table is data in rows and columns, which the person can download as an Excel or CSV "
+                "file: use it when they ask for a spreadsheet. It holds nothing but Markdown tables, each below a heading that "
+                "names its sheet; copy values of a file as they stand there.",
             },
             "language": {"type": "string", "maxLength": 40, "description": "Of code: python, sql, typescript …"},
             "content": {"type": "string", "minLength": 1, "description": "The whole content."},

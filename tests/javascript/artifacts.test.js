@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { became, doing, kindOf, versionLine } from "../../artifacts/static/artifacts/js/naming.js";
+import { became, doing, downloadsOf, kindOf, versionLine } from "../../artifacts/static/artifacts/js/naming.js";
 import { csvRows, isMarkdown } from "../../artifacts/static/artifacts/js/tables.js";
 
 const ID = "0198c0de-0000-7000-8000-00000000abcd";
@@ -10,6 +10,12 @@ test("a kind is named, code with its language", () => {
   assert.equal(kindOf({ kind: "table", language: "" }), "Table");
   assert.equal(kindOf({ kind: "code", language: "python" }), "Code · python");
   assert.equal(kindOf({ kind: "hologram", language: "" }), "Artifact");
+});
+
+test("only a table can be taken along as a workbook", () => {
+  const formats = (kind) => downloadsOf(kind).map(({ format }) => format);
+  assert.deepEqual(formats("table"), ["xlsx", "csv", "source", "md", "html", "docx", "pdf"]);
+  assert.deepEqual(formats("code"), ["source", "md", "html", "docx", "pdf"]);
 });
 
 test("a version's line says who made it, unless the model did", () => {

@@ -172,7 +172,7 @@ def test_a_conversion_ends_at_its_deadline(settings: Any) -> None:
 
 
 def test_an_unknown_format_is_refused() -> None:
-    with pytest.raises(ArtifactError, match="`as` is one of source, md, html, docx, pdf"):
+    with pytest.raises(ArtifactError, match="`as` is one of source, md, html, docx, pdf, xlsx, csv"):
         export_bytes("# A", "rtf")
 
 

@@ -4,6 +4,7 @@ import { clock } from "../../conversations/js/words.js";
 
 const KINDS = { document: "Document", code: "Code", html: "Page", svg: "Picture", mermaid: "Diagram", table: "Table" };
 const ORIGINS = { hand: "by hand", program: "by a program" };
+const TABLE_FORMATS = { xlsx: "Excel (XLSX)", csv: "CSV" };
 const FORMATS = { source: "Source", md: "Markdown", html: "HTML", docx: "Word (DOCX)", pdf: "PDF" };
 
 export function kindOf({ kind, language }) {
@@ -18,8 +19,11 @@ export function versionLine({ version: number, origin, created_at: at }) {
   return [`Version ${number}`, when, ORIGINS[origin]].filter(Boolean).join(" · ");
 }
 
-/** @type {{format: string, label: string}[]} how an artifact can be taken along */
-export const DOWNLOADS = Object.entries(FORMATS).map(([format, label]) => ({ format, label }));
+/** @returns {{format: string, label: string}[]} how an artifact of that kind can be taken along */
+export function downloadsOf(kind) {
+  const formats = kind === "table" ? { ...TABLE_FORMATS, ...FORMATS } : FORMATS;
+  return Object.entries(formats).map(([format, label]) => ({ format, label }));
+}
 
 const DOING = {
   save_artifact: "Writing",

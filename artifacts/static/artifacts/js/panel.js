@@ -5,7 +5,7 @@ import { openMenu } from "../../conversations/js/dialogs.js";
 import { renderDifference } from "./difference.js";
 import { download } from "./download.js";
 import { Editor } from "./editor.js";
-import { DOWNLOADS, kindOf, versionLine } from "./naming.js";
+import { downloadsOf, kindOf, versionLine } from "./naming.js";
 import { Growing, isDrawn, renderVersion, source } from "./view.js";
 
 export class Panel {
@@ -431,7 +431,7 @@ export class Panel {
       );
     openMenu(
       button,
-      DOWNLOADS.map(({ format, label }) => ({ label, run: () => take(format) })),
+      downloadsOf(this.shelf.find(id).kind).map(({ format, label }) => ({ label, run: () => take(format) })),
     );
   }
 
