@@ -1,5 +1,6 @@
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.indexes import GinIndex
 from django.db import models
 from django.db.models import Q
 
@@ -87,6 +88,8 @@ class FilePart(models.Model):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["file", "number"], name="file_part_once")]
+        # A search reads what waits to be merged; a shorter list than this would be merged with every few pages that are read.
+        indexes = [GinIndex(fields=["terms"], name="file_part_terms", gin_pending_list_limit=1_024)]
 
     def __str__(self) -> str:
         return f"part {self.number} of file {self.file_id}"

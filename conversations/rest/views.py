@@ -102,8 +102,8 @@ class ThreadList(APIView):
     pagination_class = ordered_by("-updated_at", "-id")
     words = Words(
         "q",
-        "Only those with all of these words in the title, or all in one turn; words are found in all their forms, small ones "
-        "don't count. `match` says where.",
+        "Only those with all of these words in the title, in one turn, in one part of a file or in a file's name; words are "
+        "found in all their forms, small ones don't count. `match` and `file_match` say where.",
     )
     assistant = Parameter("assistant", "Only those with this assistant: its slug.")
     updated_since = Moment("updated_since", "Only those whose last turn is from then or later.")
@@ -358,8 +358,9 @@ def _thread_objects(page: list[Thread], search: threads_search.Search | None = N
         wire.thread_object(thread, running.get(thread.id), models.get(thread.id, model_choices.OWN)) for thread in page
     ]
     if search:
-        places = threads_search.places(search, page)
+        places, files = threads_search.places(search, page), threads_search.file_places(search, page)
         for shown, thread in zip(objects, page, strict=True):
-            place = places.get(thread.id)
+            place, file = places.get(thread.id), files.get(thread.id)
             shown["match"] = wire.match_object(place.turn, place.excerpt, place.words) if place else None
+            shown["file_match"] = wire.file_match_object(file) if file else None
     return objects

@@ -1,13 +1,15 @@
-"""A user's threads by the words of their titles and turns. What isn't the user's is not found."""
+"""A user's threads by the words of their titles, turns and files. What isn't the user's is not found."""
 
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from django.contrib.auth.models import User
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from conversations import threads
+from conversations.files import search as files_search
+from conversations.files.search import FileMatch
 from conversations.models import Message, Thread
 from memory.index.index_turns import newest_unindexed
 from memory.index.word_index import SaidTurn
@@ -45,13 +47,15 @@ def search_of(user: User, text: str) -> Search:
 
 
 def threads_with(search: Search) -> QuerySet[Thread]:
-    """Those with all of the words in the title, or all in one turn."""
+    """Those with all of the words in the title, in one turn, in one part of a file or in a file's name."""
     titled = Q()
     for word in search.text.split():
         titled &= Q(title__icontains=word)
     text_matches = Q(id__in=_indexed(search).values("thread_id")) if search.sought else Q(pk__in=[])
     fresh = Q(id__in=_readable().filter(_at((turn.thread, turn.position) for turn in search.fresh)).values("thread"))
-    return threads.of(search.user).filter(titled | text_matches | fresh)
+    parts = Q(id__in=files_search.parts_with(search.user, search.sought).values("file__thread"))
+    named = Q(id__in=files_search.files_named(search.user, search.text).values("thread"))
+    return threads.of(search.user).filter(titled | text_matches | fresh | parts | named)
 
 
 def places(search: Search, threads: Iterable[Thread]) -> dict[uuid.UUID, SearchMatch]:
@@ -66,6 +70,11 @@ def places(search: Search, threads: Iterable[Thread]) -> dict[uuid.UUID, SearchM
             newest[turn.thread] = max(turn.position, newest.get(turn.thread, 0))
     turns = _readable().filter(_at(newest.items()))
     return {turn.thread_id: _place(turn, search.sought) for turn in turns}
+
+
+def file_places(search: Search, threads: Iterable[Thread]) -> Mapping[uuid.UUID, FileMatch]:
+    """Where the words stand in files of these threads."""
+    return files_search.matches(search.user, search.text, search.sought, {thread.id for thread in threads})
 
 
 def _place(turn: Message, wanted: Sequence[Sought]) -> SearchMatch:

@@ -37,13 +37,15 @@ def chat(request: SignedInRequest, thread_id: uuid.UUID | None = None) -> HttpRe
     sought = clean(request.GET.get("q", "")).strip()[: search.LONGEST]
     page = _page(request.user, thread)
     assistant = thread.assistant.slug if thread else next((each["slug"] for each in page["assistants"]), "")
+    hits = search.hits(request.user, sought) if sought else []
     context = {
         "page": page,
         "answers": page["answers"].get(assistant),
         "thread": thread,
         "run_scripts": settings.OPENBOOK_RUN_SCRIPTS,
         "sought": sought,
-        "hits": search.hits(request.user, sought) if sought else [],
+        "hits": hits,
+        "found_in": len({hit.thread for hit in hits}),
     }
     return render(request, "conversations/chat.html", context)
 

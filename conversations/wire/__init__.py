@@ -8,6 +8,7 @@ from django.db.models import F, Q, QuerySet
 
 from conversations.context.citations import Citation
 from conversations.errors import ErrorObject, OpenbookError, describe
+from conversations.files.search import FileMatch
 from conversations.models import ContextSnapshot, Message, Reply, Thread
 from conversations.providers import refusals
 from conversations.providers.errors import words_instead
@@ -103,6 +104,23 @@ class MatchAnswer(TypedDict):
     words: Annotated[list[str], "The words as they stand in the excerpt."]
 
 
+class FileMatchAnswer(TypedDict):
+    """The first part with all of the words, of the newest file of a thread that has one; else a file with such a name."""
+
+    file: Annotated[Id, "Id of the file."]
+    name: Annotated[str, "Of the file."]
+    part: Annotated[int | None, "Number of the part; null: its name holds the words."]
+    label: Annotated[str | None, "Of the part, such as `page 3`."]
+    page: Annotated[int | None, "The page, slide or sheet that the part is of, where it is of one."]
+    message: Annotated[Id | None, "Id of the turn that brought the file; null: there is none any more."]
+    position: Annotated[int | None, "Place of that turn in the thread; `/threads/{id}/#turn-{position}` shows it."]
+    created_at: Annotated[Time, "When the file was uploaded."]
+    excerpt: Annotated[
+        str, "About 160 characters of the part around the first of the words, on one line; else the name."
+    ]
+    words: Annotated[list[str], "The words as they stand in the excerpt."]
+
+
 class ThreadAnswer(TypedDict):
     id: Annotated[Id, "Id of the thread."]
     title: Annotated[str, "Empty until the first message."]
@@ -116,8 +134,9 @@ class ThreadAnswer(TypedDict):
     message_count: Annotated[int, "Turns on the path that the chat shows."]
     running_reply: Annotated[Id | None, "Id of the reply that is being written; null: none is."]
     remembers: Annotated[bool, "Whether it takes part in memory."]
-    match: NotRequired[
-        Annotated[MatchAnswer | None, "With `?q=` only: where the words stand; null: in the title alone."]
+    match: NotRequired[Annotated[MatchAnswer | None, "With `?q=` only: the turn where the words stand; null: in none."]]
+    file_match: NotRequired[
+        Annotated[FileMatchAnswer | None, "With `?q=` only: the file where the words stand; null: in none."]
     ]
 
 
@@ -152,6 +171,22 @@ def thread_object(thread: Thread, running: Reply | None, model: ThreadModel) -> 
 
 def match_object(turn: Message, excerpt: str, words: Sequence[str]) -> MatchAnswer:
     return fill(MatchAnswer, turn, message=turn.id, excerpt=excerpt, words=list(words))
+
+
+def file_match_object(match: FileMatch) -> FileMatchAnswer:
+    part, turn = match.part, match.turn
+    return fill(
+        FileMatchAnswer,
+        match.file,
+        file=match.file.id,
+        part=part and part.number,
+        label=part and part.label,
+        page=part and part.page,
+        message=turn and turn.id,
+        position=turn and turn.position,
+        excerpt=match.excerpt,
+        words=list(match.words),
+    )
 
 
 def message_object(message: Message, reply: ReplyAnswer | None = None) -> MessageAnswer:

@@ -17,6 +17,7 @@ from conversations.context.sessions import Session
 from conversations.context.token_estimate import estimate_tokens, turn_tokens
 from conversations.context.windowing import Turn
 from conversations.files import storage
+from conversations.files.store import file_block
 from conversations.models import (
     Assistant,
     ContextBlock,
@@ -26,6 +27,7 @@ from conversations.models import (
     Message,
     Reply,
     Thread,
+    TurnFile,
     text_blocks,
 )
 from conversations.providers import Provider
@@ -148,6 +150,26 @@ def make_file(
         )
         storage.claim(places)
     return file
+
+
+def make_thread_with_file(
+    user: User,
+    parts: Sequence[str],
+    *,
+    turns: Sequence[str] = ("Read this.", "I did."),
+    name: str = "report.pdf",
+    **values: Any,
+) -> tuple[Thread, File]:
+    """A thread whose first turn brought a file, with all of it."""
+    thread = make_thread(user, **{"message_count": len(turns), "last_position": len(turns)} | values)
+    known: dict[str, Any] = {"kind": "pdf", "media_type": "application/pdf", "state": File.State.READY}
+    file = make_file(user, parts=parts, thread=thread, name=name, **known)
+    messages = chain(thread, turns)
+    messages[0].content = [file_block(file), *messages[0].blocks]
+    Message.objects.bulk_create(messages)
+    numbers = list(range(1, len(parts) + 1))
+    TurnFile.objects.create(thread=thread, position=1, place=0, file=file, numbers=numbers, outlined=False)
+    return thread, file
 
 
 def keep_bytes(content: bytes) -> str:

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { marked } from "../../conversations/static/conversations/js/finding.js";
+import { marked, placeInFile } from "../../conversations/static/conversations/js/finding.js";
 
 const words = (text, ...wanted) =>
   marked(text, wanted)
@@ -34,4 +34,10 @@ test("words that overlap are marked together", () => {
 
 test("an empty text has no parts", () => {
   assert.deepEqual(marked("", ["a"]), []);
+});
+
+test("a place in a file is told by its part, its day and its turn, as far as there are any", () => {
+  const file = { name: "lease.pdf", label: "page 4", created_at: "2026-03-01T12:00:00Z", position: 3 };
+  assert.equal(placeInFile(file), "lease.pdf, page 4, 1 March 2026, turn 3");
+  assert.equal(placeInFile({ ...file, label: null, position: null }), "lease.pdf, 1 March 2026");
 });

@@ -9,12 +9,12 @@ from django.contrib.auth.models import User
 from django.db import connection
 from django.utils import timezone
 
-from conversations.models import Message, Thread
+from conversations.models import File, Message, Thread
 from conversations.runtime.db import in_database
 from conversations.threads import search
 from memory import forgetting
 from memory.index.index_turns import catch_up
-from tests.conversations.factories import chain, make_snapshot, make_thread
+from tests.conversations.factories import chain, make_file, make_snapshot, make_thread, make_thread_with_file
 from tests.conversations.rest.client import Api, ApiResponse
 from tests.memory.factories import make_memory
 
@@ -46,6 +46,7 @@ async def test_a_thread_is_found_by_what_was_said_in_it_and_where(user: User, ap
     turn = await Message.objects.aget(thread=thread, position=3)
     [found] = (await api.get("threads/?q=boats,+the+island")).body["results"]
     match = found.pop("match")
+    assert found.pop("file_match") is None
     assert found == (await api.get(f"threads/{thread.id}/")).body
     assert "Then the old boat sank near the islands." in match.pop("excerpt")
     assert match == {
@@ -126,6 +127,81 @@ async def test_lists_are_narrowed_down(user: User, api: Api) -> None:
     assert titles(await api.get(f"threads/{old.id}/artifacts/?kind=code")) == ["code"]
     assert [await many(f"threads/{old.id}/requests/?status={each}") for each in ("completed", "failed")] == [1, 0]
     assert [await many(f"memories/?tag={tag}") for tag in ("food", "foo", f"user:{user.pk}")] == [1, 0, 2]
+
+
+async def make_with_file(user: User, *parts: str, **values: Any) -> tuple[Thread, File]:
+    return await in_database(make_thread_with_file)(user, parts, **values)
+
+
+async def test_a_thread_is_found_by_what_stands_in_its_files_and_where(user: User, other_user: User, api: Api) -> None:
+    values = {"name": "lease.pdf", "title": "Flat"}
+    thread, file = await make_with_file(user, "The rent.", f"{'Other terms. ' * 30}Notices of two boats.", **values)
+    await make_with_file(other_user, "Notices of two boats.")
+    await make_with_file(user, "A notice.", "A boat.", title="Never both in one part")
+    turn = await Message.objects.aget(thread=thread, position=1)
+    [found] = (await api.get("threads/?q=boat,+the+notice")).body["results"]
+    match = found.pop("file_match")
+    assert match.pop("excerpt").endswith("Notices of two boats.")
+    assert match == {
+        "file": str(file.id),
+        "name": "lease.pdf",
+        "part": 2,
+        "label": "section 2",
+        "page": None,
+        "message": str(turn.id),
+        "position": 1,
+        "created_at": file.created_at.isoformat().replace("+00:00", "Z"),
+        "words": ["Notices", "boats"],
+    }
+    assert found.pop("match") is None
+    assert found == (await api.get(f"threads/{thread.id}/")).body
+
+
+@pytest.mark.parametrize(
+    ("written", "asked"),
+    [("Die alten Häuser am Fluss.", "haus"), ("我昨天在北京吃饭。", "北京"), ("Мои книги.", "книга")],
+)
+async def test_words_of_files_are_found_in_any_language(user: User, api: Api, written: str, asked: str) -> None:
+    await make_with_file(user, written, title="found")
+    await make_with_file(user, "Nothing of the kind.", title="other")
+    [found] = (await api.get(f"threads/?q={asked}")).body["results"]
+    assert (found["title"], found["file_match"]["excerpt"]) == ("found", written)
+
+
+async def test_a_file_is_found_by_parts_of_its_name_and_a_thread_by_a_turn_and_a_file(user: User, api: Api) -> None:
+    turns = ["What does the lease say?", "That boats are forbidden."]
+    await make_with_file(user, "No boats.", name="Lease 2026.pdf", turns=turns)
+    [named] = (await api.get("threads/?q=2026+leas")).body["results"]
+    assert (named["match"], named["file_match"]["part"]) == (None, None)
+    assert (named["file_match"]["excerpt"], named["file_match"]["position"]) == ("Lease 2026.pdf", 1)
+    [both] = (await api.get("threads/?q=boat")).body["results"]
+    assert (both["match"]["position"], both["file_match"]["label"]) == (2, "section 1")
+
+
+async def test_files_that_are_in_no_message_or_gone_are_not_found(user: User, api: Api) -> None:
+    await in_database(make_file)(user, parts=["A xyzzy."], name="xyzzy.txt")
+    assert titles(await api.get("threads/?q=xyzzy")) == []
+    (forgotten, _), (_, deleted), (cleared, _) = [
+        await make_with_file(user, "A plugh.", title=title) for title in ("forgotten", "deleted", "cleared")
+    ]
+    assert sorted(titles(await api.get("threads/?q=plugh"))) == ["cleared", "deleted", "forgotten"]
+    turn = await Message.objects.aget(thread=forgotten, position=1)
+    assert (await api.post(f"messages/{turn.id}/forget/")).status == 200
+    assert (await api.call("DELETE", f"files/{deleted.id}/")).status == 204
+    assert (await api.post(f"threads/{cleared.id}/clear/")).status == 200
+    assert titles(await api.get("threads/?q=plugh")) == []
+
+
+def test_a_search_reads_no_parts_but_those_that_it_finds(user: User) -> None:
+    make_thread_with_file(user, [f"Page {n}, {uuid.uuid4().hex}." for n in range(1_500)])
+    with connection.cursor() as cursor:
+        cursor.execute("VACUUM ANALYZE conversations_filepart, conversations_file")
+        cursor.execute("SET enable_seqscan = off")  # which is right for so few rows
+    try:
+        plan = search.threads_with(search.search_of(user, "page 700")).explain()
+    finally:
+        connection.close()
+    assert "Bitmap Index Scan on file_part_terms" in plan
 
 
 def test_a_search_reads_no_turns_but_those_that_it_finds(user: User) -> None:

@@ -7,7 +7,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from tests.conversations.factories import make_thread
+from tests.conversations.factories import make_thread, make_thread_with_file
 from tests.html import as_read
 
 pytestmark = pytest.mark.django_db
@@ -43,10 +43,25 @@ def test_threads_are_found_without_a_script_by_title_and_by_what_was_said(user: 
     )
 
 
+def test_a_place_in_a_file_stands_beside_that_in_a_turn(user: User) -> None:
+    thread, file = make_thread_with_file(user, ["Two <b>boats</b>."], turns=["A boat?", "Yes."], name="a<b>.pdf")
+    day = f"{file.created_at:%-d %B %Y}"
+    assert search_results(user, "boats") == (
+        "Found in 1 conversation",
+        [
+            (f"/threads/{thread.id}/#turn-1", f"|New thread||A <mark>boat</mark>?||You, {day}, turn 1|"),
+            (
+                f"/threads/{thread.id}/#turn-1",
+                f"|New thread||Two &lt;b&gt;<mark>boats</mark>&lt;/b&gt;.||a&lt;b&gt;.pdf, section 1, {day}, turn 1|",
+            ),
+        ],
+    )
+
+
 @pytest.mark.parametrize("words", ["xyzzy", "\0", "%", "x" * 5_000])
 def test_a_search_that_finds_nothing_says_so(user: User, words: str) -> None:
     make_thread(user, ["boat"], title="boat")
     assert search_results(user, words) == (
-        "Nothing was found. All of the words must stand in one title, or in one message.",
+        "Nothing was found. All of the words must stand in one title, one message or one part of a file.",
         [],
     )

@@ -1,5 +1,6 @@
 /**
- * What was said, found by its words: the server is asked once the reader pauses, and each place is a link to its turn.
+ * What was said or stands in a file, found by its words: the server is asked once the reader pauses; each place is a
+ * link to its turn.
  */
 
 import { api } from "./api.js";
@@ -96,9 +97,9 @@ export class Finder {
   }
 
   #show() {
-    const shown = this.#hits.filter(({ id, match }) => match || !this.#titles.has(id));
+    const shown = this.#hits.filter((thread) => placesIn(thread).length || !this.#titles.has(thread.id));
     this.state.replaceChildren(...this.#told(shown.length));
-    this.list.replaceChildren(...shown.map((thread) => h("li", {}, this.#link(thread))));
+    this.list.replaceChildren(...shown.flatMap((thread) => this.#links(thread)).map((link) => h("li", {}, link)));
     if (this.#next) this.list.append(this.#button("Show more", (event) => this.#more(event)));
   }
 
@@ -106,29 +107,35 @@ export class Finder {
     const titles = this.#titles.size;
     if (!found && titles)
       return [h("span", { class: "visually-hidden" }, `${count(titles, "title")}. `), "Nothing more in what was said."];
-    if (!found) return ["Nothing was found. All of the words must stand in one title, or in one message."];
+    if (!found)
+      return ["Nothing was found. All of the words must stand in one title, one message or one part of a file."];
     const told = `Found in ${count(found, "conversation")}${this.#next ? ", and in more" : ""}`;
     return titles ? [h("span", { class: "visually-hidden" }, `${count(titles, "title")}. `), told] : [told];
   }
 
-  #link(thread) {
-    const { match } = thread;
+  #links(thread) {
+    const places = placesIn(thread);
+    return places.length ? places.map((place) => this.#link(thread, place)) : [this.#link(thread, null)];
+  }
+
+  #link(thread, place) {
+    const position = place?.position ?? undefined;
     const follow = (event) => {
       if (event.ctrlKey || event.metaKey || event.shiftKey || event.button) return; // a new tab or window
       event.preventDefault();
-      this.onOpen(thread, match?.position);
+      this.onOpen(thread, position);
     };
     return h(
       "a",
-      { class: "hit", href: `/threads/${thread.id}/${match ? `#turn-${match.position}` : ""}`, onclick: follow },
+      { class: "hit", href: `/threads/${thread.id}/${position ? `#turn-${position}` : ""}`, onclick: follow },
       h("span", { class: "title", dir: "auto" }, thread.title || "New thread"),
-      match &&
+      place &&
         h(
           "span",
           { class: "excerpt", dir: "auto" },
-          ...marked(match.excerpt, match.words).map(([part, isWord]) => (isWord ? h("mark", {}, part) : part)),
+          ...marked(place.excerpt, place.words).map(([part, isWord]) => (isWord ? h("mark", {}, part) : part)),
         ),
-      match && h("span", { class: "place" }, placeOf(match)),
+      place && h("span", { class: "place", dir: "auto" }, place.file ? placeInFile(place) : placeOf(place)),
     );
   }
 
@@ -142,6 +149,16 @@ export class Finder {
   #button(words, onclick) {
     return h("li", {}, h("button", { type: "button", class: "button quiet wide", onclick }, words));
   }
+}
+
+/** @returns {Row[]} where the words stand: in a turn, in a file */
+function placesIn({ match, file_match: inFile }) {
+  return [match, inFile].filter(Boolean);
+}
+
+/** @returns {string} the file and its part, when it came, and the turn that brought it */
+export function placeInFile({ name, label, created_at: at, position }) {
+  return [name, label, day.format(new Date(at)), position && `turn ${position}`].filter(Boolean).join(", ");
 }
 
 function placeOf({ role, created_at: at, position }) {
