@@ -109,6 +109,7 @@ EXPECTED: dict[str, Kind] = {
 ALIASES = {
     "versions/1/": "versions/<str:number>/",
     "parts/1/": "parts/<str:number>/",
+    "pages/1/": "pages/<str:number>/",
     "presets/brd/": "presets/<str:slug>/",
 }
 ROWS: dict[type[Model], str] = {
@@ -183,6 +184,7 @@ def test_every_address_has_an_expectation() -> None:
     assert [route for route, _ in routes() if kind_of(route) is None] == []
 
 
+FILE_PICTURES = [f"api/v1/files/<str:file_id>/{name}/" for name in ("thumbnail", "pages/<str:number>")]
 WITHOUT_TEXTS = {
     "",
     "account/",
@@ -196,6 +198,8 @@ WITHOUT_TEXTS = {
         for name in ("accesses", "assistants", "limits", "models", "preferences", "tokens", "tokens/current")
     ),
     *(f"api/v1/threads/<str:thread_id>/{name}/" for name in ("clearing", "presets")),
+    "api/v1/files/<str:file_id>/given/",
+    *FILE_PICTURES,
 }
 """Routes whose answers hold no text of a person's."""
 
@@ -340,6 +344,7 @@ async def test_their_owner_reads_all_of_it(user: User) -> None:
         "accounts/password/set/": 302,  # there is a password
         "api/v1/tokens/current/": 404,
         "artifacts/<uuid:artifact_id>/versions/<int:number>/frame/": 404,  # a document has no frame
+        **dict.fromkeys(FILE_PICTURES, 404),  # a text has none
     }
     assert without == WITHOUT_TEXTS
 

@@ -13,6 +13,8 @@ class Title:
 
     text: str = ""
     total: int | None = None
+    thumbnail: str | None = None
+    """Its name in the folder, where the whole file is a picture."""
 
 
 @dataclass(frozen=True)

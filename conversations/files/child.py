@@ -34,8 +34,9 @@ READERS = {
 }
 """Modules of ``readers``, of which only the one that is needed is loaded. Each has
 
-``read(path, extension, pictures)``, which yields blocks, the first a ``Title``, and raises ``FileProblem``; that of PDF
-has ``draw(path, number, pictures)``, too.
+``read(path, extension, pictures)``, which yields blocks, the first a ``Title``, and raises ``FileProblem``. Those of PDF
+and of pictures have ``thumbnail(path, pictures)``, which gives its name, too, and that of PDF
+``draw(path, numbers, pictures)``, which yields pictures.
 """
 
 CODE = Path(__file__).parents[1]
@@ -78,14 +79,17 @@ def main() -> None:
 
 def _messages(job: dict[str, Any], reader: Any) -> Iterator[Any]:
     path, pictures = Path(job["path"]), PictureFolder(Path(job["folder"]), job["limits"]["picture_bytes"])
-    if "page" in job:
-        picture: Picture = reader.draw(path, job["page"], pictures)
-        yield {"picture": picture.name}
+    if "pages" in job:
+        drawn: Iterator[Picture] = reader.draw(path, job["pages"], pictures)
+        yield from ({"picture": picture.name} for picture in drawn)
+        return
+    if "thumbnail" in job:
+        yield {"picture": reader.thumbnail(path, pictures)}
         return
     blocks: Iterator[Block] = reader.read(path, job["extension"], pictures)
     title = next(blocks)
     assert isinstance(title, Title)
-    yield {"title": " ".join(title.text.split())[:200], "total": title.total}
+    yield {"title": " ".join(title.text.split())[:200], "total": title.total, "thumbnail": title.thumbnail}
     yield from _limited(make_parts(blocks), job["limits"]["parts"], job["limits"]["text_bytes"])
 
 

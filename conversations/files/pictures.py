@@ -15,11 +15,14 @@ from conversations.files.problems import FileProblem
 
 SIDE = 2_000
 """Pixels of the longest side. Anthropic takes no more in requests of many images, OpenAI makes 2,048 of what is larger."""
+THUMBNAIL_SIDE = 400
+"""Of a picture in a turn, which is some 200 pixels wide on screens of two to each."""
 PIXELS = 100_000_000
 """Of the original; a JPEG of more is read at half its size or less."""
 JPEG_PIXELS = 400_000_000
 LARGEST_PNG = 3_500_000
 """Bytes: providers take 5 MB of base64."""
+THUMBNAIL = "thumbnail.webp"
 FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "HEIF")
 
 Image.MAX_IMAGE_PIXELS = None  # counted below, with a sentence of our own
@@ -41,6 +44,13 @@ class PictureFolder:
         name = f"{stem}.{extension}"
         (self._folder / name).write_bytes(content)
         return Picture(name, image.width, image.height)
+
+    def save_thumbnail(self, image: Image.Image) -> str:
+        """A small WebP of it: its name."""
+        small = image.copy()
+        small.thumbnail((THUMBNAIL_SIDE, THUMBNAIL_SIDE), Image.Resampling.LANCZOS, reducing_gap=3.0)
+        small.save(self._folder / THUMBNAIL, "WEBP", quality=80)
+        return THUMBNAIL
 
 
 @dataclass(frozen=True)

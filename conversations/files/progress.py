@@ -16,7 +16,7 @@ from django.db.models import F
 from conversations.context.file_ranking import part_terms
 from conversations.context.token_estimate import estimate_tokens
 from conversations.errors import FileNotFound, error_object
-from conversations.files import storage
+from conversations.files import storage, thumbnails
 from conversations.files.kinds import detect
 from conversations.files.problems import FileProblem
 from conversations.files.reading import Limits, Outline, Part, read
@@ -103,6 +103,8 @@ def _gathered(found: Iterator[Outline | Part], file: File) -> Iterator[Sequence[
         for each in found:
             if isinstance(each, Outline):
                 _update(file, title=shortened(one_line(clean(each.title)), 200), pages_total=each.total)
+                if each.thumbnail:
+                    thumbnails.store(file.id, each.thumbnail)
                 continue
             parts.append(each)
             if len(parts) >= MOST_AT_ONCE or time.monotonic() - stored_at >= STORE_SECONDS:

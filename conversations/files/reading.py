@@ -9,7 +9,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import closing, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -19,7 +19,7 @@ from conversations.files.kinds import FileType
 from conversations.files.limits import Limits
 from conversations.files.problems import TOO_MUCH_MEMORY, FileProblem
 
-__all__ = ["FileProblem", "Limits", "Outline", "Part", "page_picture", "read"]
+__all__ = ["FileProblem", "Limits", "Outline", "Part", "page_pictures", "read", "thumbnail"]
 
 log = logging.getLogger("openbook.files")
 
@@ -36,6 +36,8 @@ class Outline:
     """As the file itself has it; may be empty."""
     total: int | None
     """How many pages, slides or sheets there are, where that is known beforehand. One of them may become several parts."""
+    thumbnail: Path | None = None
+    """A WebP in the folder, where the file is a picture."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,20 +71,36 @@ def read(path: Path, type: FileType, *, folder: Path, limits: Limits) -> Generat
     with closing(_messages(_job(path, type, folder, limits), limits)) as messages:
         for message in messages:
             match message:
-                case {"title": str(title), "total": total}:
-                    yield Outline(title=title, total=total)
+                case {"title": str(title), "total": total, "thumbnail": name}:
+                    yield Outline(title=title, total=total, thumbnail=_picture(name, folder))
                 case {"label": _}:
                     number += 1
                     yield _part(message, number, folder)
 
 
-def page_picture(path: Path, type: FileType, number: int, *, folder: Path, limits: Limits) -> Path:
-    """A page of a PDF, from 1, as a PNG or JPEG in ``folder``. Raises ``FileProblem``."""
-    with closing(_messages(_job(path, type, folder, limits) | {"page": number}, limits)) as messages:
+def page_pictures(
+    path: Path, type: FileType, numbers: Sequence[int], *, folder: Path, limits: Limits
+) -> Generator[tuple[int, Path]]:
+    """These pages of a PDF, from 1, each as a PNG or JPEG in ``folder``. Raises ``FileProblem``, possibly after pages."""
+    job = _job(path, type, folder, limits) | {"pages": list(numbers)}
+    yield from zip(numbers, _drawn(job, folder, limits), strict=False)
+
+
+def thumbnail(path: Path, type: FileType, *, folder: Path, limits: Limits) -> Path:
+    """Of a picture, or of the first page of a PDF, as a WebP in ``folder``. Raises ``FileProblem``."""
+    job = _job(path, type, folder, limits) | {"thumbnail": True}
+    with closing(_drawn(job, folder, limits)) as drawn:
+        for picture in drawn:
+            return picture
+    raise FileProblem("failed", FAILED)
+
+
+def _drawn(job: dict[str, Any], folder: Path, limits: Limits) -> Generator[Path]:
+    """Raises ``FileProblem``."""
+    with closing(_messages(job, limits)) as messages:
         for message in messages:
             if picture := _picture(message.get("picture"), folder):
-                return picture
-    raise FileProblem("failed", FAILED)
+                yield picture
 
 
 def _job(path: Path, type: FileType, folder: Path, limits: Limits) -> dict[str, Any]:
@@ -160,6 +178,6 @@ def _picture(name: str | None, folder: Path) -> Path | None:
     if name is None:
         return None
     picture = folder / name
-    if not re.fullmatch(r"[\w-]+\.(?:png|jpg)", name) or picture.is_symlink() or not picture.is_file():
+    if not re.fullmatch(r"[\w-]+\.(?:png|jpg|webp)", name) or picture.is_symlink() or not picture.is_file():
         raise FileProblem("failed", FAILED)
     return picture

@@ -13,7 +13,7 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.files.uploadhandler import FileUploadHandler
 from django.db import connection, transaction
-from django.db.models import Sum
+from django.db.models import F, Sum
 from django.http.multipartparser import MultiPartParser, MultiPartParserError
 from django.utils import timezone
 
@@ -173,7 +173,7 @@ def _refuse_unless_room(user: User, size: int) -> None:
             retry_after=SOON_SECONDS,
         )
     most = files_limit_of(user)
-    used = files.aggregate(used=Sum("size", default=0))["used"]
+    used = files.aggregate(used=Sum(F("size") + F("thumbnail_size"), default=0))["used"]
     if most and used + size > most:
         raise FilesFull(
             f"Your files take {_mib(used)} of {_mib(most)} MiB, and this one has {_mib(size)}. Nothing was stored: delete "

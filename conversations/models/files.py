@@ -35,6 +35,14 @@ class File(models.Model):
     size = models.PositiveBigIntegerField(help_text="In bytes.")
     sha256 = models.BinaryField(max_length=32)
     place = models.CharField(max_length=100, help_text="Where its bytes lie in the storage.")
+    thumbnail = models.CharField(
+        max_length=100,
+        blank=True,
+        default="",
+        db_default="",
+        help_text="Where a small picture of it lies in the storage; empty: not made yet.",
+    )
+    thumbnail_size = models.PositiveIntegerField(default=0, db_default=0, help_text="In bytes.")
     state = models.CharField(max_length=7, choices=State, default=State.READING)
     error = models.JSONField(
         null=True, help_text="The error object of why it could not be read, or of what is missing where it is ready."

@@ -1,5 +1,6 @@
 """What people upload: taken in, looked at, taken along, deleted."""
 
+import hashlib
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -7,7 +8,7 @@ from pathlib import PurePath
 from typing import IO, Any
 
 from django.contrib.auth.models import User
-from django.http import HttpResponseBase
+from django.http import HttpResponse, HttpResponseBase
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiResponse, extend_schema
 from rest_framework.parsers import BaseParser
@@ -15,9 +16,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from conversations import tasks
-from conversations.files import storage, store, uploads
+from conversations.files import drawing, given, storage, store, thumbnails, uploads
 from conversations.files.uploads import Upload
 from conversations.models import File, Scope
+from conversations.rest import conditional
 from conversations.rest.attachments import asked_range, attached, streamed
 from conversations.rest.base import APIView, AsyncAPIView, caller
 from conversations.rest.pagination import ordered_by
@@ -25,9 +27,11 @@ from conversations.rest.serializers import described
 from conversations.runtime.db import in_database
 from conversations.wire.files import (
     FileAnswer,
+    GivenAnswer,
     PartAnswer,
     PartTextAnswer,
     file_object,
+    given_object,
     part_object,
     part_text_object,
 )
@@ -133,6 +137,13 @@ class PartDetail(APIView):
         return Response(part_text_object(store.part_of(store.get(caller(request), file_id), number)))
 
 
+class Given(APIView):
+    @extend_schema(responses=described(GivenAnswer))
+    def get(self, request: Request, file_id: str) -> Response:
+        """Which parts of a file each reply was given, and why not the others, as it was recorded."""
+        return Response(given_object(given.in_replies(store.get(caller(request), file_id))))
+
+
 class PartPicture(AsyncAPIView):
     @extend_schema(
         responses={
@@ -142,9 +153,31 @@ class PartPicture(AsyncAPIView):
     )
     async def get(self, request: Request, file_id: str, number: str) -> HttpResponseBase:
         """The picture of a part: the image without what it told of place and camera, or a page that has no text."""
-        source, size, media_type = await in_database(_opened_picture)(caller(request), file_id, number)
-        name = f"{PurePath(number).name}.{media_type.rpartition('/')[2]}"
-        return attached(_streamed(source, None, size=size, media_type=media_type), name, inline=True)
+        place = await in_database(_place_of_part)(caller(request), file_id, number)
+        return await _picture_at(request, place, number)
+
+
+class Thumbnail(AsyncAPIView):
+    @extend_schema(responses={(200, "image/webp"): OpenApiResponse(OpenApiTypes.BINARY, "The picture.")})
+    async def get(self, request: Request, file_id: str) -> HttpResponseBase:
+        """A small picture of an image, or of the first page of a PDF: its longest side has 400 pixels."""
+        file = await in_database(store.get)(caller(request), file_id)
+        place = await in_database(thumbnails.place_of, executor=drawing.EXECUTOR)(file)
+        return await _picture_at(request, place, "thumbnail")
+
+
+class PagePicture(AsyncAPIView):
+    @extend_schema(responses={(200, "image/jpeg"): OpenApiResponse(OpenApiTypes.BINARY, "The picture.")})
+    async def get(self, request: Request, file_id: str, number: str) -> HttpResponseBase:
+        """A page of a PDF as a picture: its longest side has 1,568 pixels. It is drawn when it is asked for."""
+        file = await in_database(store.get)(caller(request), file_id)
+        page = drawing.check_page(file, number)
+        tag = _tag(bytes(file.sha256), page)
+        if conditional.is_known(request, tag):
+            return conditional.not_modified(tag)
+        picture = await drawing.page_picture(file, page)
+        answer = HttpResponse(picture, content_type=_media_type(picture))
+        return conditional.tagged(attached(answer, f"page-{page}.jpg", inline=True), tag)
 
 
 def _opened(user: User, file_id: str) -> tuple[File, IO[bytes]]:
@@ -152,13 +185,35 @@ def _opened(user: User, file_id: str) -> tuple[File, IO[bytes]]:
     return file, storage.open_bytes(file.place)
 
 
-def _opened_picture(user: User, file_id: str, number: str) -> tuple[IO[bytes], int, str]:
+def _place_of_part(user: User, file_id: str, number: str) -> str:
+    return store.picture_of(store.part_of(store.get(user, file_id), number))
+
+
+async def _picture_at(request: Request, place: str, name: str) -> HttpResponseBase:
+    """What lies at a place never changes."""
+    tag = _tag(place)
+    if conditional.is_known(request, tag):
+        return conditional.not_modified(tag)
+    source, size, media_type = await in_database(_opened_picture)(place)
+    answer = _streamed(source, None, size=size, media_type=media_type)
+    named = f"{PurePath(name).name}.{media_type.rpartition('/')[2]}"
+    return conditional.tagged(attached(answer, named, inline=True), tag)
+
+
+def _opened_picture(place: str) -> tuple[IO[bytes], int, str]:
     """The file, its size and its media type."""
-    part = store.part_of(store.get(user, file_id), number)
-    source = storage.open_bytes(store.picture_of(part))
-    is_png = source.read(4) == b"\x89PNG"
-    size = source.seek(0, 2)
-    return source, size, "image/png" if is_png else "image/jpeg"
+    source = storage.open_bytes(place)
+    media_type = _media_type(source.read(4))
+    return source, source.seek(0, 2), media_type
+
+
+def _media_type(start: bytes) -> str:
+    """Of a picture that we made, by its first four bytes."""
+    return {b"\x89PNG": "image/png", b"RIFF": "image/webp"}.get(start[:4], "image/jpeg")
+
+
+def _tag(*content: object) -> str:
+    return f'"{hashlib.sha256(repr(content).encode()).hexdigest()[:32]}"'
 
 
 _streamed = partial(streamed, run=lambda step: in_database(step, executor=EXECUTOR)())

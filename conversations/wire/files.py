@@ -1,8 +1,12 @@
 """Files and their parts as REST shows them."""
 
+from collections.abc import Sequence
 from typing import Annotated, TypedDict
 
+from conversations.context.file_account import given_numbers
+from conversations.context.snapshot_shapes import FileLeftOutAnswer
 from conversations.errors import ErrorObject
+from conversations.files.given import FileInReply
 from conversations.models import File, FilePart
 from conversations.runtime.shapes import Id, Time, fill
 
@@ -50,6 +54,22 @@ class PartTextAnswer(PartAnswer):
     text: Annotated[str, "Markdown; empty where there is only a picture."]
 
 
+class FileInReplyAnswer(TypedDict):
+    """Every part of the file once: given to the model for the reply, or left out."""
+
+    reply: Annotated[Id, "Id of the reply."]
+    request: Annotated[Id, "Its last model request; read it at `GET requests/{id}/`."]
+    position: Annotated[int, "The place of its turn in the thread, from 1."]
+    created_at: Annotated[Time, "When its turn was stored."]
+    question: Annotated[str, "The beginning of the message that it answers; may be empty."]
+    given: Annotated[str, "Numbers of the parts that it was given, such as `1-3, 7`; empty: none."]
+    left_out: Annotated[list[FileLeftOutAnswer], "The others, by reason."]
+
+
+class GivenAnswer(TypedDict):
+    replies: Annotated[list[FileInReplyAnswer], "The newest 200 that the chat shows, newest first."]
+
+
 def file_object(file: File) -> FileAnswer:
     return fill(
         FileAnswer,
@@ -69,3 +89,20 @@ def part_object(part: FilePart) -> PartAnswer:
 
 def part_text_object(part: FilePart) -> PartTextAnswer:
     return fill(PartTextAnswer, part, tokens=part.token_count, picture=bool(part.picture))
+
+
+def given_object(replies: Sequence[FileInReply]) -> GivenAnswer:
+    return {
+        "replies": [
+            fill(
+                FileInReplyAnswer,
+                each.turn,
+                reply=each.turn.reply_id,
+                request=each.request.id,
+                question=each.question,
+                given=given_numbers(each.fate),
+                left_out=each.fate["left_out"],
+            )
+            for each in replies
+        ]
+    }

@@ -3,7 +3,7 @@
 import ctypes
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from itertools import islice, pairwise
 from pathlib import Path
@@ -14,7 +14,7 @@ import pypdfium2.raw as pdfium
 
 from conversations.files.archives import DAMAGED, ENCRYPTED
 from conversations.files.blocks import Block, Heading, Picture, Place, Text, Title
-from conversations.files.pictures import PictureFolder
+from conversations.files.pictures import THUMBNAIL_SIDE, PictureFolder
 from conversations.files.problems import FileProblem
 
 SIDE = 1_568
@@ -58,14 +58,23 @@ def read(path: Path, extension: str, pictures: PictureFolder) -> Iterator[Block]
                     yield Text("(This page is empty.)")
 
 
-def draw(path: Path, number: int, pictures: PictureFolder) -> Picture:
-    """A page, from 1. Raises ``FileProblem``."""
+def draw(path: Path, numbers: Sequence[int], pictures: PictureFolder) -> Iterator[Picture]:
+    """These pages, from 1. Raises ``FileProblem``."""
     with _open(path) as document:
-        if not 0 < number <= len(document):
-            raise FileProblem("no_such_page", f"The file has {len(document)} pages, so there is no page {number}.")
         document.init_forms()
-        with _damaged_page(number - 1), closing(document[number - 1]) as page:
-            return pictures.save(_rendered(page), f"page-{number}", is_photograph=True)
+        for number in numbers:
+            if not 0 < number <= len(document):
+                raise FileProblem("no_such_page", f"The file has {len(document)} pages, so there is no page {number}.")
+            with _damaged_page(number - 1), closing(document[number - 1]) as page:
+                yield pictures.save(_rendered(page), f"page-{number}", is_photograph=True)
+
+
+def thumbnail(path: Path, pictures: PictureFolder) -> str:
+    """Of the first page: its name. Raises ``FileProblem``."""
+    with _open(path) as document:
+        document.init_forms()
+        with _damaged_page(0), closing(document[0]) as page:
+            return pictures.save_thumbnail(_rendered(page, THUMBNAIL_SIDE))
 
 
 @contextmanager
@@ -185,9 +194,9 @@ def _picture(page: Any, number: int, pictures: PictureFolder) -> Picture | None:
     return None if image.getcolors(1) else pictures.save(image, f"page-{number}", is_photograph=True)
 
 
-def _rendered(page: Any) -> Any:
+def _rendered(page: Any, side: int = SIDE) -> Any:
     width, height = page.get_size()
-    scale = min(SIDE / max(width, height, 1.0), LARGEST_SCALE)
+    scale = min(side / max(width, height, 1.0), LARGEST_SCALE)
     bitmap = page.render(scale=scale)
     with closing(bitmap):
         return bitmap.to_pil().convert("RGB")

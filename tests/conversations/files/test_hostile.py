@@ -13,7 +13,7 @@ import pytest
 
 from conversations.files.kinds import FileType, Kind
 from conversations.files.problems import FileProblem
-from conversations.files.reading import Limits, page_picture, read
+from conversations.files.reading import Limits, page_pictures, read
 from tests.conversations.files import hostile
 from tests.conversations.files.reading import SAMPLES, read_file
 from tests.processes import ROOT
@@ -251,5 +251,5 @@ def test_the_process_that_reads_knows_nothing_of_django_and_no_secrets() -> None
 def test_a_page_of_what_is_damaged_is_not_drawn(tmp_path: Path) -> None:
     file = hostile.truncated("photo.png", tmp_path)
     with pytest.raises(FileProblem) as refused:
-        page_picture(file, FileType(Kind.PDF, "", "pdf"), 1, folder=tmp_path, limits=Limits())
+        list(page_pictures(file, FileType(Kind.PDF, "", "pdf"), [1], folder=tmp_path, limits=Limits()))
     assert refused.value.code == "damaged"

@@ -78,7 +78,10 @@ def test_pictures_are_kept_in_the_storage_and_claimed() -> None:
     progress.read_file(file.id)
     (part,) = parts_of(file)
     assert (part.width, part.height) == (40, 30)
-    assert set(stored()) == {f"kept/{file.place}", f"kept/{part.picture}"}
+    file.refresh_from_db()
+    small = stored()[f"kept/{file.thumbnail}"]
+    assert (small[:4], len(small)) == (b"RIFF", file.thumbnail_size)
+    assert set(stored()) == {f"kept/{file.place}", f"kept/{part.picture}", f"kept/{file.thumbnail}"}
     with storage.open_bytes(part.picture) as kept, Image.open(kept) as image:
         assert image.size == (40, 30)
     assert not BytesToRemove.objects.exists()

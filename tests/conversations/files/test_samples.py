@@ -8,7 +8,7 @@ from PIL import Image
 
 from conversations.files.kinds import detect
 from conversations.files.problems import FileProblem
-from conversations.files.reading import Limits, Outline, page_picture, read
+from conversations.files.reading import Limits, Outline, page_pictures, read, thumbnail
 from tests.conversations.files.hostile import pdf
 from tests.conversations.files.reading import SAMPLES, read_file
 
@@ -151,16 +151,27 @@ def test_broken_words_are_put_together_and_fields_are_read(tmp_path: Path) -> No
 
 def test_any_page_can_be_drawn(tmp_path: Path) -> None:
     file = SAMPLES / "report.pdf"
-    drawn = page_picture(file, detect(file, file.name), 2, folder=tmp_path, limits=Limits())
-    with Image.open(drawn) as image:
-        assert max(image.size) == 1_568
-        assert image.getcolors(1) is None
+    drawn = dict(page_pictures(file, detect(file, file.name), [2, 1], folder=tmp_path, limits=Limits()))
+    assert list(drawn) == [2, 1]
+    for page in drawn.values():
+        with Image.open(page) as image:
+            assert max(image.size) == 1_568
+            assert image.getcolors(1) is None
+
+
+@pytest.mark.parametrize("name", ["report.pdf", "photo.jpg", "photo.png"])
+def test_a_thumbnail_is_small_and_tells_nothing(name: str, tmp_path: Path) -> None:
+    file = SAMPLES / name
+    with Image.open(thumbnail(file, detect(file, name), folder=tmp_path, limits=Limits())) as image:
+        assert (image.format, max(image.size)) == ("WEBP", 400)
+        assert not image.getexif()
+        assert not set(image.info) & {"exif", "icc_profile", "xmp"}
 
 
 def test_a_page_that_is_not_there_is_said_so(tmp_path: Path) -> None:
     file = SAMPLES / "report.pdf"
     with pytest.raises(FileProblem, match="has 2 pages") as refused:
-        page_picture(file, detect(file, file.name), 3, folder=tmp_path, limits=Limits())
+        list(page_pictures(file, detect(file, file.name), [3], folder=tmp_path, limits=Limits()))
     assert refused.value.code == "no_such_page"
 
 

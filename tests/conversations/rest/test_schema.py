@@ -84,6 +84,9 @@ OF_THE_CONTRACT = {
     "GET files/{file_id}/parts/",
     "GET files/{file_id}/parts/{number}/",
     "GET files/{file_id}/parts/{number}/picture/",
+    "GET files/{file_id}/given/",
+    "GET files/{file_id}/pages/{number}/",
+    "GET files/{file_id}/thumbnail/",
 }
 
 

@@ -1,0 +1,88 @@
+"""Pages of PDFs as pictures, drawn when somebody looks at them. The last ones of them are held in memory."""
+
+import asyncio
+import secrets
+import uuid
+from collections import OrderedDict
+from concurrent.futures import ThreadPoolExecutor
+from weakref import WeakValueDictionary
+
+from conversations.errors import PictureNotFound
+from conversations.files import storage
+from conversations.files.kinds import Kind, detect
+from conversations.files.problems import FileProblem
+from conversations.files.reading import Limits, page_pictures
+from conversations.models import File
+
+LIMITS = Limits(seconds=30.0, cpu_seconds=20)
+"""For a few pages."""
+AT_ONCE = 4
+"""Pages that one process draws: to start it takes longer than to draw one."""
+HELD_BYTES = 32 * 2**20
+
+type PageKey = tuple[uuid.UUID, int]
+
+EXECUTOR = ThreadPoolExecutor(max_workers=2, thread_name_prefix="drawing")
+"""Each waits for a process that keeps a core busy."""
+_turns: WeakValueDictionary[int, asyncio.Lock] = WeakValueDictionary()
+"""Of each person one is drawn for at a time. Whoever stops waiting has nothing drawn."""
+
+
+class HeldPictures:
+    """The pictures that were asked for last, of so many bytes in all."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._size = 0
+        self._pictures: OrderedDict[PageKey, bytes] = OrderedDict()
+
+    def get(self, key: PageKey) -> bytes | None:
+        if key in self._pictures:
+            self._pictures.move_to_end(key)
+        return self._pictures.get(key)
+
+    def put(self, key: PageKey, picture: bytes) -> None:
+        self._size += len(picture) - len(self._pictures.pop(key, b""))
+        self._pictures[key] = picture
+        while self._size > self._most:
+            self._size -= len(self._pictures.popitem(last=False)[1])
+
+
+held = HeldPictures(HELD_BYTES)
+
+
+def check_page(file: File, number: str) -> int:
+    """The number of a page that the file has. Raises ``PictureNotFound``."""
+    if file.kind != Kind.PDF:
+        raise PictureNotFound("Only pages of PDFs are drawn. Of other files, read the parts.")
+    page = int(number) if number.isascii() and number.isdecimal() and len(number) < 10 else 0
+    if not 0 < page <= (file.pages_total or 0):
+        raise PictureNotFound(f"The file has no such page. It has {file.pages_total or 'none yet'}, counted from 1.")
+    return page
+
+
+async def page_picture(file: File, page: int) -> bytes:
+    """A PNG or JPEG. Raises ``PictureNotFound`` where it can't be drawn."""
+    if picture := held.get((file.id, page)):
+        return picture
+    async with _turns.setdefault(file.user_id, asyncio.Lock()):
+        if picture := held.get((file.id, page)):  # drawn beside another one meanwhile
+            return picture
+        drawn = await asyncio.get_running_loop().run_in_executor(EXECUTOR, _draw, file, page)
+        for number, picture in drawn.items():
+            held.put((file.id, number), picture)
+    return drawn[page]
+
+
+def _draw(file: File, page: int) -> dict[int, bytes]:
+    """That page, and some after it."""
+    drawn: dict[int, bytes] = {}
+    numbers = range(page, min(page + AT_ONCE, (file.pages_total or 0) + 1))
+    with storage.scratch(f"drawing-{secrets.token_hex(8)}") as folder, storage.local(file.place, folder) as path:
+        try:
+            for number, picture in page_pictures(path, detect(path, file.name), numbers, folder=folder, limits=LIMITS):
+                drawn[number] = picture.read_bytes()
+        except FileProblem as problem:
+            if page not in drawn:
+                raise PictureNotFound(problem.message) from None
+    return drawn
