@@ -1,7 +1,7 @@
 """``make bench``: a throw-away PostgreSQL, every benchmark, tables on standard output.
 
-``inspection``, ``thinking``, ``endings``, ``notes`` and ``signing_in`` can be run alone; ``exchange``, ``memory`` and
-``local``, which take minutes, only are.
+``inspection``, ``thinking``, ``endings``, ``notes``, ``signing_in`` and ``message`` can be run alone; ``exchange``, ``memory``
+and ``local``, which take minutes, only are.
 """
 
 import os
@@ -36,6 +36,7 @@ def run(url: str) -> None:
         inspection,
         inspection_map,
         local_cache,
+        message,
         notes,
         recall,
         replies,
@@ -60,11 +61,9 @@ def run(url: str) -> None:
         with database():
             alone[sys.argv[1]](*map(int, sys.argv[2:]))
         return
-    if sys.argv[1:] == ["signing_in"]:
-        signing_in.main()
-        return
-    if sys.argv[1:] == ["exchange"]:
-        exchange.main()
+    servers = {"signing_in": signing_in.main, "exchange": exchange.main, "message": message.main}
+    if sys.argv[1:] and sys.argv[1] in servers:
+        servers[sys.argv[1]]()
         return
     tokens.main()
     budget.main()
@@ -87,6 +86,7 @@ def run(url: str) -> None:
         endings.main()
         notes.main()
     signing_in.main()
+    message.main()
     with database():  # of its own: a million rows would be in the others' way
         inspection.main()
 
