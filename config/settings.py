@@ -13,6 +13,7 @@ from django.utils.csp import CSP
 from psycopg.conninfo import conninfo_to_dict
 
 from config.postgres import embedded
+from config.postgres.pooled_connection import PooledConnection
 from config.server import proxies
 from conversations.runtime import local_engine
 
@@ -76,7 +77,12 @@ def database(url: str) -> dict[str, Any]:
         "CONN_MAX_AGE": 0,
         "CONN_HEALTH_CHECKS": True,
         "OPTIONS": {
-            "pool": {"min_size": 1, "max_size": OPENBOOK_DATABASE_CONNECTIONS, "timeout": 3},
+            "pool": {
+                "min_size": 1,
+                "max_size": OPENBOOK_DATABASE_CONNECTIONS,
+                "timeout": 3,
+                "connection_class": PooledConnection,
+            },
             # Django switches prepared statements off unless both are said. Not 0: migrations send several commands at once,
             # which a prepared statement can't hold.
             "server_side_binding": True,

@@ -16,6 +16,7 @@ from django_tasks_db.models import DBTaskResult
 
 from conversations.files import progress
 from conversations.models import AccountDeletion, BytesToRemove
+from conversations.runtime.leases import LEASE
 from conversations.runtime.sql_files import read_statements
 from conversations.tasks import delete_accounts, read_file, remove_bytes, retain
 from memory.backends import get_backend
@@ -26,7 +27,9 @@ from memory.tasks import consolidate_user, mirror
 
 log = logging.getLogger("openbook.worker")
 
-SWEEPING, WORKING = 0x73776565, 0x776F726B  # "swee", "work": PostgreSQL's advisory locks are known by number
+SWEEPING = 0x73776565  # "swee": PostgreSQL's advisory locks are known by number
+WORKER = "worker "
+"""What the lease of a worker's name begins with."""
 IDLE = timedelta(minutes=10)
 LONGEST_SESSION = timedelta(days=1)
 RECENTLY = timedelta(hours=1)
@@ -88,8 +91,10 @@ def _alone() -> bool:
 
 def _put_back(now: datetime) -> None:
     with connection.cursor() as cursor:
-        cursor.execute(SQL["put_back"], {"class": WORKING, "most": MOST_WORKERS, "now": now})
+        values: dict[str, Any] = {"worker": WORKER, "lease": LEASE, "most": MOST_WORKERS, "now": now}
+        cursor.execute(SQL["put_back"], values)
         found = cursor.fetchall()
+        cursor.execute(SQL["forget_leases"])
     for status, path, argument in found:
         log.warning("a worker ended in the middle of a task", extra={"task": path, "status": status})
         if status == TaskResultStatus.FAILED and path == consolidate_user.module_path:

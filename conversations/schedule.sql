@@ -44,14 +44,16 @@ WHERE state = 'reading' AND NOT EXISTS (
 LIMIT %(most)s
 
 -- name: put_back
--- Each worker holds the lock of its name for as long as it lives. A task whose worker ended again and again may be why it did.
+-- Each worker holds the lease of its name for as long as it lives. A task whose worker ended again and again may be why it did.
 UPDATE django_tasks_database_dbtaskresult AS task
 SET status = CASE WHEN jsonb_array_length(worker_ids) < %(most)s THEN 'READY' ELSE 'FAILED' END,
     finished_at = CASE WHEN jsonb_array_length(worker_ids) < %(most)s THEN NULL ELSE %(now)s::timestamptz END
 WHERE status = 'RUNNING' AND NOT EXISTS (
-    SELECT FROM pg_locks
-    WHERE locktype = 'advisory' AND objsubid = 2 AND granted
-      AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
-      AND classid = %(class)s AND objid::bigint = hashtext(task.worker_ids ->> -1)::bigint & 4294967295
+    SELECT FROM conversations_lease
+    WHERE name = %(worker)s || (task.worker_ids ->> -1)
+      AND lease_until BETWEEN statement_timestamp() AND statement_timestamp() + %(lease)s
 )
 RETURNING status, task_path, args_kwargs -> 'args' ->> 0
+
+-- name: forget_leases
+DELETE FROM conversations_lease WHERE lease_until < statement_timestamp() - interval '1 hour'

@@ -11,19 +11,18 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from types import FrameType
 from typing import Any
 
 import django.db
-import psycopg
 from django_tasks_db.management.commands.db_worker import Worker
 from django_tasks_db.models import DBTaskResult
 
 from conversations import schedule
-from conversations.runtime import interruption
-from conversations.runtime.db import connect
+from conversations.runtime import interruption, leases
+from conversations.runtime.leases import Lease, LeaseLost
 
 log = logging.getLogger("openbook.worker")
 
@@ -59,15 +58,16 @@ class OneTask(Worker):
 class WorkerLife:
     """Of a worker, from one loss of the database to the next. Its name is new, so what it left behind is put back at once."""
 
-    connection: psycopg.Connection
+    name: str
+    lease: Lease
     queue: str = EVERY_QUEUE
-    name: str = field(default_factory=lambda: f"{socket.gethostname()[:40]}.{os.getpid()}.{secrets.token_hex(4)}")
     swept_at: float = -SWEEP_SECONDS
     whole_at: float = -WHOLE_SWEEP_SECONDS
 
     def step(self) -> bool:
-        """Sweep if it is time to, and run the next task. False where there was none. Raises what the database raises."""
-        self.connection.execute("SELECT 1")  # fails where the lock is lost
+        """Sweep if it is time to, and run the next task. False where there was none. Raises what the database raises, and
+        ``LeaseLost`` where its task may be another's by now."""
+        self.lease.check()
         now = time.monotonic()
         if now - self.swept_at >= SWEEP_SECONDS:
             whole = now - self.whole_at >= WHOLE_SWEEP_SECONDS
@@ -82,10 +82,10 @@ class WorkerLife:
 
 @contextmanager
 def life(queue: str = EVERY_QUEUE) -> Iterator[WorkerLife]:
-    with connect(f"worker {os.getpid()}") as connection:
-        alive = WorkerLife(connection, queue)
-        connection.execute("SELECT pg_advisory_lock(%s, hashtext(%s))", [schedule.WORKING, alive.name])
-        yield alive
+    name = f"{socket.gethostname()[:40]}.{os.getpid()}.{secrets.token_hex(4)}"
+    with leases.held(schedule.WORKER + name, waits=True) as lease:
+        assert lease
+        yield WorkerLife(name, lease, queue)
 
 
 def work(queue: str = EVERY_QUEUE) -> None:
@@ -97,7 +97,7 @@ def work(queue: str = EVERY_QUEUE) -> None:
                     while not interruption.is_requested():
                         if not alive.step():
                             wait(LOOK_SECONDS)
-            except (django.db.Error, psycopg.Error) as error:
+            except (django.db.Error, LeaseLost) as error:
                 log.warning("the database is away; trying again", extra={"cause": type(error).__name__})
                 django.db.connections.close_all()
                 wait(RETRY_SECONDS)

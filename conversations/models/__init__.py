@@ -5,6 +5,7 @@ from conversations.models.connections import Connection
 from conversations.models.files import BytesToRemove, File, FilePart
 from conversations.models.groups import GivenRight
 from conversations.models.language_models import Effort, Model, ModelPrice, TokenCount, TokenFactor
+from conversations.models.leases import Lease
 from conversations.models.limits import Allowance, UserLimits
 from conversations.models.replies import Reply, ReplyEvent
 from conversations.models.snapshots import FATES, ContextBlock, ContextSnapshot, RequestHour
@@ -28,6 +29,7 @@ __all__ = [
     "File",
     "FilePart",
     "GivenRight",
+    "Lease",
     "Message",
     "Model",
     "ModelPrice",

@@ -24,13 +24,14 @@ def in_database[**P, R](
 
 
 def connect(name: str) -> psycopg.Connection:
-    """A connection beside the pool and Django's transactions, for locks that are held as long as it lives."""
+    """A connection beside the pool and Django's transactions. What it asks is never prepared: see ``PooledConnection``."""
     return psycopg.connect(
         settings.DATABASE_URL,
         dbname=connection.settings_dict["NAME"],
         application_name=f"openbook {name}",
         connect_timeout=5,
         autocommit=True,
+        prepare_threshold=None,
     )
 
 

@@ -1,8 +1,8 @@
 """Long work of one person – imports, downloads, forgetting – apart from what replies, leases and health need.
 
-It has threads of its own. One work of a person runs at a time, and a few in the whole installation: PostgreSQL's advisory
-locks count them over all processes, and end with the process that holds them. Whoever comes on top waits a little and is then
-told to come again. A work ends when whoever asked for it leaves, and when the process is to end.
+It has threads of its own. One work of a person runs at a time, and a few in the whole installation: leases count them over
+all processes. Whoever comes on top waits a little and is then told to come again. A work ends when whoever asked for it
+leaves, and when the process is to end.
 """
 
 import asyncio
@@ -18,11 +18,13 @@ from contextvars import ContextVar, copy_context
 from dataclasses import dataclass, field
 from typing import Any
 
+import django.db
 import psycopg
 from django.db import close_old_connections, connection
 
 from conversations.errors import OpenbookError, Unavailable
-from conversations.runtime.db import connect
+from conversations.runtime import leases
+from conversations.runtime.leases import Lease
 
 log = logging.getLogger("openbook.work")
 
@@ -33,8 +35,6 @@ UNREAD_SECONDS = 60.0
 """A download of which nothing is read for so long ends."""
 END_SECONDS = 4.0
 """What the works of a process may take to end once it is told to."""
-PERSON, PLACE = 0x6F62_0001, 0x6F62_0002
-"""The first numbers of the advisory locks; the second is a person's, or a place's."""
 COMPUTE_SECONDS, REST_SECONDS = 0.004, 0.004
 """A work that computes rests in between, so that replies come to their turn: Python runs one thread at a time."""
 SWITCH_SECONDS = 0.0001
@@ -94,8 +94,8 @@ class Work:
     """One that has its place."""
 
     user_id: int
-    place: int
     cancelled: threading.Event = field(default_factory=threading.Event)
+    leases: tuple[Lease, ...] = ()
     ends: Callable[[], object] = lambda: None
     """What ends a process that the work waits for."""
     future: Future[Any] | None = None
@@ -167,14 +167,13 @@ def ended_by(end: Callable[[], object]) -> None:
 
 
 class _Places:
-    """The works of this process, and the locks that count those of all."""
+    """The works of this process, and the leases that count those of all."""
 
     def __init__(self) -> None:
         self.running: dict[int, Work] = {}
         self.waiting: list[int] = []
         self.ending = False
         self._guard = threading.Lock()
-        self._locks: psycopg.Connection[Any] | None = None
 
     def take(self, user_id: int, kind: WorkKind) -> Work | OpenbookError:
         """A work, or why there is no place for it just now. Raises ``Ending`` and ``Unavailable``."""
@@ -184,51 +183,36 @@ class _Places:
             if user_id in self.running:
                 return OwnWorkRuns(retry_after=5)
             try:
-                return self._lock(user_id, kind)
-            except psycopg.Error:
-                self._close()
+                return self._begin(Work(user_id), kind)
+            except django.db.Error:
                 raise Unavailable from None
 
     def give_back(self, work: Work) -> None:
         with self._guard:
             if self.running.pop(work.user_id, None) is None:
                 return
-            try:
-                if self._locks:
-                    self._locks.execute("SELECT pg_advisory_unlock(%s, %s)", [PERSON, work.user_id])
-                    self._locks.execute("SELECT pg_advisory_unlock(%s, %s)", [PLACE, work.place])
-            except psycopg.Error:
-                self._close()  # and its locks are gone
+            for lease in work.leases:
+                leases.give_back(lease)
             if not self.running:
                 sys.setswitchinterval(USUAL_SWITCH_SECONDS)
-                self._close()
 
-    def _lock(self, user_id: int, kind: WorkKind) -> Work | OpenbookError:
-        if self._locks is None:
-            self._locks = connect("long work")
-        taken = {work.place for work in self.running.values()}  # a session may take its own lock twice
-        refusal: OpenbookError = OwnWorkRuns(retry_after=5)
-        if self._try(PERSON, user_id):
-            for place in kind.places:
-                if place not in taken and self._try(PLACE, place):
-                    work = self.running[user_id] = Work(user_id, place)
-                    sys.setswitchinterval(SWITCH_SECONDS)
-                    return work
-            self._locks.execute("SELECT pg_advisory_unlock(%s, %s)", [PERSON, user_id])
-            refusal = NoPlace(retry_after=30)
-        if not self.running:
-            self._close()
-        return refusal
-
-    def _try(self, kind: int, number: int) -> bool:
-        assert self._locks
-        row = self._locks.execute("SELECT pg_try_advisory_lock(%s, %s)", [kind, number]).fetchone()
-        return bool(row and row[0])
-
-    def _close(self) -> None:
-        if self._locks:
-            self._locks.close()
-        self._locks = None
+    def _begin(self, work: Work, kind: WorkKind) -> Work | OpenbookError:
+        own = leases.take(f"long work of {work.user_id}", lost=work.cancelled)
+        if own is None:
+            return OwnWorkRuns(retry_after=5)
+        try:
+            places = (leases.take(f"long work {place}", lost=work.cancelled) for place in kind.places)
+            place = next(filter(None, places), None)
+        except django.db.Error:
+            leases.give_back(own)
+            raise
+        if place is None:
+            leases.give_back(own)
+            return NoPlace(retry_after=30)
+        work.leases = (own, place)
+        self.running[work.user_id] = work
+        sys.setswitchinterval(SWITCH_SECONDS)
+        return work
 
 
 _places = _Places()

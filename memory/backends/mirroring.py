@@ -9,12 +9,12 @@ import uuid
 from collections.abc import Sequence
 from itertools import batched
 
+from conversations.runtime import leases
 from conversations.runtime.db import run
 from conversations.runtime.sql_files import read_statements
 from memory.backends import get_backend
 from memory.backends.base import Backend, BackendError, BackendRefused, MirroredFact
 from memory.backends.calling import started
-from memory.locks import alone
 from memory.models import MirroredMemory
 from memory.tags import user_tag
 
@@ -23,8 +23,6 @@ logger = logging.getLogger(__name__)
 MOST_SENT = 500
 """In one go; the rest comes with the next."""
 MOST_DELETED = 100
-LOCK = 0x6D6972
-"""Says what the advisory lock is about, beside the user."""
 
 SQL = read_statements(__file__)
 
@@ -45,8 +43,8 @@ def mirror(user_id: int) -> int:
     if backend.is_local:
         return 0
     # Two at once could send again what the other has just deleted.
-    with alone(LOCK, user_id) as is_alone:
-        if not is_alone:
+    with leases.held(f"mirroring of {user_id}") as lease:
+        if not lease:
             return 0
         deleted, left = _delete(backend, user_id)
         sent = _send(backend, user_id)

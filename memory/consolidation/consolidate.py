@@ -18,6 +18,8 @@ from django.utils import timezone
 
 from conversations.models import Message, Reply, Thread
 from conversations.providers.errors import place_of
+from conversations.runtime import leases
+from conversations.runtime.leases import Lease
 from memory.consolidation import consolidation_state, store
 from memory.consolidation.findings import Findings, SourceTurn, with_made
 from memory.consolidation.pending_parts import (
@@ -33,7 +35,6 @@ from memory.consolidation.pending_parts import (
 from memory.consolidation.rule_extraction import extract
 from memory.consolidation.summarize import NoteWriter, digest, end_left_behind, writer_for
 from memory.consolidation.supersession import Facts
-from memory.locks import alone
 from memory.models import Consolidation, Preferences
 from memory.services import zone_of
 
@@ -41,7 +42,6 @@ log = logging.getLogger("openbook.memory")
 
 BY_A_MODEL = timedelta(days=7)
 """Parts that ended longer ago are found by rules: to import years costs nothing."""
-LOCK = 0x0B00C
 
 RECENT = timedelta(days=3)
 
@@ -56,8 +56,8 @@ def consolidate(
     reached now; what was stored by then stays.
     """
     at = at or timezone.now()
-    with alone(LOCK, user_id, waits=waits) as is_alone:
-        if not (is_alone and User.objects.filter(id=user_id).exists()):
+    with leases.held(f"consolidation of {user_id}", waits=waits) as lease:
+        if not (lease and User.objects.filter(id=user_id).exists()):
             return 0
         preferences = Preferences.objects.filter(user=user_id).first()
         zone, remembers = zone_of(preferences), preferences is None or preferences.remembers
@@ -69,7 +69,7 @@ def consolidate(
         begun = {"started_at": at, "ended_at": None, "parts_done": 0, "parts_to_do": len(pending_parts)}
         Consolidation.objects.update_or_create(user_id=user_id, defaults=begun)
         try:
-            done, whole = _do(user_id, pending_parts, zone, at, alive)
+            done, whole = _do(user_id, pending_parts, zone, at, alive, lease)
             if remembers:
                 with transaction.atomic():
                     store.remake_days(user_id, days_off(user_id, zone, recent=at - RECENT), zone, at)
@@ -86,7 +86,12 @@ def consolidate(
 
 
 def _do(
-    user_id: int, pending_parts: Sequence[PendingPart], zone: tzinfo, at: datetime, alive: Callable[[], bool] | None
+    user_id: int,
+    pending_parts: Sequence[PendingPart],
+    zone: tzinfo,
+    at: datetime,
+    alive: Callable[[], bool] | None,
+    lease: Lease,
 ) -> tuple[int, bool]:
     """How many parts were done, and whether that was all of them."""
     done = moved = 0
@@ -104,7 +109,8 @@ def _do(
             try:
                 findings = _findings(pending, turns, facts, asked, runner)
                 confined = extract(_turns(content.confined, zone)).facts
-                _keep(pending, content, replace(with_made(findings, content.made), confined=confined), facts, zone, at)
+                findings = replace(with_made(findings, content.made), confined=confined)
+                _keep(pending, content, findings, facts, zone, at, lease)
                 done += 1
             except PartChanged:
                 moved += 1
@@ -139,10 +145,18 @@ def _turns(turns: Sequence[Message], zone: tzinfo) -> list[SourceTurn]:
 
 
 def _keep(
-    pending: PendingPart, content: PartContent, findings: Findings, facts: Facts, zone: tzinfo, at: datetime
+    pending: PendingPart,
+    content: PartContent,
+    findings: Findings,
+    facts: Facts,
+    zone: tzinfo,
+    at: datetime,
+    lease: Lease,
 ) -> None:
-    """All of a part in one transaction, unless what it was made of is no longer what is said. Raises ``PartChanged``."""
+    """All of a part in one transaction, unless what it was made of is no longer what is said. Raises ``PartChanged``, and
+    ``LeaseLost`` where another process is at it by now."""
     with transaction.atomic():
+        lease.hold()
         _, now = hold(pending, content.turn_ids)
         if not now.says_as_much_as(content):
             raise PartChanged

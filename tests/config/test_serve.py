@@ -80,20 +80,18 @@ def test_a_signal_ends_it_in_good_order_also_just_after_the_start(
 def test_its_worker_is_started_again_when_it_dies_and_ends_with_it_however_it_ends(used_database: str) -> None:
     with psycopg.connect(used_database, autocommit=True) as connection:
 
-        def workers() -> list[int]:
-            rows = connection.execute("""
-                SELECT application_name FROM pg_stat_activity
-                WHERE datname = current_database() AND application_name ~ 'worker'
-            """)
-            return [int(name.rsplit(" ", 1)[1]) for (name,) in rows]
+        def workers() -> set[int]:
+            rows = connection.execute("SELECT name FROM conversations_lease WHERE name LIKE 'worker %'")
+            return {int(name.split(".")[-2]) for (name,) in rows}
 
         with server(used_database, OPENBOOK_WORKER="on") as running:
-            until(workers)
-            (first,) = workers()
-            os.kill(first, signal.SIGKILL)
-            until(lambda: set(workers()) - {first})
+            until(lambda: len(workers()) == 2)
+            before = workers()
+            killed = min(before)
+            os.kill(killed, signal.SIGKILL)
+            until(lambda: workers() - before)
             running.kill()
-            until(lambda: not workers())
+            until(lambda: workers() == {killed})  # whose lease runs out
 
 
 def test_a_database_role_with_too_much_power_is_told(settings: Settings) -> None:

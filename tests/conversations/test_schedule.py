@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from django.contrib.auth.models import User
@@ -14,6 +15,7 @@ from django_tasks_db.models import DBTaskResult
 
 from config.worker.loop import EVER, OneTask
 from conversations import schedule
+from conversations.models import Lease
 from memory.models import Consolidation, Preferences
 from memory.tasks import consolidate_user
 from tests.conversations.factories import make_thread, make_user
@@ -91,10 +93,9 @@ def test_a_backlog_of_long_ago_is_found_by_a_whole_sweep(user: User) -> None:
 @pytest.mark.parametrize("status", [TaskResultStatus.READY, TaskResultStatus.RUNNING])
 def test_nobody_gets_a_second_task(status: str, user: User) -> None:
     make_active(user, ago(minutes=10))
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(%s, hashtext('this worker'))", [schedule.WORKING])
     schedule.sweep(at=NOW)
     DBTaskResult.objects.update(status=status, worker_ids=["this worker"])
+    Lease.objects.create(name="worker this worker", holder=uuid4(), lease_until=timezone.now() + timedelta(seconds=5))
     assert (schedule.sweep(at=NOW), schedule.consolidate_now([user.pk]), tasks_of(user)) == (0, 0, [status])
 
 

@@ -4,6 +4,7 @@ import fcntl
 import secrets
 import socket
 import sys
+import time
 from argparse import ArgumentParser
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -24,10 +25,11 @@ from config.local_model.supervision import engine_running
 from config.server.daphne import make_server
 from config.server.lifespan import stop_on_signals
 from config.worker.child_process import Child, stop_all
-from conversations.runtime.db import close_pool
+from conversations.runtime.db import close_pool, connect
 from conversations.tasks import FILES
 
 SUPERUSER = "DATABASE_URL names a superuser, who may read the server's files: use a role that owns its database alone."
+LOOK_SECONDS = 0.2
 LOCK = 0x6F70656E  # "open": PostgreSQL's advisory locks are known by number
 
 
@@ -146,13 +148,16 @@ def count_servers(path: Path) -> Iterator[bool]:
 
 @contextmanager
 def one_at_a_time() -> Iterator[None]:
-    """Several processes may start at once, and Django's migrations don't know of each other."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_lock(%s)", [LOCK])
-        try:
-            yield
-        finally:
-            cursor.execute("SELECT pg_advisory_unlock(%s)", [LOCK])
+    """Several processes may start at once, and Django's migrations don't know of each other. The lock ends with a transaction
+    that stays open meanwhile, and whoever waits for it holds none: a pooler may have few connections to give."""
+    with connect("migrations") as holder:
+        while True:
+            with holder.transaction():
+                holder.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
+                if holder.execute("SELECT pg_try_advisory_xact_lock(%s)", [LOCK]).fetchone() == (True,):
+                    yield
+                    return
+            time.sleep(LOOK_SECONDS)
 
 
 def first_superuser() -> str:

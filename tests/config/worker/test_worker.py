@@ -13,6 +13,7 @@ from django_tasks_db.models import DBTaskResult
 
 from config.worker import loop
 from conversations import schedule
+from conversations.models import Lease
 from memory.models import ThreadSummary
 from memory.tasks import consolidate_user
 from tests.conversations.factories import make_thread
@@ -49,12 +50,13 @@ def kill(victim: ServerProcess) -> None:
     victim.kill()
     lose_connections()
 
+    Lease.objects.update(lease_until=timezone.now())  # as seconds later
+
 
 def lose_connections() -> None:
-    theirs = "datname = current_database() AND application_name LIKE 'openbook worker %'"
+    theirs = "datname = current_database() AND application_name = 'openbook leases'"
     answers(f"SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE {theirs}")  # noqa: S608
     answers(f"SELECT count(pg_terminate_backend(pid)) FROM ({LOCKS} AND NOT granted) AS waiting")  # noqa: S608
-    until(lambda: not answers(f"SELECT EXISTS ({LOCKS} AND locktype = 'advisory')"))
 
 
 def killed_before_the_claim(victim: ServerProcess) -> None:

@@ -14,7 +14,7 @@ from django.db import connection
 from artifacts.exporting import convert
 from artifacts.models import Kind as ArtifactKind
 from conversations.import_export import store as import_export_store
-from conversations.models import Thread
+from conversations.models import Lease, Thread
 from conversations.rest import import_export as exchange_view
 from conversations.runtime import long_work
 from conversations.runtime.db import in_database
@@ -44,7 +44,7 @@ def places(monkeypatch: pytest.MonkeyPatch) -> Iterator[long_work._Places]:
     own = long_work._Places()
     monkeypatch.setattr(long_work, "_places", own)
     yield own
-    until(lambda: (own.running, own._locks, own.waiting) == ({}, None, []))
+    until(lambda: (own.running, Lease.objects.count(), own.waiting) == ({}, 0, []))
 
 
 class WorkGate:
@@ -157,7 +157,7 @@ async def test_two_processes_run_one_work_of_a_person_between_them(user: User) -
     assert isinstance(again, long_work.Work)
     for each in (stranger, again):
         await in_database(other.give_back)(each)
-    assert (one._locks, other._locks) == (None, None)
+    assert await Lease.objects.acount() == 0
 
 
 async def test_who_leaves_cancels_what_the_database_is_at(user: User, places: long_work._Places) -> None:

@@ -1,0 +1,44 @@
+"""Connections that leave nothing in a session of PostgreSQL, so that a pooler such as PgBouncer may be in between."""
+
+import secrets
+from typing import Any, Self
+
+import psycopg
+from psycopg import pq
+
+
+class PooledConnection(psycopg.Connection[Any]):
+    """Statements are kept prepared where they will be met again: on PostgreSQL itself, and by poolers that keep them for their
+    clients, as PgBouncer does since 1.21 with ``max_prepared_statements``. Others run each statement in any session.
+
+    A cursor of the server's lasts as long as a transaction. Outside of one the rows come at once.
+    """
+
+    @classmethod
+    def connect(cls, *args: Any, **options: Any) -> Self:
+        connection = super().connect(*args, **options)
+        if connection.prepare_threshold is not None and not keeps_statements(connection):
+            connection.prepare_threshold = None
+        return connection
+
+    def cursor(self, name: str = "", *, withhold: bool = False, **options: Any) -> Any:
+        if withhold:
+            return super().cursor(**{key: value for key, value in options.items() if key != "scrollable"})
+        return super().cursor(name, **options) if name else super().cursor(**options)
+
+
+def keeps_statements(connection: psycopg.Connection[Any]) -> bool:
+    """Whether a statement that this connection prepares is there when it is used. Leaves none behind."""
+    cursor = psycopg.RawCursor(connection)
+    if cursor.execute("SELECT pg_backend_pid()").fetchone() == (connection.info.backend_pid,):
+        return True
+    # A pooler is in between. One that keeps statements gives them names of its own.
+    name = f"openbook_{secrets.token_hex(8)}"
+    with connection.transaction():
+        prepared = connection.pgconn.prepare(name.encode(), b"SELECT 1")
+        if prepared.status != pq.ExecStatus.COMMAND_OK:
+            raise psycopg.OperationalError(prepared.error_message.decode(errors="replace"))
+        kept = cursor.execute("SELECT name FROM pg_prepared_statements WHERE name = $1", [name]).fetchone() is None
+        if not kept:
+            cursor.execute(f"DEALLOCATE {name}")
+    return kept
