@@ -57,6 +57,7 @@ def belongings(person: User) -> Row:
         role="assistant",
         text=NEEDLE,
         content=blocks,
+        citations=[{"text": f"[{NEEDLE}, p. 1]", "file": str(file.pk), "name": NEEDLE, "part": 1, "given": True}],
         reply=snapshot.reply,
         created_at=now,
         client_message_id=NEEDLE,

@@ -197,7 +197,7 @@ def test_no_column_of_content_is_forgotten_by_these_tests(rows: Row) -> None:
         *(("reply", name) for name in ("owner", "preset", "client_id", "request_id", "stop_reason", "usage", "model")),
         ("artifact", "preset"),
         ("threadsummary", "made_by"),
-        *(("file", name) for name in ("kind", "media_type", "place")),
+        *(("file", name) for name in ("kind", "media_type", "place", "thumbnail")),
     }
 
 
