@@ -35,6 +35,8 @@ LONGEST_SESSION = timedelta(days=1)
 RECENTLY = timedelta(hours=1)
 RETAIN_EVERY, MIRROR_EVERY, REMOVE_EVERY = timedelta(minutes=10), timedelta(seconds=10), timedelta(seconds=10)
 REST = timedelta(minutes=1)
+FILE_REST, LONGEST_FILE_REST = timedelta(seconds=3), timedelta(minutes=10)
+"""After the first attempt to read a file that failed; after many of them."""
 MOST_AT_ONCE = 100
 MOST_WORKERS = 3
 WAITING = [TaskResultStatus.READY, TaskResultStatus.RUNNING]
@@ -55,7 +57,7 @@ def sweep(*, at: datetime | None = None, since: datetime | None = None) -> int:
         users = _due(now, since or now - RECENTLY - IDLE)
         for user_id in users:
             consolidate_user.enqueue(user_id)
-        for file_id in _unread():
+        for file_id in _unread(now):
             read_file.enqueue(file_id)
         if BytesToRemove.objects.filter(due_at__lte=now).exists() and _is_time(remove_bytes, now - REMOVE_EVERY):
             remove_bytes.enqueue()
@@ -103,10 +105,17 @@ def _put_back(now: datetime) -> None:
             progress.give_up(UUID(argument))
 
 
-def _unread() -> list[str]:
-    """Ids of files that wait for being read without a task: its worker was told to end."""
+def _unread(now: datetime) -> list[str]:
+    """Ids of files that wait for being read without a task: its worker was told to end, or could not reach the storage."""
+    values: dict[str, Any] = {
+        "task": read_file.module_path,
+        "now": now,
+        "rest": FILE_REST,
+        "longest_rest": LONGEST_FILE_REST,
+        "most": MOST_AT_ONCE,
+    }
     with connection.cursor() as cursor:
-        cursor.execute(SQL["unread"], {"task": read_file.module_path, "most": MOST_AT_ONCE})
+        cursor.execute(SQL["unread"], values)
         return [str(file_id) for (file_id,) in cursor.fetchall()]
 
 

@@ -28,6 +28,7 @@ LIMITS = Limits()
 STORE_SECONDS = 0.5
 """How long parts gather before they are stored."""
 MOST_AT_ONCE = 50
+NOTHING_READ = {"parts_read": 0, "token_count": 0, "picture_bytes": 0}
 FAILED = "Something went wrong on the server while the file was read. Upload it again; the log tells more."
 
 
@@ -59,7 +60,7 @@ def give_up(file_id: uuid.UUID, *, attempt: int | None = None) -> None:
     with transaction.atomic():
         if attempt is not None:
             rows = rows.filter(attempt=attempt)
-        if rows.update(state=File.State.FAILED, error=_error("failed", FAILED), parts_read=0, token_count=0):
+        if rows.update(state=File.State.FAILED, error=_error("failed", FAILED), **NOTHING_READ):
             FilePart.objects.filter(file=file_id).delete()
 
 
@@ -70,8 +71,8 @@ def _begin(file_id: uuid.UUID) -> File | None:
             return None
         FilePart.objects.filter(file=file).delete()
         file.attempt += 1
-        file.pages_read = file.parts_read = file.token_count = 0
-        file.save(update_fields=["attempt", "pages_read", "parts_read", "token_count"])
+        file.save(update_fields=["attempt"])
+        File.objects.filter(id=file_id).update(pages_read=0, **NOTHING_READ)
     return file
 
 
@@ -119,6 +120,7 @@ def _gathered(found: Iterator[Outline | Part], file: File) -> Iterator[Sequence[
 
 
 def _store(file: File, parts: Sequence[Part]) -> None:
+    size = sum(part.picture.stat().st_size for part in parts if part.picture)
     pictures = {part.number: storage.keep(part.picture) for part in parts if part.picture}
     rows = [_row(file, part, pictures.get(part.number, "")) for part in parts]
     try:
@@ -128,6 +130,7 @@ def _store(file: File, parts: Sequence[Part]) -> None:
                 pages_read=parts[-1].page or 0,
                 parts_read=F("parts_read") + len(rows),
                 token_count=F("token_count") + sum(row.token_count for row in rows),
+                picture_bytes=F("picture_bytes") + size,
             )
             FilePart.objects.bulk_create(rows)
             storage.claim(pictures.values())

@@ -2,12 +2,14 @@
 
 import uuid
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.contrib.auth.models import User
-from django.db.models import QuerySet
+from django.db.models import F, QuerySet, Sum
 
 from conversations import threads
+from conversations.accounts.limits import files_limit_of
 from conversations.context.turn_groups import FILE
 from conversations.errors import FileElsewhere, FileNotFound, FileUnreadable, PartNotFound, PictureNotFound
 from conversations.models import File, FilePart
@@ -48,6 +50,21 @@ def attachable(user: User, ids: Sequence[uuid.UUID], thread_id: uuid.UUID) -> li
 def are_being_read(ids: Sequence[str]) -> bool:
     """Whether any of them is."""
     return File.objects.filter(id__in=ids, state=File.State.READING).exists()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Room:
+    """What a person's files take with the pictures of their parts, and may take, in bytes; ``most`` 0: no limit."""
+
+    used: int
+    most: int
+
+
+def room_of(user: User) -> Room:
+    used = (
+        of(user).order_by().aggregate(used=Sum(F("size") + F("picture_bytes") + F("thumbnail_size"), default=0))["used"]
+    )
+    return Room(used=used, most=files_limit_of(user))
 
 
 def file_block(file: File) -> dict[str, str]:

@@ -13,11 +13,9 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.files.uploadhandler import FileUploadHandler
 from django.db import connection, transaction
-from django.db.models import F, Sum
 from django.http.multipartparser import MultiPartParser, MultiPartParserError
 from django.utils import timezone
 
-from conversations.accounts.limits import files_limit_of
 from conversations.errors import FileRefused, FilesFull, FileTooLarge, InvalidUpload, RateLimited
 from conversations.files import storage, store
 from conversations.files.kinds import detect
@@ -163,8 +161,7 @@ def _refuse_unless_room(user: User, size: int) -> None:
     """One upload of a person after the other, until the end of the transaction."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [LOCK, user.pk])
-    files = store.of(user).order_by()
-    if files.filter(state=File.State.READING).count() >= MOST_READING:
+    if store.of(user).filter(state=File.State.READING).count() >= MOST_READING:
         raise RateLimited(
             f"{MOST_READING} of your files wait for being read. Nothing was stored: send it again when some are ready.",
             limit="files_reading",
@@ -172,14 +169,13 @@ def _refuse_unless_room(user: User, size: int) -> None:
             most=MOST_READING,
             retry_after=SOON_SECONDS,
         )
-    most = files_limit_of(user)
-    used = files.aggregate(used=Sum(F("size") + F("thumbnail_size"), default=0))["used"]
-    if most and used + size > most:
+    room = store.room_of(user)
+    if room.most and room.used + size > room.most:
         raise FilesFull(
-            f"Your files take {_mib(used)} of {_mib(most)} MiB, and this one has {_mib(size)}. Nothing was stored: delete "
-            "files or conversations that you don't need any more, or ask the people who run this server for more.",
-            limit=most,
-            used=used,
+            f"Your files take {_mib(room.used)} of {_mib(room.most)} MiB, and this one has {_mib(size)}. Nothing was stored: "
+            "delete files or conversations that you don't need any more, or ask the people who run this server for more.",
+            limit=room.most,
+            used=room.used,
         )
 
 

@@ -52,6 +52,9 @@ class File(models.Model):
     pages_read = models.PositiveIntegerField(default=0)
     parts_read = models.PositiveIntegerField(default=0)
     token_count = models.PositiveIntegerField(default=0, help_text="Estimated tokens of the texts of its parts.")
+    picture_bytes = models.PositiveBigIntegerField(
+        default=0, db_default=0, help_text="What the pictures of its parts take; it counts as the person's too."
+    )
     attempt = models.PositiveSmallIntegerField(
         default=0, help_text="How often its reading was begun: whoever reads for an earlier one stores nothing more."
     )

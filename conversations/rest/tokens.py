@@ -16,6 +16,7 @@ from conversations.accounts.allowances import AllowanceUse
 from conversations.accounts.limits import KINDS, NO_LIMITS, Limits, limits_of, limits_of_token
 from conversations.accounts.session_user import is_leaving
 from conversations.errors import AccountLeaving, TokenNotFound
+from conversations.files import store
 from conversations.models import ApiToken, Scope
 from conversations.rest.base import APIView, caller, token_of
 from conversations.rest.pagination import ordered_by
@@ -84,6 +85,8 @@ class UseAnswer(TypedDict):
 class LimitsAnswer(UseAnswer):
     """Your limits, of all your programs and pages together, and what you use of them. `null`: no limit."""
 
+    files_bytes: Annotated[int | None, "What your files may take, with the pictures of their parts."]
+    files_used: Annotated[int, "What they take, in bytes."]
     token: Annotated[
         UseAnswer | None,
         "The same of the token that the call came with: its part of yours. `null`: it has no limits of its own, or the call "
@@ -154,7 +157,13 @@ class LimitsDetail(APIView):
         user, token = caller(request), token_of(request)
         own = limits_of_token(token) if token else NO_LIMITS
         of_token = _use(own, allowances.use_of(user.pk, token.pk)) if token and own != NO_LIMITS else None
-        described: LimitsAnswer = {**_use(limits_of(user), allowances.use_of(user.pk)), "token": of_token}
+        room = store.room_of(user)
+        described: LimitsAnswer = {
+            **_use(limits_of(user), allowances.use_of(user.pk)),
+            "files_bytes": room.most or None,
+            "files_used": room.used,
+            "token": of_token,
+        }
         return Response(described)
 
 

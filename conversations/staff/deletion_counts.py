@@ -8,7 +8,7 @@ from django.contrib.contenttypes.models import ContentType
 from django.db.models import QuerySet
 
 from artifacts.models import Artifact
-from conversations.models import ContextSnapshot, Message, Reply, Thread
+from conversations.models import ContextSnapshot, File, Message, Reply, Thread
 
 
 def goes_with(threads: QuerySet[Thread]) -> dict[str, int]:
@@ -17,6 +17,7 @@ def goes_with(threads: QuerySet[Thread]) -> dict[str, int]:
         "turns": Message.objects.filter(thread__in=threads).count(),
         "replies": Reply.objects.filter(thread__in=threads).count(),
         "artifacts": Artifact.objects.filter(thread__in=threads).count(),
+        "files": File.objects.filter(thread__in=threads).count(),
         "model requests": ContextSnapshot.objects.filter(thread__in=threads).count(),
     }
 

@@ -19,7 +19,7 @@ from django.utils.safestring import SafeString
 
 from conversations.accounts import allowances, mailing
 from conversations.accounts.limits import FILES, by_default
-from conversations.models import ApiToken, Thread, UserLimits
+from conversations.models import ApiToken, File, Thread, UserLimits
 from conversations.runtime.site import site_address
 from conversations.staff import deletion_counts, display
 from conversations.staff.base import STYLES, column
@@ -150,7 +150,8 @@ class UserAdmin(BaseAdmin):
     ) -> tuple[list[Any], dict[str, int], set[str], list[Any]]:
         users = list(objs)
         counts = deletion_counts.goes_with(Thread.objects.filter(user__in=users))
-        counts = {"users": len(users), **counts, "API tokens": ApiToken.objects.filter(user__in=users).count()}
+        files, tokens = (rows.objects.filter(user__in=users).count() for rows in (File, ApiToken))
+        counts = {"users": len(users), **counts, "files": files, "API tokens": tokens}
         may = request.user.has_perm("conversations.delete_thread") or not counts["threads"]
         return [display.link(User, user.pk, user) for user in users], counts, set() if may else {"thread"}, []
 

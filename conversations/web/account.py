@@ -12,6 +12,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
 from conversations.accounts import lifecycle, mailing
+from conversations.files import store
 from conversations.web.entry import refused_form
 from conversations.web.views import SignedInRequest
 
@@ -20,8 +21,12 @@ from conversations.web.views import SignedInRequest
 @login_required
 @require_http_methods(["GET", "HEAD"])
 def page(request: SignedInRequest) -> HttpResponse:
-    """Where the caller is signed in, and what can be changed."""
-    context = {"sign_ins": lifecycle.sign_ins_of(request.user), "mail_is_possible": mailing.is_possible()}
+    """Where the caller is signed in, what the caller's files take, and what can be changed."""
+    context = {
+        "sign_ins": lifecycle.sign_ins_of(request.user),
+        "mail_is_possible": mailing.is_possible(),
+        "room": store.room_of(request.user),
+    }
     return render(request, "account/account.html", context)
 
 

@@ -20,6 +20,9 @@ class FileAnswer(TypedDict):
     ]
     media_type: Annotated[str, "What it is by its content, such as `application/pdf`."]
     bytes: Annotated[int, "Its size."]
+    picture_bytes: Annotated[
+        int, "What the pictures of its parts take beside it; both count for `files_used` of `limits/`."
+    ]
     status: Annotated[
         str,
         File.State,

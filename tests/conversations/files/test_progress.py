@@ -84,6 +84,7 @@ def test_pictures_are_kept_in_the_storage_and_claimed() -> None:
     assert set(stored()) == {f"kept/{file.place}", f"kept/{part.picture}", f"kept/{file.thumbnail}"}
     with storage.open_bytes(part.picture) as kept, Image.open(kept) as image:
         assert image.size == (40, 30)
+    assert store.room_of(file.user).used == sum(map(len, stored().values()))
     assert not BytesToRemove.objects.exists()
 
 
@@ -185,6 +186,18 @@ def test_a_file_whose_worker_was_told_to_end_gets_another_task() -> None:
     DBTaskResult.objects.update(status=TaskResultStatus.SUCCESSFUL)
     schedule.sweep()
     assert waiting(file) == [TaskResultStatus.READY, TaskResultStatus.SUCCESSFUL]
+
+
+def test_a_file_that_could_not_be_reached_is_read_again_after_longer_and_longer_rests() -> None:
+    file, now = markdown(), timezone.now()
+    schedule.sweep(at=now)
+    for attempt, seconds in ((1, 3), (2, 6), (5, 48), (30, 600)):
+        File.objects.update(attempt=attempt)
+        DBTaskResult.objects.update(status=TaskResultStatus.FAILED, finished_at=now)
+        schedule.sweep(at=now + timedelta(seconds=seconds - 1))
+        assert TaskResultStatus.READY not in waiting(file)
+        schedule.sweep(at=now + timedelta(seconds=seconds))
+        assert waiting(file).count(TaskResultStatus.READY) == 1
 
 
 def waiting(file: File) -> list[str]:

@@ -107,11 +107,12 @@ async def test_what_is_used_can_be_asked_for(user: User, api: Api) -> None:
         "tokens_used": sum(usage.values()),
         "tokens_reserved": 0,
     }
-    assert (await api.get("limits/")).body == {**of_all, "token": None}
+    files = {"files_bytes": 2_048 * 2**20, "files_used": 0}
+    assert (await api.get("limits/")).body == {**of_all, **files, "token": None}
     token = await in_database(tokens.issue)(user=user, name="small", tokens_day=100_000)
     small = Api(Authorization=f"Token {token}")
     of_its_own = {**of_all, "requests_minute": None, "running_replies": None, "tokens_day": 100_000, "tokens_used": 0}
-    assert (await small.get("limits/")).body == {**of_all, "token": of_its_own}
+    assert (await small.get("limits/")).body == {**of_all, **files, "token": of_its_own}
 
 
 async def test_every_way_to_ask_for_a_reply_counts_for_the_token_that_asked(user: User) -> None:

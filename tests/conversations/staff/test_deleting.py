@@ -13,7 +13,7 @@ from conversations.models import ContextBlock, ContextSnapshot, Message, Reply, 
 from conversations.staff.threads import ThreadAdmin
 from conversations.threads import deletion
 from tests.artifacts.factories import make_artifact
-from tests.conversations.factories import make_reply, make_snapshot, make_thread, make_user
+from tests.conversations.factories import make_file, make_reply, make_snapshot, make_thread, make_user
 from tests.conversations.staff.conftest import SignIn, StaffReader, list_url, page_url
 
 pytestmark = pytest.mark.django_db
@@ -48,9 +48,10 @@ def test_the_question_counts_what_goes_and_loads_none_of_it(staff: StaffReader) 
     thread = make_thread(turns=["text"] * 301)
     make_snapshot(thread)
     make_artifact(thread)
+    make_file(thread.user, thread=thread)
     with CaptureQueriesContext(connection) as queries:
         page = staff.read(page_url("thread", thread.pk, "delete")).text
-    assert summary(page) == ["Threads: 1", "Turns: 301", "Replies: 1", "Artifacts: 1", "Model requests: 1"]
+    assert summary(page) == ["Threads: 1", "Turns: 301", "Replies: 1", "Artifacts: 1", "Files: 1", "Model requests: 1"]
     loaded = [q["sql"] for q in queries if "conversations_message" in q["sql"] and "COUNT(" not in q["sql"]]
     assert loaded == []
 
@@ -63,6 +64,7 @@ def test_several_threads_are_deleted_together(staff: StaffReader) -> None:
         "Turns: 2",
         "Replies: 0",
         "Artifacts: 0",
+        "Files: 0",
         "Model requests: 0",
     ]
     assert staff.post(list_url("thread"), action | CONFIRMED, follow=True).status_code == 200
@@ -122,6 +124,7 @@ def test_deleting_a_user_takes_their_threads_and_tokens(staff: StaffReader) -> N
         "Turns: 1",
         "Replies: 1",
         "Artifacts: 0",
+        "Files: 0",
         "Model requests: 1",
         "API tokens: 1",
     ]
