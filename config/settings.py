@@ -269,10 +269,15 @@ OPENBOOK_MAX_ARTIFACT_CHARS = int(env("OPENBOOK_MAX_ARTIFACT_CHARS", "500000"))
 # Whether a person may choose to run the scripts of a generated page, which no browser shuts in completely
 OPENBOOK_RUN_SCRIPTS = env_switch("OPENBOOK_RUN_SCRIPTS", default=True)
 OPENBOOK_MAX_IMPORT_MB = int(env("OPENBOOK_MAX_IMPORT_MB", "512"))
+# With the files in it, and what these unpack to
+OPENBOOK_MAX_IMPORT_ZIP_MB = int(env("OPENBOOK_MAX_IMPORT_ZIP_MB", "2560"))
 OPENBOOK_MAX_FILE_MB = int(env("OPENBOOK_MAX_FILE_MB", "256"))
 # Of all bodies that a process has taken in and not answered yet
 OPENBOOK_MAX_UPLOADS_MB = max(
-    OPENBOOK_MAX_IMPORT_MB, OPENBOOK_MAX_FILE_MB + 1, int(env("OPENBOOK_MAX_UPLOADS_MB", "2048"))
+    OPENBOOK_MAX_IMPORT_MB,
+    OPENBOOK_MAX_IMPORT_ZIP_MB,
+    OPENBOOK_MAX_FILE_MB + 1,
+    int(env("OPENBOOK_MAX_UPLOADS_MB", "2560")),
 )
 OPENBOOK_EXPORT_SECONDS = float(env("OPENBOOK_EXPORT_SECONDS", "60"))
 OPENBOOK_TOKEN_DAYS = int(env("OPENBOOK_TOKEN_DAYS", "90"))

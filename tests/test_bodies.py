@@ -167,7 +167,8 @@ def test_a_form_of_a_stranger_is_still_taken(running: ServerProcess) -> None:
 @pytest.fixture(scope="module")
 def small(database: str) -> Iterator[ServerProcess]:
     """A server that takes in 4 MiB at once."""
-    limits = {"OPENBOOK_MAX_IMPORT_MB": "3", "OPENBOOK_MAX_FILE_MB": "3", "OPENBOOK_MAX_UPLOADS_MB": "4"}
+    of_each = dict.fromkeys(("OPENBOOK_MAX_IMPORT_MB", "OPENBOOK_MAX_IMPORT_ZIP_MB", "OPENBOOK_MAX_FILE_MB"), "3")
+    limits = of_each | {"OPENBOOK_MAX_UPLOADS_MB": "4"}
     with server(database, **ENVIRONMENT, **limits) as running:
         yield running
 

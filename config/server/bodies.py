@@ -19,7 +19,7 @@ from django.conf import settings
 from conversations.errors import BadRequest, MessageTooLong, OpenbookError, SignInNeeded, Unavailable, describe
 from conversations.files import uploads as file_uploads
 from conversations.import_export.uploads import too_large
-from conversations.rest import messages_api
+from conversations.rest import import_export, messages_api
 from conversations.rest.errors import message_too_long
 from conversations.rest.messages_shapes import STATUSES, error_body
 from conversations.rest.throttling import headers_of
@@ -75,7 +75,7 @@ def limit_of(path: str, headers: Headers) -> int:
     if not offers_credentials(headers):
         return min(OF_STRANGERS, most)
     if path.startswith(IMPORT):
-        return max(settings.OPENBOOK_MAX_IMPORT_MB * 2**20, most)
+        return max(import_export.largest_body(), most)
     if path == FILES:
         return max(settings.OPENBOOK_MAX_FILE_MB * 2**20 + FORM_BYTES, most)
     return messages_api.LARGEST_BODY if path.startswith(MESSAGES) else most

@@ -83,6 +83,11 @@ def claim(places: Collection[str]) -> None:
         raise Unavailable("The file took too long to store. Nothing was stored; try again.")
 
 
+def postpone(places: Collection[str]) -> None:
+    """Bytes that a row is still to name: they stay for as long again."""
+    BytesToRemove.objects.filter(place__in=places).update(due_at=timezone.now() + UNCLAIMED)
+
+
 def discard(places: Collection[str]) -> None:
     """Bytes that no row will name: they go now rather than in a while."""
     BytesToRemove.objects.filter(place__in=places).update(due_at=timezone.now())

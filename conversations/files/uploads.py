@@ -158,9 +158,7 @@ def receive(user: User, upload: Upload, *, enqueue: Callable[[File], object]) ->
 
 
 def _refuse_unless_room(user: User, size: int) -> None:
-    """One upload of a person after the other, until the end of the transaction."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [LOCK, user.pk])
+    _wait_for_others(user)
     if store.of(user).filter(state=File.State.READING).count() >= MOST_READING:
         raise RateLimited(
             f"{MOST_READING} of your files wait for being read. Nothing was stored: send it again when some are ready.",
@@ -177,6 +175,25 @@ def _refuse_unless_room(user: User, size: int) -> None:
             limit=room.most,
             used=room.used,
         )
+
+
+def refuse_what_is_stored_unless_room(user: User) -> None:
+    """At the end of a transaction that has stored files of a person: others may have come meanwhile. Raises ``FilesFull``."""
+    _wait_for_others(user)
+    room = store.room_of(user)
+    if room.most and room.used > room.most:
+        raise FilesFull(
+            f"Your files would take {_mib(room.used)} of {_mib(room.most)} MiB. Nothing was stored: others were uploaded "
+            "meanwhile.",
+            limit=room.most,
+            used=room.used,
+        )
+
+
+def _wait_for_others(user: User) -> None:
+    """Who adds to the files of a person is alone with it, until the end of the transaction."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [LOCK, user.pk])
 
 
 def _mib(size: int) -> str:

@@ -22,6 +22,7 @@ from conversations.context.token_estimate import text_of
 from conversations.errors import ImportTooLarge
 from conversations.import_export.blocks import blocks_of
 from conversations.import_export.disk_lists import Scratch, Spool, gathered
+from conversations.import_export.file_intake import Taking
 from conversations.import_export.records import (
     ArtifactRecord,
     MemoryRecord,
@@ -32,6 +33,8 @@ from conversations.import_export.records import (
     TurnRecord,
     VersionRecord,
 )
+from conversations.import_export.thread_files import ThreadFiles
+from conversations.import_export.uploads import Document
 from conversations.import_export.values import Fields, refuse
 from conversations.models import Message, text_blocks
 from conversations.runtime.ids import uuid7
@@ -117,25 +120,28 @@ class ThreadTurns:
 
 
 class DocumentReader:
-    """Reads the parts of one document and knows the ids so far. Memories come after the threads that they refer to."""
+    """Reads the parts of documents and knows the ids so far. Memories come after the threads that they refer to."""
 
-    def __init__(self, *, user_id: int, now: datetime, new_ids: bool, scratch: Scratch) -> None:
-        self._user_id, self._now, self._new_ids, self._scratch = user_id, now, new_ids, scratch
+    def __init__(self, *, user_id: int, now: datetime, new_ids: bool, scratch: Scratch, take: Taking) -> None:
+        self._user_id, self._now, self._new_ids, self._scratch, self._take = user_id, now, new_ids, scratch, take
         self._threads: Ids = {}
+        self._files: Ids = {}
         self._turns, self._turn_count = ManyIds(new_ids=new_ids), 0
         self._artifacts: Ids = {}
         self._memories: Ids = {}
         self._topics: Ids = {}
         self._summaries: Ids = {}
 
-    def thread(self, value: Any, place: str) -> ThreadRecord:
+    def thread(self, value: Any, place: str, document: Document) -> ThreadRecord:
         thread = Fields.of(value, place)
         created_at = thread.moment("created_at")
         start = created_at or self._now
         messages = thread.elements("messages")
         artifacts = thread.elements("artifacts", most=MOST_OF_THREAD)
         thread.elements("summaries", most=MOST_OF_THREAD)
-        turns = self._gathered(messages, self._read_turns(thread, start))
+        files = ThreadFiles(self._take, document, lambda file: self._id(self._files, file), self._now)
+        files.read(thread)
+        turns = self._gathered(messages, self._read_turns(thread, start, files))
         thread_turns = ThreadTurns.of(turns, self._makers(thread)) if artifacts else ThreadTurns.of((), ())
         return ThreadRecord(
             id=self._id(self._threads, thread),
@@ -150,6 +156,7 @@ class DocumentReader:
             remembers=thread.switch("remembers", default=True),
             model=thread.line("model", most=MODEL_CHARS),
             summaries=self._read_summaries(thread, turns),
+            files=files.kept,
         )
 
     def _gathered[T](self, elements: Sequence[Any], records: Iterator[T]) -> Sequence[T]:
@@ -232,7 +239,7 @@ class DocumentReader:
             stale_since=summary.moment("stale_since"),
         )
 
-    def _read_turns(self, thread: Fields, start: datetime) -> Iterator[TurnRecord]:
+    def _read_turns(self, thread: Fields, start: datetime, files: ThreadFiles) -> Iterator[TurnRecord]:
         def times() -> Iterator[datetime | None]:
             return (turn.moment("created_at") for turn in thread.objects("messages"))
 
@@ -244,19 +251,23 @@ class DocumentReader:
                     "documents, each with some of its threads.",
                     limit=MOST_TURNS,
                 )
-            yield self._read_turn(turn, time)
+            yield self._read_turn(turn, time, files)
 
-    def _read_turn(self, turn: Fields, time: datetime) -> TurnRecord:
+    def _read_turn(self, turn: Fields, time: datetime, files: ThreadFiles) -> TurnRecord:
         """Of a turn that was forgotten nothing is taken but its place, whatever the document says in it."""
-        content = blocks_of(turn.get("content"), turn.at("content"))
         status = turn.choice("status", Message.Status.values, default=Message.Status.COMPLETE)
+        is_forgotten, place = status == Message.Status.FORGOTTEN, turn.at("content")
+        given = turn.get("content") if is_forgotten else files.in_turn(turn.get("content"), place, time)
+        content = blocks_of(given, place)
+        role = turn.choice("role", Message.Role.values)
         return TurnRecord(
             id=self._id(self._turns, turn),
-            role=turn.choice("role", Message.Role.values),
-            content=text_blocks(FORGOTTEN) if status == Message.Status.FORGOTTEN else content,
+            role=role,
+            content=text_blocks(FORGOTTEN) if is_forgotten else content,
             created_at=time,
             status=status,
             offline=turn.switch("offline", default=False),
+            files=tuple(files.given(turn, content)) if role == Message.Role.USER and not is_forgotten else (),
         )
 
     def _artifact(self, artifact: Fields, turns: ThreadTurns, start: datetime) -> ArtifactRecord:

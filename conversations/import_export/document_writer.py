@@ -13,6 +13,7 @@ from django.db.models.functions import Cast, Coalesce
 
 from artifacts.models import Artifact, ArtifactVersion
 from conversations.import_export import FORMAT
+from conversations.import_export.document_files import Given, files_of, given_in
 from conversations.models import Message, Thread
 from conversations.runtime.long_work import step
 from conversations.runtime.shapes import moment
@@ -62,13 +63,14 @@ def separators() -> Iterator[str]:
     return chain([""], repeat(",\n"))
 
 
-async def export(user: User) -> AsyncIterator[bytes]:
-    """The document in UTF-8: threads oldest first with the turns of their active path, artifacts, and what is remembered."""
+async def export(user: User, *, with_bytes: bool = False) -> AsyncIterator[bytes]:
+    """The document in UTF-8: threads oldest first with the turns of their active path, artifacts, what there is of files, and
+    what is remembered. ``with_bytes``: those of the files lie beside it."""
     yield f'{{"format": "{FORMAT}", {await step(_preferences)(user)}"threads": ['.encode()
     between, after = separators(), None
     while threads := await step(_threads)(user, after):
         for group in grouped(threads):
-            async for piece in _group(group, between):
+            async for piece in _group(group, between, with_bytes):
                 yield piece.encode()
         after = threads[-1]
     for model, name, time in ((Memory, "memories", "created_at"), (Topic, "topics", "opened_at")):
@@ -81,10 +83,10 @@ async def export(user: User) -> AsyncIterator[bytes]:
 
 
 async def export_thread(thread: Thread) -> AsyncIterator[bytes]:
-    """A document with this thread alone."""
+    """A document with this thread alone, beside which the bytes of its files lie."""
     yield f'{{"format": "{FORMAT}", "threads": ['.encode()
     for row in await step(_with_chars)(thread):
-        async for piece in _thread(row, separators()):
+        async for piece in _thread(row, separators(), with_bytes=True):
             yield piece.encode()
     yield b'], "memories": []}\n'
 
@@ -103,38 +105,44 @@ def grouped(threads: Iterable[Any]) -> Iterator[list[Any]]:
         yield group
 
 
-async def _group(threads: list[Thread], between: Iterator[str]) -> AsyncIterator[str]:
+async def _group(threads: list[Thread], between: Iterator[str], with_bytes: bool) -> AsyncIterator[str]:
     turns = await step(_turns)(threads) if len(threads) > 1 else None
     if turns is None:  # a long thread, or few turns, and long ones
         for thread in threads:
-            async for piece in _thread(thread, between):
+            async for piece in _thread(thread, between, with_bytes):
                 yield piece
         return
-    artifacts, summaries = await step(_whole_artifacts)(threads), await step(_summaries)(threads)
+    artifacts, endings = await step(_whole_artifacts)(threads), await step(_endings)(threads, with_bytes)
     for thread in threads:
         yield next(between) + _opening(thread) + turns.get(thread.id, "")
-        yield ARTIFACTS + artifacts.get(thread.id, "") + _closing(summaries.get(thread.id))
+        yield ARTIFACTS + artifacts.get(thread.id, "") + endings[thread.id]
 
 
-async def _thread(thread: Any, between_threads: Iterator[str]) -> AsyncIterator[str]:
+async def _thread(thread: Any, between_threads: Iterator[str], with_bytes: bool) -> AsyncIterator[str]:
     """No piece is empty: it would end a chunked response."""
     yield next(between_threads) + _opening(thread)
     between, position = separators(), 0
-    while position < thread.last_position and (page := await step(turns_behind)(thread, position)):
-        yield next(between) + _json_lines(map(_turn_object, page))
-        position = page[-1].position
+    while position < thread.last_position and (page := await step(_page)(thread, position)):
+        lines, position = page
+        yield next(between) + lines
     is_small = thread.chars <= AT_ONCE
     artifacts = await step(_whole_artifacts)([thread]) if is_small else {}
     yield ARTIFACTS + artifacts.get(thread.id, "")
     if not is_small:
         async for piece in _long_artifacts(thread):
             yield piece
-    yield _closing((await step(_summaries)([thread])).get(thread.id))
+    yield (await step(_endings)([thread], with_bytes))[thread.id]
 
 
-def _closing(summaries: list[dict[str, Any]] | None) -> str:
-    """The end of the list of artifacts, the summaries of the thread where there are any, and the end of the thread."""
-    return "]" + (f', "summaries": [{_json_lines(summaries)}]' if summaries else "") + "}"
+def _endings(threads: Sequence[Thread], with_bytes: bool) -> dict[uuid.UUID, str]:
+    """The end of the list of artifacts, the summaries and files of each thread where there are any, and the end of it."""
+    lists = {"summaries": _summaries(threads), "files": files_of(threads, with_bytes=with_bytes)}
+
+    def ending(thread: Thread) -> str:
+        there = {name: of[thread.id] for name, of in lists.items() if thread.id in of}
+        return "".join(["]", *(f', "{name}": [{_json_lines(rows)}]' for name, rows in there.items()), "}"])
+
+    return {thread.id: ending(thread) for thread in threads}
 
 
 async def _long_artifacts(thread: Thread) -> AsyncIterator[str]:
@@ -186,7 +194,7 @@ def _preferences(user: User) -> str:
     return f'"preferences": {_json(values)}, ' if values else ""
 
 
-def _summaries(threads: list[Thread]) -> dict[uuid.UUID, list[dict[str, Any]]]:
+def _summaries(threads: Sequence[Thread]) -> dict[uuid.UUID, list[dict[str, Any]]]:
     """Those of these threads, each from and to a place in the document. One whose turns all left the path is made anew."""
     path = Message.objects.filter(thread=OuterRef("thread"), is_active=True)
     first = path.filter(position__gte=OuterRef("first_position")).order_by("position").values("depth")[:1]
@@ -211,8 +219,17 @@ def _turns(threads: list[Thread]) -> dict[uuid.UUID, str] | None:
     turns = Message.objects.filter(thread__in=threads, is_active=True).order_by("thread_id", "position")
     if (turns.aggregate(size=Sum(SIZE))["size"] or 0) > AT_ONCE:
         return None
-    rows = groupby(turns.only(*TURN_FIELDS), key=lambda turn: turn.thread_id)
-    return {thread: _json_lines(map(_turn_object, some)) for thread, some in rows}
+    rows = list(turns.only(*TURN_FIELDS))
+    given = given_in(rows)
+    by_thread = groupby(rows, key=lambda turn: turn.thread_id)
+    return {thread: _json_lines(_turn_object(turn, given) for turn in some) for thread, some in by_thread}
+
+
+def _page(thread: Thread, position: int) -> tuple[str, int] | None:
+    """The turns that follow, and the position of the last; ``None`` where there are none."""
+    turns = turns_behind(thread, position)
+    given = given_in(turns)
+    return (_json_lines(_turn_object(turn, given) for turn in turns), turns[-1].position) if turns else None
 
 
 def turns_behind(thread: Thread, position: int) -> list[Message]:
@@ -265,10 +282,11 @@ def _opening(thread: Thread) -> str:
     return _json(values | ({} if thread.remembers else {"remembers": False}))[:-1] + ', "messages": ['
 
 
-def _turn_object(turn: Message) -> dict[str, Any]:
+def _turn_object(turn: Message, given: Given) -> dict[str, Any]:
     values = {"id": turn.id, "role": turn.role, "content": turn.blocks, "created_at": turn.created_at}
     status = {} if turn.status == Message.Status.COMPLETE else {"status": turn.status}
-    return values | status | ({"offline": True} if turn.offline else {})
+    files = given.get((turn.thread_id, turn.position))
+    return values | status | ({"offline": True} if turn.offline else {}) | ({"files": files} if files else {})
 
 
 def _artifact_object(artifact: Any, versions: Sequence[Any]) -> dict[str, Any]:

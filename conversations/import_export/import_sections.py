@@ -13,6 +13,7 @@ from conversations.errors import ImportTooLarge, InvalidImport
 from conversations.import_export import FORMAT
 from conversations.import_export.disk_lists import Scratch
 from conversations.import_export.document_reader import DocumentReader, preferences
+from conversations.import_export.file_intake import Taking
 from conversations.import_export.importers import thread_of
 from conversations.import_export.json_stream import PASSED, Shape, walk
 from conversations.import_export.records import Record
@@ -27,8 +28,9 @@ ARTIFACT: Shape = {
 }
 THREAD: Shape = {
     **dict.fromkeys(("id", "title", "assistant", "created_at", "remembers", "model")),
-    "messages": [dict.fromkeys(("id", "role", "content", "created_at", "status", "offline"))],
+    "messages": [dict.fromkeys(("id", "role", "content", "created_at", "status", "offline", "files"))],
     "artifacts": [ARTIFACT],
+    "files": [dict.fromkeys(("id", "name", "created_at", "path", "sha256"))],
     "summaries": [None],
 }
 BOOK: Mapping[str, Shape] = {
@@ -113,15 +115,15 @@ def _check_count(section: str, number: int) -> None:
 
 
 def records(
-    outlines: Sequence[Outline], scratch: Scratch, *, user_id: int, now: datetime, new_ids: bool = False
+    outlines: Sequence[Outline], scratch: Scratch, *, user_id: int, now: datetime, take: Taking, new_ids: bool = False
 ) -> Iterator[Record]:
     """All that the documents hold. Raises ``InvalidImport``, which names the first place that is wrong.
 
-    Ids that they give are kept, or with ``new_ids`` replaced wherever they stand.
+    Ids that they give are kept, or with ``new_ids`` replaced wherever they stand. ``take`` is given each file.
     """
     for section in SECTIONS:
         _check_count(section, sum(one.counts.get(section, 0) for one in outlines))
-    reader = DocumentReader(user_id=user_id, now=now, new_ids=new_ids, scratch=scratch)
+    reader = DocumentReader(user_id=user_id, now=now, new_ids=new_ids, scratch=scratch, take=take)
     for one in outlines:
         if one.preferences is not None:
             yield preferences(one.preferences, "preferences")
@@ -129,7 +131,7 @@ def records(
         for place, value in one.elements("threads"):
             thread = thread_of(value, place) if one.is_foreign else value
             if thread is not None:
-                yield reader.thread(thread, place)
+                yield reader.thread(thread, place, one.document)
     for one in outlines:
         yield from (reader.memory(value, place) for place, value in one.elements("memories"))
     for one in outlines:

@@ -11,6 +11,29 @@ from typing import Any
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class FileRecord:
+    """A file whose bytes lie in the storage under ``place``. Nothing of it has been read."""
+
+    id: uuid.UUID
+    name: str
+    kind: str
+    media_type: str
+    size: int
+    sha256: bytes
+    place: str
+    created_at: datetime
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class GivenFile:
+    """What of a file stands in a turn, as in ``TurnFile``."""
+
+    file_id: uuid.UUID
+    numbers: Sequence[int]
+    outlined: bool
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class TurnRecord:
     id: uuid.UUID
     role: str
@@ -18,6 +41,7 @@ class TurnRecord:
     created_at: datetime
     status: str
     offline: bool = False
+    files: Sequence[GivenFile] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -76,6 +100,7 @@ class ThreadRecord:
     remembers: bool = True
     model: str = ""
     summaries: Sequence[SummaryRecord] = field(default_factory=list)
+    files: Sequence[FileRecord] = field(default_factory=list)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

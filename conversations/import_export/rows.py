@@ -13,7 +13,7 @@ from artifacts.models import Artifact, ArtifactVersion
 from conversations.context.sessions import Session, session_at
 from conversations.context.token_estimate import text_of, turn_tokens
 from conversations.import_export.records import ArtifactRecord, ThreadRecord, TurnRecord
-from conversations.models import Assistant, Message, Thread, more_than_text
+from conversations.models import Assistant, Message, Thread, TurnFile, more_than_text
 from memory.index.word_index import SaidTurn
 
 TURN_COLUMNS = (
@@ -56,6 +56,13 @@ def turn_rows(thread: ThreadRecord) -> Iterator[tuple[Any, ...]]:
             *(turn.status, turn.offline, tokens, total, turn.created_at, True),
         )
         parent = turn.id
+
+
+def turn_file_rows(thread: ThreadRecord) -> Iterator[TurnFile]:
+    """What of files stands in the thread's turns."""
+    for position, turn in enumerate(thread.turns, 1):
+        for place, file in enumerate(turn.files):
+            yield row_of(TurnFile, file, thread_id=thread.id, position=position, place=place)
 
 
 def said_turns(thread: ThreadRecord) -> Iterator[SaidTurn]:

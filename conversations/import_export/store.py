@@ -19,6 +19,8 @@ from psycopg.errors import UniqueViolation
 from artifacts.models import Artifact, ArtifactVersion
 from conversations import threads
 from conversations.errors import AlreadyExists, InvalidMessage
+from conversations.files import storage
+from conversations.files.uploads import refuse_what_is_stored_unless_room
 from conversations.import_export.blocks import size_of
 from conversations.import_export.disk_lists import Spool
 from conversations.import_export.records import (
@@ -35,11 +37,12 @@ from conversations.import_export.rows import (
     row_of,
     said_turns,
     thread_row,
+    turn_file_rows,
     turn_rows,
     version_rows,
 )
 from conversations.import_export.values import refuse
-from conversations.models import Assistant, Message, Thread
+from conversations.models import Assistant, File, Message, Thread, TurnFile
 from conversations.runtime import long_work
 from memory.consolidation import consolidation_state
 from memory.consolidation.store import remake_days
@@ -66,22 +69,29 @@ class ImportCounts:
     threads: list[tuple[uuid.UUID, int]] = field(default_factory=list)
     memories: int = 0
     topics: int = 0
+    files: int = 0
     days: set[date] = field(default_factory=set)
     assistants: dict[str | None, Assistant] = field(default_factory=dict)
 
 
 def store(
-    *, user: User, records: Iterable[Record], report: Callable[[ImportCounts], None] = lambda stored: None
+    *,
+    user: User,
+    records: Iterable[Record],
+    read_later: Callable[[File], object],
+    report: Callable[[ImportCounts], None] = lambda stored: None,
 ) -> ImportCounts:
-    """Store records as they are read, all of them or none. Raises ``InvalidImport`` and ``AlreadyExists``.
+    """Store records as they are read, all of them or none. Raises ``InvalidImport``, ``AlreadyExists`` and, where other files
+    have come meanwhile, ``FilesFull``.
 
-    ``report`` is called after each batch with what there is by then; what it raises ends the import, and nothing is stored.
+    ``read_later`` sees to it that a file is read, in the same transaction. ``report`` is called after each batch with what
+    there is by then; what it raises ends the import, and nothing is stored.
     """
     stored = ImportCounts()
     try:
         with transaction.atomic():
             for batch in batches(records):
-                _insert_batch(user, batch, stored)
+                _insert_batch(user, batch, stored, read_later)
                 report(stored)
             _complete(user, stored)
     except IntegrityError as error:
@@ -121,10 +131,11 @@ def _chars(artifact: ArtifactRecord) -> int:
     return sum(len(version.content) for version in artifact.versions)
 
 
-def _insert_batch(user: User, batch: Sequence[Any], stored: ImportCounts) -> None:
+def _insert_batch(user: User, batch: Sequence[Any], stored: ImportCounts, read_later: Callable[[File], object]) -> None:
     match batch[0]:
         case ThreadRecord():
             _insert_threads(user, batch, stored)
+            _insert_files(user, batch, stored, read_later)
         case MemoryRecord():
             _insert(Memory, (row_of(Memory, memory, user_id=user.pk) for memory in batch))
             stored.memories += len(batch)
@@ -160,8 +171,26 @@ def _insert_threads(user: User, batch: Sequence[ThreadRecord], stored: ImportCou
     stored.days |= {summary.started_at.date() + day for thread in batch for summary in thread.summaries for day in NEAR}
 
 
+def _insert_files(
+    user: User, batch: Sequence[ThreadRecord], stored: ImportCounts, read_later: Callable[[File], object]
+) -> None:
+    for thread in batch:
+        for files in weighed(
+            (row_of(File, file, user=user, thread_id=thread.id) for file in thread.files), lambda row: 1
+        ):
+            File.objects.bulk_create(files)
+            storage.claim([file.place for file in files])
+            for file in files:
+                long_work.check()
+                read_later(file)
+            stored.files += len(files)
+    _insert(TurnFile, (row for thread in batch if thread.files for row in turn_file_rows(thread)))
+
+
 def _complete(user: User, stored: ImportCounts) -> None:
     """What rests on all of it. A day of any time zone may be the one before or after that of UTC."""
+    if stored.files:
+        refuse_what_is_stored_unless_room(user)
     if stored.days:
         remake_days(user.pk, stored.days, zone_of(preferences_of(user)), timezone.now())
     catch_up(user.pk, recount=bool(stored.threads))

@@ -1,22 +1,21 @@
-"""A thread as a ZIP file: the conversation to read and to import again, and its artifacts as files.
+"""A thread as a ZIP file: the conversation to read and to import again, its files, and its artifacts as files.
 
 It is made page by page, so a thread of any length takes the same memory.
 """
 
-import asyncio
 import json
-import zipfile
 from collections.abc import AsyncIterator, Iterable, Iterator
-from datetime import UTC, datetime
-from typing import IO, Any
+from typing import Any
 
 from django.db.models import F
 
 from artifacts.exporting.markdown import fenced, is_csv
 from artifacts.exporting.names import file_name, safe, source_extension
 from artifacts.models import ArtifactVersion
+from conversations.import_export.document_files import add_files
 from conversations.import_export.document_writer import AT_ONCE, PAGE, export_thread, turns_behind
-from conversations.models import Message, Thread
+from conversations.import_export.zip_stream import Zip
+from conversations.models import File, Message, Thread
 from conversations.runtime.long_work import step
 
 NOTE_CHARS = 200
@@ -28,65 +27,19 @@ def folder_name(thread: Thread) -> str:
 
 
 async def zipped(thread: Thread) -> AsyncIterator[bytes]:
-    """``<title>/conversation.md``, ``conversation.json`` and ``artifacts/``, the older versions in a folder of the artifact."""
+    """``<title>/conversation.md``, ``conversation.json``, ``files/`` and ``artifacts/``, older versions in a folder each."""
     archive, folder = Zip(), folder_name(thread)
     for name, pieces in {"md": _conversation(thread), "json": export_thread(thread)}.items():
         async for piece in archive.file(f"{folder}/conversation.{name}", thread.updated_at, pieces):
             yield piece
+    async for piece in add_files(archive, f"{folder}/", File.objects.filter(thread=thread)):
+        yield piece
     names = FileNames()
     async for version in _versions(thread):
         path = f"{folder}/artifacts/{names.of(version)}"
         async for piece in archive.file(path, version.created_at, _whole(version.content)):
             yield piece
     yield archive.end()
-
-
-class OutputBuffer:
-    """What has been written and not been sent. It can't be sought, so nothing of it is needed again."""
-
-    def __init__(self) -> None:
-        self.pieces: list[bytes] = []
-
-    def write(self, piece: bytes) -> int:
-        self.pieces.append(bytes(piece))
-        return len(piece)
-
-    def flush(self) -> None:
-        pass
-
-    def take(self) -> bytes:
-        pieces, self.pieces = self.pieces, []
-        return b"".join(pieces)
-
-
-class Zip:
-    """A ZIP file that is written while it is sent: files are added one after another; what each step returns is to be sent."""
-
-    def __init__(self) -> None:
-        self.out = OutputBuffer()
-        self.archive = zipfile.ZipFile(self.out, "w", zipfile.ZIP_DEFLATED)  # type: ignore[call-overload]  # it is never read
-
-    async def file(self, name: str, at: datetime, pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-        entry = zipfile.ZipInfo(name, date_time=at.astimezone(UTC).timetuple()[:6])
-        entry.compress_type = zipfile.ZIP_DEFLATED
-        entry.external_attr = 0o644 << 16
-        with self.archive.open(entry, "w") as file:
-            async for piece in pieces:
-                yield await self._pressed(file, piece)
-        yield self.out.take()
-
-    def end(self) -> bytes:
-        self.archive.close()
-        return self.out.take()
-
-    async def _pressed(self, file: IO[bytes], piece: bytes) -> bytes:
-        """In a thread, as it takes 25 ms a megabyte."""
-
-        def press() -> bytes:
-            file.write(piece)
-            return self.out.take()
-
-        return await asyncio.to_thread(press)
 
 
 class FileNames:
@@ -150,6 +103,8 @@ def _block(block: dict[str, Any]) -> str:
             return f"> Thinking: {_short(text)}" if text else ""
         case {"type": "redacted_thinking"}:
             return ""
+        case {"type": "file"}:
+            return f"> File: {block.get('name') or 'without a name'}"
         case {"type": kind}:
             return fenced(json.dumps(block, ensure_ascii=False, indent=2), "json") if kind else ""
     return ""

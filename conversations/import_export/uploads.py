@@ -1,16 +1,17 @@
-"""What was uploaded, as the JSON documents that it holds: itself, or those of a ZIP file."""
+"""What was uploaded, as the JSON documents that it holds: itself, or those of a ZIP file with the files beside them."""
 
 import io
 import re
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import IO
 
 from conversations.errors import ImportTooLarge, InvalidImport
+from conversations.files.archives import DAMAGED, ENCRYPTED
 
 DOCUMENT = re.compile(r"(?:^|/)conversations?(?:[-_]\d+)?\.json$", re.IGNORECASE)
 """``conversations.json``, the parts of a large export, and what Openbook itself gives for a thread."""
@@ -28,12 +29,43 @@ FARTHEST = 2**40
 """Bytes that no upload has."""
 
 
+ASSET = re.compile(
+    r"file[-_][A-Za-z0-9]+(?![A-Za-z0-9])|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?![0-9a-f])", re.IGNORECASE
+)
+"""What the names of files begin with in the exports of elsewhere: their ids."""
+
+type Opened = Callable[[], AbstractContextManager[IO[bytes]]]
+
+
+class MemberFiles:
+    """The files of a ZIP file, by the path that they have in it, or by the id that their name begins with."""
+
+    def __init__(self, archive: zipfile.ZipFile | None = None, members: Iterable[zipfile.ZipInfo] = ()) -> None:
+        self._archive = archive
+        self._by_path = {member.filename: member for member in members if not member.is_dir()}
+        self._by_asset: dict[str, zipfile.ZipInfo] = {}
+        for path in sorted(self._by_path):
+            if asset := ASSET.match(path.rpartition("/")[2]):
+                self._by_asset.setdefault(asset[0].lower(), self._by_path[path])
+
+    def at(self, path: str) -> Opened | None:
+        return self._opened(self._by_path.get(path))
+
+    def asset(self, id: str) -> Opened | None:
+        return self._opened(self._by_asset.get(id.lower()))
+
+    def _opened(self, member: zipfile.ZipInfo | None) -> Opened | None:
+        return partial(_asset, self._archive, member) if self._archive and member else None
+
+
 @dataclass(frozen=True, slots=True)
 class Document:
-    """``name`` is empty where there is only one."""
+    """``name`` is empty where there is only one; ``folder`` ends with a slash, unless it is none."""
 
     name: str
-    opened: Callable[[], AbstractContextManager[IO[bytes]]]
+    opened: Opened
+    folder: str = ""
+    files: MemberFiles = field(default_factory=MemberFiles)
 
 
 @contextmanager
@@ -50,6 +82,20 @@ def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[IO[byte
             yield file
     except BROKEN as error:
         raise _broken() from error
+
+
+@contextmanager
+def _asset(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Iterator[IO[bytes]]:
+    """Raises ``FileProblem``: what is wrong with a file costs this file only."""
+    if member.flag_bits & 1:
+        raise ENCRYPTED
+    if member.compress_type not in UNPACKED_IN_STEPS:
+        raise DAMAGED
+    try:
+        with archive.open(member) as file:
+            yield file
+    except BROKEN as error:
+        raise DAMAGED from error
 
 
 class _ArchivedFile(io.RawIOBase):
@@ -82,9 +128,11 @@ class _ArchivedFile(io.RawIOBase):
 @contextmanager
 def documents(upload: IO[bytes], *, most: int) -> Iterator[Sequence[Document]]:
     """Raises ``ImportTooLarge`` where they are more than ``MOST_DOCUMENTS``, or have more than ``most`` bytes together,
-    ``InvalidImport`` where there are none."""
+    ``InvalidImport`` where there are none. Files beside them are not counted here."""
     upload.seek(0)
     if upload.read(len(ZIP)) != ZIP:
+        if upload.seek(0, io.SEEK_END) > most:
+            raise too_large(most)
         yield [Document("", partial(_plain, upload))]
         return
     try:
@@ -95,8 +143,16 @@ def documents(upload: IO[bytes], *, most: int) -> Iterator[Sequence[Document]]:
         members = [member for member in archive.infolist() if DOCUMENT.search(member.filename)]
         _check(members, most)
         members.sort(key=lambda member: member.filename)
-        is_one = len(members) == 1
-        yield [Document("" if is_one else member.filename, partial(_member, archive, member)) for member in members]
+        is_one, files = len(members) == 1, MemberFiles(archive, archive.infolist())
+        yield [
+            Document(
+                name="" if is_one else member.filename,
+                opened=partial(_member, archive, member),
+                folder=member.filename[: member.filename.rfind("/") + 1],
+                files=files,
+            )
+            for member in members
+        ]
 
 
 def _check(members: Sequence[zipfile.ZipInfo], most: int) -> None:

@@ -15,6 +15,31 @@ Origin = Annotated[str, ArtifactVersion.Origin, {"default": ArtifactVersion.Orig
 Maker = Annotated[Any, "The assistant's message that made it: its id, or its place in the list from 1 on."]
 
 
+class GivenFile(TypedDict, total=False):
+    """What of a file a message holds, so that a model is given the same again."""
+
+    file: Required[Annotated[Id, "One of the `files` of the thread."]]
+    parts: Annotated[str, "Numbers of its parts, as in `1-3, 7`; may be empty."]
+    outlined: Annotated[bool, {"default": False}, "With a list of all parts."]
+
+
+class ImportedFile(TypedDict, total=False):
+    """What kind it is, is told by its bytes; its parts are read anew."""
+
+    id: KeptId
+    name: Annotated[str, {"max_length": 200}, "In one line."]
+    kind: Annotated[str, "What it was."]
+    media_type: Annotated[str, "What it was."]
+    bytes: Annotated[int, "Its size."]
+    sha256: Annotated[str, "Of its bytes, in hexadecimal digits; others are refused."]
+    created_at: Annotated[Time, "Without it: the time of the import."]
+    path: Annotated[
+        str | None,
+        "Where its bytes lie in the ZIP file, from the document's folder on; null: they are not there, as in an export that "
+        "is no ZIP file.",
+    ]
+
+
 class ImportedMessage(TypedDict, total=False):
     """The order of the list is the order of the turns."""
 
@@ -28,6 +53,9 @@ class ImportedMessage(TypedDict, total=False):
         "How it ended; of a user's message `complete`, or `refused` where a model declined to answer it.",
     ]
     offline: Annotated[bool, "`true`: words of the offline responder, which no model is given."]
+    files: Annotated[
+        list[GivenFile], "Of a user's message; without it: pictures whole, of others what parts there are."
+    ]
 
 
 class ImportedVersion(TypedDict, total=False):
@@ -83,6 +111,7 @@ class ImportedThread(TypedDict, total=False):
         "Its model, as `provider/name`; where that is not offered here the assistant's own answers. Without it: that one.",
     ]
     summaries: Annotated[list[ImportedSummary], "Without them they are made after a while."]
+    files: Annotated[list[ImportedFile], "Those that messages name by blocks of the type `file`."]
 
 
 class ImportedMemory(TypedDict, total=False):
@@ -132,9 +161,19 @@ class ImportedThreadAnswer(TypedDict):
     message_count: Annotated[int, "Turns that it has."]
 
 
+class RefusedFileAnswer(TypedDict):
+    name: Annotated[str, "As the import names it."]
+    place: Annotated[str, "Where it stands in the document."]
+    code: Annotated[str, "`missing`, or as an upload of it is refused: `unknown_type`, `encrypted`, `files_full` …"]
+    message: Annotated[str, "What is wrong with it."]
+
+
 class ImportAnswer(TypedDict):
     threads: Annotated[list[ImportedThreadAnswer], "In the order of the document."]
     memories: Annotated[int, "How many were stored."]
     left_out: NotRequired[
         Annotated[int, "Conversations of another product's export in which nothing was said, if any."]
     ]
+    files: NotRequired[Annotated[int, "How many were stored, if any. They are read from now on."]]
+    files_left_out: NotRequired[Annotated[int, "How many could not be taken, if any."]]
+    files_refused: NotRequired[Annotated[list[RefusedFileAnswer], "The first 200 of those."]]

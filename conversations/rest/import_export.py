@@ -13,6 +13,7 @@ from functools import partial
 from typing import IO, Any
 
 from django.conf import settings
+from django.contrib.auth.models import User
 from django.http import HttpResponseBase
 from django.utils import timezone
 from drf_spectacular.types import OpenApiTypes
@@ -21,13 +22,16 @@ from rest_framework.parsers import BaseParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from conversations import tasks
 from conversations.errors import InvalidImport, OpenbookError, error_object
-from conversations.import_export.disk_lists import Scratch
+from conversations.import_export.book_archive import archived
+from conversations.import_export.disk_lists import Scratch, Spool
 from conversations.import_export.document_writer import export
+from conversations.import_export.file_intake import FileIntake
 from conversations.import_export.import_sections import outline, records
 from conversations.import_export.store import ImportCounts, store
-from conversations.import_export.uploads import documents, too_large
-from conversations.models import Scope
+from conversations.import_export.uploads import ZIP, documents, too_large
+from conversations.models import File, Scope
 from conversations.rest.base import AsyncAPIView, caller
 from conversations.rest.book import Book, ImportAnswer
 from conversations.rest.errors import exception_handler
@@ -40,9 +44,14 @@ from conversations.runtime.long_work import Work, WorkKind
 log = logging.getLogger("openbook.exchange")
 
 IDS = {"keep": False, "new": True}
+FORMS: Mapping[str, Callable[[User], AsyncIterator[bytes]]] = {"json": export, "zip": archived}
+"""Of an export."""
 PIECE = 2**20
 IN_MEMORY = 2 * 2**20
 """Bytes of an upload; a larger one is kept in a file."""
+
+IMPORTED = -10
+"""The priority of reading what an import brought."""
 
 WAITING_SECONDS = 2.0
 """How often whoever waits is told so."""
@@ -50,6 +59,11 @@ WAITING_SECONDS = 2.0
 type Line = Mapping[str, object]
 type Report = Callable[[Line], None]
 LAST = {"done", "error"}
+
+
+def largest_body() -> int:
+    """Bytes that an upload may have: those of a ZIP file."""
+    return max(settings.OPENBOOK_MAX_IMPORT_MB, settings.OPENBOOK_MAX_IMPORT_ZIP_MB) * 2**20
 
 
 class UploadParser(BaseParser):
@@ -60,9 +74,9 @@ class UploadParser(BaseParser):
     def parse(  # type: ignore[override]  # there are no fields in it
         self, stream: IO[bytes], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
     ) -> IO[bytes]:
-        most = settings.OPENBOOK_MAX_IMPORT_MB * 2**20
-        upload = tempfile.SpooledTemporaryFile(IN_MEMORY)  # noqa: SIM115  # whoever reads it closes it
+        upload, most = tempfile.SpooledTemporaryFile(IN_MEMORY), 0  # noqa: SIM115  # whoever reads it closes it
         while piece := stream.read(PIECE):
+            most = most or (largest_body() if piece.startswith(ZIP) else settings.OPENBOOK_MAX_IMPORT_MB * 2**20)
             upload.write(piece)
             if upload.tell() > most:
                 upload.close()
@@ -82,9 +96,9 @@ class Import(AsyncAPIView):
     progress = Switch(
         "progress",
         '`true`: the answer is 200 with lines of JSON (`application/x-ndjson`) as it goes on – `{"type": "waiting", '
-        '"message"}` until there is a place for it, `{"type": "progress", "threads", "of", "messages"}` – and in the end one '
-        'of `{"type": "done", …}` with what is answered otherwise, or `{"type": "error", "error": {…}}`. Whoever leaves '
-        "before cancels the import.",
+        '"message"}` until there is a place for it, `{"type": "progress", "threads", "of", "messages", "files"}` – and in '
+        'the end one of `{"type": "done", …}` with what is answered otherwise, or `{"type": "error", "error": {…}}`. '
+        "Whoever leaves before cancels the import.",
     )
 
     @extend_schema(
@@ -98,7 +112,8 @@ class Import(AsyncAPIView):
     async def post(self, request: Request) -> HttpResponseBase:
         """Import threads and what is remembered, all or nothing. Errors name their place, `threads[3].messages[17].content`.
 
-        A data export of ChatGPT or Claude is taken as well, as its `conversations.json` or as the ZIP file that it comes in.
+        A data export of ChatGPT or Claude is taken as well, as its `conversations.json` or as the ZIP file that it comes in,
+        with the files in it. A file that can't be taken costs itself only: `files_refused` says which and why.
         """
         shown = self.progress.read(request)
         ids = request.query_params.get("ids", "keep")
@@ -106,21 +121,44 @@ class Import(AsyncAPIView):
             raise InvalidImport(f"`ids` must be one of: {', '.join(IDS)}.", place="ids")
         user, upload = caller(request), await long_work.step(_upload)(request)
 
-        def imported(report: Report) -> ImportAnswer:
-            most = settings.OPENBOOK_MAX_IMPORT_MB * 2**20
-            with documents(upload, most=most) as look, closing(Scratch()) as scratch:
-                outlines = [outline(each, scratch) for each in look]
-                of = sum(each.counts.get("threads", 0) for each in outlines)
-                report(_progress(ImportCounts(), of))
-                read = records(outlines, scratch, user_id=user.pk, now=timezone.now(), new_ids=IDS[ids])
-                return _answer(store(user=user, records=read, report=lambda stored: report(_progress(stored, of))), of)
-
+        imported = partial(_imported, user, upload, new_ids=IDS[ids])
         if shown:
             lines = _lines(long_work.places(user.pk, WorkKind.IMPORT), imported, copy_context())
             return StreamedAnswer(_closing(upload, lines), content_type="application/x-ndjson")
         with upload:
-            done = await long_work.run(user.pk, WorkKind.IMPORT, partial(imported, lambda progress: None))
+            done = await long_work.run(user.pk, WorkKind.IMPORT, partial(imported, report=lambda progress: None))
         return Response(done, status=201)
+
+
+def _imported(user: User, upload: IO[bytes], *, new_ids: bool, report: Report) -> ImportAnswer:
+    """Everything is read, and all files are kept, before a transaction begins: to keep them takes as long as it takes."""
+    of = 0
+
+    def kept(files: int) -> None:
+        report(_progress(ImportCounts(files=files), of))
+
+    most = settings.OPENBOOK_MAX_IMPORT_MB * 2**20
+    with (
+        documents(upload, most=most) as look,
+        closing(Scratch()) as scratch,
+        closing(FileIntake(user, report=kept)) as intake,
+    ):
+        outlines = [outline(each, scratch) for each in look]
+        of = sum(each.counts.get("threads", 0) for each in outlines)
+        report(_progress(ImportCounts(), of))
+        found = records(outlines, scratch, user_id=user.pk, now=timezone.now(), new_ids=new_ids, take=intake.take)
+        read = Spool(scratch, found)
+        intake.renew()
+        stored = store(
+            user=user, records=read, read_later=_read_later, report=lambda stored: report(_progress(stored, of))
+        )
+        intake.is_stored = True
+        return _answer(stored, of, intake)
+
+
+def _read_later(file: File) -> object:
+    """After those that somebody waits for."""
+    return tasks.read_file.using(priority=IMPORTED).enqueue(str(file.id))
 
 
 def _upload(request: Request) -> IO[bytes]:
@@ -131,21 +169,30 @@ def _upload(request: Request) -> IO[bytes]:
 
 def _progress(stored: ImportCounts, of: int) -> Line:
     messages = sum(count for _, count in stored.threads)
-    return {"type": "progress", "threads": len(stored.threads), "of": of, "messages": messages}
+    files = {"files": stored.files} if stored.files else {}
+    return {"type": "progress", "threads": len(stored.threads), "of": of, "messages": messages, **files}
 
 
-def _answer(stored: ImportCounts, of: int) -> ImportAnswer:
+def _answer(stored: ImportCounts, of: int, intake: FileIntake) -> ImportAnswer:
     answer: ImportAnswer = {
         "threads": [{"id": str(id), "message_count": count} for id, count in stored.threads],
         "memories": stored.memories,
     }
     if empty := of - len(stored.threads):
         answer["left_out"] = empty
+    if stored.files:
+        answer["files"] = stored.files
+    if intake.refused:
+        answer["files_left_out"] = intake.refused_count
+        answer["files_refused"] = [
+            {"name": each.name, "place": each.place, "code": each.code, "message": each.message}
+            for each in intake.refused
+        ]
     return answer
 
 
 async def _lines(
-    looks: AsyncGenerator[Work | OpenbookError], work: Callable[[Report], ImportAnswer], context: Context
+    looks: AsyncGenerator[Work | OpenbookError], work: Callable[..., ImportAnswer], context: Context
 ) -> AsyncGenerator[bytes]:
     """That it waits, what the work tells as it tells it, and how it ended. Whoever stops listening ends it."""
     lines, loop = asyncio.Queue[Line](), asyncio.get_running_loop()
@@ -155,7 +202,10 @@ async def _lines(
 
     async def worked() -> None:
         try:
-            last = {"type": "done", **await long_work.run_work(await _waited(looks, report), partial(work, report))}
+            last = {
+                "type": "done",
+                **await long_work.run_work(await _waited(looks, report), partial(work, report=report)),
+            }
         except Exception as error:  # the border of the stream: its status has been sent, so its last line has to tell
             last = {"type": "error", **_refusal(error)}
         report(last)
@@ -208,10 +258,26 @@ def _line(values: Line) -> bytes:
 class Export(AsyncAPIView):
     scopes = {"GET": Scope.EXPORT}
 
-    @extend_schema(responses=described(Book))
+    form = Choice(
+        "as",
+        list(FORMS),
+        "`json` (default): the document alone, which tells of files without their bytes. `zip`: `conversations.json`, and the "
+        "files in `files/`.",
+    )
+
+    @extend_schema(
+        responses={
+            (200, "application/json"): described(Book),
+            (200, "application/zip"): OpenApiResponse(OpenApiTypes.BINARY, "With `as=zip`."),
+        },
+        parameters=[form],
+    )
     async def get(self, request: Request) -> HttpResponseBase:
         """Everything of the caller in the format that `POST import/` takes: threads oldest first, what is remembered."""
-        work = await long_work.acquire(caller(request).pk, WorkKind.DOWNLOAD)
-        response = StreamedAnswer(long_work.download(work, export(caller(request))), content_type="application/json")
-        response["Content-Disposition"] = f'attachment; filename="openbook-{timezone.now():%Y-%m-%d}.json"'
+        as_, user = self.form.text(request) or "json", caller(request)
+        if as_ not in FORMS:
+            raise self.form.refuse(" or ".join(f"`{each}`" for each in FORMS))
+        work = await long_work.acquire(user.pk, WorkKind.DOWNLOAD)
+        response = StreamedAnswer(long_work.download(work, FORMS[as_](user)), content_type=f"application/{as_}")
+        response["Content-Disposition"] = f'attachment; filename="openbook-{timezone.now():%Y-%m-%d}.{as_}"'
         return response

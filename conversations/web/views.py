@@ -63,6 +63,7 @@ def _page(user: User, thread: Thread | None) -> dict[str, Any]:
         "limits": {
             "message_chars": settings.OPENBOOK_MAX_MESSAGE_CHARS,
             "import_mb": settings.OPENBOOK_MAX_IMPORT_MB,
+            "import_zip_mb": max(settings.OPENBOOK_MAX_IMPORT_MB, settings.OPENBOOK_MAX_IMPORT_ZIP_MB),
             "file_mb": settings.OPENBOOK_MAX_FILE_MB,
             "files": MOST_FILES,
         },

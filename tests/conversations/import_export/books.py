@@ -3,6 +3,7 @@
 import io
 import json
 from collections.abc import Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -13,8 +14,16 @@ from conversations.import_export import store
 from conversations.import_export.disk_lists import Scratch
 from conversations.import_export.import_sections import outline, records
 from conversations.import_export.records import MemoryRecord, PreferencesRecord, Record, ThreadRecord, TopicRecord
-from conversations.import_export.uploads import documents
+from conversations.import_export.uploads import Document, Opened, documents
 from conversations.models import Thread
+
+
+def take_nothing(opened: Opened | None, *, name: str, place: str, sha256: str = "") -> None:
+    """Of files."""
+
+
+ALONE = Document("", lambda: nullcontext(io.BytesIO()))
+"""A document without files beside it."""
 
 
 @dataclass
@@ -31,7 +40,7 @@ def read_records(upload: bytes, *, user_id: int, now: datetime, new_ids: bool = 
     scratch = Scratch()
     with documents(io.BytesIO(upload), most=2**30) as found:
         outlines = [outline(each, scratch) for each in found]
-        yield from records(outlines, scratch, user_id=user_id, now=now, new_ids=new_ids)
+        yield from records(outlines, scratch, user_id=user_id, now=now, take=take_nothing, new_ids=new_ids)
 
 
 def read_book(document: Any, *, user_id: int, now: datetime, new_ids: bool = False) -> ReadBook:
@@ -53,6 +62,7 @@ def read_book(document: Any, *, user_id: int, now: datetime, new_ids: bool = Fal
 
 def store_thread(user: User, document: dict[str, Any], now: datetime) -> Thread:
     """The only thread of a document, with all that the document holds."""
-    stored = store.store(user=user, records=read_records(json.dumps(document).encode(), user_id=user.pk, now=now))
+    read = read_records(json.dumps(document).encode(), user_id=user.pk, now=now)
+    stored = store.store(user=user, records=read, read_later=lambda file: None)
     ((id, _),) = stored.threads
     return Thread.objects.select_related("assistant").get(id=id)

@@ -2,6 +2,7 @@
 
 import uuid
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 import pytest
@@ -16,7 +17,7 @@ from conversations.import_export.import_sections import UNKNOWN
 from conversations.import_export.records import ArtifactRecord, MemoryRecord, ThreadRecord, TurnRecord, VersionRecord
 from conversations.import_export.rows import last_session
 from conversations.models import text_blocks
-from tests.conversations.import_export.books import ReadBook, read_book
+from tests.conversations.import_export.books import ALONE, ReadBook, read_book, take_nothing
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 THREAD, QUESTION, ANSWER, ARTIFACT, MEMORY = (uuid.UUID(int=number) for number in range(1, 6))
@@ -207,7 +208,7 @@ BLOCKS = [
     {"type": "tool_result", "tool_use_id": "t1", "content": "Found", "is_error": True},
     {"type": "tool_result", "tool_use_id": "t1"},
     {"type": "thinking", "thinking": "Hm", "signature": "s"},
-    {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "aGk="}},
+    {"type": "image", "source": {"type": "url", "url": "https://pictures.example/1.png"}},
     {"type": "text", "text": "Said", "citations": [{"start": 1, "share": 0.5, "of": None, "exact": True}]},
 ]
 
@@ -476,8 +477,8 @@ json_values = st.recursive(
 
 @given(json_values)
 def test_whatever_a_document_holds_it_is_read_or_refused(value: Any) -> None:
-    reader = DocumentReader(user_id=7, now=NOW, new_ids=False, scratch=Scratch())
-    for part in (reader.thread, reader.memory, reader.topic):
+    reader = DocumentReader(user_id=7, now=NOW, new_ids=False, scratch=Scratch(), take=take_nothing)
+    for part in (partial(reader.thread, document=ALONE), reader.memory, reader.topic):
         for each in (
             value,
             {"messages": [value]},
@@ -486,6 +487,10 @@ def test_whatever_a_document_holds_it_is_read_or_refused(value: Any) -> None:
             {"artifacts": [{"title": "T", "versions": [value], "origin": value, "after_position": value}]},
             {"artifacts": [{"title": "T", "content": "x", "origin": value, "after_position": value}]},
             {"messages": [ASKED], "summaries": [value]},
+            {"messages": [ASKED | {"files": value}], "files": value},
+            {"messages": [ASKED | {"files": [value]}], "files": [value]},
+            {"messages": [ASKED | {"content": [{"type": "file", "file": value, "name": value, "note": value}]}]},
+            {"messages": [ASKED | {"content": [{"type": "image", "source": value}, value]}]},
             {
                 "messages": [ASKED],
                 "summaries": [{"first": 1, "last": 1, "text": "x", "key_moments": value, "made_at": value}],

@@ -31,6 +31,7 @@ from conversations.runtime.db import in_database
 from memory.models import DailySummary, IndexedPassage, Memory, ThreadSummary, Topic
 from tests.artifacts.factories import make_artifact
 from tests.conversations.factories import make_reply, make_thread
+from tests.conversations.import_export.books import ALONE, take_nothing
 from tests.conversations.rest.client import Api, ApiResponse
 from tests.model_server import ModelServer
 from tests.statements import statements
@@ -548,7 +549,7 @@ async def test_an_export_asks_no_more_for_many_threads_than_for_few(
         with statements(monkeypatch) as asked[each]:
             _, book = await export_all(each)
         assert len(book["threads"]) in (3, 90)
-    assert len(asked[user]) == len(asked[other_user]) == 10
+    assert len(asked[user]) == len(asked[other_user]) == 12
 
 
 async def test_a_long_export_comes_in_pieces_without_a_gap(user: User, api: Api) -> None:
@@ -652,9 +653,10 @@ async def test_an_import_tells_how_far_it_is_and_how_it_ended(
 
 async def test_who_leaves_before_the_end_imports_nothing(user: User, api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
     """The import waits after its first batch until it is left; then its work ends without a trace."""
-    left, ended = threading.Event(), threading.Event()
+    begun, left, ended = threading.Event(), threading.Event(), threading.Event()
 
     def stored_once_left(**options: Any) -> Any:
+        begun.set()
         report = options["report"]
 
         def waits(stored: store.ImportCounts) -> None:
@@ -672,6 +674,7 @@ async def test_who_leaves_before_the_end_imports_nothing(user: User, api: Api, m
     )
     pieces = aiter(response.streaming_content)
     assert json.loads(await anext(pieces)) == {"type": "progress", "threads": 0, "of": 5, "messages": 0}
+    assert await asyncio.to_thread(begun.wait, 30)
     waiting = asyncio.ensure_future(anext(pieces))
     await asyncio.sleep(0)  # so that it waits for the next line, as it is when a browser leaves
     waiting.cancel()
@@ -683,14 +686,14 @@ async def test_who_leaves_before_the_end_imports_nothing(user: User, api: Api, m
 
 def test_no_more_is_read_than_is_stored_at_once() -> None:
     """However long a document is: a batch is stored before what comes after it is read."""
-    reader = DocumentReader(user_id=7, now=NINE, new_ids=False, scratch=Scratch())
+    reader = DocumentReader(user_id=7, now=NINE, new_ids=False, scratch=Scratch(), take=take_nothing)
     read = []
 
     def records() -> Iterator[Record]:
         for number in range(3_000):
             read.append(number)
             yield reader.thread(
-                talk(3) if number < 1_000 else {"messages": [make_message("user", "x" * 40_000, 0)]}, "place"
+                talk(3) if number < 1_000 else {"messages": [make_message("user", "x" * 40_000, 0)]}, "place", ALONE
             )
 
     sizes = [(len(batch), len(read)) for batch in store.batches(records())]
