@@ -165,7 +165,8 @@ def test_files_may_lie_in_an_s3_storage(database: str, tmp_path: Path) -> None:
             file = ended(client, upload(client, PNG, "dot.png"))
             assert (file["status"], file["parts"], file["error"]) == ("ready", 1, None)
             with answer_to(client, "GET", f"files/{file['id']}/content/") as answer:
-                assert (answer.read(), PNG in s3.contents().values(), len(s3.contents())) == (PNG, True, 2)
+                # The file, its picture and the thumbnail of that.
+                assert (answer.read(), PNG in s3.contents().values(), len(s3.contents())) == (PNG, True, 3)
             with answer_to(client, "GET", f"files/{file['id']}/parts/1/picture/") as answer:
                 assert answer.read() in s3.contents().values()
             content = LINE * (MEBIBYTES // 4 * 2**20 // len(LINE))
