@@ -3,15 +3,16 @@
 import re
 import uuid
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from conversations.import_export.importers.parts import (
+    Piece,
+    ThreadFiles,
     as_list,
-    attached,
+    content_of,
     derived_id,
     fenced,
     moment_of,
-    paragraphs,
     stored_id,
     titled,
 )
@@ -19,36 +20,48 @@ from conversations.import_export.importers.parts import (
 CITATION = re.compile("\ue200[^\ue201]*\ue201|[\ue200-\ue2ff]|【\\d[^】]*†[^】]*】")
 """Marks that only their page could resolve."""
 UNSAID = {"thoughts", "reasoning_recap", "user_editable_context", "model_editable_context", "app_pairing_content"}
+ASSET = re.compile(r"(?:[\w-]+://)?(file[-_][A-Za-z0-9]+)")
+"""The id of a file in the address that a message has for it, such as ``sediment://file_00…``."""
 LANGUAGE = re.compile(r"[\w+#-]{1,20}")
 STATUSES = {"in_progress": "interrupted", "finished_partial_completion": "incomplete"}
 
 Message = dict[str, Any]
 
 
+class Asset(NamedTuple):
+    """A file that a message shows. ``note`` stands in its place where it has no name and no bytes."""
+
+    asset: str
+    note: str
+
+
 def thread_of(conversation: dict[str, Any]) -> dict[str, Any]:
     id = stored_id(conversation.get("conversation_id") or conversation.get("id"), "chatgpt")
+    files = ThreadFiles(id) if id else ThreadFiles()
+    turns = [turn | {"content": content_of(turn["content"])} for turn in _turns(conversation, id, files)]
     return {
         "id": str(id) if id else None,
         **titled(conversation.get("title")),
         "created_at": moment_of(conversation.get("create_time")),
-        "messages": list(_turns(conversation, id)),
+        "messages": turns,
+        **files.listed,
     }
 
 
-def _turns(conversation: dict[str, Any], thread: uuid.UUID | None) -> Iterator[dict[str, Any]]:
+def _turns(conversation: dict[str, Any], thread: uuid.UUID | None, files: ThreadFiles) -> Iterator[dict[str, Any]]:
     """What follows one another on the assistant's side – tools and their results among it – is one turn, as shown."""
     turn: dict[str, Any] | None = None
     for message in _path(conversation):
-        text = _text(message)
-        if not text:
+        pieces = _pieces(message, files)
+        if not pieces:
             continue
         role = "user" if _author(message) == "user" else "assistant"
         if turn and role == turn["role"] == "assistant":
-            turn["content"] = paragraphs([turn["content"], text])
+            turn["content"] += pieces
         else:
             if turn:
                 yield turn
-            turn = {"role": role, "content": text, "created_at": moment_of(message.get("create_time"))}
+            turn = {"role": role, "content": pieces, "created_at": moment_of(message.get("create_time"))}
             # A conversation that was branched off repeats the messages of the other, ids and all.
             if thread and isinstance(message.get("id"), str):
                 turn["id"] = str(derived_id(thread, message["id"]))
@@ -90,27 +103,49 @@ def _is_hidden(message: Message) -> bool:
     return hidden or message.get("weight") == 0 or _author(message) not in {"user", "assistant", "tool"}
 
 
-def _text(message: Message) -> str:
+def _pieces(message: Message, files: ThreadFiles) -> list[Piece]:
+    """What was shown of a message, with a block for each file."""
     content = message.get("content")
     kind = str(content.get("content_type")) if isinstance(content, dict) else ""
     if not isinstance(content, dict) or kind in UNSAID:
-        return ""
+        return []
     recipient = message.get("recipient")
     asks_tool = _author(message) == "assistant" and isinstance(recipient, str) and recipient not in {"all", ""}
     if asks_tool and kind != "code":
-        return f"[used {recipient}]"
-    texts = list(_parts(content))
+        return [f"[used {recipient}]"]
     if _author(message) == "tool" and kind not in {"execution_output", "multimodal_text"}:
-        return ""  # pages, files and notes to the model: nobody saw them
-    if asks_tool:
-        texts = [f"[used {recipient}]", *texts]
+        return []  # pages, files and notes to the model: nobody saw them
+    said = [f"[used {recipient}]", *_parts(content)] if asks_tool else list(_parts(content))
+    names = _attachments(message)
+    shown = {piece.asset for piece in said if isinstance(piece, Asset)}
+    said += [Asset(id, "") for id in names if id not in shown]
+    created_at = moment_of(message.get("create_time"))
+    pieces: list[Piece] = []
+    for piece in said:
+        if isinstance(piece, Asset):
+            name = names.get(piece.asset)
+            pieces.append(
+                files.named(
+                    piece.asset, name, created_at=created_at, asset=piece.asset, note=None if name else piece.note
+                )
+            )
+        elif text := CITATION.sub("", piece).strip():
+            pieces.append(text)
+    return pieces
+
+
+def _attachments(message: Message) -> dict[str, Any]:
+    """The names of the files that belong to a message, by the ids that they have there."""
     metadata = message.get("metadata")
-    files = as_list(metadata.get("attachments")) if isinstance(metadata, dict) else []
-    named = [attached(file.get("name")) for file in files if isinstance(file, dict)]
-    return CITATION.sub("", paragraphs([*texts, *named])).strip()
+    given = as_list(metadata.get("attachments")) if isinstance(metadata, dict) else []
+    files = [file for file in given if isinstance(file, dict)]
+    return {
+        str(file.get("id") or f"{message.get('id')}:{place}"): file.get("name") or "a file"
+        for place, file in enumerate(files)
+    }
 
 
-def _parts(content: dict[str, Any]) -> Iterator[str]:
+def _parts(content: dict[str, Any]) -> "Iterator[str | Asset]":
     text = content.get("text")
     match content.get("content_type"):
         case "code" | "execution_output" as kind if isinstance(text, str) and text.strip():
@@ -124,15 +159,30 @@ def _parts(content: dict[str, Any]) -> Iterator[str]:
         yield from _part(part)
 
 
-def _part(part: Any) -> Iterator[str]:
+def _part(part: Any) -> "Iterator[str | Asset]":
     match part:
         case str():
             yield part
-        case {"content_type": "image_asset_pointer", "metadata": {"dalle": {"prompt": str(prompt)}}} if prompt:
-            yield f"[image: {prompt}]"
         case {"content_type": "image_asset_pointer"}:
-            yield "[image]"
+            prompt = _prompt(part.get("metadata"))
+            if prompt:
+                yield f"[image: {prompt}]"
+            pointer = part.get("asset_pointer")
+            asset = ASSET.match(pointer) if isinstance(pointer, str) else None
+            note = "" if prompt else "[image]"
+            if asset:
+                yield Asset(asset[1], note)
+            else:
+                yield note
         case {"content_type": "video_container_asset_pointer"}:
             yield "[video]"
         case {"text": str(text)}:  # also what was spoken; the sound beside it says no more
             yield text
+
+
+def _prompt(metadata: Any) -> str:
+    """What a picture was made of; empty where that is not told."""
+    match metadata:
+        case {"dalle": {"prompt": str(prompt)}}:
+            return prompt
+    return ""

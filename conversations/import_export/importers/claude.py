@@ -3,7 +3,18 @@
 from collections.abc import Iterator
 from typing import Any
 
-from conversations.import_export.importers.parts import as_list, attached, moment_of, paragraphs, stored_id, titled
+from conversations.import_export.importers.parts import (
+    Piece,
+    ThreadFiles,
+    as_list,
+    attached,
+    content_of,
+    moment_of,
+    paragraphs,
+    stored_id,
+    text_name,
+    titled,
+)
 
 ROLES = {"human": "user", "user": "user", "assistant": "assistant"}
 
@@ -13,20 +24,22 @@ Message = dict[str, Any]
 def thread_of(conversation: dict[str, Any]) -> dict[str, Any]:
     id = stored_id(conversation.get("uuid"), "claude")
     messages = [message for message in conversation["chat_messages"] if isinstance(message, dict)]
-    turns = [_turn(message) for message in _path(messages, conversation.get("current_leaf_message_uuid"))]
+    files = ThreadFiles(id) if id else ThreadFiles()
+    turns = [_turn(message, files) for message in _path(messages, conversation.get("current_leaf_message_uuid"))]
     return {
         "id": str(id) if id else None,
         **titled(conversation.get("name")),
         "created_at": moment_of(conversation.get("created_at")),
         "messages": [turn for turn in turns if turn["role"] and turn["content"]],
+        **files.listed,
     }
 
 
-def _turn(message: Message) -> dict[str, Any]:
+def _turn(message: Message, files: ThreadFiles) -> dict[str, Any]:
     id = stored_id(message.get("uuid"), "claude")
     turn = {
         "role": ROLES.get(str(message.get("sender"))),
-        "content": _text(message),
+        "content": content_of(_pieces(message, files)),
         "created_at": moment_of(message.get("created_at")),
     }
     return turn | ({"id": str(id)} if id else {})
@@ -48,11 +61,11 @@ def _path(messages: list[Message], leaf: Any) -> list[Message]:
     return path[::-1]
 
 
-def _text(message: Message) -> str:
+def _pieces(message: Message, files: ThreadFiles) -> list[Piece]:
     blocks = list(_blocks(as_list(message.get("content"))))
     if not paragraphs(blocks) and isinstance(message.get("text"), str):
         blocks = [message["text"]]
-    return paragraphs([*blocks, *_files(message)])
+    return [*blocks, *_files(message, files)]
 
 
 def _blocks(blocks: list[Any]) -> Iterator[str]:
@@ -68,10 +81,22 @@ def _blocks(blocks: list[Any]) -> Iterator[str]:
                 yield "[image]"
 
 
-def _files(message: Message) -> Iterator[str]:
-    for file in as_list(message.get("attachments")):
+def _files(message: Message, files: ThreadFiles) -> Iterator[Piece]:
+    """Of attachments there is the text, of other files only the name – unless their bytes are somewhere."""
+    created_at = moment_of(message.get("created_at"))
+    for place, file in enumerate(as_list(message.get("attachments"))):
         if isinstance(file, dict):
-            yield attached(file.get("file_name"), file.get("extracted_content"))
+            name, text = file.get("file_name"), file.get("extracted_content")
+            if isinstance(text, str) and text.strip():
+                note = attached(name, text)
+                key = f"{message.get('uuid')}:{place}"
+                yield files.named(key, text_name(name), created_at=created_at, note=note, text=text)
+            else:
+                yield files.named(f"{message.get('uuid')}:{place}", name, created_at=created_at)
+    told: set[str] = set()
     for file in [*as_list(message.get("files")), *as_list(message.get("files_v2"))]:
         if isinstance(file, dict):
-            yield attached(file.get("file_name"))
+            asset = str(file.get("file_uuid") or file.get("file_name"))
+            if asset not in told:
+                told.add(asset)
+                yield files.named(asset, file.get("file_name"), created_at=created_at, asset=asset)

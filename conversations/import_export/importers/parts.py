@@ -1,15 +1,66 @@
 """What the exports have in common. Pure."""
 
 import uuid
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from itertools import groupby
+from pathlib import PurePath
 from typing import Any
 
+from conversations.context.turn_groups import FILE
+from conversations.files.kinds import MEDIA_TYPES
+from conversations.files.uploads import LONGEST_NAME
 from conversations.import_export.values import EARLIEST, LATEST, TITLE_CHARS
-from conversations.runtime.text import one_line
+from conversations.models import text_blocks
+from conversations.runtime.text import one_line, shortened
 
 ATTACHED_CHARS = 100_000
 """Of a file whose text came along."""
+
+
+type Block = dict[str, Any]
+type Piece = str | Block
+"""A text of a message, or a block that names a file."""
+
+
+@dataclass
+class ThreadFiles:
+    """The files that messages of one conversation name: ``listed`` is what the thread tells of them."""
+
+    space: uuid.UUID = field(default_factory=uuid.uuid4)
+    """Of their ids: the thread's id, or where it has none a new one each time."""
+    _by_key: dict[str, Block] = field(default_factory=dict)
+
+    @property
+    def listed(self) -> dict[str, list[Block]]:
+        return {"files": list(self._by_key.values())} if self._by_key else {}
+
+    def named(self, key: str, name: Any, *, created_at: str | None, note: str | None = None, **source: str) -> Block:
+        """The block that names a file. ``source`` is its ``text``, or the ``asset`` whose bytes are somewhere else; ``note`` is
+        what a message says where there are none."""
+        plain = shortened(one_line(name), LONGEST_NAME) if isinstance(name, str) else ""
+        id = str(derived_id(self.space, key))
+        self._by_key.setdefault(key, {"id": id, "name": plain, "created_at": created_at, **source})
+        return {"type": FILE, "file": id, "name": plain, **({} if note is None else {"note": note})}
+
+
+def text_name(name: Any) -> str:
+    """Of a file of which only the text is there."""
+    plain = name if isinstance(name, str) and name.strip() else "attachment"
+    is_text = PurePath(plain).suffix.lstrip(".").lower() in {*MEDIA_TYPES, "html", "htm", "eml"}
+    return plain if is_text else f"{plain}.txt"
+
+
+def content_of(pieces: Sequence[Piece]) -> str | list[Block]:
+    """A message of these pieces; neighbouring texts are one. A plain text where there is nothing else."""
+    blocks: list[Block] = []
+    for is_text, some in groupby(pieces, lambda piece: isinstance(piece, str)):
+        if not is_text:
+            blocks += [piece for piece in some if not isinstance(piece, str)]
+        elif text := paragraphs(map(str, some)).strip():
+            blocks += text_blocks(text)
+    return "".join(block["text"] for block in blocks) if all(block["type"] != FILE for block in blocks) else blocks
 
 
 def stored_id(given: Any, product: str) -> uuid.UUID | None:

@@ -11,9 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from conversations.context.token_estimate import text_of
 from conversations.errors import ImportTooLarge, InvalidImport
 from conversations.import_export.importers import thread_of
 from conversations.import_export.uploads import documents
+from conversations.models import text_blocks
 from tests.conversations.import_export.books import read_book
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -115,8 +117,15 @@ BOAT = chatgpt(
 )
 
 
+def named(id: str, name: str, **note: str) -> dict[str, str]:
+    return {"type": "file", "file": id, "name": name, **note}
+
+
 def turn_id(name: str) -> str:
     return str(uuid.uuid5(THREAD, name))
+
+
+BOAT_FILE = turn_id("file-x")
 
 
 def test_a_conversation_of_chatgpt_is_the_path_that_was_shown() -> None:
@@ -127,7 +136,7 @@ def test_a_conversation_of_chatgpt_is_the_path_that_was_shown() -> None:
         "messages": [
             {
                 "role": "user",
-                "content": "[image]\n\nWhat boat is this?\n\n[attached: boat.png]",
+                "content": [named(BOAT_FILE, "boat.png"), *text_blocks("What boat is this?")],
                 "created_at": "2026-03-01T09:00:00+00:00",
                 "id": turn_id("asked"),
             },
@@ -147,13 +156,33 @@ def test_a_conversation_of_chatgpt_is_the_path_that_was_shown() -> None:
             },
             {
                 "role": "assistant",
-                "content": "[used dalle.text2im]\n\n[image: a dinghy]\n\nThere",
+                "content": [
+                    *text_blocks("[used dalle.text2im]\n\n[image: a dinghy]"),
+                    named(BOAT_FILE, "", note=""),
+                    *text_blocks("There"),
+                ],
                 "created_at": None,
                 "id": turn_id("asks dalle"),
                 "status": "interrupted",
             },
         ],
+        "files": [{"id": BOAT_FILE, "name": "boat.png", "created_at": "2026-03-01T09:00:00+00:00", "asset": "file-x"}],
     }
+
+
+def test_without_their_bytes_files_are_told_of_in_words() -> None:
+    (thread,) = read_book([BOAT], user_id=7, now=NOW).threads
+    assert [text_of(turn.content) for turn in thread.turns][::3] == [
+        "[attached: boat.png – it is not here]\n\nWhat boat is this?",
+        "[used dalle.text2im]\n\n[image: a dinghy]\n\nThere",
+    ]
+    (thread,) = read_book([claude(wrote(1, "human", "Look", **FILES))], user_id=7, now=NOW).threads
+    assert [turn.content for turn in thread.turns] == [
+        text_blocks(
+            "Look\n\n[attached: notes.txt]\n\n````\nSails ``` up\n````\n\n[attached: boat.png – it is not here]"
+        )
+    ]
+    assert (thread.files, thread.turns[0].files) == ([], ())
 
 
 A, B, C = (
@@ -229,6 +258,9 @@ FILES: dict[str, Any] = {
 }
 
 
+AT, NOTES = "2026-03-01T09:01:00.123456+00:00", turn_id(f"{uuid.UUID(int=1)}:0")
+
+
 def test_a_conversation_of_claude_is_its_messages_with_their_files() -> None:
     conversation = claude(
         wrote(1, "human", "Look", **FILES),
@@ -241,7 +273,11 @@ def test_a_conversation_of_claude_is_its_messages_with_their_files() -> None:
         "messages": [
             {
                 "role": "user",
-                "content": "Look\n\n[attached: notes.txt]\n\n````\nSails ``` up\n````\n\n[attached: boat.png]",
+                "content": [
+                    *text_blocks("Look"),
+                    named(NOTES, "notes.txt", note="[attached: notes.txt]\n\n````\nSails ``` up\n````"),
+                    named(turn_id("boat.png"), "boat.png"),
+                ],
                 "created_at": "2026-03-01T09:01:00.123456+00:00",
                 "id": str(uuid.UUID(int=1)),
             },
@@ -257,6 +293,10 @@ def test_a_conversation_of_claude_is_its_messages_with_their_files() -> None:
                 "created_at": "2026-03-01T09:03:00.123456+00:00",
                 "id": str(uuid.UUID(int=3)),
             },
+        ],
+        "files": [
+            {"id": NOTES, "name": "notes.txt", "created_at": AT, "text": "Sails ``` up"},
+            {"id": turn_id("boat.png"), "name": "boat.png", "created_at": AT, "asset": "boat.png"},
         ],
     }
 

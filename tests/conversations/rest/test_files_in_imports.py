@@ -1,5 +1,6 @@
 """Files that go out with an export and come in with an import: the same again, each checked as an upload is."""
 
+import base64
 import hashlib
 import io
 import json
@@ -267,6 +268,162 @@ async def test_a_file_that_cannot_be_taken_costs_itself_only_and_is_told(
 
 async def nothing_is_kept() -> bool:
     return (await File.objects.acount(), await FilePart.objects.acount(), stored()) == (0, 0, {})
+
+
+def chatgpt(*messages: tuple[str, Any, dict[str, Any]]) -> bytes:
+    """A conversation whose messages follow one another."""
+    mapping: dict[str, Any] = {"root": {"message": None, "parent": None}}
+    parent = "root"
+    for number, (role, content, metadata) in enumerate(messages):
+        message = {"id": f"m{number}", "author": {"role": role}, "content": content, "metadata": metadata}
+        mapping[f"m{number}"] = {"message": message, "parent": parent}
+        parent = f"m{number}"
+    return json.dumps([{"conversation_id": str(FILE), "mapping": mapping, "current_node": parent}]).encode()
+
+
+def shown(pointer: str, **metadata: Any) -> dict[str, Any]:
+    return {"content_type": "image_asset_pointer", "asset_pointer": pointer, "metadata": metadata}
+
+
+def multimodal(*parts: Any) -> dict[str, Any]:
+    return {"content_type": "multimodal_text", "parts": list(parts)}
+
+
+async def test_a_zip_of_chatgpt_brings_its_pictures_and_attachments(user: User, api: Api, model: ModelServer) -> None:
+    photo, scan = (SAMPLES / "photo.png").read_bytes(), (SAMPLES / "scan.pdf").read_bytes()
+    painted = (SAMPLES / "photo.webp").read_bytes()
+    attached = {"attachments": [{"id": "file-Pdf1", "name": "scan.pdf"}, {"id": "file-Gone", "name": "gone.docx"}]}
+    conversation = chatgpt(
+        ("user", multimodal(shown("file-service://file-AbC"), shown("sediment://file_00ab#p_0"), "Look"), attached),
+        ("assistant", {"content_type": "text", "parts": ["I see."]}, {}),
+        ("user", multimodal("Draw it", shown("sediment://file_00lost")), {}),
+        ("tool", multimodal(shown("file-service://file-Dall", dalle={"prompt": "a dinghy"})), {}),
+    )
+    members = {
+        "conversations.json": conversation,
+        "file-AbC-boat.png": photo,
+        "user-1/file_00ab-sanitized.png": photo,
+        "file-Pdf1-scan.pdf": scan,
+        "dalle-generations/file-Dall-0b7f.webp": painted,
+        "file-AbCD-other.png": b"of nobody",
+        "chat.html": b"<html>",
+    }
+    answer = await imported(api, packed(members))
+    assert (answer.status, answer.body["files"]) == (201, 4), answer.body
+    assert [(each["name"], each["code"]) for each in answer.body["files_refused"]] == [
+        ("gone.docx", "missing"),
+        ("file", "missing"),
+    ]
+    thread = answer.body["threads"][0]["id"]
+    await in_database(read_all)()
+    by_name = {file["name"]: file for file in (await api.get("files/")).body["results"]}
+    assert {name: (file["kind"], file["status"]) for name, file in by_name.items()} == {
+        "picture.png": ("image", "ready"),
+        "scan.pdf": ("pdf", "ready"),
+        "picture.webp": ("image", "ready"),
+    }
+    assert await downloaded(api, f"files/{by_name['scan.pdf']['id']}/content/") == scan
+    turns = (await api.get(f"threads/{thread}/messages/")).body["results"]
+    names = [[block["name"] for block in turn["content"] if block["type"] == "file"] for turn in turns]
+    assert names == [["picture.png", "picture.png", "scan.pdf"], [], [], ["picture.webp"]]
+    assert [turn["text"] for turn in turns] == [
+        "Look\n\n[attached: gone.docx – it is not here]",
+        "I see.",
+        "Draw it\n\n[image]",
+        "[image: a dinghy]",
+    ]
+    assert [(row[1], row[4], row[5]) for row in await given()] == [(1, [1], False), (1, [1], False), (1, [], True)]
+    sent = await api.post(f"threads/{thread}/messages/", {"content": "And now?"})
+    assert sent.status == 201
+    kinds = [[block["type"] for block in message["content"]] for message in model.bodies[-1]["messages"]]
+    assert kinds[0].count("image") == 2
+    assert "scan.pdf" in json.dumps(model.bodies[-1]["messages"][0])
+    assert "image" not in kinds[3]
+
+
+async def test_a_zip_of_claude_brings_what_there_is_of_files(user: User, api: Api, model: ModelServer) -> None:
+    uuids = [str(uuid.UUID(int=number)) for number in range(4)]
+    message = {
+        "uuid": uuids[0],
+        "sender": "human",
+        "text": "Look",
+        "attachments": [
+            {"file_name": "harbour.pdf", "extracted_content": "The ferry leaves at nine."},
+            {"file_name": "empty.docx", "extracted_content": ""},
+        ],
+        "files": [{"file_uuid": uuids[1], "file_name": "boat.png"}, {"file_uuid": uuids[2], "file_name": "there.png"}],
+        "files_v2": [{"file_uuid": uuids[1], "file_name": "boat.png"}],
+    }
+    conversations = json.dumps([{"uuid": uuids[3], "chat_messages": [message]}])
+    photo = (SAMPLES / "photo.png").read_bytes()
+    answer = await imported(api, packed({"conversations.json": conversations, f"files/{uuids[2]}.png": photo}))
+    assert [(each["name"], each["code"], each["place"]) for each in answer.body["files_refused"]] == [
+        ("empty.docx", "missing", "[0].files[1]"),
+        ("boat.png", "missing", "[0].files[2]"),
+    ]
+    await in_database(read_all)()
+    thread = answer.body["threads"][0]["id"]
+    (turn,) = (await api.get(f"threads/{thread}/messages/")).body["results"]
+    assert [block.get("name") for block in turn["content"]] == [None, "harbour.pdf.txt", None, "there.png"]
+    assert turn["text"] == ("Look\n\n[attached: empty.docx – it is not here]\n\n[attached: boat.png – it is not here]")
+    await api.post(f"threads/{thread}/messages/", {"content": "When does the ferry leave?"})
+    assert "The ferry leaves at nine." in json.dumps(model.bodies[-1]["messages"])
+
+
+PNG = (SAMPLES / "photo.png").read_bytes()
+IN_BASE64 = base64.b64encode(PNG).decode()
+URL = f"data:image/png;base64,{IN_BASE64}"
+
+
+@pytest.mark.parametrize(
+    ("block", "name", "text"),
+    [
+        (
+            {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": IN_BASE64}},
+            "picture.png",
+            "",
+        ),
+        ({"type": "image_url", "image_url": {"url": URL}}, "picture.png", ""),
+        ({"type": "input_image", "image_url": URL}, "picture.png", ""),
+        ({"type": "file", "file": {"filename": "boat.png", "file_data": URL}}, "boat.png", ""),
+        ({"type": "input_file", "filename": "boat.png", "file_data": URL}, "boat.png", ""),
+        ({"type": "text", "text": f"So: ![a boat]({URL}) is it."}, "picture.png", "So:\n\n[image: a boat]\n\nis it."),
+    ],
+)
+async def test_pictures_in_base64_become_files(user: User, api: Api, block: Any, name: str, text: str) -> None:
+    answer = await imported(api, book(content=[block, {"type": "text", "text": "What is it?"}]).encode())
+    assert (answer.status, answer.body["files"]) == (201, 1), answer.body
+    file = await File.objects.aget()
+    assert (file.name, file.kind, stored()[f"kept/{file.place}"]) == (name, "image", PNG)
+    turn = (await api.get(f"threads/{file.thread_id}/messages/")).body["results"][0]
+    assert {"type": "file", "file": str(file.id), "name": name} in turn["content"]
+    assert turn["text"].split() == f"{text} What is it?".split()
+    assert turn["token_count"] < 100
+    assert [row[3:] for row in await given()] == [(file.id, [1], False)]
+
+
+async def test_what_is_no_picture_in_base64_is_told_and_not_kept_as_prose(user: User, api: Api) -> None:
+    blocks = [
+        {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "A" * 4_000}},
+        {"type": "image_url", "image_url": {"url": "https://pictures.example/1.png"}},
+        {"type": "text", "text": "What is it?"},
+    ]
+    answer = await imported(api, book(content=blocks).encode())
+    assert [(each["code"], each["place"]) for each in answer.body["files_refused"]] == [
+        ("unknown_type", "threads[0].messages[0].content")
+    ]
+    turn = (await api.get(f"threads/{answer.body['threads'][0]['id']}/messages/")).body["results"][0]
+    assert [block["type"] for block in turn["content"]] == ["text", "image_url", "text"]
+    assert turn["text"] == "[attached: a file – it is not here]\n\nWhat is it?"
+
+
+async def test_results_of_tools_keep_their_pictures(user: User, api: Api) -> None:
+    image = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": IN_BASE64}}
+    blocks = [{"type": "tool_result", "tool_use_id": "t", "content": [image]}, {"type": "file", "file": 7}]
+    answer = await imported(api, book(content=blocks).encode())
+    turn = (await api.get(f"threads/{answer.body['threads'][0]['id']}/messages/")).body["results"][0]
+    note = {"type": "text", "text": "[attached: a file – it is not here]"}
+    assert (turn["content"], answer.body.get("files")) == ([blocks[0], note], None)
 
 
 @pytest.mark.parametrize(
