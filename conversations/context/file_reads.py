@@ -79,6 +79,11 @@ def named_files(content: Sequence[Block]) -> list[str]:
     return [str(block["file"]) for block in content if block["type"] == FILE]
 
 
+def names_of_files(content: Sequence[Block]) -> str:
+    """The names of the files that a turn brings; empty where it brings none."""
+    return ", ".join(str(block["name"]) for block in content if block["type"] == FILE)
+
+
 def read_files(
     *,
     user_id: int,

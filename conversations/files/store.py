@@ -93,11 +93,6 @@ def picture_of(part: FilePart) -> str:
     return part.picture
 
 
-def delete(file: File) -> None:
-    """With its parts. A worker removes the bytes within seconds."""
-    file.delete()
-
-
 def delete_orphans(now: datetime) -> int:
     """Some of those that were uploaded a day ago and are in no message. Returns how many."""
     orphans = File.objects.filter(thread=None, id__lt=lowest_uuid7(now - ORPHANED)).order_by("id")

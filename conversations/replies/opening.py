@@ -21,10 +21,9 @@ from conversations.accounts.limits import by_default
 from conversations.context import snapshots
 from conversations.context.builder import Context
 from conversations.context.caller_options import NO_OPTIONS, CallerOptions
-from conversations.context.file_reads import named_files
+from conversations.context.file_reads import named_files, names_of_files
 from conversations.context.sessions import Session
 from conversations.context.token_estimate import text_of
-from conversations.context.turn_groups import FILE
 from conversations.context.windowing import Turn
 from conversations.errors import (
     CannotContinue,
@@ -238,10 +237,6 @@ def store_turn(
     turn = None if is_stored else message
     opened = _store(cursor, reply, context, turn=turn, last_position=last_position, options=options)
     return opened and replace(opened, message=message, saved=eventlog.saved_event(reply, message, thread))
-
-
-def names_of_files(blocks: Sequence[dict[str, Any]]) -> str:
-    return ", ".join(str(block["name"]) for block in blocks if block["type"] == FILE)
 
 
 def _new_reply(cursor: ThreadCursor, token: ApiToken | None, **values: Any) -> Reply:

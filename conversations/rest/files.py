@@ -25,6 +25,7 @@ from conversations.rest.base import APIView, AsyncAPIView, caller
 from conversations.rest.pagination import ordered_by
 from conversations.rest.serializers import described
 from conversations.runtime.db import in_database
+from conversations.threads import deletion
 from conversations.wire.files import (
     FileAnswer,
     GivenAnswer,
@@ -99,8 +100,11 @@ class FileDetail(APIView):
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, file_id: str) -> Response:
-        """Delete a file with its parts, for good."""
-        store.delete(store.get(caller(request), file_id))
+        """Delete a file with its parts, for good, and the replies that quote it because their model searched for it.
+
+        While a reply is running where any of it was given, it is refused with 409 `reply_in_progress`.
+        """
+        deletion.delete_file(store.get(caller(request), file_id))
         return Response(status=204)
 
 

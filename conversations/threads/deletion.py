@@ -14,6 +14,8 @@ from django.utils import timezone
 
 from artifacts.models import Artifact
 from conversations import threads
+from conversations.context.file_reads import names_of_files
+from conversations.context.turn_groups import FILE
 from conversations.errors import ReplyInProgress
 from conversations.models import ApiToken, File, Message, Reply, Thread, TokenCount
 from conversations.models.deletion_guard import allow_deletion
@@ -30,17 +32,47 @@ log = logging.getLogger("openbook.threads")
 def delete_thread(thread: Thread) -> None:
     """With its turns, replies, events, snapshots and their texts, and all that is remembered of it alone, wherever that stood.
 
-    Raises ``ReplyInProgress`` while a reply is running in it.
+    Raises ``ReplyInProgress`` while a reply is running in it or where any of it was given.
     """
     with allow_deletion():
-        Thread.objects.select_for_update().filter(id=thread.id).first()
+        _lock_threads(thread.user_id)
         if Reply.objects.filter(thread=thread, status=Reply.Status.RUNNING).exists():
             raise ReplyInProgress("A reply is still running in this thread. Stop it first, then delete.")
         thread_id = thread.id
-        forgetting.leave(thread)
+        rows = forgetting.left_by(thread)
+        _refuse_while_running(rows, "delete")
+        forgetting.blank(thread.user, rows)
         thread.delete()
         forget_counts(thread.user_id)
     log.info("thread deleted", extra={"thread_id": str(thread_id)})
+
+
+def delete_file(file: File) -> None:
+    """With its parts, and with the replies that quote it. A worker removes the bytes within seconds.
+
+    Raises ``ReplyInProgress`` while a reply is running where any of it was given.
+    """
+    with allow_deletion():
+        _lock_threads(file.user_id)
+        rows = forgetting.left_by_file(file)
+        _refuse_while_running(rows, "delete")
+        forgetting.blank(file.user, rows)
+        file.delete()
+    log.info("file deleted", extra={"file_id": str(file.id)})
+
+
+def _lock_threads(user_id: int) -> None:
+    """All of the person's: no request may come that is given anything while the others are looked through."""
+    list(Thread.objects.select_for_update().filter(user=user_id).order_by("id").values_list("id"))
+
+
+def _refuse_while_running(rows: forgetting.Rows, what: str) -> None:
+    running = Reply.objects.filter(thread__in=rows.touched, status=Reply.Status.RUNNING).first()
+    if running:
+        raise ReplyInProgress(
+            f"A reply is still running in a thread that was given something of it. Wait for it to end or stop it, then {what}.",
+            thread=str(running.thread_id),
+        )
 
 
 def what_clearing(thread: Thread) -> Clearing:
@@ -54,17 +86,10 @@ def clear_thread(thread: Thread) -> Clearing:
     Raises ``ReplyInProgress`` while a reply is running in it or where any of it was given, and ``ThreadNotFound``.
     """
     with allow_deletion():
-        # All of the person's: no request may come that is given any of it while the others are looked through.
-        list(Thread.objects.select_for_update().filter(user=thread.user_id).order_by("id").values_list("id"))
+        _lock_threads(thread.user_id)
         thread = threads.get(thread.user, thread.id)
         rows = forgetting.cleared_from(thread)
-        running = Reply.objects.filter(thread__in=rows.touched, status=Reply.Status.RUNNING).first()
-        if running:
-            raise ReplyInProgress(
-                "A reply is still running in this thread, or in one that was given something of it. "
-                "Wait for it to end or stop it, then clear.",
-                thread=str(running.thread_id),
-            )
+        _refuse_while_running(rows, "clear")
         done = _clearing(thread, rows)
         if done.messages:
             forgetting.blank(thread.user, rows)
@@ -111,9 +136,15 @@ def _clearing(thread: Thread, rows: forgetting.Rows) -> Clearing:
 
 
 def _is_titled_by(thread: Thread, turns: QuerySet[Message]) -> bool:
-    """Whether its title is the first words of one of the turns, as it is unless somebody chose another."""
+    """Whether its title is the first words of one of the turns, or the names of its files, as it is unless somebody chose
+    another."""
+    if not thread.title:
+        return False
     texts = turns.values_list("text", flat=True).iterator()
-    return bool(thread.title) and any(threads.title_from(text) == thread.title for text in texts)
+    named = turns.filter(content__contains=[{"type": FILE}])
+    return any(threads.title_from(text) == thread.title for text in texts) or any(
+        threads.title_from(names_of_files(turn.blocks)) == thread.title for turn in named
+    )
 
 
 def _empty(thread: Thread, *, keeps_title: bool) -> None:

@@ -13,7 +13,7 @@ from conversations.errors import MemoryNotFound, ReplyInProgress
 from conversations.models import Reply, Thread
 from conversations.models.deletion_guard import allow_deletion
 from memory.forgetting.blanking import FORGOTTEN, blank, blank_all
-from memory.forgetting.on_thread_delete import cleared_from, left_by
+from memory.forgetting.on_thread_delete import cleared_from, left_by, left_by_file
 from memory.forgetting.result import Clearing, Forgetting, ForgottenTurn, Rows
 from memory.forgetting.search import ForgetTarget, find
 from memory.index.index_turns import catch_up_if_possible
@@ -30,7 +30,8 @@ __all__ = [
     "forget_all",
     "forget_memory",
     "forget_turn",
-    "leave",
+    "left_by",
+    "left_by_file",
     "what_all",
     "what_memory",
     "what_turn",
@@ -76,11 +77,6 @@ def forget_all(user: User) -> Forgetting:
     """All that is remembered of a person, with its sources and mentions. What was said besides stays, and is not remembered
     again. Tells what was done. Raises as ``forget_memory`` does."""
     return _forget(user, EVERYTHING)
-
-
-def leave(thread: Thread) -> None:
-    """What is remembered of a thread alone, and wherever that was given to a model. Must run with the door open."""
-    blank(thread.user, left_by(thread))
 
 
 def _forget(user: User, target: ForgetTarget) -> Forgetting:

@@ -12,10 +12,8 @@ from django.db.models.functions import Least
 from django.utils import timezone
 
 from artifacts.models import Artifact, ArtifactVersion
-from conversations.context.file_reads import named_files
 from conversations.context.snapshots import digest_once_forgotten
 from conversations.context.token_estimate import turn_tokens
-from conversations.context.turn_groups import FILE
 from conversations.models import ContextBlock, File, Message, ReplyEvent, Thread, text_blocks
 from conversations.runtime.db import run
 from memory.forgetting.result import ForgottenTurn, Rows
@@ -49,6 +47,7 @@ def blank(user: User, rows: Rows) -> None:
     now = timezone.now()
     _log_entries(rows)
     _turns(rows.turns, now)
+    File.objects.filter(user=user, id__in=rows.files).delete()
     _blocks(rows.blocks, now)
     ReplyEvent.objects.filter(reply__in=rows.replies).delete()
     Thread.objects.filter(id__in=rows.threads).update(title=FORGOTTEN)
@@ -94,7 +93,7 @@ def _parts_to_come(user: User, now: datetime) -> Iterable[ThreadSummary]:
 
 def _turns(turns: Collection[ForgottenTurn], now: datetime) -> None:
     ids = [turn.id for turn in turns]
-    _files(ids)
+    run(FORGET_EXCERPTS, turns=ids)
     Message.objects.filter(id__in=ids).update(
         status=Message.Status.FORGOTTEN,
         text=FORGOTTEN,
@@ -105,16 +104,6 @@ def _turns(turns: Collection[ForgottenTurn], now: datetime) -> None:
     )
     run(EMPTY_PLACES, turns=ids)
     run(FORGET_COUNTS, turns=ids)
-
-
-def _files(turns: Collection[uuid.UUID]) -> None:
-    """Those that the turns brought, with their bytes and parts; and what was given with them of others."""
-    contents = Message.objects.filter(id__in=turns, content__contains=[{"type": FILE}]).values_list(
-        "content", flat=True
-    )
-    brought = {file for content in contents for file in named_files(content or ())}
-    File.objects.filter(id__in=brought).delete()
-    run(FORGET_EXCERPTS, turns=turns)
 
 
 def _blocks(ids: Collection[int], now: datetime) -> None:

@@ -1,45 +1,33 @@
-"""What goes with a thread that is deleted, or with the turns of one that is cleared, though it lies elsewhere. Reads only."""
+"""What goes with a thread that is deleted, the turns of one that is cleared or a file, though it lies elsewhere. Reads only."""
 
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Iterable
+from dataclasses import replace
 from typing import Any
 
 from django.db.models import Q, QuerySet
 
-from conversations.context.search_quotes import SEARCH_TOOL, quotes_in, source_of
-from conversations.models import ContextBlock, ContextSnapshot, Message, Reply, Thread
+from conversations.models import ContextBlock, ContextSnapshot, File, Message, Reply, Thread
+from memory.forgetting import quotations
 from memory.forgetting.matcher import Needles
-from memory.forgetting.normalization import read_json, texts_in
-from memory.forgetting.recorded_texts import ITEMS_START, RemovedRows, RowKey, find_recorded
+from memory.forgetting.quotations import Quotations
+from memory.forgetting.recorded_texts import ITEMS_START, RemovedRows, find_recorded
 from memory.forgetting.result import Rows
 from memory.forgetting.search import in_order, parts_with, resting_on
 from memory.models import DailySummary, Memory, ThreadSummary, Topic
 from memory.tags import thread_tag
 
-CALLED = [{"type": "tool_use", "name": SEARCH_TOOL}]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Quotations:
-    """The turns that hold a quote in what the tool answered, and the texts of requests that do."""
-
-    turns: Sequence[Message] = ()
-    blocks: Mapping[RowKey, int] = field(default_factory=dict)
-
-
-NOWHERE = Quotations()
-
 
 def left_by(thread: Thread) -> Rows:
     """Of a thread that is deleted: memories that rest on nothing else or are of this thread alone, the days that it is told of,
-    and what was made of any of this elsewhere."""
+    what was made of any of this elsewhere, and the replies there that quote it."""
     memories = Memory.objects.filter(user=thread.user_id)
     confined = memories.filter(confined_to=thread_tag(thread.id)).values_list("id", flat=True)
     return _elsewhere(
         thread,
         memories=_resting_on(memories, _turns(thread)) | {*confined},
         topics=frozenset(Topic.objects.filter(thread=thread).values_list("id", flat=True)),
+        quotes=_quoting(thread),
     )
 
 
@@ -67,24 +55,52 @@ def cleared_from(thread: Thread) -> Rows:
     )
 
 
+def left_by_file(file: File) -> Rows:
+    """Of a file that is deleted: the replies that quote it, and what was recalled of it in requests, in whichever thread."""
+    threads = list(Thread.objects.filter(user=file.user_id).values_list("id", flat=True))
+    if quotations.is_searched_in(threads):
+        quotes = quotations.quoting(threads, quotations.texts_of_files([file.id]))
+    else:
+        quotes = quotations.NOWHERE
+    return _told(file.user_id, threads, rows=frozenset({file.id}), quotes=quotes)
+
+
 def _elsewhere(
-    thread: Thread, *, memories: frozenset[uuid.UUID], topics: frozenset[uuid.UUID], quotes: Quotations = NOWHERE
+    thread: Thread,
+    *,
+    memories: frozenset[uuid.UUID],
+    topics: frozenset[uuid.UUID],
+    quotes: Quotations = quotations.NOWHERE,
 ) -> Rows:
     """These rows with what was made of them, of the thread's turns or of its summaries outside of it."""
-    others = list(Thread.objects.filter(user=thread.user_id).exclude(id=thread.id).values_list("id", flat=True))
+    parts = frozenset(ThreadSummary.objects.filter(thread=thread).values_list("id", flat=True))
+    rows = _told(thread.user_id, _others(thread), rows=memories | topics, parts=parts, quotes=quotes, thread=thread.id)
+    return replace(rows, memories=memories, topics=topics)
+
+
+def _told(
+    user_id: int,
+    threads: Collection[uuid.UUID],
+    *,
+    rows: frozenset[uuid.UUID],
+    quotes: Quotations,
+    parts: frozenset[uuid.UUID] = frozenset(),
+    thread: uuid.UUID | None = None,
+) -> Rows:
+    """What was made in these threads of rows, of parts of threads and of all of a ``thread``, and the replies that quote it."""
     turns = in_order(dict.fromkeys(quotes.turns, "mention"))
     replies = frozenset(turn.reply_id for turn in quotes.turns if turn.reply_id)
-    retold = frozenset(part.id for part in parts_with(ThreadSummary.objects.filter(user=thread.user_id), turns))
-    parts = frozenset(ThreadSummary.objects.filter(thread=thread).values_list("id", flat=True))
-    days = list(DailySummary.objects.filter(user=thread.user_id, parts__overlap=list(parts | retold)))
-    rows = memories | topics | parts | retold | {day.id for day in days}
+    retold = frozenset(part.id for part in parts_with(ThreadSummary.objects.filter(user=user_id), turns))
+    days = list(DailySummary.objects.filter(user=user_id, parts__overlap=list(parts | retold)))
+    removed = rows | parts | retold | {day.id for day in days}
     records = find_recorded(
-        others, RemovedRows(turns=turns, rows=rows, replies=replies, thread=thread.id), Needles([]), quotes.blocks
+        list(threads),
+        RemovedRows(turns=turns, rows=removed, replies=replies, thread=thread),
+        Needles([]),
+        quotes.blocks,
     )
     return Rows(
-        memories=memories,
         turns=turns,
-        topics=topics,
         summaries=retold,
         days=frozenset(day.id for day in days),
         beside=frozenset(_told_of_besides(days, parts | retold)),
@@ -111,36 +127,13 @@ def _told_of_besides(days: Iterable[DailySummary], parts: frozenset[uuid.UUID]) 
 
 
 def _quoting(thread: Thread) -> Quotations:
-    """Where its turns are quoted word for word in other threads of the same person, because a model searched for them."""
-    others = Thread.objects.filter(user=thread.user_id).exclude(id=thread.id)
-    turns = Message.objects.filter(thread__in=others, content__contains=CALLED).exclude(status=Message.Status.FORGOTTEN)
-    blocks = ContextBlock.objects.filter(thread__in=others, forgotten_at=None, text__contains=f'"{SEARCH_TOOL}"')
-    if not (turns.exists() or blocks.exists()):
-        return NOWHERE
-    texts = _texts_by_source(thread)
-    return Quotations(
-        turns=[turn for turn in turns.iterator() if _quotes(turn.content, texts)],
-        blocks={
-            (block.thread_id, bytes(block.sha256).hex()): block.pk
-            for block in blocks.iterator()
-            if block.thread_id and _quotes(read_json(block.text), texts)
-        },
-    )
+    """Where its turns and files are quoted in other threads of the same person."""
+    others = _others(thread)
+    if not quotations.is_searched_in(others):
+        return quotations.NOWHERE
+    files = File.objects.filter(thread=thread).values_list("id", flat=True)
+    return quotations.quoting(others, quotations.texts_of_thread(thread) | quotations.texts_of_files(list(files)))
 
 
-def _texts_by_source(thread: Thread) -> dict[str, list[str]]:
-    """The texts of all turns, by what a quote of them begins with."""
-    texts: dict[str, list[str]] = {}
-    turns = Message.objects.filter(thread=thread).exclude(status=Message.Status.FORGOTTEN)
-    for at, role, text in turns.values_list("created_at", "role", "text").iterator():
-        texts.setdefault(source_of(at, role), []).append(text)
-    return texts
-
-
-def _quotes(value: Any, texts: Mapping[str, Sequence[str]]) -> bool:
-    """Whether one of the texts in a JSON value quotes one of the turns."""
-    return any(
-        bool(words) and any(words in turn for turn in texts.get(source, ()))
-        for text in texts_in(value)
-        for source, words in quotes_in(text)
-    )
+def _others(thread: Thread) -> list[uuid.UUID]:
+    return list(Thread.objects.filter(user=thread.user_id).exclude(id=thread.id).values_list("id", flat=True))

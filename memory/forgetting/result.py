@@ -52,9 +52,10 @@ class Clearing:
 
 @dataclass(frozen=True, kw_only=True)
 class Rows:
-    """What goes, by the ids of rows: memories, topics and days are deleted, all others blanked.
+    """What goes, by the ids of rows: memories, topics, days and files are deleted, all others blanked.
 
-    ``beside`` are summaries of parts that are made anew only because their day is; ``replies`` those whose events go.
+    ``beside`` are summaries of parts that are made anew only because their day is; ``replies`` those whose events go; ``files``
+    those that the turns brought.
     """
 
     memories: frozenset[uuid.UUID] = frozenset()
@@ -67,6 +68,7 @@ class Rows:
     artifacts: frozenset[uuid.UUID] = frozenset()
     versions: frozenset[int] = frozenset()
     replies: frozenset[uuid.UUID] = frozenset()
+    files: frozenset[uuid.UUID] = frozenset()
     blocks: frozenset[int] = frozenset()
     snapshots: int = 0
     touched: frozenset[uuid.UUID] = frozenset()

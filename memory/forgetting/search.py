@@ -10,13 +10,17 @@ from django.db.models import Model, Q, QuerySet, TextField
 from django.db.models.functions import Cast
 
 from artifacts.models import Artifact, ArtifactVersion
+from conversations.context.file_reads import named_files, names_of_files
+from conversations.context.turn_groups import FILE
 from conversations.models import Message, Reply, ReplyEvent, Thread
 from conversations.runtime.db import run
 from conversations.threads import title_from
+from memory.forgetting import quotations
 from memory.forgetting.exposure import given_away
 from memory.forgetting.hints import NONE, Hints, Keys
 from memory.forgetting.matcher import Needles, TargetSentence, facts_in, quote_of
 from memory.forgetting.normalization import sentences
+from memory.forgetting.quotations import Quotations
 from memory.forgetting.recorded_texts import RemovedRows, RowKey, find_recorded
 from memory.forgetting.result import ForgottenTurn, Rows, Why
 from memory.language.words import WORD, stems, term
@@ -65,7 +69,9 @@ def find(user: User, target: ForgetTarget) -> Rows:
         {memory.id: frozenset({str(memory.id)}) for memory in memories} | {memory.id: hints.keys for memory in telling},
         _told_by(turns, [*memories, *telling], hints),
     )
-    results = in_order(turns | dict.fromkeys(exposure.turns, "mention"))
+    files, quotes = _files(user, [*turns, *exposure.turns])
+    mentions: dict[Message, Why] = dict.fromkeys([*quotes.turns, *exposure.turns], "mention")
+    results = in_order(mentions | turns)
     rows = _rest(user, target, results, needles)
     rows = replace(
         rows,
@@ -74,8 +80,18 @@ def find(user: User, target: ForgetTarget) -> Rows:
         artifacts=rows.artifacts | exposure.artifacts,
         versions=rows.versions | exposure.versions,
         replies=_replies(user, results, copies, hints, exposure.replies),
+        files=files,
     )
-    return _with_records(user, rows, copies, exposure.blocks, everything=target.everything)
+    return _with_records(user, rows, copies, {**exposure.blocks, **quotes.blocks}, everything=target.everything)
+
+
+def _files(user: User, turns: Iterable[Message]) -> tuple[frozenset[uuid.UUID], Quotations]:
+    """The files that the turns brought, and where these are quoted."""
+    files = frozenset(uuid.UUID(file) for turn in turns for file in named_files(turn.content or ()))
+    threads = list(Thread.objects.filter(user=user).values_list("id", flat=True)) if files else []
+    if not quotations.is_searched_in(threads):
+        return files, quotations.NOWHERE
+    return files, quotations.quoting(threads, quotations.texts_of_files(files))
 
 
 def _memories(user: User, target: ForgetTarget) -> list[Memory]:
@@ -214,7 +230,7 @@ def _with_records(
     """With the blocks of snapshots that go, and the threads that all of it lies in."""
     removed = RemovedRows(
         turns=rows.turns,
-        rows=rows.memories | rows.topics | rows.summaries | rows.days,
+        rows=rows.memories | rows.topics | rows.summaries | rows.days | rows.files,
         replies=_answered(rows.turns),
         everything=everything,
     )
@@ -230,7 +246,10 @@ def _with_records(
 def _titled(user: User, turns: Sequence[ForgottenTurn], needles: Needles) -> frozenset[uuid.UUID]:
     """The threads whose title tells it, or is the first words of one of the turns."""
     mine = Thread.objects.filter(user=user)
-    titles = {(turn.thread, title_from(turn.text)) for turn in turns}
+    named = Message.objects.filter(id__in=[turn.id for turn in turns], content__contains=[{"type": FILE}])
+    titles = {(turn.thread, title_from(turn.text)) for turn in turns} | {
+        (turn.thread_id, title_from(names_of_files(turn.blocks))) for turn in named
+    }
     threads = mine.filter(id__in={turn.thread for turn in turns}).exclude(title="").values_list("id", "title")
     return _ids(_telling(mine, needles, "title")) | {id for id, title in threads if (id, title) in titles}
 

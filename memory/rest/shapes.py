@@ -139,8 +139,8 @@ class ClearingAnswer(TypedDict):
     messages: Annotated[int, "Turns that go, attempts that were replaced among them."]
     quotes: Annotated[
         int,
-        "Replies in other threads that go, as “[forgotten]”: they hold one of the turns word for word, because their "
-        "model searched for it.",
+        "Replies in other threads that go, as “[forgotten]”: they hold words of a turn or a file, because their model "
+        "searched for them.",
     ]
     memories: Annotated[int, "Memories that go, as they rest on nothing else."]
     topics: Annotated[int, "Topics that go, as they rest on nothing else."]

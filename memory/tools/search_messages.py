@@ -1,32 +1,37 @@
-"""The model looks up what was said before its window begins, in this thread or in others of the person."""
+"""The model looks up what was said before its window begins, in this thread or in others of the person, and in their files."""
 
 from collections.abc import Mapping
 from typing import Any
 
 from django.utils import timezone
 
-from conversations.context.search_quotes import CUT, SEARCH_TOOL, joined, quote
+from conversations.context.search_quotes import CUT, SEARCH_TOOL, joined, quote, quote_of_part
 from conversations.models import Message, Thread
 from conversations.providers.quoting import REPLACED
 from conversations.runtime.db import read_only
 from conversations.runtime.text import clean
 from conversations.tools.base import Tool, ToolContext, ToolResult
 from memory.models import Preferences
+from memory.sources.file_passages import FilePassage, file_passages
 from memory.sources.passages import Candidate
 from memory.sources.recall import RecallQuery, search
 
 MOST = 8
+MOST_PARTS = 4
 
 
 def run(call: ToolContext, input: Mapping[str, Any]) -> ToolResult:
     query = clean(input["query"])
-    candidates = search_turns(call, query)
-    if not candidates:
+    turns, parts = search_turns(call, query), search_files(call, query)
+    if not (turns or parts):
         return ToolResult(
             text="Nothing was found. Try other words.", summary="Searched the conversations: nothing found"
         )
-    quotes = (quote(candidate.at, candidate.role, excerpt(candidate)) for candidate in candidates)
-    return ToolResult(text=joined(quotes), summary=f"Searched the conversations: {len(candidates)} found")
+    quotes = [
+        *(quote(turn.at, turn.role, excerpt(turn)) for turn in turns),
+        *(quote_of_part(part.at, part.name, part.label, _with_cuts(part)) for part in parts),
+    ]
+    return ToolResult(text=joined(quotes), summary=f"Searched the conversations: {len(quotes)} found")
 
 
 def search_turns(call: ToolContext, query: str) -> list[Candidate]:
@@ -44,6 +49,22 @@ def search_turns(call: ToolContext, query: str) -> list[Candidate]:
         return search(recall_query, facts=False, most=MOST)
 
 
+def search_files(call: ToolContext, query: str) -> list[FilePassage]:
+    """The passages of files that bear on the query, best first."""
+    with read_only():
+        return file_passages(
+            user_id=call.user_id,
+            thread_id=call.thread_id,
+            text=query,
+            most=MOST_PARTS,
+            elsewhere=remembers(call),
+        )
+
+
+def _with_cuts(part: FilePassage) -> str:
+    return f"{f'{CUT} ' if part.begins_within else ''}{part.text}{f' {CUT}' if part.ends_within else ''}"
+
+
 def remembers(call: ToolContext) -> bool:
     """Whether the person lets this thread know of others."""
     off = Preferences.objects.filter(user=call.user_id, remembers=False)
@@ -59,8 +80,9 @@ def excerpt(candidate: Candidate) -> str:
 TOOL = Tool(
     name=SEARCH_TOOL,
     description=(
-        "Search what was said earlier, in this conversation and in others with the same person, beyond what you are given. "
-        "Use it when the person refers to something that you don't see. Returns the best turns with their time and speaker."
+        "Search what was said earlier, in this conversation and in others with the same person, beyond what you are given, "
+        "and what stands in files that the person uploaded. Use it when the person refers to something that you don't see. "
+        "Returns the best turns with their time and speaker, and passages of files with their name and page."
     ),
     schema={
         "type": "object",

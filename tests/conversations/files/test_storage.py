@@ -115,7 +115,7 @@ def test_a_worker_is_given_the_task_to_remove_and_once(user: User) -> None:
     now = timezone.now()
     file = make_file(user)
     schedule.sweep(at=now)
-    store.delete(file)
+    deletion.delete_file(file)
     for _ in range(2):
         schedule.sweep(at=now + timedelta(seconds=1))
     assert DBTaskResult.objects.filter(task_path=remove_bytes.module_path).count() == 1
