@@ -204,6 +204,16 @@ class Stopwatch:
         return self._laps | {"total": round((time.perf_counter() - self._started) * 1000, 3)}
 
 
+def room_for_files(assistant: Assistant, origin: BudgetOrigin) -> int:
+    """Tokens of the model that files may take: half for those of a message, half for those of earlier ones. The assistant's
+    figures are in tokens."""
+    return min(assistant.file_tokens, origin.room // 2)
+
+
+def picture_counter(provider: Provider, row: Model, model: str, factor: Factor) -> PictureCounter:
+    return PictureCounter(are_seen=provider.sends_pictures and row.takes_images, factor=factor, rule=image_rule(model))
+
+
 def build_context(
     *,
     assistant: Assistant,
@@ -290,7 +300,7 @@ def build_context(
         known = complete_known(known, known_query, prepared)
     new_files = named_files(newest.content)
     has_files = history.has_files or bool(new_files)
-    file_room = min(assistant.file_tokens, origin.room // 2) if has_files else 0
+    file_room = room_for_files(assistant, origin) if has_files else 0
     whole = whole.within(origin.room - file_room)
     budget = whole.estimated(factor)
     tiers = cut_tiers(build_tiers(known, assistant, factor), tiers_room(parts.fixed_tokens, budget))
@@ -339,16 +349,16 @@ def build_context(
     watch.lap("memory")
     files = NO_FILES
     if has_files:
-        are_seen = (
-            recorded.files["pictures"] if recorded and recorded.files else provider.sends_pictures and row.takes_images
-        )
+        pictures = picture_counter(provider, row, model, factor)
+        if recorded and recorded.files:
+            pictures = replace(pictures, are_seen=recorded.files["pictures"])
         files = read_files(
             user_id=user_id,
             thread_id=thread_id,
             position=newest.position,
             new=new_files,
             words=sought_words(user_id, message_query.query or message_query.text),
-            pictures=PictureCounter(are_seen=are_seen, factor=factor, rule=image_rule(model)),
+            pictures=pictures,
         )
         if recorded:
             files = replace(files, standing=standing_in(recorded.files, files.outlines))

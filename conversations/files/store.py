@@ -93,6 +93,11 @@ def picture_of(part: FilePart) -> str:
     return part.picture
 
 
+def delete_unsent(ids: Sequence[uuid.UUID]) -> None:
+    """Those of these files that are in no message."""
+    File.objects.filter(id__in=ids, thread=None).delete()
+
+
 def delete_orphans(now: datetime) -> int:
     """Some of those that were uploaded a day ago and are in no message. Returns how many."""
     orphans = File.objects.filter(thread=None, id__lt=lowest_uuid7(now - ORPHANED)).order_by("id")

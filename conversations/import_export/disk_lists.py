@@ -31,6 +31,17 @@ class Scratch:
         self._file.seek(offset)
         return _Unpickler(self._file, self).load()
 
+    def keep(self, pieces: Iterable[bytes]) -> tuple[int, int]:
+        """Bytes as they are. Returns where they begin and how many they are."""
+        start = self._file.seek(0, 2)
+        return start, sum(map(self._file.write, pieces))
+
+    def pieces(self, start: int, length: int, *, size: int) -> Iterator[bytes]:
+        """These bytes, so many at a time."""
+        for offset in range(start, start + length, size):
+            self._file.seek(offset)
+            yield self._file.read(min(size, start + length - offset))
+
     def close(self) -> None:
         if self._made:
             self._made.close()

@@ -6,7 +6,7 @@ passed over and never made.
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from json import JSONDecodeError
 from typing import Any, Final, Literal, NamedTuple, NoReturn, Protocol
 
@@ -23,8 +23,11 @@ FAR = re.compile(rb"[\xf0-\xff]")
 """The first byte of a character that is not in Unicode's basic plane."""
 PLAIN = re.compile(rb"[^,:\[\]{}\" \t\n\r]*")
 """A number, or true, false, null."""
+PIECE = re.compile(rb'(?:[^"\\]++|\\(?:u[0-9a-fA-F]{4}|[^u]))*+')
+"""Of a text, without an escape that is not there as a whole."""
 QUOTE, STEPS, COUNTED = ord('"'), {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}, frozenset(b"[{,")
 MARK = b"\xef\xbb\xbf"
+LONGEST_ESCAPE = 6
 NOT_FIRST = bytes(range(0x80, 0xC0))
 """The bytes of UTF-8 that no character begins with."""
 
@@ -43,8 +46,9 @@ IN_MEMORY = 2**20
 """Bytes of JSON of a list that is kept in memory."""
 
 PASSED: Final = "passed"
-type Shape = Mapping[str, "Shape"] | list["Shape"] | Literal["passed"] | None
-"""The names of an object that are kept, a list by the shape of its elements, what is only passed over, or any value."""
+type Shape = Mapping[str, "Shape"] | list["Shape"] | Literal["passed"] | Callable[["Text"], Any] | None
+"""The names of an object that are kept, a list by the shape of its elements, what is only passed over, what a function reads,
+or any value."""
 
 
 class ByteReader(Protocol):
@@ -150,7 +154,25 @@ class Text:
             return {name: self.read(shape[name]) for name in self._names_of(shape)}
         if isinstance(shape, list) and self.next() == b"[":
             return self._list(shape[0])
+        if callable(shape):
+            return shape(self)
         return self.skip(most=MOST_IN_ALL) if shape == PASSED else self.value()
+
+    def pieces(self) -> Iterator[bytes]:
+        """What stands between the quotes of a text, as it stands there: its escapes are whole, but not resolved."""
+        self._take(b'"')
+        while True:
+            found = PIECE.match(self._read, self._place)
+            assert found
+            yield found[0]
+            self._place = found.end()
+            if self._read[self._place : self._place + 1] == b'"':
+                self._place += 1
+                return
+            if len(self._read) - self._place > LONGEST_ESCAPE:
+                self.refuse("an escape is none")
+            if not self._more():
+                self.refuse("it ends too early")
 
     def value(self, *, most: int = MOST_VALUES) -> Any:
         """Any value, made as a whole once it is known not to be too large."""

@@ -4,9 +4,10 @@ import io
 import sys
 import traceback
 import uuid
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping
-from contextlib import aclosing, closing
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import IO, Any
 
 from django.contrib.auth.models import User
@@ -18,11 +19,13 @@ from rest_framework.parsers import BaseParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from conversations import errors, replies, threads
+from conversations import errors, replies, tasks, threads
 from conversations.accounts import allowances
+from conversations.context.builder import Context
 from conversations.context.caller_options import CallerOptions
 from conversations.context.token_estimate import estimate_tokens, text_of, turn_tokens
 from conversations.errors import ErrorObject, InvalidImport, InvalidMessage, MessageTooLong, NotFound, OpenbookError
+from conversations.files import store, uploads
 from conversations.import_export.disk_lists import Scratch
 from conversations.import_export.json_stream import Shape, Text
 from conversations.models import ApiToken, Assistant, Scope, text_blocks
@@ -34,8 +37,17 @@ from conversations.rest import messages_shapes as shapes
 from conversations.rest.authentication import TokenAuthentication
 from conversations.rest.base import APIView, AsyncAPIView, caller, paced, token_of
 from conversations.rest.errors import exception_handler
+from conversations.rest.message_file_tokens import tokens_of_unstored
+from conversations.rest.message_files import SentFile, read_raw_text
 from conversations.rest.streams import StreamedAnswer
-from conversations.rest.thread_matching import IncomingMessage, MessageAction, ThreadMatch, place_of
+from conversations.rest.thread_matching import (
+    IncomingMessage,
+    MessageAction,
+    PathTurn,
+    ThreadMatch,
+    digests_of,
+    place_of,
+)
 from conversations.runtime import long_work
 from conversations.runtime.db import in_database
 from conversations.runtime.long_work import WorkKind
@@ -53,7 +65,6 @@ READ_AT_ONCE = MemoryRoom(2 * 2**20)
 MOST_MESSAGES, MOST_TEXT = 10_000, 8 * 2**20
 """Of a body, and what their texts may take in memory."""
 BLOCKS: Shape = [dict.fromkeys(("type", "text"))]
-MESSAGE: Shape = {"role": None, "content": BLOCKS}
 NAMES: Mapping[str, Shape] = {
     **dict.fromkeys(("model", "max_tokens", "messages", "metadata", "output_config", "stream")),
     **dict.fromkeys(shapes.REFUSED),
@@ -75,28 +86,40 @@ class KeyAuthentication(TokenAuthentication):
 
 
 class BodyParser(BaseParser):
-    """Reads a body message by message. What no call needs is passed over: pictures, tools' results, names that aren't known."""
+    """Reads a body message by message, files onto the disk. What no call needs is passed over."""
 
     media_type = "application/json"
 
     def parse(
         self, stream: IO[bytes], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
     ) -> Any:
-        with closing(Scratch()) as scratch:
-            text = Text(_Limited(stream), scratch, most_elements=MOST_MESSAGES)
-            try:
-                body = _body(text) if text.next() == b"{" else text.value()
-                text.end()
-            except InvalidImport as error:
-                raise ParseError(error.message.replace("document", "body")) from None
+        assert parser_context
+        scratch = parser_context["request"].scratch = Scratch()  # closed once the body is done with
+        text = Text(_Limited(stream), scratch, most_elements=MOST_MESSAGES)
+        try:
+            body = _body(text, scratch) if text.next() == b"{" else text.value()
+            text.end()
+        except InvalidImport as error:
+            raise ParseError(error.message.replace("document", "body")) from None
         return body
 
 
-def _body(text: Text) -> dict[str, Any]:
+def _message_shape(scratch: Scratch) -> Shape:
+    data = partial(read_raw_text, scratch=scratch)
+    source: dict[str, Shape] = {**dict.fromkeys(("type", "media_type", "file_id")), "data": data}
+    inner: Shape = [_block_shape(source)]
+    return {"role": None, "content": [{**_block_shape({**source, "content": inner}), "content": inner}]}
+
+
+def _block_shape(source: Mapping[str, Shape]) -> dict[str, Shape]:
+    return {**dict.fromkeys(("type", "text", "title", "context")), "source": source}
+
+
+def _body(text: Text, scratch: Scratch) -> dict[str, Any]:
     body: dict[str, Any] = {}
     for name in text.names():
         if name == "messages" and text.next() == b"[":
-            body[name] = list(_messages(text))
+            body[name] = list(_messages(text, _message_shape(scratch)))
         elif name in NAMES:
             body[name] = text.read(NAMES[name])
         else:
@@ -104,10 +127,10 @@ def _body(text: Text) -> dict[str, Any]:
     return body
 
 
-def _messages(text: Text) -> Iterator[Any]:
+def _messages(text: Text, shape: Shape) -> Iterator[Any]:
     held = 0
     for _ in text.elements():
-        message = text.read(MESSAGE)
+        message = text.read(shape)
         held += _memory_of(message)
         if held > MOST_TEXT:
             raise MessageTooLong(
@@ -125,7 +148,7 @@ def _memory_of(value: Any) -> int:
             return sys.getsizeof(value)
         case dict():
             return sum(map(_memory_of, value.values()))
-        case list():
+        case Sequence():
             return sum(map(_memory_of, value))
     return 0
 
@@ -175,9 +198,12 @@ def answer_in_their_shape(exception: Exception, context: dict[str, Any]) -> Resp
 
 @dataclass(frozen=True, kw_only=True)
 class MatchedCall:
-    """A call, and where it goes. ``assistant`` is the one that answers, ``thread`` is ``None`` for a new one."""
+    """A call, and where it goes. ``assistant`` is the one that answers, ``thread`` is ``None`` for a new one. ``files`` are
+    those that the turn brings; ``received`` those among them that came with the call."""
 
     call: shapes.MessagesCall
+    files: Sequence[uuid.UUID] = ()
+    received: Sequence[uuid.UUID] = ()
     blocks: list[dict[str, Any]]
     key: str | None
     match: ThreadMatch
@@ -204,7 +230,11 @@ class Messages(InTheirShape, AsyncAPIView):
     async def post(self, request: Request) -> HttpResponseBase:
         """Answer the newest message. The reply goes on if the program leaves."""
         ready = await _apart(request, lambda: _ready(request))
-        begun = await _begin(caller(request), ready, token_of(request))
+        try:
+            begun = await _begin(caller(request), ready, token_of(request))
+        except OpenbookError:
+            await in_database(store.delete_unsent)(ready.received)
+            raise
         events = replies.follow(begun.reply)
         return await _streamed(paced(events), begun) if ready.call.stream else _whole(await _last(events), begun)
 
@@ -216,7 +246,10 @@ class CountTokens(InTheirShape, AsyncAPIView):
         """What the model would be given, in estimated tokens. Calls no model and writes nothing."""
 
         def count() -> int:
-            return _estimated(caller(request), _match_call(request, counting=True))[0]
+            matched = _match_call(request, counting=True)
+            coming = _upcoming(caller(request), matched)
+            files = tokens_of_unstored(matched.call.files, coming, matched.assistant)
+            return _with_history(coming, matched) + files
 
         return Response({"input_tokens": await _apart(request, count)})
 
@@ -261,6 +294,8 @@ async def _apart[R](request: Request, function: Callable[[], R]) -> R:
         finally:
             if type(request.data) is dict:  # one that could not be read is another kind
                 request.data.clear()
+            if scratch := getattr(request, "scratch", None):
+                scratch.close()
 
     announced = request.headers.get("Content-Length", "")
     if announced.isdigit() and int(announced) <= LARGE_BODY:
@@ -272,12 +307,14 @@ async def _apart[R](request: Request, function: Callable[[], R]) -> R:
 def _match_call(request: Request, *, counting: bool = False) -> MatchedCall:
     """Raises an ``OpenbookError`` where a call can't be answered; nothing is stored yet."""
     call = shapes.read_call(request.data, counting=counting)
-    user, blocks = caller(request), user_blocks(call.newest)
+    user, blocks = caller(request), user_blocks(call.newest, may_be_empty=bool(call.files))
     key = client_id(request.headers.get("Idempotency-Key"))
     chosen = threads.offered_assistants().filter(slug=call.model).first()
+    digests = _digests(user, call)
     incoming = IncomingMessage(
         text=text_of(blocks),
-        earlier=call.earlier,
+        files=[digests(file) for file in call.files],
+        earlier=[PathTurn(turn.role, turn.text, [digests(file) for file in turn.files]) for turn in call.earlier],
         retried=request.headers.get("X-Stainless-Retry-Count", "0") != "0",
         key=key,
     )
@@ -286,7 +323,15 @@ def _match_call(request: Request, *, counting: bool = False) -> MatchedCall:
     assistant = match.thread.assistant if match.thread else chosen or threads.assistant_named(None)
     check_room(assistant, call.options)
     thread = match.thread.id if match.thread else None
-    return MatchedCall(call=call, blocks=blocks, key=key, match=match, thread=thread, assistant=assistant)
+    own = [file.id for file in call.files if file.id]
+    return MatchedCall(call=call, files=own, blocks=blocks, key=key, match=match, thread=thread, assistant=assistant)
+
+
+def _digests(user: User, call: shapes.MessagesCall) -> Callable[[SentFile], bytes | None]:
+    """What tells files apart: of those that the program names by their ids, what is stored."""
+    files = [*call.files, *(file for turn in call.earlier for file in turn.files)]
+    stored = digests_of(user.pk, [str(file.id) for file in files if file.id])
+    return lambda file: stored.get(str(file.id)) if file.id else file.sha256
 
 
 def check_room(assistant: Assistant, options: CallerOptions) -> None:
@@ -308,11 +353,36 @@ def _ready(request: Request) -> MatchedCall:
     thread = matched.thread
     if not matched.match.reply and _is_to_import(matched):
         # A call that is refused is to leave nothing.
-        allowances.refuse_unless_room(user.pk, token.pk if token else None, sum(_estimated(user, matched)))
+        allowances.refuse_unless_room(user.pk, token.pk if token else None, _estimated(user, matched))
         # A program that is cut off here finds the thread again by what it ends with.
-        turns = [(role, text_blocks(text)) for role, text in matched.call.earlier]
+        turns = [(turn.role, text_blocks(turn.text)) for turn in matched.call.earlier if turn.text]
         thread = append(user=user, thread_id=thread, turns=turns, assistant=matched.assistant.slug)
-    return replace(matched, thread=thread, call=replace(matched.call, earlier=[]))
+    files, received = ((), ()) if matched.match.reply else _received(user, matched.call.files)
+    call = replace(matched.call, earlier=[], files=[])
+    return replace(matched, thread=thread, call=call, files=files, received=received)
+
+
+def _received(user: User, files: Sequence[SentFile]) -> tuple[Sequence[uuid.UUID], Sequence[uuid.UUID]]:
+    """The ids of the files that a turn brings, in order, and of those among them that came with it: all, or none."""
+    ids: list[uuid.UUID] = []
+    received: list[uuid.UUID] = []
+    try:
+        for file in files:
+            if not file.id:
+                received.append(_stored(user, file))
+            ids.append(file.id or received[-1])
+    except OpenbookError:
+        store.delete_unsent(received)
+        raise
+    return ids, received
+
+
+def _stored(user: User, file: SentFile) -> uuid.UUID:
+    upload = file.written()
+    try:
+        return uploads.receive(user, upload, enqueue=lambda row: tasks.read_file.enqueue(str(row.id))).id
+    finally:
+        upload.path.unlink(missing_ok=True)
 
 
 async def _begin(user: User, ready: MatchedCall, token: ApiToken | None) -> StartedReply:
@@ -326,27 +396,40 @@ async def _begin(user: User, ready: MatchedCall, token: ApiToken | None) -> Star
             user=user,
             thread_id=ready.thread,
             content=ready.blocks,
+            files=[str(id) for id in ready.files],
             client_message_id=ready.key,
             assistant=model,
             options=options,
             token=token,
         )
+        if opened.repeated:  # the files are there from the first time
+            await in_database(store.delete_unsent)(ready.received)
     return StartedReply(thread=opened.thread.id, reply=opened.reply.id, model=model)
 
 
-def _estimated(user: User, matched: MatchedCall) -> tuple[int, int]:
+def _estimated(user: User, matched: MatchedCall) -> int:
     """What the model would be given, and what it might write and think, in tokens."""
-    coming = model_requests.upcoming(
+    coming = _upcoming(user, matched)
+    return _with_history(coming, matched) + coming.max_tokens
+
+
+def _upcoming(user: User, matched: MatchedCall) -> Context:
+    return model_requests.upcoming(
         user=user,
         thread_id=matched.thread,
         assistant=matched.assistant.slug,
         blocks=matched.blocks,
+        files=matched.files,
         options=matched.call.options,
-    )
+    ).context
+
+
+def _with_history(coming: Context, matched: MatchedCall) -> int:
+    """What the model would be given, with the history that is still to be stored."""
     turns = matched.call.earlier if _is_to_import(matched) else ()
-    earlier = sum(turn_tokens(text_blocks(text)) for _, text in turns)
-    room = max(0, coming.context.budget.history_tokens - coming.context.history_tokens)
-    return coming.context.model_tokens + min(earlier, room), coming.context.max_tokens
+    earlier = sum(turn_tokens(text_blocks(turn.text)) for turn in turns)
+    room = max(0, coming.budget.history_tokens - coming.history_tokens)
+    return coming.model_tokens + min(earlier, room)
 
 
 def _is_to_import(matched: MatchedCall) -> bool:

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby, takewhile
-from typing import Any
+from typing import Any, NamedTuple
 
 from conversations.context.budget import BudgetOrigin
 from conversations.context.caller_options import CallerOptions
@@ -13,7 +13,9 @@ from conversations.models import Assistant
 from conversations.providers.answering_model import own_row
 from conversations.providers.base import COUNTED_TOKENS, Usage
 from conversations.replies.events import ENDINGS, Event, data_of
-from conversations.rest.thread_matching import RoleText
+from conversations.replies.user_content import MOST_FILES
+from conversations.rest.message_blocks import Content, ContentReader
+from conversations.rest.message_files import SentFile
 from conversations.runtime.text import clean
 from conversations.wire.events import ContextBuiltData, ReplyDeltaData, ReplyEndedData
 
@@ -51,15 +53,24 @@ TELLING = frozenset({"reply.thinking", "reply.delta", "tool.started", *ENDINGS})
 
 
 @dataclass(frozen=True, kw_only=True)
+class SentTurn:
+    role: str
+    text: str
+    files: Sequence[SentFile] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
 class MessagesCall:
-    """What a body asks for. ``newest`` is the turn to answer, ``earlier`` is what the program says went before it."""
+    """What a body asks for. ``newest`` is the text of the turn to answer, which brings ``files``, ``earlier`` is what the
+    program says went before it."""
 
     model: str
     options: CallerOptions
     stream: bool
     thread: str | None
-    earlier: list[RoleText]
-    newest: list[Json]
+    earlier: Sequence[SentTurn]
+    newest: Sequence[Json]
+    files: Sequence[SentFile] = ()
 
 
 def read_call(body: Any, *, counting: bool = False) -> MessagesCall:
@@ -71,13 +82,13 @@ def read_call(body: Any, *, counting: bool = False) -> MessagesCall:
     if not isinstance(messages, list) or not messages:
         raise InvalidMessage("`messages` must be a list of at least one message.", field="messages")
     read = [_message(message, place) for place, message in enumerate(messages)]
-    turns = [turn for turn in read if turn[0] != "system"]
-    newest = list(takewhile(lambda turn: turn[0] == "user", reversed(turns)))[::-1]
+    turns = [message for message in read if message.role != "system"]
+    newest = list(takewhile(lambda message: message.role == "user", reversed(turns)))[::-1]
     if not newest:
         raise InvalidMessage(
             "The last message must be the user's. A reply can't be begun for the model.", field="messages"
         )
-    system = [body.get("system"), *(content for role, content in read if role == "system")]
+    system = [body.get("system"), *(message.content for message in read if message.role == "system")]
     instructions = "\n\n".join(filter(None, map(_system_text, system)))
     model, most, stream = body.get("model"), body.get("max_tokens"), body.get("stream", False)
     if not isinstance(model, str) or not model:
@@ -88,13 +99,15 @@ def read_call(body: Any, *, counting: bool = False) -> MessagesCall:
         raise InvalidMessage("`max_tokens` must be a number, 1 or greater.", field="max_tokens")
     if not isinstance(stream, bool):
         raise InvalidMessage("`stream` must be true or false.", field="stream")
+    asked = _newest(newest)
     return MessagesCall(
         model=clean(model),
         options=CallerOptions(instructions=instructions, max_tokens=None if counting else most),
         stream=stream,
         thread=_thread(body.get("metadata")),
         earlier=_joined(turns[: len(turns) - len(newest)]),
-        newest=[block for _, content in newest for block in _text_blocks(content)],
+        newest=[{"type": "text", "text": text} for text in asked.texts],
+        files=asked.files,
     )
 
 
@@ -254,54 +267,62 @@ def _thread(metadata: Any) -> str | None:
     return named
 
 
-def _message(message: Any, place: int) -> tuple[str, Any]:
+class _Message(NamedTuple):
+    role: str
+    content: Any
+    place: str
+
+
+def _message(message: Any, number: int) -> _Message:
     role = message.get("role") if isinstance(message, dict) else None
     if role not in ("user", "assistant", "system"):
         raise InvalidMessage(
-            f"`messages[{place}]` must be an object with `role` (`user` or `assistant`) and `content`.",
+            f"`messages[{number}]` must be an object with `role` (`user` or `assistant`) and `content`.",
             field="messages",
         )
-    content = message.get("content")
+    content, place = message.get("content"), f"messages[{number}].content"
     if not _is_content(content):
-        raise InvalidMessage(f"`messages[{place}].content` must be a text or a list of blocks.", field="messages")
-    return role, content
+        raise InvalidMessage(f"`{place}` must be a text or a list of blocks.", field="messages")
+    return _Message(role, content, place)
 
 
 def _is_content(value: Any) -> bool:
-    return isinstance(value, str) or (isinstance(value, list) and all(isinstance(block, dict) for block in value))
+    return isinstance(value, str) or (isinstance(value, Sequence) and all(isinstance(block, dict) for block in value))
 
 
-def _text_blocks(content: str | list[Json]) -> list[Json]:
-    """The content of the newest message, of which everything counts."""
-    if isinstance(content, str):
-        return [{"type": "text", "text": content}]
-    for block in content:
-        if block.get("type") != "text" or not isinstance(block.get("text"), str):
-            raise InvalidMessage(
-                f"The newest message may hold text only, and no block of type {block.get('type')!r}.", field="messages"
-            )
-    return [{"type": "text", "text": block["text"]} for block in content]
+def _newest(messages: Sequence[_Message]) -> Content:
+    """The content of the turn to answer, of which everything counts."""
+    reader = ContentReader()
+    for message in messages:
+        reader.read(message.content, message.place)
+    if len(reader.files) > MOST_FILES:
+        raise InvalidMessage(
+            f"A message may bring {MOST_FILES} files; this one has {len(reader.files)}. Send it in parts.",
+            field="messages",
+        )
+    return reader.done()
 
 
-def _joined(messages: Sequence[tuple[str, Any]]) -> list[RoleText]:
-    """The texts of earlier messages, neighbours of one role as one; what is no text is left out."""
-    joined = (
-        (role, "\n\n".join(filter(None, (_texts(content) for _, content in some))))
-        for role, some in groupby(messages, key=lambda message: message[0])
-    )
-    return [(role, text) for role, text in joined if text]
+def _joined(messages: Sequence[_Message]) -> list[SentTurn]:
+    """Earlier messages, neighbours of one role as one; what can't be read is left out."""
+    turns = (_earlier(role, list(some)) for role, some in groupby(messages, key=lambda message: message.role))
+    return [turn for turn in turns if turn.text or turn.files]
+
+
+def _earlier(role: str, messages: Sequence[_Message]) -> SentTurn:
+    reader = ContentReader()
+    for message in messages:
+        if role == "user":
+            reader.read_known(message.content, message.place)
+        else:
+            reader.read_texts(message.content)
+    content = reader.done()
+    return SentTurn(role=role, text=content.text, files=content.files)
 
 
 def _system_text(value: Any) -> str:
     if value is not None and not _is_content(value):
         raise InvalidMessage("`system` must be a text or a list of text blocks.", field="system")
-    return _texts(value or "")
-
-
-def _texts(content: str | list[Json]) -> str:
-    texts = (
-        [content]
-        if isinstance(content, str)
-        else [block.get("text") for block in content if block.get("type") == "text"]
-    )
-    return "\n\n".join(clean(text) for text in texts if isinstance(text, str) and text.strip())
+    reader = ContentReader()
+    reader.read_texts(value or "")
+    return reader.done().text

@@ -6,16 +6,18 @@ only the newest part of its history does too, and one that changes what was said
 
 import enum
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from django.contrib.auth.models import User
-from django.db.models import Func, OuterRef, Q, QuerySet, Subquery, TextField, Value
+from django.db.models import F, Func, JSONField, OuterRef, Q, QuerySet, Subquery, TextField, Value
 from django.utils import timezone
 
 from conversations import threads
-from conversations.models import Assistant, Message, Reply, Thread
+from conversations.context.file_reads import named_files
+from conversations.models import Assistant, File, Message, Reply, Thread
 
 LOOKED_AT = 100
 """Threads, the one that was active last first, among which the one to go on with is looked for."""
@@ -23,8 +25,21 @@ LOST = timedelta(minutes=2)
 """For so long after its end a reply is taken for one that never arrived, when it is asked for again."""
 WHITESPACE = " \t\r\n"
 
-RoleText = tuple[str, str]
-"""Role and text of a turn."""
+FILES_OF_TURN = Func(
+    F("content"),
+    template="""jsonb_path_query_array(%(expressions)s, '$[*] ? (@.type == "file").file')""",
+    output_field=JSONField(),
+)
+"""The ids of the files that a turn brings; NULL where it is nothing but text."""
+
+type Digests = Sequence[bytes | None]
+"""SHA-256 of files, in their order; None for one that is gone, which may have been any."""
+
+
+class PathTurn(NamedTuple):
+    role: str
+    text: str
+    files: Digests = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,7 +47,8 @@ class IncomingMessage:
     """What a program sent. ``retried``: it says that it tries the same once more. ``key`` is its own id of this message."""
 
     text: str
-    earlier: Sequence[RoleText] = ()
+    files: Digests = ()
+    earlier: Sequence[PathTurn] = ()
     retried: bool = False
     key: str | None = None
 
@@ -54,10 +70,10 @@ class ThreadMatch:
     reply: uuid.UUID | None = None
 
 
-def step_for(incoming: IncomingMessage, reply: Reply | None, now: datetime) -> MessageAction:
-    """In a thread where this is the newest reply to its newest question. Pure."""
+def step_for(incoming: IncomingMessage, reply: Reply | None, now: datetime, files: Digests = ()) -> MessageAction:
+    """In a thread where this is the newest reply to its newest question, which brought these files. Pure."""
     question = reply.user_message if reply else None
-    if not reply or not question or not same(question.text, incoming.text):
+    if not reply or not question or not asks_the_same(incoming, question, files):
         return MessageAction.SAY
     if reply.status in (Reply.Status.FAILED, Reply.Status.INTERRUPTED):
         return MessageAction.RETRY
@@ -67,11 +83,25 @@ def step_for(incoming: IncomingMessage, reply: Reply | None, now: datetime) -> M
     return MessageAction.FOLLOW if incoming.retried and is_lost else MessageAction.SAY
 
 
-def goes_on(path: Sequence[RoleText], earlier: Sequence[RoleText]) -> bool:
-    """Whether the path, or its end as far as there is one, is what the program says went before. Pure."""
+def goes_on(path: Sequence[PathTurn], earlier: Sequence[PathTurn]) -> bool:
+    """Whether the path, or its end as far as there is one, is what the program says went before. Programs that save on what
+    they send leave the files of earlier turns out. Pure."""
     ending = path[-len(earlier) :] if earlier else path
     return len(ending) == len(earlier) and all(
-        mine[0] == theirs[0] and same(mine[1], theirs[1]) for mine, theirs in zip(ending, earlier, strict=True)
+        mine.role == theirs.role
+        and same(mine.text, theirs.text)
+        and (not theirs.files or same_files(mine.files, theirs.files))
+        for mine, theirs in zip(ending, earlier, strict=True)
+    )
+
+
+def asks_the_same(incoming: IncomingMessage, question: Message, files: Digests) -> bool:
+    return same(question.text, incoming.text) and same_files(files, incoming.files)
+
+
+def same_files(one: Digests, other: Digests) -> bool:
+    return len(one) == len(other) and all(
+        mine is None or theirs is None or mine == theirs for mine, theirs in zip(one, other, strict=True)
     )
 
 
@@ -90,7 +120,7 @@ def place_of(user: User, incoming: IncomingMessage, *, named: str | None, assist
     if named is not None:
         thread = threads.get(user, named)
         reply = _newest_reply(thread)
-        return _match(thread, reply, step_for(incoming, reply, timezone.now()))
+        return _match(thread, reply, step_for(incoming, reply, timezone.now(), _files_of(reply)))
     return next(_fitting(user, incoming, assistant), ThreadMatch())
 
 
@@ -101,12 +131,13 @@ def _fitting(user: User, incoming: IncomingMessage, assistant: Assistant | None)
         reply = _newest_reply(thread)
         question = reply.user_message if reply else None
         if question and goes_on(_path(thread, len(incoming.earlier), before=question.position), incoming.earlier):
-            step = step_for(incoming, reply, timezone.now())
+            files = _files_of(reply)
+            step = step_for(incoming, reply, timezone.now(), files)
             if (
                 step is MessageAction.SAY
                 and incoming.earlier
                 and incoming.key is None
-                and same(question.text, incoming.text)
+                and asks_the_same(incoming, question, files)
             ):
                 step = MessageAction.RETRY  # another answer is wanted to what was said last
             if step is not MessageAction.SAY:
@@ -122,7 +153,7 @@ def _candidates(user: User, incoming: IncomingMessage, assistant: Assistant | No
     turns = Message.objects.filter(thread=OuterRef("id"), is_active=True).order_by("-position")
     fits = Q(question=incoming.text.strip(WHITESPACE))
     if incoming.earlier:
-        fits |= Q(tip=incoming.earlier[-1][1].strip(WHITESPACE))
+        fits |= Q(tip=incoming.earlier[-1].text.strip(WHITESPACE))
     return (
         Thread.objects.filter(id__in=ids)
         .annotate(tip=_trimmed(turns), question=_trimmed(turns.filter(role=Message.Role.USER)))
@@ -136,18 +167,35 @@ def _trimmed(turns: QuerySet[Message]) -> Func:
     return Func(Subquery(turns.values("text")[:1]), Value(WHITESPACE), function="btrim", output_field=TextField())
 
 
-def _path(thread: Thread, turns: int, *, before: int | None = None) -> list[RoleText]:
+def _path(thread: Thread, turns: int, *, before: int | None = None) -> list[PathTurn]:
     """The last so many turns of the path, oldest first; one more where none is wanted, to know whether there is any."""
     path = threads.messages_of(thread).order_by("-position")
     if before is not None:
         path = path.filter(position__lt=before)
-    return list(path.values_list("role", "text")[: turns or 1])[::-1]
+    rows = list(path.annotate(files=FILES_OF_TURN).values_list("role", "text", "files")[: turns or 1])[::-1]
+    digests = digests_of(thread.user_id, (id for _, _, ids in rows for id in ids or ()))
+    return [PathTurn(role, text, [digests.get(id) for id in ids or ()]) for role, text, ids in rows]
+
+
+def _files_of(reply: Reply | None) -> Digests:
+    """Those that the question brought which a reply answers."""
+    question = reply.user_message if reply else None
+    ids = named_files(question.blocks) if question else []
+    digests = digests_of(question.thread.user_id, ids) if question and ids else {}
+    return [digests.get(id) for id in ids]
+
+
+def digests_of(user_id: int, ids: Iterable[str]) -> Mapping[str, bytes]:
+    """Of those of these files that there are, by id."""
+    wanted = {uuid.UUID(id) for id in ids}
+    found = File.objects.filter(user=user_id, id__in=wanted).values_list("id", "sha256") if wanted else ()
+    return {str(id): bytes(digest) for id, digest in found}
 
 
 def _newest_reply(thread: Thread) -> Reply | None:
     """To the newest question of the thread."""
     question = threads.messages_of(thread).filter(role=Message.Role.USER).order_by("-position").first()
-    to_it = Reply.objects.filter(thread=thread, user_message=question).select_related("user_message")
+    to_it = Reply.objects.filter(thread=thread, user_message=question).select_related("user_message__thread")
     return to_it.order_by("-created_at").first() if question else None
 
 

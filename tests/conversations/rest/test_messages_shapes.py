@@ -11,8 +11,8 @@ from conversations.context.caller_options import CallerOptions
 from conversations.errors import InvalidMessage
 from conversations.models import Message, Reply
 from conversations.replies.events import Event
-from conversations.rest.messages_shapes import MessagesStream, answer, error_body, failure, frame, read_call
-from conversations.rest.thread_matching import IncomingMessage, MessageAction, goes_on, step_for
+from conversations.rest.messages_shapes import MessagesStream, SentTurn, answer, error_body, failure, frame, read_call
+from conversations.rest.thread_matching import IncomingMessage, MessageAction, PathTurn, goes_on, step_for
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 COUNTED = {"input_tokens": 3, "output_tokens": 5, "cache_read_input_tokens": 0, "cache_creation_input_tokens": 8}
@@ -39,6 +39,10 @@ def assistant(content: Any) -> dict[str, Any]:
 
 def text(*texts: str, **more: Any) -> list[dict[str, Any]]:
     return [{"type": "text", "text": text, **more} for text in texts]
+
+
+def document(type: str, **source: Any) -> dict[str, Any]:
+    return {"type": "document", "source": {"type": type, **source}}
 
 
 def event(type: str, **data: Any) -> Event:
@@ -69,9 +73,16 @@ def test_the_newest_message_is_the_turn_and_what_is_no_text_before_it_is_left_ou
             temperature=0.5,
         )
     )
-    assert (call.earlier, call.newest) == (
-        [("user", "What is\n\nin it?"), ("assistant", "A cat.")],
+    ((first, tool, answer), newest) = (call.earlier, call.newest)
+    assert (first, answer, newest) == (
+        SentTurn(role="user", text="What is\n\nin it?", files=[]),
+        SentTurn(role="assistant", text="A cat.", files=[]),
         text("Which ", "one?"),
+    )
+    assert (tool.role, tool.text, [(file.name, file.content) for file in tool.files]) == (
+        "user",
+        "",
+        [("tool-result-1.txt", "a cat")],
     )
     assert (call.options, call.stream, call.thread) == (
         CallerOptions(instructions="Be brief.\n\nBe kind.", max_tokens=9),
@@ -100,7 +111,23 @@ def test_the_newest_message_is_the_turn_and_what_is_no_text_before_it_is_left_ou
         (body(user("x"), user(None)), "`messages[1].content` must be"),
         (body(user("x"), assistant("The answer is (")), "The last message must be the user's"),
         (body({"role": "system", "content": "x"}), "The last message must be the user's"),
-        (body(user([IMAGE])), "may hold text only, and no block of type 'image'"),
+        (body(user([IMAGE])), "`messages[0].content[0].source` names an address, and Openbook fetches nothing"),
+        (body(user([CALL])), "`messages[0].content[0]` is of type 'tool_use': the newest message may hold text"),
+        (body(user([{"type": "image"}])), "`messages[0].content[0].source` must be an object with `type`"),
+        (body(user([document("base64")])), "source.media_type` must be application/pdf"),
+        (body(user([document("base64", media_type="application/pdf")])), "source.data` must be base64"),
+        (body(user([document("text", media_type="text/html")])), "source.media_type` must be text/plain"),
+        (
+            body(user([document("file", file_id="file_011CNha8iCJcU1wXNR6q4V8w")])),
+            "the id of a file that was uploaded here",
+        ),
+        (
+            body(user([document("content", content=[CALL])])),
+            "`messages[0].content[0].source.content[0]` is of type 'tool_use'",
+        ),
+        (body(user([document("content", content=7)])), "source.content` must be a text or a list of blocks"),
+        (body(user([document("content", content="a") | {"title": 7}])), "content[0].title` must be a text"),
+        (body(user([document("content", content="a")] * 21)), "A message may bring 20 files; this one has 21"),
         (body(tools=[{"name": "f"}]), "Leave `tools` out"),
         (body(stop_sequences=["END"]), "Leave `stop_sequences` out"),
         (body(output_config={"format": {"type": "json_schema"}}), "Leave `output_config.format` out"),
@@ -110,6 +137,26 @@ def test_what_cannot_be_honoured_is_refused_with_what_to_do(wrong: Any, what: st
     with pytest.raises(InvalidMessage) as caught:
         read_call(wrong)
     assert what in caught.value.message
+
+
+def test_what_tools_gave_and_documents_in_parts_are_files_of_their_words() -> None:
+    blocks = [
+        document("content", content=text("One.", "Two.")) | {"title": "Plan", "context": "Of May."},
+        {
+            "type": "tool_result",
+            "tool_use_id": "t",
+            "content": [*text("12 degrees"), document("content", content="More.")],
+        },
+        {"type": "tool_result", "tool_use_id": "u"},
+        *text("And?"),
+    ]
+    call = read_call(body(user(blocks)))
+    assert [(file.name, file.content) for file in call.files] == [
+        ("Plan.txt", "One.\n\nTwo."),
+        ("document-1.txt", "More."),
+        ("tool-result-1.txt", "12 degrees"),
+    ]
+    assert call.newest == text("Plan.txt: Of May.", "And?")
 
 
 def test_a_stream_of_several_rounds_is_one_message_with_one_text() -> None:
@@ -230,7 +277,33 @@ PATH = [("user", "Hi"), ("assistant", "Hello! \n"), ("user", "Tea?"), ("assistan
     ],
 )
 def test_a_thread_goes_on_where_it_ends_with_what_went_before(path: Any, earlier: Any, expected: bool) -> None:
-    assert goes_on(path, earlier) is expected
+    assert goes_on([PathTurn(*turn) for turn in path], [PathTurn(*turn) for turn in earlier]) is expected
+
+
+@pytest.mark.parametrize(
+    ("mine", "theirs", "expected"),
+    [
+        ([b"a", b"b"], [b"a", b"b"], True),
+        ([b"a", b"b"], [b"b", b"a"], False),
+        ([b"a"], [b"a", b"b"], False),
+        ([b"a", b"b"], [], True),
+        ([None], [b"a"], True),
+        ([b"a"], [None], True),
+        ([], [b"a"], False),
+    ],
+    ids=["same", "order", "more", "left out", "mine is gone", "theirs is gone", "none here"],
+)
+def test_a_turn_is_the_same_with_the_same_files_or_where_they_were_left_out(
+    mine: Any, theirs: Any, expected: bool
+) -> None:
+    assert goes_on([PathTurn("user", "Look", mine)], [PathTurn("user", "Look", theirs)]) is expected
+
+
+def test_the_same_words_with_another_file_are_no_retry() -> None:
+    failed = newest_reply("failed", 1)
+    assert step_for(IncomingMessage(text="yes", files=[b"a"]), failed, NOW, [b"a"]) is MessageAction.RETRY
+    assert step_for(IncomingMessage(text="yes", files=[b"b"]), failed, NOW, [b"a"]) is MessageAction.SAY
+    assert step_for(IncomingMessage(text="yes"), failed, NOW, [b"a"]) is MessageAction.SAY
 
 
 def newest_reply(status: str, ended: int | None = None, key: str | None = None) -> Reply:

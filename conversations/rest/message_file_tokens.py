@@ -1,0 +1,59 @@
+"""What files would take of a request that are not stored: they are read, counted and gone again."""
+
+import secrets
+from collections.abc import Sequence
+from contextlib import closing, suppress
+
+from conversations.context.budget import in_tokens
+from conversations.context.builder import Context, picture_counter, room_for_files
+from conversations.context.file_excerpts import FileOutline, PartOutline, choose
+from conversations.context.file_reads import PictureCounter
+from conversations.context.token_estimate import estimate_tokens, turn_tokens
+from conversations.context.turn_groups import FILE
+from conversations.files import storage
+from conversations.files.kinds import detect
+from conversations.files.problems import FileProblem
+from conversations.files.reading import Limits, Part, read
+from conversations.models import Assistant
+from conversations.rest.message_files import SentFile
+from conversations.runtime.ids import uuid7
+from conversations.runtime.text import clean
+
+LIMITS = Limits(seconds=20, cpu_seconds=20)
+"""Whoever asks for a number waits for it; of a file that takes longer, what was read by then counts."""
+
+
+def tokens_of_unstored(files: Sequence[SentFile], context: Context, assistant: Assistant) -> int:
+    """Of the model. As much of the files counts as would be given of them; of a large one, its beginning. Raises as
+    ``SentFile.written`` does."""
+    unstored = [file for file in files if not file.id]
+    if not unstored:
+        return 0
+    assert context.inputs
+    provider, factor = context.inputs.provider, context.factor
+    pictures = picture_counter(provider, provider.describe(context.model), context.model, factor)
+    room = room_for_files(in_tokens(assistant, context.origin.window), context.origin) // 2
+    outlines = [_outline(str(number), file, pictures) for number, file in enumerate(unstored)]
+    excerpts = choose(outlines, [], {}, factor.to_estimate(room))
+    names = turn_tokens([{"type": FILE, "file": str(uuid7()), "name": file.name} for file in outlines]) - turn_tokens(
+        []
+    )
+    return factor.of_estimate(sum(excerpt.tokens for excerpt in excerpts)) + factor.of_estimate(names)
+
+
+def _outline(id: str, file: SentFile, pictures: PictureCounter) -> FileOutline:
+    upload = file.written()
+    parts: list[PartOutline] = []
+    try:
+        with storage.scratch(f"count-{secrets.token_hex(8)}") as folder, suppress(FileProblem):
+            found = read(upload.path, detect(upload.path, upload.name), folder=folder, limits=LIMITS)
+            with closing(found):
+                parts.extend(_part(each, pictures) for each in found if isinstance(each, Part))
+    finally:
+        upload.path.unlink(missing_ok=True)
+    return FileOutline(id=id, name=upload.name, kind="", parts=parts)
+
+
+def _part(part: Part, pictures: PictureCounter) -> PartOutline:
+    tokens = estimate_tokens(clean(part.text)) + pictures.tokens(part.width or 0, part.height or 0)
+    return PartOutline(number=part.number, label=part.label, heading=part.heading, tokens=tokens)
