@@ -138,7 +138,8 @@ def until_left(command: list[str]) -> Iterator[subprocess.Popen[str]]:
 
 
 def program(variable: str, *names: str) -> str:
-    found = os.environ.get(variable) or next(filter(None, map(shutil.which, names)), None)
+    path = os.pathsep.join([os.environ.get("PATH", os.defpath), "/usr/sbin"])  # where Debian puts servers
+    found = os.environ.get(variable) or next(filter(None, (shutil.which(name, path=path) for name in names)), None)
     if found is None:
         pytest.fail(f"None of {', '.join(names)} is on PATH. Run `sh tests/services.sh`, or name it in {variable}.")
     return found

@@ -1,13 +1,18 @@
 #!/bin/sh
-# What the tests need beside Python: Redis, Chromium, and the server programs of PostgreSQL 15. As root on Debian they
-# are installed; elsewhere the lines at the end say what is missing.
+# What the tests need beside Python: Redis, Chromium, PgBouncer, HAProxy, nginx, and the server programs of PostgreSQL 15.
+# As root on Debian they are installed; elsewhere the lines at the end say what is missing.
 set -eu
+
+PATH="$PATH:/usr/sbin"
 
 has() { command -v "$1" >/dev/null 2>&1; }
 
 missing() {
 	[ -n "${OPENBOOK_TEST_REDIS:-}" ] || has redis-server || echo redis-server
 	[ -n "${OPENBOOK_TEST_CHROMIUM:-}" ] || has chromium || has chromium-browser || has google-chrome || echo chromium
+	[ -n "${OPENBOOK_TEST_PGBOUNCER:-}" ] || has pgbouncer || echo pgbouncer
+	[ -n "${OPENBOOK_TEST_HAPROXY:-}" ] || has haproxy || echo haproxy
+	[ -n "${OPENBOOK_TEST_NGINX:-}" ] || has nginx || echo nginx-light
 	[ -x "${OPENBOOK_TEST_POSTGRES15_BIN:-/usr/lib/postgresql/15/bin}/initdb" ] || echo postgresql-15
 }
 
@@ -28,9 +33,9 @@ cat >&2 <<END
 The tests need what is not here:
 $packages
 
-Debian, Ubuntu: sudo apt-get install redis-server chromium postgresql-15
-macOS:          brew install redis postgresql@15 && brew install --cask chromium
-Programs in other places are named by OPENBOOK_TEST_REDIS, OPENBOOK_TEST_CHROMIUM (the programs) and
-OPENBOOK_TEST_POSTGRES15_BIN (the folder that holds initdb).
+Debian, Ubuntu: sudo apt-get install redis-server chromium pgbouncer haproxy nginx-light postgresql-15
+macOS:          brew install redis pgbouncer haproxy nginx postgresql@15 && brew install --cask chromium
+Programs in other places are named by OPENBOOK_TEST_REDIS, OPENBOOK_TEST_CHROMIUM, OPENBOOK_TEST_PGBOUNCER,
+OPENBOOK_TEST_HAPROXY, OPENBOOK_TEST_NGINX (the programs) and OPENBOOK_TEST_POSTGRES15_BIN (the folder that holds initdb).
 END
 exit 1

@@ -30,7 +30,7 @@ class PooledConnection(psycopg.Connection[Any]):
 def keeps_statements(connection: psycopg.Connection[Any]) -> bool:
     """Whether a statement that this connection prepares is there when it is used. Leaves none behind."""
     cursor = psycopg.RawCursor(connection)
-    if cursor.execute("SELECT pg_backend_pid()").fetchone() == (connection.info.backend_pid,):
+    if cursor.execute("SELECT pg_backend_pid()", prepare=False).fetchone() == (connection.info.backend_pid,):
         return True
     # A pooler is in between. One that keeps statements gives them names of its own.
     name = f"openbook_{secrets.token_hex(8)}"
@@ -38,7 +38,8 @@ def keeps_statements(connection: psycopg.Connection[Any]) -> bool:
         prepared = connection.pgconn.prepare(name.encode(), b"SELECT 1")
         if prepared.status != pq.ExecStatus.COMMAND_OK:
             raise psycopg.OperationalError(prepared.error_message.decode(errors="replace"))
-        kept = cursor.execute("SELECT name FROM pg_prepared_statements WHERE name = $1", [name]).fetchone() is None
+        named = "SELECT name FROM pg_prepared_statements WHERE name = $1"
+        kept = cursor.execute(named, [name], prepare=False).fetchone() is None
         if not kept:
-            cursor.execute(f"DEALLOCATE {name}")
+            cursor.execute(f"DEALLOCATE {name}", prepare=False)
     return kept

@@ -8,6 +8,7 @@ from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import User
 from django.contrib.contenttypes.models import ContentType
 from django.contrib.sessions.models import Session
+from django.db import transaction
 from django.db.models import F, QuerySet, Value
 from django.db.models.functions import Concat
 from django.utils import timezone
@@ -75,6 +76,7 @@ def _refuse_while_running(rows: forgetting.Rows, what: str) -> None:
         )
 
 
+@transaction.atomic  # in which long results come in pieces
 def what_clearing(thread: Thread) -> Clearing:
     """What ``clear_thread`` would do. Reads only."""
     return _clearing(thread, forgetting.cleared_from(thread))

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from django.contrib.auth.models import User
+from django.db import transaction
 from django.db.models import Model, Q, QuerySet, TextField
 from django.db.models.functions import Cast
 
@@ -48,6 +49,7 @@ class ForgetTarget:
     everything: bool = False
 
 
+@transaction.atomic  # in which long results come in pieces
 def find(user: User, target: ForgetTarget) -> Rows:
     """All rows of the user's that go."""
     target = replace(target, turns=_with_whole_answers(target.turns))

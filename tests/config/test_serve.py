@@ -15,6 +15,7 @@ from django.core.management import CommandError, call_command
 from pytest_django import Settings
 
 from config.management.commands.serve import SUPERUSER, check_database, first_superuser
+from tests.pooler import pgbouncer
 from tests.processes import server, started
 from tests.services import fresh_database
 from tests.waiting import until
@@ -41,15 +42,18 @@ def refuses(url: str) -> bool:
 
 
 def test_two_servers_may_start_at_once_on_an_empty_database_and_one_says_how_to_sign_in(empty_database: str) -> None:
+    """Also through a pooler with two connections in all, of which they keep none to themselves."""
     with (
-        started("serve", "--port", "0", DATABASE_URL=empty_database) as one,
-        started("serve", "--port", "0", DATABASE_URL=empty_database) as other,
+        pgbouncer(empty_database) as pooler,
+        started("serve", "--port", "0", DATABASE_URL=pooler.url) as one,
+        started("serve", "--port", "0", DATABASE_URL=pooler.url) as other,
     ):
         for each in (one, other):
             each.wait_until_ready()
             assert each.output.splitlines()[-1].startswith("Openbook is ready: http://127.0.0.1:")
             assert status(f"{each.url}accounts/login/") == 200
         later, first = sorted([one.sign_in, other.sign_in])
+        assert pooler.left_in_sessions() == set()
     assert later == SET_BEFORE
     assert re.fullmatch(r"admin with password \S{16}", first)
 
