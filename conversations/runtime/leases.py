@@ -24,6 +24,7 @@ from conversations.runtime.sql_files import read_statements
 log = logging.getLogger("openbook.leases")
 
 LEASE = timedelta(seconds=8)
+MARGIN = timedelta(seconds=2)
 BEAT_SECONDS = 2.0
 LOOK_SECONDS = 0.2
 
@@ -46,9 +47,9 @@ class Lease:
         if self.lost.is_set():
             raise LeaseLost(self.name)
 
-    def hold(self) -> None:
-        """Nobody takes it over before the end of this transaction of Django's. Raises ``LeaseLost`` where somebody has."""
-        if not run(SQL["hold"], name=self.name, holder=self.holder):
+    def confirm(self) -> None:
+        """Before something short that only the holder may do. Raises ``LeaseLost`` where it may not last until that is done."""
+        if not run(SQL["confirm"], name=self.name, holder=self.holder, margin=MARGIN):
             self.lost.set()
             self.check()
 

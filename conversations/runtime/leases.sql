@@ -1,5 +1,5 @@
 -- name: free
--- One that no clock of now can have written has run out as well. Waits for whoever holds it in a transaction.
+-- One that no clock of now can have written has run out as well.
 DELETE FROM conversations_lease
 WHERE name = %(name)s AND lease_until NOT BETWEEN statement_timestamp() AND statement_timestamp() + %(lease)s
 
@@ -14,6 +14,6 @@ WHERE name = %(name)s AND holder = %(holder)s RETURNING name
 -- name: give_back
 DELETE FROM conversations_lease WHERE name = %(name)s AND holder = %(holder)s
 
--- name: hold
--- Conflicts with the DELETEs, and not with being renewed.
-SELECT name FROM conversations_lease WHERE name = %(name)s AND holder = %(holder)s FOR KEY SHARE
+-- name: confirm
+SELECT name FROM conversations_lease
+WHERE name = %(name)s AND holder = %(holder)s AND lease_until > clock_timestamp() + %(margin)s

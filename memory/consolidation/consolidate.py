@@ -156,7 +156,7 @@ def _keep(
     """All of a part in one transaction, unless what it was made of is no longer what is said. Raises ``PartChanged``, and
     ``LeaseLost`` where another process is at it by now."""
     with transaction.atomic():
-        lease.hold()
+        lease.confirm()
         _, now = hold(pending, content.turn_ids)
         if not now.says_as_much_as(content):
             raise PartChanged

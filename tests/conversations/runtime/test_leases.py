@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import pytest
-from django.db import connection, transaction
+from django.db import connection
 from django.utils import timezone
 
 from conversations.models import Lease as Row
@@ -71,31 +71,15 @@ def test_it_is_renewed_and_taken_again_after_a_crash_that_emptied_the_table(
     assert not lease.lost.is_set()
 
 
-def test_whoever_comes_too_late_to_renew_it_is_told_and_can_store_nothing(
+def test_whoever_comes_too_late_to_renew_it_is_told_and_stores_nothing(
     lease: Lease, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with transaction.atomic():
-        lease.hold()
+    lease.confirm()
     pass_over("tea", uuid.uuid4(), seconds=5)
-    with pytest.raises(LeaseLost), transaction.atomic():
-        lease.hold()
+    with pytest.raises(LeaseLost):
+        lease.confirm()
     monkeypatch.setattr(leases, "BEAT_SECONDS", 0.01)
     assert lease.lost.wait(30)
     with pytest.raises(LeaseLost):
         lease.check()
     Row.objects.all().delete()
-
-
-def test_nobody_takes_over_in_the_middle_of_a_transaction_that_rests_on_it(lease: Lease) -> None:
-    other, elsewhere = Lease("tea"), leases._Keeper()
-    with ThreadPoolExecutor(1) as pool:
-        with transaction.atomic():
-            lease.hold()
-            leases._keeper._renew(lease)  # its own holder is not kept waiting
-            pass_over("tea", seconds=-1)
-            taking = pool.submit(elsewhere.take, other)
-            waiting = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
-            with connection.cursor() as cursor:
-                until(lambda: cursor.execute(waiting) or cursor.fetchone())
-        assert taking.result(30)
-    elsewhere.give_back(other)
