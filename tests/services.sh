@@ -1,6 +1,6 @@
 #!/bin/sh
-# What the tests need beside Python: Redis, Chromium, PgBouncer, HAProxy, nginx, and the server programs of PostgreSQL 15.
-# As root on Debian they are installed; elsewhere the lines at the end say what is missing.
+# What the tests need beside Python: Redis, Chromium, PgBouncer, HAProxy, nginx, and the server programs of PostgreSQL
+# 15. As root on Debian they are installed; elsewhere the lines at the end say what is missing.
 set -eu
 
 PATH="$PATH:/usr/sbin"
@@ -36,6 +36,7 @@ $packages
 Debian, Ubuntu: sudo apt-get install redis-server chromium pgbouncer haproxy nginx-light postgresql-15
 macOS:          brew install redis pgbouncer haproxy nginx postgresql@15 && brew install --cask chromium
 Programs in other places are named by OPENBOOK_TEST_REDIS, OPENBOOK_TEST_CHROMIUM, OPENBOOK_TEST_PGBOUNCER,
-OPENBOOK_TEST_HAPROXY, OPENBOOK_TEST_NGINX (the programs) and OPENBOOK_TEST_POSTGRES15_BIN (the folder that holds initdb).
+OPENBOOK_TEST_HAPROXY, OPENBOOK_TEST_NGINX (the programs) and OPENBOOK_TEST_POSTGRES15_BIN (the folder that holds
+initdb).
 END
 exit 1

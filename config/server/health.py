@@ -9,6 +9,7 @@ from django.conf import settings
 from django.db import Error, connection, transaction
 from django.http import HttpRequest, JsonResponse
 
+from config.server import draining
 from conversations.providers import ProviderError, get_provider, provider_name
 from conversations.providers.circuit_breaker import resting
 from conversations.runtime.db import in_database
@@ -47,8 +48,11 @@ last_write = LastWrite()
 
 
 async def health(request: HttpRequest) -> JsonResponse:
-    """200 when a reply could be given and stored, else 503. A Redis that is away slows readers down but stops no reply.
+    """200 when a reply could be given and stored, else 503, also once this process has been told to leave. A
+    Redis that is away slows readers down but stops no reply.
     Nor does a provider that is not asked just now make it 503: other processes do no better, and all but a reply works."""
+    if draining.state.leaving:
+        return JsonResponse({"status": "draining", "checks": {}}, status=503)
     checks = {
         "database": await _database(),
         "provider": await asyncio.to_thread(_provider),

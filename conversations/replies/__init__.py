@@ -3,6 +3,6 @@ along."""
 
 from conversations.replies.follow import follow, watch
 from conversations.replies.generate import go_on, retry, start, start_preset, stop
-from conversations.replies.leases import drain, startup
+from conversations.replies.leases import are_running, drain, startup
 
-__all__ = ["drain", "follow", "go_on", "retry", "start", "start_preset", "startup", "stop", "watch"]
+__all__ = ["are_running", "drain", "follow", "go_on", "retry", "start", "start_preset", "startup", "stop", "watch"]

@@ -50,6 +50,11 @@ async def startup() -> None:
         await asyncio.to_thread(get_provider, provider_name())
 
 
+def are_running() -> bool:
+    """Whether this process runs any."""
+    return bool(journal().tasks)
+
+
 async def drain() -> None:
     """End the replies of this process as ``interrupted``, because it is about to stop. Takes no new ones."""
     book = journal()

@@ -340,6 +340,11 @@ async def _forward(work: Work, pieces: AsyncIterator[bytes], timer: asyncio.Time
         asyncio.get_running_loop().run_in_executor(None, _places.give_back, work)
 
 
+def is_running() -> bool:
+    """Whether this process is at any, or somebody waits for it."""
+    return bool(_places.running or _places.waiting)
+
+
 async def drain() -> None:
     """End the works of this process, because it is about to stop. Takes no new ones."""
     _places.ending = True

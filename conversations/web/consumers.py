@@ -26,7 +26,7 @@ from conversations.wire.events import ThreadClearedData
 
 log = logging.getLogger("openbook.chat")
 
-SIGN_IN, FORBIDDEN, GONE, TOO_SLOW, TRY_LATER = 4401, 4403, 4404, 4408, 1013
+SIGN_IN, FORBIDDEN, GONE, TOO_SLOW, RESTART, TRY_LATER = 4401, 4403, 4404, 4408, 1012, 1013
 CLOSE_CODES: Mapping[type[OpenbookError], int] = {
     errors.SignInNeeded: SIGN_IN,
     errors.InsufficientScope: FORBIDDEN,
@@ -40,6 +40,15 @@ LOOK_AGAIN_SECONDS = 1.0
 WRITING = ("message.send", "preset.run", "reply.stop", "reply.retry", "reply.continue")
 LAST_SECONDS = 1.0
 """How long a close waits for the error before it to be taken."""
+
+
+OPEN: "set[ThreadConsumer]" = set()
+"""The sockets of this process."""
+
+
+async def hang_up() -> None:
+    """Close all sockets, because this process is about to leave: they are opened elsewhere, and resume there."""
+    await asyncio.gather(*(socket.go_elsewhere() for socket in list(OPEN)), return_exceptions=True)
 
 
 class InvalidFrame(OpenbookError):
@@ -60,6 +69,7 @@ class ThreadConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
     channel_layer_alias = None
 
     async def connect(self) -> None:
+        self.leaving = False
         self.tasks: set[asyncio.Task[None]] = set()
         self.following: dict[uuid.UUID, asyncio.Task[None]] = {}
         self.shown: set[uuid.UUID] = set()
@@ -71,13 +81,22 @@ class ThreadConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
             await self.close(FORBIDDEN)  # before it is accepted: the handshake is refused
             return
         await self.accept(socket_access.TOKEN_PROTOCOL if socket_access.offered_token(self.scope) else None)
+        OPEN.add(self)
         with request_scope():
             await self._open()
 
     async def disconnect(self, code: int) -> None:
+        OPEN.discard(self)
         self._end_tasks()
 
+    async def go_elsewhere(self) -> None:
+        self.leaving = True  # what it still says is said again elsewhere
+        self._end_tasks()
+        await self.close(RESTART)
+
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
+        if self.leaving:
+            return
         with request_scope():
             frame: dict[str, Any] = {}
             try:

@@ -23,6 +23,7 @@ from django.tasks import DEFAULT_TASK_QUEUE_NAME
 
 from config.local_model.supervision import engine_running
 from config.server.daphne import make_server
+from config.server.draining import drain_on_signal
 from config.server.lifespan import stop_on_signals
 from config.worker.child_process import Child, stop_all
 from conversations.runtime.db import close_pool, connect
@@ -65,6 +66,7 @@ class Command(BaseCommand):
     def serve(self, host: str, port: int, attached: bool) -> None:
         def ready() -> None:
             stop_on_signals()
+            drain_on_signal(server)
             address = url(host, server.listening_addresses[0][1])
             self.stdout.write(f"Openbook is ready: {address} - sign in as {first_superuser()}")
             self.stdout.flush()
