@@ -122,6 +122,7 @@ CLOSES = (
     ),
     Close(consumers.GONE, "There is no such thread, or it isn’t yours, or it was deleted. Don’t just reconnect."),
     Close(consumers.TOO_SLOW, "Events were not read for too long. Reconnect and resume; the reply goes on."),
+    Close(consumers.RESTART, "This server leaves and others go on. Reconnect at once and resume; the reply goes on."),
     Close(consumers.TRY_LATER, "The database is away. Reconnect after a moment."),
 )
 TRANSPORT_CLOSES = (
