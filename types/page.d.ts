@@ -33,6 +33,12 @@ type Reply = Row & {
   ended_at?: string | null;
 };
 
+/** What a reply was given of a file, in words such as `pages 3, 7–9`. */
+type GivenFile = { id: string; name: string; words: string; first: number | null };
+
+/** Opens a file beside the conversation, at a part of it; the marks are those of the reply. */
+type OpenFile = (id: string, options?: { name?: string; part?: number | null; reply?: string | null }) => void;
+
 /** The models beside the one that answered: whether there are any, and the menu of them all. */
 type OtherModels = {
   are: () => boolean;

@@ -118,8 +118,3 @@ def answer(packed: PackedFiles | None, names: Mapping[str, str]) -> list[FileInR
         for given in file["given"]:
             given["whole"] = len(list(read_ranges(given["parts"]))) == file["parts"] > 0
     return list(files.values())
-
-
-def given_numbers(file: FileInRequestAnswer) -> str:
-    """Of all parts of the file that the request held, in whichever turn."""
-    return write_ranges(sorted({number for given in file["given"] for number in read_ranges(given["parts"])}))

@@ -107,6 +107,7 @@ PERSONAL_OF_KIND: dict[str, dict[Reason, str]] = {
     "memory": {Reason.OVER_BUDGET: "no room left for it"},
     "topic": {Reason.OVER_BUDGET: "no room left for it", Reason.REMEMBERED: "still open"},
     "artifact": {Reason.OVER_BUDGET: "no room left for it"},
+    "file": {Reason.OVER_BUDGET: "no room was left for it"},
     "summary": {
         Reason.OVER_BUDGET: "no room left for it",
         Reason.REMEMBERED: "what was said before, in short",

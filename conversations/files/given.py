@@ -1,25 +1,42 @@
 """Which parts of a file each reply was given, as it was recorded before the model was called."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
-from conversations.context.file_account import answer
-from conversations.context.snapshot_shapes import FileInRequestAnswer
+from conversations.context.file_account import answer, given_parts
+from conversations.context.file_excerpts import write_ranges
+from conversations.context.snapshot_shapes import FileLeftOutAnswer
+from conversations.files import store
+from conversations.files.kinds import Kind
 from conversations.models import ContextSnapshot, File, Message
 from conversations.runtime.text import one_line, shortened
 
 MOST = 200
 """Of the newest replies."""
 QUESTION_CHARACTERS = 100
+LABELS = 3
+"""Of parts that are named; of more it is said how many there are."""
+NOUNS = {Kind.PDF: "page", Kind.SLIDES: "slide"}
+
+
+class PartName(NamedTuple):
+    number: int
+    page: int | None
+    label: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class FileInReply:
-    """``fate`` tells of each part of the file once. ``question`` is the beginning of the message that was answered."""
+    """``question`` is the beginning of the message that was answered, ``given`` the numbers of the parts as ranges, and
+    ``words`` what they are called."""
 
     turn: Message
     question: str
     request: ContextSnapshot
-    fate: FileInRequestAnswer
+    given: str
+    words: str
+    left_out: Sequence[FileLeftOutAnswer]
 
 
 def in_replies(file: File) -> list[FileInReply]:
@@ -34,13 +51,41 @@ def in_replies(file: File) -> list[FileInReply]:
         reply__in=[turn.reply_id for turn in turns], purpose=ContextSnapshot.Purpose.REPLY, files__isnull=False
     )
     requests = {request.reply_id: request for request in recorded.only("id", "reply_id", "files").order_by("round")}
+    names = [PartName(*row) for row in store.parts_of(file).values_list("number", "page", "label")] if requests else []
     return [
-        FileInReply(turn=turn, question=_question(turn), request=request, fate=fate)
+        each
         for turn in turns
-        if (request := requests.get(turn.reply_id))
-        for fate in answer(request.files, {})
-        if fate["id"] == str(file.id)
+        if (request := requests.get(turn.reply_id)) and (each := _in_reply(file, turn, request, names))
     ]
+
+
+def _in_reply(file: File, turn: Message, request: ContextSnapshot, names: Sequence[PartName]) -> FileInReply | None:
+    """``None`` where the file was no part of the thread yet."""
+    fate = next((each for each in answer(request.files, {}) if each["id"] == str(file.id)), None)
+    if fate is None:
+        return None
+    numbers = sorted(number for id, number in given_parts(request.files) if id == str(file.id))
+    return FileInReply(
+        turn=turn,
+        question=_question(turn),
+        request=request,
+        given=write_ranges(numbers),
+        words=_words(file.kind, numbers, names),
+        left_out=fate["left_out"],
+    )
+
+
+def _words(kind: str, numbers: Sequence[int], names: Sequence[PartName]) -> str:
+    """Such as ``pages 3, 7–9``."""
+    named = [name for name in names if name.number in {*numbers}]
+    if len(named) == len(names):
+        return "all of it" if names else ""
+    if noun := NOUNS.get(Kind(kind)):
+        pages = sorted({name.page for name in named if name.page})
+        return f"{noun}{'s' if len(pages) > 1 else ''} {write_ranges(pages).replace('-', '–')}" if pages else ""
+    if len(named) > LABELS:
+        return f"{len(named):,} of {len(names):,} parts"
+    return ", ".join(name.label for name in named)
 
 
 def _question(turn: Message) -> str:

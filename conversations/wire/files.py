@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from typing import Annotated, TypedDict
 
-from conversations.context.file_account import given_numbers
 from conversations.context.snapshot_shapes import FileLeftOutAnswer
 from conversations.errors import ErrorObject
 from conversations.files.given import FileInReply
@@ -66,6 +65,7 @@ class FileInReplyAnswer(TypedDict):
     created_at: Annotated[Time, "When its turn was stored."]
     question: Annotated[str, "The beginning of the message that it answers; may be empty."]
     given: Annotated[str, "Numbers of the parts that it was given, such as `1-3, 7`; empty: none."]
+    words: Annotated[str, "What these are called, such as `pages 3, 7–9` or `all of it`; empty: none."]
     left_out: Annotated[list[FileLeftOutAnswer], "The others, by reason."]
 
 
@@ -103,8 +103,9 @@ def given_object(replies: Sequence[FileInReply]) -> GivenAnswer:
                 reply=each.turn.reply_id,
                 request=each.request.id,
                 question=each.question,
-                given=given_numbers(each.fate),
-                left_out=each.fate["left_out"],
+                given=each.given,
+                words=each.words,
+                left_out=list(each.left_out),
             )
             for each in replies
         ]

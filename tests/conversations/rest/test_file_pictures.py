@@ -176,6 +176,7 @@ async def test_each_reply_tells_what_it_was_given_of_a_file_and_why_not_the_rest
         "position": 2,
         "created_at": ANY,
         "question": "Which page tells of the crimson ferry?",
+        "words": ANY,
         "given": ANY,
         "left_out": ANY,
     }

@@ -1,4 +1,15 @@
-/** The panel beside the conversation: one artifact in one of its versions, or the list of all. A sheet on phones. */
+/**
+ * The panel beside the conversation: one artifact in one of its versions, the list of all, or a guest such as a file. A
+ * sheet on phones.
+ *
+ * @typedef {object} Guest
+ * @property {string} title
+ * @property {string} sub
+ * @property {HTMLElement[]} tools
+ * @property {HTMLElement} content
+ * @property {(event: KeyboardEvent) => boolean} key whether it did something
+ * @property {() => void} leave
+ */
 
 import { copyFrom, byId, h, icon } from "../../conversations/js/dom.js";
 import { openMenu } from "../../conversations/js/dialogs.js";
@@ -15,7 +26,9 @@ export class Panel {
   #editor = null;
   #opener = null;
   #asked = 0;
-  mode = "closed"; // closed, list, artifact, changes, edit, draft
+  mode = "closed"; // closed, list, artifact, changes, edit, draft, guest
+  /** @type {Guest | null} */
+  guest = null;
 
   /**
    * @param {import("./shelf.js").Shelf} shelf
@@ -30,6 +43,7 @@ export class Panel {
     this.title = byId("panel-title");
     this.sub = byId("panel-sub");
     this.tools = byId("panel-tools");
+    this.guestTools = byId("guest-tools");
     this.select = byId("panel-version");
     this.notice = byId("panel-notice");
     this.body = byId("panel-body");
@@ -39,6 +53,10 @@ export class Panel {
 
   get isOpen() {
     return this.mode !== "closed";
+  }
+
+  get showsArtifacts() {
+    return this.isOpen && this.mode !== "guest";
   }
 
   get shownId() {
@@ -116,6 +134,23 @@ export class Panel {
     if (draft.state !== "writing") this.#growing?.element.classList.remove("growing");
   }
 
+  /** @param {Guest} guest */
+  showGuest(guest) {
+    const from = /** @type {HTMLElement} */ (document.activeElement);
+    this.#begin("guest", true);
+    if (!this.element.contains(from)) this.#opener = from;
+    this.guest = guest;
+    this.headGuest(guest);
+    this.guestTools.replaceChildren(...guest.tools);
+    this.body.replaceChildren(guest.content);
+    this.body.scrollTo({ top: 0, left: 0 });
+  }
+
+  /** @param {Guest} guest @param {{title?: string, sub?: string}} [words] */
+  headGuest(guest, { title = guest.title, sub = guest.sub } = {}) {
+    if (this.guest === guest) this.#head(title, sub);
+  }
+
   close() {
     if (!this.isOpen) return;
     const inside = this.element.contains(document.activeElement);
@@ -172,6 +207,7 @@ export class Panel {
   }
 
   #key(event) {
+    if (!event.defaultPrevented && this.guest?.key(event)) event.preventDefault();
     if (event.key !== "Escape" || event.defaultPrevented || document.querySelector("dialog[open], :popover-open"))
       return;
     event.preventDefault(); // or else the reply is stopped
@@ -192,6 +228,8 @@ export class Panel {
 
   #forget({ keepShown = false } = {}) {
     this.#draft = this.#growing = this.#editor = null;
+    this.guest?.leave();
+    this.guest = null;
     if (!keepShown) this.#shown = null;
   }
 
@@ -201,12 +239,14 @@ export class Panel {
     const sheet = isOpen && (this.narrow.matches || this.element.classList.contains("full"));
     this.element.hidden = !isOpen;
     document.querySelector(".shell").classList.toggle("with-panel", isOpen);
-    byId("artifacts").setAttribute("aria-expanded", String(isOpen));
+    byId("artifacts").setAttribute("aria-expanded", String(this.showsArtifacts));
     byId("panel-scrim").hidden = !(isOpen && this.narrow.matches);
     byId("conversation").inert = sheet;
     byId("sidebar").inert = sheet || (this.narrow.matches && !byId("sidebar").classList.contains("open"));
     this.tools.hidden = !["artifact", "changes"].includes(mode);
-    byId("panel-list").hidden = mode === "list";
+    this.guestTools.hidden = mode !== "guest";
+    this.body.classList.toggle("guest", mode === "guest");
+    byId("panel-list").hidden = mode === "list" || mode === "guest";
     byId("panel-changes").setAttribute("aria-pressed", String(mode === "changes"));
     this.body.classList.toggle("framed", mode === "artifact" && isDrawn(this.shelf.find(this.#shown?.id)?.kind));
     this.body.classList.toggle("editing", mode === "edit");

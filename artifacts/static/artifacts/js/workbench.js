@@ -50,7 +50,7 @@ export class Workbench {
       }),
     });
     this.button = byId("artifacts");
-    this.button.addEventListener("click", () => (this.panel.isOpen ? this.panel.close() : this.#openNewest()));
+    this.button.addEventListener("click", () => (this.panel.showsArtifacts ? this.panel.close() : this.#openNewest()));
   }
 
   // The thread

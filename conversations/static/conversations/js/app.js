@@ -12,6 +12,7 @@ import { confirmed, openMenu } from "./dialogs.js";
 import { byId, h } from "./dom.js";
 import { Drawer } from "./drawer.js";
 import { Files } from "./files.js";
+import { givenToReplies } from "./given.js";
 import { forget } from "./forgetting.js";
 import { wireImport } from "./importing.js";
 import { Log } from "./log.js";
@@ -23,6 +24,7 @@ import { wireTheme } from "./theme.js";
 import { OpenThread } from "./thread.js";
 import { ThreadList } from "./threads.js";
 import { Welcome } from "./welcome.js";
+import { Viewer } from "./viewer.js";
 import { useWords } from "./words.js";
 import { settleZone } from "./zone.js";
 
@@ -31,6 +33,7 @@ useWords(page.words);
 /** @type {Thread} */
 const NEW = { id: "new", title: "", assistant: null };
 const NEW_MODEL = "model:new";
+const MOST_FILES = 20; // of which is said what replies were given of them
 const NAMED_TURN = /^#turn-(\d{1,9})$/;
 
 const store = storeOf(page.user.id);
@@ -58,6 +61,7 @@ const log = new Log(byId("log"), scroll, {
   onForget: (message) => forgetTurn(message),
   onArtifact: (artifact) => workbench.openArtifact(artifact),
   onDraft: (replyId, toolId) => workbench.openDraft(replyId, toolId),
+  onFile: (id, options) => viewer.open(id, options),
   onText: (turn) => announcer.follow(turn.text),
 });
 const workbench = new Workbench(
@@ -71,6 +75,7 @@ const workbench = new Workbench(
     isRunning: () => Boolean(open.running),
   },
 );
+const viewer = new Viewer(workbench.panel, files, announcer);
 const composer = new Composer(
   store,
   page.limits.message_chars,
@@ -315,6 +320,15 @@ async function readWindow(request) {
   const leftOut = snapshot.items.some(grownOld);
   const first = snapshot.items.find(({ included, kind }) => included && kind === "message");
   log.markWindow(leftOut ? first?.id : null);
+  readGiven(snapshot.files, reader);
+}
+
+/** What the replies were given of the thread's files. Threads without files ask for nothing. @param {Row[]} named */
+async function readGiven(named, reader) {
+  if (!named.length) return;
+  const known = named.filter(({ name }) => name).slice(-MOST_FILES);
+  const given = await givenToReplies(known).catch((error) => composer.say(error.message));
+  if (given && reader === open) log.setGiven(given);
 }
 
 function showEmpty(id) {
@@ -473,6 +487,7 @@ wireShortcuts({
   create: () => go(NEW),
   stop: () => composer.stop(),
 });
+addEventListener("beforeunload", (event) => attachments.anyUploading && event.preventDefault());
 settleZone(page.zone);
 show(page.thread ?? NEW);
 list.load();

@@ -61,6 +61,11 @@ export class Attachments {
     return this.shown.some(({ state }) => ["waiting", "sending", "away"].includes(state));
   }
 
+  /** Whether an upload is under way that would be lost with the page, of any thread. */
+  get anyUploading() {
+    return ["waiting", "sending", "away"].some((state) => this.#all(state).length > 0);
+  }
+
   /** The ids of those that are read. */
   get readIds() {
     return this.shown.filter(({ info }) => info?.status === "ready").map(({ id }) => id);

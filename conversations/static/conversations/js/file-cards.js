@@ -1,15 +1,16 @@
-/** The files of a turn: pictures as thumbnails, others as cards that lead to the file. */
+/** The files of a turn: pictures as thumbnails, others as cards. Each opens the file beside the conversation. */
 
 import { byId, h, icon } from "./dom.js";
 import { kindOf, looksLikePicture, readingOf, sizeOf } from "./file-words.js";
-import { hasPicture, pictureOf, thumbnail } from "./thumbnails.js";
+import { hasFirstPage, hasPicture, thumbnail } from "./thumbnails.js";
 
 /**
  * @param {Row[]} content blocks of a turn
  * @param {import("./files.js").Files} files
+ * @param {(id: string, options: {name: string}) => void} onOpen
  * @returns {HTMLElement | null}
  */
-export function fileCards(content, files) {
+export function fileCards(content, files, onOpen) {
   const blocks = content.filter(({ type }) => type === "file");
   if (!blocks.length) return null;
   const near = new IntersectionObserver(
@@ -25,7 +26,7 @@ export function fileCards(content, files) {
   );
   const cards = new Map(
     blocks.map(({ file, name }) => {
-      const card = new FileCard(file, name || files.get(file)?.name || "File");
+      const card = new FileCard(file, name || files.get(file)?.name || "File", onOpen);
       return [card.element, card];
     }),
   );
@@ -34,15 +35,17 @@ export function fileCards(content, files) {
 }
 
 class FileCard {
-  constructor(id, name) {
+  constructor(id, name, onOpen) {
     this.id = id;
     this.name = h("span", { class: "file-name", title: name }, name);
     this.state = h("span", { class: "file-state" }, "…");
     this.picture = h("span", { class: "file-picture" }, icon(looksLikePicture(name) ? "kind-svg" : "file"));
     this.words = h("span", { class: "file-words" }, this.name, this.state);
-    this.link = h("a", { class: "file-card", href: `/api/v1/files/${id}/content/`, download: "" });
-    this.link.append(this.picture, this.words);
-    this.element = h("li", {}, this.link);
+    this.open = () => onOpen(id, { name: this.name.textContent });
+    this.button = h("button", { type: "button", class: "file-card", title: "Open beside the conversation" });
+    this.button.addEventListener("click", this.open);
+    this.button.append(this.picture, this.words);
+    this.element = h("li", {}, this.button);
   }
 
   /** @param {import("./files.js").UploadedFile} info */
@@ -53,15 +56,22 @@ class FileCard {
     if (hasPicture(info)) this.#showPicture(name);
     else if (info.status === "gone") this.#showGone();
     else this.state.textContent = stateOf(info);
+    if (hasFirstPage(info) && !this.picture.querySelector("img")) this.#showFirstPage();
   }
 
   #showPicture(name) {
     const picture = thumbnail(this.id, name);
-    const inTab = { href: pictureOf(this.id), target: "_blank", rel: "noopener" };
-    const link = h("a", { class: "file-thumbnail", ...inTab }, picture);
-    picture.addEventListener("error", () => link.replaceWith(this.link));
+    const button = h("button", { type: "button", class: "file-thumbnail", onclick: this.open }, picture);
+    picture.addEventListener("error", () => button.replaceWith(this.button));
     this.state.textContent = "Picture";
-    this.element.replaceChildren(link);
+    this.element.replaceChildren(button);
+  }
+
+  #showFirstPage() {
+    const sign = this.picture.firstChild;
+    const picture = thumbnail(this.id, "");
+    picture.addEventListener("error", () => this.picture.replaceChildren(sign));
+    this.picture.replaceChildren(picture);
   }
 
   #showGone() {

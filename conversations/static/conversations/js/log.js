@@ -11,6 +11,8 @@ export class Log {
   /** @type {Map<string, UserTurn>} sent, not confirmed, by client_message_id */
   #pending = new Map();
   #windowStart = null;
+  /** @type {Map<string, GivenFile[]>} by reply */
+  #given = new Map();
   /** @type {AssistantTurn | null} */
   live = null;
 
@@ -44,6 +46,7 @@ export class Log {
     this.#byMessage.clear();
     this.#pending.clear();
     this.#windowStart = null;
+    this.#given = new Map();
     this.live = null;
     this.element.replaceChildren();
   }
@@ -127,7 +130,7 @@ export class Log {
   settled(message, reply) {
     const turn = this.live?.replyId === reply.id && reply.id ? this.live : this.#assistantTurn(reply.id);
     if (turn === this.live) this.live = null;
-    turn.settle(message, reply);
+    turn.settle(message, reply).setFiles(this.#given.get(reply.id));
     if (message) this.#byMessage.set(message.id, turn);
     else this.#bringBack(turn);
     if (!turn.element.isConnected) this.#insert(turn);
@@ -156,6 +159,12 @@ export class Log {
     return this.#assistantTurns.find((turn) => turn.request === request);
   }
 
+  /** What replies were given of files, also those that are loaded later. @param {Map<string, GivenFile[]>} given */
+  setGiven(given) {
+    this.#given = given;
+    for (const turn of this.#assistantTurns) turn.setFiles(given.get(turn.replyId));
+  }
+
   /** The newest recorded request that a shown reply carries. */
   get newestRequest() {
     return this.#assistantTurns.findLast((turn) => turn.request)?.request ?? null;
@@ -179,15 +188,17 @@ export class Log {
         const turn =
           message.role === "user"
             ? this.#userTurn(message).saved(message)
-            : this.#assistantTurn(message.reply?.id).settle(message, message.reply ?? COMPLETED);
+            : this.#assistantTurn(message.reply?.id)
+                .settle(message, message.reply ?? COMPLETED)
+                .setFiles(this.#given.get(message.reply?.id));
         this.#byMessage.set(message.id, turn);
         return turn;
       });
   }
 
   #userTurn(options) {
-    const { files, onForget } = this.listeners;
-    return new UserTurn({ ...options, files, onForget });
+    const { files, onForget, onFile } = this.listeners;
+    return new UserTurn({ ...options, files, onForget, onFile });
   }
 
   #assistantTurn(replyId) {
@@ -203,6 +214,7 @@ export class Log {
       onForget: this.listeners.onForget,
       onArtifact: this.listeners.onArtifact,
       onDraft: this.listeners.onDraft,
+      onFile: this.listeners.onFile,
       onShown: () => {
         this.scroll.grown();
         this.listeners.onText(turn);

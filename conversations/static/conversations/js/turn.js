@@ -1,6 +1,7 @@
 /** One turn in the log: what the user wrote, or a reply that streams in, settles and may carry a note with Retry. */
 
 import { Parts } from "../../artifacts/js/parts.js";
+import { linkCitations } from "./citations.js";
 import { openMenu } from "./dialogs.js";
 import { copyFrom, h, icon, iconButton } from "./dom.js";
 import { Thought } from "./thought.js";
@@ -52,13 +53,14 @@ export class UserTurn {
    * @param {string} turn.text
    * @param {Row[]} turn.content blocks
    * @param {import("./files.js").Files} turn.files
+   * @param {OpenFile} turn.onFile
    * @param {string} [turn.clientMessageId]
    * @param {(message: Message) => void} turn.onForget
    */
-  constructor({ text, content, files, clientMessageId, onForget }) {
+  constructor({ text, content, files, clientMessageId, onForget, onFile }) {
     this.text = text;
     this.onForget = onForget;
-    this.files = fileCards(content, files);
+    this.files = fileCards(content, files, onFile);
     this.clientMessageId = clientMessageId;
     this.note = h("p", { class: "turn-note quiet", hidden: true });
     this.actions = h("div", { class: "turn-actions" });
@@ -128,6 +130,7 @@ export class AssistantTurn {
    * @property {(message: Message) => void} onForget
    * @property {(artifact: Row) => void} onArtifact
    * @property {(replyId: string, toolId: string) => void} onDraft
+   * @property {OpenFile} onFile
    * @param {{name: string, replyId: string} & TurnListeners} options
    */
   constructor({
@@ -143,11 +146,13 @@ export class AssistantTurn {
     onShown,
     onArtifact,
     onDraft,
+    onFile,
   }) {
     this.replyId = replyId;
     this.onBook = onBook;
     this.onForget = onForget;
     this.onShown = onShown;
+    this.onFile = onFile;
     this.request = null;
     /** @type {AssistantTurn[]} earlier answers to the same message */
     this.superseded = [];
@@ -157,6 +162,7 @@ export class AssistantTurn {
     this.parts = new Parts(this.body, { onShown, onArtifact, onDraft: (toolId) => onDraft(this.replyId, toolId) });
     this.thought = new Thought();
     this.note = h("div", { class: "turn-note", hidden: true });
+    this.given = h("p", { class: "turn-given", hidden: true });
     this.actions = h("div", { class: "turn-actions" });
     this.waiting = h(
       "p",
@@ -172,6 +178,7 @@ export class AssistantTurn {
       this.waiting,
       this.thought.element,
       this.note,
+      this.given,
       this.actions,
     );
   }
@@ -238,6 +245,7 @@ export class AssistantTurn {
     if (message) this.element.dataset.position = String(message.position);
     this.waiting.remove();
     this.parts.finish(message?.content ?? []);
+    linkCitations(this.body, message?.citations ?? [], (citation) => this.#openCited(citation));
     this.thought.finish(message?.content ?? []);
     this.body.hidden = this.parts.empty;
     this.#showNote(message && message.status !== "complete" ? message.status : reply.status);
@@ -252,10 +260,26 @@ export class AssistantTurn {
     this.message = { ...this.message, text: "", status: "forgotten" };
     this.element.classList.add("forgotten");
     this.note.hidden = true;
+    this.given.hidden = true;
     this.thought.finish([]);
     this.body.hidden = false;
     this.body.replaceChildren(h("p", { class: "forgotten-words" }, "Forgotten"));
     this.#showActions();
+  }
+
+  /** What of files it was given; the words lead there. @param {GivenFile[]} [files] */
+  setFiles(files = []) {
+    this.given.hidden = !files.length || this.message?.status === "forgotten";
+    const buttons = files.map(({ id, name, words, first }) => {
+      const open = () => this.onFile(id, { name, part: first, reply: this.replyId });
+      return h("button", { type: "button", onclick: open }, `${name}: ${words}`);
+    });
+    this.given.replaceChildren(icon("file"), "From", ...buttons);
+    return this;
+  }
+
+  #openCited({ file, name, part }) {
+    this.onFile(file, { name, part, reply: this.replyId });
   }
 
   #showNote(status) {
