@@ -1,7 +1,7 @@
 """``make bench``: a throw-away PostgreSQL, every benchmark, tables on standard output.
 
-``inspection``, ``thinking``, ``endings``, ``notes``, ``signing_in`` and ``message`` can be run alone; ``exchange``, ``memory``
-and ``local``, which take minutes, only are.
+``inspection``, ``thinking``, ``endings``, ``notes``, ``signing_in`` and ``message`` can be run alone; ``exchange``, ``files``
+(of which ``file_answers`` is a part), ``memory`` and ``local``, which take minutes, only are.
 """
 
 import os
@@ -33,6 +33,8 @@ def run(url: str) -> None:
         corpus,
         endings,
         exchange,
+        file_answers,
+        files,
         inspection,
         inspection_map,
         local_cache,
@@ -56,12 +58,13 @@ def run(url: str) -> None:
         "memory": evidence.main,
         "local": local_cache.main,
         "recall": recall.main,
+        "file_answers": file_answers.main,
     }
     if sys.argv[1:] and sys.argv[1] in alone:
         with database():
             alone[sys.argv[1]](*map(int, sys.argv[2:]))
         return
-    servers = {"signing_in": signing_in.main, "exchange": exchange.main, "message": message.main}
+    servers = {"signing_in": signing_in.main, "exchange": exchange.main, "files": files.main, "message": message.main}
     if sys.argv[1:] and sys.argv[1] in servers:
         servers[sys.argv[1]]()
         return
