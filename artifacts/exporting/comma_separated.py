@@ -38,5 +38,7 @@ def guarded(text: str) -> str:
 
 
 def _guarded_piece(text: str) -> str:
-    is_harmless = not FORMULA.match(text) or is_number(text) or SIGNS_ONLY.fullmatch(text.strip())
+    if is_number(text):
+        return text.replace("\u2212", "-")  # what is a minus in print is none to spreadsheets
+    is_harmless = not FORMULA.match(text) or SIGNS_ONLY.fullmatch(text.strip())
     return text if is_harmless else f"'{text}"

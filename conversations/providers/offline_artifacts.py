@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
+from itertools import groupby
 
 from conversations.providers.base import ARTIFACTS, Payload
 from conversations.providers.offline_texts import added, exchange_of, is_question, sentences_of
@@ -34,6 +35,9 @@ COURTESY = re.compile(r"[,\s]*(?:please|bitte|s'il (?:te|vous) plaît|por favor)
 TITLE_LINE = re.compile(r"^Title:[ \t]*(\S.*?)(?:: <[^<>]*>)?$", re.MULTILINE)
 SAVED_AS = re.compile(r"save_artifact, as (\w+)(?:, language ([\w+#.-]+))?")
 LISTED = re.compile(r"^- “(?P<title>.*)” \((?P<kind>\w+), version \d+, id \S+\)$", re.MULTILINE)
+PLACE = re.compile(rf"\b(?:{'|'.join(WORDS['places'])})\s+(\d+)\b", re.IGNORECASE)
+PART = re.compile(r'^<part number="\d+" label="(.*)">\n((?:.*\n)*?)</part>$', re.MULTILINE)
+COLUMN = re.compile(r"\S+(?: [%€$£])?")
 STRUCTURE = re.compile(r"^\d+\. ([^:.,\n]{1,40})[:.,]", re.MULTILINE)
 
 
@@ -63,10 +67,36 @@ def artifact_asked_for(payload: Payload) -> dict[str, str] | None:
     if want is None:
         return None
     texts = [*exchange.texts_by("user"), *([] if want.by_preset else [exchange.message])]
+    if want.kind == "table" and (copied := table_in_files(texts, exchange.message)):
+        return {"title": want.title, "kind": "table", "content": copied}
     sentences = [sentence for text in texts for sentence in sentences_of(text) if not REQUEST.match(sentence)]
     statements = list(dict.fromkeys(sentence for sentence in sentences if not is_question(sentence)))
     questions = list(dict.fromkeys(sentence for sentence in sentences if is_question(sentence)))
     return artifact(want, UserSentences(statements=statements, questions=questions))
+
+
+def table_in_files(texts: Sequence[str], request: str) -> str:
+    """The first table in the newest file that has one, on the page or sheet that is named; empty where there is none."""
+    named = PLACE.search(request)
+    parts = [part for text in reversed(texts) for part in PART.findall(text)]
+    wanted = [text for label, text in parts if not named or re.search(rf"\b{named[1]}\b", label)]
+    return next(filter(None, map(first_table, wanted)), "")
+
+
+def first_table(text: str) -> str:
+    """As Markdown: one that is so already, or else lines of as many words each, as a PDF has them."""
+    marked = (list(lines) for begins, lines in groupby(text.splitlines(), lambda line: line.startswith("|")) if begins)
+    if found := next((lines for lines in marked if len(lines) > 1), None):
+        return "\n".join(found) + "\n"
+    columns = groupby(map(COLUMN.findall, text.splitlines()), key=len)
+    aligned = (list(rows) for width, rows in columns if width > 1)
+    return as_table(next((rows for rows in aligned if len(rows) > 1), []))
+
+
+def as_table(rows: Sequence[Sequence[str]]) -> str:
+    """The first row is the heading; empty where there is none."""
+    lines = ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows]
+    return "\n".join([lines[0], "|" + " --- |" * len(rows[0]), *lines[1:]]) + "\n" if lines else ""
 
 
 def artifact_request(message: str, listing: str) -> ArtifactRequest | None:

@@ -26,6 +26,7 @@ from conversations.providers.offline_artifacts import (
     UserSentences,
     artifact,
     artifact_asked_for,
+    table_in_files,
 )
 
 BAKERY = "By the way, we're building a FastAPI app for a bakery."
@@ -247,3 +248,35 @@ async def test_a_call_streams_in_pieces_that_join_to_its_input() -> None:
     assert max(map(len, pieces)) == PIECE_CHARS
     usage = Usage(input_tokens=4 + 11 + 1 + 3, output_tokens=len("".join(pieces).split()))
     assert end == Finished(stop_reason="tool_use", usage=usage)
+
+
+PAGES = """<file name="plan.docx" parts="2">
+<part number="1" label="page 1">
+| Tea | Price |
+| --- | --- |
+| Green | 2 € |
+</part>
+<part number="2" label="page 2">
+Staff of the port
+Name Hours Pay
+Ann 7 84 €
+Bo 8 90 €
+And more to come
+</part>
+</file>"""
+
+
+@pytest.mark.parametrize(
+    ("request_", "rows"),
+    [
+        ("Make the table on page 1 a spreadsheet", ["| Tea | Price |", "| --- | --- |", "| Green | 2 € |"]),
+        (
+            "Mache die Tabelle auf Seite 2 zu einer Tabelle",
+            ["| Name | Hours | Pay |", "| --- | --- | --- |", "| Ann | 7 | 84 € |", "| Bo | 8 | 90 € |"],
+        ),
+        ("Make a table of it", ["| Tea | Price |", "| --- | --- |", "| Green | 2 € |"]),
+        ("Make the table on page 3 a spreadsheet", []),
+    ],
+)
+def test_a_table_of_a_file_is_copied_from_the_page_that_is_named(request_: str, rows: list[str]) -> None:
+    assert table_in_files(["<file>", PAGES], request_).splitlines() == rows
