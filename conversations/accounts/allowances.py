@@ -11,7 +11,7 @@ from datetime import UTC, date, datetime, timedelta
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import OuterRef, QuerySet, Subquery
+from django.db.models import F, OuterRef, QuerySet, Subquery
 from django.utils import timezone
 
 from conversations.accounts.limits import RUNNING, TOKEN, TOKENS, USER, Limits, limits_of, limits_of_token
@@ -60,6 +60,20 @@ def recounted(user_id: int, token_id: int | None = None) -> AllowanceUse:
         row.most_running = row.most_tokens = None
         row.save()
     return AllowanceUse(running=row.running, spent=row.spent, reserved=row.reserved)
+
+
+def note_forgetting(user_id: int) -> None:
+    """In the transaction that forgets, after the locks of threads and before anything is looked for: whoever stores a reply
+    that was built before waits for its end, and builds anew."""
+    own = Allowance.objects.filter(user_id=user_id, token=None)
+    if not own.update(forgettings=F("forgettings") + 1):
+        recounted(user_id)
+        own.update(forgettings=F("forgettings") + 1)
+
+
+def forgettings_of(user_id: int) -> int:
+    known = Allowance.objects.filter(user_id=user_id, token=None).values_list("forgettings", flat=True)
+    return known.first() or 0
 
 
 def refuse_unless_room(user_id: int, token_id: int | None, tokens: int) -> None:

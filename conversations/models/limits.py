@@ -25,6 +25,8 @@ class Allowance(models.Model):
     A token with limits of its own has a row as well, for its part of what its user uses. A sum of the replies' own rows, and
     made anew from them where it is missing: the table is unlogged. The ``most_*`` are the limits as the latest reply to begin
     met them; a constraint refuses a reply that would go beyond.
+
+    A request is built of what was there before its reply is stored: ``forgettings`` tells whether that may be gone meanwhile.
     """
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.DB_CASCADE, related_name="+", db_index=False)
@@ -35,6 +37,11 @@ class Allowance(models.Model):
     spent = models.PositiveBigIntegerField(default=0)
     most_running = models.PositiveIntegerField(null=True)
     most_tokens = models.PositiveBigIntegerField(null=True)
+    forgettings = models.IntegerField(
+        default=0,
+        db_default=0,
+        help_text="How often something of the user's was forgotten, cleared or deleted; -1 fails a reply that knows less.",
+    )
 
     class Meta:
         indexes = [
@@ -44,6 +51,7 @@ class Allowance(models.Model):
             models.UniqueConstraint(fields=["user", "token"], nulls_distinct=False, name="allowance_of_user_or_token"),
             models.CheckConstraint(condition=Q(running__lte=F("most_running")), name="allowance_running"),
             models.CheckConstraint(condition=Q(most_tokens__gte=F("spent") + F("reserved")), name="allowance_tokens"),
+            models.CheckConstraint(condition=Q(forgettings__gte=0), name="allowance_forgettings"),
         ]
 
     def __str__(self) -> str:

@@ -13,6 +13,7 @@ from django.db.models import Model
 from django.utils import timezone
 
 from conversations import threads
+from conversations.accounts.allowances import forgettings_of
 from conversations.context.sessions import Session, session_at
 from conversations.context.token_estimate import text_of, turn_tokens
 from conversations.errors import ThreadNotFound
@@ -33,7 +34,8 @@ class ThreadCursor:
     """Where a turn goes: after ``before``, the last turn of the path, in a thread that may not be stored yet.
 
     ``question`` is the newest user turn of the path, ``duplicate`` the turn that has this ``client_message_id`` already.
-    ``offered`` are the models that staff ticked for the assistant, as ``provider/name``, where the thread has one of its own.
+    ``forgettings`` is how often something of the user's was forgotten by then. ``offered`` are the models that staff ticked for
+    the assistant, as ``provider/name``, where the thread has one of its own.
     """
 
     thread: Thread
@@ -45,6 +47,7 @@ class ThreadCursor:
     token_total: int = 0
     last_active: datetime | None = None
     last_session: Session | None = None
+    forgettings: int = 0
     offered: Sequence[str] = ()
 
 
@@ -62,6 +65,7 @@ def place_of(
         return place_in(user, threads.identifier(thread_id, ThreadNotFound), client_message_id)
     if client_message_id and (known := threads.of(user).filter(opened_by=client_message_id).first()):
         return place_in(user, known.id, client_message_id)
+    forgettings = forgettings_of(user.pk)
     thread = threads.unsaved(
         user=user,
         assistant=threads.assistant_named(assistant),
@@ -71,8 +75,14 @@ def place_of(
     thread.model = model_choices.model_for_thread(thread.assistant, thread_model)
     last = threads.of(user).filter(message_count__gt=0).order_by("-updated_at", "-id").first()
     if last is None:
-        return ThreadCursor(thread=thread, is_new=True)
-    return ThreadCursor(thread=thread, is_new=True, last_active=last.updated_at, last_session=session_of(last))
+        return ThreadCursor(thread=thread, is_new=True, forgettings=forgettings)
+    return ThreadCursor(
+        thread=thread,
+        is_new=True,
+        last_active=last.updated_at,
+        last_session=session_of(last),
+        forgettings=forgettings,
+    )
 
 
 def place_in(user: User, thread_id: uuid.UUID, client_message_id: str | None = None) -> ThreadCursor:
@@ -85,7 +95,9 @@ def place_in(user: User, thread_id: uuid.UUID, client_message_id: str | None = N
     values = iter(row)
     thread = _instance(Thread, values)
     thread.assistant = _instance(Assistant, values)
-    running, duplicate, before, question, token_total, last_active, started_at, away_since, offered = values
+    running, duplicate, before, question, token_total, last_active, started_at, away_since, forgettings, offered = (
+        values
+    )
     return ThreadCursor(
         thread=thread,
         running=running,
@@ -95,6 +107,7 @@ def place_in(user: User, thread_id: uuid.UUID, client_message_id: str | None = N
         token_total=token_total or 0,
         last_active=last_active,
         last_session=Session(started_at=started_at or last_active, away_since=away_since) if last_active else None,
+        forgettings=forgettings or 0,
         offered=offered or (),
     )
 

@@ -6,6 +6,7 @@
 running.id, known.id, before.id,
        CASE WHEN before.role = 'user' THEN before.id ELSE before.parent_id END, before.token_total,
        recent.updated_at, recent.session_started_at, recent.away_since,
+       (SELECT forgettings FROM conversations_allowance WHERE user_id = thread.user_id AND token_id IS NULL),
        CASE WHEN thread.model > '' THEN ARRAY(
            SELECT model.provider || '/' || model.name
            FROM conversations_assistant_offered_models AS offered

@@ -50,7 +50,7 @@ LOOKS = 5
 """How often a thread is looked at before a sender hears that others are writing to it."""
 LIMITS = ("allowance_running", "allowance_tokens")
 """Constraints that refuse a reply for which a limit leaves no room."""
-RACES = ("one_running_reply_per_thread", "thread_opened_once")
+RACES = ("one_running_reply_per_thread", "thread_opened_once", "allowance_forgettings")
 """Constraints that stop a step of which the statement can't see that somebody else was faster."""
 
 
@@ -273,6 +273,7 @@ def _store(
         "user": thread.user_id,
         "token": reply.token_id,
         "reserved": reply.reserved,
+        "forgettings": cursor.forgettings,
         "most_running": limits.running_replies,
         "most_tokens": limits.tokens_day,
         "files": named_files(turn.blocks) if turn else [],

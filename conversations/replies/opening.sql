@@ -22,7 +22,8 @@ WITH created AS (
 ), allowance AS (
     -- One row of the user's decides, so that of many replies that begin at once only as many do as the limits leave room
     -- for; and one of the token's, where that has limits of its own. All lock them last, the user's first. A limit that is
-    -- reached fails the whole statement. Without an old version (xmax) there was no such row.
+    -- reached fails the whole statement, and so does what was forgotten since the thread was looked at: the request may hold it.
+    -- Without an old version (xmax) there was no such row.
     INSERT INTO conversations_allowance AS allowance
         (user_id, token_id, day, running, reserved, spent, most_running, most_tokens)
     SELECT %(user)s, whose.token_id, (now() AT TIME ZONE 'UTC')::date, 1, %(reserved)s, 0,
@@ -39,7 +40,9 @@ WITH created AS (
     ON CONFLICT (user_id, token_id) DO UPDATE
     SET day = excluded.day, running = allowance.running + 1, reserved = allowance.reserved + excluded.reserved,
         spent = CASE WHEN allowance.day = excluded.day THEN allowance.spent ELSE 0 END,
-        most_running = excluded.most_running, most_tokens = excluded.most_tokens
+        most_running = excluded.most_running, most_tokens = excluded.most_tokens,
+        forgettings = CASE WHEN allowance.token_id IS NULL AND allowance.forgettings <> %(forgettings)s THEN -1
+                           ELSE allowance.forgettings END
     RETURNING allowance.token_id, allowance.xmax = 0 AS is_new
 ), message AS (
     INSERT INTO conversations_message

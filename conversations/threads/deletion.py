@@ -36,12 +36,18 @@ def delete_thread(thread: Thread) -> None:
     Raises ``ReplyInProgress`` while a reply is running in it or where any of it was given.
     """
     with allow_deletion():
-        _lock_threads(thread.user_id)
+        forgetting.hold_off(thread.user_id)
         if Reply.objects.filter(thread=thread, status=Reply.Status.RUNNING).exists():
             raise ReplyInProgress("A reply is still running in this thread. Stop it first, then delete.")
         thread_id = thread.id
         rows = forgetting.left_by(thread)
-        _refuse_while_running(rows, "delete")
+        running = Reply.objects.filter(thread__in=rows.touched, status=Reply.Status.RUNNING).first()
+        if running:
+            raise ReplyInProgress(
+                "A reply is still running in a thread that was given something of it. Wait for it to end or stop it, then "
+                "delete.",
+                thread=str(running.thread_id),
+            )
         forgetting.blank(thread.user, rows)
         thread.delete()
         forget_counts(thread.user_id)
@@ -51,29 +57,15 @@ def delete_thread(thread: Thread) -> None:
 def delete_file(file: File) -> None:
     """With its parts, and with the replies that quote it. A worker removes the bytes within seconds.
 
-    Raises ``ReplyInProgress`` while a reply is running where any of it was given.
+    Raises ``ReplyInProgress`` while a reply of the person's is running.
     """
     with allow_deletion():
-        _lock_threads(file.user_id)
+        forgetting.hold_off(file.user_id)
+        forgetting.refuse_while_running(file.user_id, "delete")
         rows = forgetting.left_by_file(file)
-        _refuse_while_running(rows, "delete")
         forgetting.blank(file.user, rows)
         file.delete()
     log.info("file deleted", extra={"file_id": str(file.id)})
-
-
-def _lock_threads(user_id: int) -> None:
-    """All of the person's: no request may come that is given anything while the others are looked through."""
-    list(Thread.objects.select_for_update().filter(user=user_id).order_by("id").values_list("id"))
-
-
-def _refuse_while_running(rows: forgetting.Rows, what: str) -> None:
-    running = Reply.objects.filter(thread__in=rows.touched, status=Reply.Status.RUNNING).first()
-    if running:
-        raise ReplyInProgress(
-            f"A reply is still running in a thread that was given something of it. Wait for it to end or stop it, then {what}.",
-            thread=str(running.thread_id),
-        )
 
 
 @transaction.atomic  # in which long results come in pieces
@@ -85,13 +77,13 @@ def what_clearing(thread: Thread) -> Clearing:
 def clear_thread(thread: Thread) -> Clearing:
     """All its turns go, and what rests on them; the thread stays, with what was made beside it. Tells what went.
 
-    Raises ``ReplyInProgress`` while a reply is running in it or where any of it was given, and ``ThreadNotFound``.
+    Raises ``ReplyInProgress`` while a reply of the person's is running, and ``ThreadNotFound``.
     """
     with allow_deletion():
-        _lock_threads(thread.user_id)
+        forgetting.hold_off(thread.user_id)
         thread = threads.get(thread.user, thread.id)
+        forgetting.refuse_while_running(thread.user_id, "clear")
         rows = forgetting.cleared_from(thread)
-        _refuse_while_running(rows, "clear")
         done = _clearing(thread, rows)
         if done.messages:
             forgetting.blank(thread.user, rows)

@@ -9,6 +9,7 @@ import uuid
 from django.contrib.auth.models import User
 
 from conversations import threads
+from conversations.accounts import allowances
 from conversations.errors import MemoryNotFound, ReplyInProgress
 from conversations.models import Reply, Thread
 from conversations.models.deletion_guard import allow_deletion
@@ -30,8 +31,10 @@ __all__ = [
     "forget_all",
     "forget_memory",
     "forget_turn",
+    "hold_off",
     "left_by",
     "left_by_file",
+    "refuse_while_running",
     "what_all",
     "what_memory",
     "what_turn",
@@ -50,7 +53,7 @@ def what_memory(user: User, memory_id: uuid.UUID) -> Forgetting:
 def forget_memory(user: User, memory_id: uuid.UUID) -> Forgetting:
     """A memory, what it replaced, the turns that it rests on and all that tells of it. Tells what was done.
 
-    Raises ``ReplyInProgress`` while a reply is running in a thread that holds any of it, and changes nothing then.
+    Raises ``ReplyInProgress`` while a reply of the person's is running, and changes nothing then.
     """
     return _forget(user, _memory(user, memory_id))
 
@@ -82,21 +85,32 @@ def forget_all(user: User) -> Forgetting:
 def _forget(user: User, target: ForgetTarget) -> Forgetting:
     catch_up_if_possible(user.pk)  # so that no turn of before is indexed afterwards
     with allow_deletion():
-        # All of them: no turn may come that tells it while the others are looked through.
-        list(Thread.objects.select_for_update().filter(user=user).order_by("id").values_list("id"))
+        hold_off(user.pk)
+        refuse_while_running(user.pk, "forget")
         rows = find(user, target)
-        running = Reply.objects.filter(thread__in=rows.touched, status=Reply.Status.RUNNING).first()
-        if running:
-            raise ReplyInProgress(
-                "A reply is still running where this was told. Wait for it to end or stop it, then forget.",
-                thread=str(running.thread_id),
-            )
         blank(user, rows)
         if target.everything:
             blank_all(user)
     done = rows.summary()
     log.info("forgotten", extra={"user_id": user.pk, "memories": len(done.memories), "turns": len(done.turns)})
     return done
+
+
+def hold_off(user_id: int) -> None:
+    """Until the end of the transaction no turn and no request of the person's is stored; what was built before is built anew.
+    All threads: none may come to tell what is looked for in the others."""
+    list(Thread.objects.select_for_update().filter(user=user_id).order_by("id").values_list("id"))
+    allowances.note_forgetting(user_id)
+
+
+def refuse_while_running(user_id: int, what: str) -> None:
+    """Whatever its thread was given: its model may search at any moment. Raises ``ReplyInProgress``."""
+    running = Reply.objects.filter(thread__user=user_id, status=Reply.Status.RUNNING).first()
+    if running:
+        raise ReplyInProgress(
+            f"A reply is still running, which may come to tell of it. Wait for it to end or stop it, then {what}.",
+            thread=str(running.thread_id),
+        )
 
 
 def _memory(user: User, memory_id: uuid.UUID) -> ForgetTarget:

@@ -11,14 +11,20 @@ from django.utils import timezone
 from PIL import Image, PngImagePlugin
 
 from conversations.context import snapshots
+from conversations.context.caller_options import NO_OPTIONS
 from conversations.context.rendering import canonical
 from conversations.context.snapshots import NotRebuildable
+from conversations.context.windowing import Turn
 from conversations.files import progress, storage
-from conversations.models import ContextSnapshot, File, Message
+from conversations.models import ContextSnapshot, File, Message, text_blocks
+from conversations.replies import cursor, opening
+from conversations.replies.model_requests import build_if_possible
 from conversations.runtime.db import in_database
 from conversations.threads import deletion
+from memory import forgetting
 from memory.index.index_turns import catch_up
 from tests import model_scripts as scripts
+from tests.conversations.factories import make_thread
 from tests.conversations.rest.client import Api, ApiResponse
 from tests.memory.forgetting.test_forgetting import rows_with
 from tests.model_server import ModelServer
@@ -152,3 +158,22 @@ async def test_a_file_that_is_deleted_takes_the_replies_along_that_quote_it(
     await delete_files(api, ids)
     assert (await Message.objects.aget(id=ids["searched"])).text == "[forgotten]"
     assert SAID in (await Message.objects.aget(id=ids["turn"])).text
+
+
+@pytest.mark.parametrize("is_new", [True, False])
+def test_a_request_that_was_built_before_is_not_stored_afterwards(user: User, is_new: bool) -> None:
+    told = make_thread(user, [f"My spare key lies under the {SAID} stone.", "Noted."])
+    catch_up(user.pk)
+    here = None if is_new else make_thread(user, ["Hello", "Hi"]).id
+    place = cursor.place_of(user, here, None, "")
+    message = cursor.next_turn(place, text_blocks("Where does my spare key lie?"), None)
+    session = cursor.session_after(place, message.created_at)
+    context = build_if_possible(place, Turn.of(message), about=message.text, session=session, options=NO_OPTIONS)
+    assert context
+    assert SAID in json.dumps(context.payload)
+    forgetting.forget_turn(user, told.messages.get(position=1).id)
+    assert opening.store_turn(place, message, session, context) is None
+    assert rows_with(SAID) == []
+    opened = opening.open_turn(user=user, thread_id=here, assistant=None, blocks=message.blocks, client_message_id=None)
+    assert opened.recorded
+    assert rows_with(SAID) == []

@@ -42,14 +42,16 @@ TELLING_WORDS = ["QX-7731", "-7731", "stone", "birch"]
 
 
 def dump() -> str:
-    """All rows of all tables as text, bytes of texts included."""
+    """All rows of all tables as text, bytes of texts included; without counts, which hold no text."""
     with connection.cursor() as cursor:
         tables = sorted(connection.introspection.table_names(cursor))
         rows = []
         for table in tables:
             cursor.execute(f'SELECT one::text FROM "{table}" AS one')  # noqa: S608
             rows += [f"{table}: {row}" for (row,) in cursor.fetchall()]
-    return "\n".join(sorted(row for row in rows if not row.startswith("memory_vocabulary")))
+    return "\n".join(
+        sorted(row for row in rows if not row.startswith(("memory_vocabulary", "conversations_allowance")))
+    )
 
 
 def rows_with(*words: str) -> list[str]:
