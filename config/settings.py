@@ -204,6 +204,7 @@ CONTEXT_SOURCES = [
 TOOLS = [
     "artifacts.tools.read_artifact.TOOL",
     "artifacts.tools.save_artifact.TOOL",
+    "conversations.tools.read_file.TOOL",
     "memory.tools.search_messages.TOOL",
 ]
 

@@ -1,6 +1,7 @@
 """What a model request is given: gather, filter, window, fit, assemble. Reads, never writes (requirement C2)."""
 
 import copy
+import json
 import sys
 import time
 import uuid
@@ -13,13 +14,25 @@ from conversations.context import file_account, prompt_cache, rewriting, token_c
 from conversations.context.beside import RecordedBeside, SearchedSource, search_beside
 from conversations.context.budget import Budget, BudgetOrigin, in_tokens
 from conversations.context.caller_options import NO_OPTIONS, CallerOptions
-from conversations.context.file_account import PackedFiles, standing_in
+from conversations.context.citations import HOW_TO_CITE
+from conversations.context.file_account import PackedFiles, form_of, standing_in
+from conversations.context.file_excerpts import READ_FILE
 from conversations.context.file_ranking import sought_words
-from conversations.context.file_reads import NO_FILES, PictureCounter, ThreadFiles, in_turns, named_files, read_files
+from conversations.context.file_reads import (
+    NO_FILES,
+    PictureCounter,
+    ThreadFiles,
+    in_turns,
+    named_files,
+    read_files,
+    read_in_rounds,
+)
 from conversations.context.fitting import (
     BESIDE_SYSTEM,
+    CITING,
     INSTRUCTIONS,
     MATERIAL,
+    ROUND,
     Parts,
     Section,
     fit,
@@ -140,7 +153,7 @@ class BuildInputs:
     """What the requests of one reply share: what was read, and what was decided before the parts were fitted together.
 
     ``budget`` is in tokens of the model, as ``origin`` says, ``fitting`` in estimated ones, with what the history may take
-    beside all else.
+    beside all else, and ``read_room`` what the reply may read of files.
     """
 
     provider: Provider
@@ -158,6 +171,7 @@ class BuildInputs:
     previous: Previous | None
     beside: Mapping[str, SearchedSource]
     files: ThreadFiles
+    read_room: int
     problems: Sequence[Problem]
     rewriting: Rewriting
     fallback_for: str = ""
@@ -183,6 +197,8 @@ class RecordedInputs:
     """Of the model, as it was then; 0 is as it is now."""
     files: PackedFiles | None = None
     """What stood of files in its turns."""
+    citing: str | None = None
+    """What it said of citing them."""
     counts: Mapping[int, int] | None = None
     """Tokens of turns that its provider had counted, by position."""
 
@@ -252,9 +268,7 @@ def build_context(
     base = (recorded.base if recorded else "") or row.system_prompt or assistant.system_prompt
     parts = Parts(
         program=recorded.program if recorded and recorded.program else program_section(provider.program()),
-        tools=tools_section(tools.definitions) if tools.definitions else None,
         base=Section.of("base", base),
-        rules=Section.of("rules", tools.rules) if tools.rules else None,
         instructions=Section.of(INSTRUCTIONS, options.instructions) if options.instructions else None,
         newest=newest,
         silent=silent,
@@ -300,8 +314,18 @@ def build_context(
         known = complete_known(known, known_query, prepared)
     new_files = named_files(newest.content)
     has_files = history.has_files or bool(new_files)
+    tools = tools.with_files if has_files and tools.with_files else tools
+    citing = recorded.citing if recorded and recorded.citing is not None else HOW_TO_CITE if has_files else ""
+    parts = replace(
+        parts,
+        tools=tools_section(tools.definitions) if tools.definitions else None,
+        rules=Section.of("rules", tools.rules) if tools.rules else None,
+        citing=Section.of(CITING, citing) if citing else None,
+    )
     file_room = room_for_files(assistant, origin) if has_files else 0
-    whole = whole.within(origin.room - file_room)
+    is_readable = has_files and any(tool["name"] == READ_FILE for tool in tools.definitions)
+    read_room = file_room // 2 if is_readable else 0
+    whole = whole.within(origin.room - file_room - read_room)
     budget = whole.estimated(factor)
     tiers = cut_tiers(build_tiers(known, assistant, factor), tiers_room(parts.fixed_tokens, budget))
     parts = replace(parts, tiers=cut_tiers(tiers, memory_room(parts.fixed_tokens, budget), firm=True))
@@ -349,9 +373,10 @@ def build_context(
     watch.lap("memory")
     files = NO_FILES
     if has_files:
+        packed = recorded.files if recorded else None
         pictures = picture_counter(provider, row, model, factor)
-        if recorded and recorded.files:
-            pictures = replace(pictures, are_seen=recorded.files["pictures"])
+        if packed:
+            pictures = replace(pictures, are_seen=form_of(packed).pictures)
         files = read_files(
             user_id=user_id,
             thread_id=thread_id,
@@ -360,6 +385,7 @@ def build_context(
             words=sought_words(user_id, message_query.query or message_query.text),
             pictures=pictures,
         )
+        files = replace(files, readable=form_of(packed).readable if packed else is_readable)
         if recorded:
             files = replace(files, standing=standing_in(recorded.files, files.outlines))
         turns, newest = in_turns(
@@ -369,6 +395,7 @@ def build_context(
             room=sys.maxsize if recorded else factor.to_estimate(file_room) // 2,
             may_choose=not silent,
         )
+        parts = _with_read(parts, files)
         watch.lap("files")
     parts = replace(parts, history=turns, newest=newest, additions=additions)
     inputs = BuildInputs(
@@ -387,6 +414,7 @@ def build_context(
         previous=history.previous,
         beside=beside,
         files=files,
+        read_room=factor.to_estimate(read_room),
         problems=[
             *known.problems,
             *(problem for each in beside.values() for problem in each.fitted.problems),
@@ -421,10 +449,19 @@ def continue_context(context: Context, sections: Sequence[Section], *, at: datet
         provider_message_id="",
     )
     inputs = replace(context.inputs, before=CacheState.WARM, previous=previous)
-    parts = replace(context.parts, rounds=[*context.parts.rounds, *sections])
+    parts = _with_read(replace(context.parts, rounds=[*context.parts.rounds, *sections]), inputs.files)
     if may_stay and parts.total_tokens <= inputs.fitting.beside_files(parts.file_tokens).hard_cap:
         return _assembled(inputs, parts, Stopwatch(), replace(inputs.fitting, total_tokens=inputs.fitting.hard_cap))
     return _assembled(inputs, _without_bound_thinking(parts, context.thinking), Stopwatch(), inputs.fitting)
+
+
+def _with_read(parts: Parts, files: ThreadFiles) -> Parts:
+    """With what the reply has read of files in its rounds."""
+    if not files.outlines:
+        return parts
+    rounds = [json.loads(part.text) for part in parts.rounds if part.name == ROUND]
+    read, results = read_in_rounds(rounds, files.outlines, files.form)
+    return replace(parts, read=read, results=results)
 
 
 def _without_bound_thinking(parts: Parts, thinking: ThinkingPlan) -> Parts:
@@ -455,6 +492,7 @@ def _assembled(inputs: BuildInputs, whole: Parts, watch: Stopwatch, budget: Budg
         additions=[section.text for section in parts.beside],
         tools=parts.tools.text if parts.tools else "",
         rounds=[(section.name, section.text) for section in parts.rounds],
+        results=parts.results,
         cache=cache,
         thinking=inputs.allowance.thinking,
         program=parts.program.text if parts.program else "",
@@ -478,7 +516,7 @@ def _assembled(inputs: BuildInputs, whole: Parts, watch: Stopwatch, budget: Budg
         thinking=inputs.allowance.thinking,
         parts=parts,
         runs=[replace(run, tokens=inputs.factor.of_estimate(run.tokens)) for run in runs],
-        files=file_account.pack(parts.turns, inputs.files, inputs.factor),
+        files=file_account.pack(parts.turns, parts.read, inputs.files, inputs.factor),
         turns_loaded=inputs.candidates.loaded,
         budget=inputs.budget,
         origin=inputs.origin,

@@ -12,6 +12,13 @@ from typing import Annotated, TypedDict
 from conversations.context.file_excerpts import FileOutline, PartKey, PartOutline
 from conversations.runtime.shapes import Id
 
+HOW_TO_CITE = """\
+## Files
+
+- Cite what you take from a file right after you say it: the name of the file and the page in square brackets, as \
+[report.pdf, p. 4]. Where a part has no page, name it by its label, as [budget.xlsx, Q2].
+- Cite only parts whose text you were given, each in brackets of its own. Don't cite in code, nor in what you save beside \
+the conversation."""
 MOST_PAGES = 50
 """Of one mark."""
 LONGEST_PLACE = 250
@@ -90,7 +97,7 @@ def _resolved(mark: str, place: str, named: Iterable[FileOutline], given: frozen
 
 def _parts_at(place: str, file: FileOutline, given: frozenset[PartKey]) -> list[int | None]:
     """For each page that a place names the number of the part, or of the given one of those that it goes on in."""
-    groups = list(_groups_at(_plain(place), file))
+    groups = list(parts_called(place, file))
     return [_one_of(group, file, given) for group in groups] or [None]
 
 
@@ -99,7 +106,10 @@ def _one_of(group: list[PartOutline], file: FileOutline, given: frozenset[PartKe
     return next((number for number in numbers if (file.id, number) in given), numbers[0] if numbers else None)
 
 
-def _groups_at(place: str, file: FileOutline) -> Iterator[list[PartOutline]]:
+def parts_called(place: str, file: FileOutline) -> Iterator[list[PartOutline]]:
+    """For each page, or other part, that a place names, such as ``pp. 4-5`` or ``Q2``, the parts of it; of a page that there
+    isn't none."""
+    place = _plain(place)
     if called := [part for part in file.parts if place in _names_of(part)]:
         yield called
     elif pages := PAGES.fullmatch(place):

@@ -1,15 +1,17 @@
 """What became of every part of a thread's files in a request, as a snapshot keeps it. Pure.
 
 ``turns`` are the excerpts of the turns that were sent, by position: file, parts, whether outlined, tokens of the model.
-``tokens`` is what they take in all. ``left_out`` are the other parts, by file and reason. Each part of each file stands in one
-of the two, once.
+``read`` are the parts that the reply has read since by a tool. ``tokens`` is what they take in all. ``left_out`` are the other
+parts, by file and reason. Each part of each file stands in one of these, once.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, TypedDict
+from typing import Any, NotRequired, TypedDict
 
+from conversations.context.citations import Citation
 from conversations.context.file_excerpts import (
     FileExcerpt,
+    FileForm,
     FileOutline,
     PartKey,
     least_score,
@@ -18,33 +20,39 @@ from conversations.context.file_excerpts import (
 )
 from conversations.context.file_reads import ThreadFiles
 from conversations.context.reasons import Reason
-from conversations.context.snapshot_shapes import FileInRequestAnswer
+from conversations.context.snapshot_shapes import FileCitedAnswer, FileInRequestAnswer
 from conversations.context.token_factor import Factor
 from conversations.context.windowing import Turn
 
 type GivenRow = tuple[str, str, bool, int]
+type ReadRow = tuple[str, str, int]
 type LeftOutRow = tuple[str, str, str]
 
 
 class PackedFiles(TypedDict):
     pictures: bool
+    readable: NotRequired[bool]
     tokens: int
     turns: dict[str, list[GivenRow]]
+    read: NotRequired[list[ReadRow]]
     left_out: list[LeftOutRow]
 
 
-def pack(turns: Sequence[Turn], files: ThreadFiles, factor: Factor) -> PackedFiles | None:
-    """Of the ``turns`` that are sent. ``None`` where there are no files."""
+def pack(turns: Sequence[Turn], read: Sequence[FileExcerpt], files: ThreadFiles, factor: Factor) -> PackedFiles | None:
+    """Of the ``turns`` that are sent, and what the reply has ``read`` since. ``None`` where there are no files."""
     if not files.outlines:
         return None
-    given = {(excerpt.file.id, number) for turn in turns for excerpt in turn.files for number in excerpt.numbers}
+    excerpts = [*(excerpt for turn in turns for excerpt in turn.files), *read]
+    given = {(excerpt.file.id, number) for excerpt in excerpts for number in excerpt.numbers}
     least = least_score(files.scores)
     return PackedFiles(
-        pictures=files.pictures.are_seen,
-        tokens=factor.of_estimate(sum(turn.file_tokens for turn in turns)),
+        pictures=files.form.pictures,
+        readable=files.form.readable,
+        tokens=factor.of_estimate(sum(excerpt.tokens for excerpt in excerpts)),
         turns={
             str(turn.position): [_given_row(excerpt, factor) for excerpt in turn.files] for turn in turns if turn.files
         },
+        read=[(excerpt.file.id, write_ranges(excerpt.numbers), factor.of_estimate(excerpt.tokens)) for excerpt in read],
         left_out=[row for file in files.outlines.values() for row in _left_out(file, given, files.scores, least)],
     )
 
@@ -81,12 +89,24 @@ def standing_in(packed: PackedFiles | None, files: Mapping[str, FileOutline]) ->
 
 def files_named(packed: PackedFiles | None) -> set[str]:
     """The ids of the files that something of was sent."""
-    return {row[0] for rows in packed["turns"].values() for row in rows} if packed else set()
+    return {row[0] for rows in packed["turns"].values() for row in rows} | {*_read(packed)} if packed else set()
+
+
+def form_of(packed: PackedFiles) -> FileForm:
+    """How files were written in the request."""
+    return FileForm(pictures=packed["pictures"], readable=packed.get("readable", False))
+
+
+def _read(packed: PackedFiles) -> dict[str, list[int]]:
+    """What the reply had read by a tool, by file."""
+    return {id: [*read_ranges(ranges)] for id, ranges, _ in packed.get("read", ())}
 
 
 def given_parts(packed: PackedFiles | None) -> set[PartKey]:
-    """What stood in the turns that were sent."""
-    rows = (row for rows in packed["turns"].values() for row in rows) if packed else ()
+    """What stood in the turns that were sent, and what the reply had read since."""
+    if packed is None:
+        return set()
+    rows = [*(row for rows in packed["turns"].values() for row in rows), *packed.get("read", ())]
     return {(id, number) for id, ranges, *_ in rows for number in read_ranges(ranges)}
 
 
@@ -95,14 +115,24 @@ def all_files(packed: PackedFiles) -> set[str]:
     return files_named(packed) | {row[0] for row in packed["left_out"]}
 
 
-def answer(packed: PackedFiles | None, names: Mapping[str, str]) -> list[FileInRequestAnswer]:
-    """The same as REST tells it, with the names of the files that there still are."""
+def answer(
+    packed: PackedFiles | None, names: Mapping[str, str], citations: Sequence[Citation] = ()
+) -> list[FileInRequestAnswer]:
+    """The same as REST tells it, with the names of the files that there still are, and what the reply's text cites of them."""
     if packed is None:
         return []
     files: dict[str, FileInRequestAnswer] = {}
 
     def of(id: str) -> FileInRequestAnswer:
-        empty: FileInRequestAnswer = {"id": id, "name": names.get(id), "parts": 0, "given": [], "left_out": []}
+        empty: FileInRequestAnswer = {
+            "id": id,
+            "name": names.get(id),
+            "parts": 0,
+            "given": [],
+            "read": [],
+            "left_out": [],
+            "cited": [],
+        }
         return files.setdefault(id, empty)
 
     for position, rows in packed["turns"].items():
@@ -110,11 +140,27 @@ def answer(packed: PackedFiles | None, names: Mapping[str, str]) -> list[FileInR
             of(id)["given"].append(
                 {"position": int(position), "parts": ranges, "whole": False, "outlined": outlined, "tokens": tokens}
             )
+    for id, ranges, tokens in packed.get("read", ()):
+        of(id)["read"].append({"parts": ranges, "tokens": tokens})
     for id, ranges, reason in packed["left_out"]:
         of(id)["left_out"].append({"parts": ranges, "reason": reason})
     for file in files.values():
-        counts = [len(list(read_ranges(row["parts"]))) for row in (*file["given"], *file["left_out"])]
-        file["parts"] = sum(counts)
-        for given in file["given"]:
-            given["whole"] = len(list(read_ranges(given["parts"]))) == file["parts"] > 0
+        _complete(file, citations)
     return list(files.values())
+
+
+def _complete(file: FileInRequestAnswer, citations: Sequence[Citation]) -> None:
+    counts = [len(list(read_ranges(row["parts"]))) for row in (*file["given"], *file["read"], *file["left_out"])]
+    file["parts"] = sum(counts)
+    for given in file["given"]:
+        given["whole"] = len(list(read_ranges(given["parts"]))) == file["parts"] > 0
+    file["cited"] = [_cited(citation) for citation in citations if citation["file"] == file["id"]]
+
+
+def _cited(citation: Citation) -> FileCitedAnswer:
+    warning = None
+    if citation["part"] is None:
+        warning = "There is no such part."
+    elif not citation["given"]:
+        warning = "The model was not given this part in this reply."
+    return {"text": citation["text"], "part": citation["part"], "given": citation["given"], "warning": warning}

@@ -17,16 +17,29 @@ OUTLINE_TOKENS = 300
 """What the outline of a file that is not whole may take."""
 FILE_TOKENS, PART_TOKENS = 36, 20
 """What the words around a file and a part may take, beside names and problems."""
+NOTE_TOKENS = 24
+"""What the words in an outline take."""
 SHARE_ALONE, SHARE_BESIDE = 0.5, 0.125
 """Of the room that is left, for the beginning of new files: where nothing bears on the message, and where something does."""
 FAINT = 0.15
 """What bears so much less on the message than the best part of any file is not given."""
 
 CLOSING = "</file>"
+READ_FILE = "read_file"
+"""The tool with which the model reads parts that it was not given."""
+READ_MORE = f"Read other parts with {READ_FILE}."
 
 type Block = dict[str, Any]
 type PartKey = tuple[str, int]
 """A file's id, and the number of a part of it."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FileForm:
+    """How files are written in a request. ``pictures``: the model sees them. ``readable``: it can read further parts."""
+
+    pictures: bool = False
+    readable: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -71,7 +84,7 @@ class FileExcerpt:
     def tokens(self) -> int:
         """Estimated, with the words around the parts; never less than what is sent."""
         chosen = {*self.numbers}
-        outline = OUTLINE_TOKENS if self.outlined else 0
+        outline = OUTLINE_TOKENS + NOTE_TOKENS if self.outlined else 0
         parts = sum(part.sent_tokens for part in self.file.parts if part.number in chosen)
         return FILE_TOKENS + len(self.file.name) + len(self.file.problem) + outline + parts
 
@@ -177,10 +190,10 @@ def kept(turns: Sequence[Sequence[FileExcerpt]], room: int) -> list[bool]:
     return keeps
 
 
-def blocks(excerpt: FileExcerpt, contents: Mapping[int, PartContent]) -> list[Block]:
+def blocks(excerpt: FileExcerpt, contents: Mapping[int, PartContent], form: FileForm) -> list[Block]:
     """The file as blocks of the Messages API: texts, and pictures where they stand among them."""
     sent: list[Block] = []
-    text = _opening(excerpt)
+    text = _opening(excerpt, form)
     for part in excerpt.file.parts:
         if part.number in excerpt.numbers and (content := contents.get(part.number)):
             text += _part_opening(part)
@@ -191,19 +204,19 @@ def blocks(excerpt: FileExcerpt, contents: Mapping[int, PartContent]) -> list[Bl
     return [*sent, *text_blocks(text + CLOSING)]
 
 
-def _opening(excerpt: FileExcerpt) -> str:
+def _opening(excerpt: FileExcerpt, form: FileForm) -> str:
     file = excerpt.file
     given = "" if excerpt.is_whole else f' given="{write_ranges(excerpt.numbers) or "none"}"'
     problem = f' problem="{_attribute(file.problem)}"' if file.problem else ""
     opening = f'<file name="{_attribute(file.name)}" parts="{len(file.parts)}"{given}{problem}>\n'
-    return opening + (_outline(file) if excerpt.outlined else "")
+    return opening + (_outline(file, READ_MORE if form.readable else "") if excerpt.outlined else "")
 
 
 def _part_opening(part: PartOutline) -> str:
     return f'<part number="{part.number}" label="{_attribute(part.label)}">\n'
 
 
-def _outline(file: FileOutline) -> str:
+def _outline(file: FileOutline, note: str) -> str:
     """What parts there are, as much of it as an outline may take, evenly."""
     lines = [
         f"{part.number}: {part.label}{f' – {part.heading}' if part.heading and part.heading not in part.label else ''}\n"
@@ -212,7 +225,7 @@ def _outline(file: FileOutline) -> str:
     step = 1
     while step < len(lines) and estimate_tokens("".join(lines[::step])) > OUTLINE_TOKENS:
         step *= 2
-    return f"<outline>\n{''.join(lines[::step])}</outline>\n"
+    return f"<outline{f' note="{note}"' if note else ''}>\n{''.join(lines[::step])}</outline>\n"
 
 
 def write_ranges(numbers: Sequence[int]) -> str:

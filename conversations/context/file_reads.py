@@ -3,7 +3,7 @@
 import base64
 import json
 import uuid
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -13,6 +13,7 @@ from django.db import connection
 from conversations.context.file_excerpts import (
     Block,
     FileExcerpt,
+    FileForm,
     FileOutline,
     PartContent,
     PartKey,
@@ -22,6 +23,7 @@ from conversations.context.file_excerpts import (
     kept,
 )
 from conversations.context.file_ranking import PartWords, SoughtWords, scores
+from conversations.context.file_results import NO_RESULTS, Results, named_parts, read_excerpts, written_results
 from conversations.context.rendering import mention
 from conversations.context.token_factor import PLAIN, Factor
 from conversations.context.turn_groups import FILE
@@ -37,6 +39,8 @@ PICTURE_TYPES = {b"\x89P": "image/png", b"\xff\xd8": "image/jpeg"}
 STILL_READ = "It is still being read."
 UNSEEN = "(A picture of {width}×{height} pixels, which this model can’t see.)"
 
+type Contents = Mapping[str, Mapping[int, PartContent]]
+"""What parts say, by file and number."""
 type Places = Mapping[int, Sequence[FileExcerpt]]
 """What stands in turns, by their position."""
 
@@ -65,9 +69,14 @@ class ThreadFiles:
     """The files that a request has to do with. ``standing`` is what was chosen for turns when they were first sent."""
 
     pictures: PictureCounter
+    readable: bool = False
     outlines: Mapping[str, FileOutline] = field(default_factory=dict)
     standing: Places = field(default_factory=dict)
     scores: Mapping[PartKey, float] = field(default_factory=dict)
+
+    @property
+    def form(self) -> FileForm:
+        return FileForm(pictures=self.pictures.are_seen, readable=self.readable)
 
 
 NO_PICTURES = PictureCounter(are_seen=False, factor=PLAIN)
@@ -160,9 +169,10 @@ def in_turns(
 ) -> tuple[list[Turn], Turn]:
     """The turns with what stands of files in them, and with what is sent of it. The newest and all others have so much
     ``room`` each. Unless it ``may_choose``, the newest is no turn of the thread and has none."""
-    turns = with_standing(history, files.standing, room)
+    read = {turn.position: read_excerpts(turn.content, files.outlines) for turn in history if turn.role == "assistant"}
+    turns = with_standing(history, {**read, **files.standing}, room)
     newest = replace(newest, files=chosen_for(newest, files, turns, room) if may_choose else ())
-    *turns, newest = with_blocks([*turns, newest], sees_pictures=files.pictures.are_seen)
+    *turns, newest = with_blocks([*turns, newest], files.form)
     return turns, newest
 
 
@@ -188,26 +198,46 @@ def with_standing(turns: Sequence[Turn], files: Places, room: int) -> list[Turn]
     ]
 
 
-def with_blocks(turns: Sequence[Turn], *, sees_pictures: bool) -> list[Turn]:
-    """The turns with the blocks that are sent of their files."""
-    wanted = {(excerpt.file.id, number) for turn in turns for excerpt in turn.files for number in excerpt.numbers}
-    contents = read_contents(wanted, sees_pictures=sees_pictures) if wanted else {}
-    return [
-        replace(turn, file_blocks=_file_blocks(turn, contents)) if turn.files or named_files(turn.content) else turn
-        for turn in turns
-    ]
+def with_blocks(turns: Sequence[Turn], form: FileForm) -> list[Turn]:
+    """The turns with what is sent of their files: before a person's words, and in the results of tool calls."""
+    contents = _contents_of((excerpt for turn in turns for excerpt in turn.files), form)
+    return [_with_blocks(turn, contents, form) for turn in turns]
 
 
-def _file_blocks(turn: Turn, contents: Mapping[str, Mapping[int, PartContent]]) -> list[Block]:
+def _with_blocks(turn: Turn, contents: Contents, form: FileForm) -> Turn:
+    if turn.role == "assistant":
+        return replace(turn, results=written_results(turn.content, turn.files, contents, form)) if turn.files else turn
+    if turn.files or named_files(turn.content):
+        return replace(turn, file_blocks=_file_blocks(turn, contents, form))
+    return turn
+
+
+def read_in_rounds(
+    rounds: Sequence[Sequence[Block]], files: Mapping[str, FileOutline], form: FileForm
+) -> tuple[list[FileExcerpt], Results]:
+    """What a reply has read of files in its rounds so far, and what is sent of it."""
+    said = [block for blocks in rounds for block in blocks]
+    if not any(named_parts(said)):
+        return [], NO_RESULTS
+    given = read_excerpts(said, files)
+    return given, written_results(said, given, _contents_of(given, form), form)
+
+
+def _contents_of(excerpts: Iterable[FileExcerpt], form: FileForm) -> Contents:
+    wanted = {(excerpt.file.id, number) for excerpt in excerpts for number in excerpt.numbers}
+    return read_contents(wanted, sees_pictures=form.pictures) if wanted else {}
+
+
+def _file_blocks(turn: Turn, contents: Contents, form: FileForm) -> list[Block]:
     there = {excerpt.file.id for excerpt in turn.files}
     missing = [block for block in turn.content if block["type"] == FILE and str(block["file"]) not in there]
     return [
         *map(mention, missing),
-        *(block for excerpt in turn.files for block in blocks(excerpt, contents.get(excerpt.file.id, {}))),
+        *(block for excerpt in turn.files for block in blocks(excerpt, contents.get(excerpt.file.id, {}), form)),
     ]
 
 
-def read_contents(wanted: Collection[PartKey], *, sees_pictures: bool) -> Mapping[str, Mapping[int, PartContent]]:
+def read_contents(wanted: Collection[PartKey], *, sees_pictures: bool) -> Contents:
     """What the parts say, by file and number."""
     keys = sorted(wanted)
     values: dict[str, Any] = {

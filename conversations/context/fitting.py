@@ -8,6 +8,8 @@ from math import ceil
 from typing import Any
 
 from conversations.context.budget import Budget, shorten
+from conversations.context.file_excerpts import FileExcerpt
+from conversations.context.file_results import NO_RESULTS, Results, named_parts
 from conversations.context.rendering import GO_ON, round_text
 from conversations.context.standing import Tier, cut_tiers
 from conversations.context.token_estimate import TURN_OVERHEAD, estimate_tokens, text_of, turn_tokens
@@ -19,7 +21,7 @@ SMALLEST_SHARE = 32
 """Estimated tokens that even a shortened turn keeps."""
 
 INSTRUCTION, INSTRUCTIONS, MATERIAL, ROUND, TOOLS = "instruction", "instructions", "material", "round", "tools"
-PROGRAM = "program"
+PROGRAM, CITING = "program", "citing"
 BESIDE_SYSTEM = (PROGRAM, TOOLS)
 """Sections that come before the system text and are no part of it."""
 TEXTS = ("text", "input", "content")
@@ -75,12 +77,14 @@ def without_thoughts(part: Section) -> Section:
 
 @dataclass(frozen=True, kw_only=True)
 class Parts:
-    """What a request is made of, in the order in which it is sent. ``rounds`` are what the reply said and did before."""
+    """What a request is made of, in the order in which it is sent. ``rounds`` are what the reply said and did before, with what
+    it ``read`` of files and the ``results`` that are sent of that."""
 
     program: Section | None = None
     tools: Section | None = None
     base: Section
     rules: Section | None = None
+    citing: Section | None = None
     instructions: Section | None = None
     tiers: Sequence[Tier] = ()
     history: Sequence[Turn] = ()
@@ -88,6 +92,8 @@ class Parts:
     silent: bool = False
     additions: Sequence[Section] = ()
     rounds: Sequence[Section] = ()
+    read: Sequence[FileExcerpt] = ()
+    results: Results = NO_RESULTS
 
     @property
     def prefix(self) -> list[Section]:
@@ -111,7 +117,9 @@ class Parts:
     @property
     def fixed(self) -> list[Section]:
         """What staff, and the program that asks, wrote and nothing can cut."""
-        return [part for part in (self.program, self.tools, self.base, self.rules, self.instructions) if part]
+        return [
+            part for part in (self.program, self.tools, self.base, self.rules, self.citing, self.instructions) if part
+        ]
 
     @property
     def fixed_tokens(self) -> int:
@@ -135,8 +143,12 @@ class Parts:
 
     @property
     def file_tokens(self) -> int:
-        """What stands of files in the turns that are sent."""
-        return sum(turn.file_tokens for turn in self.turns)
+        """What stands of files in the turns that are sent, and was read of them since."""
+        return sum(turn.file_tokens for turn in self.turns) + self.read_tokens
+
+    @property
+    def read_tokens(self) -> int:
+        return sum(excerpt.tokens for excerpt in self.read)
 
     @property
     def total_tokens(self) -> int:
@@ -200,6 +212,8 @@ def _shorter(rounds: Sequence[Section], room: int) -> Sequence[Section]:
 
 def _shorter_block(block: Block, tokens: int) -> Block:
     """Names and ids stay: by them a call and its result belong together."""
+    if any(named_parts([block])):
+        return block
     return {name: _with_short_texts(value, tokens) if name in TEXTS else value for name, value in block.items()}
 
 
@@ -262,4 +276,7 @@ def shortened(turn: Turn, tokens: int) -> Turn:
     content = text_blocks(text)
     count = ceil(turn_tokens(content) * ratio)
     # The mark itself takes some tokens, more than the shortest turns have.
-    return replace(turn, content=content, token_count=count, shortened=text) if count < turn.token_count else turn
+    if count >= turn.token_count:
+        return turn
+    turn = replace(turn, content=content, token_count=count, shortened=text)
+    return replace(turn, files=(), results=NO_RESULTS) if turn.role == "assistant" else turn

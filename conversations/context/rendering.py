@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from conversations.context.file_results import NO_RESULTS, Results, named_parts
 from conversations.context.prompt_cache import MESSAGE, SYSTEM, CachePlan, CacheState, marked
 from conversations.context.turn_groups import FILE, Block, SentMessage, parts_of
 from conversations.context.windowing import Turn, without_orphans
@@ -29,13 +30,15 @@ def render(
     additions: Sequence[str],
     tools: str = "",
     rounds: Sequence[tuple[str, str]] = (),
+    results: Results = NO_RESULTS,
     cache: CachePlan,
     thinking: ThinkingPlan = NO_THINKING,
     program: str = "",
 ) -> Payload:
     """The exact request: system texts, turns oldest first, beside the last one what Openbook added to it (C1, Q2), and what
     the reply has said and done in its earlier rounds, each with its name. ``tools`` and the rounds are JSON: definitions, and
-    blocks. ``program`` is JSON: what the provider's ``program()`` said.
+    blocks; ``results`` are what is sent in the place of results that name parts of files. ``program`` is JSON: what the
+    provider's ``program()`` said.
     """
     return provider.render(
         model=model,
@@ -43,7 +46,7 @@ def render(
         system=system_blocks(system, mark=cache.mark_at(SYSTEM)),
         messages=[
             *api_messages(turns, additions, mark=cache.mark_at(MESSAGE)),
-            *joined(part for name, text in rounds for part in round_parts(name, text)),
+            *joined(part for name, text in rounds for part in round_parts(name, text, results)),
         ],
         tools=json.loads(tools) if tools else (),
         tool_choice="none" if sum(name != GO_ON for name, _ in rounds) >= MOST_ROUNDS - 1 else "",
@@ -95,11 +98,30 @@ def api_messages(turns: Sequence[Turn], additions: Sequence[str] = (), *, mark: 
 
 def with_files(turn: Turn) -> Turn:
     """The turn with what is sent of its files, in the place of blocks that name them."""
+    if turn.role == "assistant":
+        return (
+            replace(turn, content=with_results(turn.content, turn.results)) if any(named_parts(turn.content)) else turn
+        )
     named = [block for block in turn.content if block["type"] == FILE]
     if not (named or turn.file_blocks):
         return turn
     own = [block for block in turn.content if block["type"] != FILE]
     return replace(turn, content=[*(turn.file_blocks or map(mention, named)), *own])
+
+
+def with_results(content: Sequence[Block], results: Results) -> list[Block]:
+    """With what is sent of the parts of files that results name."""
+    calls = {call for call, _ in named_parts(content)}
+    return [
+        {**block, "content": [*map(_sendable, results.get(str(block["tool_use_id"]), block["content"]))]}
+        if block["type"] == "tool_result" and block["tool_use_id"] in calls
+        else block
+        for block in content
+    ]
+
+
+def _sendable(block: Block) -> Block:
+    return mention(block) if block["type"] == FILE else block
 
 
 def mention(block: Block) -> Block:
@@ -120,10 +142,10 @@ def joined(parts: Iterable[SentMessage]) -> list[dict[str, Any]]:
     return messages
 
 
-def round_parts(name: str, text: str) -> list[SentMessage]:
+def round_parts(name: str, text: str, results: Results = NO_RESULTS) -> list[SentMessage]:
     if name == GO_ON:
         return [SentMessage("user", text_blocks(text))]
-    return parts_of(SentMessage("assistant", json.loads(text)))
+    return parts_of(SentMessage("assistant", with_results(json.loads(text), results)))
 
 
 def round_text(blocks: Sequence[Block]) -> str:

@@ -18,7 +18,7 @@ from conversations.context.builder import Context, RecordedInputs, build_context
 from conversations.context.caller_options import NO_OPTIONS, CallerOptions
 from conversations.context.contextualised_query import QUERY
 from conversations.context.file_account import PackedFiles
-from conversations.context.fitting import INSTRUCTION, INSTRUCTIONS, PROGRAM, SAID, TOOLS, Section, said_section
+from conversations.context.fitting import CITING, INSTRUCTION, INSTRUCTIONS, PROGRAM, SAID, TOOLS, Section, said_section
 from conversations.context.prompt_cache import Lifetime
 from conversations.context.reads import AsOf
 from conversations.context.reasons import Reason
@@ -100,6 +100,7 @@ class Record:
     query: Rewriting | None
     known: Known
     files: PackedFiles | None
+    citing: str
     beside: Mapping[str, Fitted]
     """What the sources beside the message gave; empty where the record doesn't tell."""
     may_search: bool
@@ -165,6 +166,7 @@ def build(record: Record, settings: Settings, searched: Mapping[str, SearchedSou
             lifetime=record.lifetime if _is_same_model(record, assistant) else None,
             window=record.window if _is_same_model(record, assistant) else 0,
             files=record.files,
+            citing=record.citing,
             counts=snapshots.counts_of(record.snapshot) if _is_same_model(record, assistant) else None,
         ),
     )
@@ -228,6 +230,7 @@ def record_of(snapshot: ContextSnapshot) -> Record:
         query=None if gave_way else _recorded_query(first, texts),
         known=profile,
         files=first.files,
+        citing=known.get(CITING, ""),
         beside={} if gave_way else _given_beside(first, texts, thread, offers_tools=TOOLS in known),
         may_search=thread.remembers and not Preferences.objects.filter(user=thread.user_id, remembers=False).exists(),
         lifetime=snapshots.cache_of(first).lifetime,

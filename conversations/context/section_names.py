@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from conversations.context.fitting import INSTRUCTION, INSTRUCTIONS, MATERIAL, PROGRAM, ROUND, TOOLS
+from conversations.context.fitting import CITING, INSTRUCTION, INSTRUCTIONS, MATERIAL, PROGRAM, ROUND, TOOLS
 from conversations.context.rendering import GO_ON
 from conversations.context.sources import Place, Source, all_sources
 from conversations.models import ContextSnapshot
@@ -31,6 +31,7 @@ WRITTEN_BY_STAFF = (
     SectionName(name=TOOLS, label="Tools, as JSON", personal_label="Tools it may use"),
     SectionName(name="base", label="System prompt", personal_label="Instructions"),
     SectionName(name="rules", label="Rules about artifacts", personal_label="Rules about documents"),
+    SectionName(name=CITING, label="How files are cited", personal_label="How files are cited"),
     SectionName(
         name=INSTRUCTIONS,
         label="Instructions of the program that asked",

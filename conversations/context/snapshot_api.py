@@ -8,6 +8,7 @@ from django.db.models import Q
 
 from conversations.context import file_account, snapshots
 from conversations.context.builder import Context
+from conversations.context.citations import Citation
 from conversations.context.contextualised_query import QUERY
 from conversations.context.fitting import SAID, TOOLS
 from conversations.context.model_switch import switch_before
@@ -51,7 +52,13 @@ def preview(context: Context, thread_id: uuid.UUID | None) -> SnapshotAnswer:
     snapshot = snapshots.draft(context)
     snapshot.thread_id = thread_id  # type: ignore[assignment]  # a thread to come has none
     texts = {sha256(text).hex(): text for _, text in snapshots.texts_of(context)}
-    return _body(snapshot, Material(texts=texts, turns=context.parts.turns)) | {"id": None}
+    material = Material(
+        texts=texts,
+        turns=context.parts.turns,
+        results=context.parts.results,
+        files=file_account.files_named(context.files),
+    )
+    return _body(snapshot, material) | {"id": None}
 
 
 def _body(snapshot: ContextSnapshot, material: Material) -> SnapshotAnswer:
@@ -127,7 +134,7 @@ def account(snapshot: ContextSnapshot, material: Material, near: Iterable[Messag
                 if not _is_here(item, snapshot)
             ),
         ],
-        "files": file_account.answer(snapshot.files, file_names(snapshot)),
+        "files": file_account.answer(snapshot.files, file_names(snapshot), citations_of(snapshot)),
         "rewriting": {"outcome": snapshot.rewriting, "query": query_of(snapshot, material)},
         "against_duplicates": _against_duplicates(snapshot),
         "problems": snapshot.problems or [],
@@ -153,6 +160,13 @@ def file_names(snapshot: ContextSnapshot) -> dict[str, str]:
         return {}
     named = File.objects.filter(id__in=file_account.all_files(packed))
     return {str(id): name for id, name in named.values_list("id", "name")}
+
+
+def citations_of(snapshot: ContextSnapshot) -> list[Citation]:
+    """What the text of the reply cites, once that has ended."""
+    if snapshot.files is None or snapshot.reply_id is None:
+        return []
+    return Message.objects.filter(reply=snapshot.reply_id).values_list("citations", flat=True).first() or []
 
 
 def _origin(snapshot: ContextSnapshot) -> BudgetOriginAnswer | None:
@@ -189,7 +203,10 @@ def _sections(snapshot: ContextSnapshot, material: Material) -> Iterator[Section
     places = [part for part in material.forgotten if isinstance(part, int) and part != newest]
     yield section("history", "\n\n".join(_turn_lines(history)), snapshot.message_history_tokens, *places)
     if snapshot.files:
-        text = "\n\n".join(text_of(turn.file_blocks) for turn in material.turns)
+        given = [turn.file_blocks for turn in material.turns]
+        results = [*(turn.results for turn in material.turns), material.results]
+        read = [blocks for each in results for blocks in each.values()]
+        text = "\n\n".join(filter(None, map(text_of, [*given, *read])))
         yield section(FILES, text, snapshot.files["tokens"])
     lines = _turn_lines(message)
     yield section(

@@ -92,21 +92,39 @@ class FileGivenAnswer(TypedDict):
     tokens: Annotated[int, "Estimated tokens."]
 
 
+class FileReadAnswer(TypedDict):
+    """Parts of a file that the reply had read by then, with a tool."""
+
+    parts: Annotated[str, "Numbers of the parts, such as `1-3, 7`."]
+    tokens: Annotated[int, "Estimated tokens."]
+
+
+class FileCitedAnswer(TypedDict):
+    """Where the reply's text cites a part of a file."""
+
+    text: Annotated[str, "The mark as it stands in the text."]
+    part: Annotated[int | None, "Number of the part; null: there is none such."]
+    given: Annotated[bool, "Whether the model was given it in a request of the reply."]
+    warning: Annotated[str | None, "What is wrong with it, for people; else null."]
+
+
 class FileLeftOutAnswer(TypedDict):
-    """Parts of a file that stood in no turn."""
+    """Parts of a file that the request did not hold."""
 
     parts: Annotated[str, "Numbers of the parts, such as `1-3, 7`."]
     reason: Annotated[str, Reason, "Why they were left out."]
 
 
 class FileInRequestAnswer(TypedDict):
-    """Every part of a file of the thread once: given or left out."""
+    """Every part of a file of the thread once: given in a turn, read by a tool or left out."""
 
     id: Annotated[Id, "Id of the file."]
     name: Annotated[str | None, "As the person called it; null once it is deleted."]
     parts: Annotated[int, "How many parts it had."]
     given: Annotated[list[FileGivenAnswer], "By the turns that they stood in."]
+    read: Annotated[list[FileReadAnswer], "What the reply had read of it before this request, with a tool."]
     left_out: Annotated[list[FileLeftOutAnswer], "By reason."]
+    cited: Annotated[list[FileCitedAnswer], "Where the text of the reply cites it, once that has ended."]
 
 
 class RewritingAnswer(TypedDict):

@@ -15,9 +15,11 @@ from django.utils import timezone
 from conversations.context import budget, snapshot_codec, thinking
 from conversations.context.budget import BudgetOrigin
 from conversations.context.builder import Context
-from conversations.context.file_account import PackedFiles, files_named, standing_in
-from conversations.context.file_reads import PictureCounter, read_outlines, with_blocks
-from conversations.context.fitting import BESIDE_SYSTEM, PROGRAM, SAID, TOOLS, Section
+from conversations.context.file_account import PackedFiles, files_named, form_of, standing_in
+from conversations.context.file_excerpts import FileOutline
+from conversations.context.file_reads import PictureCounter, read_in_rounds, read_outlines, with_blocks
+from conversations.context.file_results import NO_RESULTS, Results
+from conversations.context.fitting import BESIDE_SYSTEM, CITING, PROGRAM, ROUND, SAID, TOOLS, Section
 from conversations.context.prompt_cache import CachePlan
 from conversations.context.reasons import Reason
 from conversations.context.rendering import digest, render, render_material, sha256
@@ -25,6 +27,7 @@ from conversations.context.snapshot_codec import NamedText
 from conversations.context.sources import Fitted, SourceItem
 from conversations.context.token_estimate import turn_tokens
 from conversations.context.token_factor import PLAIN, Factor
+from conversations.context.turn_groups import Block
 from conversations.context.windowing import Turn, TurnRun
 from conversations.models import ContextBlock, ContextSnapshot, Message, Reply, Thread, text_blocks
 from conversations.providers import ProviderError, get_provider
@@ -32,7 +35,7 @@ from conversations.providers.base import Payload
 from conversations.providers.image_tokens import image_rule
 from conversations.providers.thinking import ThinkingPlan
 
-STAFF_WRITTEN = frozenset({*BESIDE_SYSTEM, "base", "rules"})
+STAFF_WRITTEN = frozenset({*BESIDE_SYSTEM, "base", "rules", CITING})
 """Sections whose text belongs to no thread."""
 NOWHERE = Q(pk__in=())
 
@@ -47,7 +50,8 @@ class NotRebuildable(Exception):
 
 @dataclass(frozen=True, kw_only=True)
 class Material:
-    """What a snapshot refers to, read back: texts by their digest in hex, and the turns that were sent, oldest first.
+    """What a snapshot refers to, read back: texts by their digest in hex, the turns that were sent, oldest first, and what the
+    reply had read of files since, as ``results`` of its calls. ``files`` are those that there still are.
 
     What has been deleted since is missing. ``forgotten`` tells when a text was forgotten, by its digest, or a turn, by its
     position; then the turn says something else than it did, or was cleared away and is missing.
@@ -55,6 +59,8 @@ class Material:
 
     texts: dict[str, str]
     turns: Sequence[Turn]
+    results: Results = NO_RESULTS
+    files: Collection[str] = ()
     forgotten: Mapping[str | int, datetime] = field(default_factory=dict)
 
     @property
@@ -65,8 +71,8 @@ class Material:
     def without_words(self, *, but: str = "") -> "Material":
         """Who was told what is left: where, how much and when, and the text of this digest alone."""
         texts = {digest: text for digest, text in self.texts.items() if digest == but}
-        turns = [replace(turn, content=[], shortened="", file_blocks=()) for turn in self.turns]
-        return replace(self, texts=texts, turns=turns)
+        turns = [replace(turn, content=[], shortened="", file_blocks=(), results=NO_RESULTS) for turn in self.turns]
+        return replace(self, texts=texts, turns=turns, results=NO_RESULTS)
 
 
 def of_reply(context: Context, reply: Reply, *, round: int = 1) -> ContextSnapshot:
@@ -159,7 +165,7 @@ def rebuild_from(snapshot: ContextSnapshot, material: Material) -> Payload:
     expected = sum(run.count for run in runs_of(snapshot) if run.included)
     if any(part.sha256 not in material.texts for part in [*sections, *additions]) or len(material.turns) != expected:
         raise NotRebuildable("A text of this request has been deleted since.")
-    if files_named(snapshot.files) - {excerpt.file.id for turn in material.turns for excerpt in turn.files}:
+    if files_named(snapshot.files).difference(material.files):
         raise NotRebuildable("A file of this request has been deleted since.")
     before = [(part.name, material.texts[part.sha256]) for part in sections]
     beside = [(part.name, material.texts[part.sha256]) for part in additions]
@@ -188,6 +194,7 @@ def rebuild_from(snapshot: ContextSnapshot, material: Material) -> Payload:
         additions=[text for name, text in beside if name not in SAID],
         tools=dict(before).get(TOOLS, ""),
         rounds=[(name, text) for name, text in beside if name in SAID],
+        results=material.results,
         cache=cache_of(snapshot),
         thinking=thinking_of(snapshot),
         program=program,
@@ -281,7 +288,19 @@ def material_from(snapshot: ContextSnapshot, messages: Iterable[Message]) -> Mat
     forgotten = {part: at for part, at in [*gone, *turns] if at and at > snapshot.created_at}
     forgotten |= _cleared(snapshot, {message.position for message in messages})
     texts = {digest: text for digest, text in texts.items() if digest not in forgotten}
-    return Material(texts=texts, turns=_turns_of(snapshot, messages, texts), forgotten=forgotten)
+    sent = _turns_of(snapshot, messages, texts)
+    if snapshot.files is None:
+        return Material(texts=texts, turns=sent, forgotten=forgotten)
+    files = read_outlines(files_named(snapshot.files), _counter_of(snapshot, snapshot.files))
+    _, results = read_in_rounds(_rounds_of(snapshot, texts), files, form_of(snapshot.files))
+    sent = _with_files(sent, snapshot.files, files)
+    return Material(texts=texts, turns=sent, results=results, files=files, forgotten=forgotten)
+
+
+def _rounds_of(snapshot: ContextSnapshot, texts: Mapping[str, str]) -> list[list[Block]]:
+    """What the reply had said and done, as far as it is there."""
+    rounds = [texts.get(part.sha256) for part in additions_of(snapshot) if part.name == ROUND]
+    return [json.loads(text) for text in rounds if text]
 
 
 def digest_once_forgotten(digest: bytes) -> bytes:
@@ -329,20 +348,17 @@ def _cleared(snapshot: ContextSnapshot, there: Collection[int]) -> dict[str | in
 def _turns_of(snapshot: ContextSnapshot, messages: Iterable[Message], texts: dict[str, str]) -> list[Turn]:
     stand_ins = {run.first: run for run in runs_of(snapshot) if run.included and run.sha256}
     counts, factor = counts_of(snapshot), factor_of(snapshot)
-    turns = [
+    return [
         _turn(message, stand_ins.get(message.position), texts, counts.get(message.position, 0), factor)
         for message in messages
     ]
-    return (
-        turns if snapshot.files is None else _with_files(turns, snapshot.files, _counter_of(snapshot, snapshot.files))
-    )
 
 
-def _with_files(turns: Sequence[Turn], packed: PackedFiles, pictures: PictureCounter) -> list[Turn]:
+def _with_files(turns: Sequence[Turn], packed: PackedFiles, files: Mapping[str, FileOutline]) -> list[Turn]:
     """With what stood of files in them, as far as these are still there."""
-    standing = standing_in(packed, read_outlines(files_named(packed), pictures))
+    standing = standing_in(packed, files)
     turns = [replace(turn, files=standing.get(turn.position, ())) for turn in turns]
-    return with_blocks(turns, sees_pictures=packed["pictures"])
+    return with_blocks(turns, form_of(packed))
 
 
 def _counter_of(snapshot: ContextSnapshot, packed: PackedFiles) -> PictureCounter:

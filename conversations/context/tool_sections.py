@@ -13,10 +13,12 @@ HIDDEN_TOKENS = 350
 
 @dataclass(frozen=True, kw_only=True)
 class ToolTexts:
-    """Definitions as the Messages API takes them, and what the system text says about using them (layers 1 and 2 of F9)."""
+    """Definitions as the Messages API takes them, and what the system text says about using them (layers 1 and 2 of F9).
+    ``with_files`` are those in a thread that has files, where they are others."""
 
     definitions: Sequence[Mapping[str, Any]] = ()
     rules: str = ""
+    with_files: "ToolTexts | None" = None
 
 
 NO_TOOLS = ToolTexts()

@@ -11,6 +11,7 @@ from typing import Any
 
 from conversations.context.budget import Budget
 from conversations.context.file_excerpts import FileExcerpt
+from conversations.context.file_results import NO_RESULTS, Results
 from conversations.context.reasons import Reason
 from conversations.context.turn_groups import Block, calls, is_question, last_pair, only_texts, whole_blocks
 from conversations.models import Message
@@ -31,8 +32,8 @@ class Turn:
     """A stored turn as the context needs it. ``shortened`` is the text that stands in for it where it could not fit.
 
     ``token_count`` are estimated tokens. Where the provider has counted the turn they stand for what it ``counted``, in tokens
-    of the model; else that is 0. ``files`` are what stands of files in it, beside ``token_count``, and ``file_blocks`` what is
-    sent of them before the person's own words.
+    of the model; else that is 0. ``files`` are what stands of files in it, beside ``token_count``, ``file_blocks`` what is
+    sent of them before the person's own words, and ``results`` in the place of results that name parts.
     """
 
     position: int
@@ -49,6 +50,7 @@ class Turn:
     counted: int = 0
     files: Sequence[FileExcerpt] = ()
     file_blocks: Sequence[Block] = ()
+    results: Results = NO_RESULTS
 
     @property
     def file_tokens(self) -> int:

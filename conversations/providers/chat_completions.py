@@ -13,6 +13,8 @@ from conversations.providers.thinking import NO_THINKING, ThinkingPlan
 BETWEEN = "\n\n"
 OTHER_KINDS = {"image": "[image]", "document": "[document]"}
 """What stands for blocks that are not sent yet."""
+SHOWN_AFTER = "[The picture comes in the next message.]"
+"""In the result of a tool, which holds nothing but text here."""
 
 Blocks = Sequence[Mapping[str, Any]]
 Message = dict[str, Any]
@@ -60,11 +62,25 @@ def chat_messages(message: Mapping[str, Any], dialect: Dialect) -> Iterator[Mess
     if message["role"] == "assistant":
         yield from assistant_messages(content, dialect)
         return
-    for are_results, part in groupby(content, key=lambda block: block.get("type") == "tool_result"):
+    for are_results, part in groupby(
+        with_pictures_after(content), key=lambda block: block.get("type") == "tool_result"
+    ):
         if are_results:
             yield from (result_message(block, dialect) for block in part)
         else:
             yield {"role": "user", "content": user_content(list(part))}
+
+
+def with_pictures_after(content: Blocks) -> Blocks:
+    """With the pictures of results behind the results, as what the user says."""
+    results = blocks_of(content, "tool_result")
+    moved = [part for block in results for part in blocks(block.get("content") or "") if is_picture(part)]
+    if not moved:
+        return content
+    words = {"type": "text", "text": SHOWN_AFTER}
+    parts = [[words if is_picture(part) else part for part in blocks(block.get("content") or "")] for block in results]
+    texts = [{**block, "content": said} for block, said in zip(results, parts, strict=True)]
+    return [*texts, *moved, *(block for block in content if block["type"] != "tool_result")]
 
 
 def in_order(messages: Iterable[Message], dialect: Dialect) -> Iterator[Message]:

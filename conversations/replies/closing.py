@@ -60,7 +60,7 @@ def close(
     owner: str | None,
     outcome: Outcome,
     transcript: ReplyTranscript | None = None,
-    files: CitableFiles | None = None,
+    files: CitableFiles = NO_CITABLE_FILES,
     spent: Usage | None = None,
     events: list[Event] = [],  # noqa: B006
 ) -> list[Event]:
@@ -74,7 +74,7 @@ def close(
     blocks, going_on = _blocks_of(reply_id, transcript, outcome)
     answer = turn_of(Message.Role.ASSISTANT, blocks, now) if blocks else None
     if answer:
-        files = _citable(reply_id) if files is None else files
+        files = _citable(reply_id) if transcript is None else files
         answer.citations = find_citations(answer.text, files) or None
     reply = Reply(
         id=reply_id,

@@ -45,7 +45,7 @@ from conversations.replies.transcript import result_block
 from conversations.runtime import telemetry
 from conversations.runtime.db import in_database
 from conversations.tools import registered, running
-from conversations.tools.base import ToolContext
+from conversations.tools.base import NO_READABLE_FILES, ReadableFiles, ToolContext
 from conversations.wire.events import ContextBuiltData, ReplyStartedData, ToolDeltaData, ToolFinishedData
 from memory.sources import backend_ranking
 
@@ -386,6 +386,7 @@ class ReplyRun:
             reply_id=self.opened.reply.id,
             last_position=message.position if message else thread.last_position,
             preset=preset.slug if preset else "",
+            files=self._readable_files(),
         )
         results = []
         for called in calls:
@@ -394,6 +395,7 @@ class ReplyRun:
                 if done.is_error:
                     step.failed("tool_error")
             result = done.result
+            call = replace(call, files=call.files.after(result.read))
             if result.artifact:
                 self.transcript.artifacts.append(result.artifact)
             data: ToolFinishedData = {
@@ -405,8 +407,17 @@ class ReplyRun:
             }
             self.live.append("tool.finished", data)
             log.info("tool ran", extra={"reply": str(self.live.id), "tool": called.name, "is_error": done.is_error})
-            results.append(result_block(called.id, running.shortened(result.text), is_error=done.is_error))
+            text = running.shortened(result.text)
+            results.append(result_block(called.id, text, is_error=done.is_error, read=result.read))
         self.transcript.answer(results)
+
+    def _readable_files(self) -> ReadableFiles:
+        """What can be read of files after this request."""
+        inputs, parts = self.context.inputs, self.context.parts
+        if inputs is None or not inputs.read_room:
+            return NO_READABLE_FILES
+        given = frozenset(given_parts(self.context.files))
+        return ReadableFiles(outlines=inputs.files.outlines, given=given, room=inputs.read_room - parts.read_tokens)
 
     def _outcome(self, finished: Finished) -> Outcome:
         whole = finished.stop_reason in WHOLE

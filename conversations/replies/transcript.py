@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from artifacts.models import ArtifactVersion
+from conversations.context.file_excerpts import FileExcerpt
+from conversations.context.file_results import naming_block
 from conversations.context.turn_groups import THINKING, Block, without_thinking
 from conversations.models import text_blocks
 from conversations.providers.base import ToolCalled
@@ -201,6 +203,8 @@ def saved_blocks(versions: Iterable[ArtifactVersion]) -> list[Block]:
     return blocks
 
 
-def result_block(call_id: str, text: str, *, is_error: bool) -> Block:
-    block: Block = {"type": "tool_result", "tool_use_id": call_id, "content": text}
+def result_block(call_id: str, text: str, *, is_error: bool, read: Sequence[FileExcerpt] = ()) -> Block:
+    """``read``: parts of files that the result gives after the text. They are named in it."""
+    content = [*(text_blocks(text) if text else ()), *map(naming_block, read)] if read else text
+    block: Block = {"type": "tool_result", "tool_use_id": call_id, "content": content}
     return block | {"is_error": True} if is_error else block

@@ -1,5 +1,7 @@
 """What a model may do beside writing: ``TOOLS`` of the settings lists the tools, which lie in the apps of their subjects."""
 
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 
 from django.conf import settings
@@ -20,11 +22,16 @@ def registered() -> dict[str, Tool]:
 
 def tools_for(assistant: Assistant, provider: Provider, model: str = "") -> ToolTexts:
     """What an assistant's tools add to its requests, where the provider and the model take any: the assistant's own unless one
-    is named. In the registry's order: the same set gives the same request."""
+    is named. In the registry's order: the same set gives the same request. Tools that read files only where there are some."""
     row = provider.describe(model or model_of(assistant, provider))
     if not (provider.calls_tools and row.takes_tools):
         return NO_TOOLS
     tools = [tool for name, tool in registered().items() if name in assistant.tools]
+    without = [tool for tool in tools if not tool.reads_files]
+    return replace(_texts(without), with_files=_texts(tools) if len(without) < len(tools) else None)
+
+
+def _texts(tools: Sequence[Tool]) -> ToolTexts:
     return ToolTexts(
         definitions=[tool.definition() for tool in tools],
         rules="\n\n".join(tool.rules for tool in tools if tool.rules),

@@ -1,15 +1,34 @@
 """What a tool is: a name, a wording, a schema for its input, and a function that does the work."""
 
 import uuid
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from conversations.context.file_excerpts import FileExcerpt, FileOutline, PartKey
 from conversations.wire.artifacts import ArtifactNote
 
 
 class ToolError(Exception):
     """A call that can't be carried out. The model reads the message, and may try otherwise."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadableFiles:
+    """The files of a thread by id, the parts that the request holds already, and the estimated tokens that are left for
+    reading more of them in this reply."""
+
+    outlines: Mapping[str, FileOutline] = field(default_factory=dict)
+    given: frozenset[PartKey] = frozenset()
+    room: int = 0
+
+    def after(self, read: Sequence[FileExcerpt]) -> "ReadableFiles":
+        """Once these have been read, too."""
+        numbers = {(excerpt.file.id, number) for excerpt in read for number in excerpt.numbers}
+        return replace(self, given=self.given | numbers, room=self.room - sum(excerpt.tokens for excerpt in read))
+
+
+NO_READABLE_FILES = ReadableFiles()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,14 +40,17 @@ class ToolContext:
     reply_id: uuid.UUID
     last_position: int
     preset: str = ""
+    files: ReadableFiles = NO_READABLE_FILES
 
 
 @dataclass(frozen=True, kw_only=True)
 class ToolResult:
-    """What came of a call: ``text`` for the model, ``summary`` in a few words for the person, and the artifact, if any."""
+    """What came of a call: ``text`` for the model, and after it the parts of files that were ``read``; ``summary`` in a few
+    words for the person, and the artifact, if any."""
 
     text: str
     summary: str
+    read: Sequence[FileExcerpt] = ()
     artifact: ArtifactNote | None = None
 
 
@@ -37,7 +59,8 @@ class Tool:
     """``run`` gets an input that fulfils ``schema`` (JSON Schema), works in a transaction of its own, and raises ``ToolError``.
 
     ``doing`` says in a few words what is going on, for the person who waits. ``streamed`` names the property of the input
-    whose text is worth watching while the model writes it. ``rules`` are what the system text says about the tool.
+    whose text is worth watching while the model writes it. ``rules`` are what the system text says about the tool. One that
+    ``reads_files`` is offered only where there are some.
     """
 
     name: str
@@ -47,6 +70,7 @@ class Tool:
     doing: str
     streamed: str = ""
     rules: str = ""
+    reads_files: bool = False
 
     def definition(self) -> dict[str, Any]:
         """As the Messages API takes it."""

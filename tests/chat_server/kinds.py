@@ -83,7 +83,9 @@ class ServerKind:
         role, content, calls = message["role"], message.get("content"), message.get("tool_calls", [])
         if role not in ("system", "user", "assistant", "tool") or (role == "system" and place):
             yield f"role {role!r} is not expected here"
-        if not isinstance(content, str) and not (content is None and calls):
+        if isinstance(content, list) and role == "user":
+            yield from part_faults(content)
+        elif not isinstance(content, str) and not (content is None and calls):
             yield f"content is {content!r}"
         if content == "" and role == "user":
             yield "content is empty"
@@ -187,6 +189,20 @@ def out_of_order(messages: Sequence[Mapping[str, Any]]) -> Iterator[str]:
             yield "Assistant message must have either content or tool_calls, but not both."
     if messages[-1]["role"] not in ("user", "tool"):
         yield "Expected last role User or Tool (or Assistant with prefix True) for serving but got assistant"
+
+
+def part_faults(parts: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Only the user says anything in parts, and of these some are pictures."""
+    if not parts:
+        yield "content is empty"
+    for part in parts:
+        match part:
+            case {"type": "text", "text": str(text)} if text:
+                pass
+            case {"type": "image_url", "image_url": {"url": str(url)}} if url.startswith(("data:image/", "https://")):
+                pass
+            case _:
+                yield f"a part of the content is {str(part)[:100]}"
 
 
 def unanswered(messages: Sequence[Mapping[str, Any]]) -> Iterator[str]:

@@ -9,13 +9,22 @@ from conversations.context.snapshot_shapes import FileInRequestAnswer
 
 @dataclass(frozen=True, kw_only=True)
 class FileFate:
-    """Some parts of a file. ``position`` is the turn that they stand in, 0 where they were left out."""
+    """Some parts of a file. ``position`` is the turn that they stand in, 0 where that is none."""
 
     parts: str
     fate: str
     reason: str
     position: int = 0
     tokens: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class FileCitation:
+    """A part that the reply cites. ``text`` is empty where it may not be shown, ``part`` is 0 where there is none such."""
+
+    text: str
+    part: int
+    warning: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,6 +36,7 @@ class RequestFile:
     is_there: bool
     parts: int
     fates: Sequence[FileFate]
+    citations: Sequence[FileCitation]
 
 
 def request_files(files: Sequence[FileInRequestAnswer], *, shown: bool) -> list[RequestFile]:
@@ -48,9 +58,21 @@ def request_files(files: Sequence[FileInRequestAnswer], *, shown: bool) -> list[
                     for given in file["given"]
                 ),
                 *(
+                    FileFate(
+                        parts=row["parts"], fate="given", reason="read by the model, with a tool", tokens=row["tokens"]
+                    )
+                    for row in file["read"]
+                ),
+                *(
                     FileFate(parts=row["parts"], fate="left out", reason=Reason(row["reason"]).item_label)
                     for row in file["left_out"]
                 ),
+            ],
+            citations=[
+                FileCitation(
+                    text=cited["text"] if shown else "", part=cited["part"] or 0, warning=cited["warning"] or ""
+                )
+                for cited in file["cited"]
             ],
         )
         for file in files

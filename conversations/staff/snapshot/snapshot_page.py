@@ -75,6 +75,10 @@ class SnapshotPage:
     error: str
     relatives: Relatives
 
+    @property
+    def cites(self) -> bool:
+        return any(file.citations for file in self.files)
+
 
 def snapshot_page(snapshot: ContextSnapshot, *, shown: bool) -> SnapshotPage:
     """Without ``shown``, no text of it: neither what was sent nor what was answered."""

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from conversations.context.file_excerpts import (
     OUTLINE_TOKENS,
     FileExcerpt,
+    FileForm,
     FileOutline,
     PartContent,
     PartOutline,
@@ -59,16 +60,18 @@ def test_a_later_message_brings_what_no_earlier_turn_has_and_nothing_where_nothi
 def test_no_room_at_all_still_says_that_the_file_is_there() -> None:
     (excerpt,) = choose([file_of("report", *[400] * 50)], [], {("report", 9): 1.0}, room=0)
     assert (excerpt.numbers, excerpt.outlined) == ((), True)
-    text = text_of(blocks(excerpt, {}))
+    text = text_of(blocks(excerpt, {}, FileForm(readable=True)))
     assert 'name="report.pdf"' in text
     assert 'parts="50"' in text
     assert 'given="none"' in text
+    assert "Read other parts with read_file." in text
+    assert "read_file" not in text_of(blocks(excerpt, {}, FileForm()))
 
 
 def test_blocks_hold_the_parts_in_order_and_pictures_between_them() -> None:
     excerpt = FileExcerpt(file=file_of("r", 10, 20, 30, name='a "b" <c>.pdf'), numbers=(1, 3), outlined=True)
     contents = {1: PartContent(text="First"), 3: PartContent(text="", picture=IMAGE)}
-    first, picture, last = blocks(excerpt, contents)
+    first, picture, last = blocks(excerpt, contents, FileForm(pictures=True))
     assert picture == IMAGE
     assert first["text"].startswith('<file name="a &quot;b&quot; &lt;c&gt;.pdf" parts="3" given="1, 3">\n<outline>\n')
     assert first["text"].index("First") < first["text"].index('<part number="3" label="page 3">')
@@ -76,7 +79,7 @@ def test_blocks_hold_the_parts_in_order_and_pictures_between_them() -> None:
 
 
 def test_a_long_outline_is_thinned_evenly() -> None:
-    text = text_of(blocks(FileExcerpt(file=file_of("r", *[10] * 3_000), outlined=True), {}))
+    text = text_of(blocks(FileExcerpt(file=file_of("r", *[10] * 3_000), outlined=True), {}, FileForm()))
     outline = text[text.index("<outline>") : text.index("</outline>")]
     assert estimate_tokens(outline) <= OUTLINE_TOKENS + 10
     assert "\n1: page 1\n" in outline
@@ -119,6 +122,7 @@ def test_every_choice_fits_its_room_and_gives_nothing_twice(new, old, room, rand
     least = sum(FileExcerpt(file=file, outlined=True).tokens for file in files)
     assert sum(excerpt.tokens for excerpt in chosen) <= max(room, least)
     for excerpt in chosen:
-        around = text_of(blocks(excerpt, {part.number: PartContent(text="") for part in excerpt.file.parts}))
+        nothing = {part.number: PartContent(text="") for part in excerpt.file.parts}
+        around = text_of(blocks(excerpt, nothing, FileForm(readable=True)))
         parts = sum(part.tokens for part in excerpt.file.parts if part.number in excerpt.numbers)
         assert estimate_tokens(around) <= excerpt.tokens - parts

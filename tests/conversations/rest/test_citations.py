@@ -39,6 +39,12 @@ async def test_an_answer_tells_which_parts_it_cites_wherever_it_is_told(
     assert answer.body["user_message"]["citations"] == []
     events = [event async for event in api.events("GET", f"replies/{answer.body['reply']['id']}/events/")]
     assert events[-1]["data"]["message"]["citations"] == expected
+    (told,) = (await api.get(f"requests/{answer.body['request']}/")).body["files"]
+    assert [(row["text"], row["part"], row["warning"]) for row in told["cited"]] == [
+        ("[report.pdf, section 41]", 41, None),
+        ("[report.pdf, section 9]", 9, "The model was not given this part in this reply."),
+        ("[report.pdf, p. 77]", None, "There is no such part."),
+    ]
     thread = answer.body["thread"]
     turns = (await api.get(f"threads/{thread}/messages/")).body["results"]
     assert [turn["citations"] for turn in turns] == [[], expected]

@@ -460,6 +460,34 @@ def test_each_part_of_each_file_is_told_of_and_its_name_is_masked_as_all_content
     assert cells(staff.read(page_url("contextsnapshot", snapshot.pk)).text)[0].startswith("CANARY.pdf 1 part")
 
 
+def test_what_the_reply_cites_is_told_with_what_is_wrong_and_masked_as_all_content(
+    user: User, staff: StaffReader
+) -> None:
+    file = make_file(user, parts=["CANARY text of the file"], name="CANARY.pdf", state="ready")
+    thread = make_thread(user, message_count=1, last_position=1)
+    [question] = chain(thread, ["What does it say?"])
+    question.content = [{"type": "file", "file": str(file.id), "name": file.name}, *text_blocks("What does it say?")]
+    question.save(force_insert=True)
+    snapshot = make_snapshot(thread)
+    [_, answer] = chain(thread, ["What does it say?", "Text [CANARY.pdf, section 1], [CANARY.pdf, p. 9]."])
+    answer.reply, answer.parent = snapshot.reply, question
+    answer.citations = [
+        {"text": text, "file": str(file.id), "name": file.name, "part": part, "given": bool(part)}
+        for text, part in (("[CANARY.pdf, section 1]", 1), ("[CANARY.pdf, p. 9]", None))
+    ]
+    answer.save(force_insert=True)
+    page = staff.get(page_url("contextsnapshot", snapshot.pk)).text
+    assert "CANARY" not in page
+    assert cited_in(page) == [f"masked part 1 of {file.id}", "masked There is no such part."]
+    opened = staff.read(page_url("contextsnapshot", snapshot.pk)).text
+    assert cited_in(opened)[0] == f"[CANARY.pdf, section 1] part 1 of {file.id}"
+
+
+def cited_in(page: str) -> list[str]:
+    [listed] = re.findall(r"Cited by the reply</h3>(.*?)</ul>", page, re.S)
+    return [" ".join(re.sub(r"<[^>]+>", " ", row).split()) for row in re.findall(r"<li>(.*?)</li>", listed, re.S)]
+
+
 def cells(page: str) -> list[str]:
     """Of the table of files, without its heads."""
     [table] = re.findall(r'<section class="module" aria-labelledby="files">.*?<tbody>(.*?)</tbody>', page, re.S)

@@ -28,16 +28,19 @@ export function downloadsOf(kind) {
 const DOING = {
   save_artifact: "Writing",
   read_artifact: "Reading an artifact",
+  read_file: "Reading a file",
   search_messages: "Searching the conversation",
 };
 const DONE = {
   save_artifact: "Saved",
   read_artifact: "Read an artifact",
+  read_file: "Read a file",
   search_messages: "Searched the conversation",
 };
 const FAILED = {
   save_artifact: "Saving did not work",
   read_artifact: "An artifact could not be read",
+  read_file: "A file could not be read",
   search_messages: "The conversation could not be searched",
 };
 
