@@ -14,6 +14,7 @@ from httpx2 import Client
 from PIL import Image, ImageDraw
 from playwright.sync_api import Browser, FilePayload, expect, sync_playwright
 
+from tests.browser.long_pdf import long_pdf
 from tests.browser.memories import add_day, add_fact, add_memory, add_topic
 from tests.browser.pages import PASSWORD, Chat, chat_page, launch
 from tests.model_scripts import Gate, error, text, tool_use
@@ -262,16 +263,23 @@ def make(chat: Chat, model: ModelServer, album: Album, address: str, suffix: str
 
 
 def attach(chat: Chat, model: ModelServer, album: Album, address: str, suffix: str) -> None:
-    """Files in a turn and above the message box; one of them can't be read."""
+    """Files in a turn, beside the chat and above the message box; one of them can't be read."""
     chat.sign_in("Mira", PASSWORD)
     harbour = FilePayload(name="harbour.png", mimeType="image/png", buffer=picture())
     timetable = FilePayload(name="timetable.md", mimeType="", buffer=b"# Ferries\n\nThe first one leaves at nine.\n")
     tune = FilePayload(name="tune.mp3", mimeType="", buffer=b"ID3" + bytes(100))
     choose = chat.page.locator("#file-input").set_input_files
-    choose([harbour, timetable])
-    expect(chat.page.locator(".chip")).to_contain_text(["Picture", "Text"])
-    model.script(text("The first one leaves at nine, from the pier on the left of the picture."))
-    chat.ask("When does the first ferry leave, and from which pier?")
+    report = FilePayload(name="report.pdf", mimeType="", buffer=long_pdf(60))
+    choose([harbour, timetable, report])
+    expect(chat.page.locator(".chip")).to_contain_text(["Picture", "Text", "PDF"])
+    model.script(
+        text("At nine, from the pier on the left; the costs of the seventh quarter were 4711 [report.pdf, p. 7].")
+    )
+    chat.ask("When does the first ferry leave, and what were the costs of quarter seven?")
+    chat.page.get_by_role("button", name="report.pdf, p. 7").click()
+    expect(chat.page.get_by_role("region", name="Page 7", exact=True).locator("img")).to_be_visible()
+    album.take(chat, f"viewer-{suffix}")
+    chat.page.keyboard.press("Escape")
     choose([harbour, timetable, tune])
     expect(chat.page.locator(".chip.failed")).to_be_visible()
     expect(chat.page.locator(".chip")).to_contain_text(["Picture", "Text", "can't be read"])
