@@ -33,6 +33,8 @@ class Elsewhere:
                 length = {"content-length": str(len(body.encode()))}
                 writer.write(head(status, {"content-type": "application/json", **length, **headers}) + body.encode())
                 await writer.drain()
+        except ConnectionError:
+            pass  # the client left in the middle
         finally:
             writer.close()
 

@@ -102,8 +102,8 @@ def postgres(*, durable: bool = False) -> Iterator[str]:
 
 
 @contextmanager
-def redis() -> Iterator[str]:
-    port = free_port()
+def redis(port: int | None = None) -> Iterator[str]:
+    port = port or free_port()
     options = ["--bind", "127.0.0.1", "--port", str(port), "--save", "", "--appendonly", "no", "--dir", "/tmp"]  # noqa: S108
     # The shell waits for the end of its input, which comes even when the test run is killed.
     command = [

@@ -3,6 +3,7 @@
 from typing import Any
 
 import daphne.server
+from daphne.http_protocol import WebRequest
 from daphne.ws_protocol import WebSocketFactory, WebSocketProtocol
 
 from config.server.bodies import BoundedFactory, BoundedServer
@@ -27,7 +28,26 @@ class SocketFactory(WebSocketFactory):  # type: ignore[misc]
 
 
 class OpenbookServer(PacedServer, BoundedServer):
-    pass
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self._ports: list[Any] = []
+
+    def listen_success(self, port: Any) -> None:
+        super().listen_success(port)
+        self._ports.append(port)
+
+    def stop_listening(self) -> None:
+        """Whoever has connected by now is served."""
+        for port in self._ports:
+            port.doRead()
+            port.stopListening()
+
+    def is_serving(self) -> bool:
+        """Whether any request has not been answered to its end. A socket is none."""
+        return any(
+            isinstance(protocol, WebRequest) and "disconnected" not in details
+            for protocol, details in self.connections.items()
+        )
 
 
 def make_server(**options: Any) -> OpenbookServer:

@@ -8,12 +8,10 @@ import asyncio
 import logging
 import os
 import signal
+import time
 from dataclasses import dataclass
-from typing import Any
 
-from daphne.http_protocol import WebRequest
-from daphne.server import Server
-
+from config.server.daphne import OpenbookServer
 from config.server.lifespan import reactor
 from conversations import replies
 from conversations.runtime import long_work
@@ -37,7 +35,7 @@ class State:
 state = State()
 
 
-def drain_on_signal(server: Server) -> None:
+def drain_on_signal(server: OpenbookServer) -> None:
     tasks: set[asyncio.Task[None]] = set()
 
     def begin() -> None:
@@ -48,29 +46,15 @@ def drain_on_signal(server: Server) -> None:
     signal.signal(SIGNAL, lambda number, frame: reactor.callFromThread(begin))
 
 
-async def _drain(server: Server) -> None:
+async def _drain(server: OpenbookServer) -> None:
     log.info("draining: no more requests are taken")
     await asyncio.sleep(LEAVE_SECONDS)
-    for listener in server.listeners:
-        listener.addCallback(_stop_listening)
+    server.stop_listening()
     await consumers.hang_up()
-    while _is_busy(server):  # noqa: ASYNC110  # of many kinds, and none has an event of its own
+    quiet_since = time.monotonic()
+    while time.monotonic() - quiet_since < LAST_SECONDS:
         await asyncio.sleep(LOOK_SECONDS)
-    await asyncio.sleep(LAST_SECONDS)
+        if server.is_serving() or replies.are_running() or long_work.is_running():
+            quiet_since = time.monotonic()
     log.info("drained")
     os.kill(os.getpid(), signal.SIGTERM)
-
-
-def _stop_listening(port: Any) -> Any:
-    port.doRead()  # whoever has connected is served
-    port.stopListening()
-    return port
-
-
-def _is_busy(server: Server) -> bool:
-    """With a request, a reply or long work. A reply that somebody reads along elsewhere is no request here."""
-    requests = (
-        isinstance(protocol, WebRequest) and "disconnected" not in details
-        for protocol, details in server.connections.items()
-    )
-    return replies.are_running() or long_work.is_running() or any(requests)

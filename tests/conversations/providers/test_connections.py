@@ -4,19 +4,12 @@ import asyncio
 import logging
 import socket
 import ssl
-from datetime import timedelta
-from ipaddress import ip_address, ip_network
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
 
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.hazmat.primitives.hashes import SHA256
-from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
-from cryptography.x509.oid import NameOID
 from django.db import connection as database
-from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries, Settings
 
 from conversations.models import Connection, Model
@@ -27,6 +20,7 @@ from conversations.providers.connection_trial import Trial, offered_models, try_
 from conversations.providers.connections import endpoint_of, provider_of
 from conversations.providers.model_listing import OfferedModel, parse_models
 from tests import model_scripts as scripts
+from tests.certificates import self_signed
 from tests.chat_server import ChatServer
 from tests.chat_server import scripts as chat
 from tests.chat_server.kinds import KINDS
@@ -45,21 +39,9 @@ def _plain_and_quick(_sdk: None, model_server: ModelServer, monkeypatch: pytest.
 
 
 @pytest.fixture
-def self_signed(tmp_path: Path) -> ssl.SSLContext:
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "127.0.0.1")])
-    now = timezone.now()
-    certificate = (
-        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
-        .not_valid_before(now - timedelta(days=1))
-        .not_valid_after(now + timedelta(days=1))
-        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.1"))]), critical=False)
-        .sign(key, SHA256())
-    )
-    plain = (Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
-    (tmp_path / "pem").write_bytes(certificate.public_bytes(Encoding.PEM) + key.private_bytes(*plain))
+def untrusted(tmp_path: Path) -> ssl.SSLContext:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(tmp_path / "pem")
+    context.load_cert_chain(self_signed(tmp_path))
     return context
 
 
@@ -318,8 +300,8 @@ def test_silence_is_told(opened: None, monkeypatch: pytest.MonkeyPatch) -> None:
     assert trial.words == "Timed out: connected, but there was no answer within 0.3 s."
 
 
-def test_a_certificate_that_is_not_trusted_is_told(opened: None, self_signed: ssl.SSLContext) -> None:
-    with elsewhere({"*": (200, {}, model_list("a"))}, ssl=self_signed) as service:
+def test_a_certificate_that_is_not_trusted_is_told(opened: None, untrusted: ssl.SSLContext) -> None:
+    with elsewhere({"*": (200, {}, model_list("a"))}, ssl=untrusted) as service:
         trial = try_out(make_connection(service.url))
         assert service.requests == []
     host = service.url.removeprefix("https://")
