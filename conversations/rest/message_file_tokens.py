@@ -15,7 +15,7 @@ from conversations.files.kinds import detect
 from conversations.files.problems import FileProblem
 from conversations.files.reading import Limits, Part, read
 from conversations.models import Assistant
-from conversations.rest.message_files import SentFile
+from conversations.rest.message_files import NOT_TAKEN, SentFile
 from conversations.runtime.ids import uuid7
 from conversations.runtime.text import clean
 
@@ -23,9 +23,11 @@ LIMITS = Limits(seconds=20, cpu_seconds=20)
 """Whoever asks for a number waits for it; of a file that takes longer, what was read by then counts."""
 
 
-def tokens_of_unstored(files: Sequence[SentFile], context: Context, assistant: Assistant) -> int:
+def tokens_of_unstored(
+    files: Sequence[SentFile], context: Context, assistant: Assistant, *, leaves_out: bool = False
+) -> int:
     """Of the model. As much of the files counts as would be given of them; of a large one, its beginning. Raises as
-    ``SentFile.written`` does."""
+    ``SentFile.written`` does, unless it ``leaves_out`` what can't be taken."""
     unstored = [file for file in files if not file.id]
     if not unstored:
         return 0
@@ -33,7 +35,10 @@ def tokens_of_unstored(files: Sequence[SentFile], context: Context, assistant: A
     provider, factor = context.inputs.provider, context.factor
     pictures = picture_counter(provider, provider.describe(context.model), context.model, factor)
     room = room_for_files(in_tokens(assistant, context.origin.window), context.origin) // 2
-    outlines = [_outline(str(number), file, pictures) for number, file in enumerate(unstored)]
+    outlines: list[FileOutline] = []
+    for file in unstored:
+        with suppress(*(NOT_TAKEN if leaves_out else ())):
+            outlines.append(_outline(str(len(outlines)), file, pictures))
     excerpts = choose(outlines, [], {}, factor.to_estimate(room))
     names = turn_tokens([{"type": FILE, "file": str(uuid7()), "name": file.name} for file in outlines]) - turn_tokens(
         []

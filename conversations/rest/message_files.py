@@ -15,7 +15,7 @@ from typing import Any
 
 from django.conf import settings
 
-from conversations.errors import FileRefused, InvalidMessage, MessageTooLong
+from conversations.errors import FileRefused, FileTooLarge, InvalidMessage, MessageTooLong
 from conversations.files import storage, uploads
 from conversations.files.kinds import detect
 from conversations.files.problems import FileProblem
@@ -27,6 +27,8 @@ PIECE = 2**18
 """Signs of base64 that are decoded at once: a multiple of four."""
 MOST_TEXT = 8 * 2**20
 """Bytes of a text that stands in a document."""
+NOT_TAKEN = (FileRefused, FileTooLarge, InvalidMessage)
+"""What is wrong with a file itself, whoever sends it."""
 ESCAPE = re.compile(rb"\\(?:u00([2-7][0-9a-fA-F])|/)")
 
 

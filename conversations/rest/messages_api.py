@@ -1,11 +1,12 @@
 """``/v1/``: the Anthropic Messages API, so that any program written for it has Openbook's memory behind it."""
 
+import asyncio
 import io
 import sys
 import traceback
 import uuid
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import IO, Any
@@ -24,12 +25,20 @@ from conversations.accounts import allowances
 from conversations.context.builder import Context
 from conversations.context.caller_options import CallerOptions
 from conversations.context.token_estimate import estimate_tokens, text_of, turn_tokens
-from conversations.errors import ErrorObject, InvalidImport, InvalidMessage, MessageTooLong, NotFound, OpenbookError
+from conversations.errors import (
+    ErrorObject,
+    InvalidImport,
+    InvalidMessage,
+    MessageTooLong,
+    NotFound,
+    OpenbookError,
+)
 from conversations.files import store, uploads
+from conversations.files.store import file_block
 from conversations.import_export.disk_lists import Scratch
 from conversations.import_export.json_stream import Shape, Text
-from conversations.models import ApiToken, Assistant, Scope, text_blocks
-from conversations.replies import model_requests
+from conversations.models import ApiToken, Assistant, File, Scope, text_blocks
+from conversations.replies import history_files, model_requests
 from conversations.replies.append import append
 from conversations.replies.events import Event, data_of
 from conversations.replies.user_content import client_id, user_blocks
@@ -38,7 +47,7 @@ from conversations.rest.authentication import TokenAuthentication
 from conversations.rest.base import APIView, AsyncAPIView, caller, paced, token_of
 from conversations.rest.errors import exception_handler
 from conversations.rest.message_file_tokens import tokens_of_unstored
-from conversations.rest.message_files import SentFile, read_raw_text
+from conversations.rest.message_files import NOT_TAKEN, SentFile, read_raw_text
 from conversations.rest.streams import StreamedAnswer
 from conversations.rest.thread_matching import (
     IncomingMessage,
@@ -70,6 +79,9 @@ NAMES: Mapping[str, Shape] = {
     **dict.fromkeys(shapes.REFUSED),
     "system": BLOCKS,
 }
+MOST_RESTORED = 50
+"""Files of a history that is stored: the newest."""
+READ_SECONDS, LOOK_SECONDS = 60, 0.2
 SHARE_OF_INSTRUCTIONS = 2
 """One of so many parts of an assistant's context is the most that a program's instructions may take."""
 
@@ -199,11 +211,13 @@ def answer_in_their_shape(exception: Exception, context: dict[str, Any]) -> Resp
 @dataclass(frozen=True, kw_only=True)
 class MatchedCall:
     """A call, and where it goes. ``assistant`` is the one that answers, ``thread`` is ``None`` for a new one. ``files`` are
-    those that the turn brings; ``received`` those among them that came with the call."""
+    those that the turn brings; ``received`` those among them that came with the call; ``restored`` those of the history that
+    was stored with it."""
 
     call: shapes.MessagesCall
     files: Sequence[uuid.UUID] = ()
     received: Sequence[uuid.UUID] = ()
+    restored: Sequence[uuid.UUID] = ()
     blocks: list[dict[str, Any]]
     key: str | None
     match: ThreadMatch
@@ -230,6 +244,9 @@ class Messages(InTheirShape, AsyncAPIView):
     async def post(self, request: Request) -> HttpResponseBase:
         """Answer the newest message. The reply goes on if the program leaves."""
         ready = await _apart(request, lambda: _ready(request))
+        if ready.thread and ready.restored:
+            await _until_read(ready.restored)
+            await in_database(history_files.place)(ready.thread, ready.assistant)
         try:
             begun = await _begin(caller(request), ready, token_of(request))
         except OpenbookError:
@@ -249,6 +266,8 @@ class CountTokens(InTheirShape, AsyncAPIView):
             matched = _match_call(request, counting=True)
             coming = _upcoming(caller(request), matched)
             files = tokens_of_unstored(matched.call.files, coming, matched.assistant)
+            restored = _to_restore(matched.call) if _is_to_import(matched) else ()
+            files += tokens_of_unstored(restored, coming, matched.assistant, leaves_out=True)
             return _with_history(coming, matched) + files
 
         return Response({"input_tokens": await _apart(request, count)})
@@ -350,16 +369,65 @@ def check_room(assistant: Assistant, options: CallerOptions) -> None:
 def _ready(request: Request) -> MatchedCall:
     """The call, once the history that came with it is stored where that is new: it is held no longer while the reply runs."""
     user, token, matched = caller(request), token_of(request), _match_call(request)
-    thread = matched.thread
+    thread, restored = matched.thread, list[uuid.UUID]()
     if not matched.match.reply and _is_to_import(matched):
         # A call that is refused is to leave nothing.
         allowances.refuse_unless_room(user.pk, token.pk if token else None, _estimated(user, matched))
         # A program that is cut off here finds the thread again by what it ends with.
-        turns = [(turn.role, text_blocks(turn.text)) for turn in matched.call.earlier if turn.text]
-        thread = append(user=user, thread_id=thread, turns=turns, assistant=matched.assistant.slug)
+        thread, restored = _import(user, matched)
     files, received = ((), ()) if matched.match.reply else _received(user, matched.call.files)
     call = replace(matched.call, earlier=[], files=[])
-    return replace(matched, thread=thread, call=call, files=files, received=received)
+    return replace(matched, thread=thread, call=call, files=files, received=received, restored=restored)
+
+
+def _import(user: User, matched: MatchedCall) -> tuple[uuid.UUID, list[uuid.UUID]]:
+    """The thread with the history that came with the call, and the files of that. What of them can't be taken is left out."""
+    turns = matched.call.earlier
+    kept: dict[SentFile, File] = {}
+    try:
+        for file in _to_restore(matched.call):
+            with suppress(*NOT_TAKEN):
+                if found := _restored(user, file):
+                    kept[file] = found
+        blocks = [
+            (turn.role, [*(file_block(kept[file]) for file in turn.files if file in kept), *_words(turn.text)])
+            for turn in turns
+        ]
+        thread = append(
+            user=user,
+            thread_id=matched.thread,
+            turns=[turn for turn in blocks if turn[1]],
+            assistant=matched.assistant.slug,
+        )
+    except OpenbookError:
+        store.delete_unsent([file.id for file in kept.values()])
+        raise
+    ids = [file.id for file in kept.values()]
+    history_files.claim(ids, thread)
+    return thread, ids
+
+
+def _to_restore(call: shapes.MessagesCall) -> list[SentFile]:
+    return [file for turn in call.earlier for file in turn.files][-MOST_RESTORED:]
+
+
+def _words(text: str) -> list[dict[str, Any]]:
+    return text_blocks(text) if text else []
+
+
+def _restored(user: User, file: SentFile) -> File | None:
+    """A file of the history: stored, or there and in no other thread."""
+    if file.id:
+        return store.of(user).filter(id=file.id, thread=None).first()
+    return store.get(user, _stored(user, file))
+
+
+async def _until_read(ids: Sequence[uuid.UUID]) -> None:
+    """Once these files have been read. A history that takes too long is gone on with as far as it is."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(READ_SECONDS):
+            while await in_database(store.are_being_read)([*map(str, ids)]):  # noqa: ASYNC110
+                await asyncio.sleep(LOOK_SECONDS)  # a worker reads them, and rings no bell
 
 
 def _received(user: User, files: Sequence[SentFile]) -> tuple[Sequence[uuid.UUID], Sequence[uuid.UUID]]:

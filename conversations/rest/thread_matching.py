@@ -85,12 +85,12 @@ def step_for(incoming: IncomingMessage, reply: Reply | None, now: datetime, file
 
 def goes_on(path: Sequence[PathTurn], earlier: Sequence[PathTurn]) -> bool:
     """Whether the path, or its end as far as there is one, is what the program says went before. Programs that save on what
-    they send leave the files of earlier turns out. Pure."""
+    they send leave the files of earlier turns out, and of a history from elsewhere not all of them could be taken. Pure."""
     ending = path[-len(earlier) :] if earlier else path
     return len(ending) == len(earlier) and all(
         mine.role == theirs.role
         and same(mine.text, theirs.text)
-        and (not theirs.files or same_files(mine.files, theirs.files))
+        and (not theirs.files or are_among(mine.files, theirs.files))
         for mine, theirs in zip(ending, earlier, strict=True)
     )
 
@@ -100,9 +100,13 @@ def asks_the_same(incoming: IncomingMessage, question: Message, files: Digests) 
 
 
 def same_files(one: Digests, other: Digests) -> bool:
-    return len(one) == len(other) and all(
-        mine is None or theirs is None or mine == theirs for mine, theirs in zip(one, other, strict=True)
-    )
+    return len(one) == len(other) and are_among(one, other)
+
+
+def are_among(some: Digests, others: Digests) -> bool:
+    """Whether these are the others in their order, or a part of them."""
+    left = iter(others)
+    return all(any(one is None or other is None or one == other for other in left) for one in some)
 
 
 def same(one: str, other: str) -> bool:

@@ -214,6 +214,41 @@ async def test_a_loop_with_pictures_keeps_one_thread_also_where_later_calls_leav
     ] * 4
 
 
+async def test_a_history_from_elsewhere_brings_its_files(client: AsyncAnthropic, model: ModelServer) -> None:
+    """Each stands in its turn; what can't be read is left out; and the thread is found again."""
+    model.script(scripts.text("Yes."), scripts.text("No."))
+    before = [
+        {"role": "user", "content": [image(png()), pdf(b"MZ program"), text("Look")]},
+        {"role": "assistant", "content": "Teal."},
+        {"role": "user", "content": [document("Ferries leave at nine.")]},
+        {"role": "assistant", "content": "So they do."},
+    ]
+    counted = await client.messages.count_tokens(model="m", messages=asking(text("Really?"), before=before)["messages"])
+    assert await nothing_stored()
+    first = await client.messages.create(**asking(text("Really?"), before=before))
+    snapshot = await ContextSnapshot.objects.aget()
+    assert counted.input_tokens == pytest.approx(snapshot.total_tokens, rel=0.1)
+    sent = model.bodies[0]["messages"]
+    assert [block["type"] for block in sent[0]["content"]] == ["text", "image", "text", "text"]
+    assert "Ferries leave at nine." in sent[2]["content"][0]["text"]
+    files = {file.name: file async for file in File.objects.all()}
+    thread = await Thread.objects.aget()
+    assert {name: file.thread_id for name, file in files.items()} == {
+        "image-1.png": thread.id,
+        "document-1.txt": thread.id,
+    }
+    answered = [
+        *before,
+        {"role": "user", "content": "Really?"},
+        {"role": "assistant", "content": vars_of(first)["content"]},
+    ]
+    await client.messages.create(**asking(text("Sure?"), before=answered))
+    assert (await Thread.objects.acount(), await File.objects.acount()) == (1, 2)
+    assert model.bodies[1]["messages"][0] == sent[0]
+    requests = [each async for each in ContextSnapshot.objects.all()]
+    assert [bool(await in_database(snapshots.proof)(each)) for each in requests] == [True, True]
+
+
 async def test_the_same_words_with_another_picture_are_another_conversation(
     client: AsyncAnthropic, model: ModelServer
 ) -> None:

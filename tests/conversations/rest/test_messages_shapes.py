@@ -285,15 +285,16 @@ def test_a_thread_goes_on_where_it_ends_with_what_went_before(path: Any, earlier
     [
         ([b"a", b"b"], [b"a", b"b"], True),
         ([b"a", b"b"], [b"b", b"a"], False),
-        ([b"a"], [b"a", b"b"], False),
+        ([b"a"], [b"c", b"a", b"b"], True),
+        ([b"a"], [b"b"], False),
         ([b"a", b"b"], [], True),
         ([None], [b"a"], True),
         ([b"a"], [None], True),
-        ([], [b"a"], False),
+        ([], [b"a"], True),
     ],
-    ids=["same", "order", "more", "left out", "mine is gone", "theirs is gone", "none here"],
+    ids=["same", "order", "not all taken", "other", "left out", "mine is gone", "theirs is gone", "none taken"],
 )
-def test_a_turn_is_the_same_with_the_same_files_or_where_they_were_left_out(
+def test_a_turn_is_the_same_with_the_same_files_or_where_some_are_missing(
     mine: Any, theirs: Any, expected: bool
 ) -> None:
     assert goes_on([PathTurn("user", "Look", mine)], [PathTurn("user", "Look", theirs)]) is expected
