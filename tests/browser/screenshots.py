@@ -277,7 +277,7 @@ def attach(chat: Chat, model: ModelServer, album: Album, address: str, suffix: s
     )
     chat.ask("When does the first ferry leave, and what were the costs of quarter seven?")
     chat.page.get_by_role("button", name="report.pdf, p. 7").click()
-    expect(chat.page.get_by_role("region", name="Page 7", exact=True).locator("img")).to_be_visible()
+    expect(chat.page.get_by_role("article", name="Page 7", exact=True).locator("img")).to_be_visible()
     album.take(chat, f"viewer-{suffix}")
     chat.page.keyboard.press("Escape")
     choose([harbour, timetable, tune])

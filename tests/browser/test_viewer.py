@@ -11,6 +11,7 @@ from tests.browser.pages import Chat
 from tests.browser.test_files import DELETE, LARGE, attach, chip, payload, picture, reading, sent_files, slow_network
 from tests.model_scripts import text
 from tests.model_server import ModelServer
+from tests.processes import started
 
 __all__ = ["reading"]
 
@@ -46,7 +47,7 @@ def panel(chat: Chat) -> Locator:
 
 
 def page_at(chat: Chat, number: int) -> Locator:
-    return panel(chat).get_by_role("region", name=f"Page {number}", exact=True)
+    return panel(chat).get_by_role("article", name=f"Page {number}", exact=True)
 
 
 def test_a_long_pdf_is_read_page_by_page_and_only_what_is_near_is_drawn(
@@ -86,6 +87,10 @@ def test_a_long_pdf_is_read_page_by_page_and_only_what_is_near_is_drawn(
     panel(chat).get_by_role("button", name="Zoom in").click()
     assert page_at(chat, 11).bounding_box()["width"] > panel(chat).bounding_box()["width"]  # type: ignore[index]
     chat.page.keyboard.press("0")
+    chat.page.keyboard.press("End")
+    expect(number).to_have_value(str(PAGES))
+    chat.page.keyboard.press("Home")
+    expect(number).to_have_value("1")
     chat.page.keyboard.press("Escape")
     expect(panel(chat)).to_be_hidden()
     expect(card(chat, "report.pdf")).to_be_focused()
@@ -201,6 +206,20 @@ def test_a_deleted_file_and_one_that_cannot_be_read_say_so(chat: Chat, model: Mo
     card(chat, "notes.txt").click()
     expect(panel(chat).get_by_text("This file is deleted.")).to_be_visible()
     chat.problems.clear()  # the browser reports the status
+
+
+def test_a_file_that_is_still_read_is_shown_as_soon_as_it_is_there(chat: Chat, browser_database: str) -> None:
+    attach(chat, payload("notes.md", b"# Harbour\n\nThe ferry leaves at nine.\n"))
+    expect(chip(chat, "notes.md")).to_contain_text("Reading")
+    chat.send("When does it leave?")
+    expect(chat.live).to_be_visible()
+    card(chat, "notes.md").click()
+    expect(panel(chat).get_by_text("Nothing of it is read yet.")).to_be_visible()
+    with started("work", "--queue", "files", DATABASE_URL=browser_database):
+        expect(panel(chat).get_by_text("The ferry leaves at nine.")).to_be_visible()
+        expect(chat.replies).to_have_count(1)
+    card(chat, "notes.md").click()
+    expect(panel(chat)).to_contain_text("Text · 37 bytes")
 
 
 def test_the_page_is_not_left_in_silence_while_a_file_goes_up(chat: Chat) -> None:

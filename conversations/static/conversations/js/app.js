@@ -33,7 +33,7 @@ useWords(page.words);
 /** @type {Thread} */
 const NEW = { id: "new", title: "", assistant: null };
 const NEW_MODEL = "model:new";
-const MOST_FILES = 20; // of which is said what replies were given of them
+const MOST_FILES = 10; // of which is said what replies were given of them
 const NAMED_TURN = /^#turn-(\d{1,9})$/;
 
 const store = storeOf(page.user.id);

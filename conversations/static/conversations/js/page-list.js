@@ -156,7 +156,7 @@ function slotOf(page) {
   const name = page.label[0].toUpperCase() + page.label.slice(1);
   const heading = page.heading && !page.label.includes(page.heading) ? page.heading : "";
   const element = h(
-    "section",
+    "article",
     { class: "page", tabindex: -1, "aria-label": name },
     h(
       "header",

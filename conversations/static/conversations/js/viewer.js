@@ -13,6 +13,7 @@ import { ZoomedPicture } from "./zoom.js";
 const PARTS_A_PAGE = 200;
 const ZOOMS = [1, 1.5, 2, 3];
 const TABLES = new Set(["text/csv", "text/tab-separated-values"]); // beside workbooks
+const LINES = { ArrowDown: 60, ArrowUp: -60 }; // pixels, wherever in the panel the focus is
 const NEXT = new Set(["PageDown", "ArrowRight"]);
 const BEFORE = new Set(["PageUp", "ArrowLeft"]);
 
@@ -121,6 +122,9 @@ class Shown {
     else if (this.#picture) return this.#picture.scale > 1 && this.#picture.key(key);
     else if (NEXT.has(key) && !this.#scrollsSideways(key)) this.#turn(1);
     else if (BEFORE.has(key) && !this.#scrollsSideways(key)) this.#turn(-1);
+    else if (key === "Home") this.#list?.go(0);
+    else if (key === "End") this.#list?.go(this.#list.length - 1);
+    else if (LINES[key]) this.content.parentElement.scrollBy({ top: LINES[key] });
     else return false;
     return true;
   }
