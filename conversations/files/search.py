@@ -1,5 +1,6 @@
 """A person's files by the words of their parts, and by their names. What isn't the person's is not found."""
 
+import re
 import uuid
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,6 +12,9 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from conversations.models import File, FilePart, Message, TurnFile
 from memory.language.words import Sought, excerpt, term
+
+HEADING = re.compile("^#{1,6} ", re.MULTILINE)
+"""Of Markdown: nothing that an excerpt needs."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,7 +64,7 @@ def matches(
 
 
 def _match(file: File, part: FilePart | None, turn: Message | None, wanted: Sequence[Sought]) -> FileMatch:
-    words = excerpt(part.text if part else file.name, wanted)
+    words = excerpt(HEADING.sub("", part.text) if part else file.name, wanted)
     return FileMatch(file=file, part=part, turn=turn, excerpt=words[0], words=words[1])
 
 

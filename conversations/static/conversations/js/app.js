@@ -88,7 +88,10 @@ const welcome = new Welcome(byId("welcome"), page, {
   onAssistant: (assistant) => showModel({ ...open?.thread, assistant: open?.thread.assistant ?? assistant }),
 });
 const list = new ThreadList({
-  onOpen: go,
+  onOpen: (thread, position, file) => {
+    go(thread, position);
+    if (file) viewer.open(file.id, file);
+  },
   onMenu: threadMenu,
   onRenamed: (thread) => thread.id === open.thread.id && showTitle(thread),
   onError: (words) => composer.say(words),

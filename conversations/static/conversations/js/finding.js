@@ -31,6 +31,8 @@ export function marked(text, words) {
   return parts;
 }
 
+/** @typedef {{id: string, name: string, part: number | null}} FoundFile */
+
 export class Finder {
   #text = "";
   #timer = null;
@@ -40,7 +42,7 @@ export class Finder {
   #titles = new Set();
   #settled = true;
 
-  /** @param {(thread: Thread, position: number | undefined) => void} onOpen */
+  /** @param {(thread: Thread, position?: number, file?: FoundFile) => void} onOpen `file`: where it stands in one */
   constructor(onOpen) {
     this.onOpen = onOpen;
     this.state = byId("found-state");
@@ -123,7 +125,7 @@ export class Finder {
     const follow = (event) => {
       if (event.ctrlKey || event.metaKey || event.shiftKey || event.button) return; // a new tab or window
       event.preventDefault();
-      this.onOpen(thread, position);
+      this.onOpen(thread, position, place?.file ? { id: place.file, name: place.name, part: place.part } : undefined);
     };
     return h(
       "a",

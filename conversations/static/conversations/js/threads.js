@@ -13,7 +13,7 @@ export class ThreadList {
 
   /**
    * @param {{
-   *   onOpen: (thread: Thread, position?: number) => void,
+   *   onOpen: (thread: Thread, position?: number, file?: import("./finding.js").FoundFile) => void,
    *   onMenu: (thread: Thread, button: HTMLElement) => void,
    *   onRenamed: (thread: Thread) => void,
    *   onError: (words: string) => void,
@@ -23,7 +23,7 @@ export class ThreadList {
     this.on = on;
     this.element = byId("threads");
     this.rows = byId("titles");
-    this.finder = new Finder((thread, position) => this.on.onOpen(thread, position));
+    this.finder = new Finder((thread, position, file) => this.on.onOpen(thread, position, file));
     this.search = byId("search");
     this.search.addEventListener("input", () => this.#show());
     this.search.addEventListener("keydown", (event) => {
