@@ -1,7 +1,7 @@
 """``make bench``: a throw-away PostgreSQL, every benchmark, tables on standard output.
 
-``inspection``, ``thinking``, ``endings``, ``notes``, ``signing_in`` and ``message`` can be run alone; ``exchange``, ``files``
-(of which ``file_answers`` is a part), ``memory`` and ``local``, which take minutes, only are.
+``inspection``, ``thinking``, ``endings``, ``notes``, ``signing_in``, ``message`` and ``streams`` can be run alone;
+``exchange``, ``files`` (of which ``file_answers`` is a part), ``memory`` and ``local``, which take minutes, only are.
 """
 
 import os
@@ -44,6 +44,7 @@ def run(url: str) -> None:
         replies,
         signing_in,
         standing,
+        streams,
         thinking,
         tokens,
     )
@@ -64,7 +65,13 @@ def run(url: str) -> None:
         with database():
             alone[sys.argv[1]](*map(int, sys.argv[2:]))
         return
-    servers = {"signing_in": signing_in.main, "exchange": exchange.main, "files": files.main, "message": message.main}
+    servers = {
+        "signing_in": signing_in.main,
+        "exchange": exchange.main,
+        "files": files.main,
+        "message": message.main,
+        "streams": streams.main,
+    }
     if sys.argv[1:] and sys.argv[1] in servers:
         servers[sys.argv[1]]()
         return
@@ -90,6 +97,7 @@ def run(url: str) -> None:
         notes.main()
     signing_in.main()
     message.main()
+    streams.main()
     with database():  # of its own: a million rows would be in the others' way
         inspection.main()
 

@@ -18,7 +18,7 @@ from tests import model_scripts
 from tests.chat_server import ChatServer
 from tests.chat_server.kinds import DONE, KINDS
 from tests.chat_server.scripts import USAGE, event
-from tests.model_scripts import Raw, ScriptedStream
+from tests.model_scripts import Delay, Raw, ScriptedStream, Step
 from tests.model_server import ModelServer
 from tests.model_server.transport import server_sent_event
 from tests.services import free_port, until_left
@@ -52,15 +52,15 @@ def model(count: str, pause: str) -> None:
     """The Messages API: so many words, an event each, with so many seconds before each. With a pause, each word is the time at
     which it is sent, in microseconds."""
     with ModelServer(responder=lambda _: _spoken(int(count), float(pause))) as server:
-        server.claude.verbatim = True
+        server.claude.verbatim = bool(float(pause))  # else it counts tokens as the real one does
         _serve(server.url)
 
 
 def _spoken(count: int, pause: float) -> ScriptedStream:
-    if not pause:
-        return model_scripts.text(*words(count))
-    steps = [step for _ in range(count) for step in (model_scripts.Delay(pause), Stamp())]
-    return model_scripts.stream(*model_scripts.opening_steps(), *steps, *model_scripts.closing_steps())
+    steps: list[Step] = [model_scripts.text_delta(word) for word in words(count)]
+    if pause:
+        steps = [step for _ in range(count) for step in (Delay(pause), Stamp())]
+    return model_scripts.stream(*model_scripts.opening_steps(), *steps, *model_scripts.closing_steps(), thinks=False)
 
 
 class Stamp(Raw):
