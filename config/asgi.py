@@ -6,18 +6,19 @@ from typing import Any
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
+import django
 from channels.routing import ProtocolTypeRouter
 from django.conf import settings
 from django.contrib.staticfiles.handlers import ASGIStaticFilesHandler
-from django.core.asgi import get_asgi_application
 from django.http import FileResponse, HttpRequest, HttpResponse
 from servestatic import ServeStaticASGI
 
-django_application = get_asgi_application()
+django.setup(set_prefix=False)
 
 # Only now: these need the apps.
 from config.observability import telemetry  # noqa: E402
 from config.server.bodies import bounded  # noqa: E402
+from config.server.handler import Handler  # noqa: E402
 from config.server.lifespan import Lifespan  # noqa: E402
 from config.server.pacing import patient  # noqa: E402
 from config.server.proxies import behind  # noqa: E402
@@ -50,7 +51,7 @@ class SourceFiles(ASGIStaticFilesHandler):
         return response
 
 
-pages: Any = patient(bounded(django_application))
+pages: Any = patient(bounded(Handler()))
 doors = ProtocolTypeRouter(
     {
         "http": SourceFiles(pages)

@@ -13,7 +13,7 @@ from django.utils.csp import CSP
 from psycopg.conninfo import conninfo_to_dict
 
 from config.postgres import embedded
-from config.postgres.pooled_connection import PooledConnection
+from config.postgres.pooled_connection import PooledConnection, check_health
 from config.server import proxies
 from conversations.runtime import local_engine
 
@@ -82,6 +82,7 @@ def database(url: str) -> dict[str, Any]:
                 "max_size": OPENBOOK_DATABASE_CONNECTIONS,
                 "timeout": 3,
                 "connection_class": PooledConnection,
+                "check": check_health,
             },
             # Django switches prepared statements off unless both are said. Not 0: migrations send several commands at once,
             # which a prepared statement can't hold.

@@ -2,7 +2,6 @@
 
 from typing import Annotated, Any, TypedDict
 
-from django.contrib.auth.models import User
 from django.http import HttpResponseBase
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
@@ -19,6 +18,7 @@ from conversations.rest.views import ended
 from conversations.runtime.db import in_database
 from conversations.runtime.shapes import Id, Slug, fill
 from conversations.wire.artifacts import ArtifactAnswer, artifact_object, artifact_rows
+from conversations.wire.events import ReplyEndedData
 
 
 class PresetRequest(TypedDict):
@@ -60,9 +60,8 @@ class PresetRun(AsyncAPIView):
     async def post(self, request: Request, thread_id: str, slug: str) -> Response:
         """Make an artifact of the conversation and wait for it. Nothing of this enters the thread's history."""
         opened = await _start(request, thread_id, slug)
-        async for _ in replies.follow(opened.reply.id):
-            pass
-        return Response(await in_database(_made_artifact)(caller(request), opened), status=201)
+        ending = await ended(opened.reply.id)
+        return Response(await in_database(_made_artifact)(opened, ending), status=201)
 
 
 class PresetStream(AsyncAPIView):
@@ -70,7 +69,7 @@ class PresetStream(AsyncAPIView):
     async def post(self, request: Request, thread_id: str, slug: str) -> HttpResponseBase:
         """Make an artifact of the conversation and watch it being written, as Server-Sent Events."""
         opened = await _start(request, thread_id, slug)
-        return event_stream(replies.follow(opened.reply.id))
+        return event_stream(opened.reply.id)
 
 
 async def _start(request: Request, thread_id: str, slug: str) -> OpenedReply:
@@ -84,18 +83,16 @@ async def _start(request: Request, thread_id: str, slug: str) -> OpenedReply:
     )
 
 
-def _made_artifact(user: User, opened: OpenedReply) -> MadeAnswer:
-    """What a silent reply that has ended made. Raises as ``ended`` does."""
-    reply = ended(user, opened.reply.id)
-    described = wire.reply_with_request(reply)
-    versions = services.made_by(reply.id, reply.thread_id)
+def _made_artifact(opened: OpenedReply, ending: ReplyEndedData) -> MadeAnswer:
+    """What a silent reply that has ended made."""
+    versions = services.made_by(opened.reply.id, opened.thread.id)
     artifact = None
     if versions:
         rows = artifact_rows(Artifact.objects.filter(id=versions[-1].artifact_id), whole=True)
         artifact = artifact_object(rows.get(), whole=True)
     return {
-        "thread": str(reply.thread_id),
-        "reply": described,
+        "thread": ending["thread"],
+        "reply": ending["reply"],
         "artifact": artifact,
-        "request": described["request"],
+        "request": ending["request"],
     }

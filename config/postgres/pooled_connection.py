@@ -1,10 +1,12 @@
 """Connections that leave nothing in a session of PostgreSQL, so that a pooler such as PgBouncer may be in between."""
 
 import secrets
+import select
 from typing import Any, Self
 
 import psycopg
 from psycopg import pq
+from psycopg_pool import ConnectionPool
 
 
 class PooledConnection(psycopg.Connection[Any]):
@@ -43,3 +45,12 @@ def keeps_statements(connection: psycopg.Connection[Any]) -> bool:
         if not kept:
             cursor.execute(f"DEALLOCATE {name}", prepare=False)
     return kept
+
+
+def check_health(connection: psycopg.Connection[Any]) -> None:
+    """Before the pool gives a connection out. From one that is well and idle there is nothing to read, so that only one from
+    which there is something is asked. Raises what psycopg raises."""
+    poll = select.poll()
+    poll.register(connection.fileno(), select.POLLIN)
+    if poll.poll(0):
+        ConnectionPool.check_connection(connection)

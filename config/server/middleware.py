@@ -7,6 +7,7 @@ from django.contrib.auth.models import User
 from django.db import DatabaseError
 from django.http import HttpRequest, HttpResponseBase, StreamingHttpResponse
 from django.utils.decorators import async_only_middleware
+from django.utils.functional import SimpleLazyObject
 
 from config.server import failures
 from conversations.accounts import limits
@@ -44,7 +45,11 @@ def streams_end_with_access(get_response: GetResponse) -> GetResponse:
     async def middleware(request: HttpRequest) -> HttpResponseBase:
         response = await get_response(request)
         if isinstance(response, StreamingHttpResponse) and response.is_async:
-            await sync_to_async(streams.guard_stream)(request, response)
+            user: object = request.user
+            if type(user) is SimpleLazyObject:  # nobody has asked who it is
+                await sync_to_async(streams.guard_stream)(request, response)
+            else:
+                streams.guard_stream(request, response)
         return response
 
     return middleware

@@ -11,7 +11,10 @@ from conversations.context.prompt_cache import CacheState
 from conversations.context.reasons import Reason
 from conversations.models import ContextSnapshot, Model
 from conversations.providers import model_catalog
+from conversations.runtime.db import run
+from conversations.runtime.sql_files import read_statements
 
+BEFORE = read_statements(__file__)["before"]
 FOR_ROOM = frozenset({Reason.OVER_BUDGET, Reason.TURN_LIMIT})
 """Why turns are left out that would be given if there were more room."""
 
@@ -32,18 +35,13 @@ class ModelSwitch:
 
 
 def switch_before(snapshot: ContextSnapshot) -> ModelSwitch | None:
-    """In one statement; ``None`` where the request before went to the same model, or there is none."""
+    """``None`` where the request before went to the same model, or there is none."""
     if snapshot.quotes_turns or not snapshot.thread_id:
         return None
-    earlier = ContextSnapshot.objects.filter(
-        thread=snapshot.thread_id,
-        created_at__lt=snapshot.created_at,
-        purpose__in=[ContextSnapshot.Purpose.REPLY, ContextSnapshot.Purpose.ARTIFACT],
-    ).exclude(status=ContextSnapshot.Status.FAILED)
-    if snapshot.reply_id:
-        earlier = earlier.exclude(reply=snapshot.reply_id)
-    before = earlier.order_by("-created_at", "-id").first()
-    return switch_between(before, snapshot) if before else None
+    rows = run(BEFORE, thread=snapshot.thread_id, at=snapshot.created_at, reply=snapshot.reply_id)
+    if not rows or rows[0][1:] == (snapshot.provider, snapshot.model):
+        return None
+    return switch_between(ContextSnapshot.objects.get(id=rows[0][0]), snapshot)
 
 
 def switch_between(before: ContextSnapshot, after: ContextSnapshot) -> ModelSwitch | None:

@@ -1,15 +1,13 @@
 """Where the next turn of a thread goes: looked at in one statement, and nothing is locked."""
 
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import islice
 from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import connection
-from django.db.models import Model
 from django.utils import timezone
 
 from conversations import threads
@@ -18,14 +16,11 @@ from conversations.context.sessions import Session, session_at
 from conversations.context.token_estimate import text_of, turn_tokens
 from conversations.errors import ThreadNotFound
 from conversations.models import Assistant, Message, Thread, more_than_text
+from conversations.runtime.db import columns_of, instance_of
 from conversations.runtime.sql_files import read_statements
 from conversations.threads import model_choices
 
-COLUMNS = ", ".join(
-    f'{name}."{field.column}"'
-    for name, model in (("thread", Thread), ("assistant", Assistant))
-    for field in model._meta.concrete_fields
-)
+COLUMNS = f"{columns_of('thread', Thread)}, {columns_of('assistant', Assistant)}"
 LOOK = f"SELECT {COLUMNS}, {read_statements(__file__)['place']}"
 
 
@@ -93,8 +88,9 @@ def place_in(user: User, thread_id: uuid.UUID, client_message_id: str | None = N
     if row is None:
         raise ThreadNotFound
     values = iter(row)
-    thread = _instance(Thread, values)
-    thread.assistant = _instance(Assistant, values)
+    thread, assistant = instance_of(Thread, values), instance_of(Assistant, values)
+    assert thread and assistant
+    thread.assistant = assistant
     running, duplicate, before, question, token_total, last_active, started_at, away_since, forgettings, offered = (
         values
     )
@@ -110,12 +106,6 @@ def place_in(user: User, thread_id: uuid.UUID, client_message_id: str | None = N
         forgettings=forgettings or 0,
         offered=offered or (),
     )
-
-
-def _instance[M: Model](model: type[M], values: Iterator[Any]) -> M:
-    """An instance of the next columns of a row."""
-    names = [field.attname for field in model._meta.concrete_fields]
-    return model.from_db(connection.alias, names, list(islice(values, len(names))))
 
 
 def next_turn(cursor: ThreadCursor, blocks: list[dict[str, Any]], client_message_id: str | None) -> Message:

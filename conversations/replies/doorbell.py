@@ -6,6 +6,7 @@ restarts, say –, so whoever waits also looks again by itself after a while.
 
 import asyncio
 import logging
+import math
 from collections import defaultdict
 from collections.abc import Coroutine, Iterator
 from contextlib import contextmanager, suppress
@@ -134,7 +135,10 @@ def owner_key(owner: str) -> str:
     return f"owner.{owner}"
 
 
-async def rung(bell: asyncio.Event, seconds: float | None) -> None:
-    """Wait for a ring, or for so many seconds."""
-    with suppress(TimeoutError):
-        await asyncio.wait_for(bell.wait(), seconds)
+async def rung(bell: asyncio.Event, seconds: float | None) -> bool:
+    """Wait for a ring, or for so many seconds. Whether it rang."""
+    if not bell.is_set():
+        with suppress(TimeoutError):
+            async with asyncio.timeout(None if seconds == math.inf else seconds):
+                await bell.wait()
+    return bell.is_set()

@@ -66,6 +66,13 @@ class ExactCounts:
         if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._run(), name="exact counts")
 
+    def lacks(self, job: CountJob) -> bool:
+        """Whether there is something to count that can be. Reads the database."""
+        try:
+            return self._may_ask(job.provider) and bool(uncounted(job, but=self._refused.get(job, ())))
+        except DatabaseError:
+            return False
+
     async def done(self) -> None:
         """Wait until nothing is left to count."""
         if self._task:

@@ -1,8 +1,10 @@
 """Reading along: from any point, for any number of readers, in whatever process the reply runs."""
 
 import asyncio
+import math
 import uuid
 from collections.abc import AsyncGenerator
+from contextlib import aclosing
 
 from django.db.models import Subquery
 
@@ -22,19 +24,29 @@ WATCH_AGAIN_SECONDS = 10.0
 async def follow(reply_id: uuid.UUID, after: int = 0) -> AsyncGenerator[Event]:
     """The events of a reply after ``after``, as they come, to the end: from memory where this process runs it, else from
     PostgreSQL. Works from any point, for any number of readers, also long after the end."""
+    async with aclosing(follow_ticking(reply_id, after, seconds=math.inf)) as coming:
+        async for event in coming:
+            if event is not None:
+                yield event
+
+
+async def follow_ticking(reply_id: uuid.UUID, after: int = 0, *, seconds: float) -> AsyncGenerator[Event | None]:
+    """The same, and ``None`` whenever none came for so many seconds."""
     book = journal()
     with book.doorbell.listen(reply_key(reply_id)) as bell:
         live = book.live.get(reply_id)
         if live is not None:
-            async for event in _from_memory(live, after, bell):
-                after = event.seq
+            async for event in _from_memory(live, after, bell, seconds):
+                after = event.seq if event else after
                 yield event
         if live is None or live.lost:
-            async for event in _from_database(reply_id, after, bell):
+            async for event in _from_database(reply_id, after, bell, seconds):
                 yield event
 
 
-async def _from_memory(live: LiveReply, after: int, bell: asyncio.Event) -> AsyncGenerator[Event]:
+async def _from_memory(
+    live: LiveReply, after: int, bell: asyncio.Event, seconds: float
+) -> AsyncGenerator[Event | None]:
     """To the end, or to the point where it turns out that the end is written elsewhere."""
     while True:
         bell.clear()
@@ -44,11 +56,15 @@ async def _from_memory(live: LiveReply, after: int, bell: asyncio.Event) -> Asyn
             yield event
         if live.lost or (not events and live.events[-1].is_last):
             return
-        if not events:
-            await bell.wait()
+        if not events and not await rung(bell, seconds):
+            yield None
 
 
-async def _from_database(reply_id: uuid.UUID, after: int, bell: asyncio.Event) -> AsyncGenerator[Event]:
+async def _from_database(
+    reply_id: uuid.UUID, after: int, bell: asyncio.Event, seconds: float
+) -> AsyncGenerator[Event | None]:
+    clock = asyncio.get_running_loop().time
+    due = clock() + seconds
     while True:
         bell.clear()
         ended = await in_database(has_ended)(reply_id)  # asked first: what is read next holds the end then
@@ -58,8 +74,13 @@ async def _from_database(reply_id: uuid.UUID, after: int, bell: asyncio.Event) -
             yield event
         if ended and (not events_read or events_read[-1].is_last):
             return
-        if not events_read:
-            await rung(bell, LOOK_AGAIN_SECONDS)
+        if events_read:
+            due = clock() + seconds
+            continue
+        await rung(bell, min(LOOK_AGAIN_SECONDS, max(0.0, due - clock())))
+        if clock() >= due:
+            due = clock() + seconds
+            yield None
 
 
 async def watch(thread_id: uuid.UUID) -> AsyncGenerator[uuid.UUID]:

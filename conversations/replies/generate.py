@@ -5,7 +5,8 @@ import logging
 import time
 import uuid
 from collections.abc import Callable
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NotRequired, TypedDict, Unpack
 
 from django.contrib.auth.models import User
 
@@ -17,8 +18,8 @@ from conversations.models import ApiToken, Assistant, Reply
 from conversations.providers import ProviderError
 from conversations.replies import closing, opening
 from conversations.replies.doorbell import owner_key
-from conversations.replies.exact_counts import CountJob
-from conversations.replies.journal import Journal, LiveReply, journal
+from conversations.replies.exact_counts import CountJob, ExactCounts
+from conversations.replies.journal import Journal, LiveReply, is_draining, journal
 from conversations.replies.model_requests import OpenedReply
 from conversations.replies.outcomes import failure, interruption, stopped, without_turn
 from conversations.replies.rounds import ReplyRun
@@ -32,37 +33,49 @@ from memory.index.index_turns import catch_up_if_possible
 log = logging.getLogger("openbook.replies")
 
 
-async def start(
-    *,
-    user: User,
-    thread_id: uuid.UUID | str | None,
-    content: Any,
-    files: Any = None,
-    client_message_id: Any = None,
-    assistant: str | None = None,
-    options: CallerOptions = NO_OPTIONS,
-    model: str = "",
-    thread_model: str = "",
-    token: ApiToken | None = None,
-) -> OpenedReply:
-    """Store a user turn and let the model answer it. The only way in, for socket, REST and commands.
+class NewTurn(TypedDict):
+    """What a reply to a new turn is begun with.
 
     ``thread_id`` ``None`` opens a thread; ``token`` is what the caller came with, if any; ``model`` is one that can be
     chosen for the assistant, for this message alone, ``thread_model`` the one that answers in a thread that this opens.
+    """
+
+    user: User
+    thread_id: uuid.UUID | str | None
+    content: Any
+    files: NotRequired[Any]
+    client_message_id: NotRequired[Any]
+    assistant: NotRequired[str | None]
+    options: NotRequired[CallerOptions]
+    model: NotRequired[str]
+    thread_model: NotRequired[str]
+    token: NotRequired[ApiToken | None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class BegunReply:
+    """What is stored of a reply, and the step that its listeners see. Nothing is generated before ``let_run``."""
+
+    opened: OpenedReply
+    step: ReplyStep
+
+
+async def start(**values: Unpack[NewTurn]) -> OpenedReply:
+    """Store a user turn and let the model answer it. The only way in, for socket, REST and commands.
+
     Returns as soon as the turn is committed; the reply runs on by itself: ``follow`` it. Raises an ``OpenbookError`` that says
     what to do; then nothing is stored.
     """
-    ids, message_id = file_ids(files), client_id(client_message_id)
-    blocks = user_blocks(content, may_be_empty=bool(ids))
-    values = {
-        "thread_id": thread_id,
-        "assistant": assistant,
-        "blocks": blocks,
-        "files": ids,
-        "client_message_id": message_id,
-    }
-    chosen = {"model": model, "thread_model": thread_model}
-    return await _begin(opening.open_turn, user=user, options=options, token=token, **values, **chosen)
+    return let_run(await in_database(begin)(**values))
+
+
+def begin(**values: Unpack[NewTurn]) -> BegunReply:
+    """The first half of ``start``, in a thread for the database. The second is ``let_run``, on the event loop."""
+    files, message_id = file_ids(values.get("files")), client_id(values.get("client_message_id"))
+    blocks = user_blocks(values["content"], may_be_empty=bool(files))
+    turn: dict[str, Any] = {"assistant": None, **values, "files": files, "client_message_id": message_id}
+    del turn["content"]
+    return _begin(opening.open_turn, blocks=blocks, **turn)
 
 
 async def start_preset(
@@ -79,7 +92,7 @@ async def start_preset(
     ``OpenbookError`` that says what to do; then nothing is stored.
     """
     click = client_id(client_message_id)
-    return await _begin(opening.open_preset, user=user, thread_id=thread_id, slug=preset, click=click, token=token)
+    return await _start(opening.open_preset, user=user, thread_id=thread_id, slug=preset, click=click, token=token)
 
 
 async def retry(
@@ -91,14 +104,14 @@ async def retry(
     token: ApiToken | None = None,
 ) -> OpenedReply:
     """Another reply for the same user turn, or another run of the same preset. ``model`` may be the assistant's fallback."""
-    return await _begin(opening.open_retry, user=user, reply_id=reply_id, model=model, options=options, token=token)
+    return await _start(opening.open_retry, user=user, reply_id=reply_id, model=model, options=options, token=token)
 
 
 async def go_on(
     *, user: User, reply_id: uuid.UUID | str, options: CallerOptions = NO_OPTIONS, token: ApiToken | None = None
 ) -> OpenedReply:
     """A reply that goes on where this one was cut short: its text begins with all that there is."""
-    return await _begin(opening.open_continuation, user=user, reply_id=reply_id, options=options, token=token)
+    return await _start(opening.open_continuation, user=user, reply_id=reply_id, options=options, token=token)
 
 
 async def stop(*, user: User, reply_id: uuid.UUID | str) -> Reply:
@@ -112,23 +125,27 @@ async def stop(*, user: User, reply_id: uuid.UUID | str) -> Reply:
     return reply
 
 
-async def _begin(open_it: Callable[..., OpenedReply], **values: Any) -> OpenedReply:
-    """Store what a reply begins with, and let it run."""
-    book = journal()
-    if book.draining:
-        raise Unavailable("The server is restarting. Nothing was stored; send again in a moment.")
+async def _start(open_it: Callable[..., OpenedReply], **values: Any) -> OpenedReply:
+    return let_run(await in_database(_begin)(open_it, **values))
 
-    def opened_here(step: ReplyStep) -> OpenedReply:
+
+def _begin(open_it: Callable[..., OpenedReply], **values: Any) -> BegunReply:
+    """Store what a reply begins with."""
+    if is_draining():
+        raise Unavailable("The server is restarting. Nothing was stored; send again in a moment.")
+    with telemetry.listener.reply() as step:
         opened = open_it(**values)
         if not opened.repeated:
             step.record_opened(opened.thread, opened.reply)
-        return opened
+    return BegunReply(opened=opened, step=step)
 
-    with telemetry.listener.reply() as step:
-        opened = await in_database(opened_here)(step)
-        if not opened.repeated:
-            _set_going(book, opened, step)
-    return opened
+
+def let_run(begun: BegunReply) -> OpenedReply:
+    """Let a reply be generated that was stored, unless it was there before."""
+    if not begun.opened.repeated:
+        with begun.step:
+            _set_going(journal(), begun.opened, begun.step)
+    return begun.opened
 
 
 def _set_going(book: Journal, opened: OpenedReply, step: ReplyStep) -> None:
@@ -190,8 +207,16 @@ async def _run(book: Journal, live: LiveReply, opened: OpenedReply) -> None:
         },
     )
     # Nobody waits for it: the end is told already.
-    await in_database(catch_up_if_possible)(opened.thread.user_id)
-    if live.model_used:
-        await in_database(token_calibration.learn)(*live.model_used)
-        provider, model = live.model_used
-        book.counts.want(CountJob(thread=live.thread_id, provider=provider, model=model))
+    used = live.model_used
+    job = CountJob(thread=live.thread_id, provider=used[0], model=used[1]) if used else None
+    if await in_database(_learn_from)(opened.thread.user_id, job, book.counts) and job:
+        book.counts.want(job)
+
+
+def _learn_from(user_id: int, job: CountJob | None, counts: ExactCounts) -> bool:
+    """What the next requests gain by a reply that has ended. Returns whether there is something to count for the model."""
+    catch_up_if_possible(user_id)
+    if job is None:
+        return False
+    token_calibration.learn(job.provider, job.model)
+    return counts.lacks(job)

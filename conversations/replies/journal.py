@@ -27,7 +27,7 @@ from conversations.wire.events import EventData, ReplyDeltaData, ReplyThinkingDa
 log = logging.getLogger("openbook.replies")
 
 REST_SECONDS = 0.04
-"""Between two writes. What the model says meanwhile becomes one delta."""
+"""From one write to the next. What the model says meanwhile becomes one delta."""
 RENEW_SECONDS = 2.0
 """Between two renewals of the leases, when there is nothing to write."""
 RETRY_SECONDS = 0.2
@@ -80,6 +80,11 @@ class LiveReply:
     def append(self, type: str, data: EventData) -> None:
         self.pending.append((type, data))
         self.wake.set()
+
+    def note(self, type: str, data: EventData) -> None:
+        """The same for what nobody waits for: it is written with what comes next, or soon."""
+        self.pending.append((type, data))
+        asyncio.get_running_loop().call_later(REST_SECONDS, self.wake.set)
 
     def say(self, text: str) -> None:
         """The next piece of the reply; joined with what is not written yet."""
@@ -185,8 +190,7 @@ class Journal:
             while self.live:
                 await rung(self.wake, RENEW_SECONDS)
                 self.wake.clear()
-                await self._beat()
-                await asyncio.sleep(REST_SECONDS)
+                await asyncio.gather(self._beat(), asyncio.sleep(REST_SECONDS))
 
     async def _beat(self) -> None:
         async with self._writing:
@@ -217,6 +221,11 @@ class Journal:
 
 
 _journals: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, Journal] = weakref.WeakKeyDictionary()
+
+
+def is_draining() -> bool:
+    """Whether this process ends, so that no reply begins. From any thread."""
+    return any(book.draining for loop, book in list(_journals.items()) if loop.is_running())
 
 
 def journal() -> Journal:

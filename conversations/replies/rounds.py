@@ -198,7 +198,7 @@ class ReplyRun:
             "message_history_count": len(context.history),
             "left_out": context.left_out,
         }
-        live.append("context.built", built)
+        live.note("context.built", built)
         if live.model_used != (context.provider, context.model):
             live.model_used = (context.provider, context.model)
             started: ReplyStartedData = {
@@ -207,7 +207,7 @@ class ReplyRun:
                 "fallback_for": context.fallback_for or None,
                 "fallback_cause": context.fallback_cause or None,
             }
-            live.append("reply.started", started)
+            live.note("reply.started", started)
 
     async def _ask(self) -> Finished | ProviderError:
         """How the call ended, be it with an error of the provider's."""

@@ -1,17 +1,18 @@
 """What all API views share."""
 
-import asyncio
 import io
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
+from functools import partial
 from inspect import iscoroutinefunction
 from typing import IO, Any, ClassVar
+from uuid import UUID
 
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.exceptions import RequestDataTooBig
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponseBase, StreamingHttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
 from drf_spectacular.types import OpenApiTypes
 from rest_framework import parsers, views
 from rest_framework.exceptions import ParseError
@@ -19,21 +20,19 @@ from rest_framework.negotiation import DefaultContentNegotiation
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from conversations import wire
+from conversations import replies, wire
 from conversations.accounts.limits import Limits, Quota
 from conversations.models import ApiToken, Scope
 from conversations.replies.events import Event
 from conversations.rest import throttling
 from conversations.rest.pagination import CursorPagination
 from conversations.rest.query_params import known_parameters, refuse_unknown
-from conversations.rest.streams import StreamedAnswer
+from conversations.rest.streams import EventStream, tick_seconds
 from conversations.runtime import bounded_json
 from conversations.runtime.db import in_database
 
 STREAMED = {(200, "text/event-stream"): OpenApiTypes.STR}
 """For the schema: an event stream."""
-KEEP_ALIVE_SECONDS = 15.0
-"""Proxies close a stream that is silent for long."""
 
 
 class JSONParser(parsers.JSONParser):
@@ -95,9 +94,13 @@ class APIView(views.APIView):
         return answer
 
 
+Continuation = Callable[[], Awaitable[Any]]
+"""What is left of a call for the event loop, which gives its answer."""
+
+
 class AsyncAPIView(APIView):
-    """An ``APIView`` whose handlers may be coroutines. What DRF does before them may read the database, so it runs in a thread,
-    as do handlers that are none."""
+    """An ``APIView`` that is one step in a thread for the database, with all that DRF does before its handler. A handler may
+    be a coroutine, or leave a ``Continuation``: that is run on the event loop."""
 
     view_is_async = True
 
@@ -105,19 +108,40 @@ class AsyncAPIView(APIView):
         self.args, self.kwargs = args, kwargs
         self.request = self.initialize_request(request, *args, **kwargs)
         self.headers = self.default_response_headers
+        handled = await in_database(self._handle)()
+        if isinstance(handled, HttpResponseBase):
+            return handled
         try:
-            await in_database(self.initial)(self.request, *args, **kwargs)
-            name = self.request.method.lower()  # type: ignore[union-attr]
-            handler = getattr(self, name, None) if name in self.http_method_names else None
-            if handler is None:
-                self.http_method_not_allowed(self.request)
-            if not iscoroutinefunction(handler):
-                handler = in_database(handler)  # type: ignore[arg-type]
-            response = await handler(self.request, *args, **kwargs)
+            response = await handled()
         except Exception as error:  # DRF's own border: it turns what it knows into an answer and raises the rest
             response = self.handle_exception(error)
-        self.response = self.finalize_response(self.request, response, *args, **kwargs)
-        return self.response
+        return self._finished(response)
+
+    def _handle(self) -> HttpResponseBase | Continuation:
+        request = self.request
+        try:
+            self.initial(request, *self.args, **self.kwargs)
+            name = str(request.method).lower()
+            handler = getattr(self, name, None) if name in self.http_method_names else None
+            if handler is None:
+                self.http_method_not_allowed(request)
+            assert handler is not None
+            call = partial(handler, request, *self.args, **self.kwargs)
+            response = call if iscoroutinefunction(handler) else call()
+        except Exception as error:  # the same border
+            response = self.handle_exception(error)
+        return response if callable(response) else self._finished(response)
+
+    def _finished(self, response: Any) -> HttpResponseBase:
+        self.response = self.finalize_response(self.request, response, *self.args, **self.kwargs)
+        return as_it_is(self.response) if isinstance(self.response, Response) else self.response
+
+
+def as_it_is(response: Response) -> HttpResponse:
+    """The answer with its text, for which Django need not go into a thread once more."""
+    answer = HttpResponse(response.render().content, status=response.status_code)
+    answer.headers, answer.cookies = response.headers, response.cookies
+    return answer
 
 
 def caller(request: Request) -> User:
@@ -131,30 +155,16 @@ def token_of(request: Request) -> ApiToken | None:
     return request.auth if isinstance(request.auth, ApiToken) else None
 
 
-def event_stream(events: AsyncGenerator[Event]) -> StreamingHttpResponse:
-    """Server-Sent Events. The database connection of the request has gone back to the pool before the first one."""
-    return StreamedAnswer(_frames(events), content_type="text/event-stream")
+def event_stream(reply_id: UUID, *, after: int = 0) -> StreamingHttpResponse:
+    """The events of a reply as Server-Sent Events. No database connection is held while it is open."""
+    events = replies.follow_ticking(reply_id, after, seconds=tick_seconds())
+    return EventStream(_frames(events), content_type="text/event-stream")
 
 
-async def _frames(events: AsyncGenerator[Event]) -> AsyncIterator[bytes]:
-    async with aclosing(paced(events)) as coming:
+async def _frames(events: AsyncGenerator[Event | None]) -> AsyncIterator[bytes]:
+    async with aclosing(events) as coming:
         async for event in coming:
             if event is None:
                 yield b": nothing new\n\n"
             else:
                 yield f"id: {event.seq}\nevent: {event.type}\ndata: {wire.frame(event.envelope())}\n\n".encode()
-
-
-async def paced(events: AsyncGenerator[Event]) -> AsyncGenerator[Event | None]:
-    """The events as they come, and ``None`` whenever none came for a while."""
-    while True:
-        upcoming = asyncio.ensure_future(anext(events, None))
-        try:
-            while not (await asyncio.wait([upcoming], timeout=KEEP_ALIVE_SECONDS))[0]:
-                yield None
-        finally:
-            upcoming.cancel()  # no more than a formality, unless the reader has left
-        event = upcoming.result()
-        if event is None:
-            return
-        yield event

@@ -3,6 +3,7 @@
 import asyncio
 import io
 import sys
+import time
 import traceback
 import uuid
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping, Sequence
@@ -43,12 +44,12 @@ from conversations.replies.append import append
 from conversations.replies.events import Event, data_of
 from conversations.replies.user_content import client_id, user_blocks
 from conversations.rest import messages_shapes as shapes
+from conversations.rest import streams
 from conversations.rest.authentication import TokenAuthentication
-from conversations.rest.base import APIView, AsyncAPIView, caller, paced, token_of
+from conversations.rest.base import APIView, AsyncAPIView, caller, token_of
 from conversations.rest.errors import exception_handler
 from conversations.rest.message_file_tokens import tokens_of_unstored
 from conversations.rest.message_files import NOT_TAKEN, SentFile, read_raw_text
-from conversations.rest.streams import StreamedAnswer
 from conversations.rest.thread_matching import (
     IncomingMessage,
     MessageAction,
@@ -252,8 +253,9 @@ class Messages(InTheirShape, AsyncAPIView):
         except OpenbookError:
             await in_database(store.delete_unsent)(ready.received)
             raise
-        events = replies.follow(begun.reply)
-        return await _streamed(paced(events), begun) if ready.call.stream else _whole(await _last(events), begun)
+        if not ready.call.stream:
+            return _whole(await _last(replies.follow(begun.reply)), begun)
+        return await _streamed(replies.follow_ticking(begun.reply, seconds=streams.tick_seconds()), begun)
 
 
 class CountTokens(InTheirShape, AsyncAPIView):
@@ -530,9 +532,12 @@ def _failed(status: int, error: ErrorObject, headers: dict[str, str]) -> Respons
 async def _streamed(events: AsyncGenerator[Event | None], begun: StartedReply) -> HttpResponseBase:
     """Waits until the model begins, but not for ever: what fails before is told by its status, which programs retry by."""
     first: list[Event] = []
+    until = time.monotonic() + streams.KEEP_ALIVE_SECONDS
     async for event in events:
         if event is None:
-            break
+            if time.monotonic() >= until:
+                break
+            continue
         first.append(event)
         if event.type in shapes.TELLING:
             break
@@ -540,7 +545,7 @@ async def _streamed(events: AsyncGenerator[Event | None], begun: StartedReply) -
     headers = begun.headers(next((data["request"] for data in built), None))
     if first and first[-1].is_last and (failed := shapes.failure(first[-1])):
         return _failed(*failed, headers)
-    return StreamedAnswer(_frames(first, events, begun), content_type="text/event-stream", headers=headers)
+    return streams.EventStream(_frames(first, events, begun), content_type="text/event-stream", headers=headers)
 
 
 async def _frames(

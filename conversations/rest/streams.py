@@ -18,6 +18,8 @@ from conversations.runtime.db import in_database
 
 CHECK_SECONDS = 5.0
 """How often it is asked whether a reader still may."""
+KEEP_ALIVE_SECONDS = 15.0
+"""Proxies close a stream that is silent for long."""
 
 log = logging.getLogger("openbook.streams")
 
@@ -46,28 +48,42 @@ class SelfChecked(StreamedAnswer):
     """An answer that asks by itself whether its reader still may."""
 
 
-async def while_allowed[T](items: AsyncGenerator[T], check: Check) -> AsyncGenerator[T | None]:
-    """The items as they come, and ``None`` after each check that none came before. Raises ``AccessEnded``."""
-    clock = asyncio.get_running_loop().time
-    due = clock() + CHECK_SECONDS
+class EventStream(StreamedAnswer):
+    """Server-Sent Events, of which some come at least every ``tick_seconds()``."""
+
+
+def tick_seconds() -> float:
+    """How long an event stream is silent at most."""
+    return min(KEEP_ALIVE_SECONDS, CHECK_SECONDS)
+
+
+async def ticking[T](items: AsyncGenerator[T], seconds: float) -> AsyncGenerator[T | None]:
+    """The items as they come, and ``None`` whenever none came for so many seconds."""
     async with aclosing(items) as coming:
         while True:
             upcoming = asyncio.ensure_future(anext(coming, None))
             try:
-                while not upcoming.done() or clock() >= due:
-                    await asyncio.wait([upcoming], timeout=max(0.0, due - clock()))
-                    if clock() >= due:
-                        if error := await _outcome(check):
-                            raise AccessEnded(error)
-                        due = clock() + CHECK_SECONDS
-                        if not upcoming.done():
-                            yield None
+                while not (await asyncio.wait([upcoming], timeout=seconds))[0]:
+                    yield None
             finally:
                 if upcoming.cancel():
                     await asyncio.wait([upcoming])
             item = upcoming.result()
             if item is None:
                 return
+            yield item
+
+
+async def while_allowed[T](items: AsyncGenerator[T], check: Check) -> AsyncGenerator[T]:
+    """The items as they come, each ``CHECK_SECONDS`` after a check: some come at least that often. Raises ``AccessEnded``."""
+    clock = asyncio.get_running_loop().time
+    due = clock() + CHECK_SECONDS
+    async with aclosing(items) as coming:
+        async for item in coming:
+            if clock() >= due:
+                if error := await _outcome(check):
+                    raise AccessEnded(error)
+                due = clock() + CHECK_SECONDS
             yield item
 
 
@@ -81,12 +97,18 @@ def guard_stream(request: HttpRequest, response: StreamingHttpResponse) -> None:
         if isinstance(token, ApiToken)
         else _check_of_session(request.session.session_key, user.pk)
     )
-    is_event_stream = response.headers["Content-Type"].startswith("text/event-stream")
-    content = cast("AsyncGenerator[bytes]", response.streaming_content)  # as Django makes it of whatever it was given
+    is_event_stream = isinstance(response, EventStream)
+    content = cast(
+        "AsyncGenerator[bytes | None]", response.streaming_content
+    )  # as Django makes it of what it was given
+    if not is_event_stream:
+        content = ticking(content, CHECK_SECONDS)
     response.streaming_content = _pieces(content, check, is_event_stream=is_event_stream)
 
 
-async def _pieces(content: AsyncGenerator[bytes], check: Check, *, is_event_stream: bool) -> AsyncIterator[bytes]:
+async def _pieces(
+    content: AsyncGenerator[bytes | None], check: Check, *, is_event_stream: bool
+) -> AsyncIterator[bytes]:
     try:
         async with aclosing(while_allowed(content, check)) as pieces:
             async for piece in pieces:

@@ -4,7 +4,6 @@ from functools import partial
 from typing import Annotated, Any, TypedDict
 from uuid import UUID
 
-from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.db.models import QuerySet
@@ -17,13 +16,13 @@ from rest_framework.response import Response
 from conversations import replies, threads, wire
 from conversations.context import snapshot_api
 from conversations.context.snapshot_shapes import SnapshotAnswer
-from conversations.errors import InvalidMessage, NotFound
+from conversations.errors import InvalidMessage, NotFound, ReplyNotFound
 from conversations.models import ContextSnapshot, Message, Reply, Scope, Thread
-from conversations.replies import model_requests
-from conversations.replies.model_requests import OpenedReply
+from conversations.replies import BegunReply, model_requests
+from conversations.replies.events import Event, data_of
 from conversations.replies.user_content import file_ids, user_blocks
 from conversations.rest import conditional
-from conversations.rest.base import STREAMED, APIView, AsyncAPIView, caller, event_stream, token_of
+from conversations.rest.base import STREAMED, APIView, AsyncAPIView, Continuation, caller, event_stream, token_of
 from conversations.rest.errors import ReplyFailed
 from conversations.rest.pagination import ordered_by, turns_before
 from conversations.rest.query_params import Choice, Moment, Parameter, Words
@@ -35,6 +34,7 @@ from conversations.runtime.shapes import Slug, fill
 from conversations.runtime.text import one_line
 from conversations.threads import deletion, model_choices
 from conversations.threads import search as threads_search
+from conversations.wire.events import ReplyEndedData
 from conversations.wire.model_list import ModelsAnswer, model_list
 from memory.consolidation import consolidation_state
 
@@ -193,23 +193,19 @@ class MessageList(AsyncAPIView):
         return {"next": None, "previous": previous, "results": wire.messages_with_replies(messages)}
 
     @extend_schema(request=described(MessageRequest), responses={201: described(wire.ExchangeAnswer)})
-    async def post(self, request: Request, thread_id: str) -> Response:
+    def post(self, request: Request, thread_id: str) -> Continuation:
         """Send a message and wait for the whole reply."""
-        opened = await _start(request, thread_id)
-        async for _ in replies.follow(opened.reply.id):
-            pass
-        return Response(await in_database(_exchange)(caller(request), opened), status=201)
+        return partial(_whole_reply, _begin(request, thread_id))
 
 
 class MessageStream(AsyncAPIView):
     @extend_schema(request=described(MessageRequest), responses=STREAMED)
-    async def post(self, request: Request, thread_id: str) -> HttpResponseBase:
+    def post(self, request: Request, thread_id: str) -> Continuation:
         """Send a message and read the reply as Server-Sent Events."""
-        opened = await _start(request, thread_id)
-        return event_stream(replies.follow(opened.reply.id))
+        return partial(_followed, _begin(request, thread_id))
 
 
-class ContextPreview(APIView):
+class ContextPreview(AsyncAPIView):
     scopes = {"POST": Scope.READ}
 
     @extend_schema(request=described(MessageRequest), responses=described(SnapshotAnswer))
@@ -289,7 +285,7 @@ class ReplyEvents(AsyncAPIView):
         last_event = request.headers.get("Last-Event-ID") or self.after.text(request) or "0"
         if not (last_event.isascii() and last_event.isdecimal()) or len(last_event) > 9:
             raise InvalidMessage("`after` must be the last `seq` that you have, 0 or greater.")
-        return event_stream(replies.follow(reply.id, after=int(last_event)))
+        return event_stream(reply.id, after=int(last_event))
 
 
 class AssistantList(APIView):
@@ -309,9 +305,9 @@ class ModelList(APIView):
         return Response({"results": model_list(threads.offered_assistants())})
 
 
-async def _start(request: Request, thread_id: str) -> OpenedReply:
+def _begin(request: Request, thread_id: str) -> BegunReply:
     payload = valid(MessageRequest, request)
-    return await replies.start(
+    return replies.begin(
         user=caller(request),
         thread_id=None if thread_id == threads.NEW else thread_id,
         content=payload["content"],
@@ -324,27 +320,35 @@ async def _start(request: Request, thread_id: str) -> OpenedReply:
     )
 
 
-def _exchange(user: User, opened: OpenedReply) -> wire.ExchangeAnswer:
-    """The stored turns of a reply that has ended. Raises ``ReplyFailed`` where it failed, ``ReplyNotFound`` where its thread
-    was deleted right after."""
-    reply = ended(user, opened.reply.id, user_message=str(opened.question.id))
-    described = wire.reply_with_request(reply)
-    message = Message.objects.filter(reply=reply).first()
-    return {
-        "thread": str(reply.thread_id),
-        "user_message": wire.message_object(opened.question, described),
-        "reply": described,
-        "assistant_message": wire.message_object(message, described) if message else None,
-        "request": described["request"],
+async def _followed(begun: BegunReply) -> HttpResponseBase:
+    return event_stream(replies.let_run(begun).reply.id)
+
+
+async def _whole_reply(begun: BegunReply) -> Response:
+    """The stored turns of a reply, once it has ended."""
+    opened = replies.let_run(begun)
+    ending = await ended(opened.reply.id, user_message=str(opened.question.id))
+    exchange: wire.ExchangeAnswer = {
+        "thread": ending["thread"],
+        "user_message": wire.message_object(opened.question, ending["reply"]),
+        "reply": ending["reply"],
+        "assistant_message": ending["message"],
+        "request": ending["request"],
     }
+    return Response(exchange, status=201)
 
 
-def ended(user: User, reply_id: UUID, **details: str) -> Reply:
-    """The reply. Raises ``ReplyFailed`` with these details where it failed, ``ReplyNotFound`` where it was deleted."""
-    reply = threads.reply_of(user, reply_id)
-    if reply.status in (Reply.Status.FAILED, Reply.Status.INTERRUPTED):
-        raise ReplyFailed(reply.error or {}, thread=str(reply.thread_id), **details, reply=str(reply.id))
-    return reply
+async def ended(reply_id: UUID, **details: str) -> ReplyEndedData:
+    """How a reply ended, once it has. Raises ``ReplyFailed`` with these details where it failed, ``ReplyNotFound`` where its
+    thread was deleted meanwhile."""
+    last: Event | None = None
+    async for event in replies.follow(reply_id):
+        last = event
+    if last is None or not last.is_last:
+        raise ReplyNotFound
+    if error := last.data.get("error"):
+        raise ReplyFailed(error, thread=last.data["thread"], **details, reply=str(reply_id))
+    return data_of(last, ReplyEndedData)
 
 
 def _tag_of(thread: Thread, *, locked: bool = False) -> str:

@@ -1,15 +1,19 @@
 """The way from the event loop to the database."""
 
+import asyncio
 from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from contextvars import copy_context
+from functools import partial
+from itertools import islice
 from typing import Any, cast
 
 import psycopg
-from channels.db import DatabaseSyncToAsync
 from django.conf import settings
-from django.db import DEFAULT_DB_ALIAS, connection, connections
+from django.db import DEFAULT_DB_ALIAS, close_old_connections, connection, connections
 from django.db.backends.postgresql.base import DatabaseWrapper
+from django.db.models import Model
 
 # Not asgiref's shared thread: there, one slow query holds up every socket of the process.
 EXECUTOR = ThreadPoolExecutor(max_workers=8, thread_name_prefix="database")
@@ -18,9 +22,20 @@ EXECUTOR = ThreadPoolExecutor(max_workers=8, thread_name_prefix="database")
 def in_database[**P, R](
     function: Callable[P, R], *, executor: ThreadPoolExecutor = EXECUTOR
 ) -> Callable[P, Coroutine[Any, Any, R]]:
-    """Run a synchronous database step in a thread of its own; its connection goes back to the pool afterwards."""
-    step: Callable[P, Coroutine[Any, Any, R]] = DatabaseSyncToAsync(function, thread_sensitive=False, executor=executor)
-    return step
+    """Run a synchronous database step in a thread; its connection goes back to the pool afterwards. Whoever stops waiting
+    doesn't stop the step."""
+
+    def step(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return function(*args, **kwargs)
+        finally:
+            close_old_connections()
+
+    async def stepped(*args: P.args, **kwargs: P.kwargs) -> R:
+        run_here = partial(copy_context().run, step, *args, **kwargs)
+        return await asyncio.get_running_loop().run_in_executor(executor, run_here)
+
+    return stepped
 
 
 def connect(name: str) -> psycopg.Connection:
@@ -92,3 +107,16 @@ def run(statement: str, **values: Any) -> list[Any]:
     with connection.cursor() as cursor:
         cursor.execute(statement, values)
         return list(cursor.fetchall()) if cursor.description else []
+
+
+def columns_of(name: str, model: type[Model]) -> str:
+    """All columns of a model, of the table that has this name in a statement. A ``*`` would break prepared statements when a
+    migration adds one."""
+    return ", ".join(f'{name}."{field.column}"' for field in model._meta.concrete_fields)
+
+
+def instance_of[M: Model](model: type[M], values: Iterator[Any]) -> M | None:
+    """An instance of the next columns of a row; ``None`` where all are null, as of a row that was not there to be joined."""
+    names = [field.attname for field in model._meta.concrete_fields]
+    own = list(islice(values, len(names)))
+    return None if all(value is None for value in own) else model.from_db(connection.alias, names, own)

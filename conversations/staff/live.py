@@ -110,7 +110,8 @@ async def frames(
         yield _frame("over", {"words": problem})
         return
     try:
-        async with aclosing(streams.while_allowed(events, still)) as coming:
+        told = streams.ticking(events, streams.CHECK_SECONDS)
+        async with aclosing(streams.while_allowed(told, still)) as coming:
             async for event in coming:
                 if event is None:
                     yield b": still here\n\n"

@@ -1,6 +1,7 @@
 """`manage.py serve`: bring the database up to date, then serve in this process until a signal ends it."""
 
 import fcntl
+import gc
 import secrets
 import socket
 import sys
@@ -31,6 +32,9 @@ from conversations.tasks import FILES
 
 SUPERUSER = "DATABASE_URL names a superuser, who may read the server's files: use a role that owns its database alone."
 LOOK_SECONDS = 0.2
+SWITCH_SECONDS = 0.001
+GARBAGE = 10_000
+"""New objects after which garbage is looked for."""
 LOCK = 0x6F70656E  # "open": PostgreSQL's advisory locks are known by number
 
 
@@ -67,6 +71,7 @@ class Command(BaseCommand):
         def ready() -> None:
             stop_on_signals()
             drain_on_signal(server)
+            give_way()
             address = url(host, server.listening_addresses[0][1])
             self.stdout.write(f"Openbook is ready: {address} - sign in as {first_superuser()}")
             self.stdout.flush()
@@ -97,6 +102,18 @@ class Command(BaseCommand):
             stop_all(workers)
         if not server.listening_addresses:
             raise CommandError(f"Cannot listen on {host} port {port}.")
+
+
+def give_way() -> None:
+    """Let streams not wait for what the process does beside them.
+
+    A thread that comes back from the database waits for the event loop that long at most, and the other way round. What was
+    imported stays for good, so that it is not looked through for garbage each time.
+    """
+    sys.setswitchinterval(SWITCH_SECONDS)
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(GARBAGE)
 
 
 def url(host: str, port: int) -> str:

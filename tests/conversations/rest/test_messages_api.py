@@ -17,7 +17,7 @@ from conversations.accounts import tokens
 from conversations.context import snapshots
 from conversations.context.replay import ReplayedContexts, record_of, remake
 from conversations.models import ApiToken, Assistant, ContextSnapshot, Message, Reply, Thread, UserLimits
-from conversations.rest import base
+from conversations.rest import streams
 from conversations.runtime.db import in_database, read_only
 from memory.index.index_turns import catch_up_if_possible
 from tests import model_scripts as scripts
@@ -267,7 +267,7 @@ async def test_a_silent_model_is_waited_for_with_pings(
     monkeypatch: pytest.MonkeyPatch,
     silent: Callable[[scripts.Gate], scripts.ScriptedStream],
 ) -> None:
-    monkeypatch.setattr(base, "KEEP_ALIVE_SECONDS", 0.05)
+    monkeypatch.setattr(streams, "KEEP_ALIVE_SECONDS", 0.05)
     gate = scripts.Gate()
     model.script(silent(gate))
     call = asking("Hello", stream=True)

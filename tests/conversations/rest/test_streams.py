@@ -12,7 +12,7 @@ from django.utils import timezone
 from conversations.models import Message, Reply, ReplyEvent
 from conversations.providers.base import Usage
 from conversations.replies import events as eventlog
-from conversations.rest import base
+from conversations.rest import streams
 from conversations.runtime.db import in_database
 from conversations.threads.deletion import allow_deletion
 from tests import model_scripts as scripts
@@ -184,7 +184,7 @@ async def test_after_the_events_are_purged_the_reply_is_told_in_one_delta(
 async def test_a_silent_stream_is_kept_open_by_comments(
     user: User, api: Api, model: ModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(base, "KEEP_ALIVE_SECONDS", 0.05)
+    monkeypatch.setattr(streams, "KEEP_ALIVE_SECONDS", 0.05)
     gate = scripts.Gate()
     model.script(scripts.text("before ", gate, "after"))
     frames: list[str] = []
