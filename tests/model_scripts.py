@@ -202,6 +202,45 @@ def text(*deltas: str | Gate, stop_reason: str | None = "end_turn", delay: float
     return stream(*opening_steps(), *steps, *closing_steps(stop_reason))
 
 
+CITED = "what stands in the request"
+"""In a citation: the server fills in what is cited, and the title."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cited:
+    """A text that rests on content blocks of a document of the request, from ``first`` to before ``end``; ``cited`` is what is
+    said to stand there."""
+
+    text: str
+    first: int
+    end: int = 0
+    document: int = 0
+    cited: str = CITED
+
+    @property
+    def citation(self) -> Event:
+        return {
+            "type": "content_block_location",
+            "cited_text": self.cited,
+            "document_index": self.document,
+            "document_title": None,
+            "start_block_index": self.first,
+            "end_block_index": self.end or self.first + 1,
+        }
+
+
+def citing(*texts: str | Cited) -> ScriptedStream:
+    """A whole reply, a block for each text, as the API writes where documents are cited."""
+    steps: list[Step] = [message_start()]
+    for index, said in enumerate(texts):
+        steps += [block_start(index, {"type": "text", "text": "", "citations": []})]
+        steps += [text_delta(said if isinstance(said, str) else said.text, index)]
+        if isinstance(said, Cited):
+            steps += [block_delta(index, {"type": "citations_delta", "citation": said.citation})]
+        steps += [block_stop(index)]
+    return stream(*steps, message_delta(), message_stop())
+
+
 @dataclass(frozen=True, kw_only=True)
 class ScriptedToolUse:
     """A tool call. ``input`` may be the JSON itself, be it broken. ``halfway`` are steps in the middle of its stream."""

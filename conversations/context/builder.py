@@ -14,7 +14,7 @@ from conversations.context import file_account, prompt_cache, rewriting, token_c
 from conversations.context.beside import RecordedBeside, SearchedSource, search_beside
 from conversations.context.budget import Budget, BudgetOrigin, in_tokens
 from conversations.context.caller_options import NO_OPTIONS, CallerOptions
-from conversations.context.citations import HOW_TO_CITE
+from conversations.context.citations import how_to_cite
 from conversations.context.file_account import PackedFiles, form_of, standing_in
 from conversations.context.file_excerpts import READ_FILE
 from conversations.context.file_ranking import sought_words
@@ -315,7 +315,11 @@ def build_context(
     new_files = named_files(newest.content)
     has_files = history.has_files or bool(new_files)
     tools = tools.with_files if has_files and tools.with_files else tools
-    citing = recorded.citing if recorded and recorded.citing is not None else HOW_TO_CITE if has_files else ""
+    packed = recorded.files if recorded else None
+    as_documents = provider.cites_documents(model) and (form_of(packed).documents if packed else True)
+    citing = how_to_cite(by_itself=as_documents) if has_files else ""
+    if recorded and recorded.citing is not None:
+        citing = recorded.citing
     parts = replace(
         parts,
         tools=tools_section(tools.definitions) if tools.definitions else None,
@@ -373,7 +377,6 @@ def build_context(
     watch.lap("memory")
     files = NO_FILES
     if has_files:
-        packed = recorded.files if recorded else None
         pictures = picture_counter(provider, row, model, factor)
         if packed:
             pictures = replace(pictures, are_seen=form_of(packed).pictures)
@@ -385,7 +388,7 @@ def build_context(
             words=sought_words(user_id, message_query.query or message_query.text),
             pictures=pictures,
         )
-        files = replace(files, readable=form_of(packed).readable if packed else is_readable)
+        files = replace(files, readable=form_of(packed).readable if packed else is_readable, documents=as_documents)
         if recorded:
             files = replace(files, standing=standing_in(recorded.files, files.outlines))
         turns, newest = in_turns(

@@ -9,22 +9,26 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import Annotated, TypedDict
 
-from conversations.context.file_excerpts import FileOutline, PartKey, PartOutline
+from conversations.context.file_excerpts import READ_FILE, FileOutline, PartKey, PartOutline
+from conversations.providers.cited_documents import QUOTES
 from conversations.runtime.shapes import Id
 
 HOW_TO_CITE = """\
 ## Files
 
-- Cite what you take from a file right after you say it: the name of the file and the page in square brackets, as \
+{by_itself}\
+- Cite what you {take} right after you say it: the name of the file and the page in square brackets, as \
 [report.pdf, p. 4]. Where a part has no page, name it by its label, as [budget.xlsx, Q2].
 - Cite only parts whose text you were given, each in brackets of its own. Don't cite in code, nor in what you save beside \
 the conversation."""
+CITED_BY_ITSELF = """\
+- Cite the documents that you are given for what you take from them; the person is shown the file and the page.
+"""
 MOST_PAGES = 50
 """Of one mark."""
 LONGEST_PLACE = 250
 REPEATED = re.compile(r" \(\d+\)$")
 """Of a label: the part goes on with what the one before it begins."""
-QUOTES = re.compile(r"[\"“”„‟«»]")
 KIND = re.compile(r"^(?:sheet|section) (?=\S)")
 SPAN = re.compile(r",? (?:rows?|lines?|entries|entry) \d+(?:-\d+)?$")
 NUMBERED = re.compile(r"(?:page|slide) (\d+)(?: hidden| \(hidden\))?")
@@ -75,11 +79,13 @@ def find_citations(text: str, files: CitableFiles) -> list[Citation]:
     ]
 
 
-def mark_of(name: str, label: str) -> str:
-    """What a reply cites a part with."""
-    numbered = NUMBERED.fullmatch(_plain(label))
-    page = numbered and _plain(label).startswith("page")
-    return f"[{name}, p. {numbered[1]}]" if numbered and page else f"[{name}, {QUOTES.sub('', label)}]"
+def how_to_cite(*, by_itself: bool) -> str:
+    """What the system text says. ``by_itself``: the provider cites documents without being asked for marks."""
+    return (
+        HOW_TO_CITE.format(by_itself=CITED_BY_ITSELF, take=f"read with {READ_FILE}")
+        if by_itself
+        else HOW_TO_CITE.format(by_itself="", take="take from a file")
+    )
 
 
 def _resolved(mark: str, place: str, named: Iterable[FileOutline], given: frozenset[PartKey]) -> list[Citation]:

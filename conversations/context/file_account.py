@@ -32,6 +32,7 @@ type LeftOutRow = tuple[str, str, str]
 class PackedFiles(TypedDict):
     pictures: bool
     readable: NotRequired[bool]
+    documents: NotRequired[bool]
     tokens: int
     turns: dict[str, list[GivenRow]]
     read: NotRequired[list[ReadRow]]
@@ -48,6 +49,7 @@ def pack(turns: Sequence[Turn], read: Sequence[FileExcerpt], files: ThreadFiles,
     return PackedFiles(
         pictures=files.form.pictures,
         readable=files.form.readable,
+        documents=files.form.documents,
         tokens=factor.of_estimate(sum(excerpt.tokens for excerpt in excerpts)),
         turns={
             str(turn.position): [_given_row(excerpt, factor) for excerpt in turn.files] for turn in turns if turn.files
@@ -94,7 +96,11 @@ def files_named(packed: PackedFiles | None) -> set[str]:
 
 def form_of(packed: PackedFiles) -> FileForm:
     """How files were written in the request."""
-    return FileForm(pictures=packed["pictures"], readable=packed.get("readable", False))
+    return FileForm(
+        pictures=packed["pictures"],
+        readable=packed.get("readable", False),
+        documents=packed.get("documents", False),
+    )
 
 
 def _read(packed: PackedFiles) -> dict[str, list[int]]:

@@ -25,6 +25,7 @@ FAINT = 0.15
 """What bears so much less on the message than the best part of any file is not given."""
 
 CLOSING = "</file>"
+PICTURE_FOLLOWS = "(Its picture follows.)"
 READ_FILE = "read_file"
 """The tool with which the model reads parts that it was not given."""
 READ_MORE = f"Read other parts with {READ_FILE}."
@@ -36,10 +37,12 @@ type PartKey = tuple[str, int]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FileForm:
-    """How files are written in a request. ``pictures``: the model sees them. ``readable``: it can read further parts."""
+    """How files are written in a request. ``pictures``: the model sees them. ``readable``: it can read further parts.
+    ``documents``: as documents that the provider cites by itself."""
 
     pictures: bool = False
     readable: bool = False
+    documents: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -191,7 +194,9 @@ def kept(turns: Sequence[Sequence[FileExcerpt]], room: int) -> list[bool]:
 
 
 def blocks(excerpt: FileExcerpt, contents: Mapping[int, PartContent], form: FileForm) -> list[Block]:
-    """The file as blocks of the Messages API: texts, and pictures where they stand among them."""
+    """The file as blocks of the Messages API: texts, and pictures where they stand among them; or one document."""
+    if form.documents and (document := _document(excerpt, contents, form)):
+        return [document]
     sent: list[Block] = []
     text = _opening(excerpt, form)
     for part in excerpt.file.parts:
@@ -202,6 +207,40 @@ def blocks(excerpt: FileExcerpt, contents: Mapping[int, PartContent], form: File
                 text = ""
             text += f"{content.text}\n</part>\n" if content.text else "</part>\n"
     return [*sent, *text_blocks(text + CLOSING)]
+
+
+def _document(excerpt: FileExcerpt, contents: Mapping[int, PartContent], form: FileForm) -> Block | None:
+    """With a text for each part, which is the least that can be cited, and its picture behind it. ``None`` where there is no
+    text: pictures alone can't be cited."""
+    written: list[Block] = []
+    if not any(contents[number].text for number in excerpt.numbers if number in contents):
+        return None
+    for part in excerpt.file.parts:
+        if part.number in excerpt.numbers and (content := contents.get(part.number)):
+            picture = content.picture or {}
+            words = [picture.get("text", PICTURE_FOLLOWS if picture else ""), content.text]
+            written += text_blocks("\n".join(filter(None, [_part_opening(part).rstrip(), *words, "</part>"])))
+            written += [picture] if picture.get("type") == "image" else []
+    return {
+        "type": "document",
+        "source": {"type": "content", "content": written},
+        "title": excerpt.file.name,
+        "context": _opening(excerpt, form) + CLOSING,
+        "citations": {"enabled": True},
+    }
+
+
+def text_in(blocks: Sequence[Block]) -> str:
+    """What blocks say, documents among them."""
+    texts = (
+        _text_of_document(block) if block["type"] == "document" else str(block.get("text", "")) for block in blocks
+    )
+    return "\n\n".join(filter(None, texts))
+
+
+def _text_of_document(block: Block) -> str:
+    content = block["source"].get("content")
+    return "\n".join([str(block.get("context", "")), *(part.get("text", "") for part in content or () if part)])
 
 
 def _opening(excerpt: FileExcerpt, form: FileForm) -> str:

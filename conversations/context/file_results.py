@@ -5,6 +5,7 @@ So a file that is deleted leaves nothing of its text in the turns that its parts
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 
 from conversations.context.file_excerpts import (
@@ -78,7 +79,8 @@ def _written(
     file, numbers = left[str(part["file"])]
     here = tuple(number for number in _numbers(part, file) if number in numbers)
     numbers.difference_update(here)
-    return blocks(FileExcerpt(file=file, numbers=here), contents.get(file.id, {}), form)
+    # The API cites documents; a result is words, as other servers take nothing else.
+    return blocks(FileExcerpt(file=file, numbers=here), contents.get(file.id, {}), replace(form, documents=False))
 
 
 def _numbers(block: Block, file: FileOutline) -> list[int]:

@@ -54,7 +54,8 @@ def broken(
 def _asks(message: Mapping[str, Any], newest: str = "", *, go_on: str = "") -> bool:
     """Whether it is a message in words, with these words whole in it. What follows it are rounds of tool calls and results."""
     texts = [block["text"] for block in message["content"] if block["type"] == "text" and block["text"] != go_on]
-    return message["role"] == "user" and bool(texts) and newest in "\n\n".join(texts)
+    says = texts or any(block["type"] == "document" for block in message["content"])
+    return message["role"] == "user" and bool(says) and newest in "\n\n".join(texts)
 
 
 def _orphans(messages: list[dict[str, Any]]) -> Iterator[str]:

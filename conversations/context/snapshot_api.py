@@ -10,6 +10,7 @@ from conversations.context import file_account, snapshots
 from conversations.context.builder import Context
 from conversations.context.citations import Citation
 from conversations.context.contextualised_query import QUERY
+from conversations.context.file_excerpts import text_in
 from conversations.context.fitting import SAID, TOOLS
 from conversations.context.model_switch import switch_before
 from conversations.context.quoted_turns import quoted_turns
@@ -206,7 +207,7 @@ def _sections(snapshot: ContextSnapshot, material: Material) -> Iterator[Section
         given = [turn.file_blocks for turn in material.turns]
         results = [*(turn.results for turn in material.turns), material.results]
         read = [blocks for each in results for blocks in each.values()]
-        text = "\n\n".join(filter(None, map(text_of, [*given, *read])))
+        text = "\n\n".join(filter(None, map(text_in, [*given, *read])))
         yield section(FILES, text, snapshot.files["tokens"])
     lines = _turn_lines(message)
     yield section(

@@ -1,6 +1,7 @@
 """Claude over the Messages API, by the official SDK."""
 
 import asyncio
+import logging
 import re
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing, suppress
@@ -20,6 +21,7 @@ from anthropic import (
 from conversations.models.connections import Kind
 from conversations.providers import model_catalog
 from conversations.providers.base import Payload, ProviderError, ProviderEvent, TokenCounter, UsageSoFar
+from conversations.providers.cited_documents import documents_of
 from conversations.providers.claude import default_model
 from conversations.providers.deadline import Deadline
 from conversations.providers.endpoints import Endpoint, EndpointReader, anthropic_from_settings
@@ -33,6 +35,8 @@ DRAIN_SECONDS = 0.5
 
 FAILURES = (anthropic.AnthropicError, *HTTP_FAILURES)
 """All that a call can raise; the SDK wraps some of it only."""
+log = logging.getLogger("openbook.providers")
+
 TOO_LARGE = re.compile(
     r"prompt is too long|exceeds? (?:the )?context (?:limit|window)|too many (?:total )?tokens|input is too long",
     re.IGNORECASE,
@@ -61,6 +65,10 @@ class AnthropicProvider(HttpProvider[Client]):
     def default_model(self) -> str:
         return self._default_model()
 
+    def cites_documents(self, model: str) -> bool:
+        """Claude does, wherever it is asked; others that speak as its API does may not even read documents."""
+        return "claude" in model
+
     def sizes(self, model: str) -> Sizes:
         """Claude is as large wherever it is asked."""
         row = model_catalog.find(Kind.ANTHROPIC, model)
@@ -71,7 +79,9 @@ class AnthropicProvider(HttpProvider[Client]):
         async with asyncio.timeout(deadline.seconds_left()):
             stream = cast("AsyncStream[Any]", await client.messages.create(**payload))
         async with stream:
-            reading = MessageAccumulator(calls=ToolCalls(called_ids(payload["messages"])))
+            reading = MessageAccumulator(
+                calls=ToolCalls(called_ids(payload["messages"])), documents=documents_of(payload["messages"])
+            )
             request_id = stream.response.headers.get(self.request_id_header, "")
             # The raw events, because the SDK's own reader takes a stream that was cut off for a whole one.
             raw_events = cast(
@@ -98,6 +108,8 @@ class AnthropicProvider(HttpProvider[Client]):
                     async with asyncio.timeout(DRAIN_SECONDS):
                         async for _ in events:
                             pass
+            if reading.untrue_citations:
+                log.warning("citations that are not true", extra={"count": reading.untrue_citations})
             yield reading.finished(request_id)
 
     def _open_client(self, endpoint: Endpoint) -> Client:

@@ -15,6 +15,7 @@ from typing import Any, TypedDict
 
 from conversations.models import Model
 from conversations.providers import model_catalog
+from conversations.providers.cited_documents import with_citations
 from conversations.providers.history import calls_of, definitions_for, with_ids_once
 from conversations.providers.model_catalog import LARGE, Sizes
 from conversations.providers.model_listing import OfferedModel
@@ -252,6 +253,7 @@ def messages_api_payload(
     its cache missed. ``max_tokens`` hold what ``thinking`` has room for. ``program`` is what the provider's own ``program()``
     said when the request was first made; here it has none.
     """
+    messages = with_citations(messages)
     if calls_of(messages):
         messages = with_ids_once(messages)
         if not tools:
@@ -308,6 +310,10 @@ class Provider(ABC):
     def describe(self, model: str) -> Model:
         """What a model can do: its row, or one that is not stored. Reads the database."""
         return model_catalog.get(self.name, model, self.sizes(model))
+
+    def cites_documents(self, model: str) -> bool:
+        """Whether the service cites the documents of a request by itself."""
+        return False
 
     def lacks_list(self, model: str = "") -> bool:
         """Whether ``learn_list`` would tell something of a model, by default of the default one. Reads the database."""

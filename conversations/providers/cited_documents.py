@@ -32,10 +32,38 @@ def mark_of(name: str, label: str) -> str:
     return f"[{name}, p. {page[1]}]" if page else f"[{name}, {QUOTES.sub('', label)}]"
 
 
+def with_citations(messages: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
+    """With citations of all documents, where there are any of one: the API takes no others beside it."""
+    if not any(block.get("citations") for message in messages for block in _documents(message["content"])):
+        return messages
+    return [{**message, "content": _all_cited(message["content"])} for message in messages]
+
+
+def _all_cited(content: Any) -> Any:
+    return content if isinstance(content, str) else [_cited(block) for block in content]
+
+
+def _cited(block: Mapping[str, Any]) -> Mapping[str, Any]:
+    match block:
+        case {"type": "document"}:
+            return {**block, "citations": {"enabled": True}}
+        case {"type": "tool_result", "content": list(parts)}:
+            return {**block, "content": _all_cited(parts)}
+    return block
+
+
+def _documents(content: Any) -> Iterator[Mapping[str, Any]]:
+    """In the order in which the API counts them, those in results of tools among them."""
+    for block in content if isinstance(content, (list, tuple)) else ():
+        if block.get("type") == "document":
+            yield block
+        elif block.get("type") == "tool_result":
+            yield from _documents(block.get("content"))
+
+
 def documents_of(messages: Sequence[Mapping[str, Any]]) -> list[CitedDocument]:
     """All documents of a request, in the order in which the API counts them."""
-    blocks = (block for message in messages for block in message["content"] if isinstance(block, Mapping))
-    return [_document(block) for block in blocks if block["type"] == "document"]
+    return [_document(block) for message in messages for block in _documents(message["content"])]
 
 
 def _document(block: Mapping[str, Any]) -> CitedDocument:

@@ -21,11 +21,13 @@ from conversations.providers.base import (
     Usage,
     UsageSoFar,
 )
+from conversations.providers.cited_documents import CitedDocument, marks_for
 from conversations.providers.errors import StreamError, code_for_type
 from conversations.providers.history import calls_of
 from conversations.runtime.text import StreamCleaner, clean, clean_deep, paired
 
 MESSAGE_ID_CHARS = 100
+LONGEST_TAIL = 1_000
 LONGEST_DETAILS = 4_000
 """Characters of an object of the provider's that is kept as it is."""
 
@@ -121,6 +123,12 @@ class MessageAccumulator:
     calls: ToolCalls = field(default_factory=ToolCalls)
     thoughts: dict[int, dict[str, Any]] = field(default_factory=dict)
     """Blocks of thinking that are not whole yet, by their index."""
+    documents: Sequence[CitedDocument] = ()
+    """Of the request: what a text cites of them is said by marks at its end."""
+    cited: dict[int, list[str]] = field(default_factory=dict)
+    tails: dict[int, str] = field(default_factory=dict)
+    """How the texts end that are being written, by the index of their block."""
+    untrue_citations: int = 0
 
     def take(self, event: object) -> Sequence[Heard]:
         """Note one event of the stream; kinds that are not known are passed over, as the API asks of its clients."""
@@ -134,7 +142,9 @@ class MessageAccumulator:
             case {"type": "content_block_start" | "content_block_delta"}:
                 return self.take_content(event)
             case {"type": "content_block_stop", "index": int(index)}:
-                return self.end_thought(index) if index in self.thoughts else self.calls.stop(index)
+                if index in self.thoughts:
+                    return self.end_thought(index)
+                return [*self.calls.stop(index), *self.end_text(index)]
             case {"type": "message_delta", "delta": dict(delta), **rest}:
                 details, diagnostics = as_it_came(delta.get("stop_details")), as_it_came(rest.get("diagnostics"))
                 self.learn(stop_reason=delta.get("stop_reason"), stop_details=details, diagnostics=diagnostics)
@@ -157,7 +167,12 @@ class MessageAccumulator:
             case {"content_block": {"type": "text", "text": str(text)}} | {
                 "delta": {"type": "text_delta", "text": str(text)}
             }:
-                return [TextDelta(text=text)] if text else []
+                return self.take_text(event, text)
+            case {"index": int(index), "delta": {"type": "citations_delta", "citation": citation}}:
+                marks = marks_for(citation, self.documents)
+                self.cited.setdefault(index, []).extend(marks)
+                self.untrue_citations += not marks
+                return [Progress()]
             case {"index": int(index), "content_block": {"type": "tool_use"} as block}:
                 return self.calls.start(index, block, self.end.message_id)
             case {"index": int(index), "delta": {"type": "input_json_delta", "partial_json": str(piece)}} if (
@@ -182,6 +197,21 @@ class MessageAccumulator:
             case {"delta": dict(delta)}:
                 return [Progress()] if any(value for key, value in delta.items() if key != "type") else []
         return ()
+
+    def take_text(self, event: object, text: str) -> Sequence[Heard]:
+        match event:
+            case {"index": int(index)} if self.documents:
+                self.tails[index] = (self.tails.get(index, "") + text)[-LONGEST_TAIL:]
+        return [TextDelta(text=text)] if text else []
+
+    def end_text(self, index: int) -> Sequence[Heard]:
+        """What its text cites, unless the model has said so in words."""
+        tail = self.tails.pop(index, "")
+        marks = [mark for mark in dict.fromkeys(self.cited.pop(index, ())) if mark not in tail]
+        if not marks:
+            return []
+        is_apart = not tail or tail[-1].isspace()
+        return [TextDelta(text=" ".join([*marks, ""] if is_apart else ["", *marks]))]
 
     def end_thought(self, index: int) -> Sequence[Heard]:
         block = self.thoughts.pop(index)

@@ -12,6 +12,7 @@ from typing import Any, TypeGuard
 
 from conversations.context.token_estimate import estimate_tokens
 from tests.model_scripts import (
+    CITED,
     END_USAGE,
     MESSAGE_ID,
     MODEL,
@@ -29,7 +30,7 @@ from tests.model_scripts import (
 from tests.model_server.caching import Figures
 from tests.model_server.families import effort_of, family_of, shows_notes, shows_thinking, thinks
 from tests.model_server.prompts import TOKENS_PER_ESTIMATED
-from tests.model_server.rules import blocks
+from tests.model_server.rules import blocks, documents
 
 SHARES = {"low": 0.2, "medium": 0.6, "high": 1.0, "xhigh": 2.5, "max": 5.0}
 SENTENCE_ENDS = re.compile(r"[.!?…:](?:\s|$)")
@@ -83,11 +84,28 @@ class ServedAnswer:
         thought = self._thought() if thinks_first and self.room.tokens > 0 else []
         thinking_tokens = self.thinking.tokens_for(self.body) if thought else 0
         self._sign_own(steps)
-        said = [shifted(step, by=1 if thought else 0) for step in steps[start + 1 :]]
+        said = [self._with_cited(shifted(step, by=1 if thought else 0)) for step in steps[start + 1 :]]
         told, text_tokens = fit_into(said, replace(self.room, tokens=self.room.tokens - thinking_tokens))
         if counted:
             told = [self._with_usage(step, thinking_tokens, text_tokens) for step in told]
         return replace(script, steps=(*steps[:start], self._message_start(begins), *thought, *self._with_notes(told)))
+
+    def _with_cited(self, step: Any) -> Step:
+        """With the title and the words that a citation leaves to the server."""
+        match step:
+            case {"delta": {"type": "citations_delta", "citation": {"cited_text": str(text)} as citation}} if (
+                text == CITED
+            ):
+                document = documents(self.body)[citation["document_index"]]
+                assert (document.get("citations") or {}).get("enabled"), "nobody asked for citations"
+                content = document["source"]["content"]
+                cited = content[citation["start_block_index"] : citation["end_block_index"]]
+                told = {
+                    "cited_text": "".join(part.get("text", "") for part in cited),
+                    "document_title": document["title"],
+                }
+                return {**step, "delta": {**step["delta"], "citation": citation | told}}
+        return step
 
     def _message_start(self, event: Any) -> Event:
         message = {**self.extras, **event["message"]}

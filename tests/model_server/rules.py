@@ -51,6 +51,7 @@ def complaints(body: Any, *, beta: bool = False) -> Iterator[str]:
     yield from tool_complaints(body["messages"])
     yield from history_complaints(body)
     yield from mark_complaints(body)
+    yield from citation_complaints(body)
     yield from family_complaints(body)
 
 
@@ -123,6 +124,26 @@ def mark_complaints(body: Mapping[str, Any]) -> Iterator[str]:
     lives = [mark.get("ttl", "5m") for mark in marks]
     if "1h" in lives[lives.index("5m") :] if "5m" in lives else False:
         yield "a ttl='1h' cache_control block must not come after a ttl='5m' cache_control block."
+
+
+def citation_complaints(body: Mapping[str, Any]) -> Iterator[str]:
+    cited = {bool((document.get("citations") or {}).get("enabled")) for document in documents(body)}
+    if len(cited) > 1:
+        yield "messages: citations must be enabled on all or none of the documents within a request."
+    if True in cited and (body.get("output_config") or {}).get("format"):
+        yield "output_config.format: structured outputs are not supported together with citations."
+
+
+def documents(body: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """All of a request, in the order in which citations count them."""
+    said = [block for message in body["messages"] for block in blocks(message)]
+    nested = [[block, *parts_of(block)] for block in said]
+    return [block for group in nested for block in group if block["type"] == "document"]
+
+
+def parts_of(block: Mapping[str, Any]) -> list[dict[str, Any]]:
+    content = block.get("content")
+    return content if block["type"] == "tool_result" and isinstance(content, list) else []
 
 
 def blocks(message: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -2,8 +2,9 @@
 
 import pytest
 
-from conversations.context.citations import CitableFiles, find_citations, mark_of
+from conversations.context.citations import CitableFiles, find_citations
 from conversations.context.file_excerpts import FileOutline, PartOutline
+from conversations.providers.cited_documents import mark_of
 
 
 def outline(id: str, name: str, *labels: str) -> FileOutline:

@@ -12,7 +12,7 @@ from django.contrib.auth.models import User
 from PIL import Image
 
 from conversations.context import snapshots
-from conversations.context.file_excerpts import read_ranges
+from conversations.context.file_excerpts import read_ranges, text_in
 from conversations.models import (
     Assistant,
     BytesToRemove,
@@ -48,7 +48,7 @@ def pages(count: int, **told: str) -> list[str]:
 
 
 def sent_text(request: dict[str, Any], place: int = -1) -> str:
-    return "".join(block["text"] for block in request["messages"][place]["content"] if block["type"] == "text")
+    return "".join(texts(request["messages"][place]))
 
 
 async def proven(answer: ApiResponse) -> ContextSnapshot:
@@ -236,7 +236,7 @@ def accounted(snapshot: ContextSnapshot, parts: dict[str, int]) -> None:
 
 
 def texts(message: dict[str, Any]) -> list[str]:
-    return [block["text"] for block in message["content"]]
+    return [text_in([block]) for block in message["content"]]
 
 
 async def test_a_model_with_a_small_window_is_given_no_more_than_it_can_take(
