@@ -247,6 +247,7 @@ def build_context(
     options: CallerOptions = NO_OPTIONS,
     recorded: RecordedInputs | None = None,
     for_another_model: bool = False,
+    brings_files: bool = False,
     begins_after: int = 0,
 ) -> Context:
     """The context of the request that answers ``newest``, which may not be stored yet; ``None`` is a thread to come.
@@ -256,8 +257,8 @@ def build_context(
     ``prepared`` is what services said that sources were asked for, by source. ``silent``: ``newest`` is the instruction of a
     preset, and no turn of the thread (F9). Without ``remembers``, or where the person or the assistant has memory switched
     off, nothing is known or recalled. ``options`` are those of this one reply. ``recorded``: the request was made before,
-    at ``at``. ``for_another_model``: the history is not for the provider alone. ``begins_after``: the last position that was
-    cleared away, if the thread ever was.
+    at ``at``. ``for_another_model``: the history is not for the provider alone. ``brings_files``: the message will bring
+    files that are not stored yet. ``begins_after``: the last position that was cleared away, if the thread ever was.
     """
     watch = Stopwatch()
     model = options.model or model_of(assistant, provider)
@@ -313,7 +314,7 @@ def build_context(
     if prepared:
         known = complete_known(known, known_query, prepared)
     new_files = named_files(newest.content)
-    has_files = history.has_files or bool(new_files)
+    has_files = history.has_files or bool(new_files) or brings_files
     tools = tools.with_files if has_files and tools.with_files else tools
     packed = recorded.files if recorded else None
     as_documents = provider.cites_documents(model) and (form_of(packed).documents if packed else True)

@@ -157,12 +157,13 @@ def upcoming(
     assistant: str | None,
     blocks: list[dict[str, Any]],
     files: Sequence[uuid.UUID] = (),
+    brings_files: bool = False,
     options: CallerOptions = NO_OPTIONS,
     for_another_model: bool = False,
     chosen: str = "",
     thread_model: str = "",
 ) -> PreparedContext:
-    """What a message would be answered from. Calls no model and writes nothing."""
+    """What a message would be answered from. Calls no model and writes nothing. ``brings_files``: some that are not stored."""
     cursor = place_of(user, thread_id, assistant, text_of(blocks), thread_model=thread_model)
     options = with_choice(options, cursor, chosen)
     brought = [file_block(file) for file in attachable(user, files, cursor.thread.id)]
@@ -182,6 +183,7 @@ def upcoming(
             session=session,
             options=options,
             for_another_model=for_another_model,
+            brings_files=brings_files,
         ),
         thread_id=None if cursor.is_new else cursor.thread.id,
         begins_session=session.started_at == message.created_at,
@@ -255,6 +257,7 @@ def build(
     silent: bool = False,
     options: CallerOptions = NO_OPTIONS,
     for_another_model: bool = False,
+    brings_files: bool = False,
 ) -> Context:
     thread, provider = cursor.thread, provider_of(cursor, options)
     tools = tools_for(thread.assistant, provider, options.model)
@@ -275,6 +278,7 @@ def build(
             remembers=thread.remembers,
             options=options,
             for_another_model=for_another_model,
+            brings_files=brings_files,
             begins_after=thread.cleared_through,
         )
 

@@ -490,6 +490,7 @@ def _upcoming(user: User, matched: MatchedCall) -> Context:
         assistant=matched.assistant.slug,
         blocks=matched.blocks,
         files=matched.files,
+        brings_files=bool(matched.call.files or (_is_to_import(matched) and _to_restore(matched.call))),
         options=matched.call.options,
     ).context
 

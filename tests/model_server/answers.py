@@ -90,7 +90,7 @@ class ServedAnswer:
             told = [self._with_usage(step, thinking_tokens, text_tokens) for step in told]
         return replace(script, steps=(*steps[:start], self._message_start(begins), *thought, *self._with_notes(told)))
 
-    def _with_cited(self, step: Any) -> Step:
+    def _with_cited(self, step: Step) -> Step:
         """With the title and the words that a citation leaves to the server."""
         match step:
             case {"delta": {"type": "citations_delta", "citation": {"cited_text": str(text)} as citation}} if (
@@ -104,7 +104,8 @@ class ServedAnswer:
                     "cited_text": "".join(part.get("text", "") for part in cited),
                     "document_title": document["title"],
                 }
-                return {**step, "delta": {**step["delta"], "citation": citation | told}}
+                delta = {"type": "citations_delta", "citation": citation | told}
+                return block_delta(index_of(step), delta)
         return step
 
     def _message_start(self, event: Any) -> Event:

@@ -20,6 +20,7 @@ from PIL import Image
 
 from conversations.accounts import tokens
 from conversations.context import snapshots
+from conversations.context.file_excerpts import text_in
 from conversations.files import progress, storage
 from conversations.import_export.disk_lists import Scratch
 from conversations.import_export.json_stream import Text
@@ -101,7 +102,7 @@ def asking(*blocks: dict[str, Any], before: Sequence[Any] = (), **more: Any) -> 
 
 def given_text(model: ModelServer) -> str:
     content = model.bodies[-1]["messages"][-1]["content"]
-    return "".join(block["text"] for block in content if block["type"] == "text")
+    return text_in(content)
 
 
 async def nothing_stored() -> bool:
