@@ -8,7 +8,7 @@ from conversations.context.budget import in_tokens
 from conversations.context.builder import Context, picture_counter, room_for_files
 from conversations.context.file_excerpts import FileOutline, PartOutline, choose
 from conversations.context.file_reads import PictureCounter
-from conversations.context.token_estimate import estimate_tokens, turn_tokens
+from conversations.context.token_estimate import estimate_tokens
 from conversations.context.turn_groups import FILE
 from conversations.files import storage
 from conversations.files.kinds import detect
@@ -40,10 +40,12 @@ def tokens_of_unstored(
         with suppress(*(NOT_TAKEN if leaves_out else ())):
             outlines.append(_outline(str(len(outlines)), file, pictures))
     excerpts = choose(outlines, [], {}, factor.to_estimate(room))
-    names = turn_tokens([{"type": FILE, "file": str(uuid7()), "name": file.name} for file in outlines]) - turn_tokens(
-        []
-    )
-    return factor.of_estimate(sum(excerpt.tokens for excerpt in excerpts)) + factor.of_estimate(names)
+    return factor.of_estimate(sum(excerpt.tokens for excerpt in excerpts))
+
+
+def named_blocks(files: Sequence[SentFile]) -> list[dict[str, str]]:
+    """As a turn would name them if they were stored: what a thread with files is given beside them counts, too."""
+    return [{"type": FILE, "file": str(uuid7()), "name": file.name} for file in files if not file.id]
 
 
 def _outline(id: str, file: SentFile, pictures: PictureCounter) -> FileOutline:

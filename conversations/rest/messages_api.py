@@ -48,7 +48,7 @@ from conversations.rest import streams
 from conversations.rest.authentication import TokenAuthentication
 from conversations.rest.base import APIView, AsyncAPIView, caller, token_of
 from conversations.rest.errors import exception_handler
-from conversations.rest.message_file_tokens import tokens_of_unstored
+from conversations.rest.message_file_tokens import named_blocks, tokens_of_unstored
 from conversations.rest.message_files import NOT_TAKEN, SentFile, read_raw_text
 from conversations.rest.thread_matching import (
     IncomingMessage,
@@ -266,9 +266,9 @@ class CountTokens(InTheirShape, AsyncAPIView):
 
         def count() -> int:
             matched = _match_call(request, counting=True)
-            coming = _upcoming(caller(request), matched)
+            restored = _to_restore(matched.call) if _is_to_import(matched) else []
+            coming = _upcoming(caller(request), matched, [*restored, *matched.call.files])
             files = tokens_of_unstored(matched.call.files, coming, matched.assistant)
-            restored = _to_restore(matched.call) if _is_to_import(matched) else ()
             files += tokens_of_unstored(restored, coming, matched.assistant, leaves_out=True)
             return _with_history(coming, matched) + files
 
@@ -483,12 +483,12 @@ def _estimated(user: User, matched: MatchedCall) -> int:
     return _with_history(coming, matched) + coming.max_tokens
 
 
-def _upcoming(user: User, matched: MatchedCall) -> Context:
+def _upcoming(user: User, matched: MatchedCall, unstored: Sequence[SentFile] = ()) -> Context:
     return model_requests.upcoming(
         user=user,
         thread_id=matched.thread,
         assistant=matched.assistant.slug,
-        blocks=matched.blocks,
+        blocks=[*named_blocks(unstored), *matched.blocks],
         files=matched.files,
         brings_files=bool(matched.call.files or (_is_to_import(matched) and _to_restore(matched.call))),
         options=matched.call.options,
