@@ -4,8 +4,11 @@ import base64
 import http.client
 import json
 import os
+import shutil
 import signal
 import socket
+import uuid
+import zipfile
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -197,3 +200,35 @@ def reader_of(running: ServerProcess) -> int:
     """The worker of a server that reads files."""
     (pid,) = (pid for pid in descendants(running.pid) if command(pid).endswith(b"--queue\0files\0"))
     return pid
+
+
+def test_a_large_zip_goes_in_and_out_without_being_held_in_memory(
+    running: ServerProcess, client: ServerClient, tmp_path: Path
+) -> None:
+    """Of files that don't shrink when they are packed, and of one that shrinks a lot."""
+    size = 16 * 2**20
+    files = [{"id": str(uuid.uuid4()), "name": f"{n}.txt", "path": f"{n}"} for n in range(MEBIBYTES // 16)]
+    named = [{"type": "file", "file": file["id"], "name": file["name"]} for file in files]
+    thread = {"files": files, "messages": [{"role": "user", "content": [*named, {"type": "text", "text": "Look"}]}]}
+    upload, back = tmp_path / "in.zip", tmp_path / "out.zip"
+    with zipfile.ZipFile(upload, "w") as archive:
+        archive.writestr("conversations.json", json.dumps({"format": "openbook/1", "threads": [thread]}))
+        for n in range(len(files)):
+            method = zipfile.ZIP_STORED if n else zipfile.ZIP_DEFLATED
+            archive.writestr(f"{n}", (LINE * (size // len(LINE) + 1))[:size], method)
+    with (
+        grows_by_at_most(running, GROWTH_MB),
+        upload.open("rb") as body,
+        answer_to(client, "POST", "import/", body) as answer,
+    ):
+        assert (answer.status, json.loads(answer.read())["files"]) == (201, len(files))
+    with (
+        grows_by_at_most(running, GROWTH_MB),
+        answer_to(client, "GET", "export/?as=zip") as answer,
+        back.open("wb") as target,
+    ):
+        shutil.copyfileobj(answer, target, 2**20)
+    with zipfile.ZipFile(back) as archive:
+        assert archive.testzip() is None
+        assert sorted(info.file_size for info in archive.infolist())[-len(files) :] == [size] * len(files)
+    client.call("DELETE", f"threads/{client.call('GET', 'threads/')['results'][0]['id']}/")
