@@ -6,6 +6,7 @@ import { upload } from "./uploading.js";
 import { count, number } from "./words.js";
 
 const NAMED = 5;
+const REFUSED = 10;
 const PARTS = ["choice", "progress", "done", "failed"];
 const MEGABYTE = 1_000_000;
 
@@ -99,17 +100,20 @@ function uploaded(share, size) {
 }
 
 /** @param {Row} progress */
-function stored({ threads, of }) {
+function stored({ threads, of, files = 0 }) {
+  if (files && !threads) return `Taking in files… ${number(files)} so far`;
   return threads
     ? `Storing… ${number(threads)} of ${count(of, "conversation")}`
     : `Storing ${count(of, "conversation")}…`;
 }
 
 /** What was imported, with links to the first few. */
-async function result({ threads, memories, left_out: empty }, open) {
+async function result(answer, open) {
+  const { threads, memories, left_out: empty, files, files_left_out: missing, files_refused = [] } = answer;
   const turns = threads.reduce((sum, { message_count }) => sum + message_count, 0);
   const facts = [
     memories && `${count(memories, "note")} came along.`,
+    files && `${count(files, "file")} came along, and ${files === 1 ? "is" : "are"} read in the background.`,
     empty && `${count(empty, "conversation")} without a word in it ${empty === 1 ? "was" : "were"} left out.`,
     "What to remember of them is found out after a while.",
   ];
@@ -126,6 +130,9 @@ async function result({ threads, memories, left_out: empty }, open) {
   };
   const links = firsts.filter(Boolean).map(link);
   const more = threads.length - links.length;
+  const named = files_refused.slice(0, REFUSED);
+  const refused = named.map(({ name, message }) => h("li", {}, h("strong", {}, name), ` – ${message}`));
+  const unnamed = missing - named.length;
   return [
     h(
       "p",
@@ -137,6 +144,14 @@ async function result({ threads, memories, left_out: empty }, open) {
     ...facts.filter(Boolean).map((words) => h("p", {}, words)),
     links.length > 0 &&
       h("ul", {}, ...links, more > 0 && h("li", { class: "quiet" }, `and ${number(more)} more, in the list`)),
+    missing > 0 &&
+      h(
+        "details",
+        {},
+        h("summary", {}, `${count(missing, "file")} could not be taken`),
+        h("p", {}, "The messages say in brackets where each of them stood."),
+        h("ul", {}, ...refused, unnamed > 0 && h("li", { class: "quiet" }, `and ${number(unnamed)} more`)),
+      ),
   ].filter(Boolean);
 }
 

@@ -205,6 +205,7 @@ export class Log {
     const turn = new AssistantTurn({
       name: this.assistantName,
       replyId,
+      files: this.listeners.files,
       onRetry: this.listeners.onRetry,
       onContinue: this.listeners.onContinue,
       onRephrase: () => this.listeners.onRephrase(this.#questionOf(turn)),

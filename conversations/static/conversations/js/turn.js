@@ -131,11 +131,12 @@ export class AssistantTurn {
    * @property {(artifact: Row) => void} onArtifact
    * @property {(replyId: string, toolId: string) => void} onDraft
    * @property {OpenFile} onFile
-   * @param {{name: string, replyId: string} & TurnListeners} options
+   * @param {{name: string, replyId: string, files: import("./files.js").Files} & TurnListeners} options
    */
   constructor({
     name,
     replyId,
+    files,
     onRetry,
     onContinue,
     onRephrase,
@@ -149,6 +150,9 @@ export class AssistantTurn {
     onFile,
   }) {
     this.replyId = replyId;
+    this.files = files;
+    /** @type {HTMLElement | null} of its own: imported turns may have some */
+    this.cards = null;
     this.onBook = onBook;
     this.onForget = onForget;
     this.onShown = onShown;
@@ -247,6 +251,9 @@ export class AssistantTurn {
     this.parts.finish(message?.content ?? []);
     linkCitations(this.body, message?.citations ?? [], (citation) => this.#openCited(citation));
     this.thought.finish(message?.content ?? []);
+    this.cards?.remove();
+    this.cards = fileCards(message?.content ?? [], this.files, this.onFile);
+    if (this.cards) this.body.after(this.cards);
     this.body.hidden = this.parts.empty;
     this.#showNote(message && message.status !== "complete" ? message.status : reply.status);
     this.#showActions();
@@ -261,6 +268,7 @@ export class AssistantTurn {
     this.element.classList.add("forgotten");
     this.note.hidden = true;
     this.given.hidden = true;
+    this.cards?.remove();
     this.thought.finish([]);
     this.body.hidden = false;
     this.body.replaceChildren(h("p", { class: "forgotten-words" }, "Forgotten"));

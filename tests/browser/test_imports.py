@@ -1,0 +1,103 @@
+"""Exports of elsewhere with files, in a real browser: what came along is shown, and what did not is named."""
+
+import io
+import json
+import zipfile
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import FilePayload, expect
+
+from tests.browser.accessibility import violations
+from tests.browser.conftest import Reader
+from tests.browser.pages import Chat
+from tests.browser.test_files import picture
+from tests.processes import started
+
+
+@pytest.fixture
+def _reading(browser_database: str) -> Iterator[None]:
+    with started("work", "--queue", "files", DATABASE_URL=browser_database):
+        yield
+
+
+def exported() -> FilePayload:
+    """A conversation in which a picture was shown and one painted; a document that it names is not there."""
+    shown = {"content_type": "image_asset_pointer", "asset_pointer": "file-service://file-Shown"}
+    painted = {"content_type": "image_asset_pointer", "asset_pointer": "sediment://file_00painted"}
+    mapping = {
+        "root": {"message": None, "parent": None},
+        "a": {
+            "parent": "root",
+            "message": {
+                "id": "a",
+                "author": {"role": "user"},
+                "content": {"content_type": "multimodal_text", "parts": [shown, "Paint it in other colours."]},
+                "metadata": {
+                    "attachments": [
+                        {"id": "file-Shown", "name": "boat.png"},
+                        {"id": "file-Gone", "name": "a-plan-of-the-harbour.docx"},
+                    ]
+                },
+            },
+        },
+        "b": {
+            "parent": "a",
+            "message": {
+                "id": "b",
+                "author": {"role": "tool"},
+                "content": {"content_type": "multimodal_text", "parts": [painted]},
+            },
+        },
+        "c": {
+            "parent": "b",
+            "message": {
+                "id": "c",
+                "author": {"role": "assistant"},
+                "content": {"content_type": "text", "parts": ["Here it is."]},
+            },
+        },
+    }
+    conversation = {"title": "The painted boat", "mapping": mapping, "current_node": "c"}
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("conversations.json", json.dumps([conversation]))
+        archive.writestr("file-Shown-boat.png", picture())
+        archive.writestr("user-1/file_00painted-sanitized.png", picture())
+    return FilePayload(name="export.zip", mimeType="application/zip", buffer=file.getvalue())
+
+
+def open_import(chat: Chat, *, phone: bool) -> None:
+    if phone:
+        chat.page.get_by_role("button", name="Show the threads").click()
+    chat.page.locator("#me").click()
+    chat.page.get_by_role("button", name="Import conversations…").click()
+
+
+@pytest.mark.parametrize("phone", [False, True])
+def test_pictures_of_an_export_are_shown_and_missing_files_are_named(
+    reader: Reader, _reading: None, phone: bool
+) -> None:
+    size = {"width": 390, "height": 844} if phone else {"width": 1280, "height": 800}
+    with reader(viewport=size, has_touch=phone, is_mobile=phone) as chat:
+        open_import(chat, phone=phone)
+        dialog = chat.page.get_by_role("dialog", name="Import conversations")
+        expect(dialog).to_contain_text("a ZIP file of at most 2560 MB")
+        dialog.locator("input[type=file]").set_input_files(exported())
+        expect(dialog.get_by_text("2 files came along, and are read in the background.")).to_be_visible()
+        missing = dialog.get_by_text("1 file could not be taken")
+        missing.focus()
+        chat.page.keyboard.press("Enter")
+        item = dialog.get_by_role("listitem").filter(has_text="a-plan-of-the-harbour.docx")
+        expect(item).to_contain_text("The import does not hold its bytes.")
+        assert violations(chat.page) == []
+        assert not phone or chat.too_small_targets() == []
+        dialog.get_by_role("link", name="The painted boat").click()
+        user, assistant = chat.turns.nth(0), chat.turns.nth(1)
+        expect(user).to_contain_text("[attached: a-plan-of-the-harbour.docx – it is not here]")
+        for turn in (user, assistant):
+            files = turn.get_by_role("list", name="Files")
+            expect(files.get_by_role("img")).to_be_visible()
+        expect(assistant).to_contain_text("Here it is.")
+        assert violations(chat.page) == []
+        assert chat.page.evaluate("document.documentElement.scrollWidth") == size["width"]
