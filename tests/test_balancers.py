@@ -251,6 +251,13 @@ class Load:
         return text_of([events[seq] for seq in sorted(events)])
 
 
+def health(running: ServerProcess) -> tuple[int, str]:
+    with closing(http.client.HTTPConnection(urlsplit(running.url).netloc, timeout=30)) as connection:
+        connection.request("GET", "/health/", headers={"Host": "book.example"})
+        answer = connection.getresponse()
+        return answer.status, json.load(answer)["status"]
+
+
 def message(text: str) -> Json:
     return {"type": "message.send", "content": text, "client_message_id": text}
 
@@ -272,7 +279,9 @@ def test_a_server_is_drained_under_load_and_no_stream_is_lost_and_no_message_dou
             ways = [way for way in (load.by_streams, load.by_sockets) for _ in range(TALKS)]
             talks = [pool.submit(way, client) for client in installation.clients for way in ways]
             load.wait(40)
-            assert installation.one.terminate(SIGNAL) == 0
+            installation.one.process.send_signal(SIGNAL)
+            until(lambda: health(installation.one) == (503, "draining"))
+            assert installation.one.process.wait(60) == 0
             load.wait(40)  # and it goes on with the other
         finally:
             load.over.set()

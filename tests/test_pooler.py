@@ -63,7 +63,7 @@ def test_many_who_talk_at_once_are_answered_and_every_turn_is_kept_once(installa
         texts = [f"Word {number}", text_of(first), "And now?", second["assistant_message"]["text"]]
         return [message["text"] for message in found], texts
 
-    with ThreadPoolExecutor(8) as pool:
+    with ThreadPoolExecutor(4) as pool:
         for kept, said in pool.map(talk, range(8)):
             assert kept == said
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from datetime import datetime
 from typing import Any
+from weakref import WeakSet
 
 from channels.generic.websocket import AsyncWebsocketConsumer
 from django.conf import settings
@@ -42,7 +43,7 @@ LAST_SECONDS = 1.0
 """How long a close waits for the error before it to be taken."""
 
 
-OPEN: "set[ThreadConsumer]" = set()
+OPEN: "WeakSet[ThreadConsumer]" = WeakSet()
 """The sockets of this process."""
 
 
