@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from django.core.files.storage import storages
-from django.db import connection
 
+from conversations.context.fallible_reads import Row, fetch_required
 from conversations.context.file_excerpts import (
     Block,
     FileExcerpt,
@@ -30,6 +30,7 @@ from conversations.context.turn_groups import FILE
 from conversations.context.windowing import Turn
 from conversations.models import File, text_blocks
 from conversations.providers import image_tokens
+from conversations.runtime.db import run
 from conversations.runtime.sql_files import read_statements
 
 SQL = read_statements(__file__)
@@ -139,12 +140,14 @@ class FileRow(NamedTuple):
 def _rows(statement: str, values: Mapping[str, Any], words: SoughtWords) -> list[FileRow]:
     pairs = words.pairs
     asked = {"terms": [term for term, _ in pairs], "places": [place for _, place in pairs]}
-    with connection.cursor() as cursor:
-        cursor.execute(statement, {**values, **asked})
-        return [
-            FileRow(id, name, kind, state, problem, json.loads(stands or "[]"), json.loads(parts or "[]"))
-            for id, name, kind, state, problem, stands, parts in cursor.fetchall()
-        ]
+    return [
+        FileRow(id, name, kind, state, problem, json.loads(stands or "[]"), json.loads(parts or "[]"))
+        for id, name, kind, state, problem, stands, parts in _fetched(statement, {**values, **asked})
+    ]
+
+
+def _fetched(statement: str, values: Mapping[str, Any]) -> list[Row]:
+    return fetch_required(lambda: run(statement, **values))
 
 
 def outline_of(row: FileRow, pictures: PictureCounter) -> FileOutline:
@@ -246,12 +249,10 @@ def read_contents(wanted: Collection[PartKey], *, sees_pictures: bool) -> Conten
         "numbers": [number for _, number in keys],
     }
     contents: dict[str, dict[int, PartContent]] = {}
-    with connection.cursor() as cursor:
-        cursor.execute(SQL["contents"], values)
-        for id, number, text, picture, width, height in cursor.fetchall():
-            contents.setdefault(id, {})[number] = PartContent(
-                text=text, picture=_picture(picture, width, height, sees_pictures=sees_pictures) if picture else None
-            )
+    for id, number, text, picture, width, height in _fetched(SQL["contents"], values):
+        contents.setdefault(id, {})[number] = PartContent(
+            text=text, picture=_picture(picture, width, height, sees_pictures=sees_pictures) if picture else None
+        )
     return contents
 
 
