@@ -3,6 +3,7 @@
 import re
 
 from playwright.sync_api import Locator, expect
+from python_calamine import CalamineWorkbook
 
 from tests.browser.conftest import Reader
 from tests.browser.pages import Chat
@@ -124,6 +125,19 @@ def test_an_artifact_is_renamed_deleted_and_brought_back(chat: Chat, browser_dat
     expect(chat.page.locator(".card-note")).to_contain_text("“Rules” is deleted.")
     chat.page.get_by_role("button", name="Restore “Rules”").click()
     expect(chat.page.locator(".card-note")).to_have_text(re.compile("RulesDocument · version 1"))
+
+
+def test_a_table_is_downloaded_as_a_workbook(chat: Chat, browser_database: str) -> None:
+    table = "| Item | Sum |\n|---|--:|\n| Rent | €1,234.50 |\n| Power | -99 |\n"
+    shown = beside(chat, browser_database, table, title="Costs", kind="table")
+    shown.get_by_role("button", name="Download").click()
+    items = chat.page.get_by_role("menuitem")
+    expect(items).to_have_text(["Excel (XLSX)", "CSV", "Source", "Markdown", "HTML", "Word (DOCX)", "PDF"])
+    with chat.page.expect_download() as download:
+        items.first.click()
+    assert download.value.suggested_filename == "Costs.xlsx"
+    sheet = CalamineWorkbook.from_path(str(download.value.path())).get_sheet_by_name("Costs")
+    assert sheet.to_python() == [["Item", "Sum"], ["Rent", 1234.5], ["Power", -99.0]]
 
 
 def test_on_a_phone_the_panel_is_a_sheet_that_gives_the_focus_back(reader: Reader, browser_database: str) -> None:
