@@ -35,7 +35,9 @@ LOOK_SECONDS = 0.2
 SWITCH_SECONDS = 0.001
 GARBAGE = 10_000
 """New objects after which garbage is looked for."""
-LOCK = 0x6F70656E  # "open": PostgreSQL's advisory locks are known by number
+# "open", "user": PostgreSQL's advisory locks are known by number. Whoever waits for the second may not wait for a migration,
+# as it has a connection that the migration may need.
+MIGRATING, CREATING = 0x6F70656E, 0x75736572
 
 
 class Command(BaseCommand):
@@ -173,7 +175,7 @@ def one_at_a_time() -> Iterator[None]:
         while True:
             with holder.transaction():
                 holder.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
-                if holder.execute("SELECT pg_try_advisory_xact_lock(%s)", [LOCK]).fetchone() == (True,):
+                if holder.execute("SELECT pg_try_advisory_xact_lock(%s)", [MIGRATING]).fetchone() == (True,):
                     yield
                     return
             time.sleep(LOOK_SECONDS)
@@ -183,7 +185,7 @@ def first_superuser() -> str:
     """Create one where there is none. Gives the words that say how to sign in."""
     with transaction.atomic():
         with connection.cursor() as cursor:
-            cursor.execute("SELECT pg_advisory_xact_lock(%s)", [LOCK])
+            cursor.execute("SELECT pg_advisory_xact_lock(%s)", [CREATING])
         if user := User.objects.filter(is_superuser=True).order_by("pk").first():
             return f"{user.username} (password set at the first start; change it with: make password)"
         username, password = settings.DJANGO_SUPERUSER_USERNAME, settings.DJANGO_SUPERUSER_PASSWORD
