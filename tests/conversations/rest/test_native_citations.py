@@ -56,6 +56,25 @@ async def test_what_the_api_cites_becomes_marks_of_the_text(user: User, api: Api
     await proven(second)
 
 
+async def test_what_is_cited_before_a_tool_is_called_goes_back_with_its_mark(
+    user: User, api: Api, model: ModelServer
+) -> None:
+    file = await in_database(make_report)(user, PAGES)
+    cited = scripts.citing(Cited(text="12 euros.", first=0)).steps[:-2]
+    call = scripts.ScriptedToolUse(name="read_file", input={"file": "report.pdf", "parts": "3"})
+    model.script(
+        scripts.stream(*cited, *call.steps(1), scripts.message_delta("tool_use"), scripts.message_stop()),
+        scripts.citing(Cited(text="It ends.", first=2)),
+    )
+    answer = await send(api, "What were the costs?", file)
+    assert answer.status == 201, answer.body
+    text = "12 euros. [report.pdf, section 1]\n\nIt ends. [report.pdf, section 3]"
+    assert answer.body["assistant_message"]["text"] == text
+    said = next(block for block in model.bodies[-1]["messages"][1]["content"] if block["type"] == "text")
+    assert said["text"] == "12 euros. [report.pdf, section 1]"
+    await proven(answer)
+
+
 @pytest.mark.parametrize(
     "untrue",
     [

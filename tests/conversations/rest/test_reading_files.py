@@ -18,6 +18,7 @@ from tests.chat_server import ChatServer
 from tests.chat_server import scripts as chat
 from tests.conversations.rest.client import Api, ApiResponse
 from tests.conversations.rest.test_messages_with_files import make_report, pages, png, send
+from tests.memory.forgetting.test_forgetting import rows_with
 from tests.model_server import ModelServer
 from tests.model_server.prompts import unmarked
 
@@ -208,6 +209,7 @@ async def test_a_deleted_file_leaves_nothing_of_what_was_read(user: User, api: A
     second = await send(api, "And now?", thread=first.body["thread"])
     assert second.status == 201, second.body
     assert "canary" not in json.dumps(model.bodies[-1])
+    assert await in_database(rows_with)("canary sings") == []
     assert result_text(model.bodies[-1]) == "[File: report.pdf]"
     with pytest.raises(snapshots.NotRebuildable, match="A file of this request"):
         await in_database(snapshots.rebuild)(snapshot)
