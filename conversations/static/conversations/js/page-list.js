@@ -119,6 +119,8 @@ export class PageList {
   #unload({ element, body }) {
     if (!body.firstChild || body.contains(document.activeElement)) return;
     element.style.minBlockSize = `${element.offsetHeight}px`;
+    // Or else it is waited for nevertheless, on a connection that others need.
+    for (const picture of body.querySelectorAll("img")) picture.removeAttribute("src");
     body.replaceChildren();
   }
 
