@@ -1,5 +1,6 @@
 """Whatever files come, in whichever turns and rooms: each part of each file stands in the record once, and in the API's."""
 
+import shutil
 import uuid
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -10,6 +11,7 @@ from django.db import transaction
 from django.utils import timezone
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from pytest_django import Settings as DjangoSettings
 
 from conversations.context import snapshot_api, snapshots
 from conversations.context.file_excerpts import read_ranges
@@ -54,6 +56,13 @@ MESSAGES = st.lists(
     min_size=1,
     max_size=5,
 )
+
+
+@pytest.fixture(autouse=True)
+def _folder(settings: DjangoSettings) -> Iterator[None]:
+    shutil.rmtree(settings.OPENBOOK_FILES_DIR, ignore_errors=True)
+    yield
+    shutil.rmtree(settings.OPENBOOK_FILES_DIR, ignore_errors=True)
 
 
 @given(MESSAGES)

@@ -277,6 +277,7 @@ def test_a_turn_takes_few_statements_and_the_end_takes_one(user: User) -> None:
         "conversations_model",
         "conversations_reply",
         "conversations_message",
+        "conversations_allowance",
     }
     assert [found for found in tables if found] == [
         look,

@@ -2,13 +2,15 @@
 
 import io
 import json
+import shutil
 import uuid
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 
 import pytest
 from django.contrib.auth.models import User
 from django.utils import timezone
 from PIL import Image, PngImagePlugin
+from pytest_django import Settings
 
 from conversations.context import snapshots
 from conversations.context.caller_options import NO_OPTIONS
@@ -38,6 +40,13 @@ PLAN = f"# {WRITTEN.title()}\n\nThe notice period of the {WRITTEN} lease is four
 
 type Ids = dict[str, str]
 type Way = Callable[[Api, Ids], Awaitable[ApiResponse | None]]
+
+
+@pytest.fixture(autouse=True)
+def _folder(settings: Settings) -> Iterator[None]:
+    shutil.rmtree(settings.OPENBOOK_FILES_DIR, ignore_errors=True)
+    yield
+    shutil.rmtree(settings.OPENBOOK_FILES_DIR, ignore_errors=True)
 
 
 def photo() -> bytes:
