@@ -34,9 +34,7 @@ from conversations.runtime.db import run
 from conversations.runtime.sql_files import read_statements
 
 SQL = read_statements(__file__)
-FILES, OUTLINES = (
-    SQL[name].replace("{held}", SQL["held"]).replace("{parts}", SQL["parts"]) for name in ("files", "outlines")
-)
+FILES, OUTLINES = (SQL[name].replace("{parts}", SQL["parts"]) for name in ("files", "outlines"))
 PICTURE_TYPES = {b"\x89P": "image/png", b"\xff\xd8": "image/jpeg"}
 """Of the pictures that are kept, by how they begin."""
 STILL_READ = "It is still being read."
