@@ -58,7 +58,8 @@ def saver(body: dict[str, Any]) -> scripts.ScriptedStream:
     content = body["messages"][-1]["content"]
     if any(block["type"] == "tool_result" for block in content):
         return scripts.text("The costs are beside the conversation.")
-    given = "".join(block["text"] for block in content if block["type"] == "text")
+    documents = [block["source"]["content"] for block in content if block["type"] == "document"]
+    given = "".join(block["text"] for blocks in [*documents, content] for block in blocks if block["type"] == "text")
     page = re.search(r'<part number="\d+" label="page 3">\n(.*?)</part>', given, re.DOTALL)
     assert page
     assert 'label="page 30"' not in given
