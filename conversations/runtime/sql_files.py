@@ -4,13 +4,13 @@ import re
 from pathlib import Path
 
 NAME = re.compile(r"^-- name: (\w+)\n", re.MULTILINE)
-COMMENT = re.compile(r"^ *--.*\n", re.MULTILINE)
+BLANK = re.compile(r"^ *(?:--.*\n)?", re.MULTILINE)
 
 
 def read_statements(module_file: str) -> dict[str, str]:
-    """The statements by name of the ``.sql`` file beside a module, without its comment lines: psycopg
+    """The statements by name of the ``.sql`` file beside a module, without its comment lines and indentation: psycopg
     reads a statement of more than 4,096 characters anew each time."""
     path = Path(module_file).with_suffix(".sql")
     before, *parts = NAME.split(path.read_text("utf-8"))
     assert not re.sub(r"--.*", "", before).strip(), f"a statement without a name in {path}"
-    return {name: COMMENT.sub("", statement).strip() for name, statement in zip(parts[::2], parts[1::2], strict=True)}
+    return {name: BLANK.sub("", statement).strip() for name, statement in zip(parts[::2], parts[1::2], strict=True)}
