@@ -102,7 +102,7 @@ class FileDetail(APIView):
     def delete(self, request: Request, file_id: str) -> Response:
         """Delete a file with its parts, for good, and the replies that quote it because their model searched for it.
 
-        While a reply of yours is running, it is refused with 409 `reply_in_progress`.
+        While a reply of yours is running, it is refused with 409 `reply_in_progress`, unless the file is in no message yet.
         """
         deletion.delete_file(store.get(caller(request), file_id))
         return Response(status=204)

@@ -57,8 +57,10 @@ def delete_thread(thread: Thread) -> None:
 def delete_file(file: File) -> None:
     """With its parts, and with the replies that quote it. A worker removes the bytes within seconds.
 
-    Raises ``ReplyInProgress`` while a reply of the person's is running.
+    Raises ``ReplyInProgress`` while a reply of the person's is running, unless the file is in no message yet.
     """
+    if File.objects.filter(id=file.id, thread=None).delete()[0]:
+        return
     with allow_deletion():
         forgetting.hold_off(file.user_id)
         forgetting.refuse_while_running(file.user_id, "delete")

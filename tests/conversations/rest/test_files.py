@@ -4,6 +4,7 @@ import asyncio
 import hashlib
 import shutil
 from collections.abc import Iterator
+from datetime import timedelta
 from typing import Any
 from unittest.mock import ANY
 
@@ -19,7 +20,7 @@ from conversations.models import BytesToRemove, File, FilePart, UserLimits
 from conversations.rest import attachments
 from conversations.runtime.db import in_database
 from conversations.tasks import read_file
-from tests.conversations.factories import make_file
+from tests.conversations.factories import make_file, make_reply, make_thread_with_file
 from tests.conversations.rest.client import Api, ApiResponse
 from tests.uploads import FORM, form, stored
 
@@ -275,6 +276,15 @@ async def test_pictures_are_shown_and_can_do_nothing(api: Api, user: User) -> No
     assert answer.headers["content-disposition"] == 'inline; filename="1.png"'
     assert answer.headers["content-security-policy"] == "sandbox; default-src 'none'"
     assert (await api.get(f"files/{file.id}/parts/2/picture/")).code == (404, "not_found", "picture_not_found")
+
+
+async def test_while_a_reply_runs_only_files_that_are_in_no_message_are_deleted(api: Api, user: User) -> None:
+    thread, sent = await in_database(make_thread_with_file)(user, ["words"], turns=["Read this."])
+    chosen = await in_database(make_file)(user, NOTES)
+    lease = timezone.now() + timedelta(seconds=30)
+    await in_database(make_reply)(thread, status="running", lease_until=lease)
+    assert (await api.call("DELETE", f"files/{chosen.id}/")).status == 204
+    assert (await api.call("DELETE", f"files/{sent.id}/")).code == (409, "conflict", "reply_in_progress")
 
 
 async def test_what_is_deleted_goes_with_its_parts_and_all_its_bytes(api: Api, user: User) -> None:
