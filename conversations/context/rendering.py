@@ -98,11 +98,13 @@ def api_messages(turns: Sequence[Turn], additions: Sequence[str] = (), *, mark: 
 
 def with_files(turn: Turn) -> Turn:
     """The turn with what is sent of its files, in the place of blocks that name them."""
-    if turn.role == "assistant":
-        return (
-            replace(turn, content=with_results(turn.content, turn.results)) if any(named_parts(turn.content)) else turn
-        )
     named = [block for block in turn.content if block["type"] == FILE]
+    if turn.role == "assistant":
+        if not named and not any(named_parts(turn.content)):
+            return turn
+        # Files of a reply come from imports; a model is given no pictures of its own.
+        content = [mention(block) if block["type"] == FILE else block for block in turn.content]
+        return replace(turn, content=with_results(content, turn.results))
     if not (named or turn.file_blocks):
         return turn
     own = [block for block in turn.content if block["type"] != FILE]
