@@ -18,6 +18,7 @@ import django.db
 import psycopg
 from django.db import connection as django_connection
 
+from conversations.runtime import interruption
 from conversations.runtime.db import connect, run
 from conversations.runtime.sql_files import read_statements
 
@@ -119,6 +120,8 @@ class _Keeper:
                     return self._rows(self._connection, statement, values)
                 except psycopg.OperationalError:
                     self._close()
+                    if interruption.is_requested():
+                        raise  # a worker that is to end waits for no new connection: its leases run out
             self._connection = connect("leases")
             return self._rows(self._connection, statement, values)
 
