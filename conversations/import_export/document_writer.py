@@ -55,7 +55,7 @@ NAMES: dict[type[Model], Sequence[str]] = {
 """What the document says of a row."""
 ATTRIBUTES = {"after_position": "place", "message": "maker", "thread": "thread_id"}
 """Where a row has it under another name."""
-TURN_FIELDS = ("id", "thread_id", "position", "role", "content", "text", "created_at", "status", "offline")
+TURN_FIELDS = ("id", "thread_id", "position", "role", "content", "text", "created_at", "status", "offline", "citations")
 
 
 def separators() -> Iterator[str]:
@@ -285,8 +285,12 @@ def _opening(thread: Thread) -> str:
 def _turn_object(turn: Message, given: Given) -> dict[str, Any]:
     values = {"id": turn.id, "role": turn.role, "content": turn.blocks, "created_at": turn.created_at}
     status = {} if turn.status == Message.Status.COMPLETE else {"status": turn.status}
-    files = given.get((turn.thread_id, turn.position))
-    return values | status | ({"offline": True} if turn.offline else {}) | ({"files": files} if files else {})
+    told = {
+        "offline": turn.offline,
+        "files": given.get((turn.thread_id, turn.position)),
+        "citations": turn.citations,
+    }
+    return values | status | {name: value for name, value in told.items() if value}
 
 
 def _artifact_object(artifact: Any, versions: Sequence[Any]) -> dict[str, Any]:

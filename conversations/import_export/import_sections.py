@@ -28,7 +28,7 @@ ARTIFACT: Shape = {
 }
 THREAD: Shape = {
     **dict.fromkeys(("id", "title", "assistant", "created_at", "remembers", "model")),
-    "messages": [dict.fromkeys(("id", "role", "content", "created_at", "status", "offline", "files"))],
+    "messages": [dict.fromkeys(("id", "role", "content", "created_at", "status", "offline", "files", "citations"))],
     "artifacts": [ARTIFACT],
     "files": [dict.fromkeys(("id", "name", "created_at", "path", "sha256"))],
     "summaries": [None],

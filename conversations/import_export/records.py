@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from conversations.context.citations import Citation
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FileRecord:
@@ -42,6 +44,7 @@ class TurnRecord:
     status: str
     offline: bool = False
     files: Sequence[GivenFile] = ()
+    citations: Sequence[Citation] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

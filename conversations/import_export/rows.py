@@ -18,7 +18,7 @@ from memory.index.word_index import SaidTurn
 
 TURN_COLUMNS = (
     *("id", "thread_id", "parent_id", "position", "depth", "role", "content", "text", "status", "offline"),
-    *("token_count", "token_total", "created_at", "is_active"),
+    *("token_count", "token_total", "created_at", "is_active", "citations"),
 )
 
 
@@ -54,6 +54,7 @@ def turn_rows(thread: ThreadRecord) -> Iterator[tuple[Any, ...]]:
         yield (
             *(turn.id, thread.id, parent, position, position, turn.role, content and json.dumps(content), text),
             *(turn.status, turn.offline, tokens, total, turn.created_at, True),
+            json.dumps(turn.citations) if turn.citations else None,
         )
         parent = turn.id
 

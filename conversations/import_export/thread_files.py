@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
+from conversations.context.citations import LONGEST_PLACE, Citation
 from conversations.context.file_excerpts import read_ranges
 from conversations.context.turn_groups import FILE
 from conversations.files.kinds import Kind
@@ -22,6 +23,7 @@ from conversations.runtime.ids import uuid7
 MOST_FILES = 10_000
 """Of a thread."""
 RANGES_CHARS = 20_000
+LONGEST_MARK = LONGEST_PLACE + 2 * LONGEST_NAME
 MAX_PARTS = Limits().parts
 
 type Block = dict[str, Any]
@@ -68,8 +70,18 @@ class ThreadFiles:
         if not isinstance(content, list):
             return content
         if any(_type(block) == "tool_result" for block in content):  # before which nothing may stand
-            return _joined([_note_of(block) if _type(block) == FILE else block for block in content])
+            return _joined([_note_of(block) if _type(block) == FILE else self._result(block) for block in content])
         return _joined([self._block(block, place, created_at) for block in _split(content)])
+
+    def _result(self, block: Any) -> Any:
+        """A block in which the result of a tool names parts of files: by the ids that these have here."""
+        if _type(block) != "tool_result" or not isinstance(block.get("content"), list):
+            return block
+        return {**block, "content": [self._parts(each) if _type(each) == FILE else each for each in block["content"]]}
+
+    def _parts(self, block: Block) -> Block:
+        record = self._by_id.get(_text(block.get("file")).lower())
+        return {**block, **_named(record)} if record else text_blocks(_note_of(block))[0]
 
     def _block(self, block: Any, place: str, created_at: datetime) -> Any:
         inline = block if isinstance(block, InlineFile) else inline_file(block)
@@ -100,6 +112,18 @@ class ThreadFiles:
             if record.id not in told:
                 is_picture = record.kind == Kind.IMAGE
                 yield GivenFile(file_id=record.id, numbers=[1] if is_picture else [], outlined=not is_picture)
+
+    def cited(self, turn: Fields) -> Iterator[Citation]:
+        """Where an answer cites files that are here."""
+        for each in turn.objects("citations"):
+            if record := self._by_id.get(str(each.identifier("file"))):
+                yield Citation(
+                    text=each.line("text", most=LONGEST_MARK),
+                    file=str(record.id),
+                    name=record.name,
+                    part=each.count("part"),
+                    given=each.switch("given", default=False),
+                )
 
     def _add(self, id: uuid.UUID, kept: KeptFile, created_at: datetime) -> FileRecord:
         record = FileRecord(

@@ -19,8 +19,10 @@ from conversations.files import progress, storage
 from conversations.models import BytesToRemove, File, FilePart, Thread, TurnFile, UserLimits
 from conversations.runtime.db import in_database
 from conversations.threads import deletion
+from tests import model_scripts as scripts
 from tests.conversations.files.reading import SAMPLES
 from tests.conversations.rest.client import Api, ApiResponse
+from tests.conversations.rest.test_messages_with_files import make_report, pages, send
 from tests.model_server import ModelServer
 from tests.uploads import FORM, form, stored
 
@@ -152,6 +154,24 @@ async def test_copies_have_ids_of_their_own(user: User, api: Api, model: ModelSe
     assert await TurnFile.objects.filter(file_id=file).values_list("numbers", "outlined").aget() == ([1], False)
     assert await downloaded(api, f"files/{file}/content/") == NOTES
     assert copy != sent.body["thread"]
+
+
+async def test_what_a_model_read_and_cited_names_the_files_that_came_along(
+    user: User, api: Api, model: ModelServer
+) -> None:
+    file = await in_database(make_report)(user, pages(60, p9="Ann paid. "))
+    words = "Ann [report.pdf, section 9]."
+    model.script(scripts.tool_use("read_file", {"file": "report.pdf", "parts": "9-10"}), scripts.text(words))
+    answer = await send(api, "How many orchids are in the greenhouse?", file)
+    asked = answer.body["assistant_message"]
+    assert asked["citations"]
+    answer = await imported(api, await downloaded(api, "export/?as=zip"), ids="new")
+    (copy,) = [each["id"] for each in answer.body["threads"]]
+    here = str((await File.objects.aget(thread=copy)).id)
+    turn = (await api.get(f"threads/{copy}/messages/")).body["results"][1]
+    assert turn["citations"] == [{**each, "file": here} for each in asked["citations"]]
+    assert turn["content"] == json.loads(json.dumps(asked["content"]).replace(str(file.id), here))
+    assert here in json.dumps(turn["content"])
 
 
 async def test_the_json_form_tells_of_files_and_says_that_their_bytes_are_not_there(
