@@ -70,7 +70,10 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     path = self_signed(tmp_path_factory.mktemp("certificate"))
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SSL_CERT_FILE", str(path))
+        # An opener that was made before knows the certificates of then.
+        urllib.request.install_opener(urllib.request.build_opener())
         yield path
+    urllib.request.install_opener(urllib.request.build_opener())
 
 
 @pytest.fixture(scope="module")

@@ -49,9 +49,9 @@ def client(running: ServerProcess) -> ServerClient:
     return ServerClient.signed_in(running.url, password=PASSWORD)
 
 
-def long_document() -> bytes:
+def long_document(threads: int = THREADS) -> bytes:
     turn = {"role": "user", "content": "The harbour lay quiet."}
-    return json.dumps({"format": "openbook/1", "threads": [{"messages": [turn] * 8}] * THREADS}).encode()
+    return json.dumps({"format": "openbook/1", "threads": [{"messages": [turn] * 8}] * threads}).encode()
 
 
 def archive(members: int) -> bytes:
@@ -73,9 +73,9 @@ def posted(
 
 
 @contextmanager
-def importing(client: ServerClient) -> Iterator[Iterator[Json]]:
+def importing(client: ServerClient, threads: int = THREADS) -> Iterator[Iterator[Json]]:
     """The lines of a long import that has begun to store."""
-    with posted(client, "/api/v1/import/?progress=true", long_document()) as response:
+    with posted(client, "/api/v1/import/?progress=true", long_document(threads)) as response:
         lines: Iterator[Json] = map(json.loads, response)
         assert next(line for line in lines if line["type"] == "progress" and line["threads"])
         yield lines
@@ -220,7 +220,8 @@ def test_two_processes_run_one_work_of_a_person_and_a_signal_ends_it_in_time(
 ) -> None:
     before = client.call("GET", "export/")
     with server(database, **ENVIRONMENT) as other:
-        with importing(ServerClient(other.url, client.token)) as lines:
+        # Longer than somebody waits for a turn, however fast the machine is.
+        with importing(ServerClient(other.url, client.token), 4 * THREADS) as lines:
             with pytest.raises(ApiError) as caught:
                 client.call("POST", "import/", {"format": "openbook/1"})
             assert (caught.value.status, caught.value.error["code"]) == (429, "long_work_running")

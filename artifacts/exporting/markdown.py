@@ -11,6 +11,8 @@ NOT_DRAWN = {
     "svg": "The source of an SVG picture. To see it, export the source or open the artifact in Openbook.",
     "mermaid": "The source of a Mermaid diagram. To see it, open the artifact in Openbook.",
 }
+LONGEST_CELL = 2**31 - 1
+"""How long a whole artifact may be is decided elsewhere; the default of the csv module is less."""
 FENCED_AS = {"html": "html", "svg": "xml", "mermaid": "mermaid"}
 
 
@@ -42,7 +44,7 @@ def read_csv(content: str) -> list[list[str]]:
     """Rows of one length. The separator is the one that the first line has most of."""
     first = content.lstrip().partition("\n")[0]
     separator = max(",;\t|", key=first.count)
-    csv.field_size_limit(len(content) + 1)
+    csv.field_size_limit(LONGEST_CELL)
     rows = [row for row in csv.reader(io.StringIO(content.strip("\n")), delimiter=separator) if any(row)]
     width = max(map(len, rows), default=0)
     return [[cell.strip() for cell in row] + [""] * (width - len(row)) for row in rows]

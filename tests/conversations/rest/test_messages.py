@@ -33,6 +33,7 @@ def turn(row: Message, reply: dict[str, Any] | None, **told: Any) -> dict[str, A
         "created_at": iso(row.created_at),
         "token_count": turn_tokens(content),
         "client_message_id": None,
+        "citations": [],
         "reply": reply,
     } | told
 
