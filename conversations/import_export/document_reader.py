@@ -268,7 +268,7 @@ class DocumentReader:
             status=status,
             offline=turn.switch("offline", default=False),
             files=tuple(files.given(turn, content)) if role == Message.Role.USER and not is_forgotten else (),
-            citations=() if is_forgotten else list(files.cited(turn)),
+            citations=() if is_forgotten else tuple(files.cited(turn)),
         )
 
     def _artifact(self, artifact: Fields, turns: ThreadTurns, start: datetime) -> ArtifactRecord:

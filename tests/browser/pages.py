@@ -101,6 +101,7 @@ class Chat:
 
     def ask(self, text: str) -> str:
         """Send, wait for the whole reply and return what it says."""
+        self.wait_until_ready()  # after a reload the replies of before may still come
         before = self.replies.count()
         self.send(text)
         expect(self.replies).to_have_count(before + 1)
