@@ -141,6 +141,7 @@ def main() -> None:
         "book-desktop-light": "book",
         "artifact-desktop-light": "artifacts",
         "memory-desktop-light": "memory",
+        "viewer-desktop-light": "files",
     }
     for made, name in wanted.items():
         (album.folder / f"{made}.png").replace(album.folder / f"{name}.png")
