@@ -13,7 +13,8 @@ class Migration(migrations.Migration):
             field=models.IntegerField(
                 db_default=0,
                 default=0,
-                help_text="How often something of the user's was forgotten, cleared or deleted; -1 fails a reply that knows less.",
+                help_text="How often something of the user's was forgotten, cleared or deleted; -1 fails a reply "
+                "that knows less.",
             ),
         ),
         migrations.AddConstraint(

@@ -121,13 +121,13 @@ def read_known(thread: Thread) -> Profile:
         return read_profile(user_id=thread.user_id, thread_id=thread.id, session=SESSION)
 
 
-def build_read_only(thread: Thread) -> Context:
+def build_read_only(thread: Thread, text: str = "The weather is fine.", *, tokens: int = 8) -> Context:
     newest = Turn(
         position=thread.last_position + 1,
         depth=thread.message_count + 1,
         role="user",
-        content=text_blocks("The weather is fine."),
-        token_count=8,
+        content=text_blocks(text),
+        token_count=tokens,
     )
     with read_only():
         return build_context(

@@ -10,21 +10,17 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import IO, Any
 from urllib.parse import urlsplit
 
-from conversations.context.builder import Context, build_context
-from conversations.context.sessions import Session
-from conversations.context.windowing import Turn
+from conversations.context.builder import Context
 from conversations.files.progress import read_file
 from conversations.models import Assistant, File, Thread, text_blocks
-from conversations.providers.offline import OfflineProvider
 from conversations.replies.opening import open_turn
-from conversations.runtime.db import read_only
 from tests.benchmarks import file_answers
+from tests.benchmarks.context import build_read_only
 from tests.benchmarks.exchange import memory
 from tests.benchmarks.file_documents import long_pdf
 from tests.benchmarks.measuring import database, doing, p50_p95, side_by_side, table
@@ -47,8 +43,6 @@ WORD_SECONDS = 0.01
 PEOPLE, PAUSE, ROUNDS, REPLIES = 3, 0.2, 3, 40
 """Who talks, how long each rests between messages, how often reading and quiet take turns, replies in a quiet turn."""
 QUESTION = "What happened to the switch on the machine, and who flipped it?"
-NOW = datetime(2026, 11, 1, 12, tzinfo=UTC)
-SESSION = Session(started_at=NOW, away_since=NOW - timedelta(days=3))
 WITHOUT, WITH = "without a file", "with a PDF of 300 pages in an earlier turn"
 
 
@@ -259,23 +253,7 @@ def asked(thread: Thread, files: Sequence[File]) -> Thread:
 
 
 def build(thread: Thread) -> Context:
-    newest = Turn(
-        position=thread.last_position + 1,
-        depth=thread.message_count + 1,
-        role="user",
-        content=text_blocks(QUESTION),
-        token_count=14,
-    )
-    with read_only():
-        return build_context(
-            assistant=thread.assistant,
-            provider=OfflineProvider(),
-            user_id=thread.user_id,
-            thread_id=thread.id,
-            newest=newest,
-            session=SESSION,
-            at=NOW,
-        )
+    return build_read_only(thread, QUESTION, tokens=14)
 
 
 def uploaded(client: ServerClient, body: bytes | IO[bytes]) -> Json:

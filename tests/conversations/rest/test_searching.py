@@ -192,15 +192,20 @@ async def test_files_that_are_in_no_message_or_gone_are_not_found(user: User, ap
     assert titles(await api.get("threads/?q=plugh")) == []
 
 
-def test_a_search_reads_no_parts_but_those_that_it_finds(user: User) -> None:
-    make_thread_with_file(user, [f"Page {n}, {uuid.uuid4().hex}." for n in range(1_500)])
+def plan_of(user: User, text: str, *tables: str) -> str:
+    """How the threads with these words are looked for, once the planner knows the tables."""
     with connection.cursor() as cursor:
-        cursor.execute("VACUUM ANALYZE conversations_filepart, conversations_file")
+        cursor.execute(f"VACUUM ANALYZE {', '.join(tables)}")
         cursor.execute("SET enable_seqscan = off")  # which is right for so few rows
     try:
-        plan = search.threads_with(search.search_of(user, "page 700")).explain()
+        return search.threads_with(search.search_of(user, text)).explain()
     finally:
         connection.close()
+
+
+def test_a_search_reads_no_parts_but_those_that_it_finds(user: User) -> None:
+    make_thread_with_file(user, [f"Page {n}, {uuid.uuid4().hex}." for n in range(1_500)])
+    plan = plan_of(user, "page 700", "conversations_filepart", "conversations_file")
     assert "Bitmap Index Scan on file_part_terms" in plan
 
 
@@ -208,13 +213,7 @@ def test_a_search_reads_no_turns_but_those_that_it_finds(user: User) -> None:
     thread = make_thread(user, updated_at=timezone.now())
     Message.objects.bulk_create(chain(thread, [f"Turn {n}, {uuid.uuid4().hex}." for n in range(1_500)]))
     catch_up(user.pk)
-    with connection.cursor() as cursor:
-        cursor.execute("VACUUM ANALYZE memory_indexedpassage, conversations_message, conversations_thread")
-        cursor.execute("SET enable_seqscan = off")  # which is right for so few rows
-    try:
-        plan = search.threads_with(search.search_of(user, "turn 700")).explain()
-    finally:
-        connection.close()
+    plan = plan_of(user, "turn 700", "memory_indexedpassage", "conversations_message", "conversations_thread")
     assert "Bitmap Index Scan on indexed_passage_terms" in plan
     assert "Index Scan using message_position_once" in plan
     assert "Seq Scan" not in plan
