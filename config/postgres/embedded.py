@@ -172,7 +172,9 @@ def _start(folder: Path, binaries: Path, options: Mapping[str, str], initdb: Seq
         command = [*_as_user(owner), str(binaries / "postgres"), "-D", str(path)]
         command += [word for name, value in arguments.items() for word in ("-c", f"{name}={value}")]
         if _postmaster(folder):  # it was killed: one that is stopped takes this file away
-            log.error("the embedded PostgreSQL ended; starting it again", extra={"its_log": str(_beside(folder, ".log"))})
+            log.error(
+                "the embedded PostgreSQL ended; starting it again", extra={"its_log": str(_beside(folder, ".log"))}
+            )
         _forget_dead_server(folder)
         # The shell ends at once: the server is nobody's child, so that it is the same to all its holders.
         shell = ["/bin/sh", "-c", '"$@" & echo $! >"$0"', str(_beside(folder, ".server.lock"))]

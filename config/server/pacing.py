@@ -34,23 +34,15 @@ def patient(application: Application) -> Application:
     """The ASGI application, whose event streams end with an error where nobody reads them."""
 
     async def served(scope: Message, receive: Receive, send: Send) -> None:
-        is_stream, written = False, b""
+        written = b""
 
-        async def send_paced(message: Message) -> None:
-            nonlocal is_stream, written
-            if message["type"] == "http.response.start":
-                kinds = [value for name, value in message["headers"] if name.lower() == b"content-type"]
-                is_stream = any(kind.startswith(b"text/event-stream") for kind in kinds)
-            else:
-                written = message.get("body", b"")
-            try:
-                async with asyncio.timeout(settings.OPENBOOK_SLOW_READER_SECONDS if is_stream else None):
-                    await send(message)
-            except TimeoutError:
-                raise ConnectionTooSlow from None
+        async def send_noted(message: Message) -> None:
+            nonlocal written
+            written = message.get("body", b"")
+            await send(message)
 
         try:
-            await application(scope, receive, send_paced)
+            await application(scope, receive, send_noted)
         except ConnectionTooSlow:
             log.info("slow reader let go")
             await send({"type": "http.response.body", "body": farewell(written)})
@@ -68,12 +60,22 @@ def farewell(written: bytes) -> bytes:
 @implementer(IPushProducer)
 class Pace:
     """Whether a connection takes more: Twisted says so. A ``source`` is not heard meanwhile: who reads no answers may not go
-    on asking."""
+    on asking. ``seconds``: how long it may take nothing."""
 
-    def __init__(self, source: Any = None) -> None:
+    def __init__(self, source: Any = None, *, seconds: float | None = None) -> None:
         self.source = source
+        self.seconds = seconds
         self.room = asyncio.Event()
         self.room.set()
+
+    async def wait(self) -> None:
+        """For room. Raises ``ConnectionTooSlow``."""
+        if not self.room.is_set():
+            try:
+                async with asyncio.timeout(self.seconds):
+                    await self.room.wait()
+            except TimeoutError:
+                raise ConnectionTooSlow from None
 
     def pauseProducing(self) -> None:  # noqa: N802  # Twisted's names
         self.room.clear()
@@ -87,6 +89,13 @@ class Pace:
 
     def stopProducing(self) -> None:  # noqa: N802
         self.room.set()
+
+
+def pace_of(start: Message) -> Pace:
+    """That of the answer that so starts: who reads an event stream may not rest for long."""
+    kinds = [value for name, value in start["headers"] if name.lower() == b"content-type"]
+    is_stream = any(kind.startswith(b"text/event-stream") for kind in kinds)
+    return Pace(seconds=settings.OPENBOOK_SLOW_READER_SECONDS if is_stream else None)
 
 
 @contextmanager
@@ -114,11 +123,11 @@ class PacedServer(Server):  # type: ignore[misc]  # Daphne is untyped
             await super().handle_reply(protocol, message)
         match message["type"]:
             case "http.response.start":
-                details["pace"] = Pace()
+                details["pace"] = pace_of(message)
                 protocol.registerProducer(details["pace"], True)
             case "websocket.accept":
                 details["pace"] = Pace(protocol.transport)
                 protocol.unregisterProducer()  # the HTTP channel that the socket came by
                 protocol.registerProducer(details["pace"], True)
             case "http.response.body" | "websocket.send" if not is_last and "pace" in details:
-                await details["pace"].room.wait()
+                await details["pace"].wait()

@@ -48,16 +48,36 @@ async def _from_memory(
     live: LiveReply, after: int, bell: asyncio.Event, seconds: float
 ) -> AsyncGenerator[Event | None]:
     """To the end, or to the point where it turns out that the end is written elsewhere."""
-    while True:
-        bell.clear()
-        events = live.events[after:]
-        for event in events:
-            after = event.seq
-            yield event
-        if live.lost or (not events and live.events[-1].is_last):
-            return
-        if not events and not await rung(bell, seconds):
-            yield None
+    loop = asyncio.get_running_loop()
+    alarm: asyncio.TimerHandle | None = None  # for many events: one for each would cost as much as the event
+
+    def wake() -> None:
+        nonlocal alarm
+        alarm = None
+        bell.set()
+
+    due = loop.time() + seconds
+    try:
+        while True:
+            bell.clear()
+            events = live.events[after:]
+            for event in events:
+                after = event.seq
+                yield event
+            if live.lost or (not events and live.events[-1].is_last):
+                return
+            if events:
+                due = loop.time() + seconds
+                continue
+            if loop.time() >= due:
+                yield None
+                due = loop.time() + seconds
+                continue
+            alarm = alarm or loop.call_at(due, wake)
+            await bell.wait()
+    finally:
+        if alarm:
+            alarm.cancel()
 
 
 async def _from_database(

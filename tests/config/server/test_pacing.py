@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pytest_django import Settings
 
-from config.server.pacing import Message, patient
+from config.server.pacing import Message, Pace, pace_of, patient
 
 EVENT = b'id: 1\nevent: reply.delta\ndata: {"seq": 1}\n\n'
 
@@ -26,9 +26,16 @@ async def send_paced(settings: Settings, kind: bytes, body: bytes) -> list[Messa
         await send({"type": "http.response.body", "body": body, "more_body": True})
         await send({"type": "http.response.body"})
 
+    paces: list[Pace] = []
+
     async def send(message: Message) -> None:
         sent.append(message)
-        await asyncio.sleep(3600 if kind == b"text/event-stream" and message.get("more_body") else 0)
+        if message["type"] == "http.response.start":
+            paces.append(pace_of(message))
+        elif message.get("more_body"):
+            paces[0].pauseProducing()
+            asyncio.get_running_loop().call_later(0.05, paces[0].resumeProducing)
+            await paces[0].wait()
 
     async def receive() -> Message:
         raise AssertionError
